@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Writes everything that is derived from the TOML files of this folder; with --check only says what is out of date."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from generator import emit_c, emit_docs, emit_sql, model  # noqa: E402
+
+REPOSITORY = model.ROOT.parent.parent
+
+
+def products(schema):
+    prelude = (model.ROOT / "prelude.sql").read_text()
+    public = emit_sql.public_sql(schema, prelude)
+    ddl = emit_sql.raw_ddl(schema)
+    views = "\n".join(emit_sql.raw_views(schema)) + "\nCREATE OR REPLACE VIEW _hosts AS SELECT * FROM read_parquet('hosts.parquet');\n" + public
+    generated = model.ROOT / "generated"
+    return {
+        generated / "records.bpf.h": emit_c.bpf_records(schema),
+        generated / "syscalls.bpf.h": emit_c.bpf_syscalls(schema),
+        generated / "records.h": emit_c.cpp_records(schema),
+        generated / "record_info.cpp": emit_c.record_info(schema),
+        generated / "errors.cpp": emit_c.cpp_errors(schema),
+        generated / "syscalls.cpp": emit_c.cpp_syscalls(schema),
+        generated / "public_sql.cpp": emit_sql.as_cpp("public_sql", public),
+        generated / "views_sql.cpp": emit_sql.as_cpp("views_sql", views),
+        generated / "live_sql.cpp": emit_sql.as_cpp("live_tables_sql", ddl),
+        generated / "events.ts": emit_docs.typescript(schema),
+        REPOSITORY / "docs" / "reference" / "tables.md": emit_docs.reference_page(schema),
+    }
+
+
+def main():
+    check = sys.argv[1:] == ["--check"]
+    stale = []
+    for path, text in products(model.load()).items():
+        if path.exists() and path.read_text() == text:
+            continue
+        if check:
+            stale.append(str(path.relative_to(REPOSITORY)))
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    if stale:
+        sys.exit("generated files are out of date, run src/schema/generate.py: " + ", ".join(stale))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except model.SchemaError as error:
+        sys.exit(f"schema: {error}")

@@ -1,0 +1,15 @@
+// The SQL that comes out of the schema, for DuckDB.
+#pragma once
+
+namespace dyetrace::schema {
+
+// Macros, internal tables and public views over relations raw_<record> and _hosts, which must exist.
+const char* public_sql();
+
+// What lies in a trace as views.sql: raw_<record> over the Parquet files of the current folder, then public_sql().
+const char* views_sql();
+
+// Empty tables live_<record> for records that are not yet in Parquet.
+const char* live_tables_sql();
+
+}  // namespace dyetrace::schema

@@ -1,0 +1,39 @@
+// Every system call that this program knows by name, and what its registers mean.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "schema/generated/records.h"
+
+namespace dyetrace::schema {
+
+struct ArgumentInfo {
+    std::string_view name;
+    std::string_view type;  // a word of syscalls.toml: fd, path, open_flags, …
+};
+
+struct SyscallInfo {
+    Abi abi;
+    std::uint16_t number;
+    std::string_view name;
+    Class event_class;         // of calls that are not io; io becomes file, network or pipe by the object
+    std::string_view returns;  // a word of syscalls.toml: bytes, fd, zero, …
+    bool decoded;
+    bool is_io;
+    std::uint8_t argument_count;
+    std::array<ArgumentInfo, 6> arguments;
+};
+
+// Sorted by (abi, number).
+std::span<const SyscallInfo> syscalls();
+
+// nullptr if this version does not know the number.
+const SyscallInfo* find_syscall(Abi abi, std::uint16_t number);
+
+// The calls of one abi, by rising number.
+std::span<const SyscallInfo> syscalls_of(Abi abi);
+
+}  // namespace dyetrace::schema

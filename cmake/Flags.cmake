@@ -1,0 +1,32 @@
+# How every C++ file of the house is compiled.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+# Our targets link this one; imported headers stay outside its warnings because they are system includes.
+add_library(dyetrace_flags INTERFACE)
+target_compile_options(dyetrace_flags INTERFACE
+    -Wall -Wextra -Wconversion -Wshadow -Werror
+    $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+# A broken index is our mistake, and our mistakes abort, in every build.
+target_compile_definitions(dyetrace_flags INTERFACE _GLIBCXX_ASSERTIONS)
+
+set(DYETRACE_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=")
+if(DYETRACE_SANITIZE)
+    add_compile_options(-fsanitize=${DYETRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${DYETRACE_SANITIZE})
+endif()
+
+# One cache for all worktrees: paths below the source folder do not count.
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    foreach(language C CXX)
+        set(CMAKE_${language}_COMPILER_LAUNCHER
+            "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${CCACHE}")
+    endforeach()
+endif()

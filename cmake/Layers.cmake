@@ -1,0 +1,77 @@
+# One folder of src/ = one target, one test program, one benchmark program.
+#
+#   add_layer(trace
+#       SOURCES   segment_reader.cpp segment_writer.cpp
+#       TESTS     segment_reader_test.cpp segment_writer_test.cpp
+#       BENCHES   segment_writer_bench.cpp
+#       DEPENDS   base schema
+#       LIBRARIES PkgConfig::zstd)
+#
+# makes the static library dyetrace_trace (header-only when SOURCES is empty), tests/trace_test, and with
+# DYETRACE_BENCH bench/trace_bench, which no test runs. DEPENDS are layers, LIBRARIES are CMake targets.
+# TESTS run without root, network or BPF; the ones that cannot go to ROOT_TESTS: program tests/trace_root_test,
+# ctest label `root`. What crosses folders has no layer and calls add_test_program itself:
+#
+#   add_test_program(kernel_test SOURCES write_test.cpp DEPENDS capture LABELS root)
+
+function(add_layer name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TESTS;ROOT_TESTS;BENCHES;DEPENDS;LIBRARIES")
+    _refuse_unknown(add_layer "${arg_UNPARSED_ARGUMENTS}")
+    set(target dyetrace_${name})
+    if(arg_SOURCES)
+        add_library(${target} STATIC ${arg_SOURCES})
+        set(scope PUBLIC)
+        target_link_libraries(${target} PRIVATE dyetrace_flags)
+    else()
+        add_library(${target} INTERFACE)
+        set(scope INTERFACE)
+    endif()
+    target_include_directories(${target} ${scope}
+        "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
+    list(TRANSFORM arg_DEPENDS PREPEND dyetrace_)
+    target_link_libraries(${target} ${scope} ${arg_DEPENDS} ${arg_LIBRARIES})
+
+    if(arg_TESTS)
+        add_test_program(${name}_test SOURCES ${arg_TESTS} DEPENDS ${name})
+    endif()
+    if(arg_ROOT_TESTS)
+        add_test_program(${name}_root_test SOURCES ${arg_ROOT_TESTS} DEPENDS ${name} LABELS root)
+    endif()
+    if(arg_BENCHES AND DYETRACE_BENCH)
+        add_executable(${name}_bench ${arg_BENCHES})
+        set_target_properties(${name}_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+        target_link_libraries(${name}_bench PRIVATE
+            ${target} dyetrace_flags benchmark::benchmark benchmark::benchmark_main)
+    endif()
+endfunction()
+
+# A GoogleTest program. ctest lists every test of it as <program>.<Suite>.<sentence>, found when ctest starts.
+function(add_test_program program)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;DEPENDS;LIBRARIES;LABELS")
+    _refuse_unknown(add_test_program "${arg_UNPARSED_ARGUMENTS}")
+    if(NOT DYETRACE_TESTS)
+        return()
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 60) # seconds; the whole unit suite has to fit into a minute
+    endif()
+    list(TRANSFORM arg_DEPENDS PREPEND dyetrace_)
+    add_executable(${program} ${arg_SOURCES})
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+    target_link_libraries(${program} PRIVATE
+        ${arg_DEPENDS} ${arg_LIBRARIES} dyetrace_flags GTest::gtest GTest::gtest_main)
+    gtest_discover_tests(${program}
+        DISCOVERY_MODE PRE_TEST
+        TEST_PREFIX ${program}.
+        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()
+
+function(_refuse_unknown function arguments)
+    if(arguments)
+        message(FATAL_ERROR "${function}: unknown arguments: ${arguments}")
+    endif()
+endfunction()
+
+if(DYETRACE_TESTS)
+    include(GoogleTest)
+endif()

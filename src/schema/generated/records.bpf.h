@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <linux/types.h>
+
 /* where an event comes from */
 enum kind {
     KIND_SYSCALL = 0,
@@ -226,7 +228,7 @@ struct log_event {
 };
 
 /* what a thread was from some moment on; a change (name, user, program, namespace) makes a new one */
-struct task_context {
+struct task_context_fact {
     struct record_header header;
     __u64 valid_from_ns; /* CLOCK_BOOTTIME of the announcement */
     __u64 thread_start_ns; /* CLOCK_BOOTTIME at which the thread began */
@@ -250,7 +252,7 @@ struct task_context {
 };
 
 /* an object and the name that it was reached by, from some moment on */
-struct handle {
+struct handle_fact {
     struct record_header header;
     __u64 valid_from_ns; /* CLOCK_BOOTTIME of the announcement */
     __u64 inode; /* inode number */
@@ -269,7 +271,7 @@ struct handle {
 };
 
 /* the ends of a socket, from some moment on */
-struct socket {
+struct socket_fact {
     struct record_header header;
     __u64 valid_from_ns; /* CLOCK_BOOTTIME of the announcement */
     __u64 cookie; /* kernel's socket cookie, 0 if none was made */
@@ -291,7 +293,7 @@ struct socket {
 };
 
 /* a stretch of time on a CPU in which events were lost */
-struct gap {
+struct gap_fact {
     struct record_header header;
     __u64 begin_ns; /* CLOCK_BOOTTIME of the first loss */
     __u64 end_ns; /* CLOCK_BOOTTIME of the last loss */
@@ -302,7 +304,7 @@ struct gap {
 };
 
 /* a CPU's books since the recording began: generated = filtered + aggregated + delivered + lost */
-struct accounting {
+struct accounting_fact {
     struct record_header header;
     __u64 time_ns; /* CLOCK_BOOTTIME */
     __u64 generated; /* calls of watched tasks that ended (and events of other sources) */
@@ -316,7 +318,7 @@ struct accounting {
 };
 
 /* the host's clocks read together, once a second */
-struct clock_snapshot {
+struct clock_snapshot_fact {
     struct record_header header;
     __u64 boot_ns; /* CLOCK_BOOTTIME, middle of two readings */
     __s64 wall_ns; /* CLOCK_REALTIME */
@@ -325,7 +327,7 @@ struct clock_snapshot {
 };
 
 /* whether a source of events was watched, and why not */
-struct coverage {
+struct coverage_fact {
     struct record_header header;
     __u64 time_ns; /* CLOCK_BOOTTIME */
     __u8 state; /* on, partial, off, refused */
@@ -335,7 +337,7 @@ struct coverage {
 };
 
 /* one of several objects that an event touched: poll sets, passed descriptors, close_range */
-struct event_object {
+struct event_object_fact {
     struct record_header header;
     __u64 parent_sequence; /* sequence of the event on the same CPU */
     __s64 range_begin; /* first byte or descriptor; -1 if it has none */
@@ -348,7 +350,7 @@ struct event_object {
 };
 
 /* a thread ended */
-struct thread_end {
+struct thread_end_fact {
     struct record_header header;
     __u64 end_ns; /* CLOCK_BOOTTIME */
     __u64 thread_start_ns; /* CLOCK_BOOTTIME at which the thread began */

@@ -31,8 +31,13 @@ def constant(name):
     return "k" + pascal(name)
 
 
+def bpf_tag(record):
+    """Facts get a suffix, because the kernel has a struct socket of its own."""
+    return record.name if record.name.endswith("_event") else record.name + "_fact"
+
+
 def bpf_records(schema):
-    out = [BPF_NOTICE, "#pragma once\n"]
+    out = [BPF_NOTICE, "#pragma once\n\n#include <linux/types.h>\n"]
     for enum in schema.enums:
         rows = "".join(f"    {enum.name.upper()}_{v.upper()} = {n},\n" for v, n in enum.values.items())
         out.append(f"/* {enum.comment} */\nenum {enum.name} {{\n{rows}}};\n")
@@ -46,7 +51,7 @@ def bpf_records(schema):
                "    __u16 kind; /* enum attachment */\n    __u16 length; /* bytes of content */\n    __u32 reserved;\n};\n")
     for r in schema.records:
         rows = "".join(f"    {BPF_TYPES[f.type]} {f.name}{f'[{f.count}]' if f.count > 1 else ''}; /* {f.comment} */\n" for f in r.fields)
-        out.append(f"/* {r.comment} */\nstruct {r.name} {{\n    struct record_header header;\n{rows}}};\n")
+        out.append(f"/* {r.comment} */\nstruct {bpf_tag(r)} {{\n    struct record_header header;\n{rows}}};\n")
         if r.bits:
             stem = r.name.replace("_event", "").upper()
             bits = "".join(f"    {stem}_HAS_{n.upper()} = 1u << {i}, /* {c} */\n" for i, (n, c) in enumerate(r.bits))

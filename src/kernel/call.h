@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * From a system call's registers to an event: the generic handler that schema/syscalls.toml drives. A call's shape says
+ * which register is a descriptor, a path, an offset; nothing here knows a call by its number.
+ */
+#pragma once
+
+#include "kernel/task.h"
+#include "kernel/object.h"
+
+#define ABI_SHIFT 16
+#define VECTOR_PARTS_MAX 1024 /* UIO_MAXIOV */
+
+const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_X86_64 };
+const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_I386 };
+
+static __always_inline const volatile struct syscall_shape *shape_of(__u32 abi, __u32 number)
+{
+	if (number >= SYSCALL_TABLE_SIZE)
+		number = SYSCALL_TABLE_SIZE - 1; /* never used: an undecoded call */
+	return abi == ABI_I386 ? &syscall_shapes_i386[number] : &syscall_shapes[number];
+}
+
+/* Abi of the call in these registers; its number without the mark of x32. */
+static __always_inline __u32 abi_of(struct task_struct *task, __u64 *number)
+{
+	if (task->thread_info.status & TS_COMPAT)
+		return ABI_I386;
+	if (*number & X32_SYSCALL_BIT) {
+		*number &= ~(__u64)X32_SYSCALL_BIT;
+		return ABI_X32;
+	}
+	return ABI_X86_64;
+}
+
+static __always_inline void read_arguments(__u64 *arguments, struct pt_regs *regs, __u32 abi)
+{
+	if (abi == ABI_I386) {
+		arguments[0] = (__u32)regs->bx;
+		arguments[1] = (__u32)regs->cx;
+		arguments[2] = (__u32)regs->dx;
+		arguments[3] = (__u32)regs->si;
+		arguments[4] = (__u32)regs->di;
+		arguments[5] = (__u32)regs->bp;
+		return;
+	}
+	arguments[0] = regs->di;
+	arguments[1] = regs->si;
+	arguments[2] = regs->dx;
+	arguments[3] = regs->r10;
+	arguments[4] = regs->r8;
+	arguments[5] = regs->r9;
+}
+
+/* Argument at a position of a shape, which counts from 1. */
+static __always_inline __u64 argument(const struct syscall_event *event, __u8 position)
+{
+	__u32 index = (position - 1) & 7;
+
+	return index < 6 ? event->arguments[index] : 0;
+}
+
+static __always_inline __u8 class_of(const volatile struct syscall_shape *shape, __u32 object_type)
+{
+	if (!(shape->flags & CALL_IS_IO))
+		return shape->class;
+	if (object_type == OBJECT_TYPE_SOCKET)
+		return CLASS_NETWORK;
+	return object_type == OBJECT_TYPE_PIPE ? CLASS_PIPE : CLASS_FILE;
+}
+
+/* Where the next attachment of the event goes; NULL when there is no room for the largest. */
+static __always_inline struct attachment_header *next_attachment(struct scratch *scratch)
+{
+	__u32 at = scratch->event.attachments;
+
+	if (at > sizeof(scratch->event_attachments) - sizeof(struct attachment_header) - PATH_BYTES_MAX)
+		return NULL;
+	return (void *)scratch->event_attachments + at;
+}
+
+static __always_inline void finish_attachment(struct scratch *scratch, struct attachment_header *header, __u16 kind, __u32 length)
+{
+	header->kind = kind;
+	header->length = length;
+	header->reserved = 0;
+	scratch->event.attachments += sizeof(*header) + padded(length);
+}
+
+enum path_kind { PATH_NONE, PATH_RELATIVE, PATH_ABSOLUTE };
+
+/* Attaches a path argument as the program gave it. Read at exit: the call itself has made it resident. */
+static __always_inline enum path_kind attach_argument_path(struct scratch *scratch, __u64 user, __u16 kind)
+{
+	struct attachment_header *header = next_attachment(scratch);
+	enum path_kind result;
+	__u8 *text;
+	long length;
+
+	if (!header || !user)
+		return PATH_NONE;
+	text = (__u8 *)(header + 1);
+	length = bpf_probe_read_user_str(text, PATH_BYTES_MAX, (void *)user);
+	if (length < 1)
+		return PATH_NONE;
+	result = text[0] == '/' ? PATH_ABSOLUTE : PATH_RELATIVE;
+	finish_attachment(scratch, header, kind, length - 1);
+	return result;
+}
+
+/* Finds the directory that a relative path starts from: a handle, or 0. */
+static __always_inline __u32 see_base(struct scratch *scratch, struct task_struct *task, enum path_kind kind, bool has_dirfd,
+				      __u64 dirfd)
+{
+	struct fs_struct *fs = task->fs;
+
+	if (kind != PATH_RELATIVE || !fs)
+		return 0;
+	if (has_dirfd && (__s32)dirfd != AT_FDCWD)
+		see_file(scratch, file_of(task, dirfd), 0);
+	else
+		see_directory(scratch, (__u64)fs->pwd.dentry, (__u64)fs->pwd.mnt);
+	return scratch->seen.handle_id;
+}
+
+static __always_inline void fill_paths(struct scratch *scratch, struct task_struct *task, const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	enum path_kind kind;
+	__u32 base;
+
+	if (shape->path) {
+		kind = attach_argument_path(scratch, argument(event, shape->path), ATTACHMENT_PATH);
+		if (!(event->present & SYSCALL_HAS_HANDLE)) {
+			base = see_base(scratch, task, kind, shape->dirfd, shape->dirfd ? argument(event, shape->dirfd) : 0);
+			if (base) {
+				event->handle_id = base;
+				event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_NAMES_BASE;
+			}
+		}
+	}
+	if (shape->path2) {
+		kind = attach_argument_path(scratch, argument(event, shape->path2), ATTACHMENT_PATH2);
+		base = see_base(scratch, task, kind, shape->dirfd2, shape->dirfd2 ? argument(event, shape->dirfd2) : 0);
+		if (base) {
+			event->handle2_id = base;
+			event->present |= SYSCALL_HAS_HANDLE2 | SYSCALL_HAS_NAMES_BASE2;
+		}
+	}
+}
+
+struct vector_sum {
+	__u64 base;
+	__u64 bytes;
+	__u32 count;
+	__u32 compat;
+};
+
+static long add_vector_part(__u32 index, void *context)
+{
+	struct vector_sum *sum = context;
+	__u64 part[2] = {};
+	__u32 part32[2] = {};
+
+	if (index >= sum->count)
+		return 1;
+	if (sum->compat) {
+		bpf_probe_read_user(part32, sizeof(part32), (void *)(sum->base + index * 8));
+		sum->bytes += part32[1];
+	} else {
+		bpf_probe_read_user(part, sizeof(part), (void *)(sum->base + index * 16));
+		sum->bytes += part[1];
+	}
+	return 0;
+}
+
+/* Bytes that the parts of an iovec ask for together. */
+static __always_inline __u64 vector_bytes(__u64 base, __u64 count, bool compat)
+{
+	struct vector_sum sum = { .base = base, .count = count, .compat = compat };
+
+	if (count > VECTOR_PARTS_MAX)
+		return 0;
+	bpf_loop(count, add_vector_part, &sum, 0);
+	return sum.bytes;
+}
+
+static __always_inline __u64 message_bytes(__u64 message, bool compat)
+{
+	__u64 vector[2] = {}; /* struct user_msghdr: msg_iov, msg_iovlen at 16 */
+	__u32 vector32[2] = {}; /* struct compat_msghdr: at 8 */
+
+	if (compat) {
+		bpf_probe_read_user(vector32, sizeof(vector32), (void *)(message + 8));
+		return vector_bytes(vector32[0], vector32[1], true);
+	}
+	bpf_probe_read_user(vector, sizeof(vector), (void *)(message + 16));
+	return vector_bytes(vector[0], vector[1], false);
+}
+
+static __always_inline void fill_requested(struct scratch *scratch, const volatile struct syscall_shape *shape, bool compat)
+{
+	struct syscall_event *event = &scratch->event;
+	__u8 vector = shape->vector;
+
+	if (shape->size)
+		event->requested = argument(event, shape->size);
+	else if (vector)
+		event->requested = vector_bytes(argument(event, vector), argument(event, vector + 1), compat);
+	else if (shape->message)
+		event->requested = message_bytes(argument(event, shape->message), compat);
+	else
+		return;
+	event->present |= SYSCALL_HAS_REQUESTED;
+}
+
+static __always_inline void attach_address(struct scratch *scratch, __u64 user, __u32 length)
+{
+	struct attachment_header *header = next_attachment(scratch);
+
+	if (!header || !user || length < 2)
+		return;
+	if (length > ADDRESS_BYTES_MAX)
+		length = ADDRESS_BYTES_MAX;
+	if (bpf_probe_read_user(header + 1, length, (void *)user) == 0)
+		finish_attachment(scratch, header, ATTACHMENT_ADDRESS, length);
+}
+
+/* Attaches the address that a message names: in the call, or in its msghdr. */
+static __always_inline void fill_address(struct scratch *scratch, const volatile struct syscall_shape *shape, bool compat)
+{
+	struct syscall_event *event = &scratch->event;
+	bool out = shape->flags & CALL_INBOUND;
+	__u64 name = 0;
+	__u32 length = 0;
+
+	if (shape->address) {
+		__u64 length_argument = argument(event, shape->address + 1);
+
+		name = argument(event, shape->address);
+		if (out && name)
+			bpf_probe_read_user(&length, sizeof(length), (void *)length_argument);
+		else
+			length = length_argument;
+	} else if (shape->message && !compat) {
+		__u64 message = argument(event, shape->message);
+
+		bpf_probe_read_user(&name, sizeof(name), (void *)message);
+		bpf_probe_read_user(&length, sizeof(length), (void *)(message + 8));
+	}
+	if (name && !(out && event->result < 0))
+		attach_address(scratch, name, length);
+}

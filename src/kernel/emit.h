@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Rings. One per CPU and stream, written by its CPU alone, read by src/capture through a mapping.
+ *
+ *   0            tail              head          ring_bytes    + RECORD_BYTES_MAX
+ *   |............|== records ======|.............|~~~ slack ~~~|
+ *
+ * head and tail only grow; a record begins at head % ring_bytes and may run into the slack, so it is never split.
+ * Nothing wakes the reader: it looks often enough (a wake-up across CPUs costs more than an event).
+ */
+#pragma once
+
+#include "kernel/maps.h"
+
+enum stream { STREAM_EVENTS, STREAM_FACTS };
+
+static __always_inline struct ring_control *ring_control(enum stream stream)
+{
+	__u32 index = bpf_get_smp_processor_id() * 2 + stream;
+
+	return bpf_map_lookup_elem(&ring_controls, &index);
+}
+
+static __always_inline void count_loss(struct ring_control *control)
+{
+	__u64 now = bpf_ktime_get_boot_ns();
+
+	if (!control->first_lost_ns)
+		control->first_lost_ns = now;
+	control->last_lost_ns = now;
+	control->lost++;
+}
+
+/* Publishes what was copied behind head. */
+static __always_inline void publish(struct ring_control *control, __u32 size)
+{
+	if (strong_order) {
+		barrier();
+		*(volatile __u64 *)&control->head += size;
+	} else {
+		__sync_fetch_and_add(&control->head, size);
+	}
+	control->delivered++;
+}
+
+/*
+ * Copies a record into the ring of this CPU; its header's size, type and flags are set. False if the ring was full: the
+ * record is counted as lost, and its sequence number with it.
+ */
+static __always_inline bool emit(enum stream stream, struct record_header *record, __u32 size)
+{
+	struct ring_control *control = ring_control(stream);
+	__u64 ring_bytes = stream == STREAM_EVENTS ? event_ring_bytes : fact_ring_bytes;
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u8 *ring;
+	__u64 head;
+
+	if (!control)
+		return false;
+	size = (size + 7) & ~7u;
+	record->size = size;
+	record->sequence = control->sequence++;
+	head = control->head;
+	if (head - *(volatile __u64 *)&control->tail + size > ring_bytes) {
+		count_loss(control);
+		return false;
+	}
+	ring = stream == STREAM_EVENTS ? bpf_map_lookup_elem(&event_rings, &cpu) : bpf_map_lookup_elem(&fact_rings, &cpu);
+	if (!ring || size > RECORD_BYTES_MAX)
+		return false;
+	bpf_probe_read_kernel(ring + (head & (ring_bytes - 1)), size, record);
+	publish(control, size);
+	return true;
+}
+
+/* Bytes that an attachment of `length` takes up behind its header. */
+static __always_inline __u32 padded(__u32 length)
+{
+	return (length + 7) & ~7u;
+}

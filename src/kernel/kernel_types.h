@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel's types, as far as the programs read them. Offsets come from the running kernel's BTF (CO-RE), so order and
+ * missing members do not matter; a `___suffix` marks a second shape of the same type in another kernel version.
+ */
+#pragma once
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct pt_regs {
+	unsigned long bx, cx, dx, si, di, bp, r8, r9, r10, orig_ax;
+};
+
+struct qstr {
+	__u64 hash_len;
+	__u32 hash, len;
+	const unsigned char *name;
+};
+
+struct file_system_type {
+	const char *name;
+};
+
+struct super_block {
+	__u32 s_dev;
+	unsigned long s_magic;
+	struct file_system_type *s_type;
+};
+
+struct inode {
+	__u16 i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	unsigned int i_nlink;
+	__s64 i_size;
+	__u32 i_generation;
+};
+
+struct dentry {
+	unsigned int d_flags;
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+	struct super_block *d_sb;
+	struct {
+		struct {
+			void *next;
+			void **pprev;
+		};
+	} d_hash;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+	int mnt_id;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct file {
+	unsigned int f_mode;
+	void *private_data;
+	struct inode *f_inode;
+	unsigned int f_flags;
+	struct path f_path;
+	__s64 f_pos;
+};
+
+struct ovl_file {
+	struct file *realfile;
+	struct file *upperfile;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct fs_struct {
+	struct path root, pwd;
+};
+
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct cred {
+	kuid_t euid;
+	kuid_t egid;
+};
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct mnt_namespace {
+	struct ns_common ns;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+	struct net *net_ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[];
+};
+
+struct kernfs_node {
+	__u64 id;
+	const char *name;
+	struct kernfs_node *__parent;
+};
+
+struct kernfs_node___before_6_15 {
+	struct kernfs_node *parent;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct mm_struct {
+	struct file *exe_file;
+	unsigned long arg_start, arg_end;
+};
+
+struct thread_info {
+	__u32 status;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int flags;
+	int exit_code;
+	int pid, tgid;
+	__u64 start_boottime;
+	struct task_struct *group_leader;
+	struct task_struct *real_parent;
+	char comm[16];
+	struct nsproxy *nsproxy;
+	struct css_set *cgroups;
+	struct mm_struct *mm;
+	struct fs_struct *fs;
+	struct files_struct *files;
+	struct pid *thread_pid;
+	const struct cred *cred;
+};
+
+struct linux_binprm {
+	const char *filename;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct in6_addr {
+	__u8 in6_u[16];
+};
+
+struct sock_common {
+	__u32 skc_daddr, skc_rcv_saddr;
+	__u32 skc_portpair;
+	__u16 skc_dport, skc_num;
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+	possible_net_t skc_net;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+	struct {
+		__s64 counter;
+	} skc_cookie;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_protocol, sk_type;
+	struct socket *sk_socket;
+};
+
+struct tcp_sock {
+	__u32 copied_seq, write_seq, rcv_nxt, snd_nxt;
+	__u64 bytes_sent, bytes_received, bytes_retrans;
+};
+
+struct socket {
+	short type;
+	struct sock *sk;
+};
+
+struct sockaddr_un {
+	unsigned short sun_family;
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[0];
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
+};
+
+struct bpf_iter__task {
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+/* Looks at memory through a typed, read-only pointer: a load instead of a helper call. In every kernel since 6.2. */
+extern void *bpf_rdonly_cast(void *object, __u32 btf_id) __ksym;
+#define typed(type, pointer) ((type *)bpf_rdonly_cast((void *)(pointer), bpf_core_type_id_kernel(type)))
+
+#define barrier() asm volatile("" ::: "memory")
+
+enum kernel_constants {
+	S_IFMT = 0170000,
+	S_IFSOCK = 0140000,
+	S_IFLNK = 0120000,
+	S_IFREG = 0100000,
+	S_IFBLK = 0060000,
+	S_IFDIR = 0040000,
+	S_IFCHR = 0020000,
+	S_IFIFO = 0010000,
+	FMODE_CREATED = 0x100000,
+	TS_COMPAT = 2,
+	X32_SYSCALL_BIT = 0x40000000,
+	PF_KTHREAD = 0x00200000,
+	AF_UNIX = 1,
+	AF_INET = 2,
+	AF_INET6 = 10,
+	SOCK_STREAM = 1,
+	IPPROTO_TCP = 6,
+	TCP_ESTABLISHED = 1,
+	TCP_SYN_SENT = 2,
+	TCP_SYN_RECV = 3,
+	TCP_CLOSE = 7,
+	TCP_LISTEN = 10,
+	MSG_PEEK = 2,
+	AT_FDCWD = -100,
+	O_APPEND = 02000,
+	SOCKFS_MAGIC = 0x534F434B,
+	PIPEFS_MAGIC = 0x50495045,
+	ANON_INODE_FS_MAGIC = 0x09041934,
+	OVERLAYFS_SUPER_MAGIC = 0x794c7630,
+};

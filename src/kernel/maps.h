@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the programs share with each other and with src/capture: settings, rings, books, memory per task and per name.
+ *
+ *   task ──► tasks (task storage) ──► context_id         announced in the facts ring
+ *   file ──► handles (dentry, mount) ──► handle_id       announced in the facts ring
+ *   event ──► scratch ──► ring of the CPU ──► src/capture
+ *
+ * Every program here runs with preemption off, so that a CPU's scratch, books and rings have one user at a time.
+ */
+#pragma once
+
+#include "schema/generated/records.bpf.h"
+#include "schema/generated/syscalls.bpf.h"
+
+#include "kernel/kernel_types.h"
+
+#ifdef DEFINE_MAPS
+#define SHARED
+#else
+#define SHARED extern
+#endif
+
+#define PATH_BYTES_MAX 4096 /* PATH_MAX */
+#define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
+#define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
+#define COMMAND_BYTES_MAX 1024 /* of a command line */
+#define RECORD_BYTES_MAX 16384 /* event, two paths and an address; also the slack behind a ring's end */
+
+/* Settings, written by src/capture before the programs are loaded. */
+SHARED const volatile __u32 cpu_count;
+SHARED const volatile __u64 event_ring_bytes; /* power of two */
+SHARED const volatile __u64 fact_ring_bytes; /* power of two */
+SHARED const volatile bool watch_all; /* every task, else only the marked ones and their children */
+SHARED const volatile bool strong_order; /* x86: stores are seen in order */
+SHARED const volatile bool filter_loaded; /* a predicate decides in the program table */
+SHARED const volatile bool follow_children;
+
+/* Counts up whenever a name may have changed: rename, mount, umount, pivot_root. */
+SHARED __u64 name_epoch;
+
+enum task_flags {
+	TASK_WATCHED = 1, /* its calls are recorded */
+	TASK_EXCLUDED = 2, /* the recorder's own */
+	TASK_CHILD_RETURN = 4, /* its first exit is the return of its parent's clone, not a call of its own */
+	TASK_EXECED = 8, /* the program changed since the last context */
+	TASK_IN_CALL = 16, /* between entry and exit */
+};
+
+/* Memory of a thread. Written by its own CPU only, but for flags set when it is marked. */
+struct task_state {
+	__u64 entry_ns;
+	__u64 switched_out_ns; /* 0 while it runs */
+	__u64 off_cpu_ns; /* of the present call */
+	__u64 entry_file; /* struct file acted on, as the entry saw it */
+	__s64 entry_position; /* its position then */
+	__u32 flags; /* enum task_flags */
+	__u32 syscall; /* number and abi << 16 of the present call */
+	__u32 handle_id; /* close: the object, which exit can't know */
+	__u32 open_flags;
+	__u32 target_tid; /* clone: the child */
+	__u32 context_id; /* 0: none yet */
+	__u64 target_start_ns;
+	/* what context_id was announced with */
+	__u64 comm[2];
+	__u64 cred, nsproxy, cgroups, parent;
+	__u64 arguments[6]; /* of the present call, where exit no longer finds them */
+	__u32 context_announced;
+	__u32 entry_type; /* close: enum object_type */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_state);
+} typedef tasks_map;
+SHARED tasks_map tasks SEC(".maps");
+
+/* A name by which an object is reached: a dentry, seen through a mount. */
+struct handle_key {
+	__u64 dentry;
+	__u64 mount;
+};
+
+struct handle_state {
+	__u64 inode; /* address */
+	__u64 parent; /* address of the parent dentry */
+	__u64 name_hash; /* dentry's d_name.hash_len */
+	__u64 epoch; /* name_epoch when the path was last read */
+	__u64 path_hash; /* of the path's text */
+	__u64 ends; /* sockets: digest of addresses and state */
+	__u64 ino;
+	__u32 generation;
+	__u32 device;
+	__u32 handle_id;
+	__u32 object_id;
+	__u32 mode;
+	__u8 object_type;
+	__u8 announced;
+	__u8 linked; /* the inode had a name */
+	__u8 reserved;
+	__u64 atoms_true, atoms_known; /* string conditions of the filter, see src/filter */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct handle_key);
+	__type(value, struct handle_state);
+} typedef handles_map;
+SHARED handles_map handles SEC(".maps");
+
+/* What identifies an object while its inode lives. */
+struct object_key {
+	__u64 ino;
+	__u32 device;
+	__u32 generation;
+};
+
+struct object_state {
+	__u64 serial; /* when this life began; 0: before it was first seen, or told apart by generation */
+	__u32 object_id;
+	__u32 linked; /* it had a name: one without is dead and its number may come again */
+	__u32 dead;
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct object_key);
+	__type(value, struct object_state);
+} typedef objects_map;
+SHARED objects_map objects SEC(".maps");
+
+/* A ring's ends and a CPU's books; mapped into src/capture, which writes tail only. */
+struct ring_control {
+	__u64 head; /* bytes ever written */
+	__u64 head_line[7];
+	__u64 tail; /* bytes ever read */
+	__u64 tail_line[7];
+	__u64 sequence; /* records, lost ones too */
+	__u64 generated, filtered, aggregated, delivered, lost;
+	__u64 first_lost_ns, last_lost_ns; /* of the present run of losses; first is 0 when there is none */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 2); /* src/capture: 2 per CPU, by cpu * 2 + stream */
+	__type(key, __u32);
+	__type(value, struct ring_control);
+} typedef controls_map;
+SHARED controls_map ring_controls SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* src/capture: 1 per CPU; value: ring and slack */
+	__uint(key_size, 4);
+	__uint(value_size, RECORD_BYTES_MAX);
+} typedef rings_map;
+SHARED rings_map event_rings SEC(".maps");
+SHARED rings_map fact_rings SEC(".maps");
+
+/* Where a CPU builds what it is about to write. */
+struct scratch {
+	struct syscall_event event;
+	__u8 event_attachments[2 * (8 + PATH_BYTES_MAX) + 8 + ADDRESS_BYTES_MAX + 64];
+	struct {
+		union {
+			struct handle_fact handle;
+			struct socket_fact socket;
+			struct task_context_fact context;
+			struct thread_end_fact thread_end;
+			__u8 bytes[RECORD_BYTES_MAX / 2]; /* with attachments */
+		};
+	} fact;
+	/* a path is read from its end */
+	__u8 path[PATH_BYTES_MAX + NAME_BYTES_MAX];
+	struct {
+		__u64 dentry, mount, mount_root;
+		__u32 at; /* first byte of the path in `path` */
+		__u32 flags; /* as handle.flags */
+		__u64 hash; /* of the names' hashes */
+	} walk;
+	/* what see_file() and see_directory() found */
+	struct {
+		__u64 inode, socket, sk, ends; /* addresses; ends: digest */
+		__s64 position, size;
+		__u32 handle_id; /* 0: nothing */
+		__u32 open_flags;
+		__u32 mode;
+		__u32 object_type;
+	} seen;
+	struct handle_state new_handle;
+	__u32 next_context, next_handle, next_object;
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} typedef scratches_map;
+SHARED scratches_map scratches SEC(".maps");
+
+static __always_inline struct scratch *cpu_scratch(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+/* Ids are never 0 and never shared by two CPUs. */
+static __always_inline __u32 new_id(__u32 *counter)
+{
+	return (*counter)++ * cpu_count + bpf_get_smp_processor_id() + 1;
+}

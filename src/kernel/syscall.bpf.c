@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * tp_btf/sys_enter, tp_btf/sys_exit: every system call of the watched tasks. Entry remembers what exit can't know (when it
+ * began, and the file behind a descriptor that the call may close); exit builds one event and writes it.
+ */
+#include "kernel/offset.h"
+
+static __always_inline struct task_state *watched_state(struct task_struct *task)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+
+	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
+		return NULL;
+	return state;
+}
+
+/* close: the file is gone at exit. */
+static __always_inline void remember_closed(struct task_state *state)
+{
+	struct scratch *scratch = cpu_scratch();
+
+	if (!scratch || !state->entry_file)
+		return;
+	see_file(scratch, state->entry_file, 0);
+	state->handle_id = scratch->seen.handle_id;
+	state->open_flags = scratch->seen.open_flags;
+	state->entry_type = scratch->seen.object_type;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = watched_state(task);
+	const volatile struct syscall_shape *shape;
+	__u64 number = id;
+	__u32 abi, index;
+
+	if (!state)
+		return 0;
+	abi = abi_of(task, &number);
+	state->syscall = (number & 0xffff) | abi << ABI_SHIFT;
+	state->flags |= TASK_IN_CALL;
+	state->off_cpu_ns = 0;
+	state->entry_file = 0;
+	state->handle_id = 0;
+	state->target_tid = 0;
+	shape = shape_of(abi, number);
+	if (shape->fd) {
+		read_arguments(state->arguments, regs, abi);
+		index = (shape->fd - 1) & 7;
+		state->entry_file = file_of(task, index < 6 ? state->arguments[index] : -1);
+		if (state->entry_file && shape->flags & CALL_POSITION)
+			state->entry_position = typed(struct file, state->entry_file)->f_pos;
+		if (shape->special == SPECIAL_CLOSE)
+			remember_closed(state);
+	} else if (shape->special == SPECIAL_EXEC || shape->special == SPECIAL_EXIT) {
+		read_arguments(state->arguments, regs, abi);
+	}
+	state->entry_ns = bpf_ktime_get_boot_ns();
+	return 0;
+}
+
+static __always_inline void fill_first_object(struct scratch *scratch, struct task_state *state,
+					      const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+
+	event->handle_id = scratch->seen.handle_id;
+	event->open_flags = scratch->seen.open_flags;
+	event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_OPEN_FLAGS;
+	event->event_class = class_of(shape, scratch->seen.object_type);
+	if (scratch->seen.object_type == OBJECT_TYPE_FILE) {
+		event->object_size = scratch->seen.size;
+		event->present |= SYSCALL_HAS_OBJECT_SIZE;
+	}
+	if (shape->flags & CALL_POSITION || shape->offset)
+		fill_offset(event, shape, state, scratch);
+	if (shape->flags & CALL_IS_IO && shape->returns == RETURNS_BYTES)
+		fill_stream_offset(event, shape, scratch);
+}
+
+static __always_inline void fill_closed(struct syscall_event *event, struct task_state *state,
+					const volatile struct syscall_shape *shape)
+{
+	if (!state->handle_id)
+		return;
+	event->handle_id = state->handle_id;
+	event->open_flags = state->open_flags;
+	event->event_class = class_of(shape, state->entry_type);
+	event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_OPEN_FLAGS;
+}
+
+/* The descriptor that a call made, or the one that it was given. */
+static __always_inline void fill_objects(struct scratch *scratch, struct task_struct *task, struct task_state *state,
+					 const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	bool makes = shape->returns == RETURNS_FD && event->result >= 0;
+	__u64 file = state->entry_file;
+	__u32 flags = 0;
+
+	if (shape->fd) {
+		event->fd = argument(event, shape->fd);
+		event->present |= SYSCALL_HAS_FD;
+	}
+	if (shape->special == SPECIAL_CLOSE) {
+		fill_closed(event, state, shape);
+		return;
+	}
+	if (makes) {
+		if (shape->special == SPECIAL_ACCEPT) {
+			see_file(scratch, file, 0);
+			event->handle2_id = scratch->seen.handle_id;
+			event->present |= scratch->seen.handle_id ? SYSCALL_HAS_HANDLE2 : 0;
+		}
+		event->fd = event->result;
+		event->present |= SYSCALL_HAS_FD;
+		file = file_of(task, event->result);
+		flags = !shape->fd || shape->special == SPECIAL_ACCEPT ? SEE_FRESH : 0;
+	} else if (!shape->fd) {
+		return;
+	}
+	see_file(scratch, file, flags);
+	if (scratch->seen.handle_id)
+		fill_first_object(scratch, state, shape);
+}
+
+static __always_inline void fill_second_object(struct scratch *scratch, struct task_struct *task,
+					       const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	__s64 offset = 0, moved = event->result > 0 ? event->result : 0;
+
+	see_file(scratch, file_of(task, argument(event, shape->fd2)), 0);
+	if (!scratch->seen.handle_id)
+		return;
+	event->handle2_id = scratch->seen.handle_id;
+	event->present |= SYSCALL_HAS_HANDLE2;
+	if (!(shape->flags & CALL_POSITION) || scratch->seen.object_type != OBJECT_TYPE_FILE)
+		return;
+	event->present |= SYSCALL_HAS_FILE_OFFSET2;
+	if (shape->offset_pointer2 && argument(event, shape->offset_pointer2))
+		bpf_probe_read_user(&offset, sizeof(offset), (void *)argument(event, shape->offset_pointer2));
+	else
+		offset = scratch->seen.position;
+	event->file_offset2 = offset - moved;
+}
+
+static __always_inline void fill_event(struct scratch *scratch, struct task_struct *task, struct task_state *state)
+{
+	struct syscall_event *event = &scratch->event;
+	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
+	bool compat = event->abi == ABI_I386;
+
+	event->event_class = shape->class;
+	fill_objects(scratch, task, state, shape);
+	if (shape->fd2)
+		fill_second_object(scratch, task, shape);
+	if (shape->path || shape->path2)
+		fill_paths(scratch, task, shape);
+	if (shape->flags & CALL_IS_IO || shape->size)
+		fill_requested(scratch, shape, compat);
+	if (shape->address || shape->message)
+		fill_address(scratch, shape, compat);
+	if (shape->returns == RETURNS_BYTES && event->result >= 0) {
+		event->bytes = event->result;
+		event->present |= SYSCALL_HAS_BYTES;
+	}
+	if (state->target_tid) {
+		event->target_tid = state->target_tid;
+		event->target_start_ns = state->target_start_ns;
+		event->present |= SYSCALL_HAS_TARGET;
+	}
+	if (shape->special == SPECIAL_RENAME && event->result >= 0)
+		__sync_fetch_and_add(&name_epoch, 1);
+}
+
+/* False for the first exit of a new task: the return of its parent's clone. */
+static __always_inline bool is_own_call(struct task_state *state)
+{
+	bool child = state->flags & TASK_CHILD_RETURN && !(state->flags & TASK_IN_CALL);
+
+	state->flags &= ~TASK_CHILD_RETURN;
+	return !child;
+}
+
+static __always_inline void begin_event(struct syscall_event *event, struct task_state *state, struct pt_regs *regs,
+					struct task_struct *task, long result)
+{
+	__u64 now = bpf_ktime_get_boot_ns();
+	__u64 number = regs->orig_ax;
+
+	__builtin_memset(event, 0, sizeof(*event));
+	event->header.type = RECORD_SYSCALL_EVENT;
+	event->result = result;
+	event->present = SYSCALL_HAS_RESULT;
+	event->abi = abi_of(task, &number);
+	event->syscall = number;
+	read_arguments(event->arguments, regs, event->abi);
+	if (state->flags & TASK_IN_CALL) {
+		event->start_ns = state->entry_ns;
+		event->duration_ns = now - state->entry_ns;
+		event->off_cpu_ns = state->off_cpu_ns;
+		event->present |= SYSCALL_HAS_DURATION;
+		event->syscall = state->syscall; /* execve may have changed the abi, and rt_sigreturn everything */
+		event->abi = state->syscall >> ABI_SHIFT;
+		if (shape_of(event->abi, event->syscall)->special == SPECIAL_EXEC)
+			__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
+	} else {
+		/* denied by seccomp, or attached in mid-call */
+		event->start_ns = now;
+		event->present |= SYSCALL_HAS_ENTRY_MISSED;
+		state->entry_file = 0;
+		state->handle_id = 0;
+		state->target_tid = 0;
+	}
+	state->flags &= ~TASK_IN_CALL;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = watched_state(task);
+	struct scratch *scratch;
+	struct ring_control *control;
+	__u32 attachments;
+
+	if (!state || !is_own_call(state))
+		return 0;
+	scratch = cpu_scratch();
+	control = ring_control(STREAM_EVENTS);
+	if (!scratch || !control)
+		return 0;
+	control->generated++;
+	begin_event(&scratch->event, state, regs, task, result);
+	if (!context_is_current(state, task))
+		announce_context(state, task, scratch);
+	scratch->event.context_id = state->context_id;
+	fill_event(scratch, task, state);
+	attachments = scratch->event.attachments;
+	if (attachments <= sizeof(scratch->event_attachments))
+		emit(STREAM_EVENTS, &scratch->event.header, sizeof(scratch->event) + attachments);
+	return 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Life of tasks: children inherit being watched, exec changes the program, an exit ends a thread and the call it was in,
+ * and a context switch divides a call's time into running and waiting.
+ */
+#include "kernel/task.h"
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct task_state *of_parent = bpf_task_storage_get(&tasks, parent, NULL, 0);
+	struct task_state *state;
+
+	if (!of_parent)
+		return 0;
+	of_parent->target_tid = child->pid;
+	of_parent->target_start_ns = child->start_boottime;
+	if (!(of_parent->flags & (TASK_WATCHED | TASK_EXCLUDED)) && !watch_all)
+		return 0;
+	if (!follow_children && child->tgid != parent->tgid && !(of_parent->flags & TASK_EXCLUDED))
+		return 0;
+	state = bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (state)
+		state->flags = (of_parent->flags & (TASK_WATCHED | TASK_EXCLUDED)) | TASK_CHILD_RETURN;
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(task_exec, struct task_struct *task, int old_pid, struct linux_binprm *program)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+
+	if (state)
+		state->flags |= TASK_EXECED;
+	return 0;
+}
+
+/* The call that a dying thread is in never returns: exit itself, or whatever it was killed in. */
+static __always_inline void end_call(struct scratch *scratch, struct task_state *state)
+{
+	struct syscall_event *event = &scratch->event;
+	struct ring_control *control = ring_control(STREAM_EVENTS);
+
+	if (!(state->flags & TASK_IN_CALL) || !control)
+		return;
+	control->generated++;
+	__builtin_memset(event, 0, sizeof(*event));
+	event->header.type = RECORD_SYSCALL_EVENT;
+	event->start_ns = state->entry_ns;
+	event->off_cpu_ns = state->off_cpu_ns;
+	event->state = STATE_UNFINISHED;
+	event->syscall = state->syscall;
+	event->abi = state->syscall >> 16;
+	event->event_class = CLASS_PROCESS;
+	event->context_id = state->context_id;
+	__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
+	state->flags &= ~TASK_IN_CALL;
+	emit(STREAM_EVENTS, &event->header, sizeof(*event));
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(task_exit, struct task_struct *task)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct scratch *scratch = cpu_scratch();
+	struct thread_end_fact *fact;
+
+	if (!state || !scratch || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
+		return 0;
+	if (!context_is_current(state, task))
+		announce_context(state, task, scratch);
+	end_call(scratch, state);
+	fact = &scratch->fact.thread_end;
+	__builtin_memset(fact, 0, sizeof(*fact));
+	fact->header.type = RECORD_THREAD_END;
+	fact->end_ns = bpf_ktime_get_boot_ns();
+	fact->thread_start_ns = task->start_boottime;
+	fact->process_start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	fact->pid = task->tgid;
+	fact->tid = task->pid;
+	fact->exit_code = task->exit_code;
+	emit(STREAM_FACTS, &fact->header, sizeof(*fact));
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(task_switch, bool preempt, struct task_struct *from, struct task_struct *to)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, from, NULL, 0);
+	__u64 now = 0;
+
+	if (state && state->flags & TASK_IN_CALL) {
+		now = bpf_ktime_get_boot_ns();
+		state->switched_out_ns = now;
+	}
+	state = bpf_task_storage_get(&tasks, to, NULL, 0);
+	if (state && state->switched_out_ns) {
+		if (!now)
+			now = bpf_ktime_get_boot_ns();
+		state->off_cpu_ns += now - state->switched_out_ns;
+		state->switched_out_ns = 0;
+	}
+	return 0;
+}
+
+/* At the end of a recording, when nothing else here is attached: the calls that are still under way. */
+SEC("iter/task")
+int finish_calls(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct scratch *scratch = cpu_scratch();
+	struct task_state *state;
+
+	if (!task || !scratch)
+		return 0;
+	state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
+		return 0;
+	if (!(state->flags & TASK_IN_CALL))
+		return 0;
+	if (!context_is_current(state, task))
+		announce_context(state, task, scratch);
+	end_call(scratch, state);
+	return 0;
+}

@@ -55,6 +55,10 @@ function(add_test_program program)
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 60) # seconds; the whole unit suite has to fit into a minute
     endif()
+    set(alone FALSE)
+    if("root" IN_LIST arg_LABELS)
+        set(alone TRUE) # tests that load BPF see the whole machine, and so each other
+    endif()
     list(TRANSFORM arg_DEPENDS PREPEND dyetrace_)
     add_executable(${program} ${arg_SOURCES})
     set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
@@ -63,7 +67,7 @@ function(add_test_program program)
     gtest_discover_tests(${program}
         DISCOVERY_MODE PRE_TEST
         TEST_PREFIX ${program}.
-        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" RUN_SERIAL ${alone})
 endfunction()
 
 function(_refuse_unknown function arguments)

@@ -1,12 +1,13 @@
 // Where two threads meet: first in, first out, never more than `capacity` elements.
 //
 //   BoundedQueue<Batch> queue(kBatchesMax);
-//   producer   if (!queue.try_push(batch)) ++dropped;        never waits; or push(), which waits
-//   for room consumer   while (auto batch = queue.pop()) use(*batch);  waits; nothing once closed
-//   and drained end        queue.close();
+//   producer   if (!queue.try_push(batch)) ++dropped;         never waits; push() waits for room
+//   consumer   while (auto batch = queue.pop()) use(*batch);  waits; nothing once closed and drained
+//   end        queue.close();
 //
 // Any number of threads on both sides. A refused element stays with the caller, who counts it:
-// nothing is lost in silence. One lock per call, so hand over batches and not events.
+// nothing is lost in silence. One lock per call (25 ns for a push and a pop with nobody else there:
+// bounded_queue_bench), so hand over batches and not events.
 #pragma once
 
 #include <condition_variable>

@@ -1,8 +1,7 @@
 // A time carries its clock.
 //
 //   Instant<HostClock>     nanoseconds of one host's CLOCK_BOOTTIME; it knows which host
-//   Instant<ClusterClock>  nanoseconds since 1970 on the one clock that analysis/clock makes of all
-//   hosts' clocks
+//   Instant<ClusterClock>  nanoseconds since 1970 on the clock that analysis/clock makes of all hosts
 //
 // Times of different clocks neither compare nor subtract: between the two types it does not
 // compile, between two hosts it aborts (DCHECK). Only analysis/clock converts. A span of time is
@@ -63,8 +62,7 @@ int64_t boot_time_ns();       // CLOCK_BOOTTIME: what events carry; counts while
 int64_t monotonic_time_ns();  // CLOCK_MONOTONIC: for timeouts and for measuring ourselves
 int64_t wall_time_ns();       // CLOCK_REALTIME: since 1970; can jump
 
-// Boot time and wall time of one moment: the wall clock is read between two readings of the boot
-// clock.
+// Boot time and wall time of one moment: wall time is read between two readings of boot time.
 //
 //   boot ──────┬───────────┬──────▶     boot_ns = middle, uncertainty_ns = half the distance
 //   wall ──────────▲──────────────▶     The best of kClockReadings tries.

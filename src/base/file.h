@@ -42,8 +42,8 @@ Result<void> rename_file(const std::string& from, const std::string& to);  // bo
 
 Result<void> make_folders(const std::string& path);  // with parents; existing ones are fine
 Result<void> remove_file(const std::string& path);   // kNotFound when it is not there
-Result<std::vector<std::string>> list_folder(
-    const std::string& path);                      // names, sorted, no . and ..
+// Names, sorted, without . and ..
+Result<std::vector<std::string>> list_folder(const std::string& path);
 std::string parent_folder(std::string_view path);  // "a/b" -> "a", "a" -> ".", "/a" -> "/"
 
 inline std::span<const std::byte> bytes_of(std::string_view text) {

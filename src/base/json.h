@@ -71,8 +71,7 @@ class Json {
     const Json* find(std::string_view name) const;
     const std::vector<Json>& items_at(std::string_view name) const;
 
-    // T: bool, int64_t, uint64_t, double, std::string. Nothing if it is another type or does not
-    // fit.
+    // T: bool, int64_t, uint64_t, double, std::string. Nothing if another type, or too large for T.
     template <class T>
     std::optional<T> as() const;
 

@@ -139,8 +139,10 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
     const std::unique_ptr<DIR, decltype(close)> folder(::opendir(path.c_str()), close);
     if (!folder) return failed("listing", path);
     std::vector<std::string> names;
-    errno = 0;
-    while (const dirent* entry = ::readdir(folder.get())) {
+    while (true) {
+        errno = 0;  // the end of the folder and a failure differ in errno only
+        const dirent* entry = ::readdir(folder.get());
+        if (!entry) break;
         const std::string_view name = entry->d_name;
         if (name != "." && name != "..") names.emplace_back(name);
     }

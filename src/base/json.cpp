@@ -58,13 +58,14 @@ class Json::Builder {
     }
 
     bool parse_error(size_t position, const std::string&, const Library::exception& exception) {
-        // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while
-        // ..."
-        const std::string_view text = exception.what();
-        const size_t reason = text.find(": ");
-        error_ = fmt::format("JSON, byte {}: {}",
-                             position,
-                             reason == std::string_view::npos ? text : text.substr(reason + 2));
+        // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ..."
+        // "[json.exception.out_of_range.406] number overflow parsing '1e999'"
+        std::string_view reason = exception.what();
+        for (const std::string_view prefix_end : {"] ", ": "}) {
+            const size_t end = reason.find(prefix_end);
+            if (end != std::string_view::npos) reason.remove_prefix(end + prefix_end.size());
+        }
+        error_ = fmt::format("JSON, byte {}: {}", position, reason);
         return false;
     }
 

@@ -65,6 +65,8 @@ TEST(Json, reports_where_the_text_is_wrong) {
     const Error error = Json::parse(R"({"a":1,})").error();
     EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
     EXPECT_TRUE(error.text().starts_with("JSON, byte 8: syntax error")) << error.text();
+    EXPECT_EQ(Json::parse("[1e999]").error().text(),
+              "JSON, byte 6: number overflow parsing '1e999'");
     for (const char* text : {"", "{", "[1", "1 2", "\"\xff\"", "nul", "[1e999]"}) {
         EXPECT_FALSE(Json::parse(text).ok()) << text;
     }

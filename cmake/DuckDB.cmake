@@ -8,7 +8,7 @@ if(EXISTS "${DUCKDB_FOLDER}/libduckdb.so")
         IMPORTED_LOCATION "${DUCKDB_FOLDER}/libduckdb.so"
         IMPORTED_SONAME libduckdb.so
         INTERFACE_INCLUDE_DIRECTORIES "${DUCKDB_FOLDER}")
-    install(FILES "${DUCKDB_FOLDER}/libduckdb.so" DESTINATION "${CMAKE_INSTALL_LIBDIR}/dyetrace")
+    install(FILES "${DUCKDB_FOLDER}/libduckdb.so" DESTINATION "lib/dyetrace")
 else()
     message(FATAL_ERROR "DuckDB is not here yet: run third_party/duckdb/fetch")
 endif()

@@ -12,7 +12,7 @@
 # TESTS run without root, network or BPF; the ones that cannot go to ROOT_TESTS: program tests/trace_root_test,
 # ctest label `root`. What crosses folders has no layer and calls add_test_program itself:
 #
-#   add_test_program(kernel_test SOURCES write_test.cpp DEPENDS capture LABELS root)
+#   add_test_program(kernel_test SOURCES write_test.cpp DEPENDS capture LABEL root)
 
 function(add_layer name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TESTS;ROOT_TESTS;BENCHES;DEPENDS;LIBRARIES")
@@ -35,7 +35,7 @@ function(add_layer name)
         add_test_program(${name}_test SOURCES ${arg_TESTS} DEPENDS ${name})
     endif()
     if(arg_ROOT_TESTS)
-        add_test_program(${name}_root_test SOURCES ${arg_ROOT_TESTS} DEPENDS ${name} LABELS root)
+        add_test_program(${name}_root_test SOURCES ${arg_ROOT_TESTS} DEPENDS ${name} LABEL root)
     endif()
     if(arg_BENCHES AND DYETRACE_BENCH)
         add_executable(${name}_bench ${arg_BENCHES})
@@ -47,13 +47,20 @@ endfunction()
 
 # A GoogleTest program. ctest lists every test of it as <program>.<Suite>.<sentence>, found when ctest starts.
 function(add_test_program program)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;DEPENDS;LIBRARIES;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;LABEL" "SOURCES;DEPENDS;LIBRARIES")
     _refuse_unknown(add_test_program "${arg_UNPARSED_ARGUMENTS}")
     if(NOT DYETRACE_TESTS)
         return()
     endif()
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 60) # seconds; the whole unit suite has to fit into a minute
+    endif()
+    set(properties TIMEOUT ${arg_TIMEOUT})
+    if(arg_LABEL)
+        list(APPEND properties LABELS ${arg_LABEL})
+    endif()
+    if("${arg_LABEL}" STREQUAL root)
+        list(APPEND properties RUN_SERIAL TRUE) # tests that load BPF see the whole machine, and so each other
     endif()
     list(TRANSFORM arg_DEPENDS PREPEND dyetrace_)
     add_executable(${program} ${arg_SOURCES})
@@ -63,7 +70,7 @@ function(add_test_program program)
     gtest_discover_tests(${program}
         DISCOVERY_MODE PRE_TEST
         TEST_PREFIX ${program}.
-        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+        PROPERTIES ${properties})
 endfunction()
 
 function(_refuse_unknown function arguments)

@@ -1,9 +1,9 @@
 // Our mistakes abort.
 //
 //   CHECK(begin <= end);
-//   CHECK(begin <= end, fmt::format("segment {} runs backwards", id));   the message is built on
-//   failure only DCHECK(index < size);                                                 in per-event
-//   loops: gone with NDEBUG
+//   CHECK(begin <= end, fmt::format("segment {} runs backwards", id));   built on failure only
+//   DCHECK(index < size);                                                in per-event loops: not
+//                                                                        evaluated with NDEBUG
 //
 // prints `dyetrace: src/trace/segment.cpp:71: CHECK(begin <= end) failed: segment 7 runs backwards`
 // and aborts. Never for what a kernel, disk, network or user can cause: that is a Result

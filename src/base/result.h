@@ -3,11 +3,10 @@
 // A function that a kernel, disk, network or user can make fail returns Result<T>: a T or an Error.
 //
 //   Result<Segment> open_newest(const std::string& folder) {
-//       TRY(std::vector<std::string> names, list_directory(folder));      a value, or return the
-//       error TRY(verify(names));                                               nothing, or return
-//       the error if (names.empty()) return Error(ErrorCode::kNotFound, "trace 'x' has no
-//       segments"); return open_segment(names.back()).with_context(fmt::format("trace '{}'",
-//       folder));
+//       TRY(std::vector<std::string> names, list_folder(folder));    a value, or return the error
+//       TRY(verify(names));                                          nothing, or return the error
+//       if (names.empty()) return Error(ErrorCode::kNotFound, "no segment is left");
+//       return open_segment(names.back()).with_context("trace '" + folder + "'");
 //   }
 //
 //   Error  code     what a caller may branch on

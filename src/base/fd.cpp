@@ -1,0 +1,33 @@
+#include "base/fd.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace dyetrace::base {
+
+Fd& Fd::operator=(Fd&& other) noexcept {
+    if (this != &other) {
+        reset();
+        number_ = other.release();
+    }
+    return *this;
+}
+
+int Fd::release() {
+    return std::exchange(number_, -1);
+}
+
+void Fd::reset() {
+    if (valid()) ::close(release());
+}
+
+Result<void> Fd::close() {
+    if (!valid()) return {};
+    // Linux frees the number even when close is interrupted: never try twice.
+    if (::close(release()) != 0 && errno != EINTR)
+        return Error::from_errno(errno, "closing a file");
+    return {};
+}
+
+}  // namespace dyetrace::base

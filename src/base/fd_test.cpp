@@ -1,0 +1,60 @@
+#include "base/fd.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace dyetrace::base {
+namespace {
+
+Fd open_null() {
+    return Fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
+}
+
+bool is_open(int number) {
+    return ::fcntl(number, F_GETFD) != -1;
+}
+
+TEST(Fd, closes_in_its_destructor) {
+    int number = -1;
+    {
+        const Fd fd = open_null();
+        number = fd.get();
+        EXPECT_TRUE(is_open(number));
+    }
+    EXPECT_FALSE(is_open(number));
+}
+
+TEST(Fd, is_empty_after_a_move) {
+    Fd first = open_null();
+    const int number = first.get();
+    Fd second = std::move(first);
+    EXPECT_FALSE(first.valid());
+    EXPECT_EQ(second.get(), number);
+}
+
+TEST(Fd, closes_the_old_one_when_assigned) {
+    Fd fd = open_null();
+    const int old_number = fd.get();
+    Fd other = open_null();
+    fd = std::move(other);
+    EXPECT_FALSE(is_open(old_number));
+    EXPECT_TRUE(is_open(fd.get()));
+}
+
+TEST(Fd, gives_away_what_it_releases) {
+    Fd fd = open_null();
+    const Fd owner(fd.release());
+    EXPECT_FALSE(fd.valid());
+    EXPECT_TRUE(is_open(owner.get()));
+}
+
+TEST(Fd, reports_a_close_that_fails) {
+    Fd fd = open_null();
+    ::close(fd.get());
+    EXPECT_EQ(fd.close().error().text(), "closing a file: Bad file descriptor (EBADF)");
+    EXPECT_TRUE(fd.close().ok()) << "an empty one has nothing to close";
+}
+
+}  // namespace
+}  // namespace dyetrace::base

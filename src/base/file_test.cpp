@@ -1,0 +1,101 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "base/temporary_folder.h"
+
+namespace dyetrace::base {
+namespace {
+
+class File : public testing::Test {
+  protected:
+    std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+
+    const TemporaryFolder folder_ = TemporaryFolder::make().value();
+};
+
+TEST_F(File, reads_back_what_was_written) {
+    const std::string content = std::string("a\0b", 3) + std::string(200'000, 'x');
+    write_file_atomically(path("a"), content).value();
+    EXPECT_EQ(read_file(path("a"), content.size()).value(), content);
+}
+
+TEST_F(File, refuses_to_read_more_than_the_limit) {
+    write_file_atomically(path("a"), "12345").value();
+    EXPECT_EQ(read_file(path("a"), 5).value(), "12345");
+    EXPECT_EQ(read_file(path("a"), 4).error().text(),
+              "file '" + path("a") + "' is larger than 4 bytes");
+    EXPECT_EQ(read_file(path("a"), 4).error().code(), ErrorCode::kLimitReached);
+}
+
+TEST_F(File, reads_a_file_of_proc_whose_size_is_zero) {
+    EXPECT_FALSE(read_file("/proc/self/status", 1 << 20).value().empty());
+}
+
+TEST_F(File, an_atomic_write_replaces_and_leaves_nothing_else) {
+    write_file_atomically(path("a"), "old").value();
+    write_file_atomically(path("a"), "new").value();
+    EXPECT_EQ(read_file(path("a"), 100).value(), "new");
+    EXPECT_EQ(list_folder(folder_.path()).value(), std::vector<std::string>{"a"});
+}
+
+TEST_F(File, a_failed_atomic_write_leaves_no_draft) {
+    make_folders(path("a/in_the_way")).value();
+    EXPECT_FALSE(write_file_atomically(path("a"), "new").ok());
+    EXPECT_EQ(list_folder(folder_.path()).value(), std::vector<std::string>{"a"});
+}
+
+TEST_F(File, reads_at_an_offset_up_to_the_end) {
+    write_file_atomically(path("a"), "0123456789").value();
+    const Fd file = open_file(path("a"), O_RDONLY).value();
+    std::string into(4, ' ');
+    EXPECT_EQ(read_up_to_at(file, std::as_writable_bytes(std::span(into)), 3).value(), 4u);
+    EXPECT_EQ(into, "3456");
+    EXPECT_EQ(read_up_to_at(file, std::as_writable_bytes(std::span(into)), 8).value(), 2u);
+}
+
+TEST_F(File, descriptors_do_not_leak_into_child_processes) {
+    const Fd file = open_file(path("a"), O_WRONLY | O_CREAT).value();
+    EXPECT_TRUE(::fcntl(file.get(), F_GETFD) & FD_CLOEXEC);
+}
+
+TEST_F(File, makes_folders_with_parents_twice) {
+    make_folders(path("a/b/c")).value();
+    make_folders(path("a/b/c/")).value();
+    EXPECT_EQ(list_folder(path("a/b")).value(), std::vector<std::string>{"c"});
+    write_file_atomically(path("file"), "").value();
+    EXPECT_FALSE(make_folders(path("file/x")).ok());
+}
+
+TEST_F(File, lists_names_in_order) {
+    for (const char* name : {"b", "c", "a"}) write_file_atomically(path(name), "").value();
+    EXPECT_EQ(list_folder(folder_.path()).value(), (std::vector<std::string>{"a", "b", "c"}));
+    EXPECT_EQ(list_folder(path("absent")).error().code(), ErrorCode::kNotFound);
+}
+
+TEST_F(File, removes_one_file_once) {
+    write_file_atomically(path("a"), "").value();
+    EXPECT_TRUE(remove_file(path("a")).ok());
+    EXPECT_EQ(remove_file(path("a")).error().code(), ErrorCode::kNotFound);
+}
+
+TEST_F(File, knows_the_parent_folder_of_a_path) {
+    EXPECT_EQ(parent_folder("a/b/c"), "a/b");
+    EXPECT_EQ(parent_folder("/a"), "/");
+    EXPECT_EQ(parent_folder("a"), ".");
+}
+
+TEST_F(File, a_temporary_folder_takes_its_content_along) {
+    std::string gone;
+    {
+        const TemporaryFolder inner = TemporaryFolder::make().value();
+        gone = inner.path();
+        make_folders(gone + "/x/y").value();
+    }
+    EXPECT_EQ(list_folder(gone).error().code(), ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace dyetrace::base

@@ -1,0 +1,65 @@
+#include "base/log.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace dyetrace::base {
+namespace {
+
+constexpr std::string_view kYellow = "\x1b[33m", kRed = "\x1b[31m", kReset = "\x1b[0m";
+
+std::string harmless(std::string_view text) {
+    std::string safe;
+    safe.reserve(text.size());
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '\n') {
+            safe += "\\n";
+        } else if (byte < 0x20 || byte == 0x7f) {
+            safe += fmt::format("\\x{:02x}", byte);
+        } else {
+            safe += c;
+        }
+    }
+    return safe;
+}
+
+}  // namespace
+
+bool wants_color(int fd) {
+    const char* no_color = std::getenv("NO_COLOR");
+    if (no_color && *no_color) return false;
+    const char* terminal = std::getenv("TERM");
+    return terminal && std::string_view(terminal) != "dumb" && ::isatty(fd) == 1;
+}
+
+Log Log::to_stderr() {
+    return Log(STDERR_FILENO, wants_color(STDERR_FILENO));
+}
+
+void Log::say(std::string_view message) const {
+    write_line({}, {}, message);
+}
+void Log::warn(std::string_view message) const {
+    write_line(kYellow, "warning: ", message);
+}
+void Log::fail(std::string_view message) const {
+    write_line(kRed, "error: ", message);
+}
+
+void Log::write_line(std::string_view color,
+                     std::string_view severity,
+                     std::string_view message) const {
+    const bool colored = color_ && !severity.empty();
+    const std::string line = fmt::format("dyetrace: {}{}{}{}\n",
+                                         colored ? color : "",
+                                         severity,
+                                         colored ? kReset : "",
+                                         harmless(message));
+    // Nobody is left to be told when this fails.
+    [[maybe_unused]] const ssize_t written = ::write(fd_, line.data(), line.size());
+}
+
+}  // namespace dyetrace::base

@@ -1,0 +1,30 @@
+// A folder under $TMPDIR (or /tmp) that disappears with its owner, with everything in it.
+//
+//   const TemporaryFolder folder = TemporaryFolder::make().value();
+//   write_file_atomically(folder.path() + "/a", "blue dye").value();
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace dyetrace::base {
+
+class TemporaryFolder {
+  public:
+    static Result<TemporaryFolder> make();
+
+    TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    ~TemporaryFolder();
+
+    const std::string& path() const { return path_; }
+
+  private:
+    explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+
+    std::string path_;
+};
+
+}  // namespace dyetrace::base

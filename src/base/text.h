@@ -1,0 +1,30 @@
+// Numbers and columns for people.
+//
+//   with_separators(214883)        214,883
+//   bytes_text(3'100'000)          3.1 MB      decimal units; one digit after the point below 10
+//   duration_text(14'200)          14 µs       from ns; from a minute on: 2m41s, 3h05m
+//   percent_text(0.583)            58 %
+//   left_aligned("/var/log", 5)    /var…       cut or filled to a width
+//
+// A width is what a terminal shows: an emoji or Chinese character takes 2 columns, an accent none.
+// Bytes that are not UTF-8 count as one column each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace dyetrace::base {
+
+std::string with_separators(uint64_t number);
+std::string bytes_text(uint64_t bytes);
+std::string duration_text(uint64_t duration_ns);
+std::string percent_text(double fraction);
+
+size_t display_width(std::string_view text);
+std::string truncated(std::string_view text, size_t width);      // ends in … if cut
+std::string left_aligned(std::string_view text, size_t width);   // truncated, or filled behind
+std::string right_aligned(std::string_view text, size_t width);  // truncated, or filled in front
+
+}  // namespace dyetrace::base

@@ -1,0 +1,54 @@
+// Compression and checksums of blocks; contexts and buffers are made once and used again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "trace/segment_format.h"
+
+struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
+
+namespace dyetrace::trace {
+
+std::uint64_t checksum(std::span<const std::byte> bytes);
+
+class Compressor {
+  public:
+    explicit Compressor(int level);
+
+    // Bytes that `compress` may need at most for `raw_size` bytes.
+    static std::size_t bound(std::size_t raw_size);
+
+    // Writes the stored form of `raw` to the front of `into` (at least bound() bytes) and says how many and how.
+    struct Stored {
+        std::size_t size;
+        Codec codec;
+    };
+    Stored compress(std::span<const std::byte> raw, std::span<std::byte> into);
+
+  private:
+    struct Free {
+        void operator()(ZSTD_CCtx_s* context) const;
+    };
+    std::unique_ptr<ZSTD_CCtx_s, Free> context_;
+};
+
+class Decompressor {
+  public:
+    Decompressor();
+
+    // Fills exactly `raw`; anything else is kCorrupt.
+    Result<void> decompress(Codec codec, std::span<const std::byte> stored, std::span<std::byte> raw);
+
+  private:
+    struct Free {
+        void operator()(ZSTD_DCtx_s* context) const;
+    };
+    std::unique_ptr<ZSTD_DCtx_s, Free> context_;
+};
+
+}  // namespace dyetrace::trace

@@ -1,0 +1,87 @@
+// Reads a segment that anyone may have written, cut or damaged, also while it grows.
+//
+//   TRY(SegmentReader reader, SegmentReader::open(path, SegmentEnd::kMayGrow));
+//   for (const BlockHeader& block : reader.blocks()) {           in the order of the file; sort them as you like
+//       TRY(std::span<const std::byte> records, reader.read(block));
+//       RecordWalk walk(records); …
+//   }
+//   for (const LostRange& lost : reader.lost()) { … }            what damage cost
+//
+// What is refused with an Error: another file, a newer format, an unknown feature that must be understood (of the
+// segment, a block, or a record). What costs only itself and is told by lost(): a damaged block. What is skipped:
+// blocks and records that say they may be.
+//
+// Records that read() returns are whole, as many as the header says, and at least as long as their type's fields.
+//
+// Limits: a block of at most kBlockRawBytesMax; the list of blocks is in memory (104 bytes each). One thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "schema/generated/records.h"
+#include "trace/codec.h"
+#include "trace/file.h"
+#include "trace/segment_format.h"
+
+namespace dyetrace::trace {
+
+// What a segment without an end block means.
+enum class SegmentEnd {
+    kComplete,      // damage: it was cut
+    kMayGrow,       // nothing: it is being written
+    kRecorderDied,  // everything from its last block on is missing; said even if there is an end block
+};
+
+// A gap that the recorder could not write down itself.
+struct LostRange {
+    std::uint16_t host_index = 0;
+    schema::Gap gap{};
+};
+
+class SegmentReader {
+  public:
+    // Reads the headers of all blocks. Later growth is not seen.
+    static Result<SegmentReader> open(const std::string& path, SegmentEnd end);
+
+    const SegmentHeader& header() const { return header_; }
+    // Intact headers of record blocks.
+    const std::vector<BlockHeader>& blocks() const { return blocks_; }
+    bool has_end_block() const { return has_end_block_; }
+    // When its last block was made; when it was created if it has none.
+    std::uint64_t last_written_ns() const { return last_written_ns_; }
+
+    // The block's records, 8-aligned and valid until the next call; none if the block is damaged, which lost() then tells.
+    Result<std::span<const std::byte>> read(const BlockHeader& block);
+
+    const std::vector<LostRange>& lost() const { return lost_; }
+
+  private:
+    explicit SegmentReader(File file, SegmentEnd end) : file_(std::move(file)), end_(end) {}
+
+    Result<void> read_segment_header();
+    Result<void> find_blocks();
+    Result<bool> header_at(std::uint64_t position, BlockHeader& header) const;
+    Result<std::uint64_t> find_header_behind(std::uint64_t position, BlockHeader& header) const;
+    Result<void> take(const BlockHeader& header);
+    void say_how_it_ends();
+    void lose(const BlockHeader& block);
+    void lose(std::uint64_t begin_ns, std::uint64_t end_ns, schema::GapReason reason);
+
+    File file_;
+    SegmentEnd end_;
+    std::uint64_t size_ = 0;
+    SegmentHeader header_{};
+    std::vector<BlockHeader> blocks_;
+    bool has_end_block_ = false;
+    std::uint64_t last_written_ns_ = 0;
+    std::vector<LostRange> lost_;
+    Decompressor decompressor_;
+    std::vector<std::byte> stored_;
+    std::vector<std::uint64_t> raw_;  // words, so that records are aligned
+};
+
+}  // namespace dyetrace::trace

@@ -1,0 +1,134 @@
+// Writes what the recorder drains into segments of a trace.
+//
+//   append(cpu 0, events, bytes) ─► pending block of (cpu 0, events) ─┐ full, or flush()
+//   append(cpu 1, facts,  bytes) ─► pending block of (cpu 1, facts)  ─┴─► segment-000001.seg: facts before events
+//
+//   TRY(SegmentWriter writer, SegmentWriter::create(folder, host_index, {}));
+//   TRY(writer.append(cpu, schema::Stream::kFacts, bytes_of_facts_ring));     whole records, one after another
+//   TRY(writer.append(cpu, schema::Stream::kEvents, bytes_of_events_ring));
+//   TRY(writer.flush());                                                      at least every kFlushIntervalMs
+//   TRY(writer.close());
+//
+// Order: an event may refer to a fact that was appended before it, on any CPU. Every prefix of a segment keeps that:
+// before a block of events is written, all pending facts are.
+//
+// Failure: the block that did not fit is taken back, a gap `disk_full` and the end block are put into the room that the
+// folder keeps in reserve, and the writer is closed: every later call returns the same Error.
+//
+// Limits: one thread. Memory is kPendingBlocksMax blocks, made at first use; no allocation per block after that.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "schema/record_info.h"
+#include "trace/codec.h"
+#include "trace/file.h"
+#include "trace/record_walk.h"
+#include "trace/segment_format.h"
+#include "trace/trace_folder.h"
+
+namespace dyetrace::trace {
+
+// A reader of a running recording is at most 2 s behind: a quarter of a second here leaves the rest to the reader.
+inline constexpr int kFlushIntervalMs = 250;
+
+// 16 MiB of records wait at most, on any number of CPUs.
+inline constexpr std::size_t kPendingBlocksMax = 64;
+
+// A segment ends at the first of these. A million events make Parquet files of some 16 MB, large enough to be read fast;
+// five minutes bound what an idle recording keeps out of Parquet.
+struct SegmentLimits {
+    std::uint64_t records_max = 1'000'000;
+    std::uint64_t raw_bytes_max = 256u << 20;
+    std::uint64_t age_ns_max = 300'000'000'000;
+};
+
+// zstd's fast level: see docs/performance.md for what the levels cost on records.
+inline constexpr int kSegmentLevel = -1;
+
+std::uint64_t boot_clock_ns();
+
+struct SegmentWriterOptions {
+    SegmentLimits limits;
+    int level = kSegmentLevel;
+    std::uint64_t (*clock_ns)() = &boot_clock_ns;
+    std::function<Result<std::unique_ptr<AppendFile>>(const std::string& path)> create_file = &create_append_file;
+};
+
+struct SegmentWriterTotals {
+    std::uint64_t segments = 0;
+    std::uint64_t blocks = 0;
+    std::uint64_t events = 0;  // records of the stream `events` that reached the file
+    std::uint64_t facts = 0;
+    std::uint64_t raw_bytes = 0;
+    std::uint64_t stored_bytes = 0;
+};
+
+class SegmentWriter {
+  public:
+    // `folder` must outlive the writer. The first segment is made now, so that a bad disk is found before anything runs.
+    static Result<SegmentWriter> create(TraceFolder& folder, std::uint16_t host_index, SegmentWriterOptions options = {});
+
+    SegmentWriter(SegmentWriter&&) = default;
+    SegmentWriter& operator=(SegmentWriter&&) = default;
+
+    // `records` are whole records as they lie in a ring; kCorrupt (and the writer goes on, without them) if they are not.
+    Result<void> append(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records);
+
+    // Everything appended so far can be read by others when this returns.
+    Result<void> flush();
+
+    // flush(), then the end of the segment. Calling it again does nothing.
+    Result<void> close();
+
+    const SegmentWriterTotals& totals() const { return totals_; }
+
+  private:
+    struct Pending {
+        std::vector<std::byte> bytes;  // capacity kBlockRawBytes or one larger record
+        RecordSummary summary;
+        std::uint16_t cpu = 0;
+        schema::Stream stream = schema::Stream::kEvents;
+    };
+
+    SegmentWriter(TraceFolder& folder, std::uint16_t host_index, SegmentWriterOptions options);
+
+    Result<void> begin_segment();
+    Result<void> end_segment();
+    Result<void> rotate_if_due();
+    Result<void> add(std::uint16_t cpu, schema::Stream stream, schema::RecordBytes record);
+    Result<Pending*> pending_for(std::uint16_t cpu, schema::Stream stream, std::size_t bytes);
+    Result<void> write_pending(Pending& pending);
+    Result<void> write_all_of(schema::Stream stream);
+    Result<void> write_records(const Pending& pending);
+    Result<void> write_block(BlockHeader header, std::span<const std::byte> raw);
+    void release(Pending& pending);
+    Error fail(Error error);
+    void write_last_words();
+
+    TraceFolder* folder_;
+    std::uint16_t host_index_;
+    SegmentWriterOptions options_;
+    Compressor compressor_;
+    std::vector<std::byte> block_;                    // header and payload of the block being written
+    std::vector<std::unique_ptr<Pending>> slots_;     // by cpu * 2 + stream; null: nothing waits
+    std::vector<std::unique_ptr<Pending>> free_;
+    std::size_t pending_count_ = 0;
+    std::unique_ptr<AppendFile> file_;
+    std::uint64_t number_ = 0;                        // of the current segment
+    std::uint64_t position_ = 0;                      // behind its last whole block
+    std::uint64_t created_ns_ = 0;
+    std::uint64_t last_written_ns_ = 0;
+    SegmentTotals segment_{};
+    SegmentWriterTotals totals_;
+    std::optional<Error> failure_;
+};
+
+}  // namespace dyetrace::trace

@@ -1,0 +1,203 @@
+#include "trace/trace_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace dyetrace::trace {
+namespace {
+
+constexpr std::string_view kSegmentPrefix = "segment-";
+constexpr std::string_view kSegmentSuffix = ".seg";
+constexpr std::string_view kSealedPrefix = "sealed-";
+
+// The number in "<prefix>000012<suffix>".
+std::optional<std::uint64_t> number_in(std::string_view name, std::string_view prefix, std::string_view suffix) {
+    if (!name.starts_with(prefix) || !name.ends_with(suffix) || name.size() < prefix.size() + suffix.size() + 6) {
+        return std::nullopt;
+    }
+    name = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error != std::errc() || end != name.data() + name.size() || number > kSegmentsMax) {
+        return std::nullopt;
+    }
+    return number;
+}
+
+Result<std::vector<std::uint64_t>> numbers(const std::string& path, std::string_view prefix, std::string_view suffix) {
+    TRY(const std::vector<std::string> names, list_folder(path));
+    std::vector<std::uint64_t> found;
+    for (const std::string& name : names) {
+        if (const auto number = number_in(name, prefix, suffix); number && *number > 0) {
+            found.push_back(*number);
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+// Field 22 of /proc/self/stat, behind the command in parentheses; 0 if it cannot be read.
+std::uint64_t own_start_ticks() {
+    const auto text = read_whole_file_of_unknown_size("/proc/self/stat", 4096);
+    if (!text.ok()) {
+        return 0;
+    }
+    std::size_t at = text.value().rfind(')');
+    for (int field = 2; field < 22 && at != std::string::npos; ++field) {
+        at = text.value().find(' ', at + 1);
+    }
+    std::uint64_t ticks = 0;
+    if (at != std::string::npos) {
+        std::from_chars(text.value().data() + at + 1, text.value().data() + text.value().size(), ticks);
+    }
+    return ticks;
+}
+
+std::string info_path(const std::string& folder) { return folder + "/trace.json"; }
+std::string recording_path(const std::string& folder) { return folder + "/recording"; }
+
+// Nobody holds the lock that a recorder has from create() to its end.
+Result<bool> recorder_is_gone(const std::string& folder) {
+    auto file = File::open(recording_path(folder), O_RDONLY);
+    if (!file.ok()) {
+        if (file.error().code() == ErrorCode::kNotFound) {
+            return true;
+        }
+        return std::move(file).error();
+    }
+    if (::flock(file.value().fd(), LOCK_SH | LOCK_NB) == 0) {
+        return true;
+    }
+    if (errno == EWOULDBLOCK) {
+        return false;
+    }
+    return Error::from_errno(errno, fmt::format("cannot ask who records '{}'", folder));
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> SegmentList::missing() const {
+    std::vector<std::uint64_t> present = sealed;
+    present.insert(present.end(), recorded.begin(), recorded.end());
+    std::sort(present.begin(), present.end());
+    std::vector<std::uint64_t> absent;
+    std::uint64_t expected = 1;
+    for (const std::uint64_t number : present) {
+        for (; expected < number; ++expected) {
+            absent.push_back(expected);
+        }
+        expected = number + 1;
+    }
+    return absent;
+}
+
+Result<TraceFolder> TraceFolder::create(const std::string& path, TraceInfo info) {
+    if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
+        return Error::from_errno(errno, fmt::format("cannot make the trace '{}'", path));
+    }
+    TRY(const std::vector<std::string> names, list_folder(path));
+    if (!names.empty()) {
+        return Error(ErrorCode::kAlreadyExists, fmt::format("'{}' is there and not empty", path));
+    }
+    info.state = TraceState::kRecording;
+    info.recorder_pid = ::getpid();
+    info.recorder_start_ticks = own_start_ticks();
+    TraceFolder folder(path, std::move(info));
+    TRY(folder.lock());
+    TRY(folder.write_info());
+    return folder;
+}
+
+Result<TraceFolder> TraceFolder::open(const std::string& path) {
+    auto text = read_whole_file(info_path(path), kTraceInfoBytesMax);
+    if (!text.ok()) {
+        const ErrorCode code = text.error().code();
+        return Error(code,
+                     code == ErrorCode::kNotFound ? fmt::format("'{}' is no trace: it has no trace.json", path)
+                                                  : text.error().text());
+    }
+    auto info = parse_trace_info(text.value());
+    if (!info.ok()) {
+        return std::move(info).error().with_context(fmt::format("cannot read '{}'", info_path(path)));
+    }
+    return TraceFolder(path, std::move(info).value());
+}
+
+std::string TraceFolder::segment_path(std::uint64_t number) const {
+    return fmt::format("{}/{}{:06}{}", path_, kSegmentPrefix, number, kSegmentSuffix);
+}
+
+std::string TraceFolder::sealed_path(std::uint64_t number) const {
+    return fmt::format("{}/{}{:06}", path_, kSealedPrefix, number);
+}
+
+// Segments first: one that the first look does not find was unlinked before, so the second finds its Parquet files.
+Result<SegmentList> TraceFolder::list() const {
+    SegmentList list;
+    TRY(const std::vector<std::uint64_t> recorded, numbers(path_, kSegmentPrefix, kSegmentSuffix));
+    TRY(list.sealed, numbers(path_, kSealedPrefix, ""));
+    std::set_difference(recorded.begin(),
+                        recorded.end(),
+                        list.sealed.begin(),
+                        list.sealed.end(),
+                        std::back_inserter(list.recorded));
+    return list;
+}
+
+// The lock is asked first: a recorder writes trace.json before it lets go.
+Result<TraceState> TraceFolder::current_state() {
+    TRY(const bool gone, recorder_is_gone(path_));
+    TRY(const TraceFolder now, open(path_));
+    info_ = now.info_;
+    return gone && info_.state == TraceState::kRecording ? TraceState::kDied : info_.state;
+}
+
+Result<void> TraceFolder::finish() {
+    info_.state = TraceState::kFinished;
+    release_reserve();
+    TRY(write_info());
+    ::unlink(recording_path(path_).c_str());
+    recording_ = File();
+    return {};
+}
+
+Result<void> TraceFolder::mark_died() {
+    info_.state = TraceState::kDied;
+    TRY(write_info());
+    ::unlink(recording_path(path_).c_str());
+    return {};
+}
+
+void TraceFolder::release_reserve() {
+    if (recording_.is_open()) {
+        static_cast<void>(recording_.truncate(0));
+    }
+}
+
+Result<void> TraceFolder::lock() {
+    TRY(recording_, File::open(recording_path(path_), O_RDWR | O_CREAT | O_EXCL));
+    if (::flock(recording_.fd(), LOCK_EX | LOCK_NB) != 0) {
+        return Error::from_errno(errno, fmt::format("cannot lock '{}'", recording_path(path_)));
+    }
+    // Random-looking, so that a file system that compresses keeps the room too.
+    std::vector<std::byte> room(kReserveBytes);
+    std::uint64_t state = 1;
+    for (std::byte& byte : room) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        byte = static_cast<std::byte>(state >> 56);
+    }
+    return recording_.write(room);
+}
+
+Result<void> TraceFolder::write_info() const { return replace_file(info_path(path_), to_json(info_)); }
+
+}  // namespace dyetrace::trace

@@ -1,0 +1,86 @@
+// A trace on disk: which files it has, who may write them, and whether its recorder lives.
+//
+//   web1.trace/
+//     trace.json             hosts, options, state                           replaced by rename
+//     recording              locked by the recorder as long as it lives; its bytes are room for last words on a full disk
+//     segment-000007.seg     recorded, not yet in Parquet; the newest grows
+//     sealed-000006/         the Parquet files of segment 6, one per record type that had rows; appears by rename
+//     sealed-000000/         the same without rows, of every record type
+//     hosts.parquet views.sql
+//
+// Segment N is in sealed-N if that exists, else in segment-N.seg: each event once. The sealer renames the folder of
+// Parquet files into place and only then unlinks the segment, so a reader that sees both takes Parquet.
+//
+//   TRY(TraceFolder folder, TraceFolder::create("web1.trace", info));     the recorder
+//   TRY(TraceFolder folder, TraceFolder::open("web1.trace"));             anyone, at any time
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/file.h"
+#include "trace/trace_info.h"
+
+namespace dyetrace::trace {
+
+// Enough for a gap, an end block and trace.json when the disk is full.
+inline constexpr std::size_t kReserveBytes = 64 * 1024;
+
+// trace.json: 1,024 hosts of a few hundred bytes and the user's options.
+inline constexpr std::size_t kTraceInfoBytesMax = 4 * 1024 * 1024;
+
+// At one segment a second for a month; a folder with more is not ours.
+inline constexpr std::uint64_t kSegmentsMax = 4'000'000;
+
+// What a folder holds at one moment. Numbers rise; no number is in both.
+struct SegmentList {
+    std::vector<std::uint64_t> sealed;
+    std::vector<std::uint64_t> recorded;
+    // Numbers between the first and the last that are in neither: somebody deleted files.
+    std::vector<std::uint64_t> missing() const;
+};
+
+class TraceFolder {
+  public:
+    // Makes the folder (or takes an empty one); the caller is its recorder until it finishes or dies. Fills in
+    // info.recorder_*. kAlreadyExists if something is there.
+    static Result<TraceFolder> create(const std::string& path, TraceInfo info);
+
+    // Reads trace.json; kNotFound if there is none.
+    static Result<TraceFolder> open(const std::string& path);
+
+    const std::string& path() const { return path_; }
+    const TraceInfo& info() const { return info_; }
+
+    std::string segment_path(std::uint64_t number) const;
+    std::string sealed_path(std::uint64_t number) const;
+
+    // A consistent view even while the sealer works; a segment may be gone when it is opened: then list again.
+    Result<SegmentList> list() const;
+
+    // The state as it is now: reads trace.json again. kRecording only if the recorder lives.
+    Result<TraceState> current_state();
+
+    // The recorder: all segments are closed.
+    Result<void> finish();
+
+    // The sealer: the recorder is gone and its last segment is sealed with a gap.
+    Result<void> mark_died();
+
+    // Gives the room kept for last words back to the disk.
+    void release_reserve();
+
+  private:
+    TraceFolder(std::string path, TraceInfo info) : path_(std::move(path)), info_(std::move(info)) {}
+
+    Result<void> lock();
+    Result<void> write_info() const;
+
+    std::string path_;
+    TraceInfo info_;
+    File recording_;  // the recorder's, locked
+};
+
+}  // namespace dyetrace::trace

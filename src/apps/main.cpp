@@ -4,12 +4,18 @@
 #include <cstdio>
 #include <string>
 
+#include "apps/verbs.h"
 #include "base/version.h"
 
 int main(int argc, char** argv) {
     CLI::App app{"Records the I/O of every process on every node and explains it", "dyetrace"};
     app.set_version_flag("--version", "dyetrace " + std::string(dyetrace::base::kVersion));
+    app.require_subcommand(0, 1);
+    int exit_status = 0;
+    dyetrace::apps::add_record(app, exit_status);
     CLI11_PARSE(app, argc, argv);
-    std::fputs(app.help().c_str(), stdout);
-    return 0;
+    if (app.get_subcommands().empty()) {
+        std::fputs(app.help().c_str(), stdout);
+    }
+    return exit_status;
 }

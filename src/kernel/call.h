@@ -63,7 +63,7 @@ static __always_inline __u64 argument(const struct syscall_event *event, __u8 po
 static __always_inline __u8 class_of(const volatile struct syscall_shape *shape, __u32 object_type)
 {
 	if (!(shape->flags & CALL_IS_IO))
-		return shape->class;
+		return shape->event_class;
 	if (object_type == OBJECT_TYPE_SOCKET)
 		return CLASS_NETWORK;
 	return object_type == OBJECT_TYPE_PIPE ? CLASS_PIPE : CLASS_FILE;

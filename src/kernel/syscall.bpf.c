@@ -153,7 +153,7 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
 	bool compat = event->abi == ABI_I386;
 
-	event->event_class = shape->class;
+	event->event_class = shape->event_class;
 	fill_objects(scratch, task, state, shape);
 	if (shape->fd2)
 		fill_second_object(scratch, task, shape);

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <linux/types.h>
+
 #define SYSCALL_TABLE_SIZE 512
 
 enum syscall_returns {
@@ -64,7 +66,7 @@ struct syscall_shape {
     __u8 vector;
     __u8 address;
     __u8 message;
-    __u8 class;
+    __u8 event_class;
     __u8 returns;
     __u8 special;
     __u8 flags;
@@ -72,848 +74,848 @@ struct syscall_shape {
 };
 
 #define SYSCALL_SHAPES_X86_64 \
-    [0] = {.fd = 1, .size = 3, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
-    [1] = {.fd = 1, .size = 3, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
-    [2] = {.path = 1, .class = 1, .returns = 3, .flags = CALL_DECODED}, /* open */ \
-    [3] = {.fd = 1, .class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED}, /* close */ \
-    [4] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat */ \
-    [5] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat */ \
-    [6] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat */ \
-    [7] = {.class = 7, .returns = 5, .special = SPECIAL_POLL, .flags = CALL_DECODED}, /* poll */ \
-    [8] = {.fd = 1, .class = 1, .returns = 6, .flags = CALL_DECODED}, /* lseek */ \
-    [9] = {.size = 2, .fd = 5, .offset = 6, .class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
-    [10] = {.size = 2, .class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
-    [11] = {.size = 2, .class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
-    [12] = {.class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
-    [13] = {.class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
-    [14] = {.class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
-    [15] = {.class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [16] = {.fd = 1, .class = 1, .returns = 0, .flags = CALL_DECODED}, /* ioctl */ \
-    [17] = {.fd = 1, .size = 3, .offset = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
-    [18] = {.fd = 1, .size = 3, .offset = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* pwrite64 */ \
-    [19] = {.fd = 1, .vector = 2, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
-    [20] = {.fd = 1, .vector = 2, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
-    [21] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* access */ \
-    [22] = {.class = 4, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* pipe */ \
-    [23] = {.class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* select */ \
-    [24] = {.class = 0, .returns = 0}, /* sched_yield */ \
-    [25] = {.class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
-    [26] = {.size = 2, .class = 6, .returns = 1, .flags = CALL_DECODED}, /* msync */ \
-    [27] = {.class = 0, .returns = 0}, /* mincore */ \
-    [28] = {.size = 2, .class = 6, .returns = 1, .flags = CALL_DECODED}, /* madvise */ \
-    [29] = {.class = 0, .returns = 0}, /* shmget */ \
-    [30] = {.class = 0, .returns = 0}, /* shmat */ \
-    [31] = {.class = 0, .returns = 0}, /* shmctl */ \
-    [32] = {.fd = 1, .class = 1, .returns = 3, .flags = CALL_DECODED}, /* dup */ \
-    [33] = {.fd = 1, .class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup2 */ \
-    [34] = {.class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
-    [35] = {.class = 7, .returns = 1, .flags = CALL_DECODED}, /* nanosleep */ \
-    [36] = {.class = 0, .returns = 0}, /* getitimer */ \
-    [37] = {.class = 0, .returns = 0}, /* alarm */ \
-    [38] = {.class = 0, .returns = 0}, /* setitimer */ \
-    [39] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
-    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
-    [41] = {.class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
-    [42] = {.fd = 1, .address = 2, .class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
-    [43] = {.fd = 1, .address = 2, .class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND}, /* accept */ \
-    [44] = {.fd = 1, .size = 3, .address = 5, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
-    [45] = {.fd = 1, .size = 3, .address = 5, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
-    [46] = {.fd = 1, .message = 2, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
-    [47] = {.fd = 1, .message = 2, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
-    [48] = {.fd = 1, .class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
-    [49] = {.fd = 1, .address = 2, .class = 3, .returns = 1, .flags = CALL_DECODED}, /* bind */ \
-    [50] = {.fd = 1, .class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
-    [51] = {.fd = 1, .address = 2, .class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
-    [52] = {.fd = 1, .address = 2, .class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
-    [53] = {.class = 3, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* socketpair */ \
-    [54] = {.fd = 1, .class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
-    [55] = {.fd = 1, .class = 3, .returns = 1, .flags = CALL_DECODED}, /* getsockopt */ \
-    [56] = {.class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
-    [57] = {.class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
-    [58] = {.class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
-    [59] = {.path = 1, .class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED}, /* execve */ \
-    [60] = {.class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit */ \
-    [61] = {.class = 5, .returns = 4, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* wait4 */ \
-    [62] = {.class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* kill */ \
-    [63] = {.class = 0, .returns = 0}, /* uname */ \
-    [64] = {.class = 0, .returns = 0}, /* semget */ \
-    [65] = {.class = 0, .returns = 0}, /* semop */ \
-    [66] = {.class = 0, .returns = 0}, /* semctl */ \
-    [67] = {.class = 0, .returns = 0}, /* shmdt */ \
-    [68] = {.class = 0, .returns = 0}, /* msgget */ \
-    [69] = {.class = 0, .returns = 0}, /* msgsnd */ \
-    [70] = {.class = 0, .returns = 0}, /* msgrcv */ \
-    [71] = {.class = 0, .returns = 0}, /* msgctl */ \
-    [72] = {.fd = 1, .class = 1, .returns = 9, .flags = CALL_DECODED}, /* fcntl */ \
-    [73] = {.fd = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* flock */ \
-    [74] = {.fd = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* fsync */ \
-    [75] = {.fd = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* fdatasync */ \
-    [76] = {.path = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate */ \
-    [77] = {.fd = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate */ \
-    [78] = {.fd = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
-    [79] = {.class = 2, .returns = 5, .flags = CALL_DECODED}, /* getcwd */ \
-    [80] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* chdir */ \
-    [81] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
-    [82] = {.path = 1, .path2 = 2, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* rename */ \
-    [83] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdir */ \
-    [84] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* rmdir */ \
-    [85] = {.path = 1, .class = 1, .returns = 3, .flags = CALL_DECODED}, /* creat */ \
-    [86] = {.path = 1, .path2 = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* link */ \
-    [87] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlink */ \
-    [88] = {.path = 1, .path2 = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* symlink */ \
-    [89] = {.path = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* readlink */ \
-    [90] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* chmod */ \
-    [91] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmod */ \
-    [92] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* chown */ \
-    [93] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown */ \
-    [94] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* lchown */ \
-    [95] = {.class = 2, .returns = 8, .flags = CALL_DECODED}, /* umask */ \
-    [96] = {.class = 0, .returns = 0}, /* gettimeofday */ \
-    [97] = {.class = 0, .returns = 0}, /* getrlimit */ \
-    [98] = {.class = 0, .returns = 0}, /* getrusage */ \
-    [99] = {.class = 0, .returns = 0}, /* sysinfo */ \
-    [100] = {.class = 0, .returns = 0}, /* times */ \
-    [101] = {.class = 0, .returns = 0}, /* ptrace */ \
-    [102] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* getuid */ \
-    [103] = {.class = 0, .returns = 0}, /* syslog */ \
-    [104] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* getgid */ \
-    [105] = {.class = 5, .returns = 1, .flags = CALL_DECODED}, /* setuid */ \
-    [106] = {.class = 5, .returns = 1, .flags = CALL_DECODED}, /* setgid */ \
-    [107] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* geteuid */ \
-    [108] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* getegid */ \
-    [109] = {.class = 0, .returns = 0}, /* setpgid */ \
-    [110] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* getppid */ \
-    [111] = {.class = 0, .returns = 0}, /* getpgrp */ \
-    [112] = {.class = 0, .returns = 0}, /* setsid */ \
-    [113] = {.class = 0, .returns = 0}, /* setreuid */ \
-    [114] = {.class = 0, .returns = 0}, /* setregid */ \
-    [115] = {.class = 0, .returns = 0}, /* getgroups */ \
-    [116] = {.class = 0, .returns = 0}, /* setgroups */ \
-    [117] = {.class = 0, .returns = 0}, /* setresuid */ \
-    [118] = {.class = 0, .returns = 0}, /* getresuid */ \
-    [119] = {.class = 0, .returns = 0}, /* setresgid */ \
-    [120] = {.class = 0, .returns = 0}, /* getresgid */ \
-    [121] = {.class = 0, .returns = 0}, /* getpgid */ \
-    [122] = {.class = 0, .returns = 0}, /* setfsuid */ \
-    [123] = {.class = 0, .returns = 0}, /* setfsgid */ \
-    [124] = {.class = 0, .returns = 0}, /* getsid */ \
-    [125] = {.class = 0, .returns = 0}, /* capget */ \
-    [126] = {.class = 0, .returns = 0}, /* capset */ \
-    [127] = {.class = 0, .returns = 0}, /* rt_sigpending */ \
-    [128] = {.class = 7, .returns = 0, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
-    [129] = {.class = 0, .returns = 0}, /* rt_sigqueueinfo */ \
-    [130] = {.class = 7, .returns = 1, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
-    [131] = {.class = 0, .returns = 0}, /* sigaltstack */ \
-    [132] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* utime */ \
-    [133] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknod */ \
-    [134] = {.class = 0, .returns = 0}, /* uselib */ \
-    [135] = {.class = 0, .returns = 0}, /* personality */ \
-    [136] = {.class = 0, .returns = 0}, /* ustat */ \
-    [137] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* statfs */ \
-    [138] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs */ \
-    [139] = {.class = 0, .returns = 0}, /* sysfs */ \
-    [140] = {.class = 0, .returns = 0}, /* getpriority */ \
-    [141] = {.class = 0, .returns = 0}, /* setpriority */ \
-    [142] = {.class = 0, .returns = 0}, /* sched_setparam */ \
-    [143] = {.class = 0, .returns = 0}, /* sched_getparam */ \
-    [144] = {.class = 0, .returns = 0}, /* sched_setscheduler */ \
-    [145] = {.class = 0, .returns = 0}, /* sched_getscheduler */ \
-    [146] = {.class = 0, .returns = 0}, /* sched_get_priority_max */ \
-    [147] = {.class = 0, .returns = 0}, /* sched_get_priority_min */ \
-    [148] = {.class = 0, .returns = 0}, /* sched_rr_get_interval */ \
-    [149] = {.size = 2, .class = 6, .returns = 1, .flags = CALL_DECODED}, /* mlock */ \
-    [150] = {.size = 2, .class = 6, .returns = 1, .flags = CALL_DECODED}, /* munlock */ \
-    [151] = {.class = 0, .returns = 0}, /* mlockall */ \
-    [152] = {.class = 0, .returns = 0}, /* munlockall */ \
-    [153] = {.class = 0, .returns = 0}, /* vhangup */ \
-    [154] = {.class = 0, .returns = 0}, /* modify_ldt */ \
-    [155] = {.path = 1, .path2 = 2, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* pivot_root */ \
-    [156] = {.class = 0, .returns = 0}, /* _sysctl */ \
-    [157] = {.class = 5, .returns = 0, .flags = CALL_DECODED}, /* prctl */ \
-    [158] = {.class = 0, .returns = 0}, /* arch_prctl */ \
-    [159] = {.class = 0, .returns = 0}, /* adjtimex */ \
-    [160] = {.class = 0, .returns = 0}, /* setrlimit */ \
-    [161] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* chroot */ \
-    [162] = {.class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
-    [163] = {.class = 0, .returns = 0}, /* acct */ \
-    [164] = {.class = 0, .returns = 0}, /* settimeofday */ \
-    [165] = {.path2 = 2, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* mount */ \
-    [166] = {.path = 1, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* umount2 */ \
-    [167] = {.class = 0, .returns = 0}, /* swapon */ \
-    [168] = {.class = 0, .returns = 0}, /* swapoff */ \
-    [169] = {.class = 0, .returns = 0}, /* reboot */ \
-    [170] = {.class = 0, .returns = 0}, /* sethostname */ \
-    [171] = {.class = 0, .returns = 0}, /* setdomainname */ \
-    [172] = {.class = 0, .returns = 0}, /* iopl */ \
-    [173] = {.class = 0, .returns = 0}, /* ioperm */ \
-    [174] = {.class = 0, .returns = 0}, /* create_module */ \
-    [175] = {.class = 0, .returns = 0}, /* init_module */ \
-    [176] = {.class = 0, .returns = 0}, /* delete_module */ \
-    [177] = {.class = 0, .returns = 0}, /* get_kernel_syms */ \
-    [178] = {.class = 0, .returns = 0}, /* query_module */ \
-    [179] = {.class = 0, .returns = 0}, /* quotactl */ \
-    [180] = {.class = 0, .returns = 0}, /* nfsservctl */ \
-    [181] = {.class = 0, .returns = 0}, /* getpmsg */ \
-    [182] = {.class = 0, .returns = 0}, /* putpmsg */ \
-    [183] = {.class = 0, .returns = 0}, /* afs_syscall */ \
-    [184] = {.class = 0, .returns = 0}, /* tuxcall */ \
-    [185] = {.class = 0, .returns = 0}, /* security */ \
-    [186] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
-    [187] = {.fd = 1, .offset = 2, .size = 3, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* readahead */ \
-    [188] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* setxattr */ \
-    [189] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* lsetxattr */ \
-    [190] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fsetxattr */ \
-    [191] = {.path = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* getxattr */ \
-    [192] = {.path = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* lgetxattr */ \
-    [193] = {.fd = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* fgetxattr */ \
-    [194] = {.path = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattr */ \
-    [195] = {.path = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* llistxattr */ \
-    [196] = {.fd = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* flistxattr */ \
-    [197] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* removexattr */ \
-    [198] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* lremovexattr */ \
-    [199] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fremovexattr */ \
-    [200] = {.class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tkill */ \
-    [201] = {.class = 0, .returns = 0}, /* time */ \
-    [202] = {.class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex */ \
-    [203] = {.class = 0, .returns = 0}, /* sched_setaffinity */ \
-    [204] = {.class = 0, .returns = 0}, /* sched_getaffinity */ \
-    [205] = {.class = 0, .returns = 0}, /* set_thread_area */ \
-    [206] = {.class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_setup */ \
-    [207] = {.class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
-    [208] = {.class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_getevents */ \
-    [209] = {.class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
-    [210] = {.class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
-    [211] = {.class = 0, .returns = 0}, /* get_thread_area */ \
-    [212] = {.class = 0, .returns = 0}, /* lookup_dcookie */ \
-    [213] = {.class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create */ \
-    [214] = {.class = 0, .returns = 0}, /* epoll_ctl_old */ \
-    [215] = {.class = 0, .returns = 0}, /* epoll_wait_old */ \
-    [216] = {.class = 0, .returns = 0}, /* remap_file_pages */ \
-    [217] = {.fd = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents64 */ \
-    [218] = {.class = 0, .returns = 0}, /* set_tid_address */ \
-    [219] = {.class = 0, .returns = 0}, /* restart_syscall */ \
-    [220] = {.class = 0, .returns = 0}, /* semtimedop */ \
-    [221] = {.fd = 1, .offset = 2, .size = 3, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* fadvise64 */ \
-    [222] = {.class = 0, .returns = 0}, /* timer_create */ \
-    [223] = {.class = 0, .returns = 0}, /* timer_settime */ \
-    [224] = {.class = 0, .returns = 0}, /* timer_gettime */ \
-    [225] = {.class = 0, .returns = 0}, /* timer_getoverrun */ \
-    [226] = {.class = 0, .returns = 0}, /* timer_delete */ \
-    [227] = {.class = 0, .returns = 0}, /* clock_settime */ \
-    [228] = {.class = 0, .returns = 0}, /* clock_gettime */ \
-    [229] = {.class = 0, .returns = 0}, /* clock_getres */ \
-    [230] = {.class = 7, .returns = 1, .flags = CALL_DECODED}, /* clock_nanosleep */ \
-    [231] = {.class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
-    [232] = {.fd = 1, .class = 7, .returns = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
-    [233] = {.fd = 1, .fd2 = 3, .class = 7, .returns = 1, .flags = CALL_DECODED}, /* epoll_ctl */ \
-    [234] = {.class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
-    [235] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimes */ \
-    [236] = {.class = 0, .returns = 0}, /* vserver */ \
-    [237] = {.class = 0, .returns = 0}, /* mbind */ \
-    [238] = {.class = 0, .returns = 0}, /* set_mempolicy */ \
-    [239] = {.class = 0, .returns = 0}, /* get_mempolicy */ \
-    [240] = {.class = 0, .returns = 0}, /* mq_open */ \
-    [241] = {.class = 0, .returns = 0}, /* mq_unlink */ \
-    [242] = {.class = 0, .returns = 0}, /* mq_timedsend */ \
-    [243] = {.class = 0, .returns = 0}, /* mq_timedreceive */ \
-    [244] = {.class = 0, .returns = 0}, /* mq_notify */ \
-    [245] = {.class = 0, .returns = 0}, /* mq_getsetattr */ \
-    [246] = {.class = 0, .returns = 0}, /* kexec_load */ \
-    [247] = {.class = 5, .returns = 1, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* waitid */ \
-    [248] = {.class = 0, .returns = 0}, /* add_key */ \
-    [249] = {.class = 0, .returns = 0}, /* request_key */ \
-    [250] = {.class = 0, .returns = 0}, /* keyctl */ \
-    [251] = {.class = 0, .returns = 0}, /* ioprio_set */ \
-    [252] = {.class = 0, .returns = 0}, /* ioprio_get */ \
-    [253] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
-    [254] = {.fd = 1, .path = 2, .class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
-    [255] = {.class = 0, .returns = 0}, /* inotify_rm_watch */ \
-    [256] = {.class = 0, .returns = 0}, /* migrate_pages */ \
-    [257] = {.dirfd = 1, .path = 2, .class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat */ \
-    [258] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdirat */ \
-    [259] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknodat */ \
-    [260] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchownat */ \
-    [261] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* futimesat */ \
-    [262] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* newfstatat */ \
-    [263] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlinkat */ \
-    [264] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat */ \
-    [265] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* linkat */ \
-    [266] = {.path = 1, .dirfd2 = 2, .path2 = 3, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* symlinkat */ \
-    [267] = {.dirfd = 1, .path = 2, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* readlinkat */ \
-    [268] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat */ \
-    [269] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat */ \
-    [270] = {.class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6 */ \
-    [271] = {.class = 7, .returns = 5, .special = SPECIAL_POLL, .flags = CALL_DECODED}, /* ppoll */ \
-    [272] = {.class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
-    [273] = {.class = 0, .returns = 0}, /* set_robust_list */ \
-    [274] = {.class = 0, .returns = 0}, /* get_robust_list */ \
-    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
-    [276] = {.fd = 1, .fd2 = 2, .size = 3, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
-    [277] = {.fd = 1, .offset = 2, .size = 3, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync_file_range */ \
-    [278] = {.fd = 1, .vector = 2, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
-    [279] = {.class = 0, .returns = 0}, /* move_pages */ \
-    [280] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimensat */ \
-    [281] = {.fd = 1, .class = 7, .returns = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
-    [282] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd */ \
-    [283] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
-    [284] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd */ \
-    [285] = {.fd = 1, .offset = 3, .size = 4, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* fallocate */ \
-    [286] = {.class = 0, .returns = 0}, /* timerfd_settime */ \
-    [287] = {.class = 0, .returns = 0}, /* timerfd_gettime */ \
-    [288] = {.fd = 1, .address = 2, .class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND}, /* accept4 */ \
-    [289] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
-    [290] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
-    [291] = {.class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
-    [292] = {.fd = 1, .class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup3 */ \
-    [293] = {.class = 4, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* pipe2 */ \
-    [294] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
-    [295] = {.fd = 1, .vector = 2, .offset = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
-    [296] = {.fd = 1, .vector = 2, .offset = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
-    [297] = {.class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
-    [298] = {.class = 0, .returns = 0}, /* perf_event_open */ \
-    [299] = {.fd = 1, .class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
-    [300] = {.class = 0, .returns = 0}, /* fanotify_init */ \
-    [301] = {.class = 0, .returns = 0}, /* fanotify_mark */ \
-    [302] = {.class = 0, .returns = 0}, /* prlimit64 */ \
-    [303] = {.class = 0, .returns = 0}, /* name_to_handle_at */ \
-    [304] = {.class = 0, .returns = 0}, /* open_by_handle_at */ \
-    [305] = {.class = 0, .returns = 0}, /* clock_adjtime */ \
-    [306] = {.fd = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* syncfs */ \
-    [307] = {.fd = 1, .class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
-    [308] = {.fd = 1, .class = 5, .returns = 1, .flags = CALL_DECODED}, /* setns */ \
-    [309] = {.class = 0, .returns = 0}, /* getcpu */ \
-    [310] = {.class = 0, .returns = 0}, /* process_vm_readv */ \
-    [311] = {.class = 0, .returns = 0}, /* process_vm_writev */ \
-    [312] = {.class = 0, .returns = 0}, /* kcmp */ \
-    [313] = {.class = 0, .returns = 0}, /* finit_module */ \
-    [314] = {.class = 0, .returns = 0}, /* sched_setattr */ \
-    [315] = {.class = 0, .returns = 0}, /* sched_getattr */ \
-    [316] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat2 */ \
-    [317] = {.class = 0, .returns = 0}, /* seccomp */ \
-    [318] = {.class = 0, .returns = 0}, /* getrandom */ \
-    [319] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* memfd_create */ \
-    [320] = {.class = 0, .returns = 0}, /* kexec_file_load */ \
-    [321] = {.class = 0, .returns = 0}, /* bpf */ \
-    [322] = {.dirfd = 1, .path = 2, .class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED}, /* execveat */ \
-    [323] = {.class = 0, .returns = 0}, /* userfaultfd */ \
-    [324] = {.class = 0, .returns = 0}, /* membarrier */ \
-    [325] = {.class = 0, .returns = 0}, /* mlock2 */ \
-    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
-    [327] = {.fd = 1, .vector = 2, .offset = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
-    [328] = {.fd = 1, .vector = 2, .offset = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
-    [329] = {.class = 0, .returns = 0}, /* pkey_mprotect */ \
-    [330] = {.class = 0, .returns = 0}, /* pkey_alloc */ \
-    [331] = {.class = 0, .returns = 0}, /* pkey_free */ \
-    [332] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* statx */ \
-    [333] = {.class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents */ \
-    [334] = {.class = 0, .returns = 0}, /* rseq */ \
-    [335] = {.class = 0, .returns = 0}, /* uretprobe */ \
-    [424] = {.fd = 1, .class = 5, .returns = 1, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
-    [425] = {.class = 0, .returns = 0}, /* io_uring_setup */ \
-    [426] = {.class = 0, .returns = 0}, /* io_uring_enter */ \
-    [427] = {.class = 0, .returns = 0}, /* io_uring_register */ \
-    [428] = {.class = 0, .returns = 0}, /* open_tree */ \
-    [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* move_mount */ \
-    [430] = {.class = 0, .returns = 0}, /* fsopen */ \
-    [431] = {.class = 0, .returns = 0}, /* fsconfig */ \
-    [432] = {.class = 0, .returns = 0}, /* fsmount */ \
-    [433] = {.class = 0, .returns = 0}, /* fspick */ \
-    [434] = {.class = 5, .returns = 3, .flags = CALL_DECODED}, /* pidfd_open */ \
-    [435] = {.class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone3 */ \
-    [436] = {.class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
-    [437] = {.dirfd = 1, .path = 2, .class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat2 */ \
-    [438] = {.fd = 1, .class = 5, .returns = 3, .flags = CALL_DECODED}, /* pidfd_getfd */ \
-    [439] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat2 */ \
-    [440] = {.class = 0, .returns = 0}, /* process_madvise */ \
-    [441] = {.fd = 1, .class = 7, .returns = 5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
-    [442] = {.class = 0, .returns = 0}, /* mount_setattr */ \
-    [443] = {.class = 0, .returns = 0}, /* quotactl_fd */ \
-    [444] = {.class = 0, .returns = 0}, /* landlock_create_ruleset */ \
-    [445] = {.class = 0, .returns = 0}, /* landlock_add_rule */ \
-    [446] = {.class = 0, .returns = 0}, /* landlock_restrict_self */ \
-    [447] = {.class = 0, .returns = 0}, /* memfd_secret */ \
-    [448] = {.class = 0, .returns = 0}, /* process_mrelease */ \
-    [449] = {.class = 0, .returns = 0}, /* futex_waitv */ \
-    [450] = {.class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
-    [451] = {.class = 0, .returns = 0}, /* cachestat */ \
-    [452] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat2 */ \
-    [453] = {.class = 0, .returns = 0}, /* map_shadow_stack */ \
-    [454] = {.class = 0, .returns = 0}, /* futex_wake */ \
-    [455] = {.class = 0, .returns = 0}, /* futex_wait */ \
-    [456] = {.class = 0, .returns = 0}, /* futex_requeue */ \
-    [457] = {.class = 0, .returns = 0}, /* statmount */ \
-    [458] = {.class = 0, .returns = 0}, /* listmount */ \
-    [459] = {.class = 0, .returns = 0}, /* lsm_get_self_attr */ \
-    [460] = {.class = 0, .returns = 0}, /* lsm_set_self_attr */ \
-    [461] = {.class = 0, .returns = 0}, /* lsm_list_modules */ \
-    [462] = {.class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.class = 0, .returns = 0}, /* setxattrat */ \
-    [464] = {.class = 0, .returns = 0}, /* getxattrat */ \
-    [465] = {.class = 0, .returns = 0}, /* listxattrat */ \
-    [466] = {.class = 0, .returns = 0}, /* removexattrat */ \
-    [467] = {.class = 0, .returns = 0}, /* open_tree_attr */ \
-    [468] = {.class = 0, .returns = 0}, /* file_getattr */ \
-    [469] = {.class = 0, .returns = 0}, /* file_setattr */ \
+    [0] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
+    [1] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
+    [2] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* open */ \
+    [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED}, /* close */ \
+    [4] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat */ \
+    [5] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat */ \
+    [6] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat */ \
+    [7] = {.event_class = 7, .returns = 5, .special = SPECIAL_POLL, .flags = CALL_DECODED}, /* poll */ \
+    [8] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED}, /* lseek */ \
+    [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
+    [10] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
+    [11] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
+    [12] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
+    [13] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
+    [14] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
+    [15] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
+    [16] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* ioctl */ \
+    [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
+    [18] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* pwrite64 */ \
+    [19] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
+    [20] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
+    [21] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* access */ \
+    [22] = {.event_class = 4, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* pipe */ \
+    [23] = {.event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* select */ \
+    [24] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
+    [25] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
+    [26] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* msync */ \
+    [27] = {.event_class = 0, .returns = 0}, /* mincore */ \
+    [28] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* madvise */ \
+    [29] = {.event_class = 0, .returns = 0}, /* shmget */ \
+    [30] = {.event_class = 0, .returns = 0}, /* shmat */ \
+    [31] = {.event_class = 0, .returns = 0}, /* shmctl */ \
+    [32] = {.fd = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* dup */ \
+    [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup2 */ \
+    [34] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
+    [35] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* nanosleep */ \
+    [36] = {.event_class = 0, .returns = 0}, /* getitimer */ \
+    [37] = {.event_class = 0, .returns = 0}, /* alarm */ \
+    [38] = {.event_class = 0, .returns = 0}, /* setitimer */ \
+    [39] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
+    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
+    [41] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
+    [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
+    [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND}, /* accept */ \
+    [44] = {.fd = 1, .size = 3, .address = 5, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
+    [45] = {.fd = 1, .size = 3, .address = 5, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
+    [46] = {.fd = 1, .message = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
+    [47] = {.fd = 1, .message = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
+    [48] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
+    [49] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* bind */ \
+    [50] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
+    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
+    [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
+    [53] = {.event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* socketpair */ \
+    [54] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
+    [55] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* getsockopt */ \
+    [56] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
+    [57] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
+    [58] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
+    [59] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED}, /* execve */ \
+    [60] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit */ \
+    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* wait4 */ \
+    [62] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* kill */ \
+    [63] = {.event_class = 0, .returns = 0}, /* uname */ \
+    [64] = {.event_class = 0, .returns = 0}, /* semget */ \
+    [65] = {.event_class = 0, .returns = 0}, /* semop */ \
+    [66] = {.event_class = 0, .returns = 0}, /* semctl */ \
+    [67] = {.event_class = 0, .returns = 0}, /* shmdt */ \
+    [68] = {.event_class = 0, .returns = 0}, /* msgget */ \
+    [69] = {.event_class = 0, .returns = 0}, /* msgsnd */ \
+    [70] = {.event_class = 0, .returns = 0}, /* msgrcv */ \
+    [71] = {.event_class = 0, .returns = 0}, /* msgctl */ \
+    [72] = {.fd = 1, .event_class = 1, .returns = 9, .flags = CALL_DECODED}, /* fcntl */ \
+    [73] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* flock */ \
+    [74] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fsync */ \
+    [75] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fdatasync */ \
+    [76] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate */ \
+    [77] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate */ \
+    [78] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
+    [79] = {.event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getcwd */ \
+    [80] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chdir */ \
+    [81] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
+    [82] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* rename */ \
+    [83] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdir */ \
+    [84] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* rmdir */ \
+    [85] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* creat */ \
+    [86] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* link */ \
+    [87] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlink */ \
+    [88] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* symlink */ \
+    [89] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* readlink */ \
+    [90] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chmod */ \
+    [91] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmod */ \
+    [92] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chown */ \
+    [93] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown */ \
+    [94] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lchown */ \
+    [95] = {.event_class = 2, .returns = 8, .flags = CALL_DECODED}, /* umask */ \
+    [96] = {.event_class = 0, .returns = 0}, /* gettimeofday */ \
+    [97] = {.event_class = 0, .returns = 0}, /* getrlimit */ \
+    [98] = {.event_class = 0, .returns = 0}, /* getrusage */ \
+    [99] = {.event_class = 0, .returns = 0}, /* sysinfo */ \
+    [100] = {.event_class = 0, .returns = 0}, /* times */ \
+    [101] = {.event_class = 0, .returns = 0}, /* ptrace */ \
+    [102] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getuid */ \
+    [103] = {.event_class = 0, .returns = 0}, /* syslog */ \
+    [104] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getgid */ \
+    [105] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setuid */ \
+    [106] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setgid */ \
+    [107] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* geteuid */ \
+    [108] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getegid */ \
+    [109] = {.event_class = 0, .returns = 0}, /* setpgid */ \
+    [110] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getppid */ \
+    [111] = {.event_class = 0, .returns = 0}, /* getpgrp */ \
+    [112] = {.event_class = 0, .returns = 0}, /* setsid */ \
+    [113] = {.event_class = 0, .returns = 0}, /* setreuid */ \
+    [114] = {.event_class = 0, .returns = 0}, /* setregid */ \
+    [115] = {.event_class = 0, .returns = 0}, /* getgroups */ \
+    [116] = {.event_class = 0, .returns = 0}, /* setgroups */ \
+    [117] = {.event_class = 0, .returns = 0}, /* setresuid */ \
+    [118] = {.event_class = 0, .returns = 0}, /* getresuid */ \
+    [119] = {.event_class = 0, .returns = 0}, /* setresgid */ \
+    [120] = {.event_class = 0, .returns = 0}, /* getresgid */ \
+    [121] = {.event_class = 0, .returns = 0}, /* getpgid */ \
+    [122] = {.event_class = 0, .returns = 0}, /* setfsuid */ \
+    [123] = {.event_class = 0, .returns = 0}, /* setfsgid */ \
+    [124] = {.event_class = 0, .returns = 0}, /* getsid */ \
+    [125] = {.event_class = 0, .returns = 0}, /* capget */ \
+    [126] = {.event_class = 0, .returns = 0}, /* capset */ \
+    [127] = {.event_class = 0, .returns = 0}, /* rt_sigpending */ \
+    [128] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
+    [129] = {.event_class = 0, .returns = 0}, /* rt_sigqueueinfo */ \
+    [130] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
+    [131] = {.event_class = 0, .returns = 0}, /* sigaltstack */ \
+    [132] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utime */ \
+    [133] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknod */ \
+    [134] = {.event_class = 0, .returns = 0}, /* uselib */ \
+    [135] = {.event_class = 0, .returns = 0}, /* personality */ \
+    [136] = {.event_class = 0, .returns = 0}, /* ustat */ \
+    [137] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* statfs */ \
+    [138] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs */ \
+    [139] = {.event_class = 0, .returns = 0}, /* sysfs */ \
+    [140] = {.event_class = 0, .returns = 0}, /* getpriority */ \
+    [141] = {.event_class = 0, .returns = 0}, /* setpriority */ \
+    [142] = {.event_class = 0, .returns = 0}, /* sched_setparam */ \
+    [143] = {.event_class = 0, .returns = 0}, /* sched_getparam */ \
+    [144] = {.event_class = 0, .returns = 0}, /* sched_setscheduler */ \
+    [145] = {.event_class = 0, .returns = 0}, /* sched_getscheduler */ \
+    [146] = {.event_class = 0, .returns = 0}, /* sched_get_priority_max */ \
+    [147] = {.event_class = 0, .returns = 0}, /* sched_get_priority_min */ \
+    [148] = {.event_class = 0, .returns = 0}, /* sched_rr_get_interval */ \
+    [149] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mlock */ \
+    [150] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munlock */ \
+    [151] = {.event_class = 0, .returns = 0}, /* mlockall */ \
+    [152] = {.event_class = 0, .returns = 0}, /* munlockall */ \
+    [153] = {.event_class = 0, .returns = 0}, /* vhangup */ \
+    [154] = {.event_class = 0, .returns = 0}, /* modify_ldt */ \
+    [155] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* pivot_root */ \
+    [156] = {.event_class = 0, .returns = 0}, /* _sysctl */ \
+    [157] = {.event_class = 5, .returns = 0, .flags = CALL_DECODED}, /* prctl */ \
+    [158] = {.event_class = 0, .returns = 0}, /* arch_prctl */ \
+    [159] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
+    [160] = {.event_class = 0, .returns = 0}, /* setrlimit */ \
+    [161] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chroot */ \
+    [162] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
+    [163] = {.event_class = 0, .returns = 0}, /* acct */ \
+    [164] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
+    [165] = {.path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* mount */ \
+    [166] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* umount2 */ \
+    [167] = {.event_class = 0, .returns = 0}, /* swapon */ \
+    [168] = {.event_class = 0, .returns = 0}, /* swapoff */ \
+    [169] = {.event_class = 0, .returns = 0}, /* reboot */ \
+    [170] = {.event_class = 0, .returns = 0}, /* sethostname */ \
+    [171] = {.event_class = 0, .returns = 0}, /* setdomainname */ \
+    [172] = {.event_class = 0, .returns = 0}, /* iopl */ \
+    [173] = {.event_class = 0, .returns = 0}, /* ioperm */ \
+    [174] = {.event_class = 0, .returns = 0}, /* create_module */ \
+    [175] = {.event_class = 0, .returns = 0}, /* init_module */ \
+    [176] = {.event_class = 0, .returns = 0}, /* delete_module */ \
+    [177] = {.event_class = 0, .returns = 0}, /* get_kernel_syms */ \
+    [178] = {.event_class = 0, .returns = 0}, /* query_module */ \
+    [179] = {.event_class = 0, .returns = 0}, /* quotactl */ \
+    [180] = {.event_class = 0, .returns = 0}, /* nfsservctl */ \
+    [181] = {.event_class = 0, .returns = 0}, /* getpmsg */ \
+    [182] = {.event_class = 0, .returns = 0}, /* putpmsg */ \
+    [183] = {.event_class = 0, .returns = 0}, /* afs_syscall */ \
+    [184] = {.event_class = 0, .returns = 0}, /* tuxcall */ \
+    [185] = {.event_class = 0, .returns = 0}, /* security */ \
+    [186] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
+    [187] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* readahead */ \
+    [188] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* setxattr */ \
+    [189] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lsetxattr */ \
+    [190] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fsetxattr */ \
+    [191] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getxattr */ \
+    [192] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* lgetxattr */ \
+    [193] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* fgetxattr */ \
+    [194] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattr */ \
+    [195] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* llistxattr */ \
+    [196] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* flistxattr */ \
+    [197] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* removexattr */ \
+    [198] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lremovexattr */ \
+    [199] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fremovexattr */ \
+    [200] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tkill */ \
+    [201] = {.event_class = 0, .returns = 0}, /* time */ \
+    [202] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex */ \
+    [203] = {.event_class = 0, .returns = 0}, /* sched_setaffinity */ \
+    [204] = {.event_class = 0, .returns = 0}, /* sched_getaffinity */ \
+    [205] = {.event_class = 0, .returns = 0}, /* set_thread_area */ \
+    [206] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_setup */ \
+    [207] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
+    [208] = {.event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_getevents */ \
+    [209] = {.event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
+    [210] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
+    [211] = {.event_class = 0, .returns = 0}, /* get_thread_area */ \
+    [212] = {.event_class = 0, .returns = 0}, /* lookup_dcookie */ \
+    [213] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create */ \
+    [214] = {.event_class = 0, .returns = 0}, /* epoll_ctl_old */ \
+    [215] = {.event_class = 0, .returns = 0}, /* epoll_wait_old */ \
+    [216] = {.event_class = 0, .returns = 0}, /* remap_file_pages */ \
+    [217] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents64 */ \
+    [218] = {.event_class = 0, .returns = 0}, /* set_tid_address */ \
+    [219] = {.event_class = 0, .returns = 0}, /* restart_syscall */ \
+    [220] = {.event_class = 0, .returns = 0}, /* semtimedop */ \
+    [221] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fadvise64 */ \
+    [222] = {.event_class = 0, .returns = 0}, /* timer_create */ \
+    [223] = {.event_class = 0, .returns = 0}, /* timer_settime */ \
+    [224] = {.event_class = 0, .returns = 0}, /* timer_gettime */ \
+    [225] = {.event_class = 0, .returns = 0}, /* timer_getoverrun */ \
+    [226] = {.event_class = 0, .returns = 0}, /* timer_delete */ \
+    [227] = {.event_class = 0, .returns = 0}, /* clock_settime */ \
+    [228] = {.event_class = 0, .returns = 0}, /* clock_gettime */ \
+    [229] = {.event_class = 0, .returns = 0}, /* clock_getres */ \
+    [230] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* clock_nanosleep */ \
+    [231] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
+    [232] = {.fd = 1, .event_class = 7, .returns = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
+    [233] = {.fd = 1, .fd2 = 3, .event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* epoll_ctl */ \
+    [234] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
+    [235] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimes */ \
+    [236] = {.event_class = 0, .returns = 0}, /* vserver */ \
+    [237] = {.event_class = 0, .returns = 0}, /* mbind */ \
+    [238] = {.event_class = 0, .returns = 0}, /* set_mempolicy */ \
+    [239] = {.event_class = 0, .returns = 0}, /* get_mempolicy */ \
+    [240] = {.event_class = 0, .returns = 0}, /* mq_open */ \
+    [241] = {.event_class = 0, .returns = 0}, /* mq_unlink */ \
+    [242] = {.event_class = 0, .returns = 0}, /* mq_timedsend */ \
+    [243] = {.event_class = 0, .returns = 0}, /* mq_timedreceive */ \
+    [244] = {.event_class = 0, .returns = 0}, /* mq_notify */ \
+    [245] = {.event_class = 0, .returns = 0}, /* mq_getsetattr */ \
+    [246] = {.event_class = 0, .returns = 0}, /* kexec_load */ \
+    [247] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* waitid */ \
+    [248] = {.event_class = 0, .returns = 0}, /* add_key */ \
+    [249] = {.event_class = 0, .returns = 0}, /* request_key */ \
+    [250] = {.event_class = 0, .returns = 0}, /* keyctl */ \
+    [251] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
+    [252] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
+    [253] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
+    [254] = {.fd = 1, .path = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
+    [255] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
+    [256] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
+    [257] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat */ \
+    [258] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdirat */ \
+    [259] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknodat */ \
+    [260] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchownat */ \
+    [261] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* futimesat */ \
+    [262] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* newfstatat */ \
+    [263] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlinkat */ \
+    [264] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat */ \
+    [265] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* linkat */ \
+    [266] = {.path = 1, .dirfd2 = 2, .path2 = 3, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* symlinkat */ \
+    [267] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* readlinkat */ \
+    [268] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat */ \
+    [269] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat */ \
+    [270] = {.event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6 */ \
+    [271] = {.event_class = 7, .returns = 5, .special = SPECIAL_POLL, .flags = CALL_DECODED}, /* ppoll */ \
+    [272] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
+    [273] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
+    [274] = {.event_class = 0, .returns = 0}, /* get_robust_list */ \
+    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
+    [276] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
+    [277] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync_file_range */ \
+    [278] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
+    [279] = {.event_class = 0, .returns = 0}, /* move_pages */ \
+    [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimensat */ \
+    [281] = {.fd = 1, .event_class = 7, .returns = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
+    [282] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd */ \
+    [283] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
+    [284] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd */ \
+    [285] = {.fd = 1, .offset = 3, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fallocate */ \
+    [286] = {.event_class = 0, .returns = 0}, /* timerfd_settime */ \
+    [287] = {.event_class = 0, .returns = 0}, /* timerfd_gettime */ \
+    [288] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND}, /* accept4 */ \
+    [289] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
+    [290] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
+    [291] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
+    [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup3 */ \
+    [293] = {.event_class = 4, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* pipe2 */ \
+    [294] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
+    [295] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
+    [296] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
+    [297] = {.event_class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
+    [298] = {.event_class = 0, .returns = 0}, /* perf_event_open */ \
+    [299] = {.fd = 1, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
+    [300] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
+    [301] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
+    [302] = {.event_class = 0, .returns = 0}, /* prlimit64 */ \
+    [303] = {.event_class = 0, .returns = 0}, /* name_to_handle_at */ \
+    [304] = {.event_class = 0, .returns = 0}, /* open_by_handle_at */ \
+    [305] = {.event_class = 0, .returns = 0}, /* clock_adjtime */ \
+    [306] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* syncfs */ \
+    [307] = {.fd = 1, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
+    [308] = {.fd = 1, .event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setns */ \
+    [309] = {.event_class = 0, .returns = 0}, /* getcpu */ \
+    [310] = {.event_class = 0, .returns = 0}, /* process_vm_readv */ \
+    [311] = {.event_class = 0, .returns = 0}, /* process_vm_writev */ \
+    [312] = {.event_class = 0, .returns = 0}, /* kcmp */ \
+    [313] = {.event_class = 0, .returns = 0}, /* finit_module */ \
+    [314] = {.event_class = 0, .returns = 0}, /* sched_setattr */ \
+    [315] = {.event_class = 0, .returns = 0}, /* sched_getattr */ \
+    [316] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat2 */ \
+    [317] = {.event_class = 0, .returns = 0}, /* seccomp */ \
+    [318] = {.event_class = 0, .returns = 0}, /* getrandom */ \
+    [319] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* memfd_create */ \
+    [320] = {.event_class = 0, .returns = 0}, /* kexec_file_load */ \
+    [321] = {.event_class = 0, .returns = 0}, /* bpf */ \
+    [322] = {.dirfd = 1, .path = 2, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED}, /* execveat */ \
+    [323] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
+    [324] = {.event_class = 0, .returns = 0}, /* membarrier */ \
+    [325] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
+    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
+    [327] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
+    [328] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
+    [329] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
+    [330] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
+    [331] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
+    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* statx */ \
+    [333] = {.event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents */ \
+    [334] = {.event_class = 0, .returns = 0}, /* rseq */ \
+    [335] = {.event_class = 0, .returns = 0}, /* uretprobe */ \
+    [424] = {.fd = 1, .event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
+    [425] = {.event_class = 0, .returns = 0}, /* io_uring_setup */ \
+    [426] = {.event_class = 0, .returns = 0}, /* io_uring_enter */ \
+    [427] = {.event_class = 0, .returns = 0}, /* io_uring_register */ \
+    [428] = {.event_class = 0, .returns = 0}, /* open_tree */ \
+    [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* move_mount */ \
+    [430] = {.event_class = 0, .returns = 0}, /* fsopen */ \
+    [431] = {.event_class = 0, .returns = 0}, /* fsconfig */ \
+    [432] = {.event_class = 0, .returns = 0}, /* fsmount */ \
+    [433] = {.event_class = 0, .returns = 0}, /* fspick */ \
+    [434] = {.event_class = 5, .returns = 3, .flags = CALL_DECODED}, /* pidfd_open */ \
+    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone3 */ \
+    [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
+    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat2 */ \
+    [438] = {.fd = 1, .event_class = 5, .returns = 3, .flags = CALL_DECODED}, /* pidfd_getfd */ \
+    [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat2 */ \
+    [440] = {.event_class = 0, .returns = 0}, /* process_madvise */ \
+    [441] = {.fd = 1, .event_class = 7, .returns = 5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
+    [442] = {.event_class = 0, .returns = 0}, /* mount_setattr */ \
+    [443] = {.event_class = 0, .returns = 0}, /* quotactl_fd */ \
+    [444] = {.event_class = 0, .returns = 0}, /* landlock_create_ruleset */ \
+    [445] = {.event_class = 0, .returns = 0}, /* landlock_add_rule */ \
+    [446] = {.event_class = 0, .returns = 0}, /* landlock_restrict_self */ \
+    [447] = {.event_class = 0, .returns = 0}, /* memfd_secret */ \
+    [448] = {.event_class = 0, .returns = 0}, /* process_mrelease */ \
+    [449] = {.event_class = 0, .returns = 0}, /* futex_waitv */ \
+    [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
+    [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
+    [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat2 */ \
+    [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
+    [454] = {.event_class = 0, .returns = 0}, /* futex_wake */ \
+    [455] = {.event_class = 0, .returns = 0}, /* futex_wait */ \
+    [456] = {.event_class = 0, .returns = 0}, /* futex_requeue */ \
+    [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
+    [458] = {.event_class = 0, .returns = 0}, /* listmount */ \
+    [459] = {.event_class = 0, .returns = 0}, /* lsm_get_self_attr */ \
+    [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
+    [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
+    [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
+    [463] = {.event_class = 0, .returns = 0}, /* setxattrat */ \
+    [464] = {.event_class = 0, .returns = 0}, /* getxattrat */ \
+    [465] = {.event_class = 0, .returns = 0}, /* listxattrat */ \
+    [466] = {.event_class = 0, .returns = 0}, /* removexattrat */ \
+    [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
+    [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
+    [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
 
 
 #define SYSCALL_SHAPES_I386 \
-    [3] = {.fd = 1, .size = 3, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
-    [4] = {.fd = 1, .size = 3, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
-    [5] = {.path = 1, .class = 1, .returns = 3, .flags = CALL_DECODED}, /* open */ \
-    [6] = {.fd = 1, .class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED}, /* close */ \
-    [106] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat */ \
-    [108] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat */ \
-    [107] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat */ \
-    [168] = {.class = 7, .returns = 5, .special = SPECIAL_POLL, .flags = CALL_DECODED}, /* poll */ \
-    [19] = {.fd = 1, .class = 1, .returns = 6, .flags = CALL_DECODED}, /* lseek */ \
-    [90] = {.size = 2, .fd = 5, .offset = 6, .class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
-    [125] = {.size = 2, .class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
-    [91] = {.size = 2, .class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
-    [45] = {.class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
-    [174] = {.class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
-    [175] = {.class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
-    [173] = {.class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [54] = {.fd = 1, .class = 1, .returns = 0, .flags = CALL_DECODED}, /* ioctl */ \
-    [180] = {.fd = 1, .size = 3, .offset = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
-    [181] = {.fd = 1, .size = 3, .offset = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwrite64 */ \
-    [145] = {.fd = 1, .vector = 2, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
-    [146] = {.fd = 1, .vector = 2, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
-    [33] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* access */ \
-    [42] = {.class = 4, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* pipe */ \
-    [82] = {.class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* select */ \
-    [158] = {.class = 0, .returns = 0}, /* sched_yield */ \
-    [163] = {.class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
-    [144] = {.size = 2, .class = 6, .returns = 1, .flags = CALL_DECODED}, /* msync */ \
-    [218] = {.class = 0, .returns = 0}, /* mincore */ \
-    [219] = {.size = 2, .class = 6, .returns = 1, .flags = CALL_DECODED}, /* madvise */ \
-    [395] = {.class = 0, .returns = 0}, /* shmget */ \
-    [397] = {.class = 0, .returns = 0}, /* shmat */ \
-    [396] = {.class = 0, .returns = 0}, /* shmctl */ \
-    [41] = {.fd = 1, .class = 1, .returns = 3, .flags = CALL_DECODED}, /* dup */ \
-    [63] = {.fd = 1, .class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup2 */ \
-    [29] = {.class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
-    [162] = {.class = 7, .returns = 1, .flags = CALL_DECODED}, /* nanosleep */ \
-    [105] = {.class = 0, .returns = 0}, /* getitimer */ \
-    [27] = {.class = 0, .returns = 0}, /* alarm */ \
-    [104] = {.class = 0, .returns = 0}, /* setitimer */ \
-    [20] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
-    [187] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
-    [359] = {.class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
-    [362] = {.fd = 1, .address = 2, .class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
-    [369] = {.fd = 1, .size = 3, .address = 5, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
-    [371] = {.fd = 1, .size = 3, .address = 5, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
-    [370] = {.fd = 1, .message = 2, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
-    [372] = {.fd = 1, .message = 2, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
-    [373] = {.fd = 1, .class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
-    [361] = {.fd = 1, .address = 2, .class = 3, .returns = 1, .flags = CALL_DECODED}, /* bind */ \
-    [363] = {.fd = 1, .class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
-    [367] = {.fd = 1, .address = 2, .class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
-    [368] = {.fd = 1, .address = 2, .class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
-    [360] = {.class = 3, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* socketpair */ \
-    [366] = {.fd = 1, .class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
-    [365] = {.fd = 1, .class = 3, .returns = 1, .flags = CALL_DECODED}, /* getsockopt */ \
-    [120] = {.class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
-    [2] = {.class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
-    [190] = {.class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
-    [11] = {.path = 1, .class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED}, /* execve */ \
-    [1] = {.class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit */ \
-    [114] = {.class = 5, .returns = 4, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* wait4 */ \
-    [37] = {.class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* kill */ \
-    [122] = {.class = 0, .returns = 0}, /* uname */ \
-    [393] = {.class = 0, .returns = 0}, /* semget */ \
-    [394] = {.class = 0, .returns = 0}, /* semctl */ \
-    [398] = {.class = 0, .returns = 0}, /* shmdt */ \
-    [399] = {.class = 0, .returns = 0}, /* msgget */ \
-    [400] = {.class = 0, .returns = 0}, /* msgsnd */ \
-    [401] = {.class = 0, .returns = 0}, /* msgrcv */ \
-    [402] = {.class = 0, .returns = 0}, /* msgctl */ \
-    [55] = {.fd = 1, .class = 1, .returns = 9, .flags = CALL_DECODED}, /* fcntl */ \
-    [143] = {.fd = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* flock */ \
-    [118] = {.fd = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* fsync */ \
-    [148] = {.fd = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* fdatasync */ \
-    [92] = {.path = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate */ \
-    [93] = {.fd = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate */ \
-    [141] = {.fd = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
-    [183] = {.class = 2, .returns = 5, .flags = CALL_DECODED}, /* getcwd */ \
-    [12] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* chdir */ \
-    [133] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
-    [38] = {.path = 1, .path2 = 2, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* rename */ \
-    [39] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdir */ \
-    [40] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* rmdir */ \
-    [8] = {.path = 1, .class = 1, .returns = 3, .flags = CALL_DECODED}, /* creat */ \
-    [9] = {.path = 1, .path2 = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* link */ \
-    [10] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlink */ \
-    [83] = {.path = 1, .path2 = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* symlink */ \
-    [85] = {.path = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* readlink */ \
-    [15] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* chmod */ \
-    [94] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmod */ \
-    [182] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* chown */ \
-    [95] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown */ \
-    [16] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* lchown */ \
-    [60] = {.class = 2, .returns = 8, .flags = CALL_DECODED}, /* umask */ \
-    [78] = {.class = 0, .returns = 0}, /* gettimeofday */ \
-    [76] = {.class = 0, .returns = 0}, /* getrlimit */ \
-    [77] = {.class = 0, .returns = 0}, /* getrusage */ \
-    [116] = {.class = 0, .returns = 0}, /* sysinfo */ \
-    [43] = {.class = 0, .returns = 0}, /* times */ \
-    [26] = {.class = 0, .returns = 0}, /* ptrace */ \
-    [24] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* getuid */ \
-    [103] = {.class = 0, .returns = 0}, /* syslog */ \
-    [47] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* getgid */ \
-    [23] = {.class = 5, .returns = 1, .flags = CALL_DECODED}, /* setuid */ \
-    [46] = {.class = 5, .returns = 1, .flags = CALL_DECODED}, /* setgid */ \
-    [49] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* geteuid */ \
-    [50] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* getegid */ \
-    [57] = {.class = 0, .returns = 0}, /* setpgid */ \
-    [64] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* getppid */ \
-    [65] = {.class = 0, .returns = 0}, /* getpgrp */ \
-    [66] = {.class = 0, .returns = 0}, /* setsid */ \
-    [70] = {.class = 0, .returns = 0}, /* setreuid */ \
-    [71] = {.class = 0, .returns = 0}, /* setregid */ \
-    [80] = {.class = 0, .returns = 0}, /* getgroups */ \
-    [81] = {.class = 0, .returns = 0}, /* setgroups */ \
-    [164] = {.class = 0, .returns = 0}, /* setresuid */ \
-    [165] = {.class = 0, .returns = 0}, /* getresuid */ \
-    [170] = {.class = 0, .returns = 0}, /* setresgid */ \
-    [171] = {.class = 0, .returns = 0}, /* getresgid */ \
-    [132] = {.class = 0, .returns = 0}, /* getpgid */ \
-    [138] = {.class = 0, .returns = 0}, /* setfsuid */ \
-    [139] = {.class = 0, .returns = 0}, /* setfsgid */ \
-    [147] = {.class = 0, .returns = 0}, /* getsid */ \
-    [184] = {.class = 0, .returns = 0}, /* capget */ \
-    [185] = {.class = 0, .returns = 0}, /* capset */ \
-    [176] = {.class = 0, .returns = 0}, /* rt_sigpending */ \
-    [177] = {.class = 7, .returns = 0, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
-    [178] = {.class = 0, .returns = 0}, /* rt_sigqueueinfo */ \
-    [179] = {.class = 7, .returns = 1, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
-    [186] = {.class = 0, .returns = 0}, /* sigaltstack */ \
-    [30] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* utime */ \
-    [14] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknod */ \
-    [86] = {.class = 0, .returns = 0}, /* uselib */ \
-    [136] = {.class = 0, .returns = 0}, /* personality */ \
-    [62] = {.class = 0, .returns = 0}, /* ustat */ \
-    [99] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* statfs */ \
-    [100] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs */ \
-    [135] = {.class = 0, .returns = 0}, /* sysfs */ \
-    [96] = {.class = 0, .returns = 0}, /* getpriority */ \
-    [97] = {.class = 0, .returns = 0}, /* setpriority */ \
-    [154] = {.class = 0, .returns = 0}, /* sched_setparam */ \
-    [155] = {.class = 0, .returns = 0}, /* sched_getparam */ \
-    [156] = {.class = 0, .returns = 0}, /* sched_setscheduler */ \
-    [157] = {.class = 0, .returns = 0}, /* sched_getscheduler */ \
-    [159] = {.class = 0, .returns = 0}, /* sched_get_priority_max */ \
-    [160] = {.class = 0, .returns = 0}, /* sched_get_priority_min */ \
-    [161] = {.class = 0, .returns = 0}, /* sched_rr_get_interval */ \
-    [150] = {.size = 2, .class = 6, .returns = 1, .flags = CALL_DECODED}, /* mlock */ \
-    [151] = {.size = 2, .class = 6, .returns = 1, .flags = CALL_DECODED}, /* munlock */ \
-    [152] = {.class = 0, .returns = 0}, /* mlockall */ \
-    [153] = {.class = 0, .returns = 0}, /* munlockall */ \
-    [111] = {.class = 0, .returns = 0}, /* vhangup */ \
-    [123] = {.class = 0, .returns = 0}, /* modify_ldt */ \
-    [217] = {.path = 1, .path2 = 2, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* pivot_root */ \
-    [149] = {.class = 0, .returns = 0}, /* _sysctl */ \
-    [172] = {.class = 5, .returns = 0, .flags = CALL_DECODED}, /* prctl */ \
-    [384] = {.class = 0, .returns = 0}, /* arch_prctl */ \
-    [124] = {.class = 0, .returns = 0}, /* adjtimex */ \
-    [75] = {.class = 0, .returns = 0}, /* setrlimit */ \
-    [61] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* chroot */ \
-    [36] = {.class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
-    [51] = {.class = 0, .returns = 0}, /* acct */ \
-    [79] = {.class = 0, .returns = 0}, /* settimeofday */ \
-    [21] = {.path2 = 2, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* mount */ \
-    [52] = {.path = 1, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* umount2 */ \
-    [87] = {.class = 0, .returns = 0}, /* swapon */ \
-    [115] = {.class = 0, .returns = 0}, /* swapoff */ \
-    [88] = {.class = 0, .returns = 0}, /* reboot */ \
-    [74] = {.class = 0, .returns = 0}, /* sethostname */ \
-    [121] = {.class = 0, .returns = 0}, /* setdomainname */ \
-    [110] = {.class = 0, .returns = 0}, /* iopl */ \
-    [101] = {.class = 0, .returns = 0}, /* ioperm */ \
-    [127] = {.class = 0, .returns = 0}, /* create_module */ \
-    [128] = {.class = 0, .returns = 0}, /* init_module */ \
-    [129] = {.class = 0, .returns = 0}, /* delete_module */ \
-    [130] = {.class = 0, .returns = 0}, /* get_kernel_syms */ \
-    [167] = {.class = 0, .returns = 0}, /* query_module */ \
-    [131] = {.class = 0, .returns = 0}, /* quotactl */ \
-    [169] = {.class = 0, .returns = 0}, /* nfsservctl */ \
-    [188] = {.class = 0, .returns = 0}, /* getpmsg */ \
-    [189] = {.class = 0, .returns = 0}, /* putpmsg */ \
-    [137] = {.class = 0, .returns = 0}, /* afs_syscall */ \
-    [224] = {.class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
-    [225] = {.fd = 1, .offset = 2, .size = 4, .class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* readahead */ \
-    [226] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* setxattr */ \
-    [227] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* lsetxattr */ \
-    [228] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fsetxattr */ \
-    [229] = {.path = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* getxattr */ \
-    [230] = {.path = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* lgetxattr */ \
-    [231] = {.fd = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* fgetxattr */ \
-    [232] = {.path = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattr */ \
-    [233] = {.path = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* llistxattr */ \
-    [234] = {.fd = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* flistxattr */ \
-    [235] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* removexattr */ \
-    [236] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* lremovexattr */ \
-    [237] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fremovexattr */ \
-    [238] = {.class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tkill */ \
-    [13] = {.class = 0, .returns = 0}, /* time */ \
-    [240] = {.class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex */ \
-    [241] = {.class = 0, .returns = 0}, /* sched_setaffinity */ \
-    [242] = {.class = 0, .returns = 0}, /* sched_getaffinity */ \
-    [243] = {.class = 0, .returns = 0}, /* set_thread_area */ \
-    [245] = {.class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_setup */ \
-    [246] = {.class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
-    [247] = {.class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_getevents */ \
-    [248] = {.class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
-    [249] = {.class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
-    [244] = {.class = 0, .returns = 0}, /* get_thread_area */ \
-    [253] = {.class = 0, .returns = 0}, /* lookup_dcookie */ \
-    [254] = {.class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create */ \
-    [257] = {.class = 0, .returns = 0}, /* remap_file_pages */ \
-    [220] = {.fd = 1, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents64 */ \
-    [258] = {.class = 0, .returns = 0}, /* set_tid_address */ \
-    [0] = {.class = 0, .returns = 0}, /* restart_syscall */ \
-    [250] = {.fd = 1, .offset = 2, .size = 4, .class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* fadvise64 */ \
-    [259] = {.class = 0, .returns = 0}, /* timer_create */ \
-    [260] = {.class = 0, .returns = 0}, /* timer_settime */ \
-    [261] = {.class = 0, .returns = 0}, /* timer_gettime */ \
-    [262] = {.class = 0, .returns = 0}, /* timer_getoverrun */ \
-    [263] = {.class = 0, .returns = 0}, /* timer_delete */ \
-    [264] = {.class = 0, .returns = 0}, /* clock_settime */ \
-    [265] = {.class = 0, .returns = 0}, /* clock_gettime */ \
-    [266] = {.class = 0, .returns = 0}, /* clock_getres */ \
-    [267] = {.class = 7, .returns = 1, .flags = CALL_DECODED}, /* clock_nanosleep */ \
-    [252] = {.class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
-    [256] = {.fd = 1, .class = 7, .returns = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
-    [255] = {.fd = 1, .fd2 = 3, .class = 7, .returns = 1, .flags = CALL_DECODED}, /* epoll_ctl */ \
-    [270] = {.class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
-    [271] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimes */ \
-    [273] = {.class = 0, .returns = 0}, /* vserver */ \
-    [274] = {.class = 0, .returns = 0}, /* mbind */ \
-    [276] = {.class = 0, .returns = 0}, /* set_mempolicy */ \
-    [275] = {.class = 0, .returns = 0}, /* get_mempolicy */ \
-    [277] = {.class = 0, .returns = 0}, /* mq_open */ \
-    [278] = {.class = 0, .returns = 0}, /* mq_unlink */ \
-    [279] = {.class = 0, .returns = 0}, /* mq_timedsend */ \
-    [280] = {.class = 0, .returns = 0}, /* mq_timedreceive */ \
-    [281] = {.class = 0, .returns = 0}, /* mq_notify */ \
-    [282] = {.class = 0, .returns = 0}, /* mq_getsetattr */ \
-    [283] = {.class = 0, .returns = 0}, /* kexec_load */ \
-    [284] = {.class = 5, .returns = 1, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* waitid */ \
-    [286] = {.class = 0, .returns = 0}, /* add_key */ \
-    [287] = {.class = 0, .returns = 0}, /* request_key */ \
-    [288] = {.class = 0, .returns = 0}, /* keyctl */ \
-    [289] = {.class = 0, .returns = 0}, /* ioprio_set */ \
-    [290] = {.class = 0, .returns = 0}, /* ioprio_get */ \
-    [291] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
-    [292] = {.fd = 1, .path = 2, .class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
-    [293] = {.class = 0, .returns = 0}, /* inotify_rm_watch */ \
-    [294] = {.class = 0, .returns = 0}, /* migrate_pages */ \
-    [295] = {.dirfd = 1, .path = 2, .class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat */ \
-    [296] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdirat */ \
-    [297] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknodat */ \
-    [298] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchownat */ \
-    [299] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* futimesat */ \
-    [301] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlinkat */ \
-    [302] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat */ \
-    [303] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* linkat */ \
-    [304] = {.path = 1, .dirfd2 = 2, .path2 = 3, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* symlinkat */ \
-    [305] = {.dirfd = 1, .path = 2, .class = 2, .returns = 5, .flags = CALL_DECODED}, /* readlinkat */ \
-    [306] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat */ \
-    [307] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat */ \
-    [308] = {.class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6 */ \
-    [309] = {.class = 7, .returns = 5, .special = SPECIAL_POLL, .flags = CALL_DECODED}, /* ppoll */ \
-    [310] = {.class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
-    [311] = {.class = 0, .returns = 0}, /* set_robust_list */ \
-    [312] = {.class = 0, .returns = 0}, /* get_robust_list */ \
-    [313] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
-    [315] = {.fd = 1, .fd2 = 2, .size = 3, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
-    [314] = {.fd = 1, .offset = 2, .class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* sync_file_range */ \
-    [316] = {.fd = 1, .vector = 2, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
-    [317] = {.class = 0, .returns = 0}, /* move_pages */ \
-    [320] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimensat */ \
-    [319] = {.fd = 1, .class = 7, .returns = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
-    [321] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd */ \
-    [322] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
-    [323] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd */ \
-    [324] = {.fd = 1, .offset = 3, .class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* fallocate */ \
-    [325] = {.class = 0, .returns = 0}, /* timerfd_settime */ \
-    [326] = {.class = 0, .returns = 0}, /* timerfd_gettime */ \
-    [364] = {.fd = 1, .address = 2, .class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND}, /* accept4 */ \
-    [327] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
-    [328] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
-    [329] = {.class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
-    [330] = {.fd = 1, .class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup3 */ \
-    [331] = {.class = 4, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* pipe2 */ \
-    [332] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
-    [333] = {.fd = 1, .vector = 2, .offset = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
-    [334] = {.fd = 1, .vector = 2, .offset = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
-    [335] = {.class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
-    [336] = {.class = 0, .returns = 0}, /* perf_event_open */ \
-    [337] = {.fd = 1, .class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
-    [338] = {.class = 0, .returns = 0}, /* fanotify_init */ \
-    [339] = {.class = 0, .returns = 0}, /* fanotify_mark */ \
-    [340] = {.class = 0, .returns = 0}, /* prlimit64 */ \
-    [341] = {.class = 0, .returns = 0}, /* name_to_handle_at */ \
-    [342] = {.class = 0, .returns = 0}, /* open_by_handle_at */ \
-    [343] = {.class = 0, .returns = 0}, /* clock_adjtime */ \
-    [344] = {.fd = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* syncfs */ \
-    [345] = {.fd = 1, .class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
-    [346] = {.fd = 1, .class = 5, .returns = 1, .flags = CALL_DECODED}, /* setns */ \
-    [318] = {.class = 0, .returns = 0}, /* getcpu */ \
-    [347] = {.class = 0, .returns = 0}, /* process_vm_readv */ \
-    [348] = {.class = 0, .returns = 0}, /* process_vm_writev */ \
-    [349] = {.class = 0, .returns = 0}, /* kcmp */ \
-    [350] = {.class = 0, .returns = 0}, /* finit_module */ \
-    [351] = {.class = 0, .returns = 0}, /* sched_setattr */ \
-    [352] = {.class = 0, .returns = 0}, /* sched_getattr */ \
-    [353] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat2 */ \
-    [354] = {.class = 0, .returns = 0}, /* seccomp */ \
-    [355] = {.class = 0, .returns = 0}, /* getrandom */ \
-    [356] = {.class = 1, .returns = 3, .flags = CALL_DECODED}, /* memfd_create */ \
-    [357] = {.class = 0, .returns = 0}, /* bpf */ \
-    [358] = {.dirfd = 1, .path = 2, .class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED}, /* execveat */ \
-    [374] = {.class = 0, .returns = 0}, /* userfaultfd */ \
-    [375] = {.class = 0, .returns = 0}, /* membarrier */ \
-    [376] = {.class = 0, .returns = 0}, /* mlock2 */ \
-    [377] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
-    [378] = {.fd = 1, .vector = 2, .offset = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
-    [379] = {.fd = 1, .vector = 2, .offset = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
-    [380] = {.class = 0, .returns = 0}, /* pkey_mprotect */ \
-    [381] = {.class = 0, .returns = 0}, /* pkey_alloc */ \
-    [382] = {.class = 0, .returns = 0}, /* pkey_free */ \
-    [383] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* statx */ \
-    [385] = {.class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents */ \
-    [386] = {.class = 0, .returns = 0}, /* rseq */ \
-    [424] = {.fd = 1, .class = 5, .returns = 1, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
-    [425] = {.class = 0, .returns = 0}, /* io_uring_setup */ \
-    [426] = {.class = 0, .returns = 0}, /* io_uring_enter */ \
-    [427] = {.class = 0, .returns = 0}, /* io_uring_register */ \
-    [428] = {.class = 0, .returns = 0}, /* open_tree */ \
-    [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* move_mount */ \
-    [430] = {.class = 0, .returns = 0}, /* fsopen */ \
-    [431] = {.class = 0, .returns = 0}, /* fsconfig */ \
-    [432] = {.class = 0, .returns = 0}, /* fsmount */ \
-    [433] = {.class = 0, .returns = 0}, /* fspick */ \
-    [434] = {.class = 5, .returns = 3, .flags = CALL_DECODED}, /* pidfd_open */ \
-    [435] = {.class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone3 */ \
-    [436] = {.class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
-    [437] = {.dirfd = 1, .path = 2, .class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat2 */ \
-    [438] = {.fd = 1, .class = 5, .returns = 3, .flags = CALL_DECODED}, /* pidfd_getfd */ \
-    [439] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat2 */ \
-    [440] = {.class = 0, .returns = 0}, /* process_madvise */ \
-    [441] = {.fd = 1, .class = 7, .returns = 5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
-    [442] = {.class = 0, .returns = 0}, /* mount_setattr */ \
-    [443] = {.class = 0, .returns = 0}, /* quotactl_fd */ \
-    [444] = {.class = 0, .returns = 0}, /* landlock_create_ruleset */ \
-    [445] = {.class = 0, .returns = 0}, /* landlock_add_rule */ \
-    [446] = {.class = 0, .returns = 0}, /* landlock_restrict_self */ \
-    [447] = {.class = 0, .returns = 0}, /* memfd_secret */ \
-    [448] = {.class = 0, .returns = 0}, /* process_mrelease */ \
-    [449] = {.class = 0, .returns = 0}, /* futex_waitv */ \
-    [450] = {.class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
-    [451] = {.class = 0, .returns = 0}, /* cachestat */ \
-    [452] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat2 */ \
-    [453] = {.class = 0, .returns = 0}, /* map_shadow_stack */ \
-    [454] = {.class = 0, .returns = 0}, /* futex_wake */ \
-    [455] = {.class = 0, .returns = 0}, /* futex_wait */ \
-    [456] = {.class = 0, .returns = 0}, /* futex_requeue */ \
-    [457] = {.class = 0, .returns = 0}, /* statmount */ \
-    [458] = {.class = 0, .returns = 0}, /* listmount */ \
-    [459] = {.class = 0, .returns = 0}, /* lsm_get_self_attr */ \
-    [460] = {.class = 0, .returns = 0}, /* lsm_set_self_attr */ \
-    [461] = {.class = 0, .returns = 0}, /* lsm_list_modules */ \
-    [462] = {.class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.class = 0, .returns = 0}, /* setxattrat */ \
-    [464] = {.class = 0, .returns = 0}, /* getxattrat */ \
-    [465] = {.class = 0, .returns = 0}, /* listxattrat */ \
-    [466] = {.class = 0, .returns = 0}, /* removexattrat */ \
-    [467] = {.class = 0, .returns = 0}, /* open_tree_attr */ \
-    [468] = {.class = 0, .returns = 0}, /* file_getattr */ \
-    [469] = {.class = 0, .returns = 0}, /* file_setattr */ \
-    [7] = {.class = 5, .returns = 4, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* waitpid */ \
-    [17] = {.class = 0, .returns = 0}, /* break */ \
-    [18] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* oldstat */ \
-    [22] = {.path = 1, .class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* umount */ \
-    [25] = {.class = 0, .returns = 0}, /* stime */ \
-    [28] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* oldfstat */ \
-    [31] = {.class = 0, .returns = 0}, /* stty */ \
-    [32] = {.class = 0, .returns = 0}, /* gtty */ \
-    [34] = {.class = 0, .returns = 0}, /* nice */ \
-    [35] = {.class = 0, .returns = 0}, /* ftime */ \
-    [44] = {.class = 0, .returns = 0}, /* prof */ \
-    [48] = {.class = 0, .returns = 0}, /* signal */ \
-    [53] = {.class = 0, .returns = 0}, /* lock */ \
-    [56] = {.class = 0, .returns = 0}, /* mpx */ \
-    [58] = {.class = 0, .returns = 0}, /* ulimit */ \
-    [59] = {.class = 0, .returns = 0}, /* oldolduname */ \
-    [67] = {.class = 0, .returns = 0}, /* sigaction */ \
-    [68] = {.class = 0, .returns = 0}, /* sgetmask */ \
-    [69] = {.class = 0, .returns = 0}, /* ssetmask */ \
-    [72] = {.class = 0, .returns = 0}, /* sigsuspend */ \
-    [73] = {.class = 0, .returns = 0}, /* sigpending */ \
-    [84] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* oldlstat */ \
-    [89] = {.class = 0, .returns = 0}, /* readdir */ \
-    [98] = {.class = 0, .returns = 0}, /* profil */ \
-    [102] = {.class = 3, .returns = 0, .flags = CALL_DECODED}, /* socketcall */ \
-    [109] = {.class = 0, .returns = 0}, /* olduname */ \
-    [112] = {.class = 0, .returns = 0}, /* idle */ \
-    [113] = {.class = 0, .returns = 0}, /* vm86old */ \
-    [117] = {.class = 0, .returns = 0}, /* ipc */ \
-    [119] = {.class = 0, .returns = 0}, /* sigreturn */ \
-    [126] = {.class = 0, .returns = 0}, /* sigprocmask */ \
-    [134] = {.class = 0, .returns = 0}, /* bdflush */ \
-    [140] = {.fd = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* _llseek */ \
-    [142] = {.class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* _newselect */ \
-    [166] = {.class = 0, .returns = 0}, /* vm86 */ \
-    [191] = {.class = 0, .returns = 0}, /* ugetrlimit */ \
-    [192] = {.size = 2, .fd = 5, .class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap2 */ \
-    [193] = {.path = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate64 */ \
-    [194] = {.fd = 1, .class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate64 */ \
-    [195] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat64 */ \
-    [196] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat64 */ \
-    [197] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat64 */ \
-    [198] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* lchown32 */ \
-    [199] = {.class = 0, .returns = 0}, /* getuid32 */ \
-    [200] = {.class = 0, .returns = 0}, /* getgid32 */ \
-    [201] = {.class = 0, .returns = 0}, /* geteuid32 */ \
-    [202] = {.class = 0, .returns = 0}, /* getegid32 */ \
-    [203] = {.class = 0, .returns = 0}, /* setreuid32 */ \
-    [204] = {.class = 0, .returns = 0}, /* setregid32 */ \
-    [205] = {.class = 0, .returns = 0}, /* getgroups32 */ \
-    [206] = {.class = 0, .returns = 0}, /* setgroups32 */ \
-    [207] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown32 */ \
-    [208] = {.class = 0, .returns = 0}, /* setresuid32 */ \
-    [209] = {.class = 0, .returns = 0}, /* getresuid32 */ \
-    [210] = {.class = 0, .returns = 0}, /* setresgid32 */ \
-    [211] = {.class = 0, .returns = 0}, /* getresgid32 */ \
-    [212] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* chown32 */ \
-    [213] = {.class = 0, .returns = 0}, /* setuid32 */ \
-    [214] = {.class = 0, .returns = 0}, /* setgid32 */ \
-    [215] = {.class = 0, .returns = 0}, /* setfsuid32 */ \
-    [216] = {.class = 0, .returns = 0}, /* setfsgid32 */ \
-    [221] = {.fd = 1, .class = 1, .returns = 9, .flags = CALL_DECODED}, /* fcntl64 */ \
-    [239] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile64 */ \
-    [268] = {.path = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* statfs64 */ \
-    [269] = {.fd = 1, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs64 */ \
-    [272] = {.class = 0, .returns = 0}, /* fadvise64_64 */ \
-    [300] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatat64 */ \
-    [403] = {.class = 0, .returns = 0}, /* clock_gettime64 */ \
-    [404] = {.class = 0, .returns = 0}, /* clock_settime64 */ \
-    [405] = {.class = 0, .returns = 0}, /* clock_adjtime64 */ \
-    [406] = {.class = 0, .returns = 0}, /* clock_getres_time64 */ \
-    [407] = {.class = 0, .returns = 0}, /* clock_nanosleep_time64 */ \
-    [408] = {.class = 0, .returns = 0}, /* timer_gettime64 */ \
-    [409] = {.class = 0, .returns = 0}, /* timer_settime64 */ \
-    [410] = {.class = 0, .returns = 0}, /* timerfd_gettime64 */ \
-    [411] = {.class = 0, .returns = 0}, /* timerfd_settime64 */ \
-    [412] = {.dirfd = 1, .path = 2, .class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimensat_time64 */ \
-    [413] = {.class = 0, .returns = 0}, /* pselect6_time64 */ \
-    [414] = {.class = 0, .returns = 0}, /* ppoll_time64 */ \
-    [416] = {.class = 0, .returns = 0}, /* io_pgetevents_time64 */ \
-    [417] = {.fd = 1, .class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg_time64 */ \
-    [418] = {.class = 0, .returns = 0}, /* mq_timedsend_time64 */ \
-    [419] = {.class = 0, .returns = 0}, /* mq_timedreceive_time64 */ \
-    [420] = {.class = 0, .returns = 0}, /* semtimedop_time64 */ \
-    [421] = {.class = 0, .returns = 0}, /* rt_sigtimedwait_time64 */ \
-    [422] = {.class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_time64 */ \
-    [423] = {.class = 0, .returns = 0}, /* sched_rr_get_interval_time64 */ \
+    [3] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
+    [4] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
+    [5] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* open */ \
+    [6] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED}, /* close */ \
+    [106] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat */ \
+    [108] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat */ \
+    [107] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat */ \
+    [168] = {.event_class = 7, .returns = 5, .special = SPECIAL_POLL, .flags = CALL_DECODED}, /* poll */ \
+    [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED}, /* lseek */ \
+    [90] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
+    [125] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
+    [91] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
+    [45] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
+    [174] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
+    [175] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
+    [173] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
+    [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* ioctl */ \
+    [180] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
+    [181] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwrite64 */ \
+    [145] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
+    [146] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
+    [33] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* access */ \
+    [42] = {.event_class = 4, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* pipe */ \
+    [82] = {.event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* select */ \
+    [158] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
+    [163] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
+    [144] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* msync */ \
+    [218] = {.event_class = 0, .returns = 0}, /* mincore */ \
+    [219] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* madvise */ \
+    [395] = {.event_class = 0, .returns = 0}, /* shmget */ \
+    [397] = {.event_class = 0, .returns = 0}, /* shmat */ \
+    [396] = {.event_class = 0, .returns = 0}, /* shmctl */ \
+    [41] = {.fd = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* dup */ \
+    [63] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup2 */ \
+    [29] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
+    [162] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* nanosleep */ \
+    [105] = {.event_class = 0, .returns = 0}, /* getitimer */ \
+    [27] = {.event_class = 0, .returns = 0}, /* alarm */ \
+    [104] = {.event_class = 0, .returns = 0}, /* setitimer */ \
+    [20] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
+    [187] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
+    [359] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
+    [362] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
+    [369] = {.fd = 1, .size = 3, .address = 5, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
+    [371] = {.fd = 1, .size = 3, .address = 5, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
+    [370] = {.fd = 1, .message = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
+    [372] = {.fd = 1, .message = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
+    [373] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
+    [361] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* bind */ \
+    [363] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
+    [367] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
+    [368] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
+    [360] = {.event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* socketpair */ \
+    [366] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
+    [365] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* getsockopt */ \
+    [120] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
+    [2] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
+    [190] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
+    [11] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED}, /* execve */ \
+    [1] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit */ \
+    [114] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* wait4 */ \
+    [37] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* kill */ \
+    [122] = {.event_class = 0, .returns = 0}, /* uname */ \
+    [393] = {.event_class = 0, .returns = 0}, /* semget */ \
+    [394] = {.event_class = 0, .returns = 0}, /* semctl */ \
+    [398] = {.event_class = 0, .returns = 0}, /* shmdt */ \
+    [399] = {.event_class = 0, .returns = 0}, /* msgget */ \
+    [400] = {.event_class = 0, .returns = 0}, /* msgsnd */ \
+    [401] = {.event_class = 0, .returns = 0}, /* msgrcv */ \
+    [402] = {.event_class = 0, .returns = 0}, /* msgctl */ \
+    [55] = {.fd = 1, .event_class = 1, .returns = 9, .flags = CALL_DECODED}, /* fcntl */ \
+    [143] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* flock */ \
+    [118] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fsync */ \
+    [148] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fdatasync */ \
+    [92] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate */ \
+    [93] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate */ \
+    [141] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
+    [183] = {.event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getcwd */ \
+    [12] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chdir */ \
+    [133] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
+    [38] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* rename */ \
+    [39] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdir */ \
+    [40] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* rmdir */ \
+    [8] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* creat */ \
+    [9] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* link */ \
+    [10] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlink */ \
+    [83] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* symlink */ \
+    [85] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* readlink */ \
+    [15] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chmod */ \
+    [94] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmod */ \
+    [182] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chown */ \
+    [95] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown */ \
+    [16] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lchown */ \
+    [60] = {.event_class = 2, .returns = 8, .flags = CALL_DECODED}, /* umask */ \
+    [78] = {.event_class = 0, .returns = 0}, /* gettimeofday */ \
+    [76] = {.event_class = 0, .returns = 0}, /* getrlimit */ \
+    [77] = {.event_class = 0, .returns = 0}, /* getrusage */ \
+    [116] = {.event_class = 0, .returns = 0}, /* sysinfo */ \
+    [43] = {.event_class = 0, .returns = 0}, /* times */ \
+    [26] = {.event_class = 0, .returns = 0}, /* ptrace */ \
+    [24] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getuid */ \
+    [103] = {.event_class = 0, .returns = 0}, /* syslog */ \
+    [47] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getgid */ \
+    [23] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setuid */ \
+    [46] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setgid */ \
+    [49] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* geteuid */ \
+    [50] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getegid */ \
+    [57] = {.event_class = 0, .returns = 0}, /* setpgid */ \
+    [64] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getppid */ \
+    [65] = {.event_class = 0, .returns = 0}, /* getpgrp */ \
+    [66] = {.event_class = 0, .returns = 0}, /* setsid */ \
+    [70] = {.event_class = 0, .returns = 0}, /* setreuid */ \
+    [71] = {.event_class = 0, .returns = 0}, /* setregid */ \
+    [80] = {.event_class = 0, .returns = 0}, /* getgroups */ \
+    [81] = {.event_class = 0, .returns = 0}, /* setgroups */ \
+    [164] = {.event_class = 0, .returns = 0}, /* setresuid */ \
+    [165] = {.event_class = 0, .returns = 0}, /* getresuid */ \
+    [170] = {.event_class = 0, .returns = 0}, /* setresgid */ \
+    [171] = {.event_class = 0, .returns = 0}, /* getresgid */ \
+    [132] = {.event_class = 0, .returns = 0}, /* getpgid */ \
+    [138] = {.event_class = 0, .returns = 0}, /* setfsuid */ \
+    [139] = {.event_class = 0, .returns = 0}, /* setfsgid */ \
+    [147] = {.event_class = 0, .returns = 0}, /* getsid */ \
+    [184] = {.event_class = 0, .returns = 0}, /* capget */ \
+    [185] = {.event_class = 0, .returns = 0}, /* capset */ \
+    [176] = {.event_class = 0, .returns = 0}, /* rt_sigpending */ \
+    [177] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
+    [178] = {.event_class = 0, .returns = 0}, /* rt_sigqueueinfo */ \
+    [179] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
+    [186] = {.event_class = 0, .returns = 0}, /* sigaltstack */ \
+    [30] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utime */ \
+    [14] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknod */ \
+    [86] = {.event_class = 0, .returns = 0}, /* uselib */ \
+    [136] = {.event_class = 0, .returns = 0}, /* personality */ \
+    [62] = {.event_class = 0, .returns = 0}, /* ustat */ \
+    [99] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* statfs */ \
+    [100] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs */ \
+    [135] = {.event_class = 0, .returns = 0}, /* sysfs */ \
+    [96] = {.event_class = 0, .returns = 0}, /* getpriority */ \
+    [97] = {.event_class = 0, .returns = 0}, /* setpriority */ \
+    [154] = {.event_class = 0, .returns = 0}, /* sched_setparam */ \
+    [155] = {.event_class = 0, .returns = 0}, /* sched_getparam */ \
+    [156] = {.event_class = 0, .returns = 0}, /* sched_setscheduler */ \
+    [157] = {.event_class = 0, .returns = 0}, /* sched_getscheduler */ \
+    [159] = {.event_class = 0, .returns = 0}, /* sched_get_priority_max */ \
+    [160] = {.event_class = 0, .returns = 0}, /* sched_get_priority_min */ \
+    [161] = {.event_class = 0, .returns = 0}, /* sched_rr_get_interval */ \
+    [150] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mlock */ \
+    [151] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munlock */ \
+    [152] = {.event_class = 0, .returns = 0}, /* mlockall */ \
+    [153] = {.event_class = 0, .returns = 0}, /* munlockall */ \
+    [111] = {.event_class = 0, .returns = 0}, /* vhangup */ \
+    [123] = {.event_class = 0, .returns = 0}, /* modify_ldt */ \
+    [217] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* pivot_root */ \
+    [149] = {.event_class = 0, .returns = 0}, /* _sysctl */ \
+    [172] = {.event_class = 5, .returns = 0, .flags = CALL_DECODED}, /* prctl */ \
+    [384] = {.event_class = 0, .returns = 0}, /* arch_prctl */ \
+    [124] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
+    [75] = {.event_class = 0, .returns = 0}, /* setrlimit */ \
+    [61] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chroot */ \
+    [36] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
+    [51] = {.event_class = 0, .returns = 0}, /* acct */ \
+    [79] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
+    [21] = {.path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* mount */ \
+    [52] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* umount2 */ \
+    [87] = {.event_class = 0, .returns = 0}, /* swapon */ \
+    [115] = {.event_class = 0, .returns = 0}, /* swapoff */ \
+    [88] = {.event_class = 0, .returns = 0}, /* reboot */ \
+    [74] = {.event_class = 0, .returns = 0}, /* sethostname */ \
+    [121] = {.event_class = 0, .returns = 0}, /* setdomainname */ \
+    [110] = {.event_class = 0, .returns = 0}, /* iopl */ \
+    [101] = {.event_class = 0, .returns = 0}, /* ioperm */ \
+    [127] = {.event_class = 0, .returns = 0}, /* create_module */ \
+    [128] = {.event_class = 0, .returns = 0}, /* init_module */ \
+    [129] = {.event_class = 0, .returns = 0}, /* delete_module */ \
+    [130] = {.event_class = 0, .returns = 0}, /* get_kernel_syms */ \
+    [167] = {.event_class = 0, .returns = 0}, /* query_module */ \
+    [131] = {.event_class = 0, .returns = 0}, /* quotactl */ \
+    [169] = {.event_class = 0, .returns = 0}, /* nfsservctl */ \
+    [188] = {.event_class = 0, .returns = 0}, /* getpmsg */ \
+    [189] = {.event_class = 0, .returns = 0}, /* putpmsg */ \
+    [137] = {.event_class = 0, .returns = 0}, /* afs_syscall */ \
+    [224] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
+    [225] = {.fd = 1, .offset = 2, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* readahead */ \
+    [226] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* setxattr */ \
+    [227] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lsetxattr */ \
+    [228] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fsetxattr */ \
+    [229] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getxattr */ \
+    [230] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* lgetxattr */ \
+    [231] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* fgetxattr */ \
+    [232] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattr */ \
+    [233] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* llistxattr */ \
+    [234] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* flistxattr */ \
+    [235] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* removexattr */ \
+    [236] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lremovexattr */ \
+    [237] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fremovexattr */ \
+    [238] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tkill */ \
+    [13] = {.event_class = 0, .returns = 0}, /* time */ \
+    [240] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex */ \
+    [241] = {.event_class = 0, .returns = 0}, /* sched_setaffinity */ \
+    [242] = {.event_class = 0, .returns = 0}, /* sched_getaffinity */ \
+    [243] = {.event_class = 0, .returns = 0}, /* set_thread_area */ \
+    [245] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_setup */ \
+    [246] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
+    [247] = {.event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_getevents */ \
+    [248] = {.event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
+    [249] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
+    [244] = {.event_class = 0, .returns = 0}, /* get_thread_area */ \
+    [253] = {.event_class = 0, .returns = 0}, /* lookup_dcookie */ \
+    [254] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create */ \
+    [257] = {.event_class = 0, .returns = 0}, /* remap_file_pages */ \
+    [220] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents64 */ \
+    [258] = {.event_class = 0, .returns = 0}, /* set_tid_address */ \
+    [0] = {.event_class = 0, .returns = 0}, /* restart_syscall */ \
+    [250] = {.fd = 1, .offset = 2, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* fadvise64 */ \
+    [259] = {.event_class = 0, .returns = 0}, /* timer_create */ \
+    [260] = {.event_class = 0, .returns = 0}, /* timer_settime */ \
+    [261] = {.event_class = 0, .returns = 0}, /* timer_gettime */ \
+    [262] = {.event_class = 0, .returns = 0}, /* timer_getoverrun */ \
+    [263] = {.event_class = 0, .returns = 0}, /* timer_delete */ \
+    [264] = {.event_class = 0, .returns = 0}, /* clock_settime */ \
+    [265] = {.event_class = 0, .returns = 0}, /* clock_gettime */ \
+    [266] = {.event_class = 0, .returns = 0}, /* clock_getres */ \
+    [267] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* clock_nanosleep */ \
+    [252] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
+    [256] = {.fd = 1, .event_class = 7, .returns = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
+    [255] = {.fd = 1, .fd2 = 3, .event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* epoll_ctl */ \
+    [270] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
+    [271] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimes */ \
+    [273] = {.event_class = 0, .returns = 0}, /* vserver */ \
+    [274] = {.event_class = 0, .returns = 0}, /* mbind */ \
+    [276] = {.event_class = 0, .returns = 0}, /* set_mempolicy */ \
+    [275] = {.event_class = 0, .returns = 0}, /* get_mempolicy */ \
+    [277] = {.event_class = 0, .returns = 0}, /* mq_open */ \
+    [278] = {.event_class = 0, .returns = 0}, /* mq_unlink */ \
+    [279] = {.event_class = 0, .returns = 0}, /* mq_timedsend */ \
+    [280] = {.event_class = 0, .returns = 0}, /* mq_timedreceive */ \
+    [281] = {.event_class = 0, .returns = 0}, /* mq_notify */ \
+    [282] = {.event_class = 0, .returns = 0}, /* mq_getsetattr */ \
+    [283] = {.event_class = 0, .returns = 0}, /* kexec_load */ \
+    [284] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* waitid */ \
+    [286] = {.event_class = 0, .returns = 0}, /* add_key */ \
+    [287] = {.event_class = 0, .returns = 0}, /* request_key */ \
+    [288] = {.event_class = 0, .returns = 0}, /* keyctl */ \
+    [289] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
+    [290] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
+    [291] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
+    [292] = {.fd = 1, .path = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
+    [293] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
+    [294] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
+    [295] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat */ \
+    [296] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdirat */ \
+    [297] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknodat */ \
+    [298] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchownat */ \
+    [299] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* futimesat */ \
+    [301] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlinkat */ \
+    [302] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat */ \
+    [303] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* linkat */ \
+    [304] = {.path = 1, .dirfd2 = 2, .path2 = 3, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* symlinkat */ \
+    [305] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* readlinkat */ \
+    [306] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat */ \
+    [307] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat */ \
+    [308] = {.event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6 */ \
+    [309] = {.event_class = 7, .returns = 5, .special = SPECIAL_POLL, .flags = CALL_DECODED}, /* ppoll */ \
+    [310] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
+    [311] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
+    [312] = {.event_class = 0, .returns = 0}, /* get_robust_list */ \
+    [313] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
+    [315] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
+    [314] = {.fd = 1, .offset = 2, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* sync_file_range */ \
+    [316] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
+    [317] = {.event_class = 0, .returns = 0}, /* move_pages */ \
+    [320] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimensat */ \
+    [319] = {.fd = 1, .event_class = 7, .returns = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
+    [321] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd */ \
+    [322] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
+    [323] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd */ \
+    [324] = {.fd = 1, .offset = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* fallocate */ \
+    [325] = {.event_class = 0, .returns = 0}, /* timerfd_settime */ \
+    [326] = {.event_class = 0, .returns = 0}, /* timerfd_gettime */ \
+    [364] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND}, /* accept4 */ \
+    [327] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
+    [328] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
+    [329] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
+    [330] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup3 */ \
+    [331] = {.event_class = 4, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* pipe2 */ \
+    [332] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
+    [333] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
+    [334] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
+    [335] = {.event_class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
+    [336] = {.event_class = 0, .returns = 0}, /* perf_event_open */ \
+    [337] = {.fd = 1, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
+    [338] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
+    [339] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
+    [340] = {.event_class = 0, .returns = 0}, /* prlimit64 */ \
+    [341] = {.event_class = 0, .returns = 0}, /* name_to_handle_at */ \
+    [342] = {.event_class = 0, .returns = 0}, /* open_by_handle_at */ \
+    [343] = {.event_class = 0, .returns = 0}, /* clock_adjtime */ \
+    [344] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* syncfs */ \
+    [345] = {.fd = 1, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
+    [346] = {.fd = 1, .event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setns */ \
+    [318] = {.event_class = 0, .returns = 0}, /* getcpu */ \
+    [347] = {.event_class = 0, .returns = 0}, /* process_vm_readv */ \
+    [348] = {.event_class = 0, .returns = 0}, /* process_vm_writev */ \
+    [349] = {.event_class = 0, .returns = 0}, /* kcmp */ \
+    [350] = {.event_class = 0, .returns = 0}, /* finit_module */ \
+    [351] = {.event_class = 0, .returns = 0}, /* sched_setattr */ \
+    [352] = {.event_class = 0, .returns = 0}, /* sched_getattr */ \
+    [353] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat2 */ \
+    [354] = {.event_class = 0, .returns = 0}, /* seccomp */ \
+    [355] = {.event_class = 0, .returns = 0}, /* getrandom */ \
+    [356] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* memfd_create */ \
+    [357] = {.event_class = 0, .returns = 0}, /* bpf */ \
+    [358] = {.dirfd = 1, .path = 2, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED}, /* execveat */ \
+    [374] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
+    [375] = {.event_class = 0, .returns = 0}, /* membarrier */ \
+    [376] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
+    [377] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
+    [378] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
+    [379] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
+    [380] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
+    [381] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
+    [382] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
+    [383] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* statx */ \
+    [385] = {.event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents */ \
+    [386] = {.event_class = 0, .returns = 0}, /* rseq */ \
+    [424] = {.fd = 1, .event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
+    [425] = {.event_class = 0, .returns = 0}, /* io_uring_setup */ \
+    [426] = {.event_class = 0, .returns = 0}, /* io_uring_enter */ \
+    [427] = {.event_class = 0, .returns = 0}, /* io_uring_register */ \
+    [428] = {.event_class = 0, .returns = 0}, /* open_tree */ \
+    [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* move_mount */ \
+    [430] = {.event_class = 0, .returns = 0}, /* fsopen */ \
+    [431] = {.event_class = 0, .returns = 0}, /* fsconfig */ \
+    [432] = {.event_class = 0, .returns = 0}, /* fsmount */ \
+    [433] = {.event_class = 0, .returns = 0}, /* fspick */ \
+    [434] = {.event_class = 5, .returns = 3, .flags = CALL_DECODED}, /* pidfd_open */ \
+    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone3 */ \
+    [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
+    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat2 */ \
+    [438] = {.fd = 1, .event_class = 5, .returns = 3, .flags = CALL_DECODED}, /* pidfd_getfd */ \
+    [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat2 */ \
+    [440] = {.event_class = 0, .returns = 0}, /* process_madvise */ \
+    [441] = {.fd = 1, .event_class = 7, .returns = 5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
+    [442] = {.event_class = 0, .returns = 0}, /* mount_setattr */ \
+    [443] = {.event_class = 0, .returns = 0}, /* quotactl_fd */ \
+    [444] = {.event_class = 0, .returns = 0}, /* landlock_create_ruleset */ \
+    [445] = {.event_class = 0, .returns = 0}, /* landlock_add_rule */ \
+    [446] = {.event_class = 0, .returns = 0}, /* landlock_restrict_self */ \
+    [447] = {.event_class = 0, .returns = 0}, /* memfd_secret */ \
+    [448] = {.event_class = 0, .returns = 0}, /* process_mrelease */ \
+    [449] = {.event_class = 0, .returns = 0}, /* futex_waitv */ \
+    [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
+    [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
+    [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat2 */ \
+    [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
+    [454] = {.event_class = 0, .returns = 0}, /* futex_wake */ \
+    [455] = {.event_class = 0, .returns = 0}, /* futex_wait */ \
+    [456] = {.event_class = 0, .returns = 0}, /* futex_requeue */ \
+    [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
+    [458] = {.event_class = 0, .returns = 0}, /* listmount */ \
+    [459] = {.event_class = 0, .returns = 0}, /* lsm_get_self_attr */ \
+    [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
+    [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
+    [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
+    [463] = {.event_class = 0, .returns = 0}, /* setxattrat */ \
+    [464] = {.event_class = 0, .returns = 0}, /* getxattrat */ \
+    [465] = {.event_class = 0, .returns = 0}, /* listxattrat */ \
+    [466] = {.event_class = 0, .returns = 0}, /* removexattrat */ \
+    [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
+    [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
+    [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
+    [7] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* waitpid */ \
+    [17] = {.event_class = 0, .returns = 0}, /* break */ \
+    [18] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* oldstat */ \
+    [22] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* umount */ \
+    [25] = {.event_class = 0, .returns = 0}, /* stime */ \
+    [28] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* oldfstat */ \
+    [31] = {.event_class = 0, .returns = 0}, /* stty */ \
+    [32] = {.event_class = 0, .returns = 0}, /* gtty */ \
+    [34] = {.event_class = 0, .returns = 0}, /* nice */ \
+    [35] = {.event_class = 0, .returns = 0}, /* ftime */ \
+    [44] = {.event_class = 0, .returns = 0}, /* prof */ \
+    [48] = {.event_class = 0, .returns = 0}, /* signal */ \
+    [53] = {.event_class = 0, .returns = 0}, /* lock */ \
+    [56] = {.event_class = 0, .returns = 0}, /* mpx */ \
+    [58] = {.event_class = 0, .returns = 0}, /* ulimit */ \
+    [59] = {.event_class = 0, .returns = 0}, /* oldolduname */ \
+    [67] = {.event_class = 0, .returns = 0}, /* sigaction */ \
+    [68] = {.event_class = 0, .returns = 0}, /* sgetmask */ \
+    [69] = {.event_class = 0, .returns = 0}, /* ssetmask */ \
+    [72] = {.event_class = 0, .returns = 0}, /* sigsuspend */ \
+    [73] = {.event_class = 0, .returns = 0}, /* sigpending */ \
+    [84] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* oldlstat */ \
+    [89] = {.event_class = 0, .returns = 0}, /* readdir */ \
+    [98] = {.event_class = 0, .returns = 0}, /* profil */ \
+    [102] = {.event_class = 3, .returns = 0, .flags = CALL_DECODED}, /* socketcall */ \
+    [109] = {.event_class = 0, .returns = 0}, /* olduname */ \
+    [112] = {.event_class = 0, .returns = 0}, /* idle */ \
+    [113] = {.event_class = 0, .returns = 0}, /* vm86old */ \
+    [117] = {.event_class = 0, .returns = 0}, /* ipc */ \
+    [119] = {.event_class = 0, .returns = 0}, /* sigreturn */ \
+    [126] = {.event_class = 0, .returns = 0}, /* sigprocmask */ \
+    [134] = {.event_class = 0, .returns = 0}, /* bdflush */ \
+    [140] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* _llseek */ \
+    [142] = {.event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* _newselect */ \
+    [166] = {.event_class = 0, .returns = 0}, /* vm86 */ \
+    [191] = {.event_class = 0, .returns = 0}, /* ugetrlimit */ \
+    [192] = {.size = 2, .fd = 5, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap2 */ \
+    [193] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate64 */ \
+    [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate64 */ \
+    [195] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat64 */ \
+    [196] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat64 */ \
+    [197] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat64 */ \
+    [198] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lchown32 */ \
+    [199] = {.event_class = 0, .returns = 0}, /* getuid32 */ \
+    [200] = {.event_class = 0, .returns = 0}, /* getgid32 */ \
+    [201] = {.event_class = 0, .returns = 0}, /* geteuid32 */ \
+    [202] = {.event_class = 0, .returns = 0}, /* getegid32 */ \
+    [203] = {.event_class = 0, .returns = 0}, /* setreuid32 */ \
+    [204] = {.event_class = 0, .returns = 0}, /* setregid32 */ \
+    [205] = {.event_class = 0, .returns = 0}, /* getgroups32 */ \
+    [206] = {.event_class = 0, .returns = 0}, /* setgroups32 */ \
+    [207] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown32 */ \
+    [208] = {.event_class = 0, .returns = 0}, /* setresuid32 */ \
+    [209] = {.event_class = 0, .returns = 0}, /* getresuid32 */ \
+    [210] = {.event_class = 0, .returns = 0}, /* setresgid32 */ \
+    [211] = {.event_class = 0, .returns = 0}, /* getresgid32 */ \
+    [212] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chown32 */ \
+    [213] = {.event_class = 0, .returns = 0}, /* setuid32 */ \
+    [214] = {.event_class = 0, .returns = 0}, /* setgid32 */ \
+    [215] = {.event_class = 0, .returns = 0}, /* setfsuid32 */ \
+    [216] = {.event_class = 0, .returns = 0}, /* setfsgid32 */ \
+    [221] = {.fd = 1, .event_class = 1, .returns = 9, .flags = CALL_DECODED}, /* fcntl64 */ \
+    [239] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile64 */ \
+    [268] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* statfs64 */ \
+    [269] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs64 */ \
+    [272] = {.event_class = 0, .returns = 0}, /* fadvise64_64 */ \
+    [300] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatat64 */ \
+    [403] = {.event_class = 0, .returns = 0}, /* clock_gettime64 */ \
+    [404] = {.event_class = 0, .returns = 0}, /* clock_settime64 */ \
+    [405] = {.event_class = 0, .returns = 0}, /* clock_adjtime64 */ \
+    [406] = {.event_class = 0, .returns = 0}, /* clock_getres_time64 */ \
+    [407] = {.event_class = 0, .returns = 0}, /* clock_nanosleep_time64 */ \
+    [408] = {.event_class = 0, .returns = 0}, /* timer_gettime64 */ \
+    [409] = {.event_class = 0, .returns = 0}, /* timer_settime64 */ \
+    [410] = {.event_class = 0, .returns = 0}, /* timerfd_gettime64 */ \
+    [411] = {.event_class = 0, .returns = 0}, /* timerfd_settime64 */ \
+    [412] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimensat_time64 */ \
+    [413] = {.event_class = 0, .returns = 0}, /* pselect6_time64 */ \
+    [414] = {.event_class = 0, .returns = 0}, /* ppoll_time64 */ \
+    [416] = {.event_class = 0, .returns = 0}, /* io_pgetevents_time64 */ \
+    [417] = {.fd = 1, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg_time64 */ \
+    [418] = {.event_class = 0, .returns = 0}, /* mq_timedsend_time64 */ \
+    [419] = {.event_class = 0, .returns = 0}, /* mq_timedreceive_time64 */ \
+    [420] = {.event_class = 0, .returns = 0}, /* semtimedop_time64 */ \
+    [421] = {.event_class = 0, .returns = 0}, /* rt_sigtimedwait_time64 */ \
+    [422] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_time64 */ \
+    [423] = {.event_class = 0, .returns = 0}, /* sched_rr_get_interval_time64 */ \
 

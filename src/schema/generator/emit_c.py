@@ -176,11 +176,11 @@ def bpf_syscalls(schema):
     classes = schema.enum("class").values
     enum = lambda prefix, names, shift=False: "".join(
         f"    {prefix}_{n.upper()} = {1 << i if shift else i},\n" for i, n in enumerate(names))
-    out = [BPF_NOTICE, "#pragma once\n", f"#define SYSCALL_TABLE_SIZE {TABLE_SIZE}\n",
+    out = [BPF_NOTICE, "#pragma once\n", f"#include <linux/types.h>\n\n#define SYSCALL_TABLE_SIZE {TABLE_SIZE}\n",
            f"enum syscall_returns {{\n{enum('RETURNS', RETURNS)}}};\n", f"enum syscall_special {{\n{enum('SPECIAL', SPECIALS)}}};\n",
            f"enum syscall_flag {{\n{enum('CALL', FLAGS, True)}}};\n",
            "/* What the registers of a call mean: positions of arguments count from 1, 0 is none. */\nstruct syscall_shape {\n"
-           + "".join(f"    __u8 {m};\n" for m in MEMBERS) + "    __u8 class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n"
+           + "".join(f"    __u8 {m};\n" for m in MEMBERS) + "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n"
            "    __u8 reserved[3];\n};\n"]
     for abi in ABIS:
         rows = []
@@ -189,7 +189,7 @@ def bpf_syscalls(schema):
                 continue
             members, flags = shape_of(call, abi)
             cls = classes["file" if call.class_name == "io" else call.class_name]
-            words = [f".{m} = {i}" for m, i in members.items()] + [f".class = {cls}", f".returns = {RETURNS.index(call.returns)}"]
+            words = [f".{m} = {i}" for m, i in members.items()] + [f".event_class = {cls}", f".returns = {RETURNS.index(call.returns)}"]
             words += [f".special = SPECIAL_{call.special.upper()}"] if call.special else []
             words += [".flags = " + " | ".join(f"CALL_{f.upper()}" for f in flags)] if flags else []
             rows.append(f"    [{call.numbers[abi]}] = {{{', '.join(words)}}}, /* {call.name} */ \\\n")

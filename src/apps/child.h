@@ -1,0 +1,43 @@
+// The command that is recorded: started held back, let go when the recorder listens.
+//
+//   TRY(Child child, Child::start({"ls", "-l"}));    a process that waits before its execve
+//   ... mark it, attach ...
+//   TRY(child.release());                            execve; an Error if the program cannot be run
+//   child.poll()                                     has it ended?
+//
+// The command keeps stdin, stdout, stderr, its signal mask and its working directory as they were.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace dyetrace::apps {
+
+class Child {
+  public:
+    static base::Result<Child> start(const std::vector<std::string>& command);
+
+    pid_t pid() const { return pid_; }
+    base::Result<void> release();
+    void signal(int number) const;
+
+    // wait()'s status once it has ended.
+    std::optional<int> poll();
+
+  private:
+    pid_t pid_ = -1;
+    base::Fd gate_;    // closing or writing lets the child go
+    base::Fd report_;  // the child's errno if execve failed; end of file if it worked
+    std::optional<int> status_;
+};
+
+// Ends this process as the command ended: its exit status, or killed by the same signal.
+int pass_on(int wait_status);
+
+}  // namespace dyetrace::apps

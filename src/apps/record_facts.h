@@ -1,0 +1,38 @@
+// Facts that the recorder itself adds to a trace: what is watched, the clocks, the books, the losses.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "capture/capture.h"
+#include "schema/record.h"
+#include "trace/segment_writer.h"
+
+namespace dyetrace::apps {
+
+class FactWriter {
+  public:
+    // `cpu` stands for the recorder: one behind the last CPU.
+    FactWriter(trace::SegmentWriter& writer, std::uint32_t cpu) : writer_(&writer), cpu_(cpu) {}
+
+    base::Result<void> write_coverage(const capture::Source& source);
+    base::Result<void> write_clocks();
+    base::Result<void> write_books(std::uint32_t cpu, const capture::Books& books);
+    base::Result<void> write_gap(std::uint32_t cpu, std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t lost,
+                                 schema::GapReason reason);
+
+  private:
+    template <typename Record>
+    base::Result<void> write(Record& record);
+    void attach(schema::Attachment kind, std::string_view text);
+
+    trace::SegmentWriter* writer_;
+    std::uint32_t cpu_;
+    std::uint64_t sequence_ = 0;
+    std::vector<std::byte> attachments_;
+    std::vector<std::byte> bytes_;
+};
+
+}  // namespace dyetrace::apps

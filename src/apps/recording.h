@@ -1,0 +1,70 @@
+// One recording from start to end: listens, keeps the books, writes segments.
+//
+//   TRY(Recording recording, Recording::start(options));   folder made, programs loaded, nothing attached
+//   TRY(recording.run(child));                              until the command, the processes, the time or a signal ends it
+//   recording.summary()
+//
+// Nothing wakes this loop but its own clock: it looks at the rings every kDrainBusyMs while there is something, and less and
+// less often when there is nothing. Kill -9 loses what is in the rings and in pending blocks: a quarter of a second.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/child.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "capture/capture.h"
+#include "trace/segment_writer.h"
+#include "trace/trace_folder.h"
+
+namespace dyetrace::apps {
+
+struct RecordingOptions {
+    std::string trace_path;
+    std::vector<std::string> command;  // or
+    std::vector<pid_t> processes;      // or
+    bool whole_system = false;
+    std::optional<std::chrono::nanoseconds> duration;
+    std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
+    bool follow_children = true;
+    bool seal = true;  // start the sealer
+    std::vector<std::pair<std::string, std::string>> as_given;  // for trace.json
+};
+
+struct Summary {
+    bool failed = false;          // said already; the trace ends early
+    std::uint64_t events = 0;     // in the trace
+    std::uint64_t generated = 0;  // calls that ended, whatever became of them
+    std::uint64_t lost = 0;
+    std::uint64_t filtered = 0;
+    std::uint64_t facts_lost = 0;
+    std::uint64_t stored_bytes = 0;
+    std::uint64_t elapsed_ns = 0;
+    std::uint64_t own_cpu_ns = 0;
+    std::uint64_t own_memory_bytes = 0;
+    std::vector<std::string> not_seen;  // sources that are not on, with the reason
+    std::optional<int> command_status;  // wait()'s
+};
+
+class Recording {
+  public:
+    static base::Result<Recording> start(RecordingOptions options);
+
+    Recording(Recording&&) noexcept;
+    Recording& operator=(Recording&&) noexcept;
+    ~Recording();
+
+    base::Result<Summary> run(const base::Log& log);
+
+  private:
+    struct State;
+    explicit Recording(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace dyetrace::apps

@@ -1,0 +1,233 @@
+#include "capture/capture.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <optional>
+
+#include "base/fd.h"
+#include "base/mapping.h"
+#include "capture/ring.h"
+#include "schema/generated/syscalls.bpf.h"
+// the skeleton uses the types above
+#include "kernel/dyetrace.skel.h"
+
+namespace dyetrace::capture {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+
+constexpr std::uint64_t kRecordBytesMax = 16384;  // RECORD_BYTES_MAX of src/kernel/maps.h: the slack behind a ring's end
+constexpr std::uint32_t kTaskWatched = 1;         // enum task_flags of src/kernel/maps.h
+constexpr std::uint32_t kTaskExcluded = 2;
+
+struct SkeletonDeleter {
+    void operator()(dyetrace_bpf* skeleton) const { dyetrace_bpf__destroy(skeleton); }
+};
+
+// libbpf's own talk is for developers; the last warning says why a load failed.
+thread_local std::string last_warning;
+
+int keep_warning(libbpf_print_level level, const char* format, va_list arguments) {
+    if (level != LIBBPF_WARN) {
+        return 0;
+    }
+    char text[512];
+    const int length = vsnprintf(text, sizeof(text), format, arguments);
+    last_warning.assign(text, static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(sizeof(text)) - 1)));
+    if (getenv("DYETRACE_LIBBPF_LOG") != nullptr) {
+        std::fputs(text, stderr);
+    }
+    return 0;
+}
+
+Error load_error(int error_number) {
+    if (error_number == EPERM || error_number == EACCES) {
+        return Error(ErrorCode::kPermissionDenied,
+                     "the kernel refuses BPF to this user: run as root, or give the program CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
+    }
+    return Error::from_errno(error_number, "cannot load the BPF programs; `dyetrace doctor` says what this kernel lacks");
+}
+
+Result<base::Mapping> map_array(const bpf_map* map) {
+    const std::size_t value = (bpf_map__value_size(map) + std::size_t{7}) & ~std::size_t{7};
+    const auto page = static_cast<std::size_t>(getpagesize());
+    const std::size_t size = (value * bpf_map__max_entries(map) + page - 1) / page * page;
+    return base::Mapping::make(size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+}
+
+}  // namespace
+
+struct Capture::State {
+    std::unique_ptr<dyetrace_bpf, SkeletonDeleter> skeleton;
+    std::uint32_t cpus = 0;
+    base::Mapping control_memory, event_memory, fact_memory;
+    std::vector<Ring> events, facts;
+    std::vector<std::uint64_t> event_ends;
+    std::vector<Source> sources;
+    std::uint64_t damaged_bytes = 0;
+
+    Result<void> map_rings(const CaptureOptions& options);
+    Result<void> mark(pid_t process, std::uint32_t flags);
+    Result<void> run_iterator(bpf_program* program);
+    Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
+};
+
+Capture::Capture(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Capture::Capture(Capture&&) noexcept = default;
+Capture& Capture::operator=(Capture&&) noexcept = default;
+Capture::~Capture() = default;
+
+Result<Capture> Capture::load(const CaptureOptions& asked) {
+    libbpf_set_print(keep_warning);
+    CaptureOptions options = asked;
+    options.event_ring_bytes = std::bit_ceil(std::clamp(options.event_ring_bytes, kEventRingBytesMin, kEventRingBytesMax));
+    options.fact_ring_bytes = std::bit_ceil(std::clamp(options.fact_ring_bytes, kEventRingBytesMin, kEventRingBytesMax));
+    auto state = std::make_unique<State>();
+    state->skeleton.reset(dyetrace_bpf__open());
+    if (!state->skeleton) {
+        return load_error(errno);
+    }
+    dyetrace_bpf& skeleton = *state->skeleton;
+    state->cpus = static_cast<std::uint32_t>(libbpf_num_possible_cpus());
+    skeleton.rodata->cpu_count = state->cpus;
+    skeleton.rodata->event_ring_bytes = options.event_ring_bytes;
+    skeleton.rodata->fact_ring_bytes = options.fact_ring_bytes;
+    skeleton.rodata->watch_all = options.watch_all;
+    skeleton.rodata->follow_children = options.follow_children;
+#if defined(__x86_64__)
+    skeleton.rodata->strong_order = true;
+#endif
+    bpf_map__set_max_entries(skeleton.maps.ring_controls, state->cpus * 2);
+    bpf_map__set_max_entries(skeleton.maps.event_rings, state->cpus);
+    bpf_map__set_max_entries(skeleton.maps.fact_rings, state->cpus);
+    bpf_map__set_value_size(skeleton.maps.event_rings, static_cast<std::uint32_t>(options.event_ring_bytes + kRecordBytesMax));
+    bpf_map__set_value_size(skeleton.maps.fact_rings, static_cast<std::uint32_t>(options.fact_ring_bytes + kRecordBytesMax));
+    if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
+        return load_error(-error).with_context("BPF: " + last_warning);
+    }
+    TRY(state->map_rings(options));
+    return Capture(std::move(state));
+}
+
+Result<void> Capture::State::map_rings(const CaptureOptions& options) {
+    TRY(control_memory, map_array(skeleton->maps.ring_controls));
+    TRY(event_memory, map_array(skeleton->maps.event_rings));
+    TRY(fact_memory, map_array(skeleton->maps.fact_rings));
+    auto* controls = reinterpret_cast<RingControl*>(control_memory.writable_bytes().data());
+    for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
+        const std::uint64_t event_size = options.event_ring_bytes + kRecordBytesMax;
+        const std::uint64_t fact_size = options.fact_ring_bytes + kRecordBytesMax;
+        events.emplace_back(event_memory.bytes().subspan(cpu * event_size, event_size), options.event_ring_bytes, &controls[cpu * 2]);
+        facts.emplace_back(fact_memory.bytes().subspan(cpu * fact_size, fact_size), options.fact_ring_bytes, &controls[cpu * 2 + 1]);
+    }
+    return {};
+}
+
+Result<void> Capture::State::attach_program(bpf_program* program, bpf_link** link, const char* name) {
+    *link = bpf_program__attach(program);
+    if (*link != nullptr) {
+        sources.push_back({name, schema::CoverageState::kOn, ""});
+        return {};
+    }
+    return Error::from_errno(errno, fmt::format("cannot attach {}", name));
+}
+
+Result<void> Capture::attach() {
+    dyetrace_bpf& skeleton = *state_->skeleton;
+    TRY(state_->attach_program(skeleton.progs.task_fork, &skeleton.links.task_fork, "sched_process_fork"));
+    TRY(state_->attach_program(skeleton.progs.task_exec, &skeleton.links.task_exec, "sched_process_exec"));
+    TRY(state_->attach_program(skeleton.progs.task_exit, &skeleton.links.task_exit, "sched_process_exit"));
+    TRY(state_->attach_program(skeleton.progs.task_switch, &skeleton.links.task_switch, "sched_switch"));
+    TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
+    TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));
+    return {};
+}
+
+Result<void> Capture::State::run_iterator(bpf_program* program) {
+    const base::Fd link(bpf_link_create(bpf_program__fd(program), 0, BPF_TRACE_ITER, nullptr));
+    if (!link.valid()) {
+        return Error::from_errno(errno, "cannot make an iterator over the tasks");
+    }
+    const base::Fd iterator(bpf_iter_create(link.get()));
+    if (!iterator.valid()) {
+        return Error::from_errno(errno, "cannot run an iterator over the tasks");
+    }
+    char ignored[64];
+    ssize_t got = 0;
+    do {
+        got = read(iterator.get(), ignored, sizeof(ignored));
+    } while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
+    if (got < 0) {
+        return Error::from_errno(errno, "cannot walk over the tasks");
+    }
+    return {};
+}
+
+Result<void> Capture::State::mark(pid_t process, std::uint32_t flags) {
+    skeleton->bss->mark_tgid = static_cast<std::uint32_t>(process);
+    skeleton->bss->mark_flags = flags;
+    skeleton->bss->marked = 0;
+    TRY(run_iterator(skeleton->progs.mark_tasks));
+    if (skeleton->bss->marked == 0) {
+        return Error(ErrorCode::kNotFound, fmt::format("there is no process {}", process));
+    }
+    return {};
+}
+
+Result<void> Capture::watch(pid_t process) { return state_->mark(process, kTaskWatched); }
+Result<void> Capture::exclude(pid_t process) { return state_->mark(process, kTaskExcluded); }
+
+Result<void> Capture::stop() {
+    dyetrace_bpf& skeleton = *state_->skeleton;
+    dyetrace_bpf__detach(&skeleton);
+    return state_->run_iterator(skeleton.progs.finish_calls);
+}
+
+std::uint64_t Capture::drain(const Sink& sink) {
+    State& state = *state_;
+    state.event_ends.clear();
+    for (Ring& ring : state.events) {
+        state.event_ends.push_back(ring.head());
+    }
+    std::uint64_t bytes = 0;
+    for (std::uint32_t cpu = 0; cpu < state.cpus; ++cpu) {
+        bytes += state.facts[cpu].drain(
+            UINT64_MAX, [&](auto records) { sink(cpu, schema::Stream::kFacts, records); }, state.damaged_bytes);
+    }
+    for (std::uint32_t cpu = 0; cpu < state.cpus; ++cpu) {
+        bytes += state.events[cpu].drain(
+            state.event_ends[cpu], [&](auto records) { sink(cpu, schema::Stream::kEvents, records); }, state.damaged_bytes);
+    }
+    return bytes;
+}
+
+std::uint32_t Capture::cpu_count() const { return state_->cpus; }
+std::uint64_t Capture::damaged_bytes() const { return state_->damaged_bytes; }
+const std::vector<Source>& Capture::sources() const { return state_->sources; }
+
+Books Capture::books(std::uint32_t cpu) const {
+    const RingControl& events = state_->events[cpu].control();
+    const RingControl& facts = state_->facts[cpu].control();
+    const auto read = [](const std::uint64_t& value) {
+        return std::atomic_ref(const_cast<std::uint64_t&>(value)).load(std::memory_order_relaxed);
+    };
+    return {read(events.generated), read(events.filtered), read(events.aggregated), read(events.delivered),
+            read(events.lost),      read(facts.delivered), read(facts.lost),        read(events.last_lost_ns)};
+}
+
+double Capture::fill() const {
+    double fullest = 0;
+    for (const Ring& ring : state_->events) {
+        fullest = std::max(fullest, static_cast<double>(ring.fill_bytes()) / static_cast<double>(ring.ring_bytes()));
+    }
+    return fullest;
+}
+
+}  // namespace dyetrace::capture

@@ -1,0 +1,95 @@
+// Listens to the kernel: loads the programs, attaches what this kernel allows, hands out what they write.
+//
+//   TRY(Capture capture, Capture::load(options));     programs are in the kernel, nothing is attached
+//   TRY(capture.exclude(getpid()));                    the recorder's own I/O is not recorded
+//   TRY(capture.attach());
+//   TRY(capture.watch(child));                         with all its threads and its later children
+//   while (...) capture.drain(sink);                   facts of all CPUs, then events of all CPUs
+//   TRY(capture.stop());                               detaches; what is still under way becomes unfinished events
+//   capture.drain(sink);
+//
+// An event refers to facts (who, which object) that were written before it. drain() looks at where the event rings end
+// before it reads the facts, so that no event reaches the sink before its facts.
+//
+// Limits: one thread. Memory: rings of all CPUs, and the maps of src/kernel/maps.h.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "schema/record_info.h"
+
+namespace dyetrace::capture {
+
+inline constexpr std::uint64_t kEventRingBytesDefault = 16u << 20;  // per CPU: a third of a second at 250,000 events/s
+inline constexpr std::uint64_t kEventRingBytesMin = 64u << 10;      // four of the largest records
+inline constexpr std::uint64_t kEventRingBytesMax = 1u << 30;
+inline constexpr std::uint64_t kFactRingBytes = 4u << 20;           // per CPU: 40,000 announcements
+
+struct CaptureOptions {
+    bool watch_all = false;        // every task, else those given to watch()
+    bool follow_children = true;
+    std::uint64_t event_ring_bytes = kEventRingBytesDefault;  // per CPU; rounded up to a power of two
+    std::uint64_t fact_ring_bytes = kFactRingBytes;
+};
+
+// A CPU's books since load(): generated = filtered + aggregated + delivered + lost.
+struct Books {
+    std::uint64_t generated = 0;
+    std::uint64_t filtered = 0;
+    std::uint64_t aggregated = 0;
+    std::uint64_t delivered = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t facts_delivered = 0;
+    std::uint64_t facts_lost = 0;
+    std::uint64_t last_lost_ns = 0;
+};
+
+// A source of events and whether it could be attached.
+struct Source {
+    std::string name;
+    schema::CoverageState state = schema::CoverageState::kOn;
+    std::string reason;
+};
+
+using Sink = std::function<void(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records)>;
+
+class Capture {
+  public:
+    // kPermissionDenied or kUnsupported with what to do about it.
+    static Result<Capture> load(const CaptureOptions& options);
+
+    Capture(Capture&&) noexcept;
+    Capture& operator=(Capture&&) noexcept;
+    ~Capture();
+
+    Result<void> attach();
+    Result<void> watch(pid_t process);
+    Result<void> exclude(pid_t process);
+    Result<void> stop();
+
+    // Returns the bytes handed out; 0 when there was nothing.
+    std::uint64_t drain(const Sink& sink);
+
+    std::uint32_t cpu_count() const;
+    Books books(std::uint32_t cpu) const;
+    // Fullest event ring, from 0 to 1: how soon to look again.
+    double fill() const;
+    // Bytes in rings that were no record; always 0 unless memory was damaged.
+    std::uint64_t damaged_bytes() const;
+    const std::vector<Source>& sources() const;
+
+  private:
+    struct State;
+    explicit Capture(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace dyetrace::capture

@@ -1,0 +1,98 @@
+// The reader's side of a ring in memory that the kernel writes (see src/kernel/emit.h).
+//
+//   0            tail              head          ring_bytes    + slack
+//   |............|== records ======|.............|~~~~~~~~~~~~~|
+//
+// head and tail only grow. A record begins at head % ring_bytes and may run into the slack, so it is never split; what the
+// reader gets are stretches of whole records, two when the ring's end lies between them.
+//
+// Limits: one reader. The kernel is trusted to write whole records; a length that cannot be is reported, the rest of the
+// ring is given up, and the caller counts it as a gap.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "schema/record.h"
+
+namespace dyetrace::capture {
+
+// Ends of a ring and books of its CPU; shared with the kernel, which writes everything but tail.
+struct RingControl {
+    std::uint64_t head;
+    std::uint64_t head_line[7];
+    std::uint64_t tail;
+    std::uint64_t tail_line[7];
+    std::uint64_t sequence;
+    std::uint64_t generated;
+    std::uint64_t filtered;
+    std::uint64_t aggregated;
+    std::uint64_t delivered;
+    std::uint64_t lost;
+    std::uint64_t first_lost_ns;
+    std::uint64_t last_lost_ns;
+};
+static_assert(sizeof(RingControl) == 192);
+
+class Ring {
+  public:
+    Ring() = default;
+    // `memory` is the ring and its slack; both must outlive this.
+    Ring(std::span<const std::byte> memory, std::uint64_t ring_bytes, RingControl* control)
+        : memory_(memory), ring_bytes_(ring_bytes), control_(control) {}
+
+    // Where the kernel has got to.
+    std::uint64_t head() const { return std::atomic_ref(control_->head).load(std::memory_order_acquire); }
+
+    // Calls sink(span of whole records) for what lies before `end`, a former head(), or for all; then frees it. Returns the
+    // bytes handed out; `damaged` grows by the bytes that were no record.
+    template <typename Sink>
+    std::uint64_t drain(std::uint64_t end, Sink&& sink, std::uint64_t& damaged) {
+        const std::uint64_t head = std::min(end, this->head());
+        std::uint64_t tail = control_->tail;
+        const std::uint64_t begin = tail;
+        while (tail < head) {
+            const std::uint64_t length = stretch(tail, head);
+            if (length == 0) {
+                damaged += head - tail;
+                tail = head;
+                break;
+            }
+            sink(memory_.subspan(tail & (ring_bytes_ - 1), length));
+            tail += length;
+        }
+        std::atomic_ref(control_->tail).store(tail, std::memory_order_release);
+        return tail - begin;
+    }
+
+    const RingControl& control() const { return *control_; }
+    std::uint64_t fill_bytes() const { return head() - control_->tail; }
+    std::uint64_t ring_bytes() const { return ring_bytes_; }
+
+  private:
+    // Bytes of whole records from `tail` on, up to the one that reaches the ring's end.
+    std::uint64_t stretch(std::uint64_t tail, std::uint64_t head) const {
+        const std::uint64_t at = tail & (ring_bytes_ - 1);
+        std::uint64_t length = 0;
+        while (tail + length < head && at + length < ring_bytes_) {
+            std::uint32_t size = 0;
+            std::memcpy(&size, memory_.data() + at + length, sizeof(size));
+            if (size < sizeof(schema::RecordHeader) || size % 8 != 0 || tail + length + size > head ||
+                at + length + size > memory_.size()) {
+                break;
+            }
+            length += size;
+        }
+        return length;
+    }
+
+    std::span<const std::byte> memory_;
+    std::uint64_t ring_bytes_ = 0;
+    RingControl* control_ = nullptr;
+};
+
+}  // namespace dyetrace::capture

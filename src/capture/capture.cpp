@@ -8,6 +8,9 @@
 
 #include <bit>
 #include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
 #include <optional>
 
 #include "base/fd.h"
@@ -38,12 +41,12 @@ int keep_warning(libbpf_print_level level, const char* format, va_list arguments
     if (level != LIBBPF_WARN) {
         return 0;
     }
-    char text[512];
-    const int length = vsnprintf(text, sizeof(text), format, arguments);
-    last_warning.assign(text, static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(sizeof(text)) - 1)));
-    if (getenv("DYETRACE_LIBBPF_LOG") != nullptr) {
-        std::fputs(text, stderr);
+    if (std::getenv("DYETRACE_LIBBPF_LOG") != nullptr) {
+        return std::vfprintf(stderr, format, arguments);
     }
+    char text[512];
+    const int length = std::vsnprintf(text, sizeof(text), format, arguments);
+    last_warning.assign(text, static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(sizeof(text)) - 1)));
     return 0;
 }
 

@@ -18,6 +18,8 @@ static __always_inline const volatile struct syscall_shape *shape_of(__u32 abi, 
 {
 	if (number >= SYSCALL_TABLE_SIZE)
 		number = SYSCALL_TABLE_SIZE - 1; /* never used: an undecoded call */
+	opaque(number);
+	number &= SYSCALL_TABLE_SIZE - 1; /* for the verifier */
 	return abi == ABI_I386 ? &syscall_shapes_i386[number] : &syscall_shapes[number];
 }
 

@@ -253,6 +253,8 @@ extern void *bpf_rdonly_cast(void *object, __u32 btf_id) __ksym;
 #define typed(type, pointer) ((type *)bpf_rdonly_cast((void *)(pointer), bpf_core_type_id_kernel(type)))
 
 #define barrier() asm volatile("" ::: "memory")
+/* Keeps the compiler from dropping a check of this value that the verifier wants to see. */
+#define opaque(value) asm volatile("" : "+r"(value))
 
 enum kernel_constants {
 	S_IFMT = 0170000,

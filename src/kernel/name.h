@@ -68,11 +68,14 @@ static __always_inline void read_pseudo_name(struct scratch *scratch, struct den
 	__u32 length = BPF_CORE_READ(dentry, d_name.len);
 	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
 
-	if (length == 0 || length >= NAME_BYTES_MAX)
+	__u32 at = PATH_BYTES_MAX - length;
+
+	opaque(at);
+	if (length == 0 || length >= NAME_BYTES_MAX || at >= PATH_BYTES_MAX)
 		return;
-	scratch->walk.at = PATH_BYTES_MAX - length;
+	scratch->walk.at = at;
 	scratch->walk.hash = BPF_CORE_READ(dentry, d_name.hash_len);
-	bpf_probe_read_kernel(scratch->path + PATH_BYTES_MAX - length, length, name);
+	bpf_probe_read_kernel(scratch->path + at, length, name);
 }
 
 /* Reads a path into scratch->path; length is PATH_BYTES_MAX - walk.at. */

@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from generator import emit_c, emit_docs, emit_sql, model  # noqa: E402
+from generator import emit_c, emit_docs, emit_flags, emit_sql, model  # noqa: E402
 
 REPOSITORY = model.ROOT.parent.parent
 
@@ -22,6 +22,7 @@ def products(schema):
         generated / "records.h": emit_c.cpp_records(schema),
         generated / "record_info.cpp": emit_c.record_info(schema),
         generated / "errors.cpp": emit_c.cpp_errors(schema),
+        generated / "flags.cpp": emit_flags.cpp_flags(schema),
         generated / "syscalls.cpp": emit_c.cpp_syscalls(schema),
         generated / "public_sql.cpp": emit_sql.as_cpp("public_sql", public),
         generated / "views_sql.cpp": emit_sql.as_cpp("views_sql", views),

@@ -4,19 +4,30 @@ CREATE OR REPLACE MACRO _event_id(host_index, cpu, sequence) AS (host_index::UBI
 CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
     (host_index::UBIGINT << 54) | (((start_ns >> 26) & 4294967295::UBIGINT) << 22) | pid::UBIGINT;
 CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns(boot_ns::BIGINT + wall_offset_ns);
-CREATE OR REPLACE MACRO _flags_text(kind, v) AS v::VARCHAR;
-CREATE OR REPLACE MACRO _argument_text(kind, v) AS CASE
-    WHEN kind IS NULL THEN 'null'
-    WHEN kind IN ('int', 'dirfd', 'dirfd2', 'signal', 'clock_id', 'fd_out') THEN
-        CASE WHEN (v & 4294967295::UBIGINT) >= 2147483648 THEN ((v & 4294967295::UBIGINT)::BIGINT - 4294967296)::VARCHAR
-             ELSE (v & 4294967295::UBIGINT)::VARCHAR END
+-- The words of a number. `s` is a set of flags (_flag_sets.words), `v` the raw register; flags.cpp does the same in C++.
+-- All arguments go through one lambda, so that a query that never shows them is not planned for six copies of it.
+CREATE OR REPLACE MACRO _signed(v) AS CASE WHEN (v & 4294967295::UBIGINT) >= 2147483648
+    THEN ((v & 4294967295::UBIGINT)::BIGINT - 4294967296)::VARCHAR ELSE (v & 4294967295::UBIGINT)::VARCHAR END;
+CREATE OR REPLACE MACRO _field_word(s, v) AS s.names[list_position(s.numbers, v & s.field)];
+CREATE OR REPLACE MACRO _bit_words(s, v) AS array_to_string([b.name FOR b IN s.bits
+    IF (v & b.bit) = b.bit AND (b.cover = 0 OR (v & s.width & b.cover) <> b.cover)], '|');
+CREATE OR REPLACE MACRO _rest_text(s, rest) AS CASE s.rest WHEN 'hex' THEN CASE WHEN rest <> 0 THEN format('{:#x}', rest) END
+    WHEN 'octal' THEN '0' || lpad(format('{:o}', rest), greatest(2, length(format('{:o}', rest)))::INTEGER, '0') END;
+CREATE OR REPLACE MACRO _join_words(s, word, bits, rest) AS
+    coalesce(nullif(CASE WHEN s.last THEN concat_ws('|', bits, rest, word) ELSE concat_ws('|', word, bits, rest) END, ''), s.zero);
+CREATE OR REPLACE MACRO _set_text(s, v, word) AS CASE WHEN word IS NULL AND s.rest = 'decimal' THEN _signed(v) ELSE
+    '"' || _join_words(s, word, nullif(_bit_words(s, v), ''), _rest_text(s, v & CASE WHEN word IS NULL THEN s.nameless ELSE s.rest_mask END)) || '"' END;
+CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
+    WHEN s IS NOT NULL THEN _set_text(s, v, _field_word(s, v))
+    WHEN kind = 'int' OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
     WHEN kind IN ('long', 'offset') THEN
         CASE WHEN v >= 9223372036854775808 THEN (v::HUGEINT - 18446744073709551616)::VARCHAR ELSE v::VARCHAR END
-    WHEN kind IN ('address') THEN '"' || printf('0x%x', v) || '"'
+    WHEN kind = 'address' THEN '"' || format('{:#x}', v) || '"'
     ELSE v::VARCHAR END;
-CREATE OR REPLACE MACRO _arguments_text(template, t0, t1, t2, t3, t4, t5, a0, a1, a2, a3, a4, a5) AS
-    format(template, _argument_text(t0, a0), _argument_text(t1, a1), _argument_text(t2, a2), _argument_text(t3, a3),
-           _argument_text(t4, a4), _argument_text(t5, a5));
+CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, a0, a1, a2, a3, a4, a5) AS
+    CASE WHEN labels IS NOT NULL THEN '{' || coalesce(array_to_string(list_transform(
+        [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5],
+        lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}' END;
 -- A relative name behind the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') OR p = '/' THEN p ELSE
     '/' || array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),

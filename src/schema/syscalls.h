@@ -13,6 +13,7 @@ namespace dyetrace::schema {
 struct ArgumentInfo {
     std::string_view name;
     std::string_view type;  // a word of syscalls.toml: fd, path, open_flags, …
+    bool is_scalar;         // shown in the public column `arguments`
 };
 
 struct SyscallInfo {

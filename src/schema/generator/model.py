@@ -8,6 +8,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIZES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "s32": 4, "s64": 8, "bytes": 1, "ip": 1}
 HEADER_BYTES = 16  # record_header: size, type, flags, sequence
 
+# Arguments that are not scalars: left out of the public column `arguments`.
+HIDDEN = {"pointer", "path", "path2", "bytes_in", "bytes_out", "iovec_in", "iovec_out", "message_in", "message_out", "messages_in",
+          "messages_out", "address_in", "address_out", "fd_pair", "structure_in", "structure_out", "stat_out", "text", "text_out",
+          "poll_set", "fd_set", "timespec", "control_blocks", "io_events", "epoll_event", "epoll_events", "open_how", "clone_args",
+          "wait_status", "fd", "fd2"}
+
 # Column names that would have to be quoted in DuckDB or in the SQL standard.
 RESERVED = set("""all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create
 default deferrable desc describe distinct do else end except false fetch for foreign from grant group having in initially
@@ -178,6 +184,57 @@ def read_tables():
 
 
 @dataclass
+class FlagSet:
+    name: str
+    comment: str
+    types: list[str]                    # words of syscalls.toml that mean it
+    values: list[tuple[str, int]]       # names of the part under field_mask
+    bits: list[tuple[str, int, int]]    # name, value, cover: a larger name that hides it, or 0
+    width_mask: int
+    field_mask: int
+    rest_mask: int                      # bits without a name
+    nameless_mask: int                  # the same, when the field has no name for its part either
+    zero: str
+    rest: str
+    last: bool
+    pair: bool
+
+
+def read_flag_set(name, row):
+    unknown = set(row) - {"comment", "values", "bits", "mask", "width", "zero", "rest", "last", "pair", "also"}
+    if unknown or row.get("rest", "hex") not in ("hex", "octal", "decimal"):
+        raise SchemaError(f"flags {name}: {unknown or row['rest']} is not known")
+    split = lambda words: [(word.rsplit("=", 1)[0], int(word.rsplit("=", 1)[1], 0)) for word in words]
+    pair = row.get("pair", False)
+    width = (1 << (64 if pair else row.get("width", 32))) - 1
+    values, bits = split(row.get("values", [])), split(row.get("bits", []))
+    field = row.get("mask", 0 if bits else width)
+    if len({v for _, v in values}) != len(values) or len({v for _, v in bits}) != len(bits):
+        raise SchemaError(f"flags {name}: a value has two names")
+    parts = lambda v: [1 << i for i in range(64) if v >> i & 1]
+    if any(p not in [o for _, o in bits] for _, v in bits for p in parts(v)):
+        raise SchemaError(f"flags {name}: a part of a name of several bits has none itself")
+    if any(v & ~field for _, v in values) or any(v & field or not v for _, v in bits):
+        raise SchemaError(f"flags {name}: a value lies outside its mask")
+    larger = lambda v: min((o for _, o in bits if o != v and o & v == v), key=lambda o: bin(o).count("1"), default=0)
+    known = field
+    for _, v in bits:
+        known |= v
+    rest = width & ~known
+    nameless = 0xffffffff if pair else rest | field
+    closed = not bits and row.get("rest", "hex") != "octal"
+    return FlagSet(name, row["comment"], [name] + row.get("also", []), values, [(n, v, larger(v)) for n, v in bits], width, field,
+                   rest, nameless, row.get("zero", "0x0" if closed else "0"), row.get("rest", "hex"), row.get("last", False), pair)
+
+
+def read_flags():
+    rows = [item for path in sorted(ROOT.glob("flags/*.toml")) for item in load_toml(path).items()]
+    if len({name for name, _ in rows}) != len(rows):
+        raise SchemaError("two sets of flags share a name")
+    return sorted((read_flag_set(name, row) for name, row in rows), key=lambda s: s.name)
+
+
+@dataclass
 class Schema:
     enums: list[Enum]
     records: list[Record]
@@ -185,6 +242,7 @@ class Schema:
     columns: list[Column]
     tables: list[Table]
     errors: dict[str, int]
+    flags: list[FlagSet]
 
     def enum(self, name):
         return next(e for e in self.enums if e.name == name)
@@ -192,4 +250,4 @@ class Schema:
 
 def load():
     return Schema(read_enums(), read_records(), read_syscalls(), read_columns(), read_tables(),
-                  load_toml(ROOT / "errors.toml")["errors"])
+                  load_toml(ROOT / "errors.toml")["errors"], read_flags())

@@ -187,27 +187,45 @@ void SegmentReader::say_how_it_ends() {
     }
 }
 
-Result<std::span<const std::byte>> SegmentReader::read(const BlockHeader& block) {
+Result<std::optional<std::span<const std::byte>>> BlockReader::read(const File& file, const BlockHeader& block) {
     stored_.resize(block.stored_size);
     raw_.resize((block.raw_size + 7) / 8);
     const auto raw = std::as_writable_bytes(std::span(raw_)).first(block.raw_size);
-    TRY(const std::size_t got, file_.read_at(block.position + sizeof(block), stored_));
+    TRY(const std::size_t got, file.read_at(block.position + sizeof(block), stored_));
     if (got < stored_.size() || checksum(stored_) != block.payload_checksum ||
         !decompressor_.decompress(block.codec, stored_, raw).ok()) {
-        lose(block);
-        return std::span<const std::byte>();
+        return std::optional<std::span<const std::byte>>();
     }
     std::uint16_t unknown = 0;
     switch (check_records(raw, block.record_count, unknown)) {
         case Verdict::kUnknown:
-            return newer(fmt::format("'{}' has records of type {}", file_.path(), unknown));
+            return newer(fmt::format("'{}' has records of type {}", file.path(), unknown));
         case Verdict::kDamaged:
-            lose(block);
-            return std::span<const std::byte>();
+            return std::optional<std::span<const std::byte>>();
         case Verdict::kGood:
             break;
     }
-    return std::span<const std::byte>(raw);
+    return std::optional<std::span<const std::byte>>(raw);
+}
+
+Result<std::span<const std::byte>> SegmentReader::read(const BlockHeader& block) {
+    TRY(const std::optional<std::span<const std::byte>> records, reader_.read(file_, block));
+    if (!records) {
+        lose(block);
+    }
+    return records.value_or(std::span<const std::byte>());
+}
+
+Result<void> SegmentReader::verify() {
+    std::vector<BlockHeader> good;
+    for (const BlockHeader& block : blocks_) {
+        TRY(const std::span<const std::byte> records, read(block));
+        if (!records.empty() || block.raw_size == 0) {
+            good.push_back(block);
+        }
+    }
+    blocks_ = std::move(good);
+    return {};
 }
 
 // A damaged block whose header is intact. Of facts, no event is lost.

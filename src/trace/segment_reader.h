@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,20 +43,37 @@ struct LostRange {
     schema::Gap gap{};
 };
 
+// Takes payloads out of a file. One per thread; any number on one SegmentReader.
+class BlockReader {
+  public:
+    // The block's records, 8-aligned and valid until the next call; nothing if the block is damaged; an Error if the disk
+    // fails or a record must be understood and is not.
+    Result<std::optional<std::span<const std::byte>>> read(const File& file, const BlockHeader& block);
+
+  private:
+    Decompressor decompressor_;
+    std::vector<std::byte> stored_;
+    std::vector<std::uint64_t> raw_;  // words, so that records are aligned
+};
+
 class SegmentReader {
   public:
     // Reads the headers of all blocks. Later growth is not seen.
     static Result<SegmentReader> open(const std::string& path, SegmentEnd end);
 
     const SegmentHeader& header() const { return header_; }
+    const File& file() const { return file_; }
     // Intact headers of record blocks.
     const std::vector<BlockHeader>& blocks() const { return blocks_; }
     bool has_end_block() const { return has_end_block_; }
     // When its last block was made; when it was created if it has none.
     std::uint64_t last_written_ns() const { return last_written_ns_; }
 
-    // The block's records, 8-aligned and valid until the next call; none if the block is damaged, which lost() then tells.
+    // As BlockReader::read, but a damaged block has no records and is told by lost().
     Result<std::span<const std::byte>> read(const BlockHeader& block);
+
+    // Reads everything once: takes damaged blocks out of blocks() and into lost().
+    Result<void> verify();
 
     const std::vector<LostRange>& lost() const { return lost_; }
 
@@ -79,9 +97,7 @@ class SegmentReader {
     bool has_end_block_ = false;
     std::uint64_t last_written_ns_ = 0;
     std::vector<LostRange> lost_;
-    Decompressor decompressor_;
-    std::vector<std::byte> stored_;
-    std::vector<std::uint64_t> raw_;  // words, so that records are aligned
+    BlockReader reader_;
 };
 
 }  // namespace dyetrace::trace

@@ -50,8 +50,9 @@ struct SegmentLimits {
     std::uint64_t age_ns_max = 300'000'000'000;
 };
 
-// zstd's fast level: see docs/performance.md for what the levels cost on records.
-inline constexpr int kSegmentLevel = -1;
+// zstd: 230 ns and 34 bytes an event; -1: 275 ns and 27 bytes, 1: 294 and 26 (segment_writer_bench). A segment lives for
+// minutes, the time is taken from who is watched.
+inline constexpr int kSegmentLevel = -3;
 
 std::uint64_t boot_clock_ns();
 

@@ -26,7 +26,7 @@ def reference_page(schema):
                 for f in r.fields]
         if r.bits:
             out.append("\nBits of `present`: " + ", ".join(f"{i} `{n}`" for i, (n, _) in enumerate(r.bits)) + ".")
-        out.append(f"\nIn Parquet (`{r.name}-*.parquet`): " + ", ".join(f"`{n}`" for n, *_ in all_columns(schema, r)) + ".")
+        out.append(f"\nIn Parquet (`sealed-*/{r.name}.parquet`): " + ", ".join(f"`{n}`" for n, *_ in all_columns(schema, r)) + ".")
     return "\n".join(out) + "\n"
 
 

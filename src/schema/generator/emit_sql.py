@@ -41,7 +41,7 @@ def syscall_rows(schema):
 
 def raw_views(schema):
     """views.sql's own door to the files; a program that has more (live segments) makes raw_* itself."""
-    return [f"CREATE OR REPLACE VIEW raw_{r.name} AS SELECT * FROM read_parquet('{r.name}-*.parquet', union_by_name = true);"
+    return [f"CREATE OR REPLACE VIEW raw_{r.name} AS SELECT * FROM read_parquet('sealed-*/{r.name}.parquet', union_by_name = true);"
             for r in schema.records]
 
 

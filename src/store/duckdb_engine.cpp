@@ -1,0 +1,72 @@
+#include "store/duckdb_engine.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace dyetrace::store {
+namespace {
+
+Result<void> set(duckdb_config config, const char* name, const std::string& value) {
+    if (duckdb_set_config(config, name, value.c_str()) != DuckDBSuccess) {
+        return Error(ErrorCode::kInvalidArgument, fmt::format("DuckDB refuses {} = '{}'", name, value));
+    }
+    return {};
+}
+
+}  // namespace
+
+Error engine_error(const char* message) {
+    std::string_view text = message == nullptr ? "DuckDB failed without a word" : message;
+    std::string line;
+    for (const char c : text.substr(0, text.find("\n\n"))) {
+        line.push_back(c == '\n' ? ' ' : c);
+    }
+    return Error(ErrorCode::kInvalidArgument, std::move(line));
+}
+
+std::string sql_text(std::string_view text) {
+    std::string quoted = "'";
+    for (const char c : text) {
+        quoted.append(c == '\'' ? 2 : 1, c);
+    }
+    return quoted + "'";
+}
+
+Result<Engine> Engine::open(const EngineOptions& options) {
+    OwnedConfig config;
+    if (duckdb_create_config(config.out()) != DuckDBSuccess) {
+        return Error(ErrorCode::kLimitReached, "no memory for DuckDB");
+    }
+    TRY(set(config.get(), "autoinstall_known_extensions", "false"));
+    TRY(set(config.get(), "autoload_known_extensions", "false"));
+    TRY(set(config.get(), "temp_directory", options.temporary_folder));
+    if (options.threads > 0) {
+        TRY(set(config.get(), "threads", std::to_string(options.threads)));
+    }
+    if (!options.memory_limit.empty()) {
+        TRY(set(config.get(), "memory_limit", options.memory_limit));
+    }
+    Engine engine;
+    char* message = nullptr;
+    if (duckdb_open_ext(nullptr, engine.database_.out(), config.get(), &message) != DuckDBSuccess) {
+        Error error = engine_error(message);
+        duckdb_free(message);
+        return std::move(error).with_context("cannot start DuckDB");
+    }
+    if (duckdb_connect(engine.database_.get(), engine.connection_.out()) != DuckDBSuccess) {
+        return Error(ErrorCode::kIo, "cannot connect to DuckDB");
+    }
+    return engine;
+}
+
+Result<void> Engine::run(const std::string& sql) const {
+    OwnedResult result;
+    if (duckdb_query(connection_.get(), sql.c_str(), result.out()) != DuckDBSuccess) {
+        return engine_error(duckdb_result_error(result.out()));
+    }
+    return {};
+}
+
+}  // namespace dyetrace::store

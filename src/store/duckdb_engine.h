@@ -1,0 +1,90 @@
+// DuckDB behind values that free themselves and failures that are Errors. For this folder's sources only.
+#pragma once
+
+#include <duckdb.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "base/result.h"
+
+namespace dyetrace::store {
+
+// Owns what the C API makes and destroys through a pointer to the handle.
+template <typename Handle, void (*destroy)(Handle*)>
+class Owned {
+  public:
+    Owned() = default;
+    explicit Owned(Handle handle) : handle_(handle) {}
+    Owned(Owned&& other) noexcept : handle_(other.handle_) { other.handle_ = Handle{}; }
+    Owned& operator=(Owned&& other) noexcept {
+        if (this != &other) {
+            reset();
+            handle_ = other.handle_;
+            other.handle_ = Handle{};
+        }
+        return *this;
+    }
+    ~Owned() { reset(); }
+
+    Handle get() const { return handle_; }
+    Handle* out() { return &handle_; }
+
+  private:
+    void reset() {
+        if constexpr (std::is_pointer_v<Handle>) {
+            if (handle_ == nullptr) {
+                return;
+            }
+        }
+        destroy(&handle_);
+        handle_ = Handle{};
+    }
+
+    Handle handle_{};
+};
+
+using OwnedDatabase = Owned<duckdb_database, duckdb_close>;
+using OwnedConnection = Owned<duckdb_connection, duckdb_disconnect>;
+using OwnedConfig = Owned<duckdb_config, duckdb_destroy_config>;
+using OwnedLogicalType = Owned<duckdb_logical_type, duckdb_destroy_logical_type>;
+using OwnedTableFunction = Owned<duckdb_table_function, duckdb_destroy_table_function>;
+using OwnedValue = Owned<duckdb_value, duckdb_destroy_value>;
+using OwnedStatement = Owned<duckdb_prepared_statement, duckdb_destroy_prepare>;
+using OwnedStatements = Owned<duckdb_extracted_statements, duckdb_destroy_extracted>;
+using OwnedPending = Owned<duckdb_pending_result, duckdb_destroy_pending>;
+using OwnedChunk = Owned<duckdb_data_chunk, duckdb_destroy_data_chunk>;
+using OwnedResult = Owned<duckdb_result, duckdb_destroy_result>;
+
+struct EngineOptions {
+    int threads = 0;                // 0: as many as CPUs
+    std::string memory_limit;       // "512MB"; empty: DuckDB's own, 80 % of the machine
+    std::string temporary_folder;   // where queries larger than memory go; empty: nowhere
+    bool may_write_files = true;
+};
+
+// A database in memory and one connection. Extensions are neither fetched nor loaded.
+class Engine {
+  public:
+    static Result<Engine> open(const EngineOptions& options);
+
+    duckdb_connection connection() const { return connection_.get(); }
+
+    // Any number of statements; their rows are dropped.
+    Result<void> run(const std::string& sql) const;
+
+  private:
+    OwnedDatabase database_;
+    OwnedConnection connection_;
+};
+
+// The first line of what DuckDB says, without its "Parser Error: " decoration doubled or its hints of several lines.
+Error engine_error(const char* message);
+
+// 'it''s'
+std::string sql_text(std::string_view text);
+
+}  // namespace dyetrace::store

@@ -1,0 +1,40 @@
+#include "store/facts_tables.h"
+
+#include <fmt/format.h>
+
+#include "schema/text.h"
+
+namespace dyetrace::store {
+
+Result<void> insert_gaps(const Engine& engine, const std::vector<trace::LostRange>& lost) {
+    for (const trace::LostRange& range : lost) {
+        const schema::Gap& gap = range.gap;
+        TRY(engine.run(fmt::format("INSERT INTO live_gap VALUES ({}, {}, {}, {}, {}, {}, {})",
+                                   range.host_index,
+                                   gap.cpu,
+                                   gap.header.sequence,
+                                   gap.begin_ns,
+                                   gap.end_ns,
+                                   gap.lost,
+                                   gap.reason)));
+    }
+    return {};
+}
+
+Result<void> make_hosts_table(const Engine& engine, const std::vector<trace::Host>& hosts) {
+    TRY(engine.run("CREATE OR REPLACE TABLE _hosts (host_index USMALLINT, name VARCHAR, boot_id VARCHAR, kernel VARCHAR, "
+                   "machine VARCHAR, cpus UINTEGER, wall_offset_ns BIGINT)"));
+    for (const trace::Host& host : hosts) {
+        TRY(engine.run(fmt::format("INSERT INTO _hosts VALUES ({}, {}, {}, {}, {}, {}, {})",
+                                   host.index,
+                                   sql_text(host.name),
+                                   sql_text(host.boot_id),
+                                   sql_text(host.kernel),
+                                   sql_text(host.machine),
+                                   host.cpus,
+                                   host.wall_offset_ns)));
+    }
+    return {};
+}
+
+}  // namespace dyetrace::store

@@ -1,0 +1,19 @@
+// Small tables that come from no record: the hosts of trace.json, and gaps that no recorder could write down.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "store/duckdb_engine.h"
+#include "trace/segment_reader.h"
+#include "trace/trace_info.h"
+
+namespace dyetrace::store {
+
+// Appends to live_gap (schema::live_tables_sql() makes it).
+Result<void> insert_gaps(const Engine& engine, const std::vector<trace::LostRange>& lost);
+
+// Makes _hosts.
+Result<void> make_hosts_table(const Engine& engine, const std::vector<trace::Host>& hosts);
+
+}  // namespace dyetrace::store

@@ -1,0 +1,244 @@
+#include "store/seal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "base/json.h"
+#include "schema/record_info.h"
+#include "schema/sql.h"
+#include "store/duckdb_engine.h"
+#include "store/facts_tables.h"
+#include "store/record_scan.h"
+
+namespace dyetrace::store {
+namespace {
+
+// Level 1 and V2's delta encodings: the smallest files per second of work (reference: docs/performance.md).
+constexpr const char* kParquetOptions =
+    "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARQUET_VERSION V2, ROW_GROUP_SIZE 122880)";
+
+// DuckDB beside a recording: one thread that keeps the order of rows, and less memory than a segment.
+const EngineOptions kSealingEngine{.threads = 1, .memory_limit = "512MB", .temporary_folder = "", .may_write_files = true};
+
+constexpr std::size_t kSegmentJsonBytesMax = 64 * 1024;
+
+std::string sealing_path(const trace::TraceFolder& folder, std::uint64_t number) {
+    return fmt::format("{}/sealing-{:06}", folder.path(), number);
+}
+
+Result<void> make_empty_folder(const std::string& path) {
+    std::error_code error;
+    std::filesystem::remove_all(path, error);
+    if (::mkdir(path.c_str(), 0755) != 0) {
+        return Error::from_errno(errno, fmt::format("cannot make '{}'", path));
+    }
+    return {};
+}
+
+Result<void> copy_to_parquet(const Engine& engine, const std::string& select, const std::string& path) {
+    return engine.run(fmt::format("COPY ({}) TO {} {}", select, sql_text(path), kParquetOptions));
+}
+
+// By host, CPU and sequence: neighbours in the file are neighbours in time, and their numbers differ little.
+RecordSource ordered_source(const trace::SegmentReader& segment) {
+    RecordSource source;
+    for (const trace::BlockHeader& block : segment.blocks()) {
+        source.blocks.push_back({&segment, block});
+    }
+    const auto key = [](const ScanBlock& block) {
+        return std::tuple(block.header.host_index, block.header.cpu, block.header.first_sequence);
+    };
+    std::stable_sort(source.blocks.begin(), source.blocks.end(), [&](const ScanBlock& a, const ScanBlock& b) {
+        return key(a) < key(b);
+    });
+    return source;
+}
+
+Result<void> write_tables(const Engine& engine, const RecordSource& source, bool has_lost, const std::string& folder) {
+    std::uint64_t types = 0;
+    for (const ScanBlock& block : source.blocks) {
+        types |= block.header.record_types;
+    }
+    for (const schema::RecordInfo& info : schema::records()) {
+        const bool has_rows = (types & trace::record_type_bit(static_cast<std::uint16_t>(info.id))) != 0;
+        const bool is_gap = info.id == schema::RecordId::kGap;
+        if (!has_rows && !(is_gap && has_lost)) {
+            continue;
+        }
+        std::string select = fmt::format("SELECT * FROM _records('{}')", info.name);
+        select += is_gap ? " UNION ALL SELECT * FROM live_gap" : "";
+        TRY(copy_to_parquet(engine, select, fmt::format("{}/{}.parquet", folder, info.name)));
+    }
+    return {};
+}
+
+std::uint64_t bytes_in(const std::string& folder) {
+    std::uint64_t bytes = 0;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        bytes += entry.file_size(error);
+    }
+    return bytes;
+}
+
+// Who asks later when the recording ended does not need the rows.
+Result<void> write_segment_json(const std::string& folder, std::uint64_t number, std::uint64_t last_written_ns, const SealedSegment& sealed) {
+    base::Json json;
+    json["number"] = number;
+    json["last_written_ns"] = last_written_ns;
+    json["events"] = sealed.events;
+    json["facts"] = sealed.facts;
+    return trace::replace_file(folder + "/segment.json", base::to_text(json) + "\n");
+}
+
+std::uint64_t last_written_ns(const std::string& sealed_folder) {
+    const auto text = trace::read_whole_file(sealed_folder + "/segment.json", kSegmentJsonBytesMax);
+    const auto json = text.ok() ? base::parse_json(text.value()) : Result<base::Json>(base::Json());
+    return json.ok() ? base::get_unsigned(json.value(), "last_written_ns", UINT64_MAX).value_or(0) : 0;
+}
+
+trace::LostRange death_at(std::uint64_t begin_ns) {
+    trace::LostRange range;
+    range.gap.begin_ns = begin_ns;
+    range.gap.end_ns = UINT64_MAX;
+    range.gap.lost = UINT64_MAX;
+    range.gap.cpu = UINT32_MAX;
+    range.gap.reason = static_cast<std::uint8_t>(schema::GapReason::kRecorderDied);
+    return range;
+}
+
+}  // namespace
+
+Result<Sealer> Sealer::start(trace::TraceFolder folder) {
+    TRY(trace::File lock, trace::File::open(folder.path() + "/sealer", O_RDWR | O_CREAT));
+    if (::flock(lock.fd(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) {
+            return Error(ErrorCode::kUnavailable, fmt::format("another sealer works on '{}'", folder.path()));
+        }
+        return Error::from_errno(errno, fmt::format("cannot lock '{}'", lock.path()));
+    }
+    Sealer sealer(std::move(folder), std::move(lock));
+    TRY(sealer.remove_leftovers());
+    TRY(sealer.write_frame());
+    return sealer;
+}
+
+Result<void> Sealer::remove_leftovers() const {
+    TRY(const std::vector<std::string> names, trace::list_folder(folder_.path()));
+    for (const std::string& name : names) {
+        if (name.starts_with("sealing-")) {
+            std::error_code error;
+            std::filesystem::remove_all(folder_.path() + "/" + name, error);
+        }
+    }
+    TRY(const trace::SegmentList list, folder_.list());
+    for (const std::uint64_t number : list.sealed) {
+        ::unlink(folder_.segment_path(number).c_str());
+    }
+    return {};
+}
+
+// What readers without dyetrace need from the first moment on: every table, the hosts, and the views over them.
+Result<void> Sealer::write_frame() const {
+    TRY(const Engine engine, Engine::open(kSealingEngine));
+    TRY(make_hosts_table(engine, folder_.info().hosts));
+    const std::string hosts = folder_.path() + "/hosts.parquet";
+    TRY(copy_to_parquet(engine, "SELECT * FROM _hosts", hosts + ".new"));
+    if (::rename((hosts + ".new").c_str(), hosts.c_str()) != 0) {
+        return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", hosts));
+    }
+    TRY(trace::replace_file(folder_.path() + "/views.sql", schema::views_sql()));
+    if (std::filesystem::exists(folder_.sealed_path(0))) {
+        return {};
+    }
+    const std::string sealing = sealing_path(folder_, 0);
+    TRY(make_empty_folder(sealing));
+    TRY(engine.run(schema::live_tables_sql()));
+    for (const schema::RecordInfo& info : schema::records()) {
+        TRY(copy_to_parquet(
+            engine, fmt::format("SELECT * FROM live_{}", info.name), fmt::format("{}/{}.parquet", sealing, info.name)));
+    }
+    return commit(sealing, 0);
+}
+
+Result<SealedSegment> Sealer::seal(std::uint64_t number, trace::SegmentEnd end) {
+    TRY(trace::SegmentReader segment, trace::SegmentReader::open(folder_.segment_path(number), end));
+    TRY(segment.verify());
+    const RecordSource source = ordered_source(segment);
+    TRY(const Engine engine, Engine::open(kSealingEngine));
+    TRY(engine.run(schema::live_tables_sql()));
+    TRY(register_record_scan(engine, source));
+    TRY(insert_gaps(engine, segment.lost()));
+    const std::string sealing = sealing_path(folder_, number);
+    TRY(make_empty_folder(sealing));
+    TRY(write_tables(engine, source, !segment.lost().empty(), sealing));
+    SealedSegment sealed;
+    for (const ScanBlock& block : source.blocks) {
+        (block.header.stream == 0 ? sealed.events : sealed.facts) += block.header.record_count;
+    }
+    sealed.parquet_bytes = bytes_in(sealing);
+    TRY(write_segment_json(sealing, number, segment.last_written_ns(), sealed));
+    TRY(commit(sealing, number));
+    totals_.events += sealed.events;
+    totals_.facts += sealed.facts;
+    totals_.parquet_bytes += sealed.parquet_bytes;
+    return sealed;
+}
+
+// From here on readers take the Parquet files; the segment is only bytes.
+Result<void> Sealer::commit(const std::string& from, std::uint64_t number) const {
+    if (::rename(from.c_str(), folder_.sealed_path(number).c_str()) != 0) {
+        return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", folder_.sealed_path(number)));
+    }
+    if (number > 0) {
+        ::unlink(folder_.segment_path(number).c_str());
+    }
+    return {};
+}
+
+Result<trace::TraceState> Sealer::seal_what_is_there() {
+    TRY(const trace::TraceState state, folder_.current_state());
+    TRY(const trace::SegmentList list, folder_.list());
+    const std::uint64_t last_sealed = list.sealed.empty() ? 0 : list.sealed.back();
+    const bool new_death = state == trace::TraceState::kDied && folder_.info().state == trace::TraceState::kRecording;
+    for (const std::uint64_t number : list.recorded) {
+        const bool is_last = number == list.recorded.back() && number > last_sealed;
+        if (is_last && state == trace::TraceState::kRecording) {
+            break;
+        }
+        const bool is_cut = is_last && state == trace::TraceState::kDied;
+        TRY(seal(number, is_cut ? trace::SegmentEnd::kRecorderDied : trace::SegmentEnd::kComplete));
+    }
+    if (new_death) {
+        if (list.recorded.empty() || list.recorded.back() < last_sealed) {
+            TRY(seal_death(last_sealed));
+        }
+        TRY(folder_.mark_died());
+    }
+    return state;
+}
+
+// The recorder died after its last segment was sealed: the gap gets a number of its own.
+Result<void> Sealer::seal_death(std::uint64_t last_number) {
+    TRY(const Engine engine, Engine::open(kSealingEngine));
+    TRY(engine.run(schema::live_tables_sql()));
+    const std::uint64_t died_ns = last_number == 0 ? 0 : last_written_ns(folder_.sealed_path(last_number));
+    TRY(insert_gaps(engine, {death_at(died_ns)}));
+    const std::string sealing = sealing_path(folder_, last_number + 1);
+    TRY(make_empty_folder(sealing));
+    TRY(copy_to_parquet(engine, "SELECT * FROM live_gap", sealing + "/gap.parquet"));
+    TRY(write_segment_json(sealing, last_number + 1, died_ns, {}));
+    return commit(sealing, last_number + 1);
+}
+
+}  // namespace dyetrace::store

@@ -1,0 +1,58 @@
+// Makes Parquet files of recorded segments. Runs in a process of its own: `dyetrace seal`.
+//
+//   segment-000007.seg ─► sealing-000007/<record>.parquet ─rename─► sealed-000007/ ─► the segment is unlinked
+//
+// The rename is the commit: before it readers use the segment, after it the Parquet files. A sealer that dies half-way
+// leaves a sealing- folder, which the next one throws away, or a segment that is sealed already, which it unlinks.
+//
+// Rows of a file are ordered by host, CPU and sequence. Record types without rows get no file.
+//
+// Measured on synthetic records (seal_bench): see docs/performance.md. Limits: one sealer per trace (a lock tells);
+// memory is one row group per column, not the segment.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "trace/segment_reader.h"
+#include "trace/trace_folder.h"
+
+namespace dyetrace::store {
+
+struct SealedSegment {
+    std::uint64_t events = 0;
+    std::uint64_t facts = 0;
+    std::uint64_t parquet_bytes = 0;
+};
+
+class Sealer {
+  public:
+    // Writes hosts.parquet, views.sql and sealed-000000 (every table, without rows) if they are not there yet, and throws
+    // away what an earlier sealer left half-done. kUnavailable if another one works on this trace.
+    static Result<Sealer> start(trace::TraceFolder folder);
+
+    // The segment must be complete, or (`end` says so) the last one of a recorder that died.
+    Result<SealedSegment> seal(std::uint64_t number, trace::SegmentEnd end);
+
+    // Seals all segments that are complete now. When the recorder is gone that is all of them, and one that died is
+    // written down in trace.json and as a gap. Returns the state after which it looked: kRecording means come again.
+    Result<trace::TraceState> seal_what_is_there();
+
+    const SealedSegment& totals() const { return totals_; }
+
+  private:
+    Sealer(trace::TraceFolder folder, trace::File lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
+
+    Result<void> remove_leftovers() const;
+    Result<void> write_frame() const;
+    Result<void> seal_death(std::uint64_t last_number);
+    Result<void> commit(const std::string& from, std::uint64_t number) const;
+
+    trace::TraceFolder folder_;
+    trace::File lock_;
+    SealedSegment totals_;
+};
+
+}  // namespace dyetrace::store

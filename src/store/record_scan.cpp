@@ -113,9 +113,9 @@ Result<bool> enter_next_block(ScanState& scan, ThreadState& thread) {
     }
     thread.block = scan.blocks[index];
     const trace::SegmentReader& segment = *thread.block->segment;
-    TRY(const auto records, thread.reader.read(segment.file(), thread.block->header));
+    TRY(const auto records, thread.reader.read(segment, thread.block->header));
     if (!records) {
-        return Error(ErrorCode::kCorrupt, fmt::format("'{}' changed while it was read", segment.file().path()));
+        return Error(ErrorCode::kCorrupt, fmt::format("'{}' changed while it was read", segment.path()));
     }
     thread.walk = trace::RecordWalk(*records);
     return true;

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "schema/record_info.h"
 #include "schema/sql.h"
@@ -93,18 +94,15 @@ std::uint64_t bytes_in(const std::string& folder) {
 
 // Who asks later when the recording ended does not need the rows.
 Result<void> write_segment_json(const std::string& folder, std::uint64_t number, std::uint64_t last_written_ns, const SealedSegment& sealed) {
-    base::Json json;
-    json["number"] = number;
-    json["last_written_ns"] = last_written_ns;
-    json["events"] = sealed.events;
-    json["facts"] = sealed.facts;
-    return trace::replace_file(folder + "/segment.json", base::to_text(json) + "\n");
+    base::Json json = base::Json::object();
+    json.set("number", number).set("last_written_ns", last_written_ns).set("events", sealed.events).set("facts", sealed.facts);
+    return base::write_file_atomically(folder + "/segment.json", json.text() + "\n");
 }
 
 std::uint64_t last_written_ns(const std::string& sealed_folder) {
-    const auto text = trace::read_whole_file(sealed_folder + "/segment.json", kSegmentJsonBytesMax);
-    const auto json = text.ok() ? base::parse_json(text.value()) : Result<base::Json>(base::Json());
-    return json.ok() ? base::get_unsigned(json.value(), "last_written_ns", UINT64_MAX).value_or(0) : 0;
+    const auto text = base::read_file(sealed_folder + "/segment.json", kSegmentJsonBytesMax);
+    const auto json = text.ok() ? base::Json::parse(text.value()) : Result<base::Json>(base::Json());
+    return json.ok() ? json.value().get<std::uint64_t>("last_written_ns").value_or(0) : 0;
 }
 
 trace::LostRange death_at(std::uint64_t begin_ns) {
@@ -120,12 +118,13 @@ trace::LostRange death_at(std::uint64_t begin_ns) {
 }  // namespace
 
 Result<Sealer> Sealer::start(trace::TraceFolder folder) {
-    TRY(trace::File lock, trace::File::open(folder.path() + "/sealer", O_RDWR | O_CREAT));
-    if (::flock(lock.fd(), LOCK_EX | LOCK_NB) != 0) {
+    const std::string lock_path = folder.path() + "/sealer";
+    TRY(base::Fd lock, base::open_file(lock_path, O_RDWR | O_CREAT));
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) {
             return Error(ErrorCode::kUnavailable, fmt::format("another sealer works on '{}'", folder.path()));
         }
-        return Error::from_errno(errno, fmt::format("cannot lock '{}'", lock.path()));
+        return Error::from_errno(errno, fmt::format("cannot lock '{}'", lock_path));
     }
     Sealer sealer(std::move(folder), std::move(lock));
     TRY(sealer.remove_leftovers());
@@ -134,7 +133,7 @@ Result<Sealer> Sealer::start(trace::TraceFolder folder) {
 }
 
 Result<void> Sealer::remove_leftovers() const {
-    TRY(const std::vector<std::string> names, trace::list_folder(folder_.path()));
+    TRY(const std::vector<std::string> names, base::list_folder(folder_.path()));
     for (const std::string& name : names) {
         if (name.starts_with("sealing-")) {
             std::error_code error;
@@ -157,7 +156,7 @@ Result<void> Sealer::write_frame() const {
     if (::rename((hosts + ".new").c_str(), hosts.c_str()) != 0) {
         return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", hosts));
     }
-    TRY(trace::replace_file(folder_.path() + "/views.sql", schema::views_sql()));
+    TRY(base::write_file_atomically(folder_.path() + "/views.sql", schema::views_sql()));
     if (std::filesystem::exists(folder_.sealed_path(0))) {
         return {};
     }

@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "trace/segment_reader.h"
 #include "trace/trace_folder.h"
@@ -43,7 +44,7 @@ class Sealer {
     const SealedSegment& totals() const { return totals_; }
 
   private:
-    Sealer(trace::TraceFolder folder, trace::File lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
+    Sealer(trace::TraceFolder folder, base::Fd lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
 
     Result<void> remove_leftovers() const;
     Result<void> write_frame() const;
@@ -51,7 +52,7 @@ class Sealer {
     Result<void> commit(const std::string& from, std::uint64_t number) const;
 
     trace::TraceFolder folder_;
-    trace::File lock_;
+    base::Fd lock_;
     SealedSegment totals_;
 };
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/file.h"
 #include "schema/record_info.h"
 #include "trace/record_walk.h"
 
@@ -71,9 +72,9 @@ Verdict check_records(std::span<const std::byte> records, std::uint32_t count, s
 }  // namespace
 
 Result<SegmentReader> SegmentReader::open(const std::string& path, SegmentEnd end) {
-    TRY(File file, File::open(path, O_RDONLY));
-    SegmentReader reader(std::move(file), end);
-    TRY(reader.size_, reader.file_.size());
+    TRY(base::Fd file, base::open_file(path, O_RDONLY));
+    SegmentReader reader(std::move(file), path, end);
+    TRY(reader.size_, base::file_size(reader.file_));
     TRY(reader.read_segment_header().with_context(fmt::format("cannot read '{}'", path)));
     TRY(reader.find_blocks().with_context(fmt::format("cannot read '{}'", path)));
     return reader;
@@ -81,7 +82,7 @@ Result<SegmentReader> SegmentReader::open(const std::string& path, SegmentEnd en
 
 // A recorder that dies or runs while it makes a segment leaves less than a header: that is an empty segment.
 Result<void> SegmentReader::read_segment_header() {
-    TRY(const std::size_t got, file_.read_at(0, std::as_writable_bytes(std::span(&header_, 1))));
+    TRY(const std::size_t got, base::read_up_to_at(file_, std::as_writable_bytes(std::span(&header_, 1)), 0));
     if (got < sizeof(header_)) {
         header_ = {};
         if (end_ == SegmentEnd::kComplete) {
@@ -137,7 +138,7 @@ Result<void> SegmentReader::find_blocks() {
 }
 
 Result<bool> SegmentReader::header_at(std::uint64_t position, BlockHeader& header) const {
-    TRY(const std::size_t got, file_.read_at(position, std::as_writable_bytes(std::span(&header, 1))));
+    TRY(const std::size_t got, base::read_up_to_at(file_, std::as_writable_bytes(std::span(&header, 1)), position));
     return got == sizeof(header) && is_intact(header, position);
 }
 
@@ -145,7 +146,7 @@ Result<bool> SegmentReader::header_at(std::uint64_t position, BlockHeader& heade
 Result<std::uint64_t> SegmentReader::find_header_behind(std::uint64_t position, BlockHeader& header) const {
     std::vector<std::byte> piece(kSearchBytes + sizeof(BlockHeader));
     for (std::uint64_t at = padded(position + 1); at < size_; at += kSearchBytes) {
-        TRY(const std::size_t got, file_.read_at(at, piece));
+        TRY(const std::size_t got, base::read_up_to_at(file_, piece, at));
         for (std::size_t i = 0; i < kSearchBytes && i + sizeof(header) <= got; i += 8) {
             std::memcpy(&header, piece.data() + i, sizeof(header));
             if (is_intact(header, at + i)) {
@@ -187,11 +188,11 @@ void SegmentReader::say_how_it_ends() {
     }
 }
 
-Result<std::optional<std::span<const std::byte>>> BlockReader::read(const File& file, const BlockHeader& block) {
+Result<std::optional<std::span<const std::byte>>> BlockReader::read(const SegmentReader& segment, const BlockHeader& block) {
     stored_.resize(block.stored_size);
     raw_.resize((block.raw_size + 7) / 8);
     const auto raw = std::as_writable_bytes(std::span(raw_)).first(block.raw_size);
-    TRY(const std::size_t got, file.read_at(block.position + sizeof(block), stored_));
+    TRY(const std::size_t got, base::read_up_to_at(segment.file_, stored_, block.position + sizeof(block)));
     if (got < stored_.size() || checksum(stored_) != block.payload_checksum ||
         !decompressor_.decompress(block.codec, stored_, raw).ok()) {
         return std::optional<std::span<const std::byte>>();
@@ -199,7 +200,7 @@ Result<std::optional<std::span<const std::byte>>> BlockReader::read(const File& 
     std::uint16_t unknown = 0;
     switch (check_records(raw, block.record_count, unknown)) {
         case Verdict::kUnknown:
-            return newer(fmt::format("'{}' has records of type {}", file.path(), unknown));
+            return newer(fmt::format("'{}' has records of type {}", segment.path(), unknown));
         case Verdict::kDamaged:
             return std::optional<std::span<const std::byte>>();
         case Verdict::kGood:
@@ -209,7 +210,7 @@ Result<std::optional<std::span<const std::byte>>> BlockReader::read(const File& 
 }
 
 Result<std::span<const std::byte>> SegmentReader::read(const BlockHeader& block) {
-    TRY(const std::optional<std::span<const std::byte>> records, reader_.read(file_, block));
+    TRY(const std::optional<std::span<const std::byte>> records, reader_.read(*this, block));
     if (!records) {
         lose(block);
     }

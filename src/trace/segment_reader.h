@@ -22,10 +22,10 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "schema/generated/records.h"
 #include "trace/codec.h"
-#include "trace/file.h"
 #include "trace/segment_format.h"
 
 namespace dyetrace::trace {
@@ -43,12 +43,14 @@ struct LostRange {
     schema::Gap gap{};
 };
 
-// Takes payloads out of a file. One per thread; any number on one SegmentReader.
+class SegmentReader;
+
+// Takes payloads out of a segment. One per thread; any number on one SegmentReader.
 class BlockReader {
   public:
     // The block's records, 8-aligned and valid until the next call; nothing if the block is damaged; an Error if the disk
     // fails or a record must be understood and is not.
-    Result<std::optional<std::span<const std::byte>>> read(const File& file, const BlockHeader& block);
+    Result<std::optional<std::span<const std::byte>>> read(const SegmentReader& segment, const BlockHeader& block);
 
   private:
     Decompressor decompressor_;
@@ -62,7 +64,7 @@ class SegmentReader {
     static Result<SegmentReader> open(const std::string& path, SegmentEnd end);
 
     const SegmentHeader& header() const { return header_; }
-    const File& file() const { return file_; }
+    const std::string& path() const { return path_; }
     // Intact headers of record blocks.
     const std::vector<BlockHeader>& blocks() const { return blocks_; }
     bool has_end_block() const { return has_end_block_; }
@@ -78,7 +80,9 @@ class SegmentReader {
     const std::vector<LostRange>& lost() const { return lost_; }
 
   private:
-    explicit SegmentReader(File file, SegmentEnd end) : file_(std::move(file)), end_(end) {}
+    friend class BlockReader;
+    SegmentReader(base::Fd file, std::string path, SegmentEnd end)
+        : file_(std::move(file)), path_(std::move(path)), end_(end) {}
 
     Result<void> read_segment_header();
     Result<void> find_blocks();
@@ -89,7 +93,8 @@ class SegmentReader {
     void lose(const BlockHeader& block);
     void lose(std::uint64_t begin_ns, std::uint64_t end_ns, schema::GapReason reason);
 
-    File file_;
+    base::Fd file_;
+    std::string path_;
     SegmentEnd end_;
     std::uint64_t size_ = 0;
     SegmentHeader header_{};

@@ -1,7 +1,6 @@
 #include "trace/segment_writer.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstring>
@@ -29,12 +28,6 @@ schema::Gap disk_full_gap(std::uint64_t begin_ns, std::uint64_t end_ns) {
 }
 
 }  // namespace
-
-std::uint64_t boot_clock_ns() {
-    timespec now{};
-    ::clock_gettime(CLOCK_BOOTTIME, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 SegmentWriter::SegmentWriter(TraceFolder& folder, std::uint16_t host_index, SegmentWriterOptions options)
     : folder_(&folder), host_index_(host_index), options_(std::move(options)), compressor_(options_.level) {

@@ -26,10 +26,11 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "schema/record_info.h"
+#include "trace/append_file.h"
 #include "trace/codec.h"
-#include "trace/file.h"
 #include "trace/record_walk.h"
 #include "trace/segment_format.h"
 #include "trace/trace_folder.h"
@@ -54,7 +55,7 @@ struct SegmentLimits {
 // minutes, the time is taken from who is watched.
 inline constexpr int kSegmentLevel = -3;
 
-std::uint64_t boot_clock_ns();
+inline std::uint64_t boot_clock_ns() { return static_cast<std::uint64_t>(base::boot_time_ns()); }
 
 struct SegmentWriterOptions {
     SegmentLimits limits;

@@ -12,6 +12,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/file.h"
+
 namespace dyetrace::trace {
 namespace {
 
@@ -34,7 +36,7 @@ std::optional<std::uint64_t> number_in(std::string_view name, std::string_view p
 }
 
 Result<std::vector<std::uint64_t>> numbers(const std::string& path, std::string_view prefix, std::string_view suffix) {
-    TRY(const std::vector<std::string> names, list_folder(path));
+    TRY(const std::vector<std::string> names, base::list_folder(path));
     std::vector<std::uint64_t> found;
     for (const std::string& name : names) {
         if (const auto number = number_in(name, prefix, suffix); number && *number > 0) {
@@ -47,7 +49,7 @@ Result<std::vector<std::uint64_t>> numbers(const std::string& path, std::string_
 
 // Field 22 of /proc/self/stat, behind the command in parentheses; 0 if it cannot be read.
 std::uint64_t own_start_ticks() {
-    const auto text = read_whole_file_of_unknown_size("/proc/self/stat", 4096);
+    const auto text = base::read_file("/proc/self/stat", 4096);
     if (!text.ok()) {
         return 0;
     }
@@ -67,14 +69,14 @@ std::string recording_path(const std::string& folder) { return folder + "/record
 
 // Nobody holds the lock that a recorder has from create() to its end.
 Result<bool> recorder_is_gone(const std::string& folder) {
-    auto file = File::open(recording_path(folder), O_RDONLY);
+    auto file = base::open_file(recording_path(folder), O_RDONLY);
     if (!file.ok()) {
         if (file.error().code() == ErrorCode::kNotFound) {
             return true;
         }
         return std::move(file).error();
     }
-    if (::flock(file.value().fd(), LOCK_SH | LOCK_NB) == 0) {
+    if (::flock(file.value().get(), LOCK_SH | LOCK_NB) == 0) {
         return true;
     }
     if (errno == EWOULDBLOCK) {
@@ -104,7 +106,7 @@ Result<TraceFolder> TraceFolder::create(const std::string& path, TraceInfo info)
     if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
         return Error::from_errno(errno, fmt::format("cannot make the trace '{}'", path));
     }
-    TRY(const std::vector<std::string> names, list_folder(path));
+    TRY(const std::vector<std::string> names, base::list_folder(path));
     if (!names.empty()) {
         return Error(ErrorCode::kAlreadyExists, fmt::format("'{}' is there and not empty", path));
     }
@@ -118,7 +120,7 @@ Result<TraceFolder> TraceFolder::create(const std::string& path, TraceInfo info)
 }
 
 Result<TraceFolder> TraceFolder::open(const std::string& path) {
-    auto text = read_whole_file(info_path(path), kTraceInfoBytesMax);
+    auto text = base::read_file(info_path(path), kTraceInfoBytesMax);
     if (!text.ok()) {
         const ErrorCode code = text.error().code();
         return Error(code,
@@ -166,7 +168,7 @@ Result<void> TraceFolder::finish() {
     release_reserve();
     TRY(write_info());
     ::unlink(recording_path(path_).c_str());
-    recording_ = File();
+    recording_.reset();
     return {};
 }
 
@@ -178,14 +180,14 @@ Result<void> TraceFolder::mark_died() {
 }
 
 void TraceFolder::release_reserve() {
-    if (recording_.is_open()) {
-        static_cast<void>(recording_.truncate(0));
+    if (recording_.valid()) {
+        static_cast<void>(::ftruncate(recording_.get(), 0) == 0);
     }
 }
 
 Result<void> TraceFolder::lock() {
-    TRY(recording_, File::open(recording_path(path_), O_RDWR | O_CREAT | O_EXCL));
-    if (::flock(recording_.fd(), LOCK_EX | LOCK_NB) != 0) {
+    TRY(recording_, base::open_file(recording_path(path_), O_RDWR | O_CREAT | O_EXCL));
+    if (::flock(recording_.get(), LOCK_EX | LOCK_NB) != 0) {
         return Error::from_errno(errno, fmt::format("cannot lock '{}'", recording_path(path_)));
     }
     // Random-looking, so that a file system that compresses keeps the room too.
@@ -195,9 +197,9 @@ Result<void> TraceFolder::lock() {
         state = state * 6364136223846793005u + 1442695040888963407u;
         byte = static_cast<std::byte>(state >> 56);
     }
-    return recording_.write(room);
+    return base::write_all(recording_, room);
 }
 
-Result<void> TraceFolder::write_info() const { return replace_file(info_path(path_), to_json(info_)); }
+Result<void> TraceFolder::write_info() const { return base::write_file_atomically(info_path(path_), to_json(info_)); }
 
 }  // namespace dyetrace::trace

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/result.h"
-#include "trace/file.h"
 #include "trace/trace_info.h"
 
 namespace dyetrace::trace {
@@ -80,7 +80,7 @@ class TraceFolder {
 
     std::string path_;
     TraceInfo info_;
-    File recording_;  // the recorder's, locked
+    base::Fd recording_;  // the recorder's, locked
 };
 
 }  // namespace dyetrace::trace

@@ -1,37 +1,110 @@
-// JSON from outside, without exceptions.
+// JSON as a value. The library behind it stays in json.cpp.
 //
-//   TRY(Json json, parse_json(text));
-//   TRY(std::string name, get_string(json, "name"));      an Error names the member
+//   Json json = Json::object();
+//   json.set("format_version", 1).set("hosts", Json::array().append("db1").append("db2"));
+//   json.text()                            {"format_version":1,"hosts":["db1","db2"]}
 //
-// Limits: numbers are 64-bit integers or doubles; `parse_json` refuses more than kJsonDepthMax levels.
+//   TRY(const Json options, Json::parse(text));
+//   TRY(uint64_t version, options.get<uint64_t>("format_version"));     'format_version' is missing
+//   for (const Json& host : options.items_at("hosts")) ...
+//
+// Members keep their order; of two with one name the first counts. Whole numbers are exact from
+// INT64_MIN to UINT64_MAX (JavaScript's are not above 2^53: ids travel as strings). NaN and
+// infinities become null. Bytes that are not UTF-8 are replaced by U+FFFD: escape them before
+// (schema has the reversible escape).
 #pragma once
 
+#include <concepts>
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
 
 #include "base/result.h"
 
 namespace dyetrace::base {
 
-using Json = nlohmann::ordered_json;
+inline constexpr size_t kJsonDepthMax =
+    100;  // arrays and objects inside each other; protects the stack
 
-// Deeper than anything we write; a parser that recurses must not be led further by a file.
-inline constexpr int kJsonDepthMax = 64;
+class Json {
+  public:
+    struct Member;
 
-Result<Json> parse_json(std::string_view text);
+    static Json array();
+    static Json object();
 
-// A line without line breaks; bytes that are not UTF-8 become U+FFFD.
-std::string to_text(const Json& json);
-// The same for people: two spaces per level.
-std::string to_indented_text(const Json& json);
+    // The error says where: "JSON, byte 17: ...". kCorrupt.
+    static Result<Json> parse(std::string_view text);
 
-// Members of an object; kCorrupt if `json` is none, or the member is missing or of another type or range.
-Result<std::string> get_string(const Json& json, const char* member);
-Result<std::int64_t> get_integer(const Json& json, const char* member);
-Result<std::uint64_t> get_unsigned(const Json& json, const char* member, std::uint64_t max);
-Result<const Json*> get_array(const Json& json, const char* member);
-Result<const Json*> get_object(const Json& json, const char* member);
+    Json() = default;  // null
+    Json(bool value);
+    Json(double value);
+    Json(std::string value);
+    Json(std::string_view value);
+    Json(const char* value);
+    Json(int64_t value);
+    Json(uint64_t value);
+    template <std::integral Number>
+    Json(Number value)
+        : Json(
+              static_cast<std::conditional_t<std::is_signed_v<Number>, int64_t, uint64_t>>(value)) {
+    }
+
+    // Only for objects: replaces the member or adds it at the end. For arrays: adds at the end.
+    // Both return *this.
+    Json& set(std::string_view name, Json value);
+    Json& append(Json value);
+
+    bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
+    bool is_array() const { return std::holds_alternative<std::vector<Json>>(value_); }
+    bool is_object() const { return std::holds_alternative<std::vector<Member>>(value_); }
+
+    // Empty for everything that is not an array or object.
+    const std::vector<Json>& items() const;
+    const std::vector<Member>& members() const;
+
+    // The member, or null: not an object, or not in it.
+    const Json* find(std::string_view name) const;
+    const std::vector<Json>& items_at(std::string_view name) const;
+
+    // T: bool, int64_t, uint64_t, double, std::string. Nothing if another type, or too large for T.
+    template <class T>
+    std::optional<T> as() const;
+
+    // A required member as T; the error names it. kCorrupt.
+    template <class T>
+    Result<T> get(std::string_view name) const;
+
+    std::string text() const;         // one line
+    std::string pretty_text() const;  // indented by two, ends with a line break
+
+    friend bool operator==(const Json& left, const Json& right);
+
+  private:
+    using Value = std::variant<std::monostate,
+                               bool,
+                               int64_t,  // below zero only
+                               uint64_t,
+                               double,
+                               std::string,
+                               std::vector<Json>,
+                               std::vector<Member>>;
+    class Builder;
+    class Writer;
+
+    explicit Json(Value value);
+
+    Value value_;
+};
+
+struct Json::Member {
+    std::string name;
+    Json value;
+    friend bool operator==(const Member&, const Member&) = default;
+};
 
 }  // namespace dyetrace::base

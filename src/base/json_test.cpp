@@ -2,33 +2,94 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace dyetrace::base {
 namespace {
 
-TEST(Json, reads_members_and_names_the_one_that_is_wrong) {
-    const auto json = parse_json(R"({"name":"a","count":3,"list":[],"map":{}})");
-    ASSERT_TRUE(json.ok());
-    EXPECT_EQ(get_string(json.value(), "name").value(), "a");
-    EXPECT_EQ(get_unsigned(json.value(), "count", 3).value(), 3u);
-    EXPECT_EQ(get_unsigned(json.value(), "count", 2).error().text(), "member 'count' is too large");
-    EXPECT_EQ(get_string(json.value(), "none").error().text(), "member 'none' is missing");
-    EXPECT_FALSE(get_string(json.value(), "count").ok());
-    EXPECT_TRUE(get_array(json.value(), "list").ok());
-    EXPECT_TRUE(get_object(json.value(), "map").ok());
-    EXPECT_FALSE(get_object(json.value(), "list").ok());
+std::string round_trip(std::string_view text) {
+    return Json::parse(text).value().text();
 }
 
-TEST(Json, refuses_what_is_cut_or_too_deep) {
-    const std::string text = R"({"a":[1,2,{"b":"c"}]})";
-    for (std::size_t length = 0; length < text.size(); ++length) {
-        EXPECT_FALSE(parse_json(text.substr(0, length)).ok()) << length;
+TEST(Json, keeps_the_order_of_members) {
+    Json json = Json::object();
+    json.set("zebra", 1).set("ant", Json::array().append("db1").append(nullptr == nullptr));
+    EXPECT_EQ(json.text(), R"({"zebra":1,"ant":["db1",true]})");
+    json.set("zebra", -2);
+    EXPECT_EQ(json.text(), R"({"zebra":-2,"ant":["db1",true]})");
+}
+
+TEST(Json, reads_back_what_it_writes) {
+    for (const char* text : {"null",
+                             "true",
+                             "-9223372036854775808",
+                             "18446744073709551615",
+                             "0.1",
+                             R"("a\"b\\c\n\u0001 µ")",
+                             "[]",
+                             "{}",
+                             R"({"a":[{"b":[1,2,[]]},{}]})"}) {
+        EXPECT_EQ(round_trip(text), text);
     }
-    EXPECT_FALSE(parse_json(std::string(1000, '[') + std::string(1000, ']')).ok());
-    EXPECT_TRUE(parse_json(std::string(60, '[') + std::string(60, ']')).ok());
 }
 
-TEST(Json, writes_bytes_that_are_not_text) {
-    EXPECT_EQ(to_text(Json{{"a", "\xff"}}), "{\"a\":\"\xef\xbf\xbd\"}");
+TEST(Json, indents_for_people) {
+    const Json json = Json::parse(R"({"a":[1,2],"b":{},"c":[]})").value();
+    EXPECT_EQ(json.pretty_text(),
+              "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {},\n  \"c\": []\n}\n");
+}
+
+TEST(Json, gets_members_by_type) {
+    const Json json =
+        Json::parse(R"({"n":7,"minus":-7,"x":1.5,"s":"text","b":false,"list":[1,2]})").value();
+    EXPECT_EQ(json.get<uint64_t>("n").value(), 7u);
+    EXPECT_EQ(json.get<int64_t>("n").value(), 7);
+    EXPECT_EQ(json.get<int64_t>("minus").value(), -7);
+    EXPECT_EQ(json.get<double>("n").value(), 7.0);
+    EXPECT_EQ(json.get<double>("x").value(), 1.5);
+    EXPECT_EQ(json.get<std::string>("s").value(), "text");
+    EXPECT_FALSE(json.get<bool>("b").value());
+    EXPECT_EQ(json.items_at("list").size(), 2u);
+    EXPECT_EQ(json.items_at("absent").size(), 0u);
+}
+
+TEST(Json, says_which_member_is_wrong) {
+    const Json json = Json::parse(R"({"minus":-7,"most":18446744073709551615})").value();
+    EXPECT_EQ(json.get<bool>("absent").error().text(), "'absent' is missing");
+    EXPECT_EQ(json.get<uint64_t>("minus").error().text(), "'minus' is not a whole number from 0");
+    EXPECT_EQ(json.get<int64_t>("most").error().text(), "'most' is not a whole number");
+    EXPECT_EQ(Json(5).get<bool>("x").error().text(), "'x' is missing") << "not even an object";
+}
+
+TEST(Json, reports_where_the_text_is_wrong) {
+    const Error error = Json::parse(R"({"a":1,})").error();
+    EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
+    EXPECT_TRUE(error.text().starts_with("JSON, byte 8: syntax error")) << error.text();
+    EXPECT_EQ(Json::parse("[1e999]").error().text(),
+              "JSON, byte 6: number overflow parsing '1e999'");
+    for (const char* text : {"", "{", "[1", "1 2", "\"\xff\"", "nul", "[1e999]"}) {
+        EXPECT_FALSE(Json::parse(text).ok()) << text;
+    }
+}
+
+TEST(Json, refuses_to_be_nested_too_deeply) {
+    const auto nested = [](size_t depth) {
+        return std::string(depth, '[') + std::string(depth, ']');
+    };
+    EXPECT_EQ(round_trip(nested(kJsonDepthMax)), nested(kJsonDepthMax));
+    EXPECT_EQ(Json::parse(nested(kJsonDepthMax + 1)).error().text(),
+              "JSON is nested deeper than 100 levels");
+}
+
+TEST(Json, writes_what_json_cannot_say_as_null_or_a_replacement) {
+    EXPECT_EQ(Json(std::numeric_limits<double>::infinity()).text(), "null");
+    EXPECT_EQ(Json("a\xff").text(), "\"a\xef\xbf\xbd\"");
+}
+
+TEST(Json, compares_by_value) {
+    EXPECT_EQ(Json::parse("[1,{\"a\":2}]").value(),
+              Json::array().append(1).append(Json::object().set("a", 2u)));
+    EXPECT_FALSE(Json(1) == Json("1"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", "dyetrace " + std::string(dyetrace::base::kVersion));
     app.require_subcommand(0, 1);
     int exit_status = 0;
+    dyetrace::apps::add_doctor(app, exit_status);
     dyetrace::apps::add_record(app, exit_status);
     CLI11_PARSE(app, argc, argv);
     if (app.get_subcommands().empty()) {

@@ -6,6 +6,7 @@
 
 namespace dyetrace::apps {
 
+void add_doctor(CLI::App& app, int& exit_status);
 void add_record(CLI::App& app, int& exit_status);
 
 }  // namespace dyetrace::apps

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/mapping.h"
 #include "capture/ring.h"
+#include "capture/totals.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
@@ -104,6 +105,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->fact_ring_bytes = options.fact_ring_bytes;
     skeleton.rodata->watch_all = options.watch_all;
     skeleton.rodata->follow_children = options.follow_children;
+    skeleton.rodata->count_only = options.count_only;
 #if defined(__x86_64__)
     skeleton.rodata->strong_order = true;
 #endif
@@ -231,6 +233,10 @@ double Capture::fill() const {
         fullest = std::max(fullest, static_cast<double>(ring.fill_bytes()) / static_cast<double>(ring.ring_bytes()));
     }
     return fullest;
+}
+
+Result<std::vector<Total>> Capture::totals() const {
+    return read_totals(bpf_map__fd(state_->skeleton->maps.totals), state_->cpus);
 }
 
 }  // namespace dyetrace::capture

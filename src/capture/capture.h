@@ -36,6 +36,7 @@ inline constexpr std::uint64_t kFactRingBytes = 4u << 20;           // per CPU: 
 struct CaptureOptions {
     bool watch_all = false;        // every task, else those given to watch()
     bool follow_children = true;
+    bool count_only = false;       // add up in the kernel, see totals(), instead of writing events
     std::uint64_t event_ring_bytes = kEventRingBytesDefault;  // per CPU; rounded up to a power of two
     std::uint64_t fact_ring_bytes = kFactRingBytes;
 };
@@ -50,6 +51,24 @@ struct Books {
     std::uint64_t facts_delivered = 0;
     std::uint64_t facts_lost = 0;
     std::uint64_t last_lost_ns = 0;
+};
+
+// What was counted for one process, call and class; with count_only.
+struct Total {
+    std::uint32_t pid = 0;
+    std::uint16_t syscall = 0;
+    schema::Abi abi = schema::Abi::kX8664;
+    schema::Class event_class = schema::Class::kOther;
+    std::uint64_t calls = 0;
+    std::uint64_t errors = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t duration_ns = 0;
+    std::uint64_t off_cpu_ns = 0;
+    std::uint64_t duration_max_ns = 0;
+    std::vector<std::uint64_t> histogram;
+
+    // Upper end of the bucket that holds this share (0 to 1) of the calls: at most a quarter too high.
+    std::uint64_t percentile_ns(double share) const;
 };
 
 // A source of events and whether it could be attached.
@@ -85,6 +104,8 @@ class Capture {
     // Bytes in rings that were no record; always 0 unless memory was damaged.
     std::uint64_t damaged_bytes() const;
     const std::vector<Source>& sources() const;
+    // All totals since load(), summed over CPUs, by (pid, abi, syscall, class).
+    Result<std::vector<Total>> totals() const;
 
   private:
     struct State;

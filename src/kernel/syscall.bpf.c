@@ -4,6 +4,7 @@
  * began, and the file behind a descriptor that the call may close); exit builds one event and writes it.
  */
 #include "kernel/offset.h"
+#include "kernel/totals.h"
 
 static __always_inline struct task_state *watched_state(struct task_struct *task)
 {
@@ -239,6 +240,13 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 		announce_context(state, task, scratch);
 	scratch->event.context_id = state->context_id;
 	fill_event(scratch, task, state);
+	if (count_only) {
+		if (add_to_totals(&scratch->event, task->tgid))
+			control->aggregated++;
+		else
+			count_loss(control);
+		return 0;
+	}
 	attachments = scratch->event.attachments;
 	if (attachments <= sizeof(scratch->event_attachments))
 		emit(STREAM_EVENTS, &scratch->event.header, sizeof(scratch->event) + attachments);

@@ -14,10 +14,7 @@
 namespace dyetrace::apps {
 namespace {
 
-using base::Error;
 using base::Fd;
-using base::Result;
-
 constexpr int kNotFound = 127;   // exit status of a shell for a command that is not there
 constexpr int kNotRunnable = 126;
 

@@ -21,10 +21,10 @@ namespace dyetrace::apps {
 
 class Child {
   public:
-    static base::Result<Child> start(const std::vector<std::string>& command);
+    static Result<Child> start(const std::vector<std::string>& command);
 
     pid_t pid() const { return pid_; }
-    base::Result<void> release();
+    Result<void> release();
     void signal(int number) const;
 
     // wait()'s status once it has ended.

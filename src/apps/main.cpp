@@ -14,6 +14,8 @@ int main(int argc, char** argv) {
     int exit_status = 0;
     dyetrace::apps::add_doctor(app, exit_status);
     dyetrace::apps::add_record(app, exit_status);
+    dyetrace::apps::add_stat(app, exit_status);
+    dyetrace::apps::add_top(app, exit_status);
     CLI11_PARSE(app, argc, argv);
     if (app.get_subcommands().empty()) {
         std::fputs(app.help().c_str(), stdout);

@@ -6,8 +6,6 @@
 
 namespace dyetrace::apps {
 
-using base::Result;
-
 void FactWriter::attach(schema::Attachment kind, std::string_view text) {
     constexpr std::size_t kTextMax = 4096;
     text = text.substr(0, kTextMax);

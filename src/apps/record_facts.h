@@ -17,15 +17,15 @@ class FactWriter {
     // `cpu` stands for the recorder: one behind the last CPU.
     FactWriter(trace::SegmentWriter& writer, std::uint32_t cpu) : writer_(&writer), cpu_(cpu) {}
 
-    base::Result<void> write_coverage(const capture::Source& source);
-    base::Result<void> write_clocks();
-    base::Result<void> write_books(std::uint32_t cpu, const capture::Books& books);
-    base::Result<void> write_gap(std::uint32_t cpu, std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t lost,
+    Result<void> write_coverage(const capture::Source& source);
+    Result<void> write_clocks();
+    Result<void> write_books(std::uint32_t cpu, const capture::Books& books);
+    Result<void> write_gap(std::uint32_t cpu, std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t lost,
                                  schema::GapReason reason);
 
   private:
     template <typename Record>
-    base::Result<void> write(Record& record);
+    Result<void> write(Record& record);
     void attach(schema::Attachment kind, std::string_view text);
 
     trace::SegmentWriter* writer_;

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/child.h"
+#include "apps/targets.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "capture/capture.h"
@@ -26,12 +26,8 @@ namespace dyetrace::apps {
 
 struct RecordingOptions {
     std::string trace_path;
-    std::vector<std::string> command;  // or
-    std::vector<pid_t> processes;      // or
-    bool whole_system = false;
-    std::optional<std::chrono::nanoseconds> duration;
+    Targets targets;
     std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
-    bool follow_children = true;
     bool seal = true;  // start the sealer
     std::vector<std::pair<std::string, std::string>> as_given;  // for trace.json
 };
@@ -53,13 +49,13 @@ struct Summary {
 
 class Recording {
   public:
-    static base::Result<Recording> start(RecordingOptions options);
+    static Result<Recording> start(RecordingOptions options);
 
     Recording(Recording&&) noexcept;
     Recording& operator=(Recording&&) noexcept;
     ~Recording();
 
-    base::Result<Summary> run(const base::Log& log);
+    Result<Summary> run(const base::Log& log);
 
   private:
     struct State;

@@ -1,0 +1,106 @@
+#include "apps/session.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "base/clock.h"
+
+namespace dyetrace::apps {
+namespace {
+
+constexpr int kChildPollMs = 100;
+
+base::Fd take_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD}) {
+        sigaddset(&set, number);
+    }
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    return base::Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+bool is_alive(pid_t process) { return kill(process, 0) == 0 || errno == EPERM; }
+
+}  // namespace
+
+Result<Session> Session::start(Targets targets, capture::CaptureOptions options) {
+    options.watch_all = targets.whole_system;
+    TRY(capture::Capture capture, capture::Capture::load(options));
+    Session session(std::move(targets), std::move(capture));
+    if (!session.targets_.command.empty()) {
+        // the command inherits the signal mask, so it starts before ours changes
+        TRY(Child child, Child::start(session.targets_.command));
+        session.child_.emplace(std::move(child));
+    }
+    session.signals_ = take_signals();
+    return session;
+}
+
+Result<void> Session::attach() {
+    started_ns_ = base::boot_time_ns();
+    if (child_) {
+        TRY(capture_.watch(child_->pid()));
+    }
+    TRY(capture_.exclude(getpid()));
+    TRY(capture_.attach());
+    for (const pid_t process : targets_.processes) {
+        TRY(capture_.watch(process));
+    }
+    return {};
+}
+
+Result<void> Session::release() { return child_ ? child_->release() : Result<void>(); }
+
+bool Session::ended() {
+    if (stop_ || (child_ && child_->poll())) {
+        return true;
+    }
+    if (targets_.duration && base::boot_time_ns() - started_ns_ >= targets_.duration->count()) {
+        return true;
+    }
+    const auto& processes = targets_.processes;
+    return !processes.empty() && std::none_of(processes.begin(), processes.end(), is_alive);
+}
+
+void Session::take_signal(int number, bool from_terminal) {
+    if (number == SIGCHLD) {
+        return;
+    }
+    if (child_ && from_terminal && number == SIGINT && interrupts_++ == 0) {
+        return;
+    }
+    if (child_ && !from_terminal && !child_->poll()) {
+        child_->signal(number);
+        return;
+    }
+    stop_ = true;
+}
+
+void Session::wait(int milliseconds) {
+    pollfd waiting{signals_.get(), POLLIN, 0};
+    if (poll(&waiting, 1, milliseconds) <= 0) {
+        return;
+    }
+    signalfd_siginfo info{};
+    while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
+        take_signal(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
+    }
+}
+
+std::optional<int> Session::command_status() {
+    if (!child_) {
+        return std::nullopt;
+    }
+    while (!child_->poll()) {
+        wait(kChildPollMs);
+    }
+    return child_->poll();
+}
+
+}  // namespace dyetrace::apps

@@ -1,0 +1,46 @@
+// Whom to watch, as every verb that listens asks for it: a command behind --, processes, or everything; and for how long.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace dyetrace::apps {
+
+struct Targets {
+    std::vector<std::string> command;
+    std::vector<pid_t> processes;
+    bool whole_system = false;
+    std::optional<std::chrono::nanoseconds> duration;
+};
+
+// The options as the user wrote them; lives as long as the command line is parsed and run.
+struct TargetOptions {
+    std::vector<std::string> command;
+    std::vector<int> processes;
+    bool all = false;
+    std::string duration;
+    std::string ring = "16M";
+
+    Result<Targets> targets() const;
+    Result<std::uint64_t> ring_bytes() const;
+    // For trace.json.
+    std::vector<std::pair<std::string, std::string>> as_given() const;
+};
+
+void add_target_options(CLI::App& verb, TargetOptions& options);
+
+// "1500ms", "90s", "5m", "2h"; a number alone is seconds.
+Result<std::chrono::nanoseconds> parse_duration(const std::string& text);
+
+// "512K", "16M", "1G"; a number alone is bytes.
+Result<std::uint64_t> parse_bytes(const std::string& text);
+
+}  // namespace dyetrace::apps

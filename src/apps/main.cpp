@@ -13,6 +13,8 @@ int main(int argc, char** argv) {
     app.require_subcommand(0, 1);
     int exit_status = 0;
     dyetrace::apps::add_record(app, exit_status);
+    dyetrace::apps::add_sql(app, exit_status);
+    dyetrace::apps::add_seal(app, exit_status);
     CLI11_PARSE(app, argc, argv);
     if (app.get_subcommands().empty()) {
         std::fputs(app.help().c_str(), stdout);

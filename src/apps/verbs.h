@@ -7,5 +7,7 @@
 namespace dyetrace::apps {
 
 void add_record(CLI::App& app, int& exit_status);
+void add_seal(CLI::App& app, int& exit_status);
+void add_sql(CLI::App& app, int& exit_status);
 
 }  // namespace dyetrace::apps

@@ -1,14 +1,23 @@
 // The verbs of the program, a file each. add_<verb> describes the verb's options to the command line; when the user chose
 // it, parsing runs it and sets `exit_status`.
+//
+// The program is two files, so that DuckDB is never loaded into a recorder: `dyetrace` has the verbs that listen, and
+// becomes `dyetrace-store` for those that read a trace.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace dyetrace::apps {
 
+// dyetrace
 void add_doctor(CLI::App& app, int& exit_status);
 void add_record(CLI::App& app, int& exit_status);
 void add_stat(CLI::App& app, int& exit_status);
 void add_top(CLI::App& app, int& exit_status);
+
+// dyetrace-store
+void add_seal(CLI::App& app, int& exit_status);
+void add_sql(CLI::App& app, int& exit_status);
+
 
 }  // namespace dyetrace::apps

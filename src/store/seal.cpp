@@ -14,12 +14,12 @@
 #include <utility>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "schema/record_info.h"
 #include "schema/sql.h"
 #include "store/duckdb_engine.h"
 #include "store/facts_tables.h"
 #include "store/record_scan.h"
+#include "trace/sealed_info.h"
 
 namespace dyetrace::store {
 namespace {
@@ -30,8 +30,6 @@ constexpr const char* kParquetOptions =
 
 // DuckDB beside a recording: one thread that keeps the order of rows, and less memory than a segment.
 const EngineOptions kSealingEngine{.threads = 1, .memory_limit = "512MB", .temporary_folder = "", .may_write_files = true};
-
-constexpr std::size_t kSegmentJsonBytesMax = 64 * 1024;
 
 std::string sealing_path(const trace::TraceFolder& folder, std::uint64_t number) {
     return fmt::format("{}/sealing-{:06}", folder.path(), number);
@@ -90,29 +88,6 @@ std::uint64_t bytes_in(const std::string& folder) {
         bytes += entry.file_size(error);
     }
     return bytes;
-}
-
-// Who asks later when the recording ended does not need the rows.
-Result<void> write_segment_json(const std::string& folder, std::uint64_t number, std::uint64_t last_written_ns, const SealedSegment& sealed) {
-    base::Json json = base::Json::object();
-    json.set("number", number).set("last_written_ns", last_written_ns).set("events", sealed.events).set("facts", sealed.facts);
-    return base::write_file_atomically(folder + "/segment.json", json.text() + "\n");
-}
-
-std::uint64_t last_written_ns(const std::string& sealed_folder) {
-    const auto text = base::read_file(sealed_folder + "/segment.json", kSegmentJsonBytesMax);
-    const auto json = text.ok() ? base::Json::parse(text.value()) : Result<base::Json>(base::Json());
-    return json.ok() ? json.value().get<std::uint64_t>("last_written_ns").value_or(0) : 0;
-}
-
-trace::LostRange death_at(std::uint64_t begin_ns) {
-    trace::LostRange range;
-    range.gap.begin_ns = begin_ns;
-    range.gap.end_ns = UINT64_MAX;
-    range.gap.lost = UINT64_MAX;
-    range.gap.cpu = UINT32_MAX;
-    range.gap.reason = static_cast<std::uint8_t>(schema::GapReason::kRecorderDied);
-    return range;
 }
 
 }  // namespace
@@ -186,7 +161,8 @@ Result<SealedSegment> Sealer::seal(std::uint64_t number, trace::SegmentEnd end) 
         (block.header.stream == 0 ? sealed.events : sealed.facts) += block.header.record_count;
     }
     sealed.parquet_bytes = bytes_in(sealing);
-    TRY(write_segment_json(sealing, number, segment.last_written_ns(), sealed));
+    const bool died = end == trace::SegmentEnd::kRecorderDied;
+    TRY(trace::write_sealed_info(sealing, {number, sealed.events, sealed.facts, segment.last_written_ns(), died}));
     TRY(commit(sealing, number));
     totals_.events += sealed.events;
     totals_.facts += sealed.facts;
@@ -219,9 +195,8 @@ Result<trace::TraceState> Sealer::seal_what_is_there() {
         TRY(seal(number, is_cut ? trace::SegmentEnd::kRecorderDied : trace::SegmentEnd::kComplete));
     }
     if (new_death) {
-        if (list.recorded.empty() || list.recorded.back() < last_sealed) {
-            TRY(seal_death(last_sealed));
-        }
+        TRY(const trace::SegmentList sealed, folder_.list());
+        TRY(seal_death(sealed.sealed.empty() ? 0 : sealed.sealed.back()));
         TRY(folder_.mark_died());
     }
     return state;
@@ -229,14 +204,18 @@ Result<trace::TraceState> Sealer::seal_what_is_there() {
 
 // The recorder died after its last segment was sealed: the gap gets a number of its own.
 Result<void> Sealer::seal_death(std::uint64_t last_number) {
+    const auto last = trace::read_sealed_info(folder_.sealed_path(last_number));
+    const std::uint64_t died_ns = last.ok() ? last.value().last_written_ns : 0;
+    if (last.ok() && last.value().recorder_died) {
+        return {};
+    }
     TRY(const Engine engine, Engine::open(kSealingEngine));
     TRY(engine.run(schema::live_tables_sql()));
-    const std::uint64_t died_ns = last_number == 0 ? 0 : last_written_ns(folder_.sealed_path(last_number));
-    TRY(insert_gaps(engine, {death_at(died_ns)}));
+    TRY(insert_gaps(engine, {trace::lost_range(died_ns, UINT64_MAX, schema::GapReason::kRecorderDied)}));
     const std::string sealing = sealing_path(folder_, last_number + 1);
     TRY(make_empty_folder(sealing));
     TRY(copy_to_parquet(engine, "SELECT * FROM live_gap", sealing + "/gap.parquet"));
-    TRY(write_segment_json(sealing, last_number + 1, died_ns, {}));
+    TRY(trace::write_sealed_info(sealing, {last_number + 1, 0, 0, died_ns, true}));
     return commit(sealing, last_number + 1);
 }
 

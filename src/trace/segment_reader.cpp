@@ -241,8 +241,12 @@ void SegmentReader::lose(const BlockHeader& block) {
 }
 
 void SegmentReader::lose(std::uint64_t begin_ns, std::uint64_t end_ns, schema::GapReason reason) {
+    lost_.push_back(lost_range(begin_ns, end_ns, reason));
+    lost_.back().host_index = blocks_.empty() ? std::uint16_t{0} : blocks_.back().host_index;
+}
+
+LostRange lost_range(std::uint64_t begin_ns, std::uint64_t end_ns, schema::GapReason reason) {
     LostRange range;
-    range.host_index = blocks_.empty() ? std::uint16_t{0} : blocks_.back().host_index;
     range.gap.header.size = sizeof(range.gap);
     range.gap.header.type = schema::RecordId::kGap;
     range.gap.begin_ns = begin_ns;
@@ -250,7 +254,7 @@ void SegmentReader::lose(std::uint64_t begin_ns, std::uint64_t end_ns, schema::G
     range.gap.lost = UINT64_MAX;
     range.gap.cpu = UINT32_MAX;
     range.gap.reason = static_cast<std::uint8_t>(reason);
-    lost_.push_back(range);
+    return range;
 }
 
 }  // namespace dyetrace::trace

@@ -43,6 +43,9 @@ struct LostRange {
     schema::Gap gap{};
 };
 
+// Nobody knows how many events, from `begin_ns` to `end_ns`, on all CPUs of host 0.
+LostRange lost_range(std::uint64_t begin_ns, std::uint64_t end_ns, schema::GapReason reason);
+
 class SegmentReader;
 
 // Takes payloads out of a segment. One per thread; any number on one SegmentReader.

@@ -1,0 +1,104 @@
+// dyetrace seal: makes Parquet files of a trace's segments. The recorder starts it beside itself, niced.
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include "apps/verbs.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "store/seal.h"
+
+namespace dyetrace::apps {
+namespace {
+
+constexpr int kExitFailure = 1;
+// A new file in the folder wakes the sealer; a recorder that is killed makes none, so it looks by itself too.
+constexpr int kLookIntervalMs = 1000;
+// Behind everything that does work for somebody.
+constexpr int kNice = 19;
+constexpr int kIdleIoClass = 3 << 13;
+
+struct SealArguments {
+    std::string trace;
+    bool follow = false;
+    bool quiet = false;
+};
+
+void be_modest() {
+    ::setpriority(PRIO_PROCESS, 0, kNice);
+    ::syscall(SYS_ioprio_set, 1 /* this process */, 0, kIdleIoClass);
+}
+
+// Waits until something appears in the folder, or for kLookIntervalMs.
+class FolderWatch {
+  public:
+    explicit FolderWatch(const std::string& path) : notify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+        if (notify_.valid()) {
+            ::inotify_add_watch(notify_.get(), path.c_str(), IN_CREATE | IN_MOVED_TO | IN_DELETE);
+        }
+    }
+    void wait() const {
+        pollfd poll{notify_.get(), POLLIN, 0};
+        ::poll(&poll, notify_.valid() ? 1 : 0, kLookIntervalMs);
+        char events[4096];
+        while (notify_.valid() && ::read(notify_.get(), events, sizeof(events)) > 0) {
+        }
+    }
+
+  private:
+    base::Fd notify_;
+};
+
+Result<store::SealedSegment> seal_trace(const SealArguments& arguments) {
+    TRY(trace::TraceFolder folder, trace::TraceFolder::open(arguments.trace));
+    TRY(store::Sealer sealer, store::Sealer::start(std::move(folder)));
+    const FolderWatch watch(arguments.trace);
+    for (;;) {
+        TRY(const trace::TraceState state, sealer.seal_what_is_there());
+        if (!arguments.follow || state != trace::TraceState::kRecording) {
+            return sealer.totals();
+        }
+        watch.wait();
+    }
+}
+
+int run_seal(const SealArguments& arguments) {
+    const base::Log log = base::Log::to_stderr();
+    if (arguments.follow) {
+        be_modest();
+    }
+    const Result<store::SealedSegment> sealed = seal_trace(arguments);
+    if (!sealed.ok()) {
+        log.fail(sealed.error());
+        return kExitFailure;
+    }
+    if (!arguments.quiet) {
+        log.say(fmt::format("{}: {} events sealed, {}",
+                            arguments.trace,
+                            base::with_separators(sealed.value().events),
+                            base::bytes_text(sealed.value().parquet_bytes)));
+    }
+    return 0;
+}
+
+}  // namespace
+
+void add_seal(CLI::App& app, int& exit_status) {
+    auto arguments = std::make_shared<SealArguments>();
+    CLI::App* verb = app.add_subcommand("seal", "Make Parquet files of what a trace has in segments");
+    verb->add_option("trace", arguments->trace, "Folder of the trace")->required()->type_name("TRACE");
+    verb->add_flag("--follow", arguments->follow, "Go on, at the lowest priority, until the recording ends");
+    verb->add_flag("-q,--quiet", arguments->quiet, "Say nothing when all went well");
+    verb->footer("Examples:\n  dyetrace seal trace");
+    verb->callback([arguments, &exit_status] { exit_status = run_seal(*arguments); });
+}
+
+}  // namespace dyetrace::apps

@@ -1,0 +1,208 @@
+#include "store/database.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "schema/record_info.h"
+#include "schema/sql.h"
+#include "store/duckdb_engine.h"
+#include "store/facts_tables.h"
+#include "store/record_scan.h"
+#include "store/rows_state.h"
+#include "store/snapshot.h"
+#include "store/sql_function.h"
+
+namespace dyetrace::store {
+namespace {
+
+// raw_<record>: what is in Parquet, what is not yet, and for gaps what only a reader can know.
+std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot) {
+    std::vector<std::string> parts;
+    const std::vector<std::string> files = parquet_files(snapshot, info.name);
+    if (!files.empty()) {
+        std::string list;
+        for (const std::string& file : files) {
+            list += (list.empty() ? "" : ", ") + sql_text(file);
+        }
+        parts.push_back(fmt::format("SELECT * FROM read_parquet([{}], union_by_name = true)", list));
+    }
+    if (!snapshot.segments.empty() || files.empty()) {
+        parts.push_back(fmt::format("SELECT * FROM _records('{}')", info.name));
+    }
+    if (info.id == schema::RecordId::kGap) {
+        parts.push_back("SELECT * FROM live_gap");
+    }
+    return fmt::format("CREATE OR REPLACE VIEW raw_{} AS {};\n", info.name, fmt::join(parts, " UNION ALL BY NAME "));
+}
+
+Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
+                                             duckdb_extracted_statements statements,
+                                             idx_t index,
+                                             const std::atomic<bool>* cancelled) {
+    OwnedStatement statement;
+    if (duckdb_prepare_extracted_statement(engine.connection(), statements, index, statement.out()) != DuckDBSuccess) {
+        return engine_error(duckdb_prepare_error(statement.get()));
+    }
+    OwnedPending pending;
+    if (duckdb_pending_prepared_streaming(statement.get(), pending.out()) != DuckDBSuccess) {
+        return engine_error(duckdb_pending_error(pending.get()));
+    }
+    for (duckdb_pending_state state = DUCKDB_PENDING_RESULT_NOT_READY; !duckdb_pending_execution_is_finished(state);) {
+        if (cancelled != nullptr && cancelled->load()) {
+            duckdb_interrupt(engine.connection());
+            return Error(ErrorCode::kInterrupted, "interrupted");
+        }
+        state = duckdb_pending_execute_task(pending.get());
+        if (state == DUCKDB_PENDING_ERROR) {
+            return engine_error(duckdb_pending_error(pending.get()));
+        }
+    }
+    auto rows = std::make_unique<Rows::State>();
+    if (duckdb_execute_pending(pending.get(), rows->result.out()) != DuckDBSuccess) {
+        return engine_error(duckdb_result_error(rows->result.out()));
+    }
+    return rows;
+}
+
+Result<std::uint64_t> number_in(const Cell& cell) {
+    std::uint64_t number = 0;
+    for (const char c : cell.text) {
+        number = number * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    return number;
+}
+
+}  // namespace
+
+struct Database::Parts {
+    trace::TraceFolder folder;
+    Engine engine;
+    Snapshot snapshot;
+    RecordSource source;
+    TraceLosses losses;
+    int threads = 1;
+};
+
+std::string TraceLosses::text() const {
+    if (gaps == 0) {
+        return {};
+    }
+    std::string text = fmt::format("{} gap{}: {} events lost", gaps, gaps == 1 ? "" : "s", lost);
+    if (unknown_gaps > 0) {
+        text += "; how many more is not known";
+    }
+    return text + (recorder_died ? " (the recorder died)" : "");
+}
+
+Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Database::~Database() = default;
+
+const std::string& Database::path() const { return parts_->folder.path(); }
+trace::TraceState Database::state() const { return parts_->snapshot.state; }
+const TraceLosses& Database::losses() const { return parts_->losses; }
+
+Result<std::unique_ptr<Database>> Database::open(const std::string& path, DatabaseOptions options) {
+    TRY(trace::TraceFolder folder, trace::TraceFolder::open(path));
+    EngineOptions engine_options;
+    engine_options.threads = options.threads;
+    engine_options.memory_limit = options.memory_limit;
+    TRY(Engine engine, Engine::open(engine_options));
+    auto parts = std::make_unique<Parts>(Parts{std::move(folder), std::move(engine), {}, {}, {}});
+    parts->threads = options.threads > 0 ? options.threads : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+    TRY(register_record_scan(parts->engine, parts->source));
+    std::unique_ptr<Database> database(new Database(std::move(parts)));
+    TRY(database->look());
+    TRY(database->parts_->engine.run("SET lock_configuration = true"));
+    return database;
+}
+
+Result<void> Database::refresh() { return look(); }
+
+Result<void> Database::look() {
+    Parts& parts = *parts_;
+    TRY(parts.snapshot, take_snapshot(parts.folder));
+    parts.source = {.blocks = {}, .threads = parts.threads};
+    for (const trace::SegmentReader& segment : parts.snapshot.segments) {
+        for (const trace::BlockHeader& block : segment.blocks()) {
+            parts.source.blocks.push_back({&segment, block});
+        }
+    }
+    TRY(parts.engine.run(schema::live_tables_sql()));
+    TRY(insert_gaps(parts.engine, parts.snapshot.lost));
+    TRY(make_hosts_table(parts.engine, parts.folder.info().hosts));
+    std::string views;
+    for (const schema::RecordInfo& info : schema::records()) {
+        views += raw_view(info, parts.snapshot);
+    }
+    TRY(parts.engine.run(views + schema::public_sql()).with_context(fmt::format("cannot open '{}'", path())));
+    return count_losses();
+}
+
+Result<void> Database::count_losses() {
+    const std::string unknown = std::to_string(UINT64_MAX);
+    return query(fmt::format("SELECT count(*), coalesce(sum(lost) FILTER (lost < {0}), 0)::UBIGINT, "
+                             "count(*) FILTER (lost = {0}), count(*) FILTER (reason = {1}) FROM raw_gap",
+                             unknown,
+                             static_cast<unsigned>(schema::GapReason::kRecorderDied)),
+                 [this](Rows& rows) -> Result<void> {
+                     TRY(const std::span<const Cell> row, rows.next());
+                     TRY(parts_->losses.gaps, number_in(row[0]));
+                     TRY(parts_->losses.lost, number_in(row[1]));
+                     TRY(parts_->losses.unknown_gaps, number_in(row[2]));
+                     parts_->losses.recorder_died = row[3].text != "0";
+                     return {};
+                 });
+}
+
+Result<void> Database::query(const std::string& sql,
+                             const std::function<Result<void>(Rows&)>& each,
+                             const std::atomic<bool>* cancelled) {
+    const Engine& engine = parts_->engine;
+    OwnedStatements statements;
+    const idx_t count = duckdb_extract_statements(engine.connection(), sql.c_str(), statements.out());
+    if (const char* const message = duckdb_extract_statements_error(statements.get()); message != nullptr) {
+        return engine_error(message);
+    }
+    for (idx_t i = 0; i < count; ++i) {
+        TRY(std::unique_ptr<Rows::State> state, execute(engine, statements.get(), i, cancelled));
+        Rows rows(std::move(state));
+        TRY(each(rows));
+    }
+    return {};
+}
+
+Result<void> Database::write_parquet(const std::string& select, const std::string& file) {
+    std::string statement = select;
+    while (!statement.empty() && (statement.back() == ';' || std::isspace(static_cast<unsigned char>(statement.back())) != 0)) {
+        statement.pop_back();
+    }
+    return parts_->engine.run(
+        fmt::format("COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd)", statement, sql_text(file)));
+}
+
+Result<std::vector<std::string>> Database::names() {
+    std::vector<std::string> names;
+    TRY(query("SELECT DISTINCT name FROM (SELECT view_name AS name FROM duckdb_views() WHERE NOT internal UNION ALL "
+              "SELECT column_name FROM duckdb_columns() WHERE NOT internal) "
+              "WHERE name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'raw\\_%' ESCAPE '\\' AND name NOT LIKE 'live\\_%' ESCAPE '\\' "
+              "ORDER BY name",
+              [&](Rows& rows) -> Result<void> {
+                  for (;;) {
+                      TRY(const std::span<const Cell> row, rows.next());
+                      if (row.empty()) {
+                          return {};
+                      }
+                      names.emplace_back(row[0].text);
+                  }
+              }));
+    return names;
+}
+
+Result<void> Database::register_function(SqlFunction function) {
+    return register_sql_function(parts_->engine, std::move(function));
+}
+
+}  // namespace dyetrace::store

@@ -1,0 +1,94 @@
+// A trace, finished or still being recorded, as a database: the public tables, in SQL.
+//
+//   sealed-000001/*.parquet ─┐
+//   sealed-000002/*.parquet ─┼─► raw_<record> ─► schema::public_sql() ─► events, processes, objects, gaps, …
+//   segment-000003.seg      ─┘   (files are read, segments decoded, while a query runs)
+//
+//   TRY(std::unique_ptr<Database> database, Database::open("web1.trace", {}));
+//   TRY(database->query("SELECT name, count(*) FROM events GROUP BY 1", [](Rows& rows) { return print(rows); }));
+//
+// open() looks once: events that come later are seen after refresh(). What it has seen never changes and each event is
+// there once, whatever the sealer does meanwhile. Any number of processes may read, none is noticed by the recorder.
+//
+// Safe to hand to others within the limits of this user: extensions are not fetched, settings are locked. Files can be
+// read and written with SQL, as with this user's shell.
+//
+// Limits: one thread; one statement at a time. Results are streamed, what a query sorts or joins is in memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "store/rows.h"
+#include "trace/trace_info.h"
+
+namespace dyetrace::store {
+
+struct DatabaseOptions {
+    int threads = 0;           // 0: as many as CPUs
+    std::string memory_limit;  // "2GB"; empty: DuckDB's own, 80 % of the machine
+};
+
+// What is missing from a trace. Every answer about it should say so.
+struct TraceLosses {
+    std::uint64_t gaps = 0;
+    std::uint64_t lost = 0;             // events, where their number is known
+    std::uint64_t unknown_gaps = 0;     // gaps of which nobody knows how many events they cost
+    bool recorder_died = false;
+
+    // "3 gaps: 120 events lost; how many more is not known (the recorder died)"; empty: nothing is missing.
+    std::string text() const;
+};
+
+// A function that SQL can call: a row's arguments as text (nullopt: NULL) to a value.
+struct SqlFunction {
+    std::string name;
+    std::size_t arguments = 1;
+    std::function<std::optional<std::string>(const std::vector<std::optional<std::string_view>>&)> call;
+};
+
+class Database {
+  public:
+    static Result<std::unique_ptr<Database>> open(const std::string& path, DatabaseOptions options);
+    ~Database();
+
+    const std::string& path() const;
+    // kRecording: there will be more to see.
+    trace::TraceState state() const;
+    const TraceLosses& losses() const;
+
+    // Looks again. Rows that were handed out before must be gone.
+    Result<void> refresh();
+
+    // Runs the statements of `sql` one after another and hands the rows of each to `each`; stops at the first Error.
+    // Setting `*cancelled` (from a signal handler, another thread) makes it kInterrupted.
+    Result<void> query(const std::string& sql,
+                       const std::function<Result<void>(Rows&)>& each,
+                       const std::atomic<bool>* cancelled = nullptr);
+
+    // COPY (`select`) TO `file`, one SELECT statement.
+    Result<void> write_parquet(const std::string& select, const std::string& file);
+
+    // Names that a prompt completes: public tables and their columns.
+    Result<std::vector<std::string>> names();
+
+    // Text to text; the door through which `apps` gives SQL the functions of other folders. Call it right after open().
+    Result<void> register_function(SqlFunction function);
+
+  private:
+    struct Parts;
+    explicit Database(std::unique_ptr<Parts> parts);
+
+    Result<void> look();
+    Result<void> count_losses();
+
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace dyetrace::store

@@ -1,9 +1,9 @@
 #include "format/colour.h"
 
-#include <unistd.h>
-
 #include <array>
-#include <cstdlib>
+#include <cstddef>
+
+#include "base/log.h"
 
 namespace dyetrace::format {
 
@@ -11,11 +11,7 @@ bool wants_colour(ColourMode mode, int file_descriptor) {
     if (mode != ColourMode::kAuto) {
         return mode == ColourMode::kAlways;
     }
-    const char* no_color = std::getenv("NO_COLOR");
-    const char* term = std::getenv("TERM");
-    const bool asked_not_to = no_color != nullptr && *no_color != '\0';
-    const bool dumb = term == nullptr || std::string_view(term) == "dumb";
-    return !asked_not_to && !dumb && isatty(file_descriptor) == 1;
+    return base::wants_color(file_descriptor);
 }
 
 std::string_view sequence_of(Colour colour) {

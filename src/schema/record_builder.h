@@ -25,11 +25,11 @@ class OwnedRecord {
     std::vector<std::uint64_t> words_;  // words, because a record is 8-aligned
 };
 
-using AttachmentList = std::initializer_list<std::pair<Attachment, std::string_view>>;
+using AttachmentList = std::span<const std::pair<Attachment, std::string_view>>;
 
 // The attachments that do not fit into the 16 bits of their length are cut at 65,535 bytes.
 template <typename Record>
-OwnedRecord build(Record fields, AttachmentList attachments = {}) {
+OwnedRecord build(Record fields, AttachmentList attachments) {
     static_assert(sizeof(Record) % 8 == 0);
     constexpr std::size_t kContentMax = 0xffff;
     std::size_t size = sizeof(Record);
@@ -52,6 +52,11 @@ OwnedRecord build(Record fields, AttachmentList attachments = {}) {
         at += sizeof(header) + (kept.size() + 7) / 8 * 8;
     }
     return OwnedRecord(std::move(words));
+}
+
+template <typename Record>
+OwnedRecord build(Record fields, std::initializer_list<std::pair<Attachment, std::string_view>> attachments = {}) {
+    return build(fields, AttachmentList(attachments.begin(), attachments.size()));
 }
 
 }  // namespace dyetrace::schema

@@ -820,6 +820,15 @@ constexpr FlagWord kRenameFlagsBits[] = {
     {0x4, 0x0, "RENAME_WHITEOUT"},
 };
 
+constexpr FlagWord kResolveFlagsBits[] = {
+    {0x1, 0x0, "RESOLVE_NO_XDEV"},
+    {0x2, 0x0, "RESOLVE_NO_MAGICLINKS"},
+    {0x4, 0x0, "RESOLVE_NO_SYMLINKS"},
+    {0x8, 0x0, "RESOLVE_BENEATH"},
+    {0x10, 0x0, "RESOLVE_IN_ROOT"},
+    {0x20, 0x0, "RESOLVE_CACHED"},
+};
+
 constexpr FlagWord kRlimitResourceValues[] = {
     {0x0, 0x0, "RLIMIT_CPU"},
     {0x1, 0x0, "RLIMIT_FSIZE"},
@@ -1443,6 +1452,7 @@ constexpr FlagSet kFlagSets[] = {
     {"poll_events", 0xffff, 0x0, 0x4800, 0x4800, {}, kPollEventsBits, "0", FlagRest::kHex, false, false},
     {"prctl_option", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kPrctlOptionValues, {}, "0x0", FlagRest::kHex, false, false},
     {"rename_flags", 0xffffffff, 0x0, 0xfffffff8, 0xfffffff8, {}, kRenameFlagsBits, "0", FlagRest::kHex, false, false},
+    {"resolve_flags", 0xffffffff, 0x0, 0xffffffc0, 0xffffffc0, {}, kResolveFlagsBits, "0", FlagRest::kHex, false, false},
     {"rlimit_resource", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kRlimitResourceValues, {}, "0x0", FlagRest::kHex, false, false},
     {"rusage_who", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kRusageWhoValues, {}, "0x0", FlagRest::kHex, false, false},
     {"rwf_flags", 0xffffffff, 0x0, 0xffffff00, 0xffffff00, {}, kRwfFlagsBits, "0", FlagRest::kHex, false, false},

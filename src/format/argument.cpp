@@ -1,0 +1,368 @@
+#include "format/argument.h"
+
+#include <fmt/format.h>
+#include <linux/fcntl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <span>
+
+#include "format/quote.h"
+#include "schema/errors.h"
+#include "schema/flags.h"
+
+namespace dyetrace::format {
+namespace {
+
+using schema::Attachment;
+using schema::SyscallEvent;
+
+constexpr std::size_t kPathMax = 4096;  // PATH_MAX: paths are never cut by -s, as in strace
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+CallText::CallText(const SyscallEvent& event, const schema::SyscallInfo& info, const schema::Dictionary& dictionary,
+                   Names names, const Limits& limits)
+    : event_(event), info_(info), dictionary_(dictionary), names_(names), limits_(limits) {}
+
+std::uint64_t CallText::value(std::size_t index) const {
+    const std::uint64_t raw = event_.arguments[index];
+    return info_.abi == schema::Abi::kI386 ? raw & 0xffffffffu : raw;
+}
+
+std::int64_t CallText::signed_value(std::size_t index) const {
+    const std::uint64_t raw = event_.arguments[index];
+    return info_.abi == schema::Abi::kI386 ? static_cast<std::int32_t>(raw) : static_cast<std::int64_t>(raw);
+}
+
+bool CallText::failed() const { return has(SyscallEvent::kHasResult) && event_.result < 0 && event_.result >= -4095; }
+
+std::size_t CallText::moved() const {
+    return has(SyscallEvent::kHasResult) && event_.result > 0 ? static_cast<std::size_t>(event_.result) : 0;
+}
+
+// structure and preview: u8 argument index, u8 reserved[7], then the bytes.
+std::optional<std::string_view> CallText::attached(Attachment kind, std::size_t index) const {
+    constexpr std::size_t kPrefix = 8;
+    const schema::RecordBytes record(reinterpret_cast<const std::byte*>(&event_), event_.header.size);
+    std::size_t at = sizeof(event_);
+    while (at + sizeof(schema::AttachmentHeader) <= record.size()) {
+        schema::AttachmentHeader header{};
+        std::memcpy(&header, record.data() + at, sizeof(header));
+        at += sizeof(header);
+        if (header.kind == 0 || header.length > record.size() - at) {
+            break;
+        }
+        const bool meant = header.kind == static_cast<std::uint16_t>(kind) && header.length >= kPrefix;
+        if (meant && static_cast<std::size_t>(record[at]) == index) {
+            return std::string_view(reinterpret_cast<const char*>(record.data() + at + kPrefix), header.length - kPrefix);
+        }
+        at += (header.length + std::size_t{7}) & ~std::size_t{7};
+    }
+    return std::nullopt;
+}
+
+// The object behind a descriptor: of `fd` and `dirfd` the first of the event, of `fd2` and `dirfd2` the second. Calls that
+// make a descriptor have the new one first; then the one they were given may be the second.
+const schema::Object* CallText::object_of(std::size_t index) const {
+    const std::string_view type = info_.arguments[index].type;
+    const bool is_base = type == "dirfd" || type == "dirfd2";
+    const bool is_other = type == "fd" && has(SyscallEvent::kHasFd) && event_.fd != static_cast<std::int32_t>(value(index));
+    const bool second = type == "fd2" || type == "dirfd2" || is_other;
+    const bool handle_is_base = has(second ? SyscallEvent::kHasNamesBase2 : SyscallEvent::kHasNamesBase);
+    if (!has(second ? SyscallEvent::kHasHandle2 : SyscallEvent::kHasHandle) || is_base != handle_is_base) {
+        return nullptr;
+    }
+    return dictionary_.object(second ? event_.handle2_id : event_.handle_id);
+}
+
+void CallText::append_address(std::string& out, std::size_t index) const {
+    if (value(index) == 0) {
+        out.append("NULL");
+    } else {
+        fmt::format_to(std::back_inserter(out), "{:#x}", value(index));
+    }
+}
+
+bool CallText::creates() const {
+    for (std::size_t i = 0; i < info_.argument_count; ++i) {
+        if (info_.arguments[i].type == "open_flags") {
+            return (value(i) & (O_CREAT | 020000000u)) != 0;  // or __O_TMPFILE
+        }
+    }
+    return true;
+}
+
+bool CallText::is_shown(std::size_t index) const {
+    if (index >= info_.argument_count) {
+        return false;
+    }
+    const std::string_view type = info_.arguments[index].type;
+    if (type == "offset_high") {
+        return false;
+    }
+    if (type == "mode" && is_one_of(info_.name, {"open", "openat"})) {
+        return creates();
+    }
+    return !(info_.name == "fcntl" && index == 2 && is_one_of(schema::flags_text("fcntl_command", value(1)),
+        {"F_GETFD", "F_GETFL", "F_GETOWN", "F_GETSIG", "F_GETLEASE", "F_GETPIPE_SZ", "F_GET_SEALS"}));
+}
+
+void CallText::append_argument(std::string& out, std::size_t index) const {
+    const Printer printer = printer_of(info_.arguments[index].type);
+    if (!(this->*printer)(out, index)) {
+        append_address(out, index);
+    }
+}
+
+CallText::Printer CallText::printer_of(std::string_view type) {
+    static constexpr std::array kPrinters{
+        TypePrinter{"fd", &CallText::print_descriptor},
+        TypePrinter{"fd2", &CallText::print_descriptor},
+        TypePrinter{"dirfd", &CallText::print_descriptor},
+        TypePrinter{"dirfd2", &CallText::print_descriptor},
+        TypePrinter{"path", &CallText::print_path},
+        TypePrinter{"path2", &CallText::print_path2},
+        TypePrinter{"text", &CallText::print_text},
+        TypePrinter{"text_out", &CallText::print_bytes},
+        TypePrinter{"bytes_in", &CallText::print_bytes},
+        TypePrinter{"bytes_out", &CallText::print_bytes},
+        TypePrinter{"iovec_in", &CallText::print_vectors},
+        TypePrinter{"iovec_out", &CallText::print_vectors},
+        TypePrinter{"message_in", &CallText::print_message},
+        TypePrinter{"message_out", &CallText::print_message},
+        TypePrinter{"address_in", &CallText::print_socket_address},
+        TypePrinter{"address_out", &CallText::print_socket_address},
+        TypePrinter{"stat_out", &CallText::print_stat},
+        TypePrinter{"timespec", &CallText::print_timespec},
+        TypePrinter{"timespec_or_value", &CallText::print_timespec},
+        TypePrinter{"poll_set", &CallText::print_poll_set},
+        TypePrinter{"epoll_events", &CallText::print_epoll_events},
+        TypePrinter{"offset", &CallText::print_offset},
+        TypePrinter{"long", &CallText::print_offset},
+        TypePrinter{"offset_low", &CallText::print_offset},
+        TypePrinter{"offset_pointer", &CallText::print_offset_pointer},
+        TypePrinter{"offset_pointer2", &CallText::print_offset_pointer},
+        TypePrinter{"address", &CallText::print_pointer},
+        TypePrinter{"pointer", &CallText::print_pointer},
+        TypePrinter{"structure_in", &CallText::print_structure},
+        TypePrinter{"structure_out", &CallText::print_structure},
+        TypePrinter{"open_how", &CallText::print_structure},
+        TypePrinter{"clone_args", &CallText::print_structure},
+        TypePrinter{"wait_status", &CallText::print_structure},
+        TypePrinter{"fd_pair", &CallText::print_structure},
+        TypePrinter{"epoll_event", &CallText::print_structure},
+        TypePrinter{"fd_set", &CallText::print_pointer},
+        TypePrinter{"messages_in", &CallText::print_pointer},
+        TypePrinter{"messages_out", &CallText::print_pointer},
+        TypePrinter{"control_blocks", &CallText::print_pointer},
+        TypePrinter{"io_events", &CallText::print_pointer},
+        TypePrinter{"ulong", &CallText::print_long_word},
+    };
+    for (const TypePrinter& entry : kPrinters) {
+        if (entry.type == type) {
+            return entry.printer;
+        }
+    }
+    return &CallText::print_plain;
+}
+
+bool CallText::print_descriptor(std::string& out, std::size_t index) const {
+    schema::append_argument(out, "dirfd", value(index));
+    const std::string_view type = info_.arguments[index].type;
+    const bool may_be_directory = type == "dirfd" || type == "dirfd2";
+    if (!may_be_directory && static_cast<std::int32_t>(value(index)) == AT_FDCWD) {
+        out.resize(out.size() - std::string_view("AT_FDCWD").size());
+        out.append("-100");
+    }
+    if (const schema::Object* object = object_of(index)) {
+        append_object(out, *object, names_);
+    }
+    return true;
+}
+
+bool CallText::print_path(std::string& out, std::size_t) const {
+    const auto path = schema::attachment(event_, Attachment::kPath);
+    if (path) {
+        append_quoted(out, *path, kPathMax);
+    }
+    return path.has_value();
+}
+
+bool CallText::print_path2(std::string& out, std::size_t) const {
+    const auto path = schema::attachment(event_, Attachment::kPath2);
+    if (path) {
+        append_quoted(out, *path, kPathMax);
+    }
+    return path.has_value();
+}
+
+bool CallText::print_text(std::string& out, std::size_t index) const {
+    const auto text = attached(Attachment::kPreview, index);
+    if (text) {
+        append_quoted(out, *text, limits_.text_max);
+    }
+    return text.has_value();
+}
+
+bool CallText::print_bytes(std::string& out, std::size_t index) const {
+    const std::string_view type = info_.arguments[index].type;
+    const auto data = attached(Attachment::kPreview, index);
+    if (!data || (type != "bytes_in" && failed())) {
+        return false;
+    }
+    const std::size_t whole = type == "bytes_in" ? (index + 1 < 6 ? static_cast<std::size_t>(value(index + 1)) : 0) : moved();
+    const std::string_view shown = data->substr(0, whole);
+    if (info_.name == "getcwd" && !shown.empty()) {
+        append_quoted(out, shown.substr(0, shown.find('\0')), kPathMax);
+    } else {
+        append_quoted(out, shown, limits_.text_max, shown.size() < whole);
+    }
+    return true;
+}
+
+bool CallText::print_vectors(std::string& out, std::size_t index) const {
+    const auto vectors = attached(Attachment::kStructure, index);
+    if (!vectors) {
+        return false;
+    }
+    const bool inward = info_.arguments[index].type == "iovec_in";
+    const std::size_t whole = inward ? ~std::size_t{0} : moved();
+    return append_iovecs(out, *vectors, attached(Attachment::kPreview, index).value_or(""), whole, limits_);
+}
+
+bool CallText::print_message(std::string& out, std::size_t index) const {
+    const auto message = attached(Attachment::kStructure, index);
+    if (!message) {
+        return false;
+    }
+    const bool inward = info_.arguments[index].type == "message_in";
+    return append_msghdr(out, *message, schema::attachment(event_, Attachment::kAddress).value_or(""),
+                         attached(Attachment::kPreview, index).value_or(""), inward ? ~std::size_t{0} : moved(), limits_);
+}
+
+bool CallText::print_socket_address(std::string& out, std::size_t index) const {
+    const auto address = schema::attachment(event_, Attachment::kAddress);
+    return value(index) != 0 && address && append_sockaddr(out, *address);
+}
+
+bool CallText::print_structure(std::string& out, std::size_t index) const {
+    const auto bytes = attached(Attachment::kStructure, index);
+    if (!bytes) {
+        return false;
+    }
+    const std::string_view type = info_.arguments[index].type;
+    if (type == "open_how") return append_open_how(out, *bytes);
+    if (type == "clone_args") return append_clone_args(out, *bytes);
+    if (type == "fd_pair") return append_int_pair(out, *bytes);
+    if (type == "wait_status") return append_wait_status(out, *bytes);
+    if (type == "epoll_event") return append_epoll_event(out, *bytes);
+    if (failed() && type == "structure_out") return false;
+    if (info_.name == "statx") return append_statx(out, *bytes);
+    if (info_.name == "statfs" || info_.name == "fstatfs") return append_statfs(out, *bytes);
+    if (info_.name == "utimensat") return append_timespecs(out, *bytes);
+    if (is_one_of(info_.name, {"select", "_newselect"})) return append_timeval(out, *bytes);
+    return false;
+}
+
+bool CallText::print_stat(std::string& out, std::size_t index) const {
+    const auto bytes = attached(Attachment::kStructure, index);
+    return bytes && !failed() && append_stat(out, *bytes);
+}
+
+bool CallText::print_timespec(std::string& out, std::size_t index) const {
+    const auto bytes = attached(Attachment::kStructure, index);
+    return bytes && append_timespec(out, *bytes);
+}
+
+bool CallText::print_poll_set(std::string& out, std::size_t index) const {
+    const auto bytes = attached(Attachment::kStructure, index);
+    return bytes && append_pollfds(out, *bytes, false, limits_);
+}
+
+bool CallText::print_epoll_events(std::string& out, std::size_t index) const {
+    const auto bytes = attached(Attachment::kStructure, index);
+    return bytes && !failed() && append_epoll_events(out, *bytes, moved(), limits_);
+}
+
+// On i386 an offset of 64 bits comes in two registers.
+bool CallText::print_offset(std::string& out, std::size_t index) const {
+    std::int64_t offset = signed_value(index);
+    const bool split = index + 1 < info_.argument_count && info_.arguments[index + 1].type == "offset_high";
+    if (split && info_.abi == schema::Abi::kI386) {
+        offset = static_cast<std::int64_t>((value(index + 1) << 32) | value(index));
+    }
+    fmt::format_to(std::back_inserter(out), "{}", offset);
+    return true;
+}
+
+bool CallText::print_offset_pointer(std::string& out, std::size_t index) const {
+    const auto bytes = attached(Attachment::kStructure, index);
+    return bytes && append_long(out, *bytes);
+}
+
+bool CallText::print_pointer(std::string& out, std::size_t index) const {
+    append_address(out, index);
+    return true;
+}
+
+bool CallText::print_long_word(std::string& out, std::size_t index) const {
+    if (info_.name.starts_with("fcntl") && index == 2) {
+        return print_fcntl_argument(out, index);
+    }
+    if (info_.name == "ioctl" || info_.name == "prctl") {
+        append_address(out, index);
+        if (value(index) == 0) {
+            out.resize(out.size() - 4);
+            out.push_back('0');
+        }
+        return true;
+    }
+    fmt::format_to(std::back_inserter(out), "{}", value(index));
+    return true;
+}
+
+bool CallText::print_fcntl_argument(std::string& out, std::size_t index) const {
+    const std::string command = schema::flags_text("fcntl_command", value(1));
+    if (command == "F_SETFL") {
+        schema::append_argument(out, "open_flags", value(index));
+    } else if (command == "F_SETFD") {
+        schema::append_argument(out, "close_on_exec", value(index));
+    } else if (command == "F_ADD_SEALS") {
+        schema::append_argument(out, "seals", value(index));
+    } else if (is_one_of(command, {"F_GETLK", "F_SETLK", "F_SETLKW", "F_OFD_GETLK", "F_OFD_SETLK", "F_OFD_SETLKW"})) {
+        const auto bytes = attached(Attachment::kStructure, index);
+        return bytes && append_flock(out, *bytes);
+    } else {
+        fmt::format_to(std::back_inserter(out), "{}", signed_value(index));
+    }
+    return true;
+}
+
+bool CallText::print_plain(std::string& out, std::size_t index) const {
+    const std::string_view type = info_.arguments[index].type;
+    constexpr std::uint64_t kLooksLikeAddress = std::uint64_t{1} << 32;
+    if (type == "int" && info_.name == "socket" && (value(0) == AF_INET || value(0) == AF_INET6)) {
+        schema::append_argument(out, "ip_protocol", value(index));
+    } else if (type == "device") {
+        const std::uint64_t device = value(index);
+        fmt::format_to(std::back_inserter(out), "makedev({:#x}, {:#x})", (device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
+    } else if (type == "uint" && value(index) >= kLooksLikeAddress && !info_.decoded) {
+        append_address(out, index);
+    } else {
+        std::array<std::uint64_t, 6> arguments{};
+        std::copy(std::begin(event_.arguments), std::end(event_.arguments), arguments.begin());
+        schema::append_argument(out, type, info_.abi == schema::Abi::kI386 && schema::find_flag_set(type) == nullptr
+                                               ? value(index)
+                                               : schema::argument_value(info_, index, arguments));
+    }
+    return true;
+}
+
+}  // namespace dyetrace::format

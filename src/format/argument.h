@@ -1,0 +1,85 @@
+// The arguments and the result of one system call as strace writes them.
+//
+//   CallText call(event, info, dictionary, names, limits);
+//   call.append_argument(out, 1);    "a/b"           from the attachment `path`
+//   call.append_result(out);         3</home/a/b>    -1 ENOENT (No such file or directory)    ? ERESTARTSYS (…)
+//
+// What did not come with the event (structures and data are captured on demand) is shown as its address.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "format/object_text.h"
+#include "format/structure.h"
+#include "schema/dictionary.h"
+#include "schema/syscalls.h"
+
+namespace dyetrace::format {
+
+class CallText {
+  public:
+    // All must outlive it.
+    CallText(const schema::SyscallEvent& event, const schema::SyscallInfo& info, const schema::Dictionary& dictionary,
+             Names names, const Limits& limits);
+
+    // False for one that is not shown (the mode of an open that creates nothing, the high half of an offset).
+    bool is_shown(std::size_t index) const;
+    void append_argument(std::string& out, std::size_t index) const;
+
+    bool failed() const;
+    // Behind the "= ".
+    void append_result(std::string& out) const;
+
+  private:
+    using Printer = bool (CallText::*)(std::string&, std::size_t) const;
+    struct TypePrinter {
+        std::string_view type;
+        Printer printer;
+    };
+    static Printer printer_of(std::string_view type);
+
+    std::uint64_t value(std::size_t index) const;        // as wide as the register is in this abi
+    std::int64_t signed_value(std::size_t index) const;  // a long of this abi
+    bool has(std::uint32_t bit) const { return (event_.present & bit) != 0; }
+    bool creates() const;
+    std::size_t moved() const;
+    std::optional<std::string_view> attached(schema::Attachment kind, std::size_t index) const;
+    const schema::Object* object_of(std::size_t index) const;
+    void append_address(std::string& out, std::size_t index) const;
+    void append_error(std::string& out) const;
+    bool append_returned_structure(std::string& out) const;
+
+    // Each appends and says so, or appends nothing: then the address is shown.
+    bool print_descriptor(std::string& out, std::size_t index) const;
+    bool print_path(std::string& out, std::size_t index) const;
+    bool print_path2(std::string& out, std::size_t index) const;
+    bool print_text(std::string& out, std::size_t index) const;
+    bool print_bytes(std::string& out, std::size_t index) const;
+    bool print_vectors(std::string& out, std::size_t index) const;
+    bool print_message(std::string& out, std::size_t index) const;
+    bool print_socket_address(std::string& out, std::size_t index) const;
+    bool print_structure(std::string& out, std::size_t index) const;
+    bool print_stat(std::string& out, std::size_t index) const;
+    bool print_timespec(std::string& out, std::size_t index) const;
+    bool print_poll_set(std::string& out, std::size_t index) const;
+    bool print_epoll_events(std::string& out, std::size_t index) const;
+    bool print_offset(std::string& out, std::size_t index) const;
+    bool print_offset_pointer(std::string& out, std::size_t index) const;
+    bool print_plain(std::string& out, std::size_t index) const;
+    bool print_pointer(std::string& out, std::size_t index) const;
+    bool print_long_word(std::string& out, std::size_t index) const;
+    bool print_fcntl_argument(std::string& out, std::size_t index) const;
+
+    const schema::SyscallEvent& event_;
+    const schema::SyscallInfo& info_;
+    const schema::Dictionary& dictionary_;
+    Names names_;
+    const Limits& limits_;
+};
+
+}  // namespace dyetrace::format

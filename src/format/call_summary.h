@@ -1,0 +1,40 @@
+// strace -c: calls of each kind counted, timed and added up.
+//
+//   % time     seconds  usecs/call     calls    errors syscall
+//   ------ ----------- ----------- --------- --------- ----------------
+//    61.22    0.000030          10         3         1 openat
+//   ------ ----------- ----------- --------- --------- ----------------
+//   100.00    0.000049           6         8         1 total
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dyetrace::format {
+
+struct CallTotal {
+    std::string name;
+    std::uint64_t calls = 0;
+    std::uint64_t errors = 0;
+    std::uint64_t total_ns = 0;
+};
+
+class CallSummary {
+  public:
+    // One call; its system time is what strace counts, we have the time it took.
+    void add(std::string_view name, bool failed, std::uint64_t ns);
+    void add(const CallTotal& total);
+
+    // By falling time, then calls, then name.
+    std::vector<CallTotal> sorted() const;
+    std::string text() const;
+
+  private:
+    CallTotal& total_of(std::string_view name);
+
+    std::vector<CallTotal> totals_;  // by rising name; a few hundred at most: there are no more calls
+};
+
+}  // namespace dyetrace::format

@@ -1,0 +1,112 @@
+#include "format/object_text.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <iterator>
+#include <string_view>
+
+#include "format/quote.h"
+
+namespace dyetrace::format {
+namespace {
+
+constexpr std::uint16_t kProtocolTcp = 6;
+constexpr std::uint16_t kProtocolUdp = 17;
+constexpr std::uint16_t kProtocolMptcp = 262;
+
+std::string_view internet_name(const schema::SocketEnds& socket) {
+    const bool v6 = socket.family == AF_INET6;
+    switch (socket.protocol) {
+        case kProtocolTcp: return v6 ? "TCPv6" : "TCP";
+        case kProtocolUdp: return v6 ? "UDPv6" : "UDP";
+        case kProtocolMptcp: return v6 ? "MPTCPv6" : "MPTCP";
+        default: break;
+    }
+    if (socket.socket_type == SOCK_RAW) {
+        return v6 ? "RAWv6" : "RAW";
+    }
+    return {};
+}
+
+std::string_view unix_name(std::uint16_t type) {
+    switch (type) {
+        case SOCK_STREAM: return "UNIX-STREAM";
+        case SOCK_DGRAM: return "UNIX-DGRAM";
+        case SOCK_SEQPACKET: return "UNIX-SEQPACKET";
+        default: return "UNIX";
+    }
+}
+
+void append_end(std::string& out, const std::string& address, std::uint16_t port, bool v6) {
+    out.append(v6 ? "[" : "").append(address);
+    fmt::format_to(std::back_inserter(out), "{}:{}", v6 ? "]" : "", port);
+}
+
+void append_internet(std::string& out, const schema::SocketEnds& socket, std::string_view name) {
+    const bool v6 = socket.family == AF_INET6;
+    const bool connected = socket.remote_port != 0;
+    out.append(name).append(":[");
+    append_end(out, socket.local_address, socket.local_port, v6);
+    if (connected) {
+        out.append("->");
+        append_end(out, socket.remote_address, socket.remote_port, v6);
+    }
+    out.push_back(']');
+}
+
+void append_unix(std::string& out, const schema::Object& object, const schema::SocketEnds& socket) {
+    fmt::format_to(std::back_inserter(out), "{}:[{}", unix_name(socket.socket_type), object.inode);
+    const auto& path = socket.unix_path && !socket.unix_path->empty() ? socket.unix_path : socket.unix_peer_path;
+    if (path && !path->empty()) {
+        const bool abstract = path->front() == '\0';
+        constexpr std::size_t kUnixPathMax = 108;
+        out.append(abstract ? ",@" : ",");
+        append_quoted(out, std::string_view(*path).substr(abstract ? 1 : 0), kUnixPathMax);
+    }
+    out.push_back(']');
+}
+
+}  // namespace
+
+void append_socket(std::string& out, const schema::Object& object) {
+    if (object.socket) {
+        const schema::SocketEnds& socket = *object.socket;
+        const bool internet = socket.family == AF_INET || socket.family == AF_INET6;
+        if (const std::string_view name = internet ? internet_name(socket) : std::string_view{}; !name.empty()) {
+            append_internet(out, socket, name);
+            return;
+        }
+        if (socket.family == AF_UNIX) {
+            append_unix(out, object, socket);
+            return;
+        }
+    }
+    fmt::format_to(std::back_inserter(out), "socket:[{}]", object.inode);
+}
+
+void append_object(std::string& out, const schema::Object& object, Names names) {
+    if (names == Names::kNone) {
+        return;
+    }
+    const bool is_socket = object.object_type == schema::ObjectType::kSocket || object.socket.has_value();
+    if (is_socket) {
+        out.push_back('<');
+        if (names == Names::kAll) {
+            append_socket(out, object);
+        } else {
+            fmt::format_to(std::back_inserter(out), "socket:[{}]", object.inode);
+        }
+        out.push_back('>');
+        return;
+    }
+    if (object.name() == nullptr) {
+        return;
+    }
+    constexpr std::uint8_t kUnlinked = 2;  // bit 1 of handle.flags
+    out.push_back('<');
+    append_between(out, *object.name());
+    out.append((object.flags & kUnlinked) != 0 ? ">(deleted)" : ">");
+}
+
+}  // namespace dyetrace::format

@@ -1,0 +1,23 @@
+// An object as strace -y and -yy show it behind a descriptor.
+//
+//   </home/a/b>   <pipe:[12]>   <TCP:[127.0.0.1:33->127.0.0.1:80]>   <UNIX-STREAM:[12,"/run/x"]>
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "schema/dictionary.h"
+
+namespace dyetrace::format {
+
+// No names; paths, and sockets by number (-y); sockets by their ends (-yy). strace's -yy also numbers devices
+// (</dev/null<char 1:3>>); a handle does not carry that number, so it is left out.
+enum class Names : std::uint8_t { kNone, kPaths, kAll };
+
+// Nothing for an object that has no name.
+void append_object(std::string& out, const schema::Object& object, Names names);
+
+// "TCP:[127.0.0.1:33->127.0.0.1:80]", "UDP:[0.0.0.0:53]", "UNIX-STREAM:[12->13]", "socket:[12]".
+void append_socket(std::string& out, const schema::Object& object);
+
+}  // namespace dyetrace::format

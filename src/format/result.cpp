@@ -1,0 +1,113 @@
+// What a call returned; its arguments are in argument.cpp.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <iterator>
+
+#include "format/argument.h"
+#include "schema/errors.h"
+#include "schema/flags.h"
+
+namespace dyetrace::format {
+namespace {
+
+struct Restart {
+    std::int64_t number;
+    std::string_view text;
+};
+
+// What only a tracer sees: the call will be made again, or has been.
+constexpr std::array kRestarts{
+    Restart{512, "To be restarted if SA_RESTART is set"},
+    Restart{513, "To be restarted"},
+    Restart{514, "To be restarted if no handler"},
+    Restart{516, "Interrupted by signal"},
+};
+
+}  // namespace
+
+void CallText::append_error(std::string& out) const {
+    const std::int64_t number = -event_.result;
+    const std::string name = schema::error_name(event_.result);
+    for (const Restart& restart : kRestarts) {
+        if (restart.number == number) {
+            fmt::format_to(std::back_inserter(out), "? {} ({})", name, restart.text);
+            return;
+        }
+    }
+    // strerrordesc_np: the same in every locale; nullptr for an error without a name.
+    const char* words = strerrordesc_np(static_cast<int>(number));
+    if (words == nullptr) {
+        fmt::format_to(std::back_inserter(out), "-1 {} (errno {})", name, number);
+    } else {
+        fmt::format_to(std::back_inserter(out), "-1 {} ({})", name, words);
+    }
+}
+
+// What strace shows behind the number: the ready descriptors of a poll, the flags of F_GETFL.
+bool CallText::append_returned_structure(std::string& out) const {
+    if (info_.name == "poll" || info_.name == "ppoll") {
+        if (event_.result == 0) {
+            out.append("0 (Timeout)");
+            return true;
+        }
+        const auto bytes = attached(schema::Attachment::kStructure, 0);
+        fmt::format_to(std::back_inserter(out), "{}", event_.result);
+        std::string ready;
+        if (bytes && append_pollfds(ready, *bytes, true, limits_)) {
+            fmt::format_to(std::back_inserter(out), " ({})", ready);
+        }
+        return true;
+    }
+    if (event_.result == 0 && (info_.name == "select" || info_.name == "pselect6" || info_.name == "_newselect")) {
+        out.append("0 (Timeout)");
+        return true;
+    }
+    if (info_.returns != "fcntl") {
+        return false;
+    }
+    const std::string command = schema::flags_text("fcntl_command", value(1));
+    const auto result = static_cast<std::uint64_t>(event_.result);
+    if (command == "F_GETFL") {
+        fmt::format_to(std::back_inserter(out), "{:#x} (flags {})", result, schema::flags_text("open_flags", result));
+    } else if (command == "F_GETFD" && result != 0) {
+        fmt::format_to(std::back_inserter(out), "{:#x} (flags {})", result, schema::flags_text("close_on_exec", result));
+    } else if (command == "F_GET_SEALS") {
+        fmt::format_to(std::back_inserter(out), "{:#x} (seals {})", result, schema::flags_text("seals", result));
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void CallText::append_result(std::string& out) const {
+    if (!has(schema::SyscallEvent::kHasResult) || info_.returns == "never") {
+        out.push_back('?');
+        return;
+    }
+    if (failed()) {
+        append_error(out);
+        return;
+    }
+    if (append_returned_structure(out)) {
+        return;
+    }
+    const auto raw = static_cast<std::uint64_t>(event_.result);
+    if (info_.returns == "address" || info_.returns == "pointer") {
+        fmt::format_to(std::back_inserter(out), "{:#x}", raw);
+    } else if (info_.returns == "mode") {
+        schema::append_argument(out, "mode", raw);
+    } else {
+        fmt::format_to(std::back_inserter(out), "{}", event_.result);
+    }
+    const bool made = has(schema::SyscallEvent::kHasFd) && event_.fd == event_.result;
+    if (made && has(schema::SyscallEvent::kHasHandle) && !has(schema::SyscallEvent::kHasNamesBase) &&
+        (info_.returns == "fd" || info_.returns == "fcntl")) {
+        if (const schema::Object* object = dictionary_.object(event_.handle_id)) {
+            append_object(out, *object, names_);
+        }
+    }
+}
+
+}  // namespace dyetrace::format

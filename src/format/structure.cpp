@@ -1,0 +1,275 @@
+#include "format/structure.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <linux/stat.h>
+#include <sys/statfs.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <iterator>
+#include <optional>
+#include <span>
+
+#include "schema/flags.h"
+
+namespace dyetrace::format {
+namespace {
+
+template <typename T>
+std::optional<T> read_at(std::string_view bytes, std::size_t at = 0) {
+    T value{};
+    if (bytes.size() < at || bytes.size() - at < sizeof(T)) {
+        return std::nullopt;
+    }
+    std::memcpy(&value, bytes.data() + at, sizeof(T));
+    return value;
+}
+
+template <typename... Arguments>
+void print(std::string& out, fmt::format_string<Arguments...> pattern, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(out), pattern, std::forward<Arguments>(arguments)...);
+}
+
+std::string flags(std::string_view type, std::uint64_t value) { return schema::flags_text(type, value); }
+
+// struct stat of x86_64; <sys/stat.h> and <linux/stat.h> do not go together.
+struct Stat {
+    std::uint64_t device, inode, links;
+    std::uint32_t mode, uid, gid, padding;
+    std::uint64_t rdev;
+    std::int64_t size, block_size, blocks;
+};
+static_assert(sizeof(Stat) == 72);
+
+bool append_time_or_word(std::string& out, std::string_view bytes, std::size_t at) {
+    const auto seconds = read_at<std::int64_t>(bytes, at);
+    const auto nanoseconds = read_at<std::int64_t>(bytes, at + 8);
+    if (!seconds || !nanoseconds) {
+        return false;
+    }
+    constexpr std::int64_t kNow = 0x3fffffff, kOmit = 0x3ffffffe;  // UTIME_NOW, UTIME_OMIT
+    if (*nanoseconds == kNow || *nanoseconds == kOmit) {
+        out.append(*nanoseconds == kNow ? "UTIME_NOW" : "UTIME_OMIT");
+    } else {
+        print(out, "{{tv_sec={}, tv_nsec={}}}", *seconds, *nanoseconds);
+    }
+    return true;
+}
+
+std::string_view file_system_name(std::uint64_t magic) {
+    switch (magic) {
+        case 0xef53: return "EXT2_SUPER_MAGIC";
+        case 0x01021994: return "TMPFS_MAGIC";
+        case 0x794c7630: return "OVERLAYFS_SUPER_MAGIC";
+        case 0x9123683e: return "BTRFS_SUPER_MAGIC";
+        case 0x58465342: return "XFS_SUPER_MAGIC";
+        case 0x9fa0: return "PROC_SUPER_MAGIC";
+        case 0x62656572: return "SYSFS_MAGIC";
+        case 0x6969: return "NFS_SUPER_MAGIC";
+        case 0x63677270: return "CGROUP2_SUPER_MAGIC";
+        default: return {};
+    }
+}
+
+}  // namespace
+
+bool append_timespec(std::string& out, std::string_view bytes) {
+    const auto seconds = read_at<std::int64_t>(bytes);
+    const auto nanoseconds = read_at<std::int64_t>(bytes, 8);
+    if (!seconds || !nanoseconds) {
+        return false;
+    }
+    print(out, "{{tv_sec={}, tv_nsec={}}}", *seconds, *nanoseconds);
+    return true;
+}
+
+bool append_timespecs(std::string& out, std::string_view bytes) {
+    if (bytes.size() < 32) {
+        return false;
+    }
+    out.push_back('[');
+    append_time_or_word(out, bytes, 0);
+    out.append(", ");
+    append_time_or_word(out, bytes, 16);
+    out.push_back(']');
+    return true;
+}
+
+bool append_timeval(std::string& out, std::string_view bytes) {
+    const auto seconds = read_at<std::int64_t>(bytes);
+    const auto microseconds = read_at<std::int64_t>(bytes, 8);
+    if (!seconds || !microseconds) {
+        return false;
+    }
+    print(out, "{{tv_sec={}, tv_usec={}}}", *seconds, *microseconds);
+    return true;
+}
+
+bool append_stat(std::string& out, std::string_view bytes) {
+    const auto stat = read_at<Stat>(bytes);
+    if (!stat) {
+        return false;
+    }
+    constexpr std::uint32_t kTypeMask = 0170000, kCharacter = 0020000, kBlock = 0060000;
+    const std::uint32_t type = stat->mode & kTypeMask;
+    if (type == kCharacter || type == kBlock) {
+        const std::uint64_t major = (stat->rdev >> 8) & 0xfff;
+        const std::uint64_t minor = (stat->rdev & 0xff) | ((stat->rdev >> 12) & 0xfff00);
+        print(out, "{{st_mode={}, st_rdev=makedev({:#x}, {:#x}), ...}}", flags("mode", stat->mode), major, minor);
+    } else {
+        print(out, "{{st_mode={}, st_size={}, ...}}", flags("mode", stat->mode), stat->size);
+    }
+    return true;
+}
+
+bool append_statx(std::string& out, std::string_view bytes) {
+    const auto statx = read_at<struct statx>(bytes);
+    if (!statx) {
+        return false;
+    }
+    print(out, "{{stx_mask={}, stx_attributes={}{:x}, stx_mode={}, stx_size={}, ...}}", flags("statx_mask", statx->stx_mask),
+          statx->stx_attributes == 0 ? "" : "0x", std::uint64_t{statx->stx_attributes}, flags("mode", statx->stx_mode),
+          std::uint64_t{statx->stx_size});
+    return true;
+}
+
+bool append_statfs(std::string& out, std::string_view bytes) {
+    const auto statfs = read_at<struct statfs>(bytes);
+    if (!statfs) {
+        return false;
+    }
+    const auto magic = static_cast<std::uint64_t>(statfs->f_type);
+    const std::string_view name = file_system_name(magic);
+    print(out, "{{f_type={}, f_bsize={}, f_blocks={}, f_bfree={}, f_bavail={}, f_files={}, f_ffree={}, ...}}",
+          name.empty() ? fmt::format("{:#x}", magic) : std::string(name), statfs->f_bsize, statfs->f_blocks,
+          statfs->f_bfree, statfs->f_bavail, statfs->f_files, statfs->f_ffree);
+    return true;
+}
+
+bool append_open_how(std::string& out, std::string_view bytes) {
+    const auto how = read_at<open_how>(bytes);
+    if (!how) {
+        return false;
+    }
+    print(out, "{{flags={}", flags("open_flags", how->flags));
+    if ((how->flags & (0100 | 020000000)) != 0) {  // O_CREAT, __O_TMPFILE
+        print(out, ", mode={}", flags("mode", how->mode));
+    }
+    print(out, ", resolve={}}}", flags("resolve_flags", how->resolve));
+    return true;
+}
+
+bool append_clone_args(std::string& out, std::string_view bytes) {
+    constexpr std::size_t kFirstVersion = 64;  // CLONE_ARGS_SIZE_VER0
+    if (bytes.size() < kFirstVersion) {
+        return false;
+    }
+    std::array<std::uint64_t, 8> words{};  // flags pidfd child_tid parent_tid exit_signal stack stack_size tls
+    std::memcpy(words.data(), bytes.data(), sizeof(words));
+    print(out, "{{flags={}, exit_signal={}, stack={:#x}, stack_size={:#x}}}", flags("clone_flags", words[0] & ~0xffull),
+          flags("signal", words[4]), words[5], words[6]);
+    return true;
+}
+
+bool append_flock(std::string& out, std::string_view bytes) {
+    const auto lock = read_at<struct flock>(bytes);
+    if (!lock) {
+        return false;
+    }
+    print(out, "{{l_type={}, l_whence={}, l_start={}, l_len={}}}", flags("lock_type", static_cast<std::uint16_t>(lock->l_type)),
+          flags("seek_whence", static_cast<std::uint16_t>(lock->l_whence)), lock->l_start, lock->l_len);
+    return true;
+}
+
+bool append_wait_status(std::string& out, std::string_view bytes) {
+    const auto status = read_at<int>(bytes);
+    if (!status) {
+        return false;
+    }
+    if (WIFEXITED(*status)) {
+        print(out, "[{{WIFEXITED(s) && WEXITSTATUS(s) == {}}}]", WEXITSTATUS(*status));
+    } else if (WIFSIGNALED(*status)) {
+        print(out, "[{{WIFSIGNALED(s) && WTERMSIG(s) == {}{}}}]", flags("signal", static_cast<unsigned>(WTERMSIG(*status))),
+              WCOREDUMP(*status) ? " && WCOREDUMP(s)" : "");
+    } else if (WIFSTOPPED(*status)) {
+        print(out, "[{{WIFSTOPPED(s) && WSTOPSIG(s) == {}}}]", flags("signal", static_cast<unsigned>(WSTOPSIG(*status))));
+    } else {
+        print(out, "[{:#x}]", static_cast<unsigned>(*status));
+    }
+    return true;
+}
+
+bool append_int_pair(std::string& out, std::string_view bytes) {
+    const auto first = read_at<int>(bytes);
+    const auto second = read_at<int>(bytes, sizeof(int));
+    if (!first || !second) {
+        return false;
+    }
+    print(out, "[{}, {}]", *first, *second);
+    return true;
+}
+
+bool append_long(std::string& out, std::string_view bytes) {
+    const auto value = read_at<std::int64_t>(bytes);
+    if (value) {
+        print(out, "[{}]", *value);
+    }
+    return value.has_value();
+}
+
+bool append_pollfds(std::string& out, std::string_view bytes, bool returned, const Limits& limits) {
+    constexpr std::size_t kSize = 8;  // struct pollfd: int fd, short events, short revents
+    if (bytes.size() < kSize) {
+        return false;
+    }
+    out.push_back('[');
+    std::size_t shown = 0;
+    for (std::size_t at = 0; at + kSize <= bytes.size(); at += kSize) {
+        const int fd = *read_at<int>(bytes, at);
+        const auto events = *read_at<std::uint16_t>(bytes, at + 4);
+        const auto ready = *read_at<std::uint16_t>(bytes, at + 6);
+        if (returned && ready == 0) {
+            continue;
+        }
+        if (shown++ == limits.items_max) {
+            out.append(", ...");
+            break;
+        }
+        print(out, "{}{{fd={}, {}={}}}", shown > 1 ? ", " : "", fd, returned ? "revents" : "events",
+              flags("poll_events", returned ? ready : events));
+    }
+    out.push_back(']');
+    return true;
+}
+
+bool append_epoll_event(std::string& out, std::string_view bytes) {
+    const auto events = read_at<std::uint32_t>(bytes);
+    const auto data = read_at<std::uint64_t>(bytes, 4);  // packed
+    if (!events || !data) {
+        return false;
+    }
+    print(out, "{{events={}, data={{u32={}, u64={}}}}}", flags("epoll_mask", *events), static_cast<std::uint32_t>(*data), *data);
+    return true;
+}
+
+bool append_epoll_events(std::string& out, std::string_view bytes, std::size_t count, const Limits& limits) {
+    constexpr std::size_t kSize = 12;
+    if (bytes.size() < std::min(count, limits.items_max) * kSize) {
+        return false;
+    }
+    out.push_back('[');
+    for (std::size_t i = 0; i < std::min(count, limits.items_max); ++i) {
+        out.append(i > 0 ? ", " : "");
+        append_epoll_event(out, bytes.substr(i * kSize, kSize));
+    }
+    out.append(count > limits.items_max ? ", ...]" : "]");
+    return true;
+}
+
+}  // namespace dyetrace::format

@@ -1,0 +1,49 @@
+// Structures of system calls as strace writes them, from bytes that came with an event.
+//
+//   append_sockaddr(out, …)   {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}
+//   append_timespec(out, …)   {tv_sec=1, tv_nsec=500000000}
+//
+// Layouts are those of x86_64; bytes may be fewer than the structure: then false is returned and nothing appended (the
+// caller shows the address).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace dyetrace::format {
+
+// How much of strings and arrays is shown.
+struct Limits {
+    std::size_t text_max = 32;   // bytes of a string (-s)
+    std::size_t items_max = 32;  // members of an array; behind them "..."
+};
+
+bool append_sockaddr(std::string& out, std::string_view bytes);
+bool append_timespec(std::string& out, std::string_view bytes);
+bool append_timespecs(std::string& out, std::string_view bytes);  // [{…}, {…}], UTIME_NOW and UTIME_OMIT by name
+bool append_timeval(std::string& out, std::string_view bytes);
+bool append_stat(std::string& out, std::string_view bytes);
+bool append_statx(std::string& out, std::string_view bytes);
+bool append_statfs(std::string& out, std::string_view bytes);
+bool append_open_how(std::string& out, std::string_view bytes);
+bool append_clone_args(std::string& out, std::string_view bytes);
+bool append_flock(std::string& out, std::string_view bytes);
+bool append_wait_status(std::string& out, std::string_view bytes);
+bool append_int_pair(std::string& out, std::string_view bytes);
+bool append_long(std::string& out, std::string_view bytes);  // [12]
+
+// Of as many pollfd as there are; `returned`: revents of those that have some, else fd and events of all.
+bool append_pollfds(std::string& out, std::string_view bytes, bool returned, const Limits& limits);
+bool append_epoll_event(std::string& out, std::string_view bytes);
+bool append_epoll_events(std::string& out, std::string_view bytes, std::size_t count, const Limits& limits);
+
+// [{iov_base="abc", iov_len=3}, …]; the strings come from `data`, which holds what the vectors hold one after the other,
+// up to `moved` bytes; addresses where it has nothing.
+bool append_iovecs(std::string& out, std::string_view bytes, std::string_view data, std::size_t moved, const Limits& limits);
+
+// A msghdr, behind it its iovecs.
+bool append_msghdr(std::string& out, std::string_view bytes, std::string_view name, std::string_view data, std::size_t moved,
+                   const Limits& limits);
+
+}  // namespace dyetrace::format

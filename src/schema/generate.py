@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from generator import emit_c, emit_docs, emit_flags, emit_sql, model  # noqa: E402
+from generator import emit_c, emit_columns, emit_docs, emit_flags, emit_sql, model  # noqa: E402
 
 REPOSITORY = model.ROOT.parent.parent
 
@@ -21,6 +21,10 @@ def products(schema):
         generated / "syscalls.bpf.h": emit_c.bpf_syscalls(schema),
         generated / "records.h": emit_c.cpp_records(schema),
         generated / "record_info.cpp": emit_c.record_info(schema),
+        generated / "columns.h": emit_columns.cpp_header(schema),
+        generated / "columns.cpp": emit_columns.cpp_source(schema),
+        generated / "enum_names.h": emit_columns.enum_header(schema),
+        generated / "enum_names.cpp": emit_columns.enum_source(schema),
         generated / "errors.cpp": emit_c.cpp_errors(schema),
         generated / "flags.cpp": emit_flags.cpp_flags(schema),
         generated / "syscalls.cpp": emit_c.cpp_syscalls(schema),

@@ -993,9 +993,9 @@ CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, a0, a1, a2, a
         [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5],
         lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}' END;
 -- A relative name behind the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
-CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') OR p = '/' THEN p ELSE
-    '/' || array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),
-        lambda done, part: CASE WHEN part[1] IN ('', '.') THEN done WHEN part[1] = '..' THEN done[:-2] ELSE done || part END), '/') END;
+CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
+    '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),
+        lambda done, part: CASE WHEN part[1] IN ('', '.') THEN done WHEN part[1] = '..' THEN done[:-2] ELSE done || part END), '/'), '') END;
 CREATE OR REPLACE MACRO _join_path(base, p) AS _plain_path(CASE WHEN p = '' THEN base WHEN base = '/' THEN '/' || p ELSE base || '/' || p END);
 CREATE OR REPLACE MACRO _family_name(v) AS CASE v WHEN 1 THEN 'unix' WHEN 2 THEN 'inet' WHEN 10 THEN 'inet6' WHEN 16 THEN 'netlink'
     WHEN 17 THEN 'packet' WHEN 38 THEN 'alg' WHEN 40 THEN 'vsock' WHEN 44 THEN 'xdp' ELSE v::VARCHAR END;
@@ -1007,9 +1007,9 @@ CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '
 
 -- Facts, once each: announcements are repeated after a loss.
 CREATE OR REPLACE TABLE _contexts AS
-SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any_value(ppid) AS ppid,
 )dyetrace"
-    R"dyetrace(       any_value(pid_in_namespace) AS pid_in_namespace, any_value(comm) AS comm, any_value(exe) AS exe, any_value(uid) AS uid,
+    R"dyetrace(SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any_value(ppid) AS ppid,
+       any_value(pid_in_namespace) AS pid_in_namespace, any_value(comm) AS comm, any_value(exe) AS exe, any_value(uid) AS uid,
        any_value(cgroup_id) AS cgroup_id, any_value(_container_of(cgroup)) AS container,
        any_value(network_namespace) AS network_namespace, any_value(mount_namespace) AS mount_namespace,
        any_value(process_start_ns) AS process_start_ns, any_value(thread_start_ns) AS thread_start_ns,
@@ -1257,9 +1257,9 @@ LEFT JOIN (SELECT _task_id(host_index, process_start_ns, pid) AS process_id, max
        ON t.process_id = c.process_id
 GROUP BY c.process_id;
 CREATE OR REPLACE VIEW threads AS
-SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
 )dyetrace"
-    R"dyetrace(       arg_max(c.comm, c.valid_from_ns) AS comm, any_value(c.thread_start_ns) AS start_ns, any_value(t.end_ns) AS end_ns
+    R"dyetrace(SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
+       arg_max(c.comm, c.valid_from_ns) AS comm, any_value(c.thread_start_ns) AS start_ns, any_value(t.end_ns) AS end_ns
 FROM _contexts c JOIN _hosts o USING (host_index)
 LEFT JOIN (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(end_ns) AS end_ns FROM raw_thread_end GROUP BY 1) t
        ON t.thread_id = c.thread_id

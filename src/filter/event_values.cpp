@@ -1,0 +1,450 @@
+#include "filter/event_values.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "schema/errors.h"
+#include "schema/generated/enum_names.h"
+#include "schema/syscalls.h"
+#include "schema/text.h"
+
+namespace dyetrace::filter {
+namespace {
+
+using schema::Attachment;
+using schema::EventColumn;
+using schema::PartEvent;
+using schema::SyscallEvent;
+
+Value name_or_null(std::string_view name) {
+    return name.empty() ? Value{} : Value::of(name);
+}
+
+Value number_if(bool present, Integer number) {
+    return present ? Value::of(number) : Value{};
+}
+
+Value syscall_name(std::uint8_t abi, std::uint16_t number) {
+    const auto* call = schema::find_syscall(static_cast<schema::Abi>(abi), number);
+    return call != nullptr ? Value::of(call->name) : Value{};
+}
+
+}  // namespace
+
+TextBuffers::TextBuffers() : buffers_(schema::event_columns().size()) {}
+
+std::string_view TextBuffers::escaped(EventColumn column, std::string_view bytes) {
+    if (needs_no_escape(bytes)) {
+        return bytes;
+    }
+    std::string& out = buffer(column);
+    out.clear();
+    schema::append_escaped(out, bytes);
+    return out;
+}
+
+std::string_view TextBuffers::kept(EventColumn column, std::string_view text) {
+    std::string& out = buffer(column);
+    out.assign(text);  // into the same place: `path = path` borrows it twice
+    return out;
+}
+
+bool needs_no_escape(std::string_view bytes) {
+    return std::all_of(bytes.begin(), bytes.end(), [](char c) {
+        return c > '\0' && c != '\\' && static_cast<unsigned char>(c) < 0x80;
+    });
+}
+
+std::string plain_path(std::string_view path) {
+    std::vector<std::string_view> parts;
+    bool plain = true;
+    for (std::size_t at = 0; at <= path.size();) {
+        const std::size_t end = std::min(path.find('/', at), path.size());
+        const std::string_view part = path.substr(at, end - at);
+        at = end + 1;
+        if (!part.empty() && part != "." && part != "..") {
+            parts.push_back(part);
+            continue;
+        }
+        plain = false;
+        if (part == ".." && !parts.empty()) {
+            parts.pop_back();
+        }
+    }
+    if (plain) {
+        return std::string(path);
+    }
+    std::string out;
+    for (const std::string_view part : parts) {
+        out += '/';
+        out += part;
+    }
+    return out.empty() ? "/" : out;
+}
+
+bool EventValues::set(schema::RecordBytes record,
+                      std::uint16_t cpu,
+                      const schema::Dictionary& dictionary) {
+    record_ = record;
+    cpu_ = cpu;
+    host_index_ = dictionary.host_index();
+    task_ = nullptr;
+    object_ = nullptr;
+    object2_ = nullptr;
+    if (record.size() < sizeof(schema::RecordHeader)) {
+        return false;
+    }
+    syscall_ = schema::as<SyscallEvent>(record);
+    part_ = schema::as<PartEvent>(record);
+    log_ = schema::as<schema::LogEvent>(record);
+    if (syscall_ != nullptr) {
+        task_ = dictionary.task(syscall_->context_id);
+        if ((syscall_->present & SyscallEvent::kHasHandle) != 0) {
+            object_ = dictionary.object(syscall_->handle_id);
+        }
+        if ((syscall_->present & SyscallEvent::kHasHandle2) != 0) {
+            object2_ = dictionary.object(syscall_->handle2_id);
+        }
+    } else if (part_ != nullptr) {
+        task_ = dictionary.task(part_->context_id);
+        if ((part_->present & PartEvent::kHasHandle) != 0) {
+            object_ = dictionary.object(part_->handle_id);
+        }
+    } else if (log_ != nullptr) {
+        task_ = dictionary.task(log_->context_id);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+Value EventValues::of(EventColumn column) const {
+    switch (column) {
+        case EventColumn::kEventId:
+        case EventColumn::kHost:
+        case EventColumn::kCpu:
+        case EventColumn::kWeight:
+            return of_all(column);
+        case EventColumn::kProcessId:
+        case EventColumn::kThreadId:
+        case EventColumn::kPid:
+        case EventColumn::kTid:
+        case EventColumn::kPpid:
+        case EventColumn::kPidInNamespace:
+        case EventColumn::kComm:
+        case EventColumn::kExe:
+        case EventColumn::kUid:
+        case EventColumn::kCgroupId:
+        case EventColumn::kContainer:
+        case EventColumn::kNetworkNamespace:
+            return task_ != nullptr ? of_task(column) : Value{};
+        case EventColumn::kFileSystem:
+        case EventColumn::kLocalAddress:
+        case EventColumn::kLocalPort:
+        case EventColumn::kConnectionId:
+            return object_ != nullptr ? of_object(column) : Value{};
+        default:
+            break;
+    }
+    if (syscall_ != nullptr) {
+        return of_syscall(column);
+    }
+    return part_ != nullptr ? of_part(column) : of_log(column);
+}
+
+bool EventValues::path_is_of_handle(EventColumn column) const {
+    if (part_ != nullptr) {
+        return column == EventColumn::kPath && object_ != nullptr;
+    }
+    if (syscall_ == nullptr) {
+        return false;
+    }
+    if (column == EventColumn::kPath) {
+        return object_ != nullptr && (syscall_->present & SyscallEvent::kHasNamesBase) == 0;
+    }
+    return column == EventColumn::kPath2 && object2_ != nullptr &&
+           (syscall_->present & SyscallEvent::kHasNamesBase2) == 0;
+}
+
+Value EventValues::of_all(EventColumn column) const {
+    switch (column) {
+        case EventColumn::kEventId:
+            return Value::of(
+                Integer{schema::event_id(host_index_, cpu_, schema::header_of(record_).sequence)});
+        case EventColumn::kHost:
+            return Value::of(host_);
+        case EventColumn::kCpu:
+            return Value::of(Integer{cpu_});
+        default:
+            return Value::of(Integer{1});
+    }
+}
+
+Value EventValues::of_task(EventColumn column) const {
+    switch (column) {
+        case EventColumn::kProcessId:
+            return Value::of(Integer{task_->process_id});
+        case EventColumn::kThreadId:
+            return Value::of(Integer{task_->thread_id});
+        case EventColumn::kPid:
+            return Value::of(Integer{task_->pid});
+        case EventColumn::kTid:
+            return Value::of(Integer{task_->tid});
+        case EventColumn::kPpid:
+            return Value::of(Integer{task_->ppid});
+        case EventColumn::kPidInNamespace:
+            return Value::of(Integer{task_->pid_in_namespace});
+        case EventColumn::kComm:
+            return Value::of(buffers_.escaped(column, task_->comm));
+        case EventColumn::kExe:
+            return task_->exe ? Value::of(buffers_.escaped(column, *task_->exe)) : Value{};
+        case EventColumn::kUid:
+            return Value::of(Integer{task_->uid});
+        case EventColumn::kCgroupId:
+            return Value::of(Integer{task_->cgroup_id});
+        case EventColumn::kContainer:
+            return task_->cgroup ? name_or_null(schema::container_of(
+                                       buffers_.escaped(column, *task_->cgroup)))
+                                 : Value{};
+        default:
+            return Value::of(Integer{task_->network_namespace});
+    }
+}
+
+Value EventValues::of_object(EventColumn column) const {
+    if (column == EventColumn::kFileSystem) {
+        return Value::of(buffers_.escaped(column, object_->file_system));
+    }
+    if (!object_->socket) {
+        return {};
+    }
+    const schema::SocketEnds& ends = *object_->socket;
+    switch (column) {
+        case EventColumn::kLocalAddress:
+            return name_or_null(ends.local_address);
+        case EventColumn::kLocalPort:
+            return number_if(ends.local_port != 0, ends.local_port);
+        default:
+            return number_if(ends.connection_id != 0, ends.connection_id);
+    }
+}
+
+// remote_address and remote_port: of the message where it names one, else of the socket.
+Value EventValues::remote(EventColumn column) const {
+    const auto bytes = syscall_ != nullptr ? schema::attachment(*syscall_, Attachment::kAddress)
+                                           : schema::attachment(*part_, Attachment::kAddress);
+    const auto address = bytes ? schema::parse_socket_address(*bytes) : std::nullopt;
+    if (column == EventColumn::kRemoteAddress) {
+        if (address) {
+            return Value::of(buffers_.kept(column, address->address));
+        }
+        return object_ != nullptr && object_->socket ? name_or_null(object_->socket->remote_address)
+                                                     : Value{};
+    }
+    if (address) {
+        return number_if(address->has_port, address->port);
+    }
+    const bool known = object_ != nullptr && object_->socket && object_->socket->remote_port != 0;
+    return known ? Value::of(Integer{object_->socket->remote_port}) : Value{};
+}
+
+Value EventValues::error(bool has_result, std::int64_t result) const {
+    if (!has_result || result >= 0 || result < -4095) {
+        return {};
+    }
+    return Value::of(buffers_.kept(EventColumn::kError, schema::error_name(result)));
+}
+
+Value EventValues::joined(EventColumn column, std::string_view base, std::string_view name) const {
+    std::string whole(base);
+    if (!name.empty()) {
+        whole += base == "/" ? "" : "/";
+        whole += name;
+    }
+    return Value::of(buffers_.kept(column, plain_path(whole)));
+}
+
+Value EventValues::path(EventColumn column,
+                        bool has_handle,
+                        bool names_base,
+                        const schema::Object* object,
+                        Attachment kind) const {
+    const std::string* of_handle = object != nullptr ? object->name() : nullptr;
+    if (has_handle && !names_base) {
+        return of_handle != nullptr ? Value::of(buffers_.escaped(column, *of_handle)) : Value{};
+    }
+    const auto given = schema::attachment(*syscall_, kind);
+    if (!given || (names_base && of_handle == nullptr)) {
+        return {};
+    }
+    if (!names_base) {
+        return Value::of(buffers_.escaped(column, *given));
+    }
+    if (needs_no_escape(*of_handle) && needs_no_escape(*given)) {
+        return joined(column, *of_handle, *given);
+    }
+    return joined(column, schema::escaped(*of_handle), schema::escaped(*given));
+}
+
+Value EventValues::of_syscall(EventColumn column) const {
+    const SyscallEvent& e = *syscall_;
+    const bool has_duration = (e.present & SyscallEvent::kHasDuration) != 0;
+    const bool has_result = (e.present & SyscallEvent::kHasResult) != 0;
+    switch (column) {
+        case EventColumn::kStartNs:
+            return Value::of(Integer{e.start_ns});
+        case EventColumn::kDurationNs:
+            return number_if(has_duration, e.duration_ns);
+        case EventColumn::kOnCpuNs:
+            return number_if(has_duration, Integer{e.duration_ns} - e.off_cpu_ns);
+        case EventColumn::kKind:
+            return Value::of(schema::kind_name(static_cast<std::uint8_t>(schema::Kind::kSyscall)));
+        case EventColumn::kName:
+            return syscall_name(e.abi, e.syscall);
+        case EventColumn::kClass:
+            return name_or_null(schema::class_name(e.event_class));
+        case EventColumn::kAbi:
+            return name_or_null(schema::abi_name(e.abi));
+        case EventColumn::kState:
+            return name_or_null(schema::state_name(e.state));
+        case EventColumn::kResult:
+            return number_if(has_result, e.result);
+        case EventColumn::kError:
+            return error(has_result, e.result);
+        case EventColumn::kFd:
+            return number_if((e.present & SyscallEvent::kHasFd) != 0, e.fd);
+        case EventColumn::kFileOffset:
+            return number_if((e.present & SyscallEvent::kHasFileOffset) != 0, e.file_offset);
+        case EventColumn::kFileOffset2:
+            return number_if((e.present & SyscallEvent::kHasFileOffset2) != 0, e.file_offset2);
+        case EventColumn::kObjectSize:
+            return number_if((e.present & SyscallEvent::kHasObjectSize) != 0, e.object_size);
+        case EventColumn::kRequested:
+            return number_if((e.present & SyscallEvent::kHasRequested) != 0, e.requested);
+        case EventColumn::kBytes:
+            return number_if((e.present & SyscallEvent::kHasBytes) != 0, e.bytes);
+        case EventColumn::kStreamOffset:
+            return number_if((e.present & SyscallEvent::kHasStreamOffset) != 0, e.stream_offset);
+        default:
+            return of_syscall_object(column);
+    }
+}
+
+Value EventValues::of_syscall_object(EventColumn column) const {
+    const SyscallEvent& e = *syscall_;
+    const bool names_base = (e.present & SyscallEvent::kHasNamesBase) != 0;
+    const bool names_base2 = (e.present & SyscallEvent::kHasNamesBase2) != 0;
+    const bool has_handle = (e.present & SyscallEvent::kHasHandle) != 0;
+    const bool has_handle2 = (e.present & SyscallEvent::kHasHandle2) != 0;
+    switch (column) {
+        case EventColumn::kObjectId:
+            return object_ != nullptr && !names_base ? Value::of(Integer{object_->object_id})
+                                                     : Value{};
+        case EventColumn::kObject2Id:
+            return object2_ != nullptr && !names_base2 ? Value::of(Integer{object2_->object_id})
+                                                       : Value{};
+        case EventColumn::kObjectType:
+            return object_ != nullptr && !names_base
+                       ? name_or_null(schema::object_type_name(
+                             static_cast<std::uint8_t>(object_->object_type)))
+                       : Value{};
+        case EventColumn::kPath:
+            return path(column, has_handle, names_base, object_, Attachment::kPath);
+        case EventColumn::kPath2:
+            return path(column, has_handle2, names_base2, object2_, Attachment::kPath2);
+        case EventColumn::kArgumentPath: {
+            const auto given = schema::attachment(e, Attachment::kPath);
+            return given ? Value::of(buffers_.escaped(column, *given)) : Value{};
+        }
+        case EventColumn::kOffsetCertain:
+            if ((e.present & SyscallEvent::kHasFileOffset) == 0) {
+                return {};
+            }
+            return Value::of((e.present & SyscallEvent::kHasOffsetCertain) != 0);
+        case EventColumn::kRemoteAddress:
+        case EventColumn::kRemotePort:
+            return remote(column);
+        case EventColumn::kTargetProcessId: {
+            const bool known = (e.present & SyscallEvent::kHasTarget) != 0 && e.target_start_ns > 0;
+            return number_if(known, schema::task_id(host_index_, e.target_start_ns, e.target_tid));
+        }
+        default:
+            return {};
+    }
+}
+
+Value EventValues::of_part(EventColumn column) const {
+    const PartEvent& e = *part_;
+    const bool has_result = (e.present & PartEvent::kHasResult) != 0;
+    const bool has_offset = (e.present & PartEvent::kHasFileOffset) != 0;
+    switch (column) {
+        case EventColumn::kStartNs:
+            return Value::of(Integer{e.start_ns});
+        case EventColumn::kDurationNs:
+            return number_if((e.present & PartEvent::kHasDuration) != 0, e.duration_ns);
+        case EventColumn::kKind:
+            return Value::of(schema::kind_name(static_cast<std::uint8_t>(schema::Kind::kSyscall)));
+        case EventColumn::kName:
+            return syscall_name(e.abi, e.operation);
+        case EventColumn::kClass:
+            return name_or_null(schema::class_name(e.event_class));
+        case EventColumn::kAbi:
+            return name_or_null(schema::abi_name(e.abi));
+        case EventColumn::kState:
+            return Value::of(schema::state_name(has_result ? 0 : 1));
+        case EventColumn::kResult:
+            return number_if(has_result, e.result);
+        case EventColumn::kError:
+            return error(has_result, e.result);
+        case EventColumn::kParentEventId:
+            return Value::of(Integer{schema::event_id(host_index_, cpu_, e.parent_sequence)});
+        case EventColumn::kPart:
+            return Value::of(Integer{e.part});
+        case EventColumn::kFd:
+            return number_if((e.present & PartEvent::kHasFd) != 0, e.fd);
+        case EventColumn::kObjectId:
+            return object_ != nullptr ? Value::of(Integer{object_->object_id}) : Value{};
+        case EventColumn::kObjectType:
+            return object_ != nullptr ? name_or_null(schema::object_type_name(
+                                            static_cast<std::uint8_t>(object_->object_type)))
+                                      : Value{};
+        case EventColumn::kPath: {
+            const std::string* name = object_ != nullptr ? object_->name() : nullptr;
+            return name != nullptr ? Value::of(buffers_.escaped(column, *name)) : Value{};
+        }
+        case EventColumn::kFileOffset:
+            return number_if(has_offset, e.file_offset);
+        case EventColumn::kOffsetCertain:
+            return has_offset ? Value::of((e.present & PartEvent::kHasOffsetCertain) != 0)
+                              : Value{};
+        case EventColumn::kRequested:
+            return number_if((e.present & PartEvent::kHasRequested) != 0, e.requested);
+        case EventColumn::kBytes:
+            return number_if((e.present & PartEvent::kHasBytes) != 0, e.bytes);
+        case EventColumn::kRemoteAddress:
+        case EventColumn::kRemotePort:
+            return remote(column);
+        case EventColumn::kStreamOffset:
+            return number_if((e.present & PartEvent::kHasStreamOffset) != 0, e.stream_offset);
+        default:
+            return {};
+    }
+}
+
+Value EventValues::of_log(EventColumn column) const {
+    switch (column) {
+        case EventColumn::kStartNs:
+            return Value::of(Integer{log_->start_ns});
+        case EventColumn::kKind:
+            return name_or_null(schema::kind_name(log_->kind));
+        case EventColumn::kClass:
+            return Value::of(schema::class_name(static_cast<std::uint8_t>(schema::Class::kOther)));
+        case EventColumn::kState:
+            return Value::of(
+                schema::state_name(static_cast<std::uint8_t>(schema::State::kFinished)));
+        default:
+            return {};
+    }
+}
+
+}  // namespace dyetrace::filter

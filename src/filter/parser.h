@@ -1,0 +1,24 @@
+// From the text of a condition to its tree, checked: every column is there, every operator gets what it can compare.
+//
+//   or ─ and ─ not ─ is ─ comparison ─ like/in/between ─ bits ─ sum ─ product ─ primary      (DuckDB's precedence)
+//
+// What comes out means what DuckDB means by the same words; what would differ is refused with the place and a hint:
+// "at character 1: there is no column 'pth', did you mean 'path'?". Limits: kDepthMax, kNodesMax.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/result.h"
+#include "filter/expression.h"
+
+namespace dyetrace::filter {
+
+// Nested parentheses and NOTs: what recursion over the tree may cost of a small stack.
+constexpr std::size_t kDepthMax = 100;
+// Columns, constants and operators: a list of 1,000 pids fits ten times.
+constexpr std::size_t kNodesMax = 10'000;
+
+Result<Expression> parse_condition(std::string_view condition);
+
+}  // namespace dyetrace::filter

@@ -1,0 +1,12 @@
+// A condition as SQL for a WHERE of DuckDB; parse_condition() reads the same tree from it.
+#pragma once
+
+#include <string>
+
+#include "filter/expression.h"
+
+namespace dyetrace::filter {
+
+std::string sql_text(const Expression& expression);
+
+}  // namespace dyetrace::filter

@@ -45,7 +45,7 @@ Result<Session> Session::start(Targets targets, capture::CaptureOptions options)
 Result<void> Session::attach() {
     started_ns_ = base::boot_time_ns();
     if (child_) {
-        TRY(capture_.watch(child_->pid()));
+        TRY(capture_.watch_held_back(child_->pid()));
     }
     TRY(capture_.exclude(getpid()));
     TRY(capture_.attach());

@@ -30,6 +30,7 @@ using base::ErrorCode;
 constexpr std::uint64_t kRecordBytesMax = 16384;  // RECORD_BYTES_MAX of src/kernel/maps.h: the slack behind a ring's end
 constexpr std::uint32_t kTaskWatched = 1;         // enum task_flags of src/kernel/maps.h
 constexpr std::uint32_t kTaskExcluded = 2;
+constexpr std::uint32_t kTaskSkipsOneExit = 4;
 
 struct SkeletonDeleter {
     void operator()(dyetrace_bpf* skeleton) const { dyetrace_bpf__destroy(skeleton); }
@@ -187,6 +188,7 @@ Result<void> Capture::State::mark(pid_t process, std::uint32_t flags) {
 }
 
 Result<void> Capture::watch(pid_t process) { return state_->mark(process, kTaskWatched); }
+Result<void> Capture::watch_held_back(pid_t process) { return state_->mark(process, kTaskWatched | kTaskSkipsOneExit); }
 Result<void> Capture::exclude(pid_t process) { return state_->mark(process, kTaskExcluded); }
 
 Result<void> Capture::stop() {

@@ -91,6 +91,8 @@ class Capture {
 
     Result<void> attach();
     Result<void> watch(pid_t process);
+    // A process that waits in a call of ours before its execve: the rest of that call is not recorded.
+    Result<void> watch_held_back(pid_t process);
     Result<void> exclude(pid_t process);
     Result<void> stop();
 

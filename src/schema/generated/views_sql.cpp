@@ -108,19 +108,19 @@ INSERT INTO _flag_sets VALUES ('shutdown_how', {'width': 4294967295, 'field': 42
 INSERT INTO _flag_sets VALUES ('sigmask_how', {'width': 4294967295, 'field': 4294967295, 'rest_mask': 0, 'nameless': 4294967295, 'numbers': [0, 1, 2], 'names': ['SIG_BLOCK', 'SIG_UNBLOCK', 'SIG_SETMASK'], 'bits': NULL, 'zero': '0x0', 'rest': 'hex', 'last': false});
 INSERT INTO _flag_sets VALUES ('signal', {'width': 4294967295, 'field': 4294967295, 'rest_mask': 0, 'nameless': 4294967295, 'numbers': [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64], 'names': ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGKILL', 'SIGUSR1', 'SIGSEGV', 'SIGUSR2', 'SIGPIPE', 'SIGALRM', 'SIGTERM', 'SIGSTKFLT', 'SIGCHLD', 'SIGCONT', 'SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU', 'SIGURG', 'SIGXCPU', 'SIGXFSZ', 'SIGVTALRM', 'SIGPROF', 'SIGWINCH', 'SIGIO', 'SIGPWR', 'SIGSYS', 'SIGRTMIN', 'SIGRT_1', 'SIGRT_2', 'SIGRT_3', 'SIGRT_4', 'SIGRT_5', 'SIGRT_6', 'SIGRT_7', 'SIGRT_8', 'SIGRT_9', 'SIGRT_10', 'SIGRT_11', 'SIGRT_12', 'SIGRT_13', 'SIGRT_14', 'SIGRT_15', 'SIGRT_16', 'SIGRT_17', 'SIGRT_18', 'SIGRT_19', 'SIGRT_20', 'SIGRT_21', 'SIGRT_22', 'SIGRT_23', 'SIGRT_24', 'SIGRT_25', 'SIGRT_26', 'SIGRT_27', 'SIGRT_28', 'SIGRT_29', 'SIGRT_30', 'SIGRT_31', 'SIGRT_32'], 'bits': NULL, 'zero': '0x0', 'rest': 'decimal', 'last': false});
 INSERT INTO _flag_sets VALUES ('signalfd_flags', {'width': 4294967295, 'field': 0, 'rest_mask': 4294440959, 'nameless': 4294440959, 'numbers': [], 'names': [], 'bits': [{'bit': 524288, 'cover': 0, 'name': 'SFD_CLOEXEC'}, {'bit': 2048, 'cover': 0, 'name': 'SFD_NONBLOCK'}], 'zero': '0', 'rest': 'hex', 'last': false});
-INSERT INTO _flag_sets VALUES ('socket_family', {'width': 4294967295, 'field': 4294967295, 'rest_mask': 0, 'nameless': 4294967295, 'numbers': [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45], 'names': ['AF_UNSPEC', 'AF_UNIX', 'AF_INET', 'AF_AX25', 'AF_IPX', 'AF_APPLETALK', 'AF_NETROM', 'AF_BRIDGE', 'AF_ATMPVC', 'AF_X25', 'AF_INET6', 'AF_ROSE', 'AF_DECnet', 'AF_NETBEUI', 'AF_SECURITY', 'AF_KEY', 'AF_NETLINK', 'AF_PACKET', 'AF_ASH', 'AF_ECONET', 'AF_ATMSVC', 'AF_RDS', 'AF_SNA', 'AF_IRDA', 'AF_PPPOX', 'AF_WANPIPE', 'AF_LLC', 'AF_IB', 'AF_MPLS', 'AF_CAN', 'AF_TIPC', 'AF_BLUETOOTH', 'AF_IUCV', 'AF_RXRPC', 'AF_ISDN', 'AF_PHONET', 'AF_IEEE802154', 'AF_CAIF', 'AF_ALG', 'AF_NFC', 'AF_VSOCK', 'AF_KCM', 'AF_QIPCRTR', 'AF_SMC', 'AF_XDP', 'AF_MCTP'], 'bits': NULL, 'zero': '0x0', 'rest': 'hex', 'last': false});
 )dyetrace"
-    R"dyetrace(INSERT INTO _flag_sets VALUES ('socket_flags', {'width': 4294967295, 'field': 0, 'rest_mask': 4294440959, 'nameless': 4294440959, 'numbers': [], 'names': [], 'bits': [{'bit': 524288, 'cover': 0, 'name': 'SOCK_CLOEXEC'}, {'bit': 2048, 'cover': 0, 'name': 'SOCK_NONBLOCK'}], 'zero': '0', 'rest': 'hex', 'last': false});
+    R"dyetrace(INSERT INTO _flag_sets VALUES ('socket_family', {'width': 4294967295, 'field': 4294967295, 'rest_mask': 0, 'nameless': 4294967295, 'numbers': [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45], 'names': ['AF_UNSPEC', 'AF_UNIX', 'AF_INET', 'AF_AX25', 'AF_IPX', 'AF_APPLETALK', 'AF_NETROM', 'AF_BRIDGE', 'AF_ATMPVC', 'AF_X25', 'AF_INET6', 'AF_ROSE', 'AF_DECnet', 'AF_NETBEUI', 'AF_SECURITY', 'AF_KEY', 'AF_NETLINK', 'AF_PACKET', 'AF_ASH', 'AF_ECONET', 'AF_ATMSVC', 'AF_RDS', 'AF_SNA', 'AF_IRDA', 'AF_PPPOX', 'AF_WANPIPE', 'AF_LLC', 'AF_IB', 'AF_MPLS', 'AF_CAN', 'AF_TIPC', 'AF_BLUETOOTH', 'AF_IUCV', 'AF_RXRPC', 'AF_ISDN', 'AF_PHONET', 'AF_IEEE802154', 'AF_CAIF', 'AF_ALG', 'AF_NFC', 'AF_VSOCK', 'AF_KCM', 'AF_QIPCRTR', 'AF_SMC', 'AF_XDP', 'AF_MCTP'], 'bits': NULL, 'zero': '0x0', 'rest': 'hex', 'last': false});
+INSERT INTO _flag_sets VALUES ('socket_flags', {'width': 4294967295, 'field': 0, 'rest_mask': 4294440959, 'nameless': 4294440959, 'numbers': [], 'names': [], 'bits': [{'bit': 524288, 'cover': 0, 'name': 'SOCK_CLOEXEC'}, {'bit': 2048, 'cover': 0, 'name': 'SOCK_NONBLOCK'}], 'zero': '0', 'rest': 'hex', 'last': false});
 INSERT INTO _flag_sets VALUES ('socket_level', {'width': 4294967295, 'field': 4294967295, 'rest_mask': 0, 'nameless': 4294967295, 'numbers': [0, 1, 6, 17, 40, 41, 58, 100, 101, 132, 136, 255, 256, 257, 258, 259, 260, 261, 262, 263, 264, 265, 266, 267, 268, 269, 270, 271, 272, 273, 274, 275, 276, 277, 278, 279, 280, 281, 282, 283], 'names': ['SOL_IP', 'SOL_SOCKET', 'SOL_TCP', 'SOL_UDP', 'AF_VSOCK', 'SOL_IPV6', 'SOL_ICMPV6', 'SOL_CAN_BASE', 'SOL_CAN_RAW', 'SOL_SCTP', 'SOL_UDPLITE', 'SOL_RAW', 'SOL_IPX', 'SOL_AX25', 'SOL_ATALK', 'SOL_NETROM', 'SOL_ROSE', 'SOL_DECNET', 'SOL_X25', 'SOL_PACKET', 'SOL_ATM', 'SOL_AAL', 'SOL_IRDA', 'SOL_NETBEUI', 'SOL_LLC', 'SOL_DCCP', 'SOL_NETLINK', 'SOL_TIPC', 'SOL_RXRPC', 'SOL_PPPOL2TP', 'SOL_BLUETOOTH', 'SOL_PNPIPE', 'SOL_RDS', 'SOL_IUCV', 'SOL_CAIF', 'SOL_ALG', 'SOL_NFC', 'SOL_KCM', 'SOL_TLS', 'SOL_XDP'], 'bits': NULL, 'zero': '0x0', 'rest': 'hex', 'last': false});
 INSERT INTO _flag_sets VALUES ('socket_option', {'width': 18446744073709551615, 'field': 18446744073709551615, 'rest_mask': 0, 'nameless': 4294967295, 'numbers': [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 4294967297, 4294967298, 4294967299, 4294967300, 4294967301, 4294967302, 4294967303, 4294967304, 4294967305, 4294967306, 4294967307, 4294967308, 4294967309, 4294967310, 4294967311, 4294967312, 4294967313, 4294967314, 4294967315, 4294967316, 4294967317, 4294967318, 4294967319, 4294967320, 4294967321, 4294967322, 4294967323, 4294967324, 4294967325, 4294967326, 4294967327, 4294967328, 4294967329, 4294967330, 4294967331, 4294967332, 4294967333, 4294967334, 4294967335, 4294967336, 4294967337, 4294967338, 4294967339, 4294967340, 4294967341, 4294967342, 4294967343, 4294967344, 4294967345, 4294967346, 4294967347, 4294967348, 4294967349, 4294967351, 4294967352, 4294967353, 4294967355, 4294967356, 4294967357, 4294967358, 4294967359, 4294967360, 4294967361, 4294967362, 4294967363, 4294967364, 4294967365, 4294967366, 4294967367, 4294967368, 4294967369, 4294967370, 4294967371, 25769803777, 25769803778, 25769803779, 25769803780, 25769803781, 25769803782, 25769803783, 25769803784, 25769803785, 25769803786, 25769803787, 25769803788, 25769803789, 25769803790, 25769803791, 25769803792, 25769803793, 25769803794, 25769803795, 25769803796, 25769803797, 25769803798, 25769803799, 25769803800, 25769803801, 25769803802, 25769803803, 25769803804, 25769803805, 25769803806, 25769803807, 25769803808, 25769803809, 25769803810, 25769803811, 25769803812, 25769803813, 73014444033, 73014444132, 73014444133, 73014444134, 73014444135, 73014444136, 176093659137, 176093659138, 176093659139, 176093659140, 176093659141, 176093659142, 176093659143, 176093659144, 176093659145, 176093659146, 176093659147, 176093659152, 176093659153, 176093659154, 176093659155, 176093659156, 176093659157, 176093659158, 176093659159, 176093659160, 176093659161, 176093659162, 176093659163, 176093659164, 176093659165, 176093659166, 176093659167, 176093659168, 176093659169, 176093659170, 176093659171, 176093659172, 176093659178, 176093659179, 176093659180, 176093659181, 176093659182, 176093659183, 176093659184, 176093659185, 176093659186, 176093659187, 176093659188, 176093659189, 176093659190, 176093659191, 176093659192, 176093659193, 176093659194, 176093659195, 176093659196, 176093659197, 176093659198, 176093659199, 176093659200, 176093659201, 176093659202, 176093659203, 176093659204, 176093659205, 176093659206, 176093659208, 176093659209, 176093659210, 176093659211, 176093659212, 176093659213, 176093659214, 1159641169921, 1159641169922, 1159641169923, 1159641169924, 1159641169925, 1159641169926, 1159641169927, 1159641169928, 1159641169929, 1159641169930, 1159641169931, 1159641169932], 'names': ['IP_TOS', 'IP_TTL', 'IP_HDRINCL', 'IP_OPTIONS', 'IP_ROUTER_ALERT', 'IP_RECVOPTS', 'IP_RETOPTS', 'IP_PKTINFO', 'IP_PKTOPTIONS', 'IP_MTU_DISCOVER', 'IP_RECVERR', 'IP_RECVTTL', 'IP_RECVTOS', 'IP_MTU', 'IP_FREEBIND', 'IP_IPSEC_POLICY', 'IP_XFRM_POLICY', 'IP_PASSSEC', 'IP_TRANSPARENT', 'IP_ORIGDSTADDR', 'IP_MINTTL', 'IP_NODEFRAG', 'IP_CHECKSUM', 'IP_BIND_ADDRESS_NO_PORT', 'IP_RECVFRAGSIZE', 'IP_RECVERR_RFC4884', 'IP_MULTICAST_IF', 'IP_MULTICAST_TTL', 'IP_MULTICAST_LOOP', 'IP_ADD_MEMBERSHIP', 'IP_DROP_MEMBERSHIP', 'IP_UNBLOCK_SOURCE', 'IP_BLOCK_SOURCE', 'IP_ADD_SOURCE_MEMBERSHIP', 'IP_DROP_SOURCE_MEMBERSHIP', 'IP_MSFILTER', 'MCAST_JOIN_GROUP', 'MCAST_BLOCK_SOURCE', 'MCAST_UNBLOCK_SOURCE', 'MCAST_LEAVE_GROUP', 'MCAST_JOIN_SOURCE_GROUP', 'MCAST_LEAVE_SOURCE_GROUP', 'MCAST_MSFILTER', 'IP_MULTICAST_ALL', 'IP_UNICAST_IF', 'SO_DEBUG', 'SO_REUSEADDR', 'SO_TYPE', 'SO_ERROR', 'SO_DONTROUTE', 'SO_BROADCAST', 'SO_SNDBUF', 'SO_RCVBUF', 'SO_KEEPALIVE', 'SO_OOBINLINE', 'SO_NO_CHECK', 'SO_PRIORITY', 'SO_LINGER', 'SO_BSDCOMPAT', 'SO_REUSEPORT', 'SO_PASSCRED', 'SO_PEERCRED', 'SO_RCVLOWAT', 'SO_SNDLOWAT', 'SO_RCVTIMEO_OLD', 'SO_SNDTIMEO_OLD', 'SO_SECURITY_AUTHENTICATION', 'SO_SECURITY_ENCRYPTION_TRANSPORT', 'SO_SECURITY_ENCRYPTION_NETWORK', 'SO_BINDTODEVICE', 'SO_GET_FILTER', 'SO_DETACH_FILTER', 'SO_PEERNAME', 'SO_TIMESTAMP_OLD', 'SO_ACCEPTCONN', 'SO_PEERSEC', 'SO_SNDBUFFORCE', 'SO_RCVBUFFORCE', 'SO_PASSSEC', 'SO_TIMESTAMPNS_OLD', 'SO_MARK', 'SO_TIMESTAMPING_OLD', 'SO_PROTOCOL', 'SO_DOMAIN', 'SO_RXQ_OVFL', 'SO_WIFI_STATUS', 'SO_PEEK_OFF', 'SO_NOFCS', 'SO_LOCK_FILTER', 'SO_SELECT_ERR_QUEUE', 'SO_BUSY_POLL', 'SO_MAX_PACING_RATE', 'SO_BPF_EXTENSIONS', 'SO_INCOMING_CPU', 'SO_ATTACH_BPF', 'SO_ATTACH_REUSEPORT_CBPF', 'SO_ATTACH_REUSEPORT_EBPF', 'SO_CNX_ADVICE', 'SO_MEMINFO', 'SO_INCOMING_NAPI_ID', 'SO_COOKIE', 'SO_PEERGROUPS', 'SO_ZEROCOPY', 'SO_TXTIME', 'SO_BINDTOIFINDEX', 'SO_TIMESTAMP_NEW', 'SO_TIMESTAMPNS_NEW', 'SO_TIMESTAMPING_NEW', 'SO_RCVTIMEO_NEW', 'SO_SNDTIMEO_NEW', 'SO_DETACH_REUSEPORT_BPF', 'SO_PREFER_BUSY_POLL', 'SO_BUSY_POLL_BUDGET', 'SO_NETNS_COOKIE', 'SO_BUF_LOCK', 'SO_RESERVE_MEM', 'SO_TXREHASH', 'SO_RCVMARK', 'TCP_NODELAY', 'TCP_MAXSEG', 'TCP_CORK', 'TCP_KEEPIDLE', 'TCP_KEEPINTVL', 'TCP_KEEPCNT', 'TCP_SYNCNT', 'TCP_LINGER2', 'TCP_DEFER_ACCEPT', 'TCP_WINDOW_CLAMP', 'TCP_INFO', 'TCP_QUICKACK', 'TCP_CONGESTION', 'TCP_MD5SIG', 'TCP_COOKIE_TRANSACTIONS', 'TCP_THIN_LINEAR_TIMEOUTS', 'TCP_THIN_DUPACK', 'TCP_USER_TIMEOUT', 'TCP_REPAIR', 'TCP_REPAIR_QUEUE', 'TCP_QUEUE_SEQ', 'TCP_REPAIR_OPTIONS', 'TCP_FASTOPEN', 'TCP_TIMESTAMP', 'TCP_NOTSENT_LOWAT', 'TCP_CC_INFO', 'TCP_SAVE_SYN', 'TCP_SAVED_SYN', 'TCP_REPAIR_WINDOW', 'TCP_FASTOPEN_CONNECT', 'TCP_ULP', 'TCP_MD5SIG_EXT', 'TCP_FASTOPEN_KEY', 'TCP_FASTOPEN_NO_COOKIE', 'TCP_ZEROCOPY_RECEIVE', 'TCP_INQ', 'TCP_TX_DELAY', 'UDP_CORK', 'UDP_ENCAP', 'UDP_NO_CHECK6_TX', 'UDP_NO_CHECK6_RX', 'UDP_SEGMENT', 'UDP_GRO', 'IPV6_ADDRFORM', 'IPV6_2292PKTINFO', 'IPV6_2292HOPOPTS', 'IPV6_2292DSTOPTS', 'IPV6_2292RTHDR', 'IPV6_2292PKTOPTIONS', 'IPV6_CHECKSUM', 'IPV6_2292HOPLIMIT', 'IPV6_NEXTHOP', 'IPV6_AUTHHDR', 'IPV6_FLOWINFO', 'IPV6_UNICAST_HOPS', 'IPV6_MULTICAST_IF', 'IPV6_MULTICAST_HOPS', 'IPV6_MULTICAST_LOOP', 'IPV6_ADD_MEMBERSHIP', 'IPV6_DROP_MEMBERSHIP', 'IPV6_ROUTER_ALERT', 'IPV6_MTU_DISCOVER', 'IPV6_MTU', 'IPV6_RECVERR', 'IPV6_V6ONLY', 'IPV6_JOIN_ANYCAST', 'IPV6_LEAVE_ANYCAST', 'IPV6_MULTICAST_ALL', 'IPV6_ROUTER_ALERT_ISOLATE', 'IPV6_RECVERR_RFC4884', 'IPV6_FLOWLABEL_MGR', 'IPV6_FLOWINFO_SEND', 'IPV6_IPSEC_POLICY', 'IPV6_XFRM_POLICY', 'IPV6_HDRINCL', 'MCAST_JOIN_GROUP', 'MCAST_BLOCK_SOURCE', 'MCAST_UNBLOCK_SOURCE', 'MCAST_LEAVE_GROUP', 'MCAST_JOIN_SOURCE_GROUP', 'MCAST_LEAVE_SOURCE_GROUP', 'MCAST_MSFILTER', 'IPV6_RECVPKTINFO', 'IPV6_PKTINFO', 'IPV6_RECVHOPLIMIT', 'IPV6_HOPLIMIT', 'IPV6_RECVHOPOPTS', 'IPV6_HOPOPTS', 'IPV6_RTHDRDSTOPTS', 'IPV6_RECVRTHDR', 'IPV6_RTHDR', 'IPV6_RECVDSTOPTS', 'IPV6_DSTOPTS', 'IPV6_RECVPATHMTU', 'IPV6_PATHMTU', 'IPV6_DONTFRAG', 'IPV6_USE_MIN_MTU', 'IP6T_SO_GET_INFO', 'IP6T_SO_GET_ENTRIES', 'IPV6_RECVTCLASS', 'IPV6_TCLASS', 'IP6T_SO_GET_REVISION_MATCH', 'IP6T_SO_GET_REVISION_TARGET', 'IPV6_AUTOFLOWLABEL', 'IPV6_ADDR_PREFERENCES', 'IPV6_MINHOPCOUNT', 'IPV6_ORIGDSTADDR', 'IPV6_TRANSPARENT', 'IPV6_UNICAST_IF', 'IPV6_RECVFRAGSIZE', 'IPV6_FREEBIND', 'NETLINK_ADD_MEMBERSHIP', 'NETLINK_DROP_MEMBERSHIP', 'NETLINK_PKTINFO', 'NETLINK_BROADCAST_ERROR', 'NETLINK_NO_ENOBUFS', 'NETLINK_RX_RING', 'NETLINK_TX_RING', 'NETLINK_LISTEN_ALL_NSID', 'NETLINK_LIST_MEMBERSHIPS', 'NETLINK_CAP_ACK', 'NETLINK_EXT_ACK', 'NETLINK_GET_STRICT_CHK'], 'bits': NULL, 'zero': '0x0', 'rest': 'hex', 'last': false});
 INSERT INTO _flag_sets VALUES ('socket_type', {'width': 4294967295, 'field': 15, 'rest_mask': 4294440944, 'nameless': 4294440959, 'numbers': [1, 2, 3, 4, 5, 6, 10], 'names': ['SOCK_STREAM', 'SOCK_DGRAM', 'SOCK_RAW', 'SOCK_RDM', 'SOCK_SEQPACKET', 'SOCK_DCCP', 'SOCK_PACKET'], 'bits': [{'bit': 524288, 'cover': 0, 'name': 'SOCK_CLOEXEC'}, {'bit': 2048, 'cover': 0, 'name': 'SOCK_NONBLOCK'}], 'zero': '0', 'rest': 'hex', 'last': false});
 INSERT INTO _flag_sets VALUES ('splice_flags', {'width': 4294967295, 'field': 0, 'rest_mask': 4294967280, 'nameless': 4294967280, 'numbers': [], 'names': [], 'bits': [{'bit': 1, 'cover': 0, 'name': 'SPLICE_F_MOVE'}, {'bit': 2, 'cover': 0, 'name': 'SPLICE_F_NONBLOCK'}, {'bit': 4, 'cover': 0, 'name': 'SPLICE_F_MORE'}, {'bit': 8, 'cover': 0, 'name': 'SPLICE_F_GIFT'}], 'zero': '0', 'rest': 'hex', 'last': false});
 INSERT INTO _flag_sets VALUES ('statx_flags', {'width': 4294967295, 'field': 24576, 'rest_mask': 4294902015, 'nameless': 4294926591, 'numbers': [0, 8192, 16384], 'names': ['AT_STATX_SYNC_AS_STAT', 'AT_STATX_FORCE_SYNC', 'AT_STATX_DONT_SYNC'], 'bits': [{'bit': 256, 'cover': 0, 'name': 'AT_SYMLINK_NOFOLLOW'}, {'bit': 512, 'cover': 0, 'name': 'AT_REMOVEDIR'}, {'bit': 1024, 'cover': 0, 'name': 'AT_SYMLINK_FOLLOW'}, {'bit': 2048, 'cover': 0, 'name': 'AT_NO_AUTOMOUNT'}, {'bit': 4096, 'cover': 0, 'name': 'AT_EMPTY_PATH'}, {'bit': 32768, 'cover': 0, 'name': 'AT_RECURSIVE'}], 'zero': '0', 'rest': 'hex', 'last': false});
-INSERT INTO _flag_sets VALUES ('statx_mask', {'width': 4294967295, 'field': 0, 'rest_mask': 4294950912, 'nameless': 4294950912, 'numbers': [], 'names': [], 'bits': [{'bit': 4095, 'cover': 0, 'name': 'STATX_ALL'}, {'bit': 2047, 'cover': 4095, 'name': 'STATX_BASIC_STATS'}, {'bit': 1, 'cover': 2047, 'name': 'STATX_TYPE'}, {'bit': 2, 'cover': 2047, 'name': 'STATX_MODE'}, {'bit': 4, 'cover': 2047, 'name': 'STATX_NLINK'}, {'bit': 8, 'cover': 2047, 'name': 'STATX_UID'}, {'bit': 16, 'cover': 2047, 'name': 'STATX_GID'}, {'bit': 32, 'cover': 2047, 'name': 'STATX_ATIME'}, {'bit': 64, 'cover': 2047, 'name': 'STATX_MTIME'}, {'bit': 128, 'cover': 2047, 'name': 'STATX_CTIME'}, {'bit': 256, 'cover': 2047, 'name': 'STATX_INO'}, {'bit': 512, 'cover': 2047, 'name': 'STATX_SIZE'}, {'bit': 1024, 'cover': 2047, 'name': 'STATX_BLOCKS'}, {'bit': 2048, 'cover': 4095, 'name': 'STATX_BTIME'}, {'bit': 4096, 'cover': 0, 'name': 'STATX_MNT_ID'}, {'bit': 8192, 'cover': 0, 'name': 'STATX_DIOALIGN'}], 'zero': '0', 'rest': 'hex', 'last': false});
+)dyetrace"
+    R"dyetrace(INSERT INTO _flag_sets VALUES ('statx_mask', {'width': 4294967295, 'field': 0, 'rest_mask': 4294950912, 'nameless': 4294950912, 'numbers': [], 'names': [], 'bits': [{'bit': 4095, 'cover': 0, 'name': 'STATX_ALL'}, {'bit': 2047, 'cover': 4095, 'name': 'STATX_BASIC_STATS'}, {'bit': 1, 'cover': 2047, 'name': 'STATX_TYPE'}, {'bit': 2, 'cover': 2047, 'name': 'STATX_MODE'}, {'bit': 4, 'cover': 2047, 'name': 'STATX_NLINK'}, {'bit': 8, 'cover': 2047, 'name': 'STATX_UID'}, {'bit': 16, 'cover': 2047, 'name': 'STATX_GID'}, {'bit': 32, 'cover': 2047, 'name': 'STATX_ATIME'}, {'bit': 64, 'cover': 2047, 'name': 'STATX_MTIME'}, {'bit': 128, 'cover': 2047, 'name': 'STATX_CTIME'}, {'bit': 256, 'cover': 2047, 'name': 'STATX_INO'}, {'bit': 512, 'cover': 2047, 'name': 'STATX_SIZE'}, {'bit': 1024, 'cover': 2047, 'name': 'STATX_BLOCKS'}, {'bit': 2048, 'cover': 4095, 'name': 'STATX_BTIME'}, {'bit': 4096, 'cover': 0, 'name': 'STATX_MNT_ID'}, {'bit': 8192, 'cover': 0, 'name': 'STATX_DIOALIGN'}], 'zero': '0', 'rest': 'hex', 'last': false});
 INSERT INTO _flag_sets VALUES ('sync_file_range_flags', {'width': 4294967295, 'field': 0, 'rest_mask': 4294967288, 'nameless': 4294967288, 'numbers': [], 'names': [], 'bits': [{'bit': 1, 'cover': 0, 'name': 'SYNC_FILE_RANGE_WAIT_BEFORE'}, {'bit': 2, 'cover': 0, 'name': 'SYNC_FILE_RANGE_WRITE'}, {'bit': 4, 'cover': 0, 'name': 'SYNC_FILE_RANGE_WAIT_AFTER'}], 'zero': '0', 'rest': 'hex', 'last': false});
 INSERT INTO _flag_sets VALUES ('timer_flags', {'width': 4294967295, 'field': 0, 'rest_mask': 4294967294, 'nameless': 4294967294, 'numbers': [], 'names': [], 'bits': [{'bit': 1, 'cover': 0, 'name': 'TIMER_ABSTIME'}], 'zero': '0', 'rest': 'hex', 'last': false});
-)dyetrace"
-    R"dyetrace(INSERT INTO _flag_sets VALUES ('timerfd_flags', {'width': 4294967295, 'field': 0, 'rest_mask': 4294440959, 'nameless': 4294440959, 'numbers': [], 'names': [], 'bits': [{'bit': 524288, 'cover': 0, 'name': 'TFD_CLOEXEC'}, {'bit': 2048, 'cover': 0, 'name': 'TFD_NONBLOCK'}], 'zero': '0', 'rest': 'hex', 'last': false});
+INSERT INTO _flag_sets VALUES ('timerfd_flags', {'width': 4294967295, 'field': 0, 'rest_mask': 4294440959, 'nameless': 4294440959, 'numbers': [], 'names': [], 'bits': [{'bit': 524288, 'cover': 0, 'name': 'TFD_CLOEXEC'}, {'bit': 2048, 'cover': 0, 'name': 'TFD_NONBLOCK'}], 'zero': '0', 'rest': 'hex', 'last': false});
 INSERT INTO _flag_sets VALUES ('umount_flags', {'width': 4294967295, 'field': 0, 'rest_mask': 4294967280, 'nameless': 4294967280, 'numbers': [], 'names': [], 'bits': [{'bit': 1, 'cover': 0, 'name': 'MNT_FORCE'}, {'bit': 2, 'cover': 0, 'name': 'MNT_DETACH'}, {'bit': 4, 'cover': 0, 'name': 'MNT_EXPIRE'}, {'bit': 8, 'cover': 0, 'name': 'UMOUNT_NOFOLLOW'}], 'zero': '0', 'rest': 'hex', 'last': false});
 INSERT INTO _flag_sets VALUES ('wait_options', {'width': 4294967295, 'field': 0, 'rest_mask': 520093680, 'nameless': 520093680, 'numbers': [], 'names': [], 'bits': [{'bit': 1, 'cover': 0, 'name': 'WNOHANG'}, {'bit': 4, 'cover': 0, 'name': 'WEXITED'}, {'bit': 2, 'cover': 0, 'name': 'WSTOPPED'}, {'bit': 8, 'cover': 0, 'name': 'WCONTINUED'}, {'bit': 16777216, 'cover': 0, 'name': 'WNOWAIT'}, {'bit': 2147483648, 'cover': 0, 'name': '__WCLONE'}, {'bit': 1073741824, 'cover': 0, 'name': '__WALL'}, {'bit': 536870912, 'cover': 0, 'name': '__WNOTHREAD'}], 'zero': '0', 'rest': 'hex', 'last': false});
 INSERT INTO _flag_sets VALUES ('waitid_type', {'width': 4294967295, 'field': 4294967295, 'rest_mask': 0, 'nameless': 4294967295, 'numbers': [0, 1, 2, 3], 'names': ['P_ALL', 'P_PID', 'P_PGID', 'P_PIDFD'], 'bits': NULL, 'zero': '0x0', 'rest': 'hex', 'last': false});
@@ -242,7 +242,8 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 113, 'setreuid', false, ['"ruid":', '"euid":'], ['uint', 'uint']),
 (0, 114, 'setregid', false, ['"rgid":', '"egid":'], ['uint', 'uint']),
 (0, 115, 'getgroups', false, ['"gidsetsize":', NULL], ['int', NULL]),
-(0, 116, 'setgroups', false, ['"gidsetsize":', NULL], ['int', NULL]),
+)dyetrace"
+    R"dyetrace((0, 116, 'setgroups', false, ['"gidsetsize":', NULL], ['int', NULL]),
 (0, 117, 'setresuid', false, ['"ruid":', '"euid":', '"suid":'], ['uint', 'uint', 'uint']),
 (0, 118, 'getresuid', false, [NULL, NULL, NULL], [NULL, NULL, NULL]),
 (0, 119, 'setresgid', false, ['"rgid":', '"egid":', '"sgid":'], ['uint', 'uint', 'uint']),
@@ -265,8 +266,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 136, 'ustat', false, ['"dev":', NULL], ['uint', NULL]),
 (0, 137, 'statfs', false, [NULL, NULL], [NULL, NULL]),
 (0, 138, 'fstatfs', false, [NULL, NULL], [NULL, NULL]),
-)dyetrace"
-    R"dyetrace((0, 139, 'sysfs', false, ['"option":', '"arg1":', '"arg2":'], ['int', 'uint', 'uint']),
+(0, 139, 'sysfs', false, ['"option":', '"arg1":', '"arg2":'], ['int', 'uint', 'uint']),
 (0, 140, 'getpriority', false, ['"which":', '"who":'], ['int', 'int']),
 (0, 141, 'setpriority', false, ['"which":', '"who":', '"niceval":'], ['int', 'int', 'int']),
 (0, 142, 'sched_setparam', false, ['"pid":', NULL], ['int', NULL]),
@@ -377,7 +377,8 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 247, 'waitid', false, ['"which":', '"upid":', NULL, '"options":', NULL], ['waitid_type', 'int', NULL, 'wait_options', NULL]),
 (0, 248, 'add_key', false, [NULL, NULL, NULL, '"plen":', '"ringid":'], [NULL, NULL, NULL, 'uint', 'int']),
 (0, 249, 'request_key', false, [NULL, NULL, NULL, '"destringid":'], [NULL, NULL, NULL, 'int']),
-(0, 250, 'keyctl', false, ['"option":', '"arg2":', '"arg3":', '"arg4":', '"arg5":'], ['int', 'uint', 'uint', 'uint', 'uint']),
+)dyetrace"
+    R"dyetrace((0, 250, 'keyctl', false, ['"option":', '"arg2":', '"arg3":', '"arg4":', '"arg5":'], ['int', 'uint', 'uint', 'uint', 'uint']),
 (0, 251, 'ioprio_set', false, ['"which":', '"who":', '"ioprio":'], ['int', 'int', 'int']),
 (0, 252, 'ioprio_get', false, ['"which":', '"who":'], ['int', 'int']),
 (0, 253, 'inotify_init', false, [], []),
@@ -395,8 +396,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 265, 'linkat', false, ['"olddfd":', NULL, '"newdfd":', NULL, '"flags":'], ['dirfd', NULL, 'dirfd2', NULL, 'at_flags']),
 (0, 266, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd2', NULL]),
 (0, 267, 'readlinkat', false, ['"dfd":', NULL, NULL, '"bufsiz":'], ['dirfd', NULL, NULL, 'uint']),
-)dyetrace"
-    R"dyetrace((0, 268, 'fchmodat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'mode']),
+(0, 268, 'fchmodat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'mode']),
 (0, 269, 'faccessat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'access_mode']),
 (0, 270, 'pselect6', false, ['"n":', NULL, NULL, NULL, NULL, NULL], ['int', NULL, NULL, NULL, NULL, NULL]),
 (0, 271, 'ppoll', false, [NULL, '"nfds":', NULL, NULL, '"sigsetsize":'], [NULL, 'count', NULL, NULL, 'uint']),
@@ -495,7 +495,8 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 452, 'fchmodat2', false, ['"dfd":', NULL, '"mode":', '"flags":'], ['dirfd', NULL, 'mode', 'at_flags']),
 (0, 453, 'map_shadow_stack', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (0, 454, 'futex_wake', false, [NULL, '"mask":', '"nr":', '"flags":'], [NULL, 'uint', 'int', 'uint']),
-(0, 455, 'futex_wait', false, [NULL, '"val":', '"mask":', '"flags":', NULL, '"clockid":'], [NULL, 'uint', 'uint', 'uint', NULL, 'int']),
+)dyetrace"
+    R"dyetrace((0, 455, 'futex_wait', false, [NULL, '"val":', '"mask":', '"flags":', NULL, '"clockid":'], [NULL, 'uint', 'uint', 'uint', NULL, 'int']),
 (0, 456, 'futex_requeue', false, [NULL, '"flags":', '"nr_wake":', '"nr_requeue":'], [NULL, 'uint', 'int', 'int']),
 (0, 457, 'statmount', false, [NULL, NULL, '"bufsize":', '"flags":'], [NULL, NULL, 'uint', 'uint']),
 (0, 458, 'listmount', false, [NULL, NULL, '"nr_mnt_ids":', '"flags":'], [NULL, NULL, 'uint', 'uint']),
@@ -511,8 +512,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 468, 'file_getattr', false, ['"dfd":', NULL, NULL, '"usize":', '"at_flags":'], ['int', NULL, NULL, 'uint', 'uint']),
 (0, 469, 'file_setattr', false, ['"dfd":', NULL, NULL, '"usize":', '"at_flags":'], ['int', NULL, NULL, 'uint', 'uint']),
 (1, 3, 'read', false, [NULL, NULL, '"count":'], [NULL, NULL, 'size']),
-)dyetrace"
-    R"dyetrace((1, 4, 'write', false, [NULL, NULL, '"count":'], [NULL, NULL, 'size']),
+(1, 4, 'write', false, [NULL, NULL, '"count":'], [NULL, NULL, 'size']),
 (1, 5, 'open', false, [NULL, '"flags":', '"mode":'], [NULL, 'open_flags', 'mode']),
 (1, 6, 'close', false, [NULL], [NULL]),
 (1, 106, 'stat', false, [NULL, NULL], [NULL, NULL]),
@@ -653,7 +653,8 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 97, 'setpriority', false, ['"which":', '"who":', '"niceval":'], ['int', 'int', 'int']),
 (1, 154, 'sched_setparam', false, ['"pid":', NULL], ['int', NULL]),
 (1, 155, 'sched_getparam', false, ['"pid":', NULL], ['int', NULL]),
-(1, 156, 'sched_setscheduler', false, ['"pid":', '"policy":', NULL], ['int', 'int', NULL]),
+)dyetrace"
+    R"dyetrace((1, 156, 'sched_setscheduler', false, ['"pid":', '"policy":', NULL], ['int', 'int', NULL]),
 (1, 157, 'sched_getscheduler', false, ['"pid":'], ['int']),
 (1, 159, 'sched_get_priority_max', false, ['"policy":'], ['int']),
 (1, 160, 'sched_get_priority_min', false, ['"policy":'], ['int']),
@@ -678,8 +679,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 52, 'umount2', false, [NULL, '"flags":'], [NULL, 'umount_flags']),
 (1, 87, 'swapon', false, [NULL, '"swap_flags":'], [NULL, 'int']),
 (1, 115, 'swapoff', false, [NULL], [NULL]),
-)dyetrace"
-    R"dyetrace((1, 88, 'reboot', false, ['"magic1":', '"magic2":', '"cmd":', NULL], ['int', 'int', 'uint', NULL]),
+(1, 88, 'reboot', false, ['"magic1":', '"magic2":', '"cmd":', NULL], ['int', 'int', 'uint', NULL]),
 (1, 74, 'sethostname', false, [NULL, '"len":'], [NULL, 'int']),
 (1, 121, 'setdomainname', false, [NULL, '"len":'], [NULL, 'int']),
 (1, 110, 'iopl', false, ['"level":'], ['uint']),
@@ -782,7 +782,8 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 313, 'splice', false, [NULL, '"off_in":', NULL, '"off_out":', '"len":', '"flags":'], [NULL, 'offset_pointer', NULL, 'offset_pointer2', 'size', 'splice_flags']),
 (1, 315, 'tee', false, [NULL, NULL, '"len":', '"flags":'], [NULL, NULL, 'size', 'splice_flags']),
 (1, 314, 'sync_file_range', false, [NULL, '"offset_low":', '"offset_high":', '"nbytes_low":', '"nbytes_high":', '"flags":'], [NULL, 'offset_low', 'offset_high', 'uint', 'uint', 'sync_file_range_flags']),
-(1, 316, 'vmsplice', false, [NULL, NULL, '"nr_segs":', '"flags":'], [NULL, NULL, 'count', 'splice_flags']),
+)dyetrace"
+    R"dyetrace((1, 316, 'vmsplice', false, [NULL, NULL, '"nr_segs":', '"flags":'], [NULL, NULL, 'count', 'splice_flags']),
 (1, 317, 'move_pages', false, ['"pid":', '"nr_pages":', NULL, NULL, NULL, '"flags":'], ['int', 'uint', NULL, NULL, NULL, 'int']),
 (1, 320, 'utimensat', false, ['"dfd":', NULL, NULL, '"flags":'], ['dirfd', NULL, NULL, 'at_flags']),
 (1, 319, 'epoll_pwait', false, [NULL, NULL, '"maxevents":', '"timeout":', NULL, '"sigsetsize":'], [NULL, NULL, 'int', 'int', NULL, 'uint']),
@@ -800,8 +801,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 331, 'pipe2', false, [NULL, '"flags":'], [NULL, 'descriptor_flags']),
 (1, 332, 'inotify_init1', false, ['"flags":'], ['inotify_init_flags']),
 (1, 333, 'preadv', false, [NULL, NULL, '"vlen":', '"pos_low":', '"pos_high":'], [NULL, NULL, 'count', 'offset_low', 'offset_high']),
-)dyetrace"
-    R"dyetrace((1, 334, 'pwritev', false, [NULL, NULL, '"vlen":', '"pos_low":', '"pos_high":'], [NULL, NULL, 'count', 'offset_low', 'offset_high']),
+(1, 334, 'pwritev', false, [NULL, NULL, '"vlen":', '"pos_low":', '"pos_high":'], [NULL, NULL, 'count', 'offset_low', 'offset_high']),
 (1, 335, 'rt_tgsigqueueinfo', false, ['"tgid":', '"pid":', '"sig":', NULL], ['int', 'int', 'int', NULL]),
 (1, 336, 'perf_event_open', false, [NULL, '"pid":', '"cpu":', '"group_fd":', '"flags":'], [NULL, 'int', 'int', 'int', 'uint']),
 (1, 337, 'recvmmsg', false, [NULL, NULL, '"vlen":', '"flags":', NULL], [NULL, NULL, 'count', 'message_flags', NULL]),
@@ -895,7 +895,8 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 32, 'gtty', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 34, 'nice', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 35, 'ftime', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
-(1, 44, 'prof', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
+)dyetrace"
+    R"dyetrace((1, 44, 'prof', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 48, 'signal', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 53, 'lock', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 56, 'mpx', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
@@ -908,8 +909,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 73, 'sigpending', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 84, 'oldlstat', false, [NULL, NULL], [NULL, NULL]),
 (1, 89, 'readdir', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
-)dyetrace"
-    R"dyetrace((1, 98, 'profil', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
+(1, 98, 'profil', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 102, 'socketcall', false, ['"call":', NULL], ['int', NULL]),
 (1, 109, 'olduname', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 112, 'idle', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
@@ -989,7 +989,8 @@ CREATE OR REPLACE MACRO _field_word(s, v) AS s.names[list_position(s.numbers, v 
 CREATE OR REPLACE MACRO _bit_words(s, v) AS array_to_string([b.name FOR b IN s.bits
     IF (v & b.bit) = b.bit AND (b.cover = 0 OR (v & s.width & b.cover) <> b.cover)], '|');
 CREATE OR REPLACE MACRO _rest_text(s, rest) AS CASE s.rest WHEN 'hex' THEN CASE WHEN rest <> 0 THEN format('{:#x}', rest) END
-    WHEN 'octal' THEN '0' || lpad(format('{:o}', rest), greatest(2, length(format('{:o}', rest)))::INTEGER, '0') END;
+)dyetrace"
+    R"dyetrace(    WHEN 'octal' THEN '0' || lpad(format('{:o}', rest), greatest(2, length(format('{:o}', rest)))::INTEGER, '0') END;
 CREATE OR REPLACE MACRO _join_words(s, word, bits, rest) AS
     coalesce(nullif(CASE WHEN s.last THEN concat_ws('|', bits, rest, word) ELSE concat_ws('|', word, bits, rest) END, ''), s.zero);
 CREATE OR REPLACE MACRO _set_text(s, v, word) AS CASE WHEN word IS NULL AND s.rest = 'decimal' THEN _signed(v) ELSE
@@ -1008,8 +1009,7 @@ CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, a0, a1, a2, a
 -- A relative name behind the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
     '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),
-)dyetrace"
-    R"dyetrace(        lambda done, part: CASE WHEN part[1] IN ('', '.') THEN done WHEN part[1] = '..' THEN done[:-2] ELSE done || part END), '/'), '') END;
+        lambda done, part: CASE WHEN part[1] IN ('', '.') THEN done WHEN part[1] = '..' THEN done[:-2] ELSE done || part END), '/'), '') END;
 CREATE OR REPLACE MACRO _join_path(base, p) AS _plain_path(CASE WHEN p = '' THEN base WHEN base = '/' THEN '/' || p ELSE base || '/' || p END);
 CREATE OR REPLACE MACRO _family_name(v) AS CASE v WHEN 1 THEN 'unix' WHEN 2 THEN 'inet' WHEN 10 THEN 'inet6' WHEN 16 THEN 'netlink'
     WHEN 17 THEN 'packet' WHEN 38 THEN 'alg' WHEN 40 THEN 'vsock' WHEN 44 THEN 'xdp' ELSE v::VARCHAR END;
@@ -1206,7 +1206,8 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        c.exe AS exe,
        c.uid AS uid,
        c.cgroup_id AS cgroup_id,
-       c.container AS container,
+)dyetrace"
+    R"dyetrace(       c.container AS container,
        c.network_namespace AS network_namespace,
        _kind_name(e.kind) AS kind,
        NULL::VARCHAR AS name,
@@ -1257,8 +1258,7 @@ LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.contex
 CREATE OR REPLACE VIEW hosts AS
 SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM _hosts;
 CREATE OR REPLACE VIEW processes AS
-)dyetrace"
-    R"dyetrace(SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
+SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
        arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
        arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, arg_max(c.uid, c.valid_from_ns) AS uid,
        arg_max(c.cgroup_id, c.valid_from_ns) AS cgroup_id, arg_max(c.container, c.valid_from_ns) AS container,

@@ -46,6 +46,37 @@ std::string_view container_at(std::string_view s) {
     return {};
 }
 
+// Of a socket that has no such end yet the kernel shows zeros: empty.
+std::string known_address(std::string address, std::uint16_t port) {
+    return port == 0 && (address == "0.0.0.0" || address == "::") ? std::string() : address;
+}
+
+// `_unix_name` of prelude.sql: @ stands for the NUL of an abstract name; a path ends at its NUL.
+std::optional<std::string> unix_name(std::optional<std::string> bytes) {
+    if (!bytes || bytes->empty()) {
+        return std::nullopt;
+    }
+    if (bytes->front() == '\0') {
+        bytes->front() = '@';
+        return bytes;
+    }
+    return bytes->substr(0, bytes->find('\0'));
+}
+
+// `_readable_name` of prelude.sql: what has no place in a file system is named by its inode.
+std::optional<std::string> readable_name(const Object& object, std::optional<std::string> path) {
+    switch (object.object_type) {
+        case ObjectType::kSocket:
+            return path && path->starts_with('/') ? path : "socket:[" + std::to_string(object.inode) + "]";
+        case ObjectType::kPipe:
+            return path && path->starts_with('/') ? path : "pipe:[" + std::to_string(object.inode) + "]";
+        case ObjectType::kAnonymous:
+            return "anon_inode:" + path.value_or("");
+        default:
+            return path;
+    }
+}
+
 }  // namespace
 
 std::string_view container_of(std::string_view cgroup) {
@@ -131,7 +162,7 @@ void Dictionary::add_handle(const Handle& record) {
     object.object_type = static_cast<ObjectType>(record.object_type);
     object.flags = record.flags;
     object.file_system = text_of(record.file_system);
-    object.path = content(record, Attachment::kPath);
+    object.path = readable_name(object, content(record, Attachment::kPath));
 }
 
 void Dictionary::add_socket(const Socket& record) {
@@ -150,10 +181,10 @@ void Dictionary::add_socket(const Socket& record) {
     ends.state = record.state;
     ends.local_port = record.local_port;
     ends.remote_port = record.remote_port;
-    ends.local_address = ip_text(record.family, record.local_address);
-    ends.remote_address = ip_text(record.family, record.remote_address);
-    ends.unix_path = content(record, Attachment::kPath);
-    ends.unix_peer_path = content(record, Attachment::kPath2);
+    ends.local_address = known_address(ip_text(record.family, record.local_address), record.local_port);
+    ends.remote_address = known_address(ip_text(record.family, record.remote_address), record.remote_port);
+    ends.unix_path = unix_name(content(record, Attachment::kPath));
+    ends.unix_peer_path = unix_name(content(record, Attachment::kPath2));
 }
 
 }  // namespace dyetrace::schema

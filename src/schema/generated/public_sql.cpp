@@ -1005,10 +1005,22 @@ CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1
     WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
 
+-- @ stands for the NUL of an abstract name; a path ends at its NUL.
+CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_with(v, '\x00') THEN '@' || substr(v, 5)
+)dyetrace"
+    R"dyetrace(    ELSE split_part(v, '\x00', 1) END;
+-- What has no place in a file system is named by its inode.
+CREATE OR REPLACE MACRO _readable_name(object_type, inode, path) AS CASE object_type
+    WHEN 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
+    WHEN 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
+    WHEN 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
+    ELSE path END;
+-- Of a socket that has no such end yet the kernel shows zeros.
+CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
+
 -- Facts, once each: announcements are repeated after a loss.
 CREATE OR REPLACE TABLE _contexts AS
-)dyetrace"
-    R"dyetrace(SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any_value(ppid) AS ppid,
+SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any_value(ppid) AS ppid,
        any_value(pid_in_namespace) AS pid_in_namespace, any_value(comm) AS comm, any_value(exe) AS exe, any_value(uid) AS uid,
        any_value(cgroup_id) AS cgroup_id, any_value(_container_of(cgroup)) AS container,
        any_value(network_namespace) AS network_namespace, any_value(mount_namespace) AS mount_namespace,
@@ -1031,12 +1043,13 @@ ends AS (
            any_value(protocol) AS protocol, any_value(local_address) AS local_address, any_value(local_port) AS local_port,
            any_value(remote_address) AS remote_address, any_value(remote_port) AS remote_port,
            nullif(max(connection_id), 0) AS connection_id, any_value(network_namespace) AS network_namespace,
-           any_value(path) AS unix_path
+           any_value(_unix_name(path)) AS unix_path
     FROM raw_socket GROUP BY host_index, handle_id)
-SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | h.kernel_object_id AS object_id, h.device, h.inode, h.generation,
-       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, h.path) AS path, h.valid_from_ns,
-       s.cookie, s.family, s.socket_type, s.protocol, s.local_address,
-       nullif(s.local_port, 0) AS local_port, s.remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
+SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
+           PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
+       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path)) AS path, h.valid_from_ns,
+       s.cookie, s.family, s.socket_type, s.protocol, _known_address(s.local_address, s.local_port) AS local_address,
+       nullif(s.local_port, 0) AS local_port, _known_address(s.remote_address, s.remote_port) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
 CREATE OR REPLACE VIEW events AS
@@ -1245,7 +1258,8 @@ CREATE OR REPLACE VIEW hosts AS
 SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM _hosts;
 CREATE OR REPLACE VIEW processes AS
 SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
-       arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
+)dyetrace"
+    R"dyetrace(       arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
        arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, arg_max(c.uid, c.valid_from_ns) AS uid,
        arg_max(c.cgroup_id, c.valid_from_ns) AS cgroup_id, arg_max(c.container, c.valid_from_ns) AS container,
        arg_max(c.network_namespace, c.valid_from_ns) AS network_namespace,
@@ -1257,8 +1271,7 @@ LEFT JOIN (SELECT _task_id(host_index, process_start_ns, pid) AS process_id, max
        ON t.process_id = c.process_id
 GROUP BY c.process_id;
 CREATE OR REPLACE VIEW threads AS
-)dyetrace"
-    R"dyetrace(SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
+SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
        arg_max(c.comm, c.valid_from_ns) AS comm, any_value(c.thread_start_ns) AS start_ns, any_value(t.end_ns) AS end_ns
 FROM _contexts c JOIN _hosts o USING (host_index)
 LEFT JOIN (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(end_ns) AS end_ns FROM raw_thread_end GROUP BY 1) t

@@ -1019,6 +1019,18 @@ CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1
     WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
 
+-- @ stands for the NUL of an abstract name; a path ends at its NUL.
+CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_with(v, '\x00') THEN '@' || substr(v, 5)
+    ELSE split_part(v, '\x00', 1) END;
+-- What has no place in a file system is named by its inode.
+CREATE OR REPLACE MACRO _readable_name(object_type, inode, path) AS CASE object_type
+    WHEN 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
+    WHEN 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
+    WHEN 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
+    ELSE path END;
+-- Of a socket that has no such end yet the kernel shows zeros.
+CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
+
 -- Facts, once each: announcements are repeated after a loss.
 CREATE OR REPLACE TABLE _contexts AS
 SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any_value(ppid) AS ppid,
@@ -1044,12 +1056,13 @@ ends AS (
            any_value(protocol) AS protocol, any_value(local_address) AS local_address, any_value(local_port) AS local_port,
            any_value(remote_address) AS remote_address, any_value(remote_port) AS remote_port,
            nullif(max(connection_id), 0) AS connection_id, any_value(network_namespace) AS network_namespace,
-           any_value(path) AS unix_path
+           any_value(_unix_name(path)) AS unix_path
     FROM raw_socket GROUP BY host_index, handle_id)
-SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | h.kernel_object_id AS object_id, h.device, h.inode, h.generation,
-       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, h.path) AS path, h.valid_from_ns,
-       s.cookie, s.family, s.socket_type, s.protocol, s.local_address,
-       nullif(s.local_port, 0) AS local_port, s.remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
+SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
+           PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
+       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path)) AS path, h.valid_from_ns,
+       s.cookie, s.family, s.socket_type, s.protocol, _known_address(s.local_address, s.local_port) AS local_address,
+       nullif(s.local_port, 0) AS local_port, _known_address(s.remote_address, s.remote_port) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
 CREATE OR REPLACE VIEW events AS
@@ -1176,7 +1189,8 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        NULL::UBIGINT AS target_process_id,
        NULL::UBIGINT AS fingerprint,
        NULL::UBIGINT AS unread_bytes,
-       NULL::UBIGINT AS stack_id,
+)dyetrace"
+    R"dyetrace(       NULL::UBIGINT AS stack_id,
        NULL::UBIGINT AS cause_event_id,
        NULL::UBIGINT AS request_id,
        NULL::UBIGINT AS span_id,
@@ -1206,8 +1220,7 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        c.exe AS exe,
        c.uid AS uid,
        c.cgroup_id AS cgroup_id,
-)dyetrace"
-    R"dyetrace(       c.container AS container,
+       c.container AS container,
        c.network_namespace AS network_namespace,
        _kind_name(e.kind) AS kind,
        NULL::VARCHAR AS name,
@@ -1371,7 +1384,8 @@ COMMENT ON COLUMN events.local_port IS 'own port';
 COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket';
 COMMENT ON COLUMN events.remote_port IS 'its port';
 COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
-COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
 COMMENT ON COLUMN events.target_process_id IS 'process acted on: clone, wait, kill';
 COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved; with --content';
 COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content';

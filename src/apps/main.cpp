@@ -48,11 +48,15 @@ int main(int argc, char** argv) {
     if (argc > 1 && is_store_verb(argv[1])) {
         return become_store(argv);
     }
+    if (argc > 1 && std::strcmp(argv[1], "trace") == 0) {
+        return dyetrace::apps::run_trace({argv + 2, argv + argc});
+    }
     CLI::App app{"Records the I/O of every process on every node and explains it", "dyetrace"};
     app.set_version_flag("--version", "dyetrace " + std::string(dyetrace::base::kVersion));
     app.require_subcommand(0, 1);
     int exit_status = 0;
     dyetrace::apps::add_record(app, exit_status);
+    dyetrace::apps::add_trace(app);
     dyetrace::apps::add_stat(app, exit_status);
     dyetrace::apps::add_top(app, exit_status);
     dyetrace::apps::add_doctor(app, exit_status);

@@ -26,6 +26,7 @@ namespace {
 constexpr int kExitFailure = 1;
 constexpr int kWaitMs = 20;        // a line is seen at most this late
 constexpr int kWaitIdleMs = 100;
+constexpr std::size_t kPreviewBytesMax = 2048;  // PREVIEW_BYTES_MAX of src/kernel/preview.h
 
 std::int64_t wall_offset_ns() {
     timespec wall{}, boot{};
@@ -117,6 +118,7 @@ Result<std::optional<int>> trace(const TraceOptions& options, const base::Log& l
     TRY(Sink sink, Sink::open(options));
     capture::CaptureOptions listen;
     listen.follow_children = options.follow;
+    listen.preview_bytes = static_cast<std::uint32_t>(std::clamp<std::size_t>(options.style.limits.text_max + 1, 1, kPreviewBytesMax));
     TRY(Session session, Session::start(targets_of(options), listen));
     schema::Dictionary dictionary;
     TraceOutput output(options, dictionary, printer_of(options, sink, dictionary), [&](std::string_view text) { sink.write(text); });

@@ -106,6 +106,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->fact_ring_bytes = options.fact_ring_bytes;
     skeleton.rodata->watch_all = options.watch_all;
     skeleton.rodata->follow_children = options.follow_children;
+    skeleton.rodata->preview_bytes = options.preview_bytes;
     skeleton.rodata->count_only = options.count_only;
 #if defined(__x86_64__)
     skeleton.rodata->strong_order = true;

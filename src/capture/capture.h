@@ -36,6 +36,7 @@ inline constexpr std::uint64_t kFactRingBytes = 4u << 20;           // per CPU: 
 struct CaptureOptions {
     bool watch_all = false;        // every task, else those given to watch()
     bool follow_children = true;
+    std::uint32_t preview_bytes = 0;  // show so much of each buffer, and structures; 0: neither
     bool count_only = false;       // add up in the kernel, see totals(), instead of writing events
     std::uint64_t event_ring_bytes = kEventRingBytesDefault;  // per CPU; rounded up to a power of two
     std::uint64_t fact_ring_bytes = kFactRingBytes;

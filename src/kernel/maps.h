@@ -35,6 +35,7 @@ SHARED const volatile bool watch_all; /* every task, else only the marked ones a
 SHARED const volatile bool strong_order; /* x86: stores are seen in order */
 SHARED const volatile bool filter_loaded; /* a predicate decides in the program table */
 SHARED const volatile bool follow_children;
+SHARED const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
 SHARED const volatile bool count_only; /* add up in `totals` instead of writing events */
 
 /* Counts up whenever a name may have changed: rename, mount, umount, pivot_root. */

@@ -28,7 +28,8 @@ Result<void> make_trace(const std::string& path) {
 
 int main(int argc, char** argv) {
     const auto made = argc == 2 ? dyetrace::trace::make_trace(argv[1])
-                                : dyetrace::Error(dyetrace::ErrorCode::kInvalidArgument, "usage: make_trace TRACE");
+                                : dyetrace::Error(dyetrace::ErrorCode::kInvalidArgument,
+                                                  "usage: make_trace TRACE");
     if (!made.ok()) {
         std::fprintf(stderr, "make_trace: %s\n", made.error().text().c_str());
         return 1;

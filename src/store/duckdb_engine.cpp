@@ -12,7 +12,8 @@ namespace {
 
 Result<void> set(duckdb_config config, const char* name, const std::string& value) {
     if (duckdb_set_config(config, name, value.c_str()) != DuckDBSuccess) {
-        return Error(ErrorCode::kInvalidArgument, fmt::format("DuckDB refuses {} = '{}'", name, value));
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("DuckDB refuses {} = '{}'", name, value));
     }
     return {};
 }

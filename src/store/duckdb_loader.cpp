@@ -16,13 +16,15 @@ namespace {
 Result<void> load() {
     void* const library = ::dlopen("libduckdb.so", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-        return Error(ErrorCode::kNotFound, fmt::format("DuckDB's library is missing: {}", ::dlerror()));
+        return Error(ErrorCode::kNotFound,
+                     fmt::format("DuckDB's library is missing: {}", ::dlerror()));
     }
     void** slot = duckdb_slots;
     for (const char* name = duckdb_slot_names; *name != '\0'; name += std::strlen(name) + 1) {
         *slot = ::dlsym(library, name);
         if (*slot == nullptr) {
-            return Error(ErrorCode::kUnsupported, fmt::format("DuckDB's library is another version: it has no {}", name));
+            return Error(ErrorCode::kUnsupported,
+                         fmt::format("DuckDB's library is another version: it has no {}", name));
         }
         ++slot;
     }

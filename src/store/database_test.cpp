@@ -14,10 +14,13 @@
 namespace dyetrace::store {
 namespace {
 
-constexpr const char* kCount = "SELECT count(*), count(DISTINCT event_id), count(pid), count(path) > 0 FROM events";
+constexpr const char* kCount =
+    "SELECT count(*), count(DISTINCT event_id), count(pid), count(path) > 0 FROM events";
 constexpr const char* kSums =
-    "SELECT sum(hash(COLUMNS(e.*)))::VARCHAR FROM raw_syscall_event e; SELECT sum(hash(h)) FROM raw_handle h; "
-    "SELECT name, class, sum(bytes), max(start_ns), min(path) FROM events GROUP BY ALL ORDER BY ALL";
+    "SELECT sum(hash(COLUMNS(e.*)))::VARCHAR FROM raw_syscall_event e; SELECT sum(hash(h)) FROM "
+    "raw_handle h; "
+    "SELECT name, class, sum(bytes), max(start_ns), min(path) FROM events GROUP BY ALL ORDER BY "
+    "ALL";
 
 TEST(Database, answers_the_same_before_while_and_after_sealing) {
     StoreFixture trace;
@@ -43,7 +46,8 @@ TEST(Database, sees_a_segment_once_wherever_its_sealer_was_killed) {
     std::filesystem::copy(segment, segment + ".copy");
     // Killed while it wrote Parquet files.
     std::filesystem::create_directory(trace.path() + "/sealing-000001");
-    base::write_file_atomically(trace.path() + "/sealing-000001/syscall_event.parquet", "half").value();
+    base::write_file_atomically(trace.path() + "/sealing-000001/syscall_event.parquet", "half")
+        .value();
     EXPECT_EQ(trace.ask(kCount), count);
     // Killed between the rename and the unlink.
     {
@@ -55,7 +59,8 @@ TEST(Database, sees_a_segment_once_wherever_its_sealer_was_killed) {
     EXPECT_EQ(trace.ask(kCount), count);
     Sealer sealer = Sealer::start(trace::TraceFolder::open(trace.path()).value()).value();
     EXPECT_FALSE(std::filesystem::exists(segment));
-    EXPECT_EQ(Sealer::start(trace::TraceFolder::open(trace.path()).value()).error().code(), ErrorCode::kUnavailable);
+    EXPECT_EQ(Sealer::start(trace::TraceFolder::open(trace.path()).value()).error().code(),
+              ErrorCode::kUnavailable);
     EXPECT_EQ(sealer.seal_what_is_there().value(), trace::TraceState::kFinished);
     EXPECT_EQ(trace.ask(kCount), count);
     EXPECT_TRUE(trace.folder().list().value().recorded.empty());
@@ -66,7 +71,10 @@ TEST(Database, keeps_what_it_saw_while_segments_are_sealed_under_it) {
     trace.record(3, 1000);
     const auto database = trace.database();
     const std::string sums = ask(*database, kSums);
-    Sealer::start(trace::TraceFolder::open(trace.path()).value()).value().seal_what_is_there().value();
+    Sealer::start(trace::TraceFolder::open(trace.path()).value())
+        .value()
+        .seal_what_is_there()
+        .value();
     EXPECT_EQ(ask(*database, kSums), sums);
     database->refresh().value();
     EXPECT_EQ(ask(*database, kSums), sums);
@@ -92,7 +100,8 @@ TEST(Database, says_that_the_recorder_died_before_and_after_sealing) {
     const std::string gaps = "SELECT reason, lost, begin_ns > 0 FROM gaps";
     EXPECT_EQ(trace.ask(kCount).substr(0, 10), "2000 2000 ");
     EXPECT_EQ(trace.ask(gaps), "recorder_died NULL true\n");
-    EXPECT_EQ(trace.database()->losses().text(), "1 gap: 0 events lost; how many more is not known (the recorder died)");
+    EXPECT_EQ(trace.database()->losses().text(),
+              "1 gap: 0 events lost; how many more is not known (the recorder died)");
     {
         Sealer sealer = Sealer::start(trace::TraceFolder::open(trace.path()).value()).value();
         EXPECT_EQ(sealer.seal_what_is_there().value(), trace::TraceState::kDied);
@@ -105,12 +114,19 @@ TEST(Database, says_that_the_recorder_died_before_and_after_sealing) {
 TEST(Database, says_that_the_recorder_died_when_all_its_segments_were_sealed_before) {
     StoreFixture trace;
     trace.record(1, 1000, false);
-    std::filesystem::remove(trace.folder().segment_path(2));  // as if it died in the middle of a rotation
-    Sealer::start(trace::TraceFolder::open(trace.path()).value()).value().seal(1, trace::SegmentEnd::kComplete).value();
+    std::filesystem::remove(
+        trace.folder().segment_path(2));  // as if it died in the middle of a rotation
+    Sealer::start(trace::TraceFolder::open(trace.path()).value())
+        .value()
+        .seal(1, trace::SegmentEnd::kComplete)
+        .value();
     trace.kill_recorder();
     const std::string gaps = "SELECT reason, lost, begin_ns > 0 FROM gaps";
     EXPECT_EQ(trace.ask(gaps), "recorder_died NULL true\n");
-    Sealer::start(trace::TraceFolder::open(trace.path()).value()).value().seal_what_is_there().value();
+    Sealer::start(trace::TraceFolder::open(trace.path()).value())
+        .value()
+        .seal_what_is_there()
+        .value();
     EXPECT_EQ(trace.ask(gaps), "recorder_died NULL true\n");
     EXPECT_EQ(trace.ask(kCount).substr(0, 10), "1000 1000 ");
 }
@@ -119,7 +135,9 @@ TEST(Database, says_what_a_damaged_block_cost_before_and_after_sealing) {
     StoreFixture trace;
     trace.record(1, 1000);
     std::string bytes = base::read_file(trace.folder().segment_path(1), 64u << 20).value();
-    const auto reader = trace::SegmentReader::open(trace.folder().segment_path(1), trace::SegmentEnd::kComplete).value();
+    const auto reader =
+        trace::SegmentReader::open(trace.folder().segment_path(1), trace::SegmentEnd::kComplete)
+            .value();
     bytes[reader.blocks().back().position + sizeof(trace::BlockHeader) + 9] ^= 4;
     const std::uint32_t lost = reader.blocks().back().record_count;
     base::write_file_atomically(trace.folder().segment_path(1), bytes).value();
@@ -127,7 +145,10 @@ TEST(Database, says_what_a_damaged_block_cost_before_and_after_sealing) {
     const std::string count = std::to_string(1000 - lost) + "\n";
     for (const bool sealed : {false, true}) {
         if (sealed) {
-            Sealer::start(trace::TraceFolder::open(trace.path()).value()).value().seal_what_is_there().value();
+            Sealer::start(trace::TraceFolder::open(trace.path()).value())
+                .value()
+                .seal_what_is_there()
+                .value();
         }
         EXPECT_EQ(trace.ask("SELECT reason, lost FROM gaps"), expected);
         EXPECT_EQ(trace.ask("SELECT count(*) FROM events"), count);
@@ -158,7 +179,9 @@ TEST(Database, can_be_read_by_others_with_views_sql_at_any_moment) {
         }
         engine.run(script).value();
         auto state = std::make_unique<Rows::State>();
-        duckdb_query(engine.connection(), "SELECT count(*), count(pid), count(DISTINCT host) FROM events", state->result.out());
+        duckdb_query(engine.connection(),
+                     "SELECT count(*), count(pid), count(DISTINCT host) FROM events",
+                     state->result.out());
         Rows rows(std::move(state));
         std::string answer;
         const std::span<const Cell> row = rows.next().value();
@@ -177,7 +200,10 @@ TEST(Database, can_be_read_by_others_with_views_sql_at_any_moment) {
 TEST(Database, refuses_to_fetch_extensions_or_to_change_settings) {
     StoreFixture trace;
     trace.record(1, 10);
-    for (const char* sql : {"INSTALL httpfs", "LOAD httpfs", "SET threads = 1", "SET autoinstall_known_extensions = true",
+    for (const char* sql : {"INSTALL httpfs",
+                            "LOAD httpfs",
+                            "SET threads = 1",
+                            "SET autoinstall_known_extensions = true",
                             "SELECT * FROM 'https://example.org/x.parquet'"}) {
         const std::string answer = trace.ask(sql);
         EXPECT_EQ(answer.substr(0, 6), "error:") << sql << ": " << answer;
@@ -189,7 +215,10 @@ TEST(Database, stops_a_statement_that_is_cancelled) {
     StoreFixture trace;
     trace.record(1, 10);
     const std::atomic<bool> cancelled = true;
-    const auto done = trace.database()->query("SELECT count(*) FROM range(1000000000000)", [](Rows&) { return Result<void>(); }, &cancelled);
+    const auto done = trace.database()->query(
+        "SELECT count(*) FROM range(1000000000000)",
+        [](Rows&) { return Result<void>(); },
+        &cancelled);
     EXPECT_EQ(done.error().code(), ErrorCode::kInterrupted);
 }
 
@@ -197,9 +226,16 @@ TEST(Database, calls_functions_that_others_register) {
     StoreFixture trace;
     trace.record(1, 10);
     const auto database = trace.database();
-    database->register_function({.name = "twice", .arguments = 1, .call = [](const auto& arguments) -> std::optional<std::string> {
-        return arguments[0] ? std::optional<std::string>(std::string(*arguments[0]) + std::string(*arguments[0])) : std::nullopt;
-    }}).value();
+    database
+        ->register_function({.name = "twice",
+                             .arguments = 1,
+                             .call = [](const auto& arguments) -> std::optional<std::string> {
+                                 return arguments[0] ? std::optional<std::string>(
+                                                           std::string(*arguments[0]) +
+                                                           std::string(*arguments[0]))
+                                                     : std::nullopt;
+                             }})
+        .value();
     EXPECT_EQ(ask(*database, "SELECT twice('ab'), twice(NULL)"), "abab NULL\n");
 }
 

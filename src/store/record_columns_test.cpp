@@ -15,7 +15,9 @@ using schema::ColumnInfo;
 using schema::ColumnSource;
 
 // Records of random bytes with a right header: any value in any field, any bit in `present`.
-std::vector<std::byte> random_records(const schema::RecordInfo& info, std::size_t count, std::mt19937_64& random) {
+std::vector<std::byte> random_records(const schema::RecordInfo& info,
+                                      std::size_t count,
+                                      std::mt19937_64& random) {
     std::vector<std::byte> bytes(info.size * count);
     for (std::byte& byte : bytes) {
         byte = static_cast<std::byte>(random() >> 56);
@@ -30,7 +32,9 @@ std::vector<std::byte> random_records(const schema::RecordInfo& info, std::size_
     return bytes;
 }
 
-std::string expected(const schema::RecordInfo& info, const ColumnInfo& column, const std::byte* record) {
+std::string expected(const schema::RecordInfo& info,
+                     const ColumnInfo& column,
+                     const std::byte* record) {
     std::uint32_t present = 0;
     if (info.present_offset != 0) {
         std::memcpy(&present, record + info.present_offset, sizeof(present));
@@ -74,7 +78,8 @@ TEST(ColumnWriter, puts_every_number_of_every_record_into_its_column) {
             for (std::size_t i = 0; i < kCount; ++i) {
                 wanted += expected(info, column, bytes.data() + i * info.size) + "\n";
             }
-            const std::string sql = std::string("SELECT \"") + column.name + "\" FROM raw_" + info.name + " ORDER BY sequence";
+            const std::string sql = std::string("SELECT \"") + column.name + "\" FROM raw_" +
+                                    info.name + " ORDER BY sequence";
             EXPECT_EQ(ask(*database, sql), wanted) << info.name << "." << column.name;
         }
     }
@@ -84,7 +89,8 @@ TEST(ColumnWriter, escapes_text_and_reads_addresses) {
     StoreFixture trace;
     std::vector<std::byte> events;
     trace.records().add(0, schema::Stream::kEvents, events, schema::SyscallEvent{}, "plain");
-    trace.records().add(0, schema::Stream::kEvents, events, schema::SyscallEvent{}, "caf\xc3\xa9\\\xff\x1b");
+    trace.records().add(
+        0, schema::Stream::kEvents, events, schema::SyscallEvent{}, "caf\xc3\xa9\\\xff\x1b");
     trace.records().add(0, schema::Stream::kEvents, events, schema::SyscallEvent{});
     std::vector<std::byte> facts;
     schema::Socket socket{};
@@ -100,8 +106,10 @@ TEST(ColumnWriter, escapes_text_and_reads_addresses) {
         writer.close().value();
         trace.folder().finish().value();
     }
-    EXPECT_EQ(trace.ask("SELECT path FROM raw_syscall_event"), "plain\ncaf\xc3\xa9\\\\\\xff\x1b\nNULL\n");
-    EXPECT_EQ(trace.ask("SELECT local_address, remote_address FROM raw_socket"), "::1 ::\nNULL NULL\n");
+    EXPECT_EQ(trace.ask("SELECT path FROM raw_syscall_event"),
+              "plain\ncaf\xc3\xa9\\\\\\xff\x1b\nNULL\n");
+    EXPECT_EQ(trace.ask("SELECT local_address, remote_address FROM raw_socket"),
+              "::1 ::\nNULL NULL\n");
 }
 
 }  // namespace

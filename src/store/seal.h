@@ -44,7 +44,8 @@ class Sealer {
     const SealedSegment& totals() const { return totals_; }
 
   private:
-    Sealer(trace::TraceFolder folder, base::Fd lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
+    Sealer(trace::TraceFolder folder, base::Fd lock)
+        : folder_(std::move(folder)), lock_(std::move(lock)) {}
 
     Result<void> remove_leftovers() const;
     Result<void> write_frame() const;

@@ -26,7 +26,8 @@ inline std::string ask(Database& database, const std::string& sql) {
                 return {};
             }
             for (const Cell& cell : row) {
-                answer += (&cell == row.data() ? "" : " ") + (cell.kind == CellKind::kNull ? "NULL" : std::string(cell.text));
+                answer += (&cell == row.data() ? "" : " ") +
+                          (cell.kind == CellKind::kNull ? "NULL" : std::string(cell.text));
             }
             answer += "\n";
         }
@@ -39,8 +40,14 @@ class StoreFixture {
     StoreFixture() {
         trace::TraceInfo info;
         info.program = "test";
-        info.hosts.push_back({.index = 0, .name = "web1", .boot_id = "b", .kernel = "6.1.0", .machine = "x86_64", .cpus = 2});
-        folder_ = std::make_unique<trace::TraceFolder>(trace::TraceFolder::create(path(), info).value());
+        info.hosts.push_back({.index = 0,
+                              .name = "web1",
+                              .boot_id = "b",
+                              .kernel = "6.1.0",
+                              .machine = "x86_64",
+                              .cpus = 2});
+        folder_ =
+            std::make_unique<trace::TraceFolder>(trace::TraceFolder::create(path(), info).value());
     }
 
     std::string path() const { return temporary_.path() + "/trace"; }
@@ -54,7 +61,8 @@ class StoreFixture {
         }
         for (int i = 0; i < segments; ++i) {
             for (std::uint16_t cpu = 0; cpu < 2; ++cpu) {
-                writer_->append(cpu, schema::Stream::kEvents, records_.events(cpu, events_each / 2)).value();
+                writer_->append(cpu, schema::Stream::kEvents, records_.events(cpu, events_each / 2))
+                    .value();
             }
             writer_->flush().value();
         }
@@ -70,14 +78,17 @@ class StoreFixture {
         folder_.reset();
     }
 
-    std::unique_ptr<Database> database() const { return Database::open(path(), {.threads = 2, .memory_limit = ""}).value(); }
+    std::unique_ptr<Database> database() const {
+        return Database::open(path(), {.threads = 2, .memory_limit = ""}).value();
+    }
     std::string ask(const std::string& sql) const { return store::ask(*database(), sql); }
 
   private:
     void begin(std::size_t events_each) {
         trace::SegmentWriterOptions options;
         options.limits.records_max = events_each;
-        writer_ = std::make_unique<trace::SegmentWriter>(trace::SegmentWriter::create(*folder_, 0, options).value());
+        writer_ = std::make_unique<trace::SegmentWriter>(
+            trace::SegmentWriter::create(*folder_, 0, options).value());
         for (std::uint16_t cpu = 0; cpu < 2; ++cpu) {
             writer_->append(cpu, schema::Stream::kFacts, records_.facts(cpu)).value();
         }

@@ -31,7 +31,8 @@ struct Drain {
 };
 
 struct ReadBack {
-    std::map<std::pair<std::uint16_t, std::uint8_t>, std::vector<std::byte>> bytes;  // by CPU and stream
+    std::map<std::pair<std::uint16_t, std::uint8_t>, std::vector<std::byte>>
+        bytes;  // by CPU and stream
     std::uint64_t records = 0;
     std::vector<LostRange> lost;
 };
@@ -39,7 +40,12 @@ struct ReadBack {
 inline TraceInfo info_of_one_host() {
     TraceInfo info;
     info.program = "test";
-    info.hosts.push_back({.index = 0, .name = "web1", .boot_id = "b", .kernel = "6.1.0", .machine = "x86_64", .cpus = 2});
+    info.hosts.push_back({.index = 0,
+                          .name = "web1",
+                          .boot_id = "b",
+                          .kernel = "6.1.0",
+                          .machine = "x86_64",
+                          .cpus = 2});
     return info;
 }
 

@@ -32,7 +32,8 @@ std::pair<std::size_t, BlockHeader> nth_block(const std::string& segment, int n)
 }
 
 void sign(BlockHeader& header) {
-    header.header_checksum = checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(BlockHeader, header_checksum)));
+    header.header_checksum = checksum(
+        std::as_bytes(std::span(&header, 1)).first(offsetof(BlockHeader, header_checksum)));
 }
 
 TEST(Segment, gives_back_random_drains_in_order_per_cpu_and_stream) {
@@ -45,7 +46,9 @@ TEST(Segment, gives_back_random_drains_in_order_per_cpu_and_stream) {
         for (std::uint64_t i = random() % 12; i > 0; --i) {
             const auto cpu = static_cast<std::uint16_t>(random() % 4);
             const bool facts = random() % 3 == 0;
-            drains.push_back({cpu, facts ? Stream::kFacts : Stream::kEvents, facts ? records.facts(cpu) : records.events(cpu, random() % 4000)});
+            drains.push_back({cpu,
+                              facts ? Stream::kFacts : Stream::kEvents,
+                              facts ? records.facts(cpu) : records.events(cpu, random() % 4000)});
             if (!drains.back().bytes.empty()) {
                 auto& bytes = expected[{cpu, static_cast<std::uint8_t>(drains.back().stream)}];
                 bytes.insert(bytes.end(), drains.back().bytes.begin(), drains.back().bytes.end());
@@ -61,7 +64,8 @@ TEST(Segment, gives_back_random_drains_in_order_per_cpu_and_stream) {
 TEST(Segment, says_in_block_headers_what_is_inside) {
     SegmentFixture trace;
     trace.write(three_drains());
-    const SegmentReader reader = SegmentReader::open(trace.segment_path(), SegmentEnd::kComplete).value();
+    const SegmentReader reader =
+        SegmentReader::open(trace.segment_path(), SegmentEnd::kComplete).value();
     ASSERT_EQ(reader.blocks().size(), 3u);
     EXPECT_TRUE(reader.has_end_block());
     const BlockHeader& facts = reader.blocks()[0];
@@ -84,7 +88,8 @@ TEST(Segment, has_the_facts_before_the_events_that_name_them_in_every_prefix) {
     writer.append(1, Stream::kFacts, records.facts(1)).value();
     writer.append(0, Stream::kEvents, records.events(0, 2000)).value();
     writer.close().value();
-    const SegmentReader reader = SegmentReader::open(trace.segment_path(), SegmentEnd::kComplete).value();
+    const SegmentReader reader =
+        SegmentReader::open(trace.segment_path(), SegmentEnd::kComplete).value();
     EXPECT_EQ(reader.blocks().front().stream, static_cast<std::uint8_t>(Stream::kFacts));
 }
 
@@ -100,7 +105,8 @@ TEST(Segment, cut_at_any_byte_gives_its_whole_blocks_and_says_that_it_was_cut) {
         EXPECT_TRUE(growing.value().lost.empty()) << size;
         const auto died = trace.read(SegmentEnd::kRecorderDied).value();
         ASSERT_EQ(died.lost.size(), 1u) << size;
-        EXPECT_EQ(died.lost[0].gap.reason, static_cast<std::uint8_t>(schema::GapReason::kRecorderDied));
+        EXPECT_EQ(died.lost[0].gap.reason,
+                  static_cast<std::uint8_t>(schema::GapReason::kRecorderDied));
         const auto cut = trace.read(SegmentEnd::kComplete);
         if (size < sizeof(SegmentHeader)) {
             EXPECT_FALSE(cut.ok()) << size;
@@ -155,7 +161,8 @@ TEST(Segment, is_not_fooled_by_a_block_inside_of_a_payload) {
     std::vector<std::byte> log;
     records.add(0, Stream::kEvents, log, schema::LogEvent{}, inside.substr(0, 4000));
     SegmentFixture trace;
-    trace.write({{0, Stream::kEvents, log}, {1, Stream::kEvents, records.events(1, 3)}}, {.limits = {}, .level = -50});
+    trace.write({{0, Stream::kEvents, log}, {1, Stream::kEvents, records.events(1, 3)}},
+                {.limits = {}, .level = -50});
     std::string bytes = trace.segment();
     bytes[sizeof(SegmentHeader) + offsetof(BlockHeader, stored_size)] ^= 1;
     trace.replace_segment(bytes);
@@ -187,7 +194,9 @@ TEST(Segment, skips_unknown_records_that_may_be_skipped_and_refuses_the_others) 
     const auto read = refused.read(SegmentEnd::kComplete);
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().code(), ErrorCode::kUnsupported);
-    EXPECT_NE(read.error().text().find("records of type 77, which this dyetrace does not know: use a newer dyetrace"), std::string::npos);
+    EXPECT_NE(read.error().text().find(
+                  "records of type 77, which this dyetrace does not know: use a newer dyetrace"),
+              std::string::npos);
 }
 
 TEST(Segment, skips_unknown_blocks_that_may_be_skipped_and_refuses_the_others) {
@@ -223,7 +232,8 @@ TEST(Segment, of_a_newer_format_or_with_an_unknown_feature_is_refused) {
         header.format_version = newer_version ? kFormatVersion + 1 : kFormatVersion;
         header.must_understand = newer_version ? 0 : 4;
         header.may_ignore = 8;
-        header.checksum = checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(SegmentHeader, checksum)));
+        header.checksum =
+            checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(SegmentHeader, checksum)));
         std::memcpy(bytes.data(), &header, sizeof(header));
         SegmentFixture other;
         other.replace_segment(bytes);

@@ -10,7 +10,9 @@ namespace {
 using schema::Stream;
 
 std::uint64_t now_ns = 0;
-std::uint64_t hand_wound_clock() { return now_ns; }
+std::uint64_t hand_wound_clock() {
+    return now_ns;
+}
 
 // A disk with room for so many bytes; a write that does not fit leaves the part that did, as a real one does.
 struct SmallDisk {
@@ -42,7 +44,8 @@ SegmentWriterOptions on(SmallDisk& disk) {
     SegmentWriterOptions options;
     options.create_file = [&disk](const std::string&) -> Result<std::unique_ptr<AppendFile>> {
         disk.files.emplace_back();
-        return std::unique_ptr<AppendFile>(std::make_unique<SmallDiskFile>(disk, disk.files.size() - 1));
+        return std::unique_ptr<AppendFile>(
+            std::make_unique<SmallDiskFile>(disk, disk.files.size() - 1));
     };
     return options;
 }
@@ -65,7 +68,8 @@ TEST(SegmentWriter, begins_a_new_segment_at_each_limit) {
         return trace.folder().list().value().recorded.size();
     };
     EXPECT_EQ(segments_with({}), 1u);
-    EXPECT_EQ(segments_with({.records_max = 500}), 3u);  // the last one is empty: the limit is met by the last flush
+    EXPECT_EQ(segments_with({.records_max = 500}),
+              3u);  // the last one is empty: the limit is met by the last flush
     EXPECT_EQ(segments_with({.raw_bytes_max = events.size() * 3}), 4u);
     EXPECT_EQ(segments_with({.age_ns_max = 4'000'000'000}), 3u);
 }
@@ -87,7 +91,8 @@ TEST(SegmentWriter, refuses_what_is_no_record_and_goes_on) {
     SegmentWriter writer = SegmentWriter::create(trace.folder(), 0).value();
     const std::vector<std::byte> garbage(40, std::byte{0xff});
     EXPECT_EQ(writer.append(0, Stream::kEvents, garbage).error().code(), ErrorCode::kCorrupt);
-    EXPECT_EQ(writer.append(kCpusMax, Stream::kEvents, {}).error().code(), ErrorCode::kLimitReached);
+    EXPECT_EQ(writer.append(kCpusMax, Stream::kEvents, {}).error().code(),
+              ErrorCode::kLimitReached);
     writer.append(0, Stream::kEvents, records.events(0, 2)).value();
     writer.close().value();
     EXPECT_EQ(trace.read(SegmentEnd::kComplete).value().records, 2u);
@@ -104,7 +109,10 @@ TEST(SegmentWriter, keeps_a_record_that_is_larger_than_a_block) {
     }
     SegmentFixture trace;
     trace.write({{0, Stream::kEvents, many}});
-    EXPECT_EQ(trace.read(SegmentEnd::kComplete).value().bytes[std::pair(std::uint16_t{0}, std::uint8_t{0})], many);
+    EXPECT_EQ(trace.read(SegmentEnd::kComplete)
+                  .value()
+                  .bytes[std::pair(std::uint16_t{0}, std::uint8_t{0})],
+              many);
 }
 
 // At every size of the disk: what the writer counted as written can be read, and nothing else.
@@ -121,7 +129,9 @@ TEST(SegmentWriter, on_a_full_disk_leaves_whole_blocks_and_the_reason) {
             done = done.ok() ? writer.flush() : std::move(done);
         }
         EXPECT_EQ(done.error().code(), ErrorCode::kLimitReached);
-        EXPECT_EQ(writer.append(0, Stream::kEvents, events).error().code(), ErrorCode::kLimitReached) << "closed, not retried";
+        EXPECT_EQ(writer.append(0, Stream::kEvents, events).error().code(),
+                  ErrorCode::kLimitReached)
+            << "closed, not retried";
         trace.replace_segment(disk.files[0]);
         const ReadBack back = trace.read(SegmentEnd::kMayGrow).value();
         EXPECT_TRUE(back.lost.empty());
@@ -136,11 +146,15 @@ TEST(SegmentWriter, uses_the_reserve_to_say_that_the_disk_was_full) {
     SegmentWriter writer = SegmentWriter::create(trace.folder(), 0, on(disk)).value();
     EXPECT_FALSE(writer.append(0, Stream::kEvents, records.events(0, 100'000)).ok());
     trace.replace_segment(disk.files[0]);
-    const SegmentReader reader = SegmentReader::open(trace.segment_path(), SegmentEnd::kComplete).value();
+    const SegmentReader reader =
+        SegmentReader::open(trace.segment_path(), SegmentEnd::kComplete).value();
     EXPECT_TRUE(reader.has_end_block());
     ASSERT_FALSE(reader.blocks().empty());
-    EXPECT_EQ(reader.blocks().back().record_types, record_type_bit(static_cast<std::uint16_t>(schema::RecordId::kGap)));
-    EXPECT_EQ(base::file_size(base::open_file(trace.path() + "/recording", O_RDONLY).value()).value(), 0u);
+    EXPECT_EQ(reader.blocks().back().record_types,
+              record_type_bit(static_cast<std::uint16_t>(schema::RecordId::kGap)));
+    EXPECT_EQ(
+        base::file_size(base::open_file(trace.path() + "/recording", O_RDONLY).value()).value(),
+        0u);
 }
 
 }  // namespace

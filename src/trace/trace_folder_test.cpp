@@ -28,8 +28,10 @@ TEST(TraceFolder, is_read_as_it_was_made) {
 TEST(TraceFolder, does_not_take_a_folder_with_something_in_it) {
     const auto temporary = base::TemporaryFolder::make().value();
     base::write_file_atomically(temporary.path() + "/x", "").value();
-    EXPECT_EQ(TraceFolder::create(temporary.path(), info_of_one_host()).error().code(), ErrorCode::kAlreadyExists);
-    EXPECT_EQ(TraceFolder::open(temporary.path()).error().text(), "'" + temporary.path() + "' is no trace: it has no trace.json");
+    EXPECT_EQ(TraceFolder::create(temporary.path(), info_of_one_host()).error().code(),
+              ErrorCode::kAlreadyExists);
+    EXPECT_EQ(TraceFolder::open(temporary.path()).error().text(),
+              "'" + temporary.path() + "' is no trace: it has no trace.json");
 }
 
 TEST(TraceFolder, is_recording_while_its_recorder_lives_and_finished_when_it_says_so) {
@@ -61,9 +63,16 @@ TEST(TraceFolder, knows_that_its_recorder_was_killed) {
 
 TEST(TraceFolder, lists_each_segment_once) {
     SegmentFixture trace;
-    const auto touch = [&](const std::string& name) { base::write_file_atomically(trace.path() + "/" + name, "").value(); };
-    for (const char* name : {"segment-000002.seg", "segment-000003.seg", "segment-000005.seg", "segment-1000000.seg", "segment-x.seg",
-                             "segment-000009.seg.new", "segment-99999999999999999999.seg"}) {
+    const auto touch = [&](const std::string& name) {
+        base::write_file_atomically(trace.path() + "/" + name, "").value();
+    };
+    for (const char* name : {"segment-000002.seg",
+                             "segment-000003.seg",
+                             "segment-000005.seg",
+                             "segment-1000000.seg",
+                             "segment-x.seg",
+                             "segment-000009.seg.new",
+                             "segment-99999999999999999999.seg"}) {
         touch(name);
     }
     for (const char* name : {"sealed-000000", "sealed-000001", "sealed-000002", "sealing-000003"}) {
@@ -80,7 +89,8 @@ TEST(TraceInfo, of_a_newer_format_or_with_an_unknown_feature_is_refused_with_one
     ASSERT_TRUE(parse_trace_info(good).ok());
     std::string newer = good;
     newer.replace(newer.find("\"format_version\": 0"), 19, "\"format_version\": 7");
-    EXPECT_EQ(parse_trace_info(newer).error().text(), "the trace has format 7 and this dyetrace reads up to 0: use a newer dyetrace");
+    EXPECT_EQ(parse_trace_info(newer).error().text(),
+              "the trace has format 7 and this dyetrace reads up to 0: use a newer dyetrace");
     std::string feature = good;
     feature.replace(feature.find("\"must_understand\": []"), 21, "\"must_understand\": [\"x\"]");
     EXPECT_EQ(parse_trace_info(feature).error().code(), ErrorCode::kUnsupported);
@@ -91,7 +101,10 @@ TEST(TraceInfo, cut_at_any_byte_is_refused_and_never_aborts) {
     for (std::size_t size = 0; size + 2 < good.size(); ++size) {
         EXPECT_FALSE(parse_trace_info(good.substr(0, size)).ok()) << size;
     }
-    EXPECT_FALSE(parse_trace_info(R"({"format_version":0,"state":"recording","program":"","hosts":[{"index":1024}]})").ok());
+    EXPECT_FALSE(
+        parse_trace_info(
+            R"({"format_version":0,"state":"recording","program":"","hosts":[{"index":1024}]})")
+            .ok());
 }
 
 TEST(SealedInfo, is_read_as_it_was_written) {

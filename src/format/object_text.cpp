@@ -43,12 +43,15 @@ void append_end(std::string& out, const std::string& address, std::uint16_t port
     fmt::format_to(std::back_inserter(out), "{}:{}", v6 ? "]" : "", port);
 }
 
-void append_internet(std::string& out, const schema::SocketEnds& socket, std::string_view name) {
+void append_internet(std::string& out, const schema::Object& object, const schema::SocketEnds& socket, std::string_view name) {
     const bool v6 = socket.family == AF_INET6;
-    const bool connected = socket.remote_port != 0;
     out.append(name).append(":[");
-    append_end(out, socket.local_address, socket.local_port, v6);
-    if (connected) {
+    if (socket.local_port == 0) {
+        fmt::format_to(std::back_inserter(out), "{}", object.inode);
+    } else {
+        append_end(out, socket.local_address, socket.local_port, v6);
+    }
+    if (socket.remote_port != 0) {
         out.append("->");
         append_end(out, socket.remote_address, socket.remote_port, v6);
     }
@@ -59,7 +62,7 @@ void append_unix(std::string& out, const schema::Object& object, const schema::S
     fmt::format_to(std::back_inserter(out), "{}:[{}", unix_name(socket.socket_type), object.inode);
     const auto& path = socket.unix_path && !socket.unix_path->empty() ? socket.unix_path : socket.unix_peer_path;
     if (path && !path->empty()) {
-        const bool abstract = path->front() == '\0';
+        const bool abstract = path->front() == '@';
         constexpr std::size_t kUnixPathMax = 108;
         out.append(abstract ? ",@" : ",");
         append_quoted(out, std::string_view(*path).substr(abstract ? 1 : 0), kUnixPathMax);
@@ -74,7 +77,7 @@ void append_socket(std::string& out, const schema::Object& object) {
         const schema::SocketEnds& socket = *object.socket;
         const bool internet = socket.family == AF_INET || socket.family == AF_INET6;
         if (const std::string_view name = internet ? internet_name(socket) : std::string_view{}; !name.empty()) {
-            append_internet(out, socket, name);
+            append_internet(out, object, socket, name);
             return;
         }
         if (socket.family == AF_UNIX) {

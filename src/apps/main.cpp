@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <string>
 
+#include "apps/help_formatter.h"
 #include "apps/verbs.h"
 #include "base/log.h"
-#include "base/version.h"
 
 namespace {
 
@@ -48,8 +48,8 @@ int main(int argc, char** argv) {
     if (argc > 1 && is_store_verb(argv[1])) {
         return become_store(argv);
     }
-    CLI::App app{"Records the I/O of every process on every node and explains it", "dyetrace"};
-    app.set_version_flag("--version", "dyetrace " + std::string(dyetrace::base::kVersion));
+    CLI::App app{"Records the I/O of programs from the kernel and explains it", "dyetrace"};
+    dyetrace::apps::speak_plainly(app);
     app.require_subcommand(0, 1);
     int exit_status = 0;
     dyetrace::apps::add_record(app, exit_status);
@@ -59,6 +59,11 @@ int main(int argc, char** argv) {
     for (const auto& [name, description] : kStoreVerbs) {
         app.add_subcommand(name, description);
     }
+    app.footer("Examples:\n"
+               "  dyetrace record -o trace -- git status\n"
+               "  dyetrace report trace\n"
+               "  dyetrace sql trace \"SELECT name, count(*) FROM events GROUP BY 1\"\n"
+               "`dyetrace VERB --help` and `man dyetrace-VERB` say more.");
     CLI11_PARSE(app, argc, argv);
     if (app.get_subcommands().empty()) {
         std::fputs(app.help().c_str(), stdout);

@@ -6,6 +6,7 @@
 
 #include "apps/child.h"
 #include "apps/recording.h"
+#include "apps/selection.h"
 #include "apps/verbs.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -17,6 +18,7 @@ constexpr int kExitFailure = 1;
 
 struct RecordArguments {
     TargetOptions targets;
+    SelectionOptions selection;
     std::string output;
     bool no_seal = false;
 };
@@ -34,9 +36,13 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     RecordingOptions options;
     options.trace_path = arguments.output.empty() ? default_trace_name() : arguments.output;
     TRY(options.targets, arguments.targets.targets());
+    TRY(options.where, arguments.selection.predicate());
     TRY(options.ring_bytes, arguments.targets.ring_bytes());
     options.seal = !arguments.no_seal;
     options.as_given = arguments.targets.as_given();
+    if (!options.where.selects_all()) {
+        options.as_given.emplace_back("where", options.where.to_sql());
+    }
     return options;
 }
 
@@ -86,11 +92,13 @@ void add_record(CLI::App& app, int& exit_status) {
     CLI::App* verb = app.add_subcommand("record", "Record a command, processes or the whole system");
     verb->add_option("-o,--output", arguments->output, "Folder of the trace (default: dyetrace-<time>)")->type_name("TRACE");
     add_target_options(*verb, arguments->targets);
+    add_selection_options(*verb, arguments->selection);
     verb->add_flag("--no-seal", arguments->no_seal, "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");
     verb->footer("Examples:\n"
                  "  dyetrace record -o trace -- git clone https://example.org/x.git\n"
                  "  dyetrace record -p 4711,4712 --duration 30s\n"
-                 "  dyetrace record -a --duration 1m");
+                 "  dyetrace record -a --duration 1m --where \"class = 'file' and bytes > 100000\"\n"
+                 "  dyetrace record -P '/var/lib/*' --errors -- ./server");
     verb->callback([arguments, &exit_status] { exit_status = run_record(*arguments); });
 }
 

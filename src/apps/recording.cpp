@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "apps/record_facts.h"
+#include "apps/selection.h"
 #include "apps/session.h"
 #include "base/clock.h"
 #include "base/version.h"
@@ -43,6 +44,8 @@ struct Recording::State {
     trace::TraceFolder folder;
     Session session;
     std::optional<trace::SegmentWriter> writer = std::nullopt;
+    std::optional<Selection> selection = std::nullopt;  // nothing: everything is kept
+    std::vector<std::uint64_t> left_out = {};           // by the selection, per CPU
     std::optional<FactWriter> facts = std::nullopt;
     pid_t sealer = -1;
     std::int64_t flushed_ns = 0;
@@ -54,6 +57,8 @@ struct Recording::State {
     Result<void> begin(const base::Log& log);
     void loop();
     std::uint64_t drain();
+    void take(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records);
+    capture::Books books(std::uint32_t cpu) const;
     void write_losses();
     void tick();
     Result<void> finish();
@@ -73,6 +78,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     listen.event_ring_bytes = options.ring_bytes;
     TRY(Session session, Session::start(options.targets, listen));
     TRY(trace::Host host, trace::this_host());
+    const std::string host_name = host.name;
     trace::TraceInfo info;
     info.program = "dyetrace " + std::string(base::kVersion);
     info.options = options.as_given;
@@ -85,6 +91,10 @@ Result<Recording> Recording::start(RecordingOptions options) {
     const std::uint32_t cpus = state->session.capture().cpu_count();
     state->facts.emplace(*state->writer, cpus);
     state->lost_before.resize(cpus);
+    state->left_out.resize(cpus);
+    if (!state->options.where.selects_all()) {
+        state->selection.emplace(state->options.where, host_name);
+    }
     return Recording(std::move(state));
 }
 
@@ -112,13 +122,37 @@ Result<void> Recording::State::begin(const base::Log& log) {
 std::uint64_t Recording::State::drain() {
     const std::int64_t now = base::boot_time_ns();
     write_losses();
-    const std::uint64_t bytes = session.capture().drain([this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
-        if (!failure) {
-            note(writer->append(cpu, stream, records));
-        }
-    });
+    const std::uint64_t bytes = session.capture().drain(
+        [this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
+            if (!failure) {
+                take(cpu, stream, records);
+            }
+        });
     drained_ns = now;
     return bytes;
+}
+
+void Recording::State::take(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
+    if (!selection || stream == schema::Stream::kFacts) {
+        if (selection) {
+            selection->learn(records);
+        }
+        note(writer->append(cpu, stream, records));
+        return;
+    }
+    left_out[cpu] += selection->select(cpu, records, [&](std::span<const std::byte> kept) {
+        if (!failure) {
+            note(writer->append(cpu, stream, kept));
+        }
+    });
+}
+
+// The kernel's books, with what was left out on this side of the ring.
+capture::Books Recording::State::books(std::uint32_t cpu) const {
+    capture::Books books = session.capture().books(cpu);
+    books.filtered += left_out[cpu];
+    books.delivered -= left_out[cpu];
+    return books;
 }
 
 // What was lost since the rings were last emptied is a gap that began no earlier than that.
@@ -140,7 +174,7 @@ void Recording::State::tick() {
     }
     note(facts->write_clocks());
     for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count() && !failure; ++cpu) {
-        note(facts->write_books(cpu, session.capture().books(cpu)));
+        note(facts->write_books(cpu, books(cpu)));
     }
 }
 
@@ -201,11 +235,11 @@ void Recording::State::await_sealer() {
 Summary Recording::State::summary() const {
     Summary result;
     for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
-        const capture::Books books = session.capture().books(cpu);
-        result.generated += books.generated;
-        result.lost += books.lost;
-        result.filtered += books.filtered;
-        result.facts_lost += books.facts_lost;
+        const capture::Books counted = books(cpu);
+        result.generated += counted.generated;
+        result.lost += counted.lost;
+        result.filtered += counted.filtered;
+        result.facts_lost += counted.facts_lost;
     }
     result.events = writer->totals().events;
     result.stored_bytes = writer->totals().stored_bytes;

@@ -108,7 +108,8 @@ std::optional<std::string> sql_of_command(const std::string& line) {
         return std::nullopt;
     }
     if (command == ".tables") {
-        return "SELECT view_name AS \"table\", comment FROM duckdb_views() WHERE NOT internal AND comment IS NOT NULL ORDER BY 1;";
+        return "SELECT view_name AS \"table\", comment FROM duckdb_views() WHERE NOT internal AND NOT starts_with(view_name, 'raw_') "
+               "AND NOT starts_with(view_name, '_') ORDER BY 1;";
     }
     if (command.starts_with(".schema ")) {
         std::string table = trimmed(command.substr(8));

@@ -119,7 +119,7 @@ void LineWriter::append_call(std::string& out, const SyscallEvent& event, const 
             call.append_argument(out, i);
         }
     }
-    const bool unfinished = event.state == static_cast<std::uint8_t>(schema::State::kUnfinished);
+    const bool unfinished = event.state == static_cast<std::uint8_t>(schema::State::kUnfinished) && info.returns != "never";
     out.append(unfinished ? " <unfinished ...>)" : ")");
     const std::size_t width = out.size() - begin - invisible;
     out.append(width < kResultColumn - 1 ? kResultColumn - 1 - width : 0, ' ');

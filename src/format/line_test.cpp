@@ -89,6 +89,7 @@ TEST(Line, shows_the_time_the_thread_and_the_duration) {
 
 TEST(Line, shows_a_call_that_never_returned) {
     EXPECT_EQ(Call("read").arguments({0, 0x7000, 1024}).unfinished().line(), "read(0, 0x7000, 1024 <unfinished ...>)  = ?");
+    EXPECT_EQ(Call("exit_group").arguments({2}).unfinished().line(), "exit_group(2)                           = ?");
 }
 
 TEST(Line, shows_data_up_to_the_limit) {

@@ -125,7 +125,8 @@ static __always_inline __u32 see_base(struct scratch *scratch, struct task_struc
 	return scratch->seen.handle_id;
 }
 
-static __always_inline void fill_paths(struct scratch *scratch, struct task_struct *task, const volatile struct syscall_shape *shape)
+static __always_inline void fill_paths(struct scratch *scratch, struct task_struct *task,
+				       const volatile struct syscall_shape *shape)
 {
 	struct syscall_event *event = &scratch->event;
 	enum path_kind kind;

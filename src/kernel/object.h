@@ -88,8 +88,7 @@ static __always_inline __u32 attach_unix_name(struct scratch *scratch, __u32 at,
 	header->kind = kind;
 	header->length = length;
 	header->reserved = 0;
-	bpf_probe_read_kernel(header + 1, length,
-			      (void *)address + bpf_core_field_offset(struct unix_address, name) + 2);
+	bpf_probe_read_kernel(header + 1, length, (void *)address + bpf_core_field_offset(struct unix_address, name) + 2);
 	return sizeof(*header) + padded(length);
 }
 

@@ -60,9 +60,7 @@ static __always_inline __u32 bucket_of(__u64 ns)
 /* False if there is no room for another key. */
 static __always_inline bool add_to_totals(const struct syscall_event *event, __u32 pid)
 {
-	struct total_key key = {
-		.pid = pid, .syscall = event->syscall, .abi = event->abi, .event_class = event->event_class
-	};
+	struct total_key key = { .pid = pid, .syscall = event->syscall, .abi = event->abi, .event_class = event->event_class };
 	struct total *total = bpf_map_lookup_elem(&totals, &key);
 	__u32 bucket = bucket_of(event->duration_ns);
 

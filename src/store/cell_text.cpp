@@ -359,6 +359,8 @@ void append_json_string(std::string& out, std::string_view text) {
         if (c == '"' || c == '\\') {
             out.push_back('\\');
             out.push_back(c);
+        } else if (c == '\n' || c == '\t') {
+            out.append(c == '\n' ? "\\n" : "\\t");
         } else if (static_cast<unsigned char>(c) < 0x20) {
             fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
         } else {

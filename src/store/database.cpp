@@ -143,7 +143,7 @@ Result<void> Database::look() {
 
 Result<void> Database::count_losses() {
     const std::string unknown = std::to_string(UINT64_MAX);
-    return query(fmt::format("SELECT count(*), coalesce(sum(lost) FILTER (lost < {0}), 0)::UBIGINT, "
+    return query(fmt::format("SELECT count(*), least(coalesce(sum(lost) FILTER (lost < {0}), 0), {0})::UBIGINT, "
                              "count(*) FILTER (lost = {0}), count(*) FILTER (reason = {1}) FROM raw_gap",
                              unknown,
                              static_cast<unsigned>(schema::GapReason::kRecorderDied)),

@@ -1,0 +1,149 @@
+// The child of a recording: how it is started, held back, recorded and ended.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+#include "base/fd.h"
+#include "kernel/recorded.h"
+
+namespace dyetrace::test {
+namespace {
+
+using base::Fd;
+
+constexpr timespec kDrainPause{0, 2'000'000};  // 2 ms: a test ends soon after its child
+
+void keep(Records& records, std::uint32_t cpu, schema::Stream stream, schema::RecordBytes bytes) {
+    while (!bytes.empty()) {
+        const schema::RecordBytes record = schema::first_record(bytes);
+        ASSERT_FALSE(record.empty()) << "a ring holds what is no record";
+        bytes = bytes.subspan(record.size());
+        std::vector<std::uint64_t> words(record.size() / 8);
+        std::memcpy(words.data(), record.data(), record.size());
+        if (stream == schema::Stream::kEvents) {
+            records.events.push_back(std::move(words));
+            records.cpus.push_back(cpu);
+            continue;
+        }
+        records.dictionary.add(record);
+        records.facts.push_back(std::move(words));
+    }
+}
+
+pid_t start_child(const std::function<void()>& program, Fd& gate, int& gate_fd) {
+    int ends[2];
+    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    gate_fd = ends[0];
+    const pid_t child = fork();
+    if (child == 0) {
+        char go = 0;
+        if (read(ends[0], &go, 1) == 1) {
+            program();
+        }
+        _exit(0);
+    }
+    close(ends[0]);
+    gate = Fd(ends[1]);
+    return child;
+}
+
+capture::Books books_of(const capture::Capture& capture) {
+    capture::Books sum;
+    for (std::uint32_t cpu = 0; cpu < capture.cpu_count(); ++cpu) {
+        const capture::Books books = capture.books(cpu);
+        sum.generated += books.generated;
+        sum.filtered += books.filtered;
+        sum.aggregated += books.aggregated;
+        sum.delivered += books.delivered;
+        sum.lost += books.lost;
+        sum.facts_lost += books.facts_lost;
+    }
+    return sum;
+}
+
+}  // namespace
+
+void KernelTest::SetUp() {
+    auto loaded = capture::Capture::load({});
+    if (!loaded.ok()) {
+        const bool refused = loaded.error().code() == base::ErrorCode::kPermissionDenied;
+        if (refused) {
+            GTEST_SKIP() << "no BPF here: " << loaded.error().text();
+        }
+        FAIL() << loaded.error().text();
+    }
+    capture_.emplace(std::move(loaded).value());
+    auto made = base::TemporaryFolder::make();
+    ASSERT_TRUE(made.ok());
+    folder_.emplace(std::move(made).value());
+}
+
+Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool kill_at_end) {
+    auto records = std::make_shared<Records>();
+    const auto drain = [&] {
+        return capture_->drain(
+            [&](std::uint32_t cpu, schema::Stream stream, schema::RecordBytes bytes) {
+                keep(*records, cpu, stream, bytes);
+            });
+    };
+    Shared<bool> up;
+    Fd gate;
+    int gate_fd = -1;
+    const pid_t child = start_child(
+        [&] {
+            program();
+            if (kill_at_end) {
+                *up = true;
+                pause();
+            }
+        },
+        gate,
+        gate_fd);
+    EXPECT_TRUE(capture_->watch(child).ok());
+    EXPECT_TRUE(capture_->exclude(getpid()).ok());
+    const auto attached = capture_->attach();
+    EXPECT_TRUE(attached.ok()) << attached.error().text();
+    EXPECT_EQ(write(gate.get(), "g", 1), 1);
+    int status = 0;
+    const time_t deadline = time(nullptr) + kChildSecondsMax;
+    while (waitpid(child, &status, WNOHANG) == 0 && !*up) {
+        drain();
+        nanosleep(&kDrainPause, nullptr);
+        if (time(nullptr) > deadline) {
+            kill(child, SIGKILL);
+            ADD_FAILURE() << "the child ran longer than " << kChildSecondsMax << " s";
+        }
+    }
+    EXPECT_TRUE(capture_->stop().ok());
+    while (drain() > 0) {
+    }
+    if (kill_at_end) {
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        killed_by = SIGKILL;
+    }
+    if (killed_by != 0) {
+        EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == killed_by) << "status " << status;
+    } else {
+        EXPECT_EQ(status, 0);
+    }
+    const capture::Books books = books_of(*capture_);
+    EXPECT_EQ(books.lost, 0u);
+    EXPECT_EQ(books.facts_lost, 0u);
+    EXPECT_EQ(books.generated, books.delivered);
+    EXPECT_EQ(books.delivered, records->events.size());
+    return {std::move(records), status, books, gate_fd};
+}
+
+Trace KernelTest::record(const std::function<void()>& program, int killed_by) {
+    return run(program, killed_by, false);
+}
+Trace KernelTest::record_until_stopped(const std::function<void()>& program) {
+    return run(program, 0, true);
+}
+
+}  // namespace dyetrace::test

@@ -65,7 +65,7 @@ int run_doctor(bool json) {
 
 void add_doctor(CLI::App& app, int& exit_status) {
     auto json = std::make_shared<bool>(false);
-    CLI::App* verb = app.add_subcommand("doctor", "Say what this machine allows and what will therefore be missing");
+    CLI::App* verb = app.add_subcommand("doctor", "Say what this machine allows and what will be missing");
     verb->add_flag("--json", *json, "One JSON object per line");
     verb->footer("Examples:\n  dyetrace doctor\n  dyetrace doctor --json | grep '\"no\"'");
     verb->callback([json, &exit_status] { exit_status = run_doctor(*json); });

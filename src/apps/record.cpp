@@ -89,7 +89,7 @@ int run_record(const RecordArguments& arguments) {
 
 void add_record(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<RecordArguments>();
-    CLI::App* verb = app.add_subcommand("record", "Record a command, processes or the whole system into a trace");
+    CLI::App* verb = app.add_subcommand("record", "Record a command, processes or the whole system");
     verb->add_option("-o,--output", arguments->output, "Folder of the trace (default: dyetrace-<time>)")->type_name("TRACE");
     add_target_options(*verb, arguments->targets);
     add_selection_options(*verb, arguments->selection);

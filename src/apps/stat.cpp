@@ -107,10 +107,11 @@ int run_stat(const StatArguments& arguments) {
 
 void add_stat(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<StatArguments>();
-    CLI::App* verb = app.add_subcommand("stat", "Count calls, errors, bytes and times in the kernel, without a trace");
+    CLI::App* verb = app.add_subcommand("stat", "Count calls, errors, bytes and times, without a trace");
     add_target_options(*verb, arguments->targets);
     verb->add_flag("--json", arguments->json, "One JSON object per line, on stdout");
-    verb->footer("Percentiles come from a histogram with four buckets per octave: at most a quarter too high.\n"
+    verb->footer("The kernel counts; nothing is written. Percentiles come from a histogram with\n"
+                 "four buckets per octave: at most a quarter too high.\n\n"
                  "Examples:\n  dyetrace stat -- git status\n  dyetrace stat -a --duration 10s");
     verb->callback([arguments, &exit_status] { exit_status = run_stat(*arguments); });
 }

@@ -158,7 +158,7 @@ void add_top(CLI::App& app, int& exit_status) {
     add_target_options(*verb, arguments->targets);
     verb->add_option("-d,--interval", arguments->interval, "Time between two tables")->capture_default_str()->type_name("TIME");
     verb->add_flag("--json", arguments->json, "One JSON object per process and interval");
-    verb->footer("Without a target the whole system is watched. Ctrl-C ends.\n"
+    verb->footer("Without a target the whole system is watched. Ctrl-C ends.\n\n"
                  "Examples:\n  dyetrace top\n  dyetrace top -p 4711 -d 5s");
     verb->callback([arguments, &exit_status] {
         TargetOptions& targets = arguments->targets;

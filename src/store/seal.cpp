@@ -24,7 +24,7 @@
 namespace dyetrace::store {
 namespace {
 
-// Level 1 and V2's delta encodings: the smallest files per second of work (reference: docs/performance.md).
+// Level 1 and V2's delta encodings: small files for little work. Row groups are DuckDB's own size.
 constexpr const char* kParquetOptions =
     "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARQUET_VERSION V2, ROW_GROUP_SIZE "
     "122880)";

@@ -5,8 +5,9 @@
 //   records.append_event(cpu, bytes)   the next system call of a backend on that CPU
 //
 // A backend repeats: wait for a request, receive it, look up the size of a table, read pages at random, append to the log
-// and flush it, answer, and now and then open a file. Times, pointers and offsets vary as they do in a real recording;
-// measured against a real one, bytes per event differ by less than a third (docs/performance.md).
+// and flush it, answer, and now and then open a file. Times, pointers and offsets vary
+// more than in a real recording: 34 bytes an event in segments and 20.8 in Parquet, against 25 and 13.8 of PostgreSQL under
+// pgbench.
 #pragma once
 
 #include <cstring>

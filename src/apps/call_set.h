@@ -26,7 +26,7 @@ class CallSet {
     bool has(schema::Abi abi, std::uint16_t number) const;
 
   private:
-    static constexpr std::size_t kAbis = 3;    // schema::Abi
+    static constexpr std::size_t kAbis = 3;        // schema::Abi
     static constexpr std::size_t kNumbers = 1024;  // numbers behind it belong to "all" only
 
     void add(const schema::SyscallInfo& call);

@@ -34,11 +34,16 @@ bool is_store_verb(const char* word) {
 // Beside this program in a build tree, in lib/dyetrace where it is installed.
 int become_store(char** argv) {
     std::error_code error;
-    const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-    for (const auto& candidate : {folder / "dyetrace-store", folder / "../lib/dyetrace/dyetrace-store"}) {
+    const std::filesystem::path folder =
+        std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+    for (const auto& candidate :
+         {folder / "dyetrace-store", folder / "../lib/dyetrace/dyetrace-store"}) {
         execv(candidate.c_str(), argv);
     }
-    dyetrace::base::Log::to_stderr().fail(fmt::format("the part that reads traces, dyetrace-store, is neither in {} nor in ../lib/dyetrace beside it", folder.string()));
+    dyetrace::base::Log::to_stderr().fail(
+        fmt::format("the part that reads traces, dyetrace-store, is neither in {} nor in "
+                    "../lib/dyetrace beside it",
+                    folder.string()));
     return 1;
 }
 
@@ -63,11 +68,12 @@ int main(int argc, char** argv) {
         app.add_subcommand(name, description);
     }
     dyetrace::apps::add_doctor(app, exit_status);
-    app.footer("Examples:\n"
-               "  dyetrace record -o trace -- git status\n"
-               "  dyetrace report trace\n"
-               "  dyetrace sql trace \"SELECT name, count(*) FROM events GROUP BY 1\"\n"
-               "`dyetrace VERB --help` and `man dyetrace-VERB` say more.");
+    app.footer(
+        "Examples:\n"
+        "  dyetrace record -o trace -- git status\n"
+        "  dyetrace report trace\n"
+        "  dyetrace sql trace \"SELECT name, count(*) FROM events GROUP BY 1\"\n"
+        "`dyetrace VERB --help` and `man dyetrace-VERB` say more.");
     CLI11_PARSE(app, argc, argv);
     if (app.get_subcommands().empty()) {
         std::fputs(app.help().c_str(), stdout);

@@ -47,13 +47,21 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
 }
 
 void print_summary(const base::Log& log, const std::string& path, const Summary& summary) {
-    log.say(fmt::format("{}: {} events in {} · {} · {} · recorder used {} CPU, {}", path, base::with_separators(summary.events),
-                        base::duration_text(summary.elapsed_ns), base::bytes_text(summary.stored_bytes),
-                        summary.lost == 0 ? "nothing lost" : base::with_separators(summary.lost) + " events lost",
-                        base::duration_text(summary.own_cpu_ns), base::bytes_text(summary.own_memory_bytes)));
+    log.say(fmt::format(
+        "{}: {} events in {} · {} · {} · recorder used {} CPU, {}",
+        path,
+        base::with_separators(summary.events),
+        base::duration_text(summary.elapsed_ns),
+        base::bytes_text(summary.stored_bytes),
+        summary.lost == 0 ? "nothing lost" : base::with_separators(summary.lost) + " events lost",
+        base::duration_text(summary.own_cpu_ns),
+        base::bytes_text(summary.own_memory_bytes)));
     if (summary.lost > 0) {
-        log.warn(fmt::format("{} of {} events were lost because the rings were full; the table `gaps` says when. A larger --ring helps",
-                             base::with_separators(summary.lost), base::with_separators(summary.generated)));
+        log.warn(
+            fmt::format("{} of {} events were lost because the rings were full; the table `gaps` "
+                        "says when. A larger --ring helps",
+                        base::with_separators(summary.lost),
+                        base::with_separators(summary.generated)));
     }
     for (const std::string& line : summary.not_seen) {
         log.warn("not seen: " + line);
@@ -89,16 +97,22 @@ int run_record(const RecordArguments& arguments) {
 
 void add_record(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<RecordArguments>();
-    CLI::App* verb = app.add_subcommand("record", "Record a command, processes or the whole system");
-    verb->add_option("-o,--output", arguments->output, "Folder of the trace (default: dyetrace-<time>)")->type_name("TRACE");
+    CLI::App* verb =
+        app.add_subcommand("record", "Record a command, processes or the whole system");
+    verb->add_option(
+            "-o,--output", arguments->output, "Folder of the trace (default: dyetrace-<time>)")
+        ->type_name("TRACE");
     add_target_options(*verb, arguments->targets);
     add_selection_options(*verb, arguments->selection);
-    verb->add_flag("--no-seal", arguments->no_seal, "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");
-    verb->footer("Examples:\n"
-                 "  dyetrace record -o trace -- git clone https://example.org/x.git\n"
-                 "  dyetrace record -p 4711,4712 --duration 30s\n"
-                 "  dyetrace record -a --duration 1m --where \"class = 'file' and bytes > 100000\"\n"
-                 "  dyetrace record -P '/var/lib/*' --errors -- ./server");
+    verb->add_flag("--no-seal",
+                   arguments->no_seal,
+                   "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");
+    verb->footer(
+        "Examples:\n"
+        "  dyetrace record -o trace -- git clone https://example.org/x.git\n"
+        "  dyetrace record -p 4711,4712 --duration 30s\n"
+        "  dyetrace record -a --duration 1m --where \"class = 'file' and bytes > 100000\"\n"
+        "  dyetrace record -P '/var/lib/*' --errors -- ./server");
     verb->callback([arguments, &exit_status] { exit_status = run_record(*arguments); });
 }
 

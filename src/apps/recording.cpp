@@ -27,7 +27,10 @@ constexpr int kSealerNice = 10;
 std::uint64_t cpu_ns(int who) {
     rusage usage{};
     getrusage(who, &usage);
-    const auto ns = [](const timeval& time) { return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_usec) * 1000u; };
+    const auto ns = [](const timeval& time) {
+        return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+               static_cast<std::uint64_t>(time.tv_usec) * 1000u;
+    };
     return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
@@ -85,7 +88,8 @@ Result<Recording> Recording::start(RecordingOptions options) {
     info.hosts.push_back(std::move(host));
     TRY(trace::TraceFolder folder, trace::TraceFolder::create(options.trace_path, std::move(info)));
     // the writer refers to the folder, which has to be in its final place first
-    auto state = std::make_unique<State>(State{std::move(options), std::move(folder), std::move(session)});
+    auto state =
+        std::make_unique<State>(State{std::move(options), std::move(folder), std::move(session)});
     TRY(trace::SegmentWriter writer, trace::SegmentWriter::create(state->folder, 0));
     state->writer.emplace(std::move(writer));
     const std::uint32_t cpus = state->session.capture().cpu_count();
@@ -132,7 +136,9 @@ std::uint64_t Recording::State::drain() {
     return bytes;
 }
 
-void Recording::State::take(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
+void Recording::State::take(std::uint32_t cpu,
+                            schema::Stream stream,
+                            std::span<const std::byte> records) {
     if (!selection || stream == schema::Stream::kFacts) {
         if (selection) {
             selection->learn(records);
@@ -161,7 +167,11 @@ void Recording::State::write_losses() {
         const capture::Books books = session.capture().books(cpu);
         const std::uint64_t lost = books.lost - lost_before[cpu];
         if (lost > 0 && !failure) {
-            note(facts->write_gap(cpu, static_cast<std::uint64_t>(drained_ns), books.last_lost_ns, lost, schema::GapReason::kRingFull));
+            note(facts->write_gap(cpu,
+                                  static_cast<std::uint64_t>(drained_ns),
+                                  books.last_lost_ns,
+                                  lost,
+                                  schema::GapReason::kRingFull));
         }
         lost_before[cpu] = books.lost;
     }
@@ -210,7 +220,8 @@ Result<void> Recording::State::finish() {
 void Recording::State::start_sealer(const base::Log& log) {
     sealer = fork();
     if (sealer < 0) {
-        log.warn("cannot start the sealer: the trace stays in segments until `dyetrace seal` is run");
+        log.warn(
+            "cannot start the sealer: the trace stays in segments until `dyetrace seal` is run");
         return;
     }
     if (sealer == 0) {
@@ -219,7 +230,8 @@ void Recording::State::start_sealer(const base::Log& log) {
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, nullptr);
-        execl("/proc/self/exe", "dyetrace", "seal", "--follow", options.trace_path.c_str(), nullptr);
+        execl(
+            "/proc/self/exe", "dyetrace", "seal", "--follow", options.trace_path.c_str(), nullptr);
         _exit(127);
     }
 }
@@ -265,7 +277,8 @@ Result<Summary> Recording::run(const base::Log& log) {
     Summary summary = state.summary();
     summary.command_status = state.session.command_status();
     if (!finished.ok()) {
-        log.fail(finished.error().with_context("the recording stopped early; what was recorded before can be read"));
+        log.fail(finished.error().with_context(
+            "the recording stopped early; what was recorded before can be read"));
         summary.failed = true;
     }
     state.await_sealer();

@@ -28,7 +28,8 @@ struct ReportArguments {
 std::uint64_t bytes_in(const std::string& folder) {
     std::uint64_t bytes = 0;
     std::error_code error;
-    for (auto at = std::filesystem::recursive_directory_iterator(folder, error); !error && at != std::filesystem::recursive_directory_iterator();
+    for (auto at = std::filesystem::recursive_directory_iterator(folder, error);
+         !error && at != std::filesystem::recursive_directory_iterator();
          at.increment(error)) {
         bytes += at->is_regular_file(error) ? at->file_size(error) : 0;
     }
@@ -57,7 +58,9 @@ Result<Report> read_report(const std::string& path) {
     report.recording = database->state() == trace::TraceState::kRecording;
     report.stored_bytes = bytes_in(path);
     for (const ReportQuestion& question : report_questions()) {
-        TRY(database->query(question.sql, [&](store::Rows& rows) { return take_rows(rows, question, report); })
+        TRY(database
+                ->query(question.sql,
+                        [&](store::Rows& rows) { return take_rows(rows, question, report); })
                 .with_context(fmt::format("the part '{}' of the report", question.name)));
     }
     return report;
@@ -69,8 +72,10 @@ int run_report(const ReportArguments& arguments) {
         base::Log::to_stderr().fail(report.error());
         return 1;
     }
-    const ReportStyle style{format::terminal_width(STDOUT_FILENO), format::wants_colour(format::ColourMode::kAuto, STDOUT_FILENO)};
-    const std::string text = arguments.json ? report_json(report.value()) : report_text(report.value(), style);
+    const ReportStyle style{format::terminal_width(STDOUT_FILENO),
+                            format::wants_colour(format::ColourMode::kAuto, STDOUT_FILENO)};
+    const std::string text =
+        arguments.json ? report_json(report.value()) : report_text(report.value(), style);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;
 }
@@ -80,7 +85,8 @@ int run_report(const ReportArguments& arguments) {
 void add_report(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<ReportArguments>();
     CLI::App* verb = app.add_subcommand("report", "Say on one screen what happened in a trace");
-    verb->add_option("trace", arguments->trace, "Folder of the trace; may still be recorded")->required();
+    verb->add_option("trace", arguments->trace, "Folder of the trace; may still be recorded")
+        ->required();
     verb->add_flag("--json", arguments->json, "One JSON object");
     verb->footer("Examples:\n  dyetrace report web1.trace\n  dyetrace report web1.trace --json");
     verb->callback([arguments, &exit_status] { exit_status = run_report(*arguments); });

@@ -14,10 +14,10 @@
 namespace dyetrace::apps {
 
 struct Finding {
-    std::string kind;         // sync_share, small_transfers, repeated_opens, failing_calls, blocked_thread
-    std::string text;         // one sentence, no full stop
+    std::string kind;  // sync_share, small_transfers, repeated_opens, failing_calls, blocked_thread
+    std::string text;  // one sentence, no full stop
     std::uint64_t cost_ns = 0;
-    std::string query;        // SQL that shows the events
+    std::string query;  // SQL that shows the events
 };
 
 inline constexpr std::size_t kFindingsMax = 8;  // a screen

@@ -106,55 +106,108 @@ std::uint64_t number(std::string_view cell) {
     return value;
 }
 
-std::string text(std::string_view cell) { return std::string(cell); }
+std::string text(std::string_view cell) {
+    return std::string(cell);
+}
 
-Times times(ReportCells cells) { return {number(cells[0]), number(cells[1]), number(cells[2]), number(cells[3])}; }
+Times times(ReportCells cells) {
+    return {number(cells[0]), number(cells[1]), number(cells[2]), number(cells[3])};
+}
 
 TargetRow target_row(ReportCells c) {
-    return {text(c[0]), text(c[1]), number(c[2]), number(c[3]), number(c[4]), number(c[5]), number(c[6])};
+    return {text(c[0]),
+            text(c[1]),
+            number(c[2]),
+            number(c[3]),
+            number(c[4]),
+            number(c[5]),
+            number(c[6])};
 }
 
 constexpr ReportQuestion kQuestions[] = {
     {"views", kViews, [](Report&, ReportCells) {}},
-    {"overview", kOverview,
+    {"overview",
+     kOverview,
      [](Report& r, ReportCells c) {
-         r.overview = {number(c[0]), number(c[1]), number(c[2]), number(c[3]), number(c[4]), number(c[5]), number(c[6])};
+         r.overview = {number(c[0]),
+                       number(c[1]),
+                       number(c[2]),
+                       number(c[3]),
+                       number(c[4]),
+                       number(c[5]),
+                       number(c[6])};
      }},
-    {"activities", kActivities,
+    {"activities",
+     kActivities,
      [](Report& r, ReportCells c) {
-         r.activities.push_back({text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), times(c.subspan(5))});
+         r.activities.push_back(
+             {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), times(c.subspan(5))});
      }},
-    {"calls", kCalls,
-     [](Report& r, ReportCells c) { r.calls.push_back({text(c[0]), number(c[1]), number(c[2]), number(c[3]), times(c.subspan(4))}); }},
+    {"calls",
+     kCalls,
+     [](Report& r, ReportCells c) {
+         r.calls.push_back(
+             {text(c[0]), number(c[1]), number(c[2]), number(c[3]), times(c.subspan(4))});
+     }},
     {"files", kFiles, [](Report& r, ReportCells c) { r.files.push_back(target_row(c)); }},
     {"sockets", kSockets, [](Report& r, ReportCells c) { r.sockets.push_back(target_row(c)); }},
-    {"failures", kFailures,
+    {"failures",
+     kFailures,
      [](Report& r, ReportCells c) {
-         r.failures.push_back({text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), number(c[5])});
+         r.failures.push_back(
+             {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), number(c[5])});
      }},
-    {"opens", kOpens, [](Report& r, ReportCells c) { r.opens.push_back({text(c[0]), text(c[1]), number(c[2]), number(c[3])}); }},
-    {"small", kSmall,
+    {"opens",
+     kOpens,
      [](Report& r, ReportCells c) {
-         r.small.push_back({text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), number(c[5])});
+         r.opens.push_back({text(c[0]), text(c[1]), number(c[2]), number(c[3])});
      }},
-    {"syncs", kSyncs,
+    {"small",
+     kSmall,
      [](Report& r, ReportCells c) {
-         r.syncs.push_back({text(c[0]), text(c[1]), number(c[2]), number(c[3]), number(c[4]), number(c[5]), c[6] == "true"});
+         r.small.push_back(
+             {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), number(c[5])});
      }},
-    {"threads", kThreads,
+    {"syncs",
+     kSyncs,
      [](Report& r, ReportCells c) {
-         r.threads.push_back({text(c[0]), number(c[1]), number(c[2]), number(c[3]), number(c[4]), number(c[5]), number(c[6]), number(c[7])});
+         r.syncs.push_back({text(c[0]),
+                            text(c[1]),
+                            number(c[2]),
+                            number(c[3]),
+                            number(c[4]),
+                            number(c[5]),
+                            c[6] == "true"});
      }},
-    {"gaps", kGaps,
+    {"threads",
+     kThreads,
      [](Report& r, ReportCells c) {
-         r.gaps.push_back({text(c[0]), text(c[1]), number(c[2]), number(c[3]), number(c[4]), number(c[5])});
+         r.threads.push_back({text(c[0]),
+                              number(c[1]),
+                              number(c[2]),
+                              number(c[3]),
+                              number(c[4]),
+                              number(c[5]),
+                              number(c[6]),
+                              number(c[7])});
      }},
-    {"coverage", kCoverage,
-     [](Report& r, ReportCells c) { r.not_covered.push_back({text(c[0]), text(c[1]), text(c[2]), text(c[3])}); }},
+    {"gaps",
+     kGaps,
+     [](Report& r, ReportCells c) {
+         r.gaps.push_back(
+             {text(c[0]), text(c[1]), number(c[2]), number(c[3]), number(c[4]), number(c[5])});
+     }},
+    {"coverage",
+     kCoverage,
+     [](Report& r, ReportCells c) {
+         r.not_covered.push_back({text(c[0]), text(c[1]), text(c[2]), text(c[3])});
+     }},
 };
 
 }  // namespace
 
-std::span<const ReportQuestion> report_questions() { return kQuestions; }
+std::span<const ReportQuestion> report_questions() {
+    return kQuestions;
+}
 
 }  // namespace dyetrace::apps

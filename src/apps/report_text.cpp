@@ -25,9 +25,15 @@ constexpr std::size_t kIndent = 2;
 constexpr std::size_t kProcessesShown = 6;
 constexpr std::size_t kRowsPerProcess = 4;
 
-std::string bytes_or_dash(std::uint64_t bytes) { return bytes == 0 ? "–" : bytes_text(bytes); }
-std::string time_or_dash(std::uint64_t ns) { return ns == 0 ? "–" : duration_text(ns); }
-std::string count_or_nothing(std::uint64_t count) { return count == 0 ? "" : with_separators(count); }
+std::string bytes_or_dash(std::uint64_t bytes) {
+    return bytes == 0 ? "–" : bytes_text(bytes);
+}
+std::string time_or_dash(std::uint64_t ns) {
+    return ns == 0 ? "–" : duration_text(ns);
+}
+std::string count_or_nothing(std::uint64_t count) {
+    return count == 0 ? "" : with_separators(count);
+}
 std::string plural(std::uint64_t count, std::string_view word) {
     return fmt::format("{} {}{}", with_separators(count), word, count == 1 ? "" : "s");
 }
@@ -42,13 +48,20 @@ std::string losses_words(const Report& report) {
         return "nothing lost";
     }
     std::string words = plural(lost, "event") + " lost";
-    return unknown == 0 ? words : words + fmt::format(", and more in {} of unknown size", plural(unknown, "gap"));
+    return unknown == 0
+               ? words
+               : words + fmt::format(", and more in {} of unknown size", plural(unknown, "gap"));
 }
 
 std::string head_line(const Report& report) {
     const Overview& all = report.overview;
-    std::string line = fmt::format("{}  {} by {} in {}", format::make_harmless(report.trace), plural(all.calls, "call"),
-                                   all.processes == 1 ? std::string("1 process") : with_separators(all.processes) + " processes", duration_text(all.span_ns));
+    std::string line =
+        fmt::format("{}  {} by {} in {}",
+                    format::make_harmless(report.trace),
+                    plural(all.calls, "call"),
+                    all.processes == 1 ? std::string("1 process")
+                                       : with_separators(all.processes) + " processes",
+                    duration_text(all.span_ns));
     if (report.stored_bytes > 0) {
         line += " · " + bytes_text(report.stored_bytes);
     }
@@ -69,7 +82,9 @@ class Page {
     }
     void end_line() { out_.push_back('\n'); }
     void line(std::string_view text) { out_.append(kIndent, ' ').append(text).push_back('\n'); }
-    void table(const Table& table, bool titles = true) { out_.append(table.text(style_.width, titles, style_.colour)); }
+    void table(const Table& table, bool titles = true) {
+        out_.append(table.text(style_.width, titles, style_.colour));
+    }
     std::string& out() { return out_; }
 
   private:
@@ -88,8 +103,15 @@ void add_titled(Page& page, std::string_view title, const Table& table) {
 // The median gives way to the names where the terminal is narrow.
 constexpr std::size_t kWidthOfMedian = 100;
 
-std::vector<std::string> activity_cells(const Activity& a, const std::string& process, bool median) {
-    std::vector<std::string> cells{process, a.verb, a.target, with_separators(a.calls), bytes_or_dash(a.bytes), time_or_dash(a.times.total_ns)};
+std::vector<std::string> activity_cells(const Activity& a,
+                                        const std::string& process,
+                                        bool median) {
+    std::vector<std::string> cells{process,
+                                   a.verb,
+                                   a.target,
+                                   with_separators(a.calls),
+                                   bytes_or_dash(a.bytes),
+                                   time_or_dash(a.times.total_ns)};
     if (median) {
         cells.push_back(time_or_dash(a.times.p50_ns));
     }
@@ -100,9 +122,12 @@ std::vector<std::string> activity_cells(const Activity& a, const std::string& pr
 
 // The processes that took most time, each with what it did, the process's name once.
 void add_activities(Page& page, const Report& report, bool median) {
-    std::vector<format::TableColumn> columns{{"what happened", Align::kLeft, Fit::kCutsEnd}, {"", Align::kLeft},
-                                             {"", Align::kLeft, Fit::kCutsMiddle}, {"calls", Align::kRight},
-                                             {"bytes", Align::kRight}, {"time", Align::kRight}};
+    std::vector<format::TableColumn> columns{{"what happened", Align::kLeft, Fit::kCutsEnd},
+                                             {"", Align::kLeft},
+                                             {"", Align::kLeft, Fit::kCutsMiddle},
+                                             {"calls", Align::kRight},
+                                             {"bytes", Align::kRight},
+                                             {"time", Align::kRight}};
     for (const char* title : {"p50", "p99", "max"}) {
         if (median || std::string_view(title) != "p50") {
             columns.push_back({title, Align::kRight});
@@ -143,37 +168,77 @@ void add_findings(Page& page, const Report& report) {
 }
 
 void add_calls(Page& page, const Report& report) {
-    Table table({{"call", Align::kLeft}, {"calls", Align::kRight}, {"failed", Align::kRight}, {"bytes", Align::kRight},
-                 {"time", Align::kRight}, {"p50", Align::kRight}, {"p99", Align::kRight}, {"max", Align::kRight}}, kIndent);
+    Table table({{"call", Align::kLeft},
+                 {"calls", Align::kRight},
+                 {"failed", Align::kRight},
+                 {"bytes", Align::kRight},
+                 {"time", Align::kRight},
+                 {"p50", Align::kRight},
+                 {"p99", Align::kRight},
+                 {"max", Align::kRight}},
+                kIndent);
     for (const CallRow& call : report.calls) {
-        table.add({call.name, with_separators(call.calls), count_or_nothing(call.errors), bytes_or_dash(call.bytes),
-                   time_or_dash(call.times.total_ns), time_or_dash(call.times.p50_ns), time_or_dash(call.times.p99_ns),
+        table.add({call.name,
+                   with_separators(call.calls),
+                   count_or_nothing(call.errors),
+                   bytes_or_dash(call.bytes),
+                   time_or_dash(call.times.total_ns),
+                   time_or_dash(call.times.p50_ns),
+                   time_or_dash(call.times.p99_ns),
                    time_or_dash(call.times.max_ns)});
     }
     add_titled(page, "calls that took most time", table);
 }
 
 void add_targets(Page& page, std::string_view title, const std::vector<TargetRow>& rows) {
-    Table table({{"", Align::kLeft, Fit::kCutsMiddle}, {"by", Align::kLeft, Fit::kCutsEnd}, {"calls", Align::kRight},
-                 {"read", Align::kRight}, {"written", Align::kRight}, {"time", Align::kRight}}, kIndent);
+    Table table({{"", Align::kLeft, Fit::kCutsMiddle},
+                 {"by", Align::kLeft, Fit::kCutsEnd},
+                 {"calls", Align::kRight},
+                 {"read", Align::kRight},
+                 {"written", Align::kRight},
+                 {"time", Align::kRight}},
+                kIndent);
     for (const TargetRow& row : rows) {
-        const std::string by = row.processes > 1 ? fmt::format("{} and {} more", row.process, row.processes - 1) : row.process;
-        table.add({row.target, by, with_separators(row.calls), bytes_or_dash(row.read_bytes), bytes_or_dash(row.written_bytes),
+        const std::string by = row.processes > 1
+                                   ? fmt::format("{} and {} more", row.process, row.processes - 1)
+                                   : row.process;
+        table.add({row.target,
+                   by,
+                   with_separators(row.calls),
+                   bytes_or_dash(row.read_bytes),
+                   bytes_or_dash(row.written_bytes),
                    time_or_dash(row.total_ns)});
     }
     add_titled(page, title, table);
 }
 
 void add_threads(Page& page, const Report& report) {
-    Table table({{"thread", Align::kLeft, Fit::kCutsEnd}, {"watched", Align::kRight}, {"blocked", Align::kRight}, {"files", Align::kRight},
-                 {"network", Align::kRight}, {"pipes", Align::kRight}, {"waiting", Align::kRight}, {"other", Align::kRight}}, kIndent);
+    Table table({{"thread", Align::kLeft, Fit::kCutsEnd},
+                 {"watched", Align::kRight},
+                 {"blocked", Align::kRight},
+                 {"files", Align::kRight},
+                 {"network", Align::kRight},
+                 {"pipes", Align::kRight},
+                 {"waiting", Align::kRight},
+                 {"other", Align::kRight}},
+                kIndent);
     for (const ThreadTime& t : report.threads) {
         if (t.blocked_ns() == 0) {
             continue;
         }
-        const double part = t.span_ns == 0 ? 0 : std::min(1.0, static_cast<double>(t.blocked_ns()) / static_cast<double>(t.span_ns));
-        table.add({t.thread, time_or_dash(t.span_ns), base::percent_text(part), time_or_dash(t.file_ns), time_or_dash(t.network_ns),
-                   time_or_dash(t.pipe_ns), time_or_dash(t.wait_ns), time_or_dash(t.other_ns)});
+        const double part =
+            t.span_ns == 0
+                ? 0
+                : std::min(1.0,
+                           static_cast<double>(t.blocked_ns()) / static_cast<double>(t.span_ns));
+        table.add({t.thread,
+                   time_or_dash(t.span_ns),
+                   base::percent_text(part),
+                   time_or_dash(t.file_ns),
+                   time_or_dash(t.network_ns),
+                   time_or_dash(t.pipe_ns),
+                   time_or_dash(t.wait_ns),
+                   time_or_dash(t.other_ns)});
     }
     add_titled(page, "time blocked inside calls", table);
 }
@@ -185,12 +250,23 @@ void add_missing(Page& page, const Report& report) {
     page.title("what is missing here");
     page.end_line();
     for (const GapRow& gap : report.gaps) {
-        const std::string lost = gap.unknown == gap.gaps ? std::string("an unknown number of events") : plural(gap.lost, "event");
-        page.line(format::make_harmless(fmt::format("· {}: {} lost in {} of {} ({})", gap.host, lost, plural(gap.gaps, "gap"),
-                                                    duration_text(gap.total_ns), gap.reason)));
+        const std::string lost = gap.unknown == gap.gaps
+                                     ? std::string("an unknown number of events")
+                                     : plural(gap.lost, "event");
+        page.line(format::make_harmless(fmt::format("· {}: {} lost in {} of {} ({})",
+                                                    gap.host,
+                                                    lost,
+                                                    plural(gap.gaps, "gap"),
+                                                    duration_text(gap.total_ns),
+                                                    gap.reason)));
     }
     for (const CoverageRow& row : report.not_covered) {
-        page.line(format::make_harmless(fmt::format("· {}: {} {}{}{}", row.host, row.source, row.state, row.reason.empty() ? "" : ": ", row.reason)));
+        page.line(format::make_harmless(fmt::format("· {}: {} {}{}{}",
+                                                    row.host,
+                                                    row.source,
+                                                    row.state,
+                                                    row.reason.empty() ? "" : ": ",
+                                                    row.reason)));
     }
 }
 

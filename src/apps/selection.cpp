@@ -19,12 +19,24 @@ Result<filter::Predicate> SelectionOptions::predicate() const {
 }
 
 void add_selection_options(CLI::App& verb, SelectionOptions& options) {
-    verb.add_option("--where", options.where, "Keep only events for which this SQL condition over the columns of `events` is true")->type_name("SQL");
-    verb.add_option("--comm", options.comms, "Keep only events of threads with this name or glob")->type_name("NAME")->allow_extra_args(false);
-    verb.add_option("-P,--path", options.paths, "Keep only events on this path or glob")->type_name("PATH")->allow_extra_args(false);
-    verb.add_option("--port", options.ports, "Keep only events on sockets with this port, on either end")->type_name("PORT")->allow_extra_args(false);
+    verb.add_option(
+            "--where",
+            options.where,
+            "Keep only events for which this SQL condition over the columns of `events` is true")
+        ->type_name("SQL");
+    verb.add_option("--comm", options.comms, "Keep only events of threads with this name or glob")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
+    verb.add_option("-P,--path", options.paths, "Keep only events on this path or glob")
+        ->type_name("PATH")
+        ->allow_extra_args(false);
+    verb.add_option(
+            "--port", options.ports, "Keep only events on sockets with this port, on either end")
+        ->type_name("PORT")
+        ->allow_extra_args(false);
     verb.add_flag("--errors", options.errors, "Keep only calls that failed");
-    verb.add_option("--longer", options.longer, "Keep only calls that took longer: 1ms, 2s")->type_name("TIME");
+    verb.add_option("--longer", options.longer, "Keep only calls that took longer: 1ms, 2s")
+        ->type_name("TIME");
 }
 
 void Selection::learn(std::span<const std::byte> facts) {
@@ -40,7 +52,9 @@ void Selection::learn(std::span<const std::byte> facts) {
 
 bool Selection::decide(std::uint32_t cpu, schema::RecordBytes record) {
     const schema::RecordId type = schema::header_of(record).type;
-    const bool is_event = type == schema::RecordId::kSyscallEvent || type == schema::RecordId::kPartEvent || type == schema::RecordId::kLogEvent;
+    const bool is_event = type == schema::RecordId::kSyscallEvent ||
+                          type == schema::RecordId::kPartEvent ||
+                          type == schema::RecordId::kLogEvent;
     if (is_event) {
         kept_ = evaluator_.matches(record, static_cast<std::uint16_t>(cpu), dictionary_);
     }

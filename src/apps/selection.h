@@ -38,7 +38,8 @@ void add_selection_options(CLI::App& verb, SelectionOptions& options);
 
 class Selection {
   public:
-    Selection(const filter::Predicate& predicate, const std::string& host) : evaluator_(predicate, host) {}
+    Selection(const filter::Predicate& predicate, const std::string& host)
+        : evaluator_(predicate, host) {}
 
     void learn(std::span<const std::byte> facts);
 

@@ -203,20 +203,35 @@ int run_sql(const SqlArguments& arguments) {
 
 void add_sql(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<SqlArguments>();
-    CLI::App* verb = app.add_subcommand("sql", "Ask a trace in SQL, at a prompt or with one statement");
-    verb->add_option("trace", arguments->trace, "Folder of the trace; it may still be recorded")->required()->type_name("TRACE");
-    verb->add_option("statement", arguments->statement, "SQL (DuckDB's dialect); without it, a prompt or lines from a pipe")->type_name("SQL");
-    verb->add_option("--format", arguments->format, "table, csv, json (an object per line), parquet")
+    CLI::App* verb =
+        app.add_subcommand("sql", "Ask a trace in SQL, at a prompt or with one statement");
+    verb->add_option("trace", arguments->trace, "Folder of the trace; it may still be recorded")
+        ->required()
+        ->type_name("TRACE");
+    verb->add_option("statement",
+                     arguments->statement,
+                     "SQL (DuckDB's dialect); without it, a prompt or lines from a pipe")
+        ->type_name("SQL");
+    verb->add_option(
+            "--format", arguments->format, "table, csv, json (an object per line), parquet")
         ->check(CLI::IsMember({"table", "csv", "json", "parquet", "arrow"}))
         ->capture_default_str()
         ->type_name("FORMAT");
-    verb->add_option("-o,--output", arguments->output, "Write there instead of to stdout")->type_name("FILE");
-    verb->add_option("--threads", arguments->threads, "Threads of a query (default: as many as CPUs)")->check(CLI::Range(1, 1024))->type_name("N");
-    verb->add_option("--memory", arguments->memory, "What a query may hold: 512MB, 2GB (default: 80 % of the machine)")->type_name("SIZE");
-    verb->footer("Examples:\n"
-                 "  dyetrace sql trace \"SELECT path, sum(bytes) FROM events GROUP BY 1 ORDER BY 2\"\n"
-                 "  dyetrace sql trace \"SELECT * FROM events WHERE error = 'ENOENT'\" --format json\n"
-                 "  dyetrace sql trace < questions.sql");
+    verb->add_option("-o,--output", arguments->output, "Write there instead of to stdout")
+        ->type_name("FILE");
+    verb->add_option(
+            "--threads", arguments->threads, "Threads of a query (default: as many as CPUs)")
+        ->check(CLI::Range(1, 1024))
+        ->type_name("N");
+    verb->add_option("--memory",
+                     arguments->memory,
+                     "What a query may hold: 512MB, 2GB (default: 80 % of the machine)")
+        ->type_name("SIZE");
+    verb->footer(
+        "Examples:\n"
+        "  dyetrace sql trace \"SELECT path, sum(bytes) FROM events GROUP BY 1 ORDER BY 2\"\n"
+        "  dyetrace sql trace \"SELECT * FROM events WHERE error = 'ENOENT'\" --format json\n"
+        "  dyetrace sql trace < questions.sql");
     verb->callback([arguments, &exit_status] { exit_status = run_sql(*arguments); });
 }
 

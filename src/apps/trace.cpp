@@ -24,7 +24,7 @@ namespace dyetrace::apps {
 namespace {
 
 constexpr int kExitFailure = 1;
-constexpr int kWaitMs = 20;        // a line is seen at most this late
+constexpr int kWaitMs = 20;  // a line is seen at most this late
 constexpr int kWaitIdleMs = 100;
 constexpr std::size_t kPreviewBytesMax = 2048;  // PREVIEW_BYTES_MAX of src/kernel/preview.h
 
@@ -54,9 +54,11 @@ class Sink {
         Sink sink;
         sink.fd_ = options.form == TraceForm::kJson ? STDOUT_FILENO : STDERR_FILENO;
         if (!options.output.empty()) {
-            sink.file_ = base::Fd(::open(options.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+            sink.file_ = base::Fd(
+                ::open(options.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
             if (sink.file_.get() < 0) {
-                return base::Error::from_errno(errno, fmt::format("cannot write to '{}'", options.output));
+                return base::Error::from_errno(errno,
+                                               fmt::format("cannot write to '{}'", options.output));
             }
             sink.fd_ = sink.file_.get();
         }
@@ -91,7 +93,9 @@ Targets targets_of(const TraceOptions& options) {
     return targets;
 }
 
-EventPrinter printer_of(const TraceOptions& options, const Sink& sink, const schema::Dictionary& dictionary) {
+EventPrinter printer_of(const TraceOptions& options,
+                        const Sink& sink,
+                        const schema::Dictionary& dictionary) {
     if (options.form == TraceForm::kJson) {
         return json_printer({host_name(), wall_offset_ns()}, dictionary);
     }
@@ -110,7 +114,8 @@ void say_losses(const capture::Capture& capture, const base::Log& log) {
         lost += capture.books(cpu).lost;
     }
     if (lost > 0) {
-        log.warn(fmt::format("{} calls are missing here: the rings were full", base::with_separators(lost)));
+        log.warn(fmt::format("{} calls are missing here: the rings were full",
+                             base::with_separators(lost)));
     }
 }
 
@@ -118,13 +123,19 @@ Result<std::optional<int>> trace(const TraceOptions& options, const base::Log& l
     TRY(Sink sink, Sink::open(options));
     capture::CaptureOptions listen;
     listen.follow_children = options.follow;
-    listen.preview_bytes = static_cast<std::uint32_t>(std::clamp<std::size_t>(options.style.limits.text_max + 1, 1, kPreviewBytesMax));
+    listen.preview_bytes = static_cast<std::uint32_t>(
+        std::clamp<std::size_t>(options.style.limits.text_max + 1, 1, kPreviewBytesMax));
     TRY(Session session, Session::start(targets_of(options), listen));
     schema::Dictionary dictionary;
-    TraceOutput output(options, dictionary, printer_of(options, sink, dictionary), [&](std::string_view text) { sink.write(text); });
+    TraceOutput output(
+        options, dictionary, printer_of(options, sink, dictionary), [&](std::string_view text) {
+            sink.write(text);
+        });
     const auto drain = [&] {
         const std::uint64_t bytes = session.capture().drain(
-            [&](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) { output.take(cpu, stream, records); });
+            [&](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
+                output.take(cpu, stream, records);
+            });
         output.flush();
         return bytes;
     };
@@ -165,6 +176,8 @@ int run_trace(const std::vector<std::string>& words) {
     return status.value() ? pass_on(*status.value()) : 0;
 }
 
-void add_trace(CLI::App& app) { app.add_subcommand("trace", "Show system calls as they happen, as strace does"); }
+void add_trace(CLI::App& app) {
+    app.add_subcommand("trace", "Show system calls as they happen, as strace does");
+}
 
 }  // namespace dyetrace::apps

@@ -13,7 +13,9 @@ using base::Error;
 using base::ErrorCode;
 using base::Result;
 
-Error refuse(std::string message) { return Error(ErrorCode::kInvalidArgument, std::move(message)); }
+Error refuse(std::string message) {
+    return Error(ErrorCode::kInvalidArgument, std::move(message));
+}
 
 template <typename Number>
 Result<Number> parse_number(std::string_view text, std::string_view what) {
@@ -90,16 +92,23 @@ class Parser {
             return std::move(options_);
         }
         if (options_.command.empty() == options_.processes.empty()) {
-            return refuse(options_.command.empty() ? "say what to trace: a command, or processes with -p"
-                                                   : "a command and -p at once: take one of them");
+            return refuse(options_.command.empty()
+                              ? "say what to trace: a command, or processes with -p"
+                              : "a command and -p at once: take one of them");
         }
-        static constexpr format::TimeStyle kTimes[] = {format::TimeStyle::kNone, format::TimeStyle::kSeconds,
-                                                       format::TimeStyle::kMicroseconds, format::TimeStyle::kUnix};
+        static constexpr format::TimeStyle kTimes[] = {format::TimeStyle::kNone,
+                                                       format::TimeStyle::kSeconds,
+                                                       format::TimeStyle::kMicroseconds,
+                                                       format::TimeStyle::kUnix};
         if (options_.style.time == format::TimeStyle::kNone) {
             options_.style.time = kTimes[std::min(times_, 3)];
         }
-        options_.style.names = names_ == 0 ? format::Names::kNone : names_ == 1 ? format::Names::kPaths : format::Names::kAll;
-        options_.follow = options_.follow || !options_.processes.empty();  // all threads of a process, as -p says in strace with -f
+        options_.style.names = names_ == 0   ? format::Names::kNone
+                               : names_ == 1 ? format::Names::kPaths
+                                             : format::Names::kAll;
+        options_.follow =
+            options_.follow ||
+            !options_.processes.empty();  // all threads of a process, as -p says in strace with -f
         return std::move(options_);
     }
 
@@ -125,32 +134,60 @@ class Parser {
 
     Result<void> take_flag(char letter) {
         switch (letter) {
-            case 'f': options_.follow = true; return {};
-            case 't': ++times_; return {};
-            case 'y': ++names_; return {};
-            case 'T': options_.style.duration = true; return {};
-            case 'r': options_.style.time = format::TimeStyle::kRelative; return {};
-            case 'c': options_.form = TraceForm::kSummary; return {};
-            case 'C': options_.form = TraceForm::kLinesAndSummary; return {};
-            case 'z': options_.statuses = {.successful = true, .failed = false, .unfinished = false}; return {};
-            case 'Z': options_.statuses = {.successful = false, .failed = true, .unfinished = false}; return {};
-            case 'h': options_.help = true; return {};
+            case 'f':
+                options_.follow = true;
+                return {};
+            case 't':
+                ++times_;
+                return {};
+            case 'y':
+                ++names_;
+                return {};
+            case 'T':
+                options_.style.duration = true;
+                return {};
+            case 'r':
+                options_.style.time = format::TimeStyle::kRelative;
+                return {};
+            case 'c':
+                options_.form = TraceForm::kSummary;
+                return {};
+            case 'C':
+                options_.form = TraceForm::kLinesAndSummary;
+                return {};
+            case 'z':
+                options_.statuses = {.successful = true, .failed = false, .unfinished = false};
+                return {};
+            case 'Z':
+                options_.statuses = {.successful = false, .failed = true, .unfinished = false};
+                return {};
+            case 'h':
+                options_.help = true;
+                return {};
             case 'q':
             case 'v':
             case 'w':
             case 'D':
-            case 'A': return {};
-            default: return refuse(fmt::format("-{} is not known (dyetrace trace --help)", letter));
+            case 'A':
+                return {};
+            default:
+                return refuse(fmt::format("-{} is not known (dyetrace trace --help)", letter));
         }
     }
 
     Result<void> take_value(char letter, std::string_view value) {
         switch (letter) {
-            case 'e': return take_expression(value);
-            case 'o': options_.output = value; return {};
-            case 'P': options_.paths.emplace_back(value); return {};
+            case 'e':
+                return take_expression(value);
+            case 'o':
+                options_.output = value;
+                return {};
+            case 'P':
+                options_.paths.emplace_back(value);
+                return {};
             case 's': {
-                TRY(options_.style.limits.text_max, parse_number<std::size_t>(value, "number of bytes"));
+                TRY(options_.style.limits.text_max,
+                    parse_number<std::size_t>(value, "number of bytes"));
                 return {};
             }
             case 'p':
@@ -162,8 +199,11 @@ class Parser {
             case 'a':
             case 'I':
             case 'O':
-            case 'X': return {};
-            default: return refuse(fmt::format("-{} would change the program or the table; dyetrace cannot", letter));
+            case 'X':
+                return {};
+            default:
+                return refuse(fmt::format(
+                    "-{} would change the program or the table; dyetrace cannot", letter));
         }
     }
 
@@ -181,15 +221,17 @@ class Parser {
             TRY(options_.statuses, parse_statuses(value));
             return {};
         }
-        if (name == "signal" || name == "signals" || name == "s" || name == "quiet" || name == "q" || name == "abbrev" ||
-            name == "a" || name == "verbose" || name == "v" || name == "raw" || name == "x") {
+        if (name == "signal" || name == "signals" || name == "s" || name == "quiet" ||
+            name == "q" || name == "abbrev" || name == "a" || name == "verbose" || name == "v" ||
+            name == "raw" || name == "x") {
             return {};
         }
         if (name == "decode-fds" || name == "decode-fd") {
             names_ = value == "none" ? 0 : value == "path" ? 1 : 2;
             return {};
         }
-        return refuse(fmt::format("-e {}=… would need to stop the program; dyetrace only watches", name));
+        return refuse(
+            fmt::format("-e {}=… would need to stop the program; dyetrace only watches", name));
     }
 
     Result<void> take_calls(std::string_view list) {
@@ -200,10 +242,15 @@ class Parser {
     Result<void> take_long(std::string_view word) {
         const std::size_t equals = word.find('=');
         const std::string_view name = word.substr(0, equals);
-        const std::string_view value = equals == std::string_view::npos ? std::string_view{} : word.substr(equals + 1);
-        static constexpr std::pair<std::string_view, char> kFlags[] = {
-            {"follow-forks", 'f'}, {"summary-only", 'c'}, {"summary", 'C'}, {"successful-only", 'z'},
-            {"failed-only", 'Z'},  {"help", 'h'},         {"syscall-times", 'T'}};
+        const std::string_view value =
+            equals == std::string_view::npos ? std::string_view{} : word.substr(equals + 1);
+        static constexpr std::pair<std::string_view, char> kFlags[] = {{"follow-forks", 'f'},
+                                                                       {"summary-only", 'c'},
+                                                                       {"summary", 'C'},
+                                                                       {"successful-only", 'z'},
+                                                                       {"failed-only", 'Z'},
+                                                                       {"help", 'h'},
+                                                                       {"syscall-times", 'T'}};
         static constexpr std::pair<std::string_view, char> kValues[] = {
             {"output", 'o'}, {"attach", 'p'}, {"string-limit", 's'}, {"trace-path", 'P'}};
         for (const auto& [known, letter] : kFlags) {
@@ -245,7 +292,9 @@ class Parser {
 
 }  // namespace
 
-Result<TraceOptions> parse_trace_options(const std::vector<std::string>& words) { return Parser(words).parse(); }
+Result<TraceOptions> parse_trace_options(const std::vector<std::string>& words) {
+    return Parser(words).parse();
+}
 
 const char* trace_help() {
     return R"(Shows system calls as they happen, as strace does but without stopping anybody

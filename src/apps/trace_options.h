@@ -22,7 +22,7 @@ namespace dyetrace::apps {
 struct StatusSet {
     bool successful = true;
     bool failed = true;
-    bool unfinished = true;   // never returned
+    bool unfinished = true;  // never returned
 };
 
 enum class TraceForm : std::uint8_t {
@@ -38,10 +38,10 @@ struct TraceOptions {
     bool follow = false;                  // -f
     CallSet calls = CallSet::all();       // -e trace=
     StatusSet statuses;
-    std::vector<std::string> paths;       // -P, each a path or a glob; empty: all
-    std::string output;                   // -o; empty: stderr, as strace
+    std::vector<std::string> paths;  // -P, each a path or a glob; empty: all
+    std::string output;              // -o; empty: stderr, as strace
     TraceForm form = TraceForm::kLines;
-    format::LineStyle style;              // -t -T -y -s; pid, colour and offsets are the caller's
+    format::LineStyle style;  // -t -T -y -s; pid, colour and offsets are the caller's
     format::ColourMode colour = format::ColourMode::kAuto;
     bool help = false;
 };

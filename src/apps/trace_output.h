@@ -27,7 +27,8 @@ namespace dyetrace::apps {
 class TraceSelector {
   public:
     // All borrowed.
-    TraceSelector(const TraceOptions& options, const schema::Dictionary& dictionary) : options_(options), dictionary_(dictionary) {}
+    TraceSelector(const TraceOptions& options, const schema::Dictionary& dictionary)
+        : options_(options), dictionary_(dictionary) {}
 
     bool shows(const schema::SyscallEvent& event) const;
 
@@ -41,12 +42,15 @@ class TraceSelector {
 };
 
 // Appends one event as it is shown; LineWriter is one, JSON another.
-using EventPrinter = std::function<void(std::string& out, std::uint32_t cpu, schema::RecordBytes event)>;
+using EventPrinter =
+    std::function<void(std::string& out, std::uint32_t cpu, schema::RecordBytes event)>;
 
 class TraceOutput {
   public:
     // `printer` makes the text of an event with its line end; `write` gets whole lines. `options` and `dictionary` must outlive it.
-    TraceOutput(const TraceOptions& options, schema::Dictionary& dictionary, EventPrinter printer,
+    TraceOutput(const TraceOptions& options,
+                schema::Dictionary& dictionary,
+                EventPrinter printer,
                 std::function<void(std::string_view)> write);
 
     // Records one after the other, as capture hands them out; what is no record ends them.

@@ -37,22 +37,27 @@ TEST(CallSet, speaks_strace) {
     EXPECT_FALSE(has("read@32", "read"));
     EXPECT_FALSE(CallSet::parse("opennat").ok());
     EXPECT_FALSE(CallSet::parse("%nogroup").ok());
-    EXPECT_EQ(CallSet::parse("read,opennat").error().message(), "'opennat' is no system call or group of them");
+    EXPECT_EQ(CallSet::parse("read,opennat").error().message(),
+              "'opennat' is no system call or group of them");
 }
 
 TEST(CallSet, knows_the_groups) {
-    EXPECT_TRUE(has("%file", "openat") && has("file", "execve") && has("%file", "rename") && !has("%file", "read"));
-    EXPECT_TRUE(has("%desc", "read") && has("%desc", "openat") && has("%desc", "epoll_wait") && !has("%desc", "unlink"));
+    EXPECT_TRUE(has("%file", "openat") && has("file", "execve") && has("%file", "rename") &&
+                !has("%file", "read"));
+    EXPECT_TRUE(has("%desc", "read") && has("%desc", "openat") && has("%desc", "epoll_wait") &&
+                !has("%desc", "unlink"));
     EXPECT_TRUE(has("%network", "sendto") && has("%net", "socket") && !has("%network", "read"));
     EXPECT_TRUE(has("%memory", "mmap") && has("%memory", "brk") && !has("%memory", "read"));
     EXPECT_TRUE(has("%process", "clone") && has("process", "wait4") && !has("%process", "setuid"));
     EXPECT_TRUE(has("%signal", "rt_sigaction") && has("signal", "kill") == has("%signal", "kill"));
-    EXPECT_TRUE(has("stat", "stat") && !has("stat", "lstat") && has("%%stat", "statx") && !has("%stat", "statx"));
+    EXPECT_TRUE(has("stat", "stat") && !has("stat", "lstat") && has("%%stat", "statx") &&
+                !has("%stat", "statx"));
     EXPECT_TRUE(has("%creds", "setuid") && has("%creds", "getresgid") && !has("%creds", "getpid"));
 }
 
 TEST(TraceOptions, stop_at_the_command) {
-    auto options = parse_trace_options({"-fyy", "-T", "-ttt", "-s", "100", "-e", "status=failed", "ls", "-l", "-f"});
+    auto options = parse_trace_options(
+        {"-fyy", "-T", "-ttt", "-s", "100", "-e", "status=failed", "ls", "-l", "-f"});
     ASSERT_TRUE(options.ok());
     EXPECT_EQ(options.value().command, (std::vector<std::string>{"ls", "-l", "-f"}));
     EXPECT_TRUE(options.value().follow);
@@ -65,7 +70,8 @@ TEST(TraceOptions, stop_at_the_command) {
 }
 
 TEST(TraceOptions, take_processes_and_values_beside_their_letter) {
-    auto options = parse_trace_options({"-p", "1,2", "-p3", "-oout", "--json", "--color=never", "-P", "/etc/*"});
+    auto options = parse_trace_options(
+        {"-p", "1,2", "-p3", "-oout", "--json", "--color=never", "-P", "/etc/*"});
     ASSERT_TRUE(options.ok());
     EXPECT_EQ(options.value().processes, (std::vector<std::int32_t>{1, 2, 3}));
     EXPECT_EQ(options.value().output, "out");
@@ -75,33 +81,45 @@ TEST(TraceOptions, take_processes_and_values_beside_their_letter) {
 }
 
 TEST(TraceOptions, say_what_is_wrong) {
-    const auto message = [](const std::vector<std::string>& words) { return parse_trace_options(words).error().message(); };
+    const auto message = [](const std::vector<std::string>& words) {
+        return parse_trace_options(words).error().message();
+    };
     EXPECT_EQ(message({}), "say what to trace: a command, or processes with -p");
     EXPECT_EQ(message({"-p", "1", "ls"}), "a command and -p at once: take one of them");
     EXPECT_EQ(message({"-s"}), "-s wants a value");
     EXPECT_EQ(message({"-s", "x", "ls"}), "'x' is no number of bytes");
     EXPECT_EQ(message({"-k", "ls"}), "-k is not known (dyetrace trace --help)");
-    EXPECT_EQ(message({"-e", "inject=all:error=EIO", "ls"}), "-e inject=… would need to stop the program; dyetrace only watches");
-    EXPECT_EQ(message({"-e", "status=bad", "ls"}), "'bad' is no status: successful, failed, unfinished");
+    EXPECT_EQ(message({"-e", "inject=all:error=EIO", "ls"}),
+              "-e inject=… would need to stop the program; dyetrace only watches");
+    EXPECT_EQ(message({"-e", "status=bad", "ls"}),
+              "'bad' is no status: successful, failed, unfinished");
 }
 
-schema::OwnedRecord call(std::string_view name, std::uint64_t end_ns, std::int64_t result, std::string_view path = {}) {
+schema::OwnedRecord call(std::string_view name,
+                         std::uint64_t end_ns,
+                         std::int64_t result,
+                         std::string_view path = {}) {
     schema::SyscallEvent event{};
     event.syscall = number_of(name);
     event.start_ns = end_ns - 5;
     event.duration_ns = 5;
     event.result = result;
     event.present = schema::SyscallEvent::kHasDuration | schema::SyscallEvent::kHasResult;
-    return path.empty() ? schema::build(event) : schema::build(event, {{schema::Attachment::kPath, path}});
+    return path.empty() ? schema::build(event)
+                        : schema::build(event, {{schema::Attachment::kPath, path}});
 }
 
-std::string output_of(const std::vector<std::string>& words, const std::vector<schema::OwnedRecord>& events) {
+std::string output_of(const std::vector<std::string>& words,
+                      const std::vector<schema::OwnedRecord>& events) {
     auto parsed = parse_trace_options(words);
     EXPECT_TRUE(parsed.ok());
     const TraceOptions options = std::move(parsed).value();
     schema::Dictionary dictionary;
     std::string out;
-    TraceOutput output(options, dictionary, line_printer(options.style, dictionary), [&](std::string_view text) { out += text; });
+    TraceOutput output(
+        options, dictionary, line_printer(options.style, dictionary), [&](std::string_view text) {
+            out += text;
+        });
     std::uint32_t cpu = 0;
     for (const schema::OwnedRecord& event : events) {
         output.take(cpu++, schema::Stream::kEvents, event.bytes());
@@ -124,9 +142,13 @@ TEST(TraceOutput, shows_only_what_was_asked_for) {
     events.push_back(call("unlink", 10, -2, "/tmp/a"));
     events.push_back(call("unlink", 20, 0, "/tmp/b"));
     events.push_back(call("getpid", 30, 7));
-    EXPECT_EQ(output_of({"-Z", "x"}, events), "unlink(\"/tmp/a\")                        = -1 ENOENT (No such file or directory)\n");
-    EXPECT_EQ(output_of({"-z", "-e", "%file", "x"}, events), "unlink(\"/tmp/b\")                        = 0\n");
-    EXPECT_EQ(output_of({"-P", "/tmp/b", "x"}, events), "unlink(\"/tmp/b\")                        = 0\n");
+    EXPECT_EQ(
+        output_of({"-Z", "x"}, events),
+        "unlink(\"/tmp/a\")                        = -1 ENOENT (No such file or directory)\n");
+    EXPECT_EQ(output_of({"-z", "-e", "%file", "x"}, events),
+              "unlink(\"/tmp/b\")                        = 0\n");
+    EXPECT_EQ(output_of({"-P", "/tmp/b", "x"}, events),
+              "unlink(\"/tmp/b\")                        = 0\n");
     EXPECT_EQ(output_of({"-P", "/var/*", "x"}, events), "");
     EXPECT_EQ(output_of({"-c", "-e", "unlink", "x"}, events),
               "% time     seconds  usecs/call     calls    errors syscall\n"

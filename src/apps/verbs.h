@@ -25,5 +25,4 @@ void add_report(CLI::App& app, int& exit_status);
 void add_seal(CLI::App& app, int& exit_status);
 void add_sql(CLI::App& app, int& exit_status);
 
-
 }  // namespace dyetrace::apps

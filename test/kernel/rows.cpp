@@ -213,6 +213,7 @@ class RowWriter {
 
     std::string shown(std::string text) {
         static const std::regex kInode(R"(:\[\d+\]$)");
+        static const std::regex kUnnamed(R"(#\d+$)");
         static const std::regex kTaskFolder(R"(/(proc|task)/(\d+))");
         for (std::smatch found; std::regex_search(text, found, kTaskFolder);) {
             text = found.prefix().str() + fmt::format("/{}/p{}", found[1].str(), tasks_.of(std::stol(found[2]))) +
@@ -221,13 +222,16 @@ class RowWriter {
         for (std::size_t at = 0; (at = text.find(folder_, at)) != std::string::npos;) {
             text.replace(at, folder_.size(), "~");
         }
+        text = std::regex_replace(text, kUnnamed, "#N");
         return std::regex_replace(text, kInode, ":[N]");
     }
 
     std::string shown_arguments(std::string text) {
         static const std::regex kAddress(R"("0x[0-9a-f]{6,}")");
+        static const std::regex kPointer(R"(:\d{15}\b)");
         static const std::regex kTask(R"regex("(pid|upid|tgid)":(\d+))regex");
         text = std::regex_replace(text, kAddress, "\"0x*\"");
+        text = std::regex_replace(text, kPointer, ":*");
         std::smatch found;
         if (std::regex_search(text, found, kTask) && std::stol(found[2]) > 1) {
             text = found.prefix().str() +

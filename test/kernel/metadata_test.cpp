@@ -115,7 +115,8 @@ TEST_F(Metadata, what_reads_a_directory) {
         REQUIRE(syscall(SYS_getdents64, 3, memory, sizeof(memory)) == 0);
         REQUIRE(lseek(3, 0, SEEK_SET) == 0);
         REQUIRE(syscall(SYS_getdents, 3, memory, sizeof(memory)) == 72);
-        REQUIRE(syscall(SYS_getdents64, 0, memory, 1) < 0);
+        REQUIRE(open("/dev/null", O_RDONLY) == 4);
+        REQUIRE(syscall(SYS_getdents64, 4, memory, 100) < 0);
         REQUIRE(syscall(SYS_getdents64, 99, memory, 1) < 0);
     });
     EXPECT_EQ(shown, lines(R"(
@@ -124,7 +125,8 @@ TEST_F(Metadata, what_reads_a_directory) {
         getdents64 metadata =0 fd=3 #1 directory ~ O_RDONLY|O_DIRECTORY {"count":1024}
         lseek file =0 fd=3 #1 directory ~ O_RDONLY|O_DIRECTORY {"offset":0,"whence":"SEEK_SET"}
         getdents metadata =72 fd=3 #1 directory ~ O_RDONLY|O_DIRECTORY {"count":1024}
-        getdents64 metadata =ENOTDIR fd=0 #2 character_device [devtmpfs] /dev/null O_RDONLY {"count":1}
+        openat file =4 fd=4 #2 character_device [devtmpfs] /dev/null "/dev/null" O_RDONLY {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        getdents64 metadata =ENOTDIR fd=4 #2 character_device [devtmpfs] /dev/null O_RDONLY {"count":100}
         getdents64 metadata =EBADF fd=99 {"count":1}
     )"));
 }

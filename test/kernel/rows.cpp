@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <map>
@@ -69,16 +70,21 @@ class RowWriter {
     RowWriter(std::string folder, std::string file_system)
         : folder_(std::move(folder)), file_system_(std::move(file_system)) {}
 
-    std::string row(const Event& event) {
+    // A task's number and a row, which ends with a line break.
+    std::pair<std::size_t, std::string> row(const Event& event) {
         const Columns columns(event);
+        const std::size_t who = tasks_.of(event.task() != nullptr ? event.task()->tid : 0);
         row_.clear();
+        if (who != 1) {
+            add("p{}", who);
+        }
         add_call(event, columns);
         add_object(columns);
         add_amounts(columns);
         add_object2(columns);
         add_network(columns);
         add_rest(event, columns);
-        return row_ + "\n";
+        return {who, row_ + "\n"};
     }
 
   private:
@@ -89,10 +95,6 @@ class RowWriter {
     }
 
     void add_call(const Event& event, const Columns& columns) {
-        const std::size_t who = tasks_.of(event.task() != nullptr ? event.task()->tid : 0);
-        if (who != 1) {
-            add("p{}", who);
-        }
         if (event.raw().abi != 0) {
             add("{}", columns.text(EventColumn::kAbi).value_or("?"));
         }
@@ -113,6 +115,9 @@ class RowWriter {
         if (is_task && event.result() > 1 &&
             (call->returns == "pid" || tasks_.knows(event.result()))) {
             return fmt::format("p{}", tasks_.of(event.result()));
+        }
+        if (is_task && event.result() == getpid()) {
+            return "tester";
         }
         const bool is_address = call != nullptr && call->returns == "address";
         return is_address && event.result() != 0 ? "0x*" : std::to_string(event.result());
@@ -232,13 +237,14 @@ class RowWriter {
         static const std::regex kTask(R"regex("(pid|upid|tgid)":(\d+))regex");
         text = std::regex_replace(text, kAddress, "\"0x*\"");
         text = std::regex_replace(text, kPointer, ":*");
-        std::smatch found;
-        if (std::regex_search(text, found, kTask) && std::stol(found[2]) > 1) {
-            text = found.prefix().str() +
-                   fmt::format("\"{}\":p{}", found[1].str(), tasks_.of(std::stol(found[2]))) +
-                   found.suffix().str();
+        std::string result;
+        for (std::smatch found; std::regex_search(text, found, kTask);) {
+            const long task = std::stol(found[2]);
+            result += found.prefix().str() + fmt::format("\"{}\":", found[1].str()) +
+                      (task > 1 ? fmt::format("p{}", tasks_.of(task)) : found[2].str());
+            text = found.suffix().str();
         }
-        return text;
+        return result + text;
     }
 
     std::string folder_, file_system_;
@@ -345,6 +351,16 @@ std::string lines(std::string_view text) {
     return result;
 }
 
+std::vector<std::string> split_rows(std::string_view rows) {
+    std::vector<std::string> result;
+    while (!rows.empty()) {
+        const std::size_t end = std::min(rows.find('\n'), rows.size() - 1) + 1;
+        result.emplace_back(rows.substr(0, end));
+        rows.remove_prefix(end);
+    }
+    return result;
+}
+
 std::string laws(const Event& event) {
     const Columns columns(event);
     const SyscallInfo* call = info_of(event);
@@ -364,13 +380,21 @@ std::string laws(const Event& event) {
 
 std::string RowsTest::rows(const Trace& trace) {
     RowWriter writer(at("").substr(0, at("").size() - 1), file_system_of(at("")));
-    std::string text;
+    std::vector<std::pair<std::size_t, std::string>> found;
     for (const Event& event : trace.events()) {
+        found.push_back(writer.row(event));
+        EXPECT_EQ(laws(event), "") << found.back().second;
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return a.first < b.first;
+    });
+    std::string text;
+    for (std::size_t i = 0; i < found.size(); ++i) {
         // the end of the child itself, which belongs to no test but its own
-        const bool is_end = &event == &trace.events().back() && event.name() == "exit_group";
-        const std::string row = writer.row(event);
-        EXPECT_EQ(laws(event), "") << row;
-        text += is_end ? "" : row;
+        const bool is_last = i + 1 == found.size() || found[i + 1].first != 1;
+        const bool is_end = found[i].first == 1 && is_last &&
+                            found[i].second.starts_with("exit_group process unfinished");
+        text += is_end ? "" : found[i].second;
     }
     return text;
 }

@@ -25,6 +25,8 @@ namespace dyetrace::test {
 
 // Lines without their indentation and without empty ones.
 std::string lines(std::string_view text);
+// Each with its line break.
+std::vector<std::string> split_rows(std::string_view rows);
 
 // What holds for every event of a call, whatever it is: "" or which columns contradict each other or its schema.
 std::string laws(const Event& event);
@@ -33,7 +35,8 @@ class RowsTest : public KernelTest {
   protected:
     RowsTest() { bare_descriptors_ = true; }
 
-    // Records `program`, whose first descriptor is 3, and shows what it did before it ended.
+    // Records `program`, whose first descriptor is 3, and shows what it did before it ended: first its own thread, then
+    // each other in the order of their appearance.
     std::string rows(const std::function<void()>& program, int killed_by = 0);
     std::string rows(const Trace& trace);
 

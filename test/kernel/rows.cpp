@@ -364,13 +364,12 @@ std::vector<std::string> split_rows(std::string_view rows) {
 std::string laws(const Event& event) {
     const Columns columns(event);
     const SyscallInfo* call = info_of(event);
-    if (call == nullptr) {
-        return "name";
-    }
-    for (const std::string& broken : {law_of_who(columns),
-                                      law_of_time(event, columns),
-                                      law_of_result(event, columns, *call),
-                                      law_of_object(event, columns, *call)}) {
+    // an unknown number has nothing to hold its result and its object to
+    for (const std::string& broken :
+         {law_of_who(columns),
+          law_of_time(event, columns),
+          call != nullptr ? law_of_result(event, columns, *call) : "",
+          call != nullptr ? law_of_object(event, columns, *call) : ""}) {
         if (!broken.empty()) {
             return broken;
         }

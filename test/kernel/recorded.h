@@ -207,6 +207,8 @@ class KernelTest : public testing::Test {
         return folder_->path() + "/" + std::string(name);
     }
 
+    // What the child does before it waits at the gate, and so before anybody watches it.
+    std::function<void()> before_;
     // The child has standard input, output and error only: its first descriptor is 3.
     bool bare_descriptors_ = false;
 

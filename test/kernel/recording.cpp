@@ -38,7 +38,8 @@ void keep(Records& records, std::uint32_t cpu, schema::Stream stream, schema::Re
 constexpr int kGateFd = 900;  // above all descriptors that a program makes
 
 // Returns when the child waits at the gate, so that nothing it did before is recorded.
-pid_t start_child(const std::function<void()>& program,
+pid_t start_child(const std::function<void()>& before,
+                  const std::function<void()>& program,
                   bool bare_descriptors,
                   Fd& gate,
                   int& gate_fd) {
@@ -57,6 +58,9 @@ pid_t start_child(const std::function<void()>& program,
             close_range(STDERR_FILENO + 1, kGateFd - 1, 0);
             close_range(kGateFd + 1, ~0u, 0);
         }
+        if (before) {
+            before();
+        }
         char go = 0;
         *ready = true;
         if (read(ends[0], &go, 1) == 1) {
@@ -64,7 +68,7 @@ pid_t start_child(const std::function<void()>& program,
         }
         _exit(0);
     }
-    while (!*ready) {
+    while (!*ready && waitpid(child, nullptr, WNOHANG | WNOWAIT) == 0) {
         nanosleep(&kDrainPause, nullptr);
     }
     close(ends[0]);
@@ -115,6 +119,7 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
     Fd gate;
     int gate_fd = -1;
     const pid_t child = start_child(
+        before_,
         [&] {
             program();
             if (kill_at_end) {

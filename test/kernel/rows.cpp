@@ -227,6 +227,11 @@ class RowWriter {
         for (std::size_t at = 0; (at = text.find(folder_, at)) != std::string::npos;) {
             text.replace(at, folder_.size(), "~");
         }
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (static_cast<unsigned char>(text[i]) < ' ') {
+                text.replace(i, 1, fmt::format("<{:02x}>", text[i]));
+            }
+        }
         text = std::regex_replace(text, kUnnamed, "#N");
         return std::regex_replace(text, kInode, ":[N]");
     }

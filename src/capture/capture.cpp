@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/mapping.h"
+#include "capture/kernel_filter.h"
 #include "capture/ring.h"
 #include "capture/totals.h"
 #include "schema/generated/syscalls.bpf.h"
@@ -82,6 +83,7 @@ struct Capture::State {
     std::vector<std::uint64_t> event_ends;
     std::vector<Source> sources;
     std::uint64_t damaged_bytes = 0;
+    std::optional<KernelFilter> filter;
 
     Result<void> map_rings(const CaptureOptions& options);
     Result<void> mark(pid_t process, std::uint32_t flags);
@@ -114,6 +116,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->watch_all = options.watch_all;
     skeleton.rodata->follow_children = options.follow_children;
     skeleton.rodata->preview_bytes = options.preview_bytes;
+    skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
 #if defined(__x86_64__)
     skeleton.rodata->strong_order = true;
@@ -129,6 +132,9 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
         return load_error(-error).with_context("BPF: " + last_warning);
     }
     TRY(state->map_rings(options));
+    if (skeleton.rodata->filter_loaded) {
+        TRY(state->filter, KernelFilter::install(skeleton, options.predicate, options.host));
+    }
     return Capture(std::move(state));
 }
 

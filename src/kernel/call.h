@@ -106,6 +106,8 @@ static __always_inline enum path_kind attach_argument_path(struct scratch *scrat
 	if (length < 1)
 		return PATH_NONE;
 	result = text[0] == '/' ? PATH_ABSOLUTE : PATH_RELATIVE;
+	if (filter_loaded)
+		tell_filter_of_path(scratch, text, length - 1, kind == ATTACHMENT_PATH2);
 	finish_attachment(scratch, header, kind, length - 1);
 	return result;
 }
@@ -137,6 +139,8 @@ static __always_inline void fill_paths(struct scratch *scratch, struct task_stru
 		if (!(event->present & SYSCALL_HAS_HANDLE)) {
 			base = see_base(scratch, task, kind, shape->dirfd, shape->dirfd ? argument(event, shape->dirfd) : 0);
 			if (base) {
+				if (filter_loaded)
+					tell_filter_of_seen(scratch, false);
 				event->handle_id = base;
 				event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_NAMES_BASE;
 			}
@@ -146,6 +150,8 @@ static __always_inline void fill_paths(struct scratch *scratch, struct task_stru
 		kind = attach_argument_path(scratch, argument(event, shape->path2), ATTACHMENT_PATH2);
 		base = see_base(scratch, task, kind, shape->dirfd2, shape->dirfd2 ? argument(event, shape->dirfd2) : 0);
 		if (base) {
+			if (filter_loaded)
+				tell_filter_of_seen(scratch, true);
 			event->handle2_id = base;
 			event->present |= SYSCALL_HAS_HANDLE2 | SYSCALL_HAS_NAMES_BASE2;
 		}
@@ -225,8 +231,11 @@ static __always_inline void attach_address(struct scratch *scratch, __u64 user, 
 		return;
 	if (length > ADDRESS_BYTES_MAX)
 		length = ADDRESS_BYTES_MAX;
-	if (bpf_probe_read_user(header + 1, length, (void *)user) == 0)
-		finish_attachment(scratch, header, ATTACHMENT_ADDRESS, length);
+	if (bpf_probe_read_user(header + 1, length, (void *)user))
+		return;
+	if (filter_loaded)
+		tell_filter_of_address(scratch, (__u8 *)(header + 1), length);
+	finish_attachment(scratch, header, ATTACHMENT_ADDRESS, length);
 }
 
 /* Attaches the address that a message names: in the call, or in its msghdr. */

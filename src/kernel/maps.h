@@ -14,6 +14,7 @@
 #include "schema/generated/syscalls.bpf.h"
 
 #include "kernel/kernel_types.h"
+#include "kernel/match.h"
 
 #ifdef DEFINE_MAPS
 #define SHARED
@@ -33,7 +34,7 @@ SHARED const volatile __u64 event_ring_bytes; /* power of two */
 SHARED const volatile __u64 fact_ring_bytes; /* power of two */
 SHARED const volatile bool watch_all; /* every task, else only the marked ones and their children */
 SHARED const volatile bool strong_order; /* x86: stores are seen in order */
-SHARED const volatile bool filter_loaded; /* a predicate decides in the program table */
+SHARED const volatile bool filter_loaded; /* a predicate decides, see filter.h */
 SHARED const volatile bool follow_children;
 SHARED const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
 SHARED const volatile bool count_only; /* add up in `totals` instead of writing events */
@@ -41,12 +42,16 @@ SHARED const volatile bool count_only; /* add up in `totals` instead of writing 
 /* Counts up whenever a name may have changed: rename, mount, umount, pivot_root. */
 SHARED __u64 name_epoch;
 
+SHARED __u32 filter_atom_count; /* string conditions of the predicate */
+
 enum task_flags {
 	TASK_WATCHED = 1, /* its calls are recorded */
 	TASK_EXCLUDED = 2, /* the recorder's own */
 	TASK_CHILD_RETURN = 4, /* its first exit is the return of its parent's clone, not a call of its own */
 	TASK_EXECED = 8, /* the program changed since the last context */
 	TASK_IN_CALL = 16, /* between entry and exit */
+	TASK_JUDGED = 32, /* the predicate was asked about its present context */
+	TASK_DROPPED = 64, /* and selects none of its calls */
 };
 
 /* Memory of a thread. Written by its own CPU only, but for flags set when it is marked. */
@@ -69,6 +74,8 @@ struct task_state {
 	__u64 arguments[6]; /* of the present call, where exit no longer finds them */
 	__u32 context_announced;
 	__u32 entry_type; /* close: enum object_type */
+	struct filter_object closed; /* close: what the filter is told */
+	struct filter_task filter;
 };
 
 struct {
@@ -102,7 +109,7 @@ struct handle_state {
 	__u8 announced;
 	__u8 linked; /* the inode had a name */
 	__u8 reserved;
-	__u64 atoms_true, atoms_known; /* string conditions of the filter, see src/filter */
+	struct filter_object filter;
 };
 
 struct {
@@ -135,6 +142,26 @@ struct {
 	__type(value, struct object_state);
 } typedef objects_map;
 SHARED objects_map objects SEC(".maps");
+
+/* String conditions of the predicate; filled by src/capture. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, FILTER_ATOMS_MAX);
+	__type(key, __u32);
+	__type(value, struct filter_atom);
+} typedef filter_atoms_map;
+SHARED filter_atoms_map filter_atoms SEC(".maps");
+
+/* The programs that an event passes through when there is a predicate; filled by src/capture. */
+enum program_index { PROGRAM_SYS_EXIT, PROGRAM_TASK_FILTER, PROGRAM_DROP_TASK, PROGRAM_FILTER, PROGRAM_WRITE };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 8);
+	__type(key, __u32);
+	__type(value, __u32);
+} typedef programs_map;
+SHARED programs_map programs SEC(".maps");
 
 /* A ring's ends and a CPU's books; mapped into src/capture, which writes tail only. */
 struct ring_control {
@@ -195,8 +222,14 @@ struct scratch {
 		__u32 open_flags;
 		__u32 mode;
 		__u32 object_type;
+		bool announced;
+		struct filter_object filter;
 	} seen;
 	struct handle_state new_handle;
+	struct filter_input input;
+	__u8 text[MATCH_TEXT_BYTES]; /* to be matched */
+	struct match_position match;
+	struct filter_verdicts verdicts; /* about it */
 	__u32 next_context, next_handle, next_object;
 	__u32 reserved;
 };

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "kernel/filter.h"
 #include "kernel/name.h"
 
 /* What see_file() found; in scratch, because it crosses calls. */
@@ -141,6 +142,8 @@ static __always_inline bool announce_socket(struct scratch *scratch, struct hand
 		fill_addresses(fact, sk);
 		fact->connection_id = connection_id(sk);
 	}
+	if (filter_loaded)
+		tell_filter_of_socket(scratch, fact);
 	fact->attachments = size - sizeof(*fact);
 	return emit(STREAM_FACTS, &fact->header, size);
 }
@@ -166,6 +169,8 @@ static __always_inline bool announce_handle(struct scratch *scratch, struct hand
 	fact->object_type = handle->object_type;
 	fact->flags = scratch->walk.flags;
 	bpf_probe_read_kernel_str(fact->file_system, sizeof(fact->file_system), type_name);
+	if (filter_loaded)
+		tell_filter_of_handle(scratch, fact);
 	size += attach_path(scratch, size, ATTACHMENT_PATH);
 	fact->attachments = size - sizeof(*fact);
 	return emit(STREAM_FACTS, &fact->header, size);
@@ -233,6 +238,8 @@ static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_addre
 		  known->ends != handle->ends;
 	handle->handle_id = changed ? new_id(&scratch->next_handle) : known->handle_id;
 	handle->announced = !changed && known->announced;
+	if (filter_loaded && handle->announced)
+		handle->filter = known->filter;
 	if (!handle->announced) {
 		handle->announced = announce_handle(scratch, handle, sb, serial, BPF_CORE_READ(mount, mnt_id));
 		if (handle->announced && scratch->seen.socket && socket->sk)
@@ -241,6 +248,9 @@ static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_addre
 	bpf_map_update_elem(&handles, &key, handle, BPF_ANY);
 	scratch->seen.handle_id = handle->handle_id;
 	scratch->seen.object_type = handle->object_type;
+	scratch->seen.announced = handle->announced;
+	if (filter_loaded)
+		scratch->seen.filter = handle->filter;
 	return 0;
 }
 
@@ -257,6 +267,9 @@ static __always_inline void see_name(struct scratch *scratch, struct dentry *den
 	    known->linked == (inode->i_nlink > 0)) {
 		scratch->seen.handle_id = known->handle_id;
 		scratch->seen.object_type = known->object_type;
+		scratch->seen.announced = true;
+		if (filter_loaded)
+			scratch->seen.filter = known->filter;
 		return;
 	}
 	resolve_slowly(scratch, (__u64)dentry, (__u64)mnt, flags);

@@ -42,7 +42,7 @@ TEST_F(ReadWrite, a_call_tells_its_range) {
         preadv file =5 fd=3 #1 file ~/data O_RDWR @6 size=23 5/5 {"vlen":2,"pos_low":6,"pos_high":0}
         pwritev file =5 fd=3 #1 file ~/data O_RDWR @8589934592 size=8589934597 5/5 {"vlen":2,"pos_low":8589934592,"pos_high":0}
         lseek file =9 fd=3 #1 file ~/data O_RDWR size=8589934597 {"offset":-2,"whence":"SEEK_CUR"}
-        preadv2 file =5 fd=3 #1 file ~/data O_RDWR @9? size=8589934597 5/5 {"vlen":2,"pos_low":18446744073709551615,"pos_high":0,"flags":"0"}
+        preadv2 file =5 fd=3 #1 file ~/data O_RDWR @9? size=8589934597 5/5 {"vlen":2,"pos_low":-1,"pos_high":0,"flags":"0"}
         pwritev2 file =5 fd=3 #1 file ~/data O_RDWR @0 size=8589934597 5/5 {"vlen":2,"pos_low":0,"pos_high":0,"flags":"0"}
     )"));
 }
@@ -143,8 +143,8 @@ TEST_F(ReadWrite, what_has_no_position_has_no_offset) {
         openat file =5 fd=5 #2 character_device [devtmpfs] /dev/null "/dev/null" O_RDWR {"dfd":"AT_FDCWD","flags":"O_RDWR","mode":"000"}
         write file =3 fd=5 #2 character_device [devtmpfs] /dev/null O_RDWR 3/3 {"count":3}
         read file =0 fd=5 #2 character_device [devtmpfs] /dev/null O_RDWR 0/8 {"count":8}
-        openat file =6 fd=6 #3 file [proc] /proc/24361/comm "/proc/self/comm" O_RDONLY size=0 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
-        read file =6 fd=6 #3 file [proc] /proc/24361/comm O_RDONLY @0 size=0 6/6 {"count":6}
+        openat file =6 fd=6 #3 file [proc] /proc/p1/comm "/proc/self/comm" O_RDONLY size=0 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        read file =6 fd=6 #3 file [proc] /proc/p1/comm O_RDONLY @0 size=0 6/6 {"count":6}
         openat file =7 fd=7 #4 directory ~ "~/" O_RDONLY {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
         read file =EISDIR fd=7 #4 directory ~ O_RDONLY -/8 {"count":8}
     )"));

@@ -43,7 +43,7 @@ TEST_F(Socket, a_tcp_connection_from_socket_to_shutdown) {
         getsockname network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port1
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET","type":"SOCK_STREAM|SOCK_CLOEXEC","protocol":6}
         connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port1 connection1 {"addrlen":16}
-        accept network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR => #1 socket:[N] 127.0.0.1:port1 > 127.0.0.1:port3 connection1
+        accept network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR => #1 socket:[N] 127.0.0.1:port1 > 127.0.0.1:port3 connection1 {"fd":3}
         getsockopt network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port3 connection1 {"level":"SOL_TCP","optname":"TCP_NODELAY"}
         getpeername network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port3 connection1
         connect network =EISCONN fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port1 connection1 {"addrlen":16}
@@ -75,8 +75,8 @@ TEST_F(Socket, a_connection_over_ipv6_with_a_nonblocking_end) {
         getsockname network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > ::1:port1
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK {"family":"AF_INET6","type":"SOCK_STREAM|SOCK_NONBLOCK","protocol":0}
         connect network =EINPROGRESS fd=4 #2 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK ::1:port3 > ::1:port1 connection1 {"addrlen":28}
-        accept4 network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK => #1 socket:[N] ::1:port1 > ::1:port3 connection1 {"flags":"SOCK_CLOEXEC|SOCK_NONBLOCK"}
-        accept4 network =EINVAL fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > - {"flags":"0x4d"}
+        accept4 network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK => #1 socket:[N] ::1:port1 > ::1:port3 connection1 {"fd":3,"flags":"SOCK_CLOEXEC|SOCK_NONBLOCK"}
+        accept4 network =EINVAL fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > - {"fd":3,"flags":"0x4d"}
         sendto network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK 3/3 ::1:port3 > ::1:port1 connection1 stream@0 {"len":3,"flags":"0","addr_len":0}
     )"));
 }
@@ -126,7 +126,7 @@ TEST_F(Socket, unix_sockets_are_named_by_their_path) {
         listen network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR {"backlog":5}
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
         connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR - > ~/socket {"addrlen":30}
-        accept network =5 fd=5 #3 socket [sockfs] ~/socket O_RDWR => #1 ~/socket
+        accept network =5 fd=5 #3 socket [sockfs] ~/socket O_RDWR => #1 ~/socket {"fd":3}
         write network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"count":3}
         socket network =6 fd=6 #4 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
         bind network =0 fd=6 #4 socket [sockfs] @dyetrace test O_RDWR - > @dyetrace test {"addrlen":16}

@@ -11,6 +11,7 @@
 #include "kernel/emit.h"
 
 #define WALK_STEPS_MAX 2112 /* PATH_MAX / 2 names, and mounts between them */
+#define PSEUDO_NAME_BYTES_MAX 16
 
 enum path_flag { PATH_TORN = 1, PATH_UNLINKED = 2, PATH_CUT = 4 };
 
@@ -55,21 +56,49 @@ static long walk_up(__u32 index, void *context)
 	at -= length + 1;
 	if (at >= PATH_BYTES_MAX)
 		return 1;
-	scratch->path[at] = '/';
-	bpf_probe_read_kernel(scratch->path + at + 1, length, name);
+	if (!scratch->walk.silent) {
+		scratch->path[at] = '/';
+		bpf_probe_read_kernel(scratch->path + at + 1, length, name);
+	}
 	scratch->walk.at = at;
 	scratch->walk.dentry = (__u64)parent;
 	return 0;
 }
 
-/* A name without a parent: memfd:…, [eventfd]; sockets and pipes have none. */
-static __always_inline void read_pseudo_name(struct scratch *scratch, struct dentry *dentry)
+/* Puts a short text where a path is expected. */
+static __always_inline void put_name(struct scratch *scratch, const void *name)
+{
+	char text[PSEUDO_NAME_BYTES_MAX] = {};
+	long length = bpf_probe_read_kernel_str(text, sizeof(text), name) - 1;
+	__u32 at = PATH_BYTES_MAX - length;
+
+	opaque(at);
+	if (length <= 0 || length >= PSEUDO_NAME_BYTES_MAX || at >= PATH_BYTES_MAX)
+		return;
+	scratch->walk.at = at;
+	bpf_probe_read_kernel(scratch->path + at, length, text);
+}
+
+/*
+ * A name without a parent: memfd:x, [eventfd]. Namespaces and processes have theirs from what they are (net, pidfd), to
+ * which the reader adds the inode's number; sockets and pipes have none.
+ */
+static __always_inline void read_pseudo_name(struct scratch *scratch, struct dentry *dentry, __u64 magic)
 {
 	__u32 length = BPF_CORE_READ(dentry, d_name.len);
 	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
-
 	__u32 at = PATH_BYTES_MAX - length;
 
+	if (magic == NSFS_MAGIC) {
+		struct ns_common *ns = BPF_CORE_READ(dentry, d_inode, i_private);
+
+		put_name(scratch, BPF_CORE_READ(ns, ops, name));
+		return;
+	}
+	if (magic == PIDFS_MAGIC) {
+		put_name(scratch, "pidfd");
+		return;
+	}
 	opaque(at);
 	if (length == 0 || length >= NAME_BYTES_MAX || at >= PATH_BYTES_MAX)
 		return;
@@ -78,28 +107,45 @@ static __always_inline void read_pseudo_name(struct scratch *scratch, struct den
 	bpf_probe_read_kernel(scratch->path + at, length, name);
 }
 
+/* Walks from a dentry to the root; returns the hash of the names on the way. */
+static __noinline __u64 walk_path(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address, bool silent)
+{
+	struct vfsmount *mnt = (void *)mnt_address;
+
+	scratch->walk.at = PATH_BYTES_MAX;
+	scratch->walk.hash = 0;
+	scratch->walk.silent = silent;
+	scratch->walk.dentry = dentry_address;
+	scratch->walk.mount = (__u64)mount_of(mnt);
+	scratch->walk.mount_root = (__u64)BPF_CORE_READ(mnt, mnt_root);
+	bpf_loop(WALK_STEPS_MAX, walk_up, NULL, 0);
+	return scratch->walk.hash;
+}
+
 /* Reads a path into scratch->path; length is PATH_BYTES_MAX - walk.at. */
 static __noinline int read_path_of(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address)
 {
 	struct dentry *dentry = (void *)dentry_address;
 	struct vfsmount *mnt = (void *)mnt_address;
 	struct dentry *root = BPF_CORE_READ(mnt, mnt_root);
-	struct super_block *sb = BPF_CORE_READ(dentry, d_sb);
+	__u64 magic = BPF_CORE_READ(dentry, d_sb, s_magic), hash;
 
 	scratch->walk.at = PATH_BYTES_MAX;
 	scratch->walk.flags = 0;
 	scratch->walk.hash = 0;
-	if (dentry != root && BPF_CORE_READ(dentry, d_parent) == dentry) {
-		read_pseudo_name(scratch, dentry);
+	if (magic == NSFS_MAGIC || magic == PIDFS_MAGIC || (dentry != root && BPF_CORE_READ(dentry, d_parent) == dentry)) {
+		read_pseudo_name(scratch, dentry, magic);
 		return 0;
 	}
 	if (dentry != root && !BPF_CORE_READ(dentry, d_hash.pprev))
 		scratch->walk.flags |= PATH_UNLINKED;
-	scratch->walk.dentry = dentry_address;
-	scratch->walk.mount = (__u64)mount_of(mnt);
-	scratch->walk.mount_root = (__u64)root;
-	bpf_loop(WALK_STEPS_MAX, walk_up, NULL, 0);
-	if (scratch->walk.at == PATH_BYTES_MAX && BPF_CORE_READ(sb, s_magic) != SOCKFS_MAGIC) {
+	hash = walk_path(scratch, dentry_address, mnt_address, false);
+	if (walk_path(scratch, dentry_address, mnt_address, true) != hash) {
+		hash = walk_path(scratch, dentry_address, mnt_address, false);
+		if (walk_path(scratch, dentry_address, mnt_address, true) != hash)
+			scratch->walk.flags |= PATH_TORN;
+	}
+	if (scratch->walk.at == PATH_BYTES_MAX && magic != SOCKFS_MAGIC) {
 		scratch->walk.at = PATH_BYTES_MAX - 1;
 		scratch->path[PATH_BYTES_MAX - 1] = '/';
 	}

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "kernel/name.h"
+#include "kernel/socket.h"
 
 /* What see_file() found; in scratch, because it crosses calls. */
 enum see_flags {
@@ -17,6 +17,8 @@ enum see_flags {
 
 static __always_inline __u8 type_of(__u32 mode, __u64 magic)
 {
+	if (magic == ANON_INODE_FS_MAGIC || magic == PIDFS_MAGIC || magic == NSFS_MAGIC)
+		return OBJECT_TYPE_ANONYMOUS; /* whatever the mode says: newer kernels call them regular files */
 	switch (mode & S_IFMT) {
 	case S_IFREG:
 		return OBJECT_TYPE_FILE;
@@ -33,116 +35,7 @@ static __always_inline __u8 type_of(__u32 mode, __u64 magic)
 	case S_IFSOCK:
 		return OBJECT_TYPE_SOCKET;
 	}
-	return magic == ANON_INODE_FS_MAGIC ? OBJECT_TYPE_ANONYMOUS : OBJECT_TYPE_UNKNOWN;
-}
-
-/* Changes when a socket's ends do; no more than a digest, so addresses are compared in full when announced. */
-static __always_inline __u64 socket_ends(struct sock *sk)
-{
-	__u64 digest = 0;
-	__u16 family;
-
-	if (!sk)
-		return 0;
-	family = sk->__sk_common.skc_family;
-	if (family == AF_UNIX) {
-		struct unix_sock *unix_sock = (void *)sk;
-		__u64 address = 0, peer = 0;
-
-		bpf_core_read(&address, sizeof(address), &unix_sock->addr);
-		bpf_core_read(&peer, sizeof(peer), &unix_sock->peer);
-		return address * 31 + peer;
-	}
-	if (family != AF_INET && family != AF_INET6)
-		return 0;
-	digest = sk->__sk_common.skc_portpair;
-	digest = digest << 32 ^ sk->__sk_common.skc_daddr ^ (__u64)sk->__sk_common.skc_rcv_saddr << 7;
-	return digest * 2 + (sk->__sk_common.skc_state == TCP_ESTABLISHED && sk->sk_protocol == IPPROTO_TCP);
-}
-
-/* The same on both ends: each knows both initial sequence numbers. 0 while they are not known. */
-static __always_inline __u64 connection_id(struct sock *sk)
-{
-	struct tcp_sock *tcp = typed(struct tcp_sock, sk);
-	__u32 own, other;
-
-	if (sk->sk_protocol != IPPROTO_TCP || sk->__sk_common.skc_state != TCP_ESTABLISHED)
-		return 0;
-	own = tcp->snd_nxt - (__u32)(tcp->bytes_sent - tcp->bytes_retrans);
-	other = tcp->rcv_nxt - (__u32)tcp->bytes_received;
-	return own < other ? (__u64)own << 32 | other : (__u64)other << 32 | own;
-}
-
-static __always_inline __u32 attach_unix_name(struct scratch *scratch, __u32 at, struct unix_address *address, __u16 kind)
-{
-	struct attachment_header *header;
-	__u32 length;
-
-	if (!address || at > 512)
-		return 0;
-	length = BPF_CORE_READ(address, len);
-	if (length <= 2 || length > 110)
-		return 0;
-	length -= 2;
-	header = (void *)scratch->fact.bytes + at;
-	header->kind = kind;
-	header->length = length;
-	header->reserved = 0;
-	bpf_probe_read_kernel(header + 1, length, (void *)address + bpf_core_field_offset(struct unix_address, name) + 2);
-	return sizeof(*header) + padded(length);
-}
-
-static __always_inline __u32 fill_unix_names(struct scratch *scratch, __u32 at, struct sock *sk)
-{
-	struct unix_sock *own = typed(struct unix_sock, sk);
-	struct unix_sock *peer = typed(struct unix_sock, own->peer);
-	__u32 added = attach_unix_name(scratch, at, own->addr, ATTACHMENT_PATH);
-
-	if (own->peer)
-		added += attach_unix_name(scratch, at + added, peer->addr, ATTACHMENT_PATH2);
-	return added;
-}
-
-static __always_inline void fill_addresses(struct socket_fact *fact, struct sock *sk)
-{
-	struct sock_common *common = &sk->__sk_common;
-
-	fact->local_port = common->skc_num;
-	fact->remote_port = __builtin_bswap16(common->skc_dport);
-	if (fact->family == AF_INET) {
-		*(__u32 *)fact->local_address = common->skc_rcv_saddr;
-		*(__u32 *)fact->remote_address = common->skc_daddr;
-	} else {
-		bpf_core_read(fact->local_address, 16, &common->skc_v6_rcv_saddr);
-		bpf_core_read(fact->remote_address, 16, &common->skc_v6_daddr);
-	}
-}
-
-static __always_inline bool announce_socket(struct scratch *scratch, struct handle_state *handle, struct socket *socket,
-					    struct sock *sk)
-{
-	struct socket_fact *fact = &scratch->fact.socket;
-	__u32 size = sizeof(*fact);
-
-	__builtin_memset(fact, 0, sizeof(*fact));
-	fact->header.type = RECORD_SOCKET;
-	fact->valid_from_ns = bpf_ktime_get_boot_ns();
-	fact->handle_id = handle->handle_id;
-	fact->object_id = handle->object_id;
-	fact->cookie = sk->__sk_common.skc_cookie.counter;
-	fact->network_namespace = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
-	fact->family = sk->__sk_common.skc_family;
-	fact->socket_type = socket->type;
-	fact->protocol = sk->sk_protocol;
-	fact->state = sk->__sk_common.skc_state;
-	if (fact->family == AF_UNIX) {
-		size += fill_unix_names(scratch, size, sk);
-	} else if (fact->family == AF_INET || fact->family == AF_INET6) {
-		fill_addresses(fact, sk);
-		fact->connection_id = connection_id(sk);
-	}
-	fact->attachments = size - sizeof(*fact);
-	return emit(STREAM_FACTS, &fact->header, size);
+	return OBJECT_TYPE_UNKNOWN;
 }
 
 static __always_inline bool announce_handle(struct scratch *scratch, struct handle_state *handle, struct super_block *sb,
@@ -179,12 +72,16 @@ static __always_inline __u64 resolve_object(struct scratch *scratch, struct hand
 					    bool created)
 {
 	struct object_key key = { .ino = handle->ino, .device = handle->device, .generation = handle->generation };
-	bool anonymous = handle->object_type == OBJECT_TYPE_ANONYMOUS;
+	bool anonymous = scratch->seen.magic == ANON_INODE_FS_MAGIC;
 	struct object_state *known, fresh = {};
 
 	if (anonymous)
 		key.ino = dentry; /* one inode serves them all */
 	known = bpf_map_lookup_elem(&objects, &key);
+	if (known && created && known->promised) {
+		known->promised = 0;
+		created = false;
+	}
 	if (known && !(created && (anonymous || !key.generation)) && !(known->dead && links && !key.generation)) {
 		known->linked |= links > 0;
 		known->dead |= known->linked && !links;
@@ -200,6 +97,23 @@ static __always_inline __u64 resolve_object(struct scratch *scratch, struct hand
 	return fresh.serial;
 }
 
+/* What a connection is called: taken over from before it was closed, when the sequence numbers no longer tell. */
+static __always_inline __u64 connection_of(struct handle_state *handle, struct handle_state *known, struct sock *sk)
+{
+	if (!sk)
+		return 0;
+	if (known && known->object_id == handle->object_id && known->connection_id && known->ends >> 1 == handle->ends >> 1)
+		return known->connection_id;
+	return connection_id(typed(struct sock, sk));
+}
+
+static __always_inline bool is_announced_alike(struct handle_state *handle, struct handle_state *known)
+{
+	return known && known->object_id == handle->object_id && known->path_hash == handle->path_hash &&
+	       known->path_flags == handle->path_flags && known->ends == handle->ends &&
+	       known->connection_id == handle->connection_id;
+}
+
 /* Everything behind the first look: reads the path, finds the object, announces what is new. */
 static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address, __u32 flags)
 {
@@ -211,7 +125,6 @@ static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_addre
 	struct mount *mount = mount_of((void *)mnt_address);
 	struct socket *socket = typed(struct socket, scratch->seen.socket);
 	__u64 serial;
-	bool changed;
 
 	__builtin_memset(handle, 0, sizeof(*handle));
 	handle->epoch = name_epoch;
@@ -222,17 +135,22 @@ static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_addre
 	handle->generation = inode->i_generation;
 	handle->device = sb->s_dev;
 	handle->mode = inode->i_mode;
-	handle->object_type = type_of(handle->mode, sb->s_magic);
+	scratch->seen.magic = sb->s_magic;
+	handle->object_type = type_of(handle->mode, scratch->seen.magic);
 	handle->ends = scratch->seen.ends;
 	handle->linked = inode->i_nlink > 0;
 	read_path_of(scratch, dentry_address, mnt_address);
 	handle->path_hash = scratch->walk.hash;
+	handle->path_flags = scratch->walk.flags;
 	serial = resolve_object(scratch, handle, dentry_address, inode->i_nlink, flags & SEE_FRESH);
 	known = bpf_map_lookup_elem(&handles, &key);
-	changed = !known || known->object_id != handle->object_id || known->path_hash != handle->path_hash ||
-		  known->ends != handle->ends;
-	handle->handle_id = changed ? new_id(&scratch->next_handle) : known->handle_id;
-	handle->announced = !changed && known->announced;
+	handle->connection_id = connection_of(handle, known, (struct sock *)scratch->seen.sk);
+	if (known && is_announced_alike(handle, known)) {
+		handle->handle_id = known->handle_id;
+		handle->announced = known->announced;
+	} else {
+		handle->handle_id = new_id(&scratch->next_handle);
+	}
 	if (!handle->announced) {
 		handle->announced = announce_handle(scratch, handle, sb, serial, BPF_CORE_READ(mount, mnt_id));
 		if (handle->announced && scratch->seen.socket && socket->sk)
@@ -241,6 +159,7 @@ static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_addre
 	bpf_map_update_elem(&handles, &key, handle, BPF_ANY);
 	scratch->seen.handle_id = handle->handle_id;
 	scratch->seen.object_type = handle->object_type;
+	scratch->seen.path_hash = handle->path_hash;
 	return 0;
 }
 
@@ -257,6 +176,7 @@ static __always_inline void see_name(struct scratch *scratch, struct dentry *den
 	    known->linked == (inode->i_nlink > 0)) {
 		scratch->seen.handle_id = known->handle_id;
 		scratch->seen.object_type = known->object_type;
+		scratch->seen.path_hash = known->path_hash;
 		return;
 	}
 	resolve_slowly(scratch, (__u64)dentry, (__u64)mnt, flags);
@@ -267,9 +187,9 @@ static __always_inline bool begins_a_life(struct file *file, struct inode *inode
 {
 	__u64 magic = inode->i_sb->s_magic;
 
-	if ((inode->i_mode & S_IFMT) == S_IFREG)
-		return file->f_mode & FMODE_CREATED;
-	return magic == SOCKFS_MAGIC || magic == PIPEFS_MAGIC || magic == ANON_INODE_FS_MAGIC;
+	if (magic == SOCKFS_MAGIC || magic == PIPEFS_MAGIC || magic == ANON_INODE_FS_MAGIC)
+		return true;
+	return (inode->i_mode & S_IFMT) == S_IFREG && (file->f_mode & FMODE_CREATED || file->f_flags & __O_TMPFILE);
 }
 
 /* Fills scratch->seen from an open file; handle_id is 0 if there is nothing to see. */
@@ -279,6 +199,7 @@ static __noinline int see_file(struct scratch *scratch, __u64 address, __u32 fla
 	struct inode *inode = file->f_inode;
 
 	scratch->seen.handle_id = 0;
+	scratch->seen.object_type = OBJECT_TYPE_UNKNOWN;
 	scratch->seen.socket = 0;
 	scratch->seen.sk = 0;
 	scratch->seen.ends = 0;
@@ -308,8 +229,12 @@ static __noinline int see_directory(struct scratch *scratch, __u64 dentry_addres
 	struct dentry *dentry = typed(struct dentry, dentry_address);
 
 	scratch->seen.handle_id = 0;
+	scratch->seen.object_type = OBJECT_TYPE_UNKNOWN;
 	scratch->seen.socket = 0;
+	scratch->seen.sk = 0;
 	scratch->seen.ends = 0;
+	scratch->seen.size = 0;
+	scratch->seen.open_flags = 0;
 	scratch->seen.inode = (__u64)dentry->d_inode;
 	if (dentry_address && dentry->d_inode)
 		see_name(scratch, dentry, (void *)mnt_address, 0);

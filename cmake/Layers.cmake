@@ -3,19 +3,20 @@
 #   add_layer(trace
 #       SOURCES   segment_reader.cpp segment_writer.cpp
 #       TESTS     segment_reader_test.cpp segment_writer_test.cpp
+#       FUZZERS   segment_reader_fuzz.cpp
 #       BENCHES   segment_writer_bench.cpp
 #       DEPENDS   base schema
 #       LIBRARIES PkgConfig::zstd)
 #
 # makes the static library dyetrace_trace (header-only when SOURCES is empty), tests/trace_test, and with
-# DYETRACE_BENCH bench/trace_bench, which no test runs. DEPENDS are layers, LIBRARIES are CMake targets.
+# DYETRACE_BENCH bench/trace_bench, which no test runs; with DYETRACE_FUZZ (Clang) fuzz/segment_reader_fuzz. DEPENDS are layers, LIBRARIES are CMake targets.
 # TESTS run without root, network or BPF; the ones that cannot go to ROOT_TESTS: program tests/trace_root_test,
 # ctest label `root`. What crosses folders has no layer and calls add_test_program itself:
 #
 #   add_test_program(kernel_test SOURCES write_test.cpp DEPENDS capture LABEL root)
 
 function(add_layer name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TESTS;ROOT_TESTS;BENCHES;DEPENDS;LIBRARIES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TESTS;ROOT_TESTS;BENCHES;FUZZERS;DEPENDS;LIBRARIES")
     _refuse_unknown(add_layer "${arg_UNPARSED_ARGUMENTS}")
     set(target dyetrace_${name})
     if(arg_SOURCES)
@@ -36,6 +37,14 @@ function(add_layer name)
     endif()
     if(arg_ROOT_TESTS)
         add_test_program(${name}_root_test SOURCES ${arg_ROOT_TESTS} DEPENDS ${name} LABEL root)
+    endif()
+    if(DYETRACE_FUZZ)
+        foreach(fuzzer IN LISTS arg_FUZZERS)
+            get_filename_component(program "${fuzzer}" NAME_WE)
+            add_executable(${program} ${fuzzer})
+            set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
+            target_link_libraries(${program} PRIVATE ${target} dyetrace_flags -fsanitize=fuzzer)
+        endforeach()
     endif()
     if(arg_BENCHES AND DYETRACE_BENCH)
         add_executable(${name}_bench ${arg_BENCHES})

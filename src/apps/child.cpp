@@ -15,7 +15,7 @@ namespace dyetrace::apps {
 namespace {
 
 using base::Fd;
-constexpr int kNotFound = 127;   // exit status of a shell for a command that is not there
+constexpr int kNotFound = 127;  // exit status of a shell for a command that is not there
 constexpr int kNotRunnable = 126;
 
 struct Pipe {
@@ -52,7 +52,8 @@ std::string find_program(const std::string& name) {
 }
 
 // Nothing between the gate and execve may make a system call: it would be the first thing in the trace.
-[[noreturn]] void become(const std::string& program, char** arguments, int gate, int report, const sigset_t* mask) {
+[[noreturn]] void become(
+    const std::string& program, char** arguments, int gate, int report, const sigset_t* mask) {
     sigprocmask(SIG_SETMASK, mask, nullptr);
     char go = 0;
     if (read(gate, &go, 1) != 1) {

@@ -18,9 +18,12 @@ using capture::Feature;
 
 const char* word_of(Availability availability) {
     switch (availability) {
-        case Availability::kYes: return "yes";
-        case Availability::kPartly: return "partly";
-        case Availability::kNo: return "no";
+        case Availability::kYes:
+            return "yes";
+        case Availability::kPartly:
+            return "partly";
+        case Availability::kNo:
+            return "no";
     }
     return "";
 }
@@ -28,9 +31,13 @@ const char* word_of(Availability availability) {
 void print_text(const std::vector<Feature>& features) {
     utsname system{};
     uname(&system);
-    fmt::print(" {}  Linux {}  {}\n", base::left_aligned("kernel", 17), system.release, system.machine);
+    fmt::print(
+        " {}  Linux {}  {}\n", base::left_aligned("kernel", 17), system.release, system.machine);
     for (const Feature& feature : features) {
-        fmt::print(" {} {} {}\n", base::left_aligned(feature.name, 18), base::left_aligned(word_of(feature.availability), 7), feature.detail);
+        fmt::print(" {} {} {}\n",
+                   base::left_aligned(feature.name, 18),
+                   base::left_aligned(word_of(feature.availability), 7),
+                   feature.detail);
         if (!feature.remedy.empty()) {
             fmt::print(" {} → {}\n", base::left_aligned("", 26), feature.remedy);
         }
@@ -65,7 +72,8 @@ int run_doctor(bool json) {
 
 void add_doctor(CLI::App& app, int& exit_status) {
     auto json = std::make_shared<bool>(false);
-    CLI::App* verb = app.add_subcommand("doctor", "Say what this machine allows and what will therefore be missing");
+    CLI::App* verb =
+        app.add_subcommand("doctor", "Say what this machine allows and what will be missing");
     verb->add_flag("--json", *json, "One JSON object per line");
     verb->footer("Examples:\n  dyetrace doctor\n  dyetrace doctor --json | grep '\"no\"'");
     verb->callback([json, &exit_status] { exit_status = run_doctor(*json); });

@@ -9,16 +9,16 @@
 #include <filesystem>
 #include <string>
 
+#include "apps/help_formatter.h"
 #include "apps/verbs.h"
 #include "base/log.h"
-#include "base/version.h"
 
 namespace {
 
 // What dyetrace-store does, for --help; see store_main.cpp.
 constexpr std::pair<const char*, const char*> kStoreVerbs[] = {
-    {"sql", "Ask a trace in SQL, once or at a prompt"},
     {"report", "Say on one screen what happened in a trace"},
+    {"sql", "Ask a trace in SQL, once or at a prompt"},
     {"seal", "Turn the segments of a trace into Parquet"},
 };
 
@@ -34,11 +34,16 @@ bool is_store_verb(const char* word) {
 // Beside this program in a build tree, in lib/dyetrace where it is installed.
 int become_store(char** argv) {
     std::error_code error;
-    const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-    for (const auto& candidate : {folder / "dyetrace-store", folder / "../lib/dyetrace/dyetrace-store"}) {
+    const std::filesystem::path folder =
+        std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+    for (const auto& candidate :
+         {folder / "dyetrace-store", folder / "../lib/dyetrace/dyetrace-store"}) {
         execv(candidate.c_str(), argv);
     }
-    dyetrace::base::Log::to_stderr().fail(fmt::format("the part that reads traces, dyetrace-store, is neither in {} nor in ../lib/dyetrace beside it", folder.string()));
+    dyetrace::base::Log::to_stderr().fail(
+        fmt::format("the part that reads traces, dyetrace-store, is neither in {} nor in "
+                    "../lib/dyetrace beside it",
+                    folder.string()));
     return 1;
 }
 
@@ -48,17 +53,27 @@ int main(int argc, char** argv) {
     if (argc > 1 && is_store_verb(argv[1])) {
         return become_store(argv);
     }
-    CLI::App app{"Records the I/O of every process on every node and explains it", "dyetrace"};
-    app.set_version_flag("--version", "dyetrace " + std::string(dyetrace::base::kVersion));
+    if (argc > 1 && std::strcmp(argv[1], "trace") == 0) {
+        return dyetrace::apps::run_trace({argv + 2, argv + argc});
+    }
+    CLI::App app{"Records the I/O of programs from the kernel and explains it", "dyetrace"};
+    dyetrace::apps::speak_plainly(app);
     app.require_subcommand(0, 1);
     int exit_status = 0;
     dyetrace::apps::add_record(app, exit_status);
+    dyetrace::apps::add_trace(app);
     dyetrace::apps::add_stat(app, exit_status);
     dyetrace::apps::add_top(app, exit_status);
-    dyetrace::apps::add_doctor(app, exit_status);
     for (const auto& [name, description] : kStoreVerbs) {
         app.add_subcommand(name, description);
     }
+    dyetrace::apps::add_doctor(app, exit_status);
+    app.footer(
+        "Examples:\n"
+        "  dyetrace record -o trace -- git status\n"
+        "  dyetrace report trace\n"
+        "  dyetrace sql trace \"SELECT name, count(*) FROM events GROUP BY 1\"\n"
+        "`dyetrace VERB --help` and `man dyetrace-VERB` say more.");
     CLI11_PARSE(app, argc, argv);
     if (app.get_subcommands().empty()) {
         std::fputs(app.help().c_str(), stdout);

@@ -6,6 +6,7 @@
 
 #include "apps/child.h"
 #include "apps/recording.h"
+#include "apps/selection.h"
 #include "apps/verbs.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -17,6 +18,7 @@ constexpr int kExitFailure = 1;
 
 struct RecordArguments {
     TargetOptions targets;
+    SelectionOptions selection;
     std::string output;
     bool no_seal = false;
 };
@@ -34,20 +36,32 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     RecordingOptions options;
     options.trace_path = arguments.output.empty() ? default_trace_name() : arguments.output;
     TRY(options.targets, arguments.targets.targets());
+    TRY(options.where, arguments.selection.predicate());
     TRY(options.ring_bytes, arguments.targets.ring_bytes());
     options.seal = !arguments.no_seal;
     options.as_given = arguments.targets.as_given();
+    if (!options.where.selects_all()) {
+        options.as_given.emplace_back("where", options.where.to_sql());
+    }
     return options;
 }
 
 void print_summary(const base::Log& log, const std::string& path, const Summary& summary) {
-    log.say(fmt::format("{}: {} events in {} · {} · {} · recorder used {} CPU, {}", path, base::with_separators(summary.events),
-                        base::duration_text(summary.elapsed_ns), base::bytes_text(summary.stored_bytes),
-                        summary.lost == 0 ? "nothing lost" : base::with_separators(summary.lost) + " events lost",
-                        base::duration_text(summary.own_cpu_ns), base::bytes_text(summary.own_memory_bytes)));
+    log.say(fmt::format(
+        "{}: {} events in {} · {} · {} · recorder used {} CPU, {}",
+        path,
+        base::with_separators(summary.events),
+        base::duration_text(summary.elapsed_ns),
+        base::bytes_text(summary.stored_bytes),
+        summary.lost == 0 ? "nothing lost" : base::with_separators(summary.lost) + " events lost",
+        base::duration_text(summary.own_cpu_ns),
+        base::bytes_text(summary.own_memory_bytes)));
     if (summary.lost > 0) {
-        log.warn(fmt::format("{} of {} events were lost because the rings were full; the table `gaps` says when. A larger --ring helps",
-                             base::with_separators(summary.lost), base::with_separators(summary.generated)));
+        log.warn(
+            fmt::format("{} of {} events were lost because the rings were full; the table `gaps` "
+                        "says when. A larger --ring helps",
+                        base::with_separators(summary.lost),
+                        base::with_separators(summary.generated)));
     }
     for (const std::string& line : summary.not_seen) {
         log.warn("not seen: " + line);
@@ -83,14 +97,22 @@ int run_record(const RecordArguments& arguments) {
 
 void add_record(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<RecordArguments>();
-    CLI::App* verb = app.add_subcommand("record", "Record a command, processes or the whole system into a trace");
-    verb->add_option("-o,--output", arguments->output, "Folder of the trace (default: dyetrace-<time>)")->type_name("TRACE");
+    CLI::App* verb =
+        app.add_subcommand("record", "Record a command, processes or the whole system");
+    verb->add_option(
+            "-o,--output", arguments->output, "Folder of the trace (default: dyetrace-<time>)")
+        ->type_name("TRACE");
     add_target_options(*verb, arguments->targets);
-    verb->add_flag("--no-seal", arguments->no_seal, "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");
-    verb->footer("Examples:\n"
-                 "  dyetrace record -o trace -- git clone https://example.org/x.git\n"
-                 "  dyetrace record -p 4711,4712 --duration 30s\n"
-                 "  dyetrace record -a --duration 1m");
+    add_selection_options(*verb, arguments->selection);
+    verb->add_flag("--no-seal",
+                   arguments->no_seal,
+                   "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");
+    verb->footer(
+        "Examples:\n"
+        "  dyetrace record -o trace -- git clone https://example.org/x.git\n"
+        "  dyetrace record -p 4711,4712 --duration 30s\n"
+        "  dyetrace record -a --duration 1m --where \"class = 'file' and bytes > 100000\"\n"
+        "  dyetrace record -P '/var/lib/*' --errors -- ./server");
     verb->callback([arguments, &exit_status] { exit_status = run_record(*arguments); });
 }
 

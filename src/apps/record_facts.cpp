@@ -9,7 +9,8 @@ namespace dyetrace::apps {
 void FactWriter::attach(schema::Attachment kind, std::string_view text) {
     constexpr std::size_t kTextMax = 4096;
     text = text.substr(0, kTextMax);
-    const schema::AttachmentHeader header{static_cast<std::uint16_t>(kind), static_cast<std::uint16_t>(text.size()), 0};
+    const schema::AttachmentHeader header{
+        static_cast<std::uint16_t>(kind), static_cast<std::uint16_t>(text.size()), 0};
     const std::size_t at = attachments_.size();
     attachments_.resize(at + sizeof(header) + ((text.size() + 7) & ~std::size_t{7}));
     std::memcpy(attachments_.data() + at, &header, sizeof(header));
@@ -60,8 +61,11 @@ Result<void> FactWriter::write_books(std::uint32_t cpu, const capture::Books& bo
     return write(fact);
 }
 
-Result<void> FactWriter::write_gap(
-    std::uint32_t cpu, std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t lost, schema::GapReason reason) {
+Result<void> FactWriter::write_gap(std::uint32_t cpu,
+                                   std::uint64_t begin_ns,
+                                   std::uint64_t end_ns,
+                                   std::uint64_t lost,
+                                   schema::GapReason reason) {
     schema::Gap fact{};
     fact.begin_ns = begin_ns;
     fact.end_ns = end_ns;

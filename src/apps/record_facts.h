@@ -20,8 +20,11 @@ class FactWriter {
     Result<void> write_coverage(const capture::Source& source);
     Result<void> write_clocks();
     Result<void> write_books(std::uint32_t cpu, const capture::Books& books);
-    Result<void> write_gap(std::uint32_t cpu, std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t lost,
-                                 schema::GapReason reason);
+    Result<void> write_gap(std::uint32_t cpu,
+                           std::uint64_t begin_ns,
+                           std::uint64_t end_ns,
+                           std::uint64_t lost,
+                           schema::GapReason reason);
 
   private:
     template <typename Record>

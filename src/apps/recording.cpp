@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "apps/record_facts.h"
+#include "apps/selection.h"
 #include "apps/session.h"
 #include "base/clock.h"
 #include "base/version.h"
@@ -26,7 +27,10 @@ constexpr int kSealerNice = 10;
 std::uint64_t cpu_ns(int who) {
     rusage usage{};
     getrusage(who, &usage);
-    const auto ns = [](const timeval& time) { return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_usec) * 1000u; };
+    const auto ns = [](const timeval& time) {
+        return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+               static_cast<std::uint64_t>(time.tv_usec) * 1000u;
+    };
     return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
@@ -43,6 +47,8 @@ struct Recording::State {
     trace::TraceFolder folder;
     Session session;
     std::optional<trace::SegmentWriter> writer = std::nullopt;
+    std::optional<Selection> selection = std::nullopt;  // nothing: everything is kept
+    std::vector<std::uint64_t> left_out = {};           // by the selection, per CPU
     std::optional<FactWriter> facts = std::nullopt;
     pid_t sealer = -1;
     std::int64_t flushed_ns = 0;
@@ -54,6 +60,8 @@ struct Recording::State {
     Result<void> begin(const base::Log& log);
     void loop();
     std::uint64_t drain();
+    void take(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records);
+    capture::Books books(std::uint32_t cpu) const;
     void write_losses();
     void tick();
     Result<void> finish();
@@ -73,18 +81,24 @@ Result<Recording> Recording::start(RecordingOptions options) {
     listen.event_ring_bytes = options.ring_bytes;
     TRY(Session session, Session::start(options.targets, listen));
     TRY(trace::Host host, trace::this_host());
+    const std::string host_name = host.name;
     trace::TraceInfo info;
     info.program = "dyetrace " + std::string(base::kVersion);
     info.options = options.as_given;
     info.hosts.push_back(std::move(host));
     TRY(trace::TraceFolder folder, trace::TraceFolder::create(options.trace_path, std::move(info)));
     // the writer refers to the folder, which has to be in its final place first
-    auto state = std::make_unique<State>(State{std::move(options), std::move(folder), std::move(session)});
+    auto state =
+        std::make_unique<State>(State{std::move(options), std::move(folder), std::move(session)});
     TRY(trace::SegmentWriter writer, trace::SegmentWriter::create(state->folder, 0));
     state->writer.emplace(std::move(writer));
     const std::uint32_t cpus = state->session.capture().cpu_count();
     state->facts.emplace(*state->writer, cpus);
     state->lost_before.resize(cpus);
+    state->left_out.resize(cpus);
+    if (!state->options.where.selects_all()) {
+        state->selection.emplace(state->options.where, host_name);
+    }
     return Recording(std::move(state));
 }
 
@@ -112,13 +126,39 @@ Result<void> Recording::State::begin(const base::Log& log) {
 std::uint64_t Recording::State::drain() {
     const std::int64_t now = base::boot_time_ns();
     write_losses();
-    const std::uint64_t bytes = session.capture().drain([this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
-        if (!failure) {
-            note(writer->append(cpu, stream, records));
-        }
-    });
+    const std::uint64_t bytes = session.capture().drain(
+        [this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
+            if (!failure) {
+                take(cpu, stream, records);
+            }
+        });
     drained_ns = now;
     return bytes;
+}
+
+void Recording::State::take(std::uint32_t cpu,
+                            schema::Stream stream,
+                            std::span<const std::byte> records) {
+    if (!selection || stream == schema::Stream::kFacts) {
+        if (selection) {
+            selection->learn(records);
+        }
+        note(writer->append(cpu, stream, records));
+        return;
+    }
+    left_out[cpu] += selection->select(cpu, records, [&](std::span<const std::byte> kept) {
+        if (!failure) {
+            note(writer->append(cpu, stream, kept));
+        }
+    });
+}
+
+// The kernel's books, with what was left out on this side of the ring.
+capture::Books Recording::State::books(std::uint32_t cpu) const {
+    capture::Books books = session.capture().books(cpu);
+    books.filtered += left_out[cpu];
+    books.delivered -= left_out[cpu];
+    return books;
 }
 
 // What was lost since the rings were last emptied is a gap that began no earlier than that.
@@ -127,7 +167,11 @@ void Recording::State::write_losses() {
         const capture::Books books = session.capture().books(cpu);
         const std::uint64_t lost = books.lost - lost_before[cpu];
         if (lost > 0 && !failure) {
-            note(facts->write_gap(cpu, static_cast<std::uint64_t>(drained_ns), books.last_lost_ns, lost, schema::GapReason::kRingFull));
+            note(facts->write_gap(cpu,
+                                  static_cast<std::uint64_t>(drained_ns),
+                                  books.last_lost_ns,
+                                  lost,
+                                  schema::GapReason::kRingFull));
         }
         lost_before[cpu] = books.lost;
     }
@@ -140,7 +184,7 @@ void Recording::State::tick() {
     }
     note(facts->write_clocks());
     for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count() && !failure; ++cpu) {
-        note(facts->write_books(cpu, session.capture().books(cpu)));
+        note(facts->write_books(cpu, books(cpu)));
     }
 }
 
@@ -176,7 +220,8 @@ Result<void> Recording::State::finish() {
 void Recording::State::start_sealer(const base::Log& log) {
     sealer = fork();
     if (sealer < 0) {
-        log.warn("cannot start the sealer: the trace stays in segments until `dyetrace seal` is run");
+        log.warn(
+            "cannot start the sealer: the trace stays in segments until `dyetrace seal` is run");
         return;
     }
     if (sealer == 0) {
@@ -185,7 +230,8 @@ void Recording::State::start_sealer(const base::Log& log) {
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, nullptr);
-        execl("/proc/self/exe", "dyetrace", "seal", "--follow", options.trace_path.c_str(), nullptr);
+        execl(
+            "/proc/self/exe", "dyetrace", "seal", "--follow", options.trace_path.c_str(), nullptr);
         _exit(127);
     }
 }
@@ -201,11 +247,11 @@ void Recording::State::await_sealer() {
 Summary Recording::State::summary() const {
     Summary result;
     for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
-        const capture::Books books = session.capture().books(cpu);
-        result.generated += books.generated;
-        result.lost += books.lost;
-        result.filtered += books.filtered;
-        result.facts_lost += books.facts_lost;
+        const capture::Books counted = books(cpu);
+        result.generated += counted.generated;
+        result.lost += counted.lost;
+        result.filtered += counted.filtered;
+        result.facts_lost += counted.facts_lost;
     }
     result.events = writer->totals().events;
     result.stored_bytes = writer->totals().stored_bytes;
@@ -231,7 +277,8 @@ Result<Summary> Recording::run(const base::Log& log) {
     Summary summary = state.summary();
     summary.command_status = state.session.command_status();
     if (!finished.ok()) {
-        log.fail(finished.error().with_context("the recording stopped early; what was recorded before can be read"));
+        log.fail(finished.error().with_context(
+            "the recording stopped early; what was recorded before can be read"));
         summary.failed = true;
     }
     state.await_sealer();

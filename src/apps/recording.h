@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "capture/capture.h"
+#include "filter/predicate.h"
 #include "trace/segment_writer.h"
 #include "trace/trace_folder.h"
 
@@ -27,8 +28,9 @@ namespace dyetrace::apps {
 struct RecordingOptions {
     std::string trace_path;
     Targets targets;
+    filter::Predicate where;  // what is kept
     std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
-    bool seal = true;  // start the sealer
+    bool seal = true;                                           // start the sealer
     std::vector<std::pair<std::string, std::string>> as_given;  // for trace.json
 };
 

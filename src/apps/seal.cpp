@@ -1,5 +1,7 @@
 // dyetrace seal: makes Parquet files of a trace's segments. The recorder starts it beside itself, niced.
 
+#include "store/seal.h"
+
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/inotify.h>
@@ -14,7 +16,6 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "store/seal.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -40,7 +41,8 @@ void be_modest() {
 // Waits until something appears in the folder, or for kLookIntervalMs.
 class FolderWatch {
   public:
-    explicit FolderWatch(const std::string& path) : notify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+    explicit FolderWatch(const std::string& path)
+        : notify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
         if (notify_.valid()) {
             ::inotify_add_watch(notify_.get(), path.c_str(), IN_CREATE | IN_MOVED_TO | IN_DELETE);
         }
@@ -93,9 +95,13 @@ int run_seal(const SealArguments& arguments) {
 
 void add_seal(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<SealArguments>();
-    CLI::App* verb = app.add_subcommand("seal", "Make Parquet files of what a trace has in segments");
-    verb->add_option("trace", arguments->trace, "Folder of the trace")->required()->type_name("TRACE");
-    verb->add_flag("--follow", arguments->follow, "Go on, at the lowest priority, until the recording ends");
+    CLI::App* verb =
+        app.add_subcommand("seal", "Make Parquet files of what a trace has in segments");
+    verb->add_option("trace", arguments->trace, "Folder of the trace")
+        ->required()
+        ->type_name("TRACE");
+    verb->add_flag(
+        "--follow", arguments->follow, "Go on, at the lowest priority, until the recording ends");
     verb->add_flag("-q,--quiet", arguments->quiet, "Say nothing when all went well");
     verb->footer("Examples:\n  dyetrace seal trace");
     verb->callback([arguments, &exit_status] { exit_status = run_seal(*arguments); });

@@ -25,7 +25,9 @@ base::Fd take_signals() {
     return base::Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-bool is_alive(pid_t process) { return kill(process, 0) == 0 || errno == EPERM; }
+bool is_alive(pid_t process) {
+    return kill(process, 0) == 0 || errno == EPERM;
+}
 
 }  // namespace
 
@@ -55,7 +57,9 @@ Result<void> Session::attach() {
     return {};
 }
 
-Result<void> Session::release() { return child_ ? child_->release() : Result<void>(); }
+Result<void> Session::release() {
+    return child_ ? child_->release() : Result<void>();
+}
 
 bool Session::ended() {
     if (stop_ || (child_ && child_->poll())) {

@@ -42,7 +42,8 @@ class Session {
     std::int64_t started_ns() const { return started_ns_; }
 
   private:
-    Session(Targets targets, capture::Capture capture) : targets_(std::move(targets)), capture_(std::move(capture)) {}
+    Session(Targets targets, capture::Capture capture)
+        : targets_(std::move(targets)), capture_(std::move(capture)) {}
     void take_signal(int number, bool from_terminal);
 
     Targets targets_;

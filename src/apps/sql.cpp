@@ -38,7 +38,9 @@ struct SqlArguments {
 
 std::atomic<bool> cancelled = false;  // by Ctrl-C, for the statement that runs
 
-void cancel(int) { cancelled = true; }
+void cancel(int) {
+    cancelled = true;
+}
 
 // Ctrl-C ends the statement, not the prompt.
 class CancelOnInterrupt {
@@ -68,7 +70,10 @@ std::size_t terminal_width() {
 
 class SqlSession {
   public:
-    SqlSession(const SqlArguments& arguments, const base::Log& log, std::unique_ptr<store::Database> database, base::Fd file)
+    SqlSession(const SqlArguments& arguments,
+               const base::Log& log,
+               std::unique_ptr<store::Database> database,
+               base::Fd file)
         : arguments_(arguments), log_(log), database_(std::move(database)), file_(std::move(file)) {
         format_ = arguments.format == "csv"    ? store::RowFormat::kCsv
                   : arguments.format == "json" ? store::RowFormat::kJson
@@ -83,7 +88,9 @@ class SqlSession {
         };
         return database_->query(
             statements,
-            [&](store::Rows& rows) { return store::write_rows(rows, format_, file_.valid() ? 0 : terminal_width(), sink); },
+            [&](store::Rows& rows) {
+                return store::write_rows(rows, format_, file_.valid() ? 0 : terminal_width(), sink);
+            },
             &cancelled);
     }
 
@@ -96,7 +103,8 @@ class SqlSession {
 
     Result<void> look_again_if_old() {
         const auto now = std::chrono::steady_clock::now();
-        if (database_->state() != trace::TraceState::kRecording || now - looked_ < kLookAgainAfter) {
+        if (database_->state() != trace::TraceState::kRecording ||
+            now - looked_ < kLookAgainAfter) {
             return {};
         }
         looked_ = now;
@@ -147,7 +155,8 @@ int run_lines(SqlSession& session, const base::Log& log, const std::string& trac
 
 Result<void> write_parquet(SqlSession& session, const SqlArguments& arguments) {
     if (arguments.output.empty() || arguments.statement.empty()) {
-        return Error(ErrorCode::kInvalidArgument, "--format parquet needs one statement and -o FILE");
+        return Error(ErrorCode::kInvalidArgument,
+                     "--format parquet needs one statement and -o FILE");
     }
     return session.database().write_parquet(arguments.statement, arguments.output);
 }
@@ -155,11 +164,13 @@ Result<void> write_parquet(SqlSession& session, const SqlArguments& arguments) {
 Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
     if (arguments.format == "arrow") {
         return Error(ErrorCode::kUnsupported,
-                     "DuckDB 1.4 writes Arrow streams only with an extension, and dyetrace fetches none: take --format "
+                     "DuckDB 1.4 writes Arrow streams only with an extension, and dyetrace fetches "
+                     "none: take --format "
                      "parquet, which every Arrow library reads");
     }
     TRY(auto database,
-        store::Database::open(arguments.trace, {.threads = arguments.threads, .memory_limit = arguments.memory}));
+        store::Database::open(arguments.trace,
+                              {.threads = arguments.threads, .memory_limit = arguments.memory}));
     base::Fd file;
     if (!arguments.output.empty() && arguments.format != "parquet") {
         TRY(file, base::open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC));
@@ -178,8 +189,9 @@ int run_sql(const SqlArguments& arguments) {
     if (arguments.format != "parquet" && arguments.statement.empty()) {
         return run_lines(session.value(), log, arguments.trace);
     }
-    const Result<void> done = arguments.format == "parquet" ? write_parquet(session.value(), arguments)
-                                                            : session.value().run(arguments.statement);
+    const Result<void> done = arguments.format == "parquet"
+                                  ? write_parquet(session.value(), arguments)
+                                  : session.value().run(arguments.statement);
     if (!done.ok()) {
         log.fail(done.error());
         return kExitFailure;
@@ -191,19 +203,35 @@ int run_sql(const SqlArguments& arguments) {
 
 void add_sql(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<SqlArguments>();
-    CLI::App* verb = app.add_subcommand("sql", "Ask a trace in SQL, at a prompt or with one statement");
-    verb->add_option("trace", arguments->trace, "Folder of the trace; it may still be recorded")->required()->type_name("TRACE");
-    verb->add_option("statement", arguments->statement, "SQL (DuckDB's dialect); without it, a prompt or lines from a pipe");
-    verb->add_option("--format", arguments->format, "table, csv, json (an object per line), parquet")
+    CLI::App* verb =
+        app.add_subcommand("sql", "Ask a trace in SQL, at a prompt or with one statement");
+    verb->add_option("trace", arguments->trace, "Folder of the trace; it may still be recorded")
+        ->required()
+        ->type_name("TRACE");
+    verb->add_option("statement",
+                     arguments->statement,
+                     "SQL (DuckDB's dialect); without it, a prompt or lines from a pipe")
+        ->type_name("SQL");
+    verb->add_option(
+            "--format", arguments->format, "table, csv, json (an object per line), parquet")
         ->check(CLI::IsMember({"table", "csv", "json", "parquet", "arrow"}))
-        ->capture_default_str();
-    verb->add_option("-o,--output", arguments->output, "Write there instead of to stdout")->type_name("FILE");
-    verb->add_option("--threads", arguments->threads, "Threads of a query (default: as many as CPUs)")->check(CLI::Range(1, 1024));
-    verb->add_option("--memory", arguments->memory, "What a query may hold: 512MB, 2GB (default: 80 % of the machine)")->type_name("SIZE");
-    verb->footer("Examples:\n"
-                 "  dyetrace sql trace \"SELECT name, count(*) AS calls FROM events GROUP BY 1 ORDER BY 2 DESC LIMIT 10\"\n"
-                 "  dyetrace sql trace \"SELECT * FROM events WHERE error = 'ENOENT'\" --format json\n"
-                 "  dyetrace sql trace < questions.sql");
+        ->capture_default_str()
+        ->type_name("FORMAT");
+    verb->add_option("-o,--output", arguments->output, "Write there instead of to stdout")
+        ->type_name("FILE");
+    verb->add_option(
+            "--threads", arguments->threads, "Threads of a query (default: as many as CPUs)")
+        ->check(CLI::Range(1, 1024))
+        ->type_name("N");
+    verb->add_option("--memory",
+                     arguments->memory,
+                     "What a query may hold: 512MB, 2GB (default: 80 % of the machine)")
+        ->type_name("SIZE");
+    verb->footer(
+        "Examples:\n"
+        "  dyetrace sql trace \"SELECT path, sum(bytes) FROM events GROUP BY 1 ORDER BY 2\"\n"
+        "  dyetrace sql trace \"SELECT * FROM events WHERE error = 'ENOENT'\" --format json\n"
+        "  dyetrace sql trace < questions.sql");
     verb->callback([arguments, &exit_status] { exit_status = run_sql(*arguments); });
 }
 

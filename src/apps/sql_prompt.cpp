@@ -16,12 +16,71 @@
 namespace dyetrace::apps {
 namespace {
 
-constexpr const char* kKeywords[] = {
-    "ALL", "AND", "ANTI", "AS", "ASC", "ASOF", "BETWEEN", "BY", "CASE", "CAST", "CREATE", "CROSS", "DESC", "DESCRIBE",
-    "DISTINCT", "ELSE", "END", "EXISTS", "EXPLAIN", "FILTER", "FROM", "FULL", "GLOB", "GROUP", "HAVING", "ILIKE", "IN",
-    "INNER", "INTERVAL", "IS", "JOIN", "LEFT", "LIKE", "LIMIT", "NOT", "NULL", "OFFSET", "ON", "OR", "ORDER", "OVER",
-    "PARTITION", "QUALIFY", "RIGHT", "SELECT", "SEMI", "SHOW", "SUMMARIZE", "TABLE", "THEN", "UNION", "USING", "VALUES",
-    "WHEN", "WHERE", "WINDOW", "WITH", "avg", "approx_quantile", "arg_max", "count", "max", "min", "quantile_cont", "sum"};
+constexpr const char* kKeywords[] = {"ALL",
+                                     "AND",
+                                     "ANTI",
+                                     "AS",
+                                     "ASC",
+                                     "ASOF",
+                                     "BETWEEN",
+                                     "BY",
+                                     "CASE",
+                                     "CAST",
+                                     "CREATE",
+                                     "CROSS",
+                                     "DESC",
+                                     "DESCRIBE",
+                                     "DISTINCT",
+                                     "ELSE",
+                                     "END",
+                                     "EXISTS",
+                                     "EXPLAIN",
+                                     "FILTER",
+                                     "FROM",
+                                     "FULL",
+                                     "GLOB",
+                                     "GROUP",
+                                     "HAVING",
+                                     "ILIKE",
+                                     "IN",
+                                     "INNER",
+                                     "INTERVAL",
+                                     "IS",
+                                     "JOIN",
+                                     "LEFT",
+                                     "LIKE",
+                                     "LIMIT",
+                                     "NOT",
+                                     "NULL",
+                                     "OFFSET",
+                                     "ON",
+                                     "OR",
+                                     "ORDER",
+                                     "OVER",
+                                     "PARTITION",
+                                     "QUALIFY",
+                                     "RIGHT",
+                                     "SELECT",
+                                     "SEMI",
+                                     "SHOW",
+                                     "SUMMARIZE",
+                                     "TABLE",
+                                     "THEN",
+                                     "UNION",
+                                     "USING",
+                                     "VALUES",
+                                     "WHEN",
+                                     "WHERE",
+                                     "WINDOW",
+                                     "WITH",
+                                     "avg",
+                                     "approx_quantile",
+                                     "arg_max",
+                                     "count",
+                                     "max",
+                                     "min",
+                                     "quantile_cont",
+                                     "sum"};
 
 // The library asks a plain function, so what it completes lives here.
 std::vector<std::string>& completions() {
@@ -30,8 +89,10 @@ std::vector<std::string>& completions() {
 }
 
 bool starts_with_any_case(std::string_view word, std::string_view prefix) {
-    return word.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), word.begin(), [](char a, char b) {
-               return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    return word.size() >= prefix.size() &&
+           std::equal(prefix.begin(), prefix.end(), word.begin(), [](char a, char b) {
+               return std::tolower(static_cast<unsigned char>(a)) ==
+                      std::tolower(static_cast<unsigned char>(b));
            });
 }
 
@@ -55,7 +116,8 @@ char** complete_word(const char* text, int, int) {
 
 std::string history_file() {
     const char* const home = std::getenv("HOME");
-    return home == nullptr || *home == '\0' ? std::string() : std::string(home) + "/.dyetrace_history";
+    return home == nullptr || *home == '\0' ? std::string()
+                                            : std::string(home) + "/.dyetrace_history";
 }
 
 std::string trimmed(std::string text) {
@@ -108,13 +170,16 @@ std::optional<std::string> sql_of_command(const std::string& line) {
         return std::nullopt;
     }
     if (command == ".tables") {
-        return "SELECT view_name AS \"table\", comment FROM duckdb_views() WHERE NOT internal AND comment IS NOT NULL ORDER BY 1;";
+        return "SELECT view_name AS \"table\", comment FROM duckdb_views() WHERE NOT internal AND "
+               "NOT starts_with(view_name, 'raw_') "
+               "AND NOT starts_with(view_name, '_') ORDER BY 1;";
     }
     if (command.starts_with(".schema ")) {
         std::string table = trimmed(command.substr(8));
         table.erase(std::remove(table.begin(), table.end(), '\''), table.end());
-        return "SELECT column_name AS \"column\", data_type AS type, comment FROM duckdb_columns() WHERE table_name = '" + table +
-               "' ORDER BY column_index;";
+        return "SELECT column_name AS \"column\", data_type AS type, comment FROM duckdb_columns() "
+               "WHERE table_name = '" +
+               table + "' ORDER BY column_index;";
     }
     return "SELECT '.tables  .schema TABLE  .quit' AS commands;";
 }
@@ -184,7 +249,8 @@ std::optional<std::string> SqlPrompt::next_statement() {
         }
     }
     // A pipe may leave out the last semicolon.
-    return is_terminal_ || trimmed(statement).empty() ? std::nullopt : std::optional<std::string>(statement);
+    return is_terminal_ || trimmed(statement).empty() ? std::nullopt
+                                                      : std::optional<std::string>(statement);
 }
 
 }  // namespace dyetrace::apps

@@ -54,10 +54,16 @@ Result<Counts> count(const StatArguments& arguments) {
 }
 
 void print_row(std::string_view name, const capture::Total& total) {
-    fmt::print(stderr, " {} {:>11} {:>8} {:>9} {:>9} {:>8} {:>8} {:>8}\n", base::left_aligned(name, 16), base::with_separators(total.calls),
-               total.errors == 0 ? "" : base::with_separators(total.errors), total.bytes == 0 ? "–" : base::bytes_text(total.bytes),
-               base::duration_text(total.duration_ns), base::duration_text(total.percentile_ns(0.5)),
-               base::duration_text(total.percentile_ns(0.99)), base::duration_text(total.duration_max_ns));
+    fmt::print(stderr,
+               " {} {:>11} {:>8} {:>9} {:>9} {:>8} {:>8} {:>8}\n",
+               base::left_aligned(name, 16),
+               base::with_separators(total.calls),
+               total.errors == 0 ? "" : base::with_separators(total.errors),
+               total.bytes == 0 ? "–" : base::bytes_text(total.bytes),
+               base::duration_text(total.duration_ns),
+               base::duration_text(total.percentile_ns(0.5)),
+               base::duration_text(total.percentile_ns(0.99)),
+               base::duration_text(total.duration_max_ns));
 }
 
 void print_text(const std::vector<TotalRow>& rows, const Counts& counts) {
@@ -66,9 +72,24 @@ void print_text(const std::vector<TotalRow>& rows, const Counts& counts) {
         calls += row.total.calls;
         errors += row.total.errors;
     }
-    fmt::print(stderr, "\n {} system calls in {}, {} failed{}\n\n", base::with_separators(calls), base::duration_text(counts.elapsed_ns),
-               base::with_separators(errors), counts.lost == 0 ? "" : ", " + base::with_separators(counts.lost) + " not counted (table full)");
-    fmt::print(stderr, " {:<16} {:>11} {:>8} {:>9} {:>9} {:>8} {:>8} {:>8}\n", "call", "calls", "errors", "bytes", "time", "p50", "p99", "max");
+    fmt::print(stderr,
+               "\n {} system calls in {}, {} failed{}\n\n",
+               base::with_separators(calls),
+               base::duration_text(counts.elapsed_ns),
+               base::with_separators(errors),
+               counts.lost == 0
+                   ? ""
+                   : ", " + base::with_separators(counts.lost) + " not counted (table full)");
+    fmt::print(stderr,
+               " {:<16} {:>11} {:>8} {:>9} {:>9} {:>8} {:>8} {:>8}\n",
+               "call",
+               "calls",
+               "errors",
+               "bytes",
+               "time",
+               "p50",
+               "p99",
+               "max");
     for (const TotalRow& row : rows) {
         print_row(row.name, row.total);
     }
@@ -107,11 +128,14 @@ int run_stat(const StatArguments& arguments) {
 
 void add_stat(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<StatArguments>();
-    CLI::App* verb = app.add_subcommand("stat", "Count calls, errors, bytes and times in the kernel, without a trace");
+    CLI::App* verb =
+        app.add_subcommand("stat", "Count calls, errors, bytes and times, without a trace");
     add_target_options(*verb, arguments->targets);
     verb->add_flag("--json", arguments->json, "One JSON object per line, on stdout");
-    verb->footer("Percentiles come from a histogram with four buckets per octave: at most a quarter too high.\n"
-                 "Examples:\n  dyetrace stat -- git status\n  dyetrace stat -a --duration 10s");
+    verb->footer(
+        "The kernel counts; nothing is written. Percentiles come from a histogram with\n"
+        "four buckets per octave: at most a quarter too high.\n\n"
+        "Examples:\n  dyetrace stat -- git status\n  dyetrace stat -a --duration 10s");
     verb->callback([arguments, &exit_status] { exit_status = run_stat(*arguments); });
 }
 

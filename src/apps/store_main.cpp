@@ -1,17 +1,17 @@
 // The part of the program that reads traces and therefore loads DuckDB; `dyetrace` becomes it for these verbs.
 
 #include <CLI/CLI.hpp>
-#include <string>
 
+#include "apps/help_formatter.h"
 #include "apps/verbs.h"
-#include "base/version.h"
 
 int main(int argc, char** argv) {
     CLI::App app{"The verbs of dyetrace that read traces", "dyetrace"};
-    app.set_version_flag("--version", "dyetrace " + std::string(dyetrace::base::kVersion));
+    dyetrace::apps::speak_plainly(app);
     app.require_subcommand(1);
     int exit_status = 0;
     dyetrace::apps::add_sql(app, exit_status);
+    dyetrace::apps::add_report(app, exit_status);
     dyetrace::apps::add_seal(app, exit_status);
     CLI11_PARSE(app, argc, argv);
     return exit_status;

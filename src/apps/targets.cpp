@@ -12,15 +12,22 @@ Result<std::chrono::nanoseconds> parse_duration(const std::string& text) {
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-    static constexpr std::pair<std::string_view, double> kUnits[] = {
-        {"", 1e9}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
+    static constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1e9},
+                                                                     {"ns", 1},
+                                                                     {"us", 1e3},
+                                                                     {"ms", 1e6},
+                                                                     {"s", 1e9},
+                                                                     {"m", 60e9},
+                                                                     {"min", 60e9},
+                                                                     {"h", 3600e9}};
     constexpr double kYearNs = 366.0 * 24 * 3600e9;
     for (const auto& [name, ns] : kUnits) {
         if (error == std::errc() && unit == name && number >= 0 && number * ns <= kYearNs) {
             return std::chrono::nanoseconds(static_cast<std::int64_t>(number * ns));
         }
     }
-    return Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is no duration: write 500ms, 90s, 5m or 2h", text));
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("'{}' is no duration: write 500ms, 90s, 5m or 2h", text));
 }
 
 Result<std::uint64_t> parse_bytes(const std::string& text) {
@@ -28,22 +35,27 @@ Result<std::uint64_t> parse_bytes(const std::string& text) {
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-    static constexpr std::pair<std::string_view, int> kUnits[] = {{"", 0}, {"K", 10}, {"M", 20}, {"G", 30}};
+    static constexpr std::pair<std::string_view, int> kUnits[] = {
+        {"", 0}, {"K", 10}, {"M", 20}, {"G", 30}};
     for (const auto& [name, shift] : kUnits) {
         if (error == std::errc() && unit == name && number < (std::uint64_t{1} << 30)) {
             return number << shift;
         }
     }
-    return Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is no size: write 512K, 16M or 1G", text));
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("'{}' is no size: write 512K, 16M or 1G", text));
 }
 
 Result<Targets> TargetOptions::targets() const {
     Targets targets{command, {processes.begin(), processes.end()}, all, std::nullopt};
     if (command.empty() && processes.empty() && !all) {
-        return Error(ErrorCode::kInvalidArgument, "say whom to watch: a command behind --, processes with -p, or everything with -a");
+        return Error(
+            ErrorCode::kInvalidArgument,
+            "say whom to watch: a command behind --, processes with -p, or everything with -a");
     }
     if (all && !processes.empty()) {
-        return Error(ErrorCode::kInvalidArgument, "-a watches every process, -p some of them: take one");
+        return Error(ErrorCode::kInvalidArgument,
+                     "-a watches every process, -p some of them: take one");
     }
     if (!duration.empty()) {
         TRY(targets.duration, parse_duration(duration));
@@ -51,7 +63,9 @@ Result<Targets> TargetOptions::targets() const {
     return targets;
 }
 
-Result<std::uint64_t> TargetOptions::ring_bytes() const { return parse_bytes(ring); }
+Result<std::uint64_t> TargetOptions::ring_bytes() const {
+    return parse_bytes(ring);
+}
 
 std::vector<std::pair<std::string, std::string>> TargetOptions::as_given() const {
     std::vector<std::pair<std::string, std::string>> given;
@@ -71,11 +85,19 @@ std::vector<std::pair<std::string, std::string>> TargetOptions::as_given() const
 }
 
 void add_target_options(CLI::App& verb, TargetOptions& options) {
-    verb.add_option("-p,--pid", options.processes, "Watch these processes, all their threads and later children")->delimiter(',')->type_name("PID[,PID]");
+    verb.add_option("-p,--pid",
+                    options.processes,
+                    "Watch these processes, all their threads and later children")
+        ->delimiter(',')
+        ->type_name("PID[,PID]");
     verb.add_flag("-a,--all", options.all, "Watch every process of the system");
-    verb.add_option("--duration", options.duration, "Stop after this time: 500ms, 90s, 5m")->type_name("TIME");
-    verb.add_option("--ring", options.ring, "Memory per CPU for events not yet read: 512K, 16M, 1G")->capture_default_str()->type_name("SIZE");
-    verb.add_option("command", options.command, "Command to run and watch, behind --")->type_name("CMD");
+    verb.add_option("--duration", options.duration, "Stop after this time: 500ms, 90s, 5m")
+        ->type_name("TIME");
+    verb.add_option("--ring", options.ring, "Memory per CPU for events not yet read: 512K, 16M, 1G")
+        ->capture_default_str()
+        ->type_name("SIZE");
+    verb.add_option("command", options.command, "Command to run and watch, behind --")
+        ->type_name("CMD");
 }
 
 }  // namespace dyetrace::apps

@@ -23,7 +23,8 @@ namespace dyetrace::apps {
 namespace {
 
 constexpr int kRowsWithoutTerminal = 20;
-constexpr std::size_t kNamesMax = 100'000;  // processes whose names are remembered; then the memory is emptied
+constexpr std::size_t kNamesMax =
+    100'000;  // processes whose names are remembered; then the memory is emptied
 
 struct TopArguments {
     TargetOptions targets;
@@ -45,7 +46,8 @@ class Names {
                     names_.clear();
                 }
                 const char* comm = reinterpret_cast<const char*>(context->comm);
-                names_[context->pid] = schema::escaped(std::string_view(comm, strnlen(comm, sizeof(context->comm))));
+                names_[context->pid] =
+                    schema::escaped(std::string_view(comm, strnlen(comm, sizeof(context->comm))));
             }
             records = records.subspan(record.size());
         }
@@ -70,21 +72,38 @@ int rows_of_terminal() {
 }
 
 std::string rate(std::uint64_t number, double seconds) {
-    return number == 0 ? "–" : base::bytes_text(static_cast<std::uint64_t>(static_cast<double>(number) / seconds)) + "/s";
+    return number == 0 ? "–"
+                       : base::bytes_text(
+                             static_cast<std::uint64_t>(static_cast<double>(number) / seconds)) +
+                             "/s";
 }
 
 void print_text(const std::vector<TotalRow>& rows, const Names& names, double seconds, bool clear) {
     std::string page = clear ? "\x1b[H\x1b[2J" : "";
-    page += fmt::format("{:>8} {:<16} {:>9} {:>7} {:>11} {:>11} {:>8} {:>8}\n", "pid", "process", "calls/s", "errors", "read", "written", "p99", "max");
+    page += fmt::format("{:>8} {:<16} {:>9} {:>7} {:>11} {:>11} {:>8} {:>8}\n",
+                        "pid",
+                        "process",
+                        "calls/s",
+                        "errors",
+                        "read",
+                        "written",
+                        "p99",
+                        "max");
     int left = clear ? rows_of_terminal() : kRowsWithoutTerminal;
     for (const TotalRow& row : rows) {
         if (left-- == 0) {
             break;
         }
-        page += fmt::format("{:>8} {} {:>9} {:>7} {:>11} {:>11} {:>8} {:>8}\n", row.pid, base::left_aligned(names.of(row.pid), 16),
-                            base::with_separators(static_cast<std::uint64_t>(static_cast<double>(row.total.calls) / seconds)),
-                            row.total.errors == 0 ? "" : base::with_separators(row.total.errors), rate(row.read_bytes, seconds), rate(row.written_bytes, seconds),
-                            base::duration_text(row.total.percentile_ns(0.99)), base::duration_text(row.total.duration_max_ns));
+        page += fmt::format("{:>8} {} {:>9} {:>7} {:>11} {:>11} {:>8} {:>8}\n",
+                            row.pid,
+                            base::left_aligned(names.of(row.pid), 16),
+                            base::with_separators(static_cast<std::uint64_t>(
+                                static_cast<double>(row.total.calls) / seconds)),
+                            row.total.errors == 0 ? "" : base::with_separators(row.total.errors),
+                            rate(row.read_bytes, seconds),
+                            rate(row.written_bytes, seconds),
+                            base::duration_text(row.total.percentile_ns(0.99)),
+                            base::duration_text(row.total.duration_max_ns));
     }
     fmt::print("{}", page);
     std::fflush(stdout);
@@ -122,8 +141,11 @@ Result<std::optional<int>> watch(const TopArguments& arguments) {
     const bool clear = !arguments.json && isatty(STDOUT_FILENO) == 1;
     bool last = false;
     while (!last) {
-        session.wait(static_cast<int>(std::clamp<std::int64_t>(interval.count() / 1'000'000, 20, 100)));
-        session.capture().drain([&](std::uint32_t, schema::Stream, std::span<const std::byte> records) { names.add(records); });
+        session.wait(
+            static_cast<int>(std::clamp<std::int64_t>(interval.count() / 1'000'000, 20, 100)));
+        session.capture().drain([&](std::uint32_t,
+                                    schema::Stream,
+                                    std::span<const std::byte> records) { names.add(records); });
         last = session.ended();
         const std::int64_t now = base::boot_time_ns();
         if (now - printed_ns < interval.count() && !last) {
@@ -156,10 +178,13 @@ void add_top(CLI::App& app, int& exit_status) {
     arguments->targets.all = false;
     CLI::App* verb = app.add_subcommand("top", "Show who does I/O now, again and again");
     add_target_options(*verb, arguments->targets);
-    verb->add_option("-d,--interval", arguments->interval, "Time between two tables")->capture_default_str()->type_name("TIME");
+    verb->add_option("-d,--interval", arguments->interval, "Time between two tables")
+        ->capture_default_str()
+        ->type_name("TIME");
     verb->add_flag("--json", arguments->json, "One JSON object per process and interval");
-    verb->footer("Without a target the whole system is watched. Ctrl-C ends.\n"
-                 "Examples:\n  dyetrace top\n  dyetrace top -p 4711 -d 5s");
+    verb->footer(
+        "Without a target the whole system is watched. Ctrl-C ends.\n\n"
+        "Examples:\n  dyetrace top\n  dyetrace top -p 4711 -d 5s");
     verb->callback([arguments, &exit_status] {
         TargetOptions& targets = arguments->targets;
         targets.all = targets.all || (targets.command.empty() && targets.processes.empty());

@@ -15,7 +15,8 @@ using capture::Total;
 
 std::string call_name(const Total& total) {
     const schema::SyscallInfo* call = schema::find_syscall(total.abi, total.syscall);
-    const std::string name = call != nullptr ? std::string(call->name) : fmt::format("syscall_{}", total.syscall);
+    const std::string name =
+        call != nullptr ? std::string(call->name) : fmt::format("syscall_{}", total.syscall);
     return total.abi == schema::Abi::kI386 ? name + " (32-bit)" : name;
 }
 
@@ -25,9 +26,12 @@ bool is_write(const Total& total) {
     if (call == nullptr) {
         return false;
     }
-    return std::any_of(call->arguments.begin(), call->arguments.begin() + call->argument_count, [](const schema::ArgumentInfo& argument) {
-        return argument.type == "bytes_in" || argument.type == "iovec_in" || argument.type == "message_in";
-    });
+    return std::any_of(call->arguments.begin(),
+                       call->arguments.begin() + call->argument_count,
+                       [](const schema::ArgumentInfo& argument) {
+                           return argument.type == "bytes_in" || argument.type == "iovec_in" ||
+                                  argument.type == "message_in";
+                       });
 }
 
 void add(Total& sum, const Total& part) {
@@ -55,11 +59,15 @@ Total difference(Total now, const Total& before) {
     return now;
 }
 
-auto key_of(const Total& total) { return std::tuple(total.pid, total.abi, total.syscall, total.event_class); }
+auto key_of(const Total& total) {
+    return std::tuple(total.pid, total.abi, total.syscall, total.event_class);
+}
 
 }  // namespace
 
-std::vector<TotalRow> group_totals(const std::vector<Total>& totals, const std::vector<Total>& earlier, GroupBy by) {
+std::vector<TotalRow> group_totals(const std::vector<Total>& totals,
+                                   const std::vector<Total>& earlier,
+                                   GroupBy by) {
     std::map<std::pair<std::uint64_t, std::string>, TotalRow> rows;
     auto before = earlier.begin();
     for (const Total& total : totals) {
@@ -71,7 +79,9 @@ std::vector<TotalRow> group_totals(const std::vector<Total>& totals, const std::
         if (part.calls == 0) {
             continue;
         }
-        const auto key = by == GroupBy::kCall ? std::pair<std::uint64_t, std::string>(0, call_name(total)) : std::pair<std::uint64_t, std::string>(total.pid, "");
+        const auto key = by == GroupBy::kCall
+                             ? std::pair<std::uint64_t, std::string>(0, call_name(total))
+                             : std::pair<std::uint64_t, std::string>(total.pid, "");
         TotalRow& row = rows[key];
         row.name = key.second;
         row.pid = key.first;
@@ -82,7 +92,9 @@ std::vector<TotalRow> group_totals(const std::vector<Total>& totals, const std::
     for (auto& [key, row] : rows) {
         result.push_back(std::move(row));
     }
-    const auto weight = [by](const TotalRow& row) { return by == GroupBy::kCall ? row.total.duration_ns : row.total.bytes; };
+    const auto weight = [by](const TotalRow& row) {
+        return by == GroupBy::kCall ? row.total.duration_ns : row.total.bytes;
+    };
     std::stable_sort(result.begin(), result.end(), [&](const TotalRow& a, const TotalRow& b) {
         return std::tuple(weight(a), a.total.calls) > std::tuple(weight(b), b.total.calls);
     });

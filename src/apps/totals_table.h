@@ -22,6 +22,8 @@ struct TotalRow {
 enum class GroupBy { kCall, kProcess };
 
 // Rows by falling time spent, or by falling bytes for processes. `earlier` is subtracted (empty: nothing).
-std::vector<TotalRow> group_totals(const std::vector<capture::Total>& totals, const std::vector<capture::Total>& earlier, GroupBy by);
+std::vector<TotalRow> group_totals(const std::vector<capture::Total>& totals,
+                                   const std::vector<capture::Total>& earlier,
+                                   GroupBy by);
 
 }  // namespace dyetrace::apps

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 namespace dyetrace::apps {
 
@@ -14,10 +16,13 @@ void add_doctor(CLI::App& app, int& exit_status);
 void add_record(CLI::App& app, int& exit_status);
 void add_stat(CLI::App& app, int& exit_status);
 void add_top(CLI::App& app, int& exit_status);
+// For --help only. strace's options are not CLI11's (-tt, -yy, a command without --): main gives all words to run_trace.
+void add_trace(CLI::App& app);
+int run_trace(const std::vector<std::string>& words);
 
 // dyetrace-store
+void add_report(CLI::App& app, int& exit_status);
 void add_seal(CLI::App& app, int& exit_status);
 void add_sql(CLI::App& app, int& exit_status);
-
 
 }  // namespace dyetrace::apps

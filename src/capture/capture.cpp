@@ -27,8 +27,9 @@ namespace {
 using base::Error;
 using base::ErrorCode;
 
-constexpr std::uint64_t kRecordBytesMax = 16384;  // RECORD_BYTES_MAX of src/kernel/maps.h: the slack behind a ring's end
-constexpr std::uint32_t kTaskWatched = 1;         // enum task_flags of src/kernel/maps.h
+constexpr std::uint64_t kRecordBytesMax =
+    16384;  // RECORD_BYTES_MAX of src/kernel/maps.h: the slack behind a ring's end
+constexpr std::uint32_t kTaskWatched = 1;  // enum task_flags of src/kernel/maps.h
 constexpr std::uint32_t kTaskExcluded = 2;
 constexpr std::uint32_t kTaskSkipsOneExit = 4;
 
@@ -48,16 +49,20 @@ int keep_warning(libbpf_print_level level, const char* format, va_list arguments
     }
     char text[512];
     const int length = std::vsnprintf(text, sizeof(text), format, arguments);
-    last_warning.assign(text, static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(sizeof(text)) - 1)));
+    last_warning.assign(
+        text, static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(sizeof(text)) - 1)));
     return 0;
 }
 
 Error load_error(int error_number) {
-    if (error_number == EPERM || error_number == EACCES) {
+    if (error_number == EPERM) {  // EACCES is the verifier's
         return Error(ErrorCode::kPermissionDenied,
-                     "the kernel refuses BPF to this user: run as root, or give the program CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
+                     "the kernel refuses BPF to this user: run as root, or give the program "
+                     "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
     }
-    return Error::from_errno(error_number, "cannot load the BPF programs; `dyetrace doctor` says what this kernel lacks");
+    return Error::from_errno(
+        error_number,
+        "cannot load the BPF programs; `dyetrace doctor` says what this kernel lacks");
 }
 
 Result<base::Mapping> map_array(const bpf_map* map) {
@@ -92,8 +97,10 @@ Capture::~Capture() = default;
 Result<Capture> Capture::load(const CaptureOptions& asked) {
     libbpf_set_print(keep_warning);
     CaptureOptions options = asked;
-    options.event_ring_bytes = std::bit_ceil(std::clamp(options.event_ring_bytes, kEventRingBytesMin, kEventRingBytesMax));
-    options.fact_ring_bytes = std::bit_ceil(std::clamp(options.fact_ring_bytes, kEventRingBytesMin, kEventRingBytesMax));
+    options.event_ring_bytes =
+        std::bit_ceil(std::clamp(options.event_ring_bytes, kEventRingBytesMin, kEventRingBytesMax));
+    options.fact_ring_bytes =
+        std::bit_ceil(std::clamp(options.fact_ring_bytes, kEventRingBytesMin, kEventRingBytesMax));
     auto state = std::make_unique<State>();
     state->skeleton.reset(dyetrace_bpf__open());
     if (!state->skeleton) {
@@ -106,6 +113,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->fact_ring_bytes = options.fact_ring_bytes;
     skeleton.rodata->watch_all = options.watch_all;
     skeleton.rodata->follow_children = options.follow_children;
+    skeleton.rodata->preview_bytes = options.preview_bytes;
     skeleton.rodata->count_only = options.count_only;
 #if defined(__x86_64__)
     skeleton.rodata->strong_order = true;
@@ -113,8 +121,10 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     bpf_map__set_max_entries(skeleton.maps.ring_controls, state->cpus * 2);
     bpf_map__set_max_entries(skeleton.maps.event_rings, state->cpus);
     bpf_map__set_max_entries(skeleton.maps.fact_rings, state->cpus);
-    bpf_map__set_value_size(skeleton.maps.event_rings, static_cast<std::uint32_t>(options.event_ring_bytes + kRecordBytesMax));
-    bpf_map__set_value_size(skeleton.maps.fact_rings, static_cast<std::uint32_t>(options.fact_ring_bytes + kRecordBytesMax));
+    bpf_map__set_value_size(skeleton.maps.event_rings,
+                            static_cast<std::uint32_t>(options.event_ring_bytes + kRecordBytesMax));
+    bpf_map__set_value_size(skeleton.maps.fact_rings,
+                            static_cast<std::uint32_t>(options.fact_ring_bytes + kRecordBytesMax));
     if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
         return load_error(-error).with_context("BPF: " + last_warning);
     }
@@ -130,13 +140,19 @@ Result<void> Capture::State::map_rings(const CaptureOptions& options) {
     for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
         const std::uint64_t event_size = options.event_ring_bytes + kRecordBytesMax;
         const std::uint64_t fact_size = options.fact_ring_bytes + kRecordBytesMax;
-        events.emplace_back(event_memory.bytes().subspan(cpu * event_size, event_size), options.event_ring_bytes, &controls[cpu * 2]);
-        facts.emplace_back(fact_memory.bytes().subspan(cpu * fact_size, fact_size), options.fact_ring_bytes, &controls[cpu * 2 + 1]);
+        events.emplace_back(event_memory.bytes().subspan(cpu * event_size, event_size),
+                            options.event_ring_bytes,
+                            &controls[cpu * 2]);
+        facts.emplace_back(fact_memory.bytes().subspan(cpu * fact_size, fact_size),
+                           options.fact_ring_bytes,
+                           &controls[cpu * 2 + 1]);
     }
     return {};
 }
 
-Result<void> Capture::State::attach_program(bpf_program* program, bpf_link** link, const char* name) {
+Result<void> Capture::State::attach_program(bpf_program* program,
+                                            bpf_link** link,
+                                            const char* name) {
     *link = bpf_program__attach(program);
     if (*link != nullptr) {
         sources.push_back({name, schema::CoverageState::kOn, ""});
@@ -147,10 +163,14 @@ Result<void> Capture::State::attach_program(bpf_program* program, bpf_link** lin
 
 Result<void> Capture::attach() {
     dyetrace_bpf& skeleton = *state_->skeleton;
-    TRY(state_->attach_program(skeleton.progs.task_fork, &skeleton.links.task_fork, "sched_process_fork"));
-    TRY(state_->attach_program(skeleton.progs.task_exec, &skeleton.links.task_exec, "sched_process_exec"));
-    TRY(state_->attach_program(skeleton.progs.task_exit, &skeleton.links.task_exit, "sched_process_exit"));
-    TRY(state_->attach_program(skeleton.progs.task_switch, &skeleton.links.task_switch, "sched_switch"));
+    TRY(state_->attach_program(
+        skeleton.progs.task_fork, &skeleton.links.task_fork, "sched_process_fork"));
+    TRY(state_->attach_program(
+        skeleton.progs.task_exec, &skeleton.links.task_exec, "sched_process_exec"));
+    TRY(state_->attach_program(
+        skeleton.progs.task_exit, &skeleton.links.task_exit, "sched_process_exit"));
+    TRY(state_->attach_program(
+        skeleton.progs.task_switch, &skeleton.links.task_switch, "sched_switch"));
     TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
     TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));
     return {};
@@ -187,9 +207,15 @@ Result<void> Capture::State::mark(pid_t process, std::uint32_t flags) {
     return {};
 }
 
-Result<void> Capture::watch(pid_t process) { return state_->mark(process, kTaskWatched); }
-Result<void> Capture::watch_held_back(pid_t process) { return state_->mark(process, kTaskWatched | kTaskSkipsOneExit); }
-Result<void> Capture::exclude(pid_t process) { return state_->mark(process, kTaskExcluded); }
+Result<void> Capture::watch(pid_t process) {
+    return state_->mark(process, kTaskWatched);
+}
+Result<void> Capture::watch_held_back(pid_t process) {
+    return state_->mark(process, kTaskWatched | kTaskSkipsOneExit);
+}
+Result<void> Capture::exclude(pid_t process) {
+    return state_->mark(process, kTaskExcluded);
+}
 
 Result<void> Capture::stop() {
     dyetrace_bpf& skeleton = *state_->skeleton;
@@ -206,18 +232,28 @@ std::uint64_t Capture::drain(const Sink& sink) {
     std::uint64_t bytes = 0;
     for (std::uint32_t cpu = 0; cpu < state.cpus; ++cpu) {
         bytes += state.facts[cpu].drain(
-            UINT64_MAX, [&](auto records) { sink(cpu, schema::Stream::kFacts, records); }, state.damaged_bytes);
+            UINT64_MAX,
+            [&](auto records) { sink(cpu, schema::Stream::kFacts, records); },
+            state.damaged_bytes);
     }
     for (std::uint32_t cpu = 0; cpu < state.cpus; ++cpu) {
         bytes += state.events[cpu].drain(
-            state.event_ends[cpu], [&](auto records) { sink(cpu, schema::Stream::kEvents, records); }, state.damaged_bytes);
+            state.event_ends[cpu],
+            [&](auto records) { sink(cpu, schema::Stream::kEvents, records); },
+            state.damaged_bytes);
     }
     return bytes;
 }
 
-std::uint32_t Capture::cpu_count() const { return state_->cpus; }
-std::uint64_t Capture::damaged_bytes() const { return state_->damaged_bytes; }
-const std::vector<Source>& Capture::sources() const { return state_->sources; }
+std::uint32_t Capture::cpu_count() const {
+    return state_->cpus;
+}
+std::uint64_t Capture::damaged_bytes() const {
+    return state_->damaged_bytes;
+}
+const std::vector<Source>& Capture::sources() const {
+    return state_->sources;
+}
 
 Books Capture::books(std::uint32_t cpu) const {
     const RingControl& events = state_->events[cpu].control();
@@ -225,14 +261,22 @@ Books Capture::books(std::uint32_t cpu) const {
     const auto read = [](const std::uint64_t& value) {
         return std::atomic_ref(const_cast<std::uint64_t&>(value)).load(std::memory_order_relaxed);
     };
-    return {read(events.generated), read(events.filtered), read(events.aggregated), read(events.delivered),
-            read(events.lost),      read(facts.delivered), read(facts.lost),        read(events.last_lost_ns)};
+    return {read(events.generated),
+            read(events.filtered),
+            read(events.aggregated),
+            read(events.delivered),
+            read(events.lost),
+            read(facts.delivered),
+            read(facts.lost),
+            read(events.last_lost_ns)};
 }
 
 double Capture::fill() const {
     double fullest = 0;
     for (const Ring& ring : state_->events) {
-        fullest = std::max(fullest, static_cast<double>(ring.fill_bytes()) / static_cast<double>(ring.ring_bytes()));
+        fullest = std::max(
+            fullest,
+            static_cast<double>(ring.fill_bytes()) / static_cast<double>(ring.ring_bytes()));
     }
     return fullest;
 }

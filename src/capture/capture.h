@@ -28,16 +28,19 @@
 
 namespace dyetrace::capture {
 
-inline constexpr std::uint64_t kEventRingBytesDefault = 16u << 20;  // per CPU: a third of a second at 250,000 events/s
-inline constexpr std::uint64_t kEventRingBytesMin = 64u << 10;      // four of the largest records
+inline constexpr std::uint64_t kEventRingBytesDefault =
+    16u << 20;  // per CPU: a third of a second at 250,000 events/s
+inline constexpr std::uint64_t kEventRingBytesMin = 64u << 10;  // four of the largest records
 inline constexpr std::uint64_t kEventRingBytesMax = 1u << 30;
-inline constexpr std::uint64_t kFactRingBytes = 4u << 20;           // per CPU: 40,000 announcements
+inline constexpr std::uint64_t kFactRingBytes = 4u << 20;  // per CPU: 40,000 announcements
 
 struct CaptureOptions {
-    bool watch_all = false;        // every task, else those given to watch()
+    bool watch_all = false;  // every task, else those given to watch()
     bool follow_children = true;
-    bool count_only = false;       // add up in the kernel, see totals(), instead of writing events
-    std::uint64_t event_ring_bytes = kEventRingBytesDefault;  // per CPU; rounded up to a power of two
+    std::uint32_t preview_bytes = 0;  // show so much of each buffer, and structures; 0: neither
+    bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
+    std::uint64_t event_ring_bytes =
+        kEventRingBytesDefault;  // per CPU; rounded up to a power of two
     std::uint64_t fact_ring_bytes = kFactRingBytes;
 };
 
@@ -78,7 +81,8 @@ struct Source {
     std::string reason;
 };
 
-using Sink = std::function<void(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records)>;
+using Sink = std::function<void(
+    std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records)>;
 
 class Capture {
   public:

@@ -40,9 +40,12 @@ std::string read_line(const char* path) {
 
 // 0, or errno of loading `return 0` as a program of this type.
 int try_program(bpf_prog_type type, bpf_attach_type attach, std::uint32_t btf_id) {
-    const std::array<bpf_insn, 2> instructions{{{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0}, {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}}};
-    LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = attach, .attach_btf_id = btf_id);
-    const base::Fd program(bpf_prog_load(type, "probe", "GPL", instructions.data(), instructions.size(), &options));
+    const std::array<bpf_insn, 2> instructions{
+        {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0}, {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}}};
+    LIBBPF_OPTS(
+        bpf_prog_load_opts, options, .expected_attach_type = attach, .attach_btf_id = btf_id);
+    const base::Fd program(
+        bpf_prog_load(type, "probe", "GPL", instructions.data(), instructions.size(), &options));
     if (!program.valid()) {
         return errno;
     }
@@ -55,8 +58,11 @@ int try_program(bpf_prog_type type, bpf_attach_type attach, std::uint32_t btf_id
 
 Feature probe_types(const Btf& types) {
     if (!types) {
-        return {"kernel types", Availability::kNo, "no BTF at /sys/kernel/btf/vmlinux",
-                "nothing can be recorded; a kernel built with CONFIG_DEBUG_INFO_BTF=y has it (Debian 11, Ubuntu 20.10, RHEL 8.2 and later)",
+        return {"kernel types",
+                Availability::kNo,
+                "no BTF at /sys/kernel/btf/vmlinux",
+                "nothing can be recorded; a kernel built with CONFIG_DEBUG_INFO_BTF=y has it "
+                "(Debian 11, Ubuntu 20.10, RHEL 8.2 and later)",
                 true};
     }
     return {"kernel types", Availability::kYes, "BTF", "", true};
@@ -71,7 +77,8 @@ Feature probe_privileges() {
             effective = std::stoull(line.substr(7), nullptr, 16);
         }
     }
-    static constexpr std::pair<int, std::string_view> kNeeded[] = {{39, "CAP_BPF"}, {38, "CAP_PERFMON"}, {19, "CAP_SYS_PTRACE"}};
+    static constexpr std::pair<int, std::string_view> kNeeded[] = {
+        {39, "CAP_BPF"}, {38, "CAP_PERFMON"}, {19, "CAP_SYS_PTRACE"}};
     std::string present, absent;
     for (const auto& [number, name] : kNeeded) {
         ((effective >> number & 1u) != 0 ? present : absent).append(" ").append(name);
@@ -79,32 +86,53 @@ Feature probe_privileges() {
     if (absent.empty()) {
         return {"privileges", Availability::kYes, present.substr(1) + " present", "", true};
     }
-    return {"privileges", Availability::kNo, "missing:" + absent,
-            "run as root, or `setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep` the program", true};
+    return {"privileges",
+            Availability::kNo,
+            "missing:" + absent,
+            "run as root, or `setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep` the program",
+            true};
 }
 
 Feature probe_bpf(const Btf& types) {
-    const int id = types ? btf__find_by_name_kind(types.get(), "btf_trace_sys_enter", BTF_KIND_TYPEDEF) : -1;
+    const int id =
+        types ? btf__find_by_name_kind(types.get(), "btf_trace_sys_enter", BTF_KIND_TYPEDEF) : -1;
     if (id < 0) {
-        return {"BPF", Availability::kNo, "no tracepoint sys_enter in the kernel's types", "nothing can be recorded", true};
+        return {"BPF",
+                Availability::kNo,
+                "no tracepoint sys_enter in the kernel's types",
+                "nothing can be recorded",
+                true};
     }
-    const int error = try_program(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, static_cast<std::uint32_t>(id));
+    const int error =
+        try_program(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, static_cast<std::uint32_t>(id));
     if (error != 0) {
-        return {"BPF", Availability::kNo, "tp_btf refused: " + error_text(error), "nothing can be recorded; root or CAP_BPF and CAP_PERFMON are needed", true};
+        return {"BPF",
+                Availability::kNo,
+                "tp_btf refused: " + error_text(error),
+                "nothing can be recorded; root or CAP_BPF and CAP_PERFMON are needed",
+                true};
     }
     const bool storage = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, nullptr) == 1;
-    const bool casts = types && btf__find_by_name_kind(types.get(), "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+    const bool casts =
+        types && btf__find_by_name_kind(types.get(), "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
     if (!storage || !casts) {
-        return {"BPF", Availability::kNo, fmt::format("task storage {}, bpf_rdonly_cast {}", storage ? "yes" : "no", casts ? "yes" : "no"),
-                "this version needs Linux 6.2 or later", true};
+        return {"BPF",
+                Availability::kNo,
+                fmt::format("task storage {}, bpf_rdonly_cast {}",
+                            storage ? "yes" : "no",
+                            casts ? "yes" : "no"),
+                "this version needs Linux 6.2 or later",
+                true};
     }
     return {"BPF", Availability::kYes, "tp_btf, task storage, iterators", "", true};
 }
 
 Feature probe_programs() {
-    const Result<Capture> capture = Capture::load({.event_ring_bytes = kEventRingBytesMin, .fact_ring_bytes = kEventRingBytesMin});
+    const Result<Capture> capture = Capture::load(
+        {.event_ring_bytes = kEventRingBytesMin, .fact_ring_bytes = kEventRingBytesMin});
     if (!capture.ok()) {
-        return {"programs", Availability::kNo, capture.error().text(), "nothing can be recorded", true};
+        return {
+            "programs", Availability::kNo, capture.error().text(), "nothing can be recorded", true};
     }
     return {"programs", Availability::kYes, "the kernel's verifier accepts them", "", true};
 }
@@ -116,19 +144,35 @@ Feature describe_calls() {
         decoded += call.abi == schema::Abi::kX8664 && call.decoded ? 1 : 0;
         all32 += call.abi == schema::Abi::kI386 ? 1 : 0;
     }
-    return {"system calls", Availability::kYes, fmt::format("every one; {} by name, {} decoded; {} of 32-bit programs", all, decoded, all32), "", false};
+    return {"system calls",
+            Availability::kYes,
+            fmt::format(
+                "every one; {} by name, {} decoded; {} of 32-bit programs", all, decoded, all32),
+            "",
+            false};
 }
 
 Feature probe_function_probes(const Btf& types) {
     const int id = types ? btf__find_by_name_kind(types.get(), "vfs_read", BTF_KIND_FUNC) : -1;
-    const int fentry = id < 0 ? ENOENT : try_program(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, static_cast<std::uint32_t>(id));
+    const int fentry =
+        id < 0
+            ? ENOENT
+            : try_program(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, static_cast<std::uint32_t>(id));
     const bool kprobes = access("/sys/bus/event_source/devices/kprobe/type", F_OK) == 0;
     if (fentry == 0) {
-        return {"kernel functions", Availability::kYes, fmt::format("fentry{}", kprobes ? ", kprobes" : ""), "", false};
+        return {"kernel functions",
+                Availability::kYes,
+                fmt::format("fentry{}", kprobes ? ", kprobes" : ""),
+                "",
+                false};
     }
-    return {"kernel functions", kprobes ? Availability::kPartly : Availability::kNo,
-            fmt::format("fentry refused: {}; kprobes {}", error_text(fentry), kprobes ? "yes" : "not in this kernel"),
-            "no probes on kernel functions; everything else is recorded through tracepoints", false};
+    return {"kernel functions",
+            kprobes ? Availability::kPartly : Availability::kNo,
+            fmt::format("fentry refused: {}; kprobes {}",
+                        error_text(fentry),
+                        kprobes ? "yes" : "not in this kernel"),
+            "no probes on kernel functions; everything else is recorded through tracepoints",
+            false};
 }
 
 Feature describe_lockdown() {
@@ -139,12 +183,17 @@ Feature describe_lockdown() {
     }
     const std::string mode = line.substr(open + 1, close - open - 1);
     const bool strict = mode == "confidentiality";
-    return {"lockdown", strict ? Availability::kNo : Availability::kYes, mode,
-            strict ? "the kernel lets no BPF program read its memory: boot with lockdown=integrity" : "", strict};
+    return {"lockdown",
+            strict ? Availability::kNo : Availability::kYes,
+            mode,
+            strict ? "the kernel lets no BPF program read its memory: boot with lockdown=integrity"
+                   : "",
+            strict};
 }
 
 Feature describe_not_yet(std::string name, std::string what) {
-    return {std::move(name), Availability::kNo, "not recorded by this version", std::move(what), false};
+    return {
+        std::move(name), Availability::kNo, "not recorded by this version", std::move(what), false};
 }
 
 }  // namespace
@@ -152,15 +201,19 @@ Feature describe_not_yet(std::string name, std::string what) {
 std::vector<Feature> probe_features() {
     libbpf_set_print(nullptr);
     const Btf types(btf__load_vmlinux_btf());
-    std::vector<Feature> features{probe_privileges(), describe_lockdown(), probe_types(types), probe_bpf(types)};
+    std::vector<Feature> features{
+        probe_privileges(), describe_lockdown(), probe_types(types), probe_bpf(types)};
     if (features.back().availability == Availability::kYes) {
         features.push_back(probe_programs());
     }
     features.push_back(describe_calls());
     features.push_back(probe_function_probes(types));
-    features.push_back(describe_not_yet("page faults", "reads and writes through a memory mapping are not seen; mmap itself is"));
-    features.push_back(describe_not_yet("io_uring", "operations submitted to a ring are not seen; io_uring_enter itself is"));
-    features.push_back(describe_not_yet("block layer", "which disk requests a call led to is not seen"));
+    features.push_back(describe_not_yet(
+        "page faults", "reads and writes through a memory mapping are not seen; mmap itself is"));
+    features.push_back(describe_not_yet(
+        "io_uring", "operations submitted to a ring are not seen; io_uring_enter itself is"));
+    features.push_back(
+        describe_not_yet("block layer", "which disk requests a call led to is not seen"));
     return features;
 }
 

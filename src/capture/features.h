@@ -13,7 +13,7 @@ namespace dyetrace::capture {
 enum class Availability { kYes, kPartly, kNo };
 
 struct Feature {
-    std::string name;     // "system calls"
+    std::string name;  // "system calls"
     Availability availability = Availability::kYes;
     std::string detail;   // what there is, or why not
     std::string remedy;   // what will be missing and how to get it; empty when nothing is

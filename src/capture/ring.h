@@ -46,7 +46,9 @@ class Ring {
         : memory_(memory), ring_bytes_(ring_bytes), control_(control) {}
 
     // Where the kernel has got to.
-    std::uint64_t head() const { return std::atomic_ref(control_->head).load(std::memory_order_acquire); }
+    std::uint64_t head() const {
+        return std::atomic_ref(control_->head).load(std::memory_order_acquire);
+    }
 
     // Calls sink(span of whole records) for what lies before `end`, a former head(), or for all; then frees it. Returns the
     // bytes handed out; `damaged` grows by the bytes that were no record.
@@ -81,8 +83,8 @@ class Ring {
         while (tail + length < head && at + length < ring_bytes_) {
             std::uint32_t size = 0;
             std::memcpy(&size, memory_.data() + at + length, sizeof(size));
-            if (size < sizeof(schema::RecordHeader) || size % 8 != 0 || tail + length + size > head ||
-                at + length + size > memory_.size()) {
+            if (size < sizeof(schema::RecordHeader) || size % 8 != 0 ||
+                tail + length + size > head || at + length + size > memory_.size()) {
                 break;
             }
             length += size;

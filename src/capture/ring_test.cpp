@@ -28,7 +28,9 @@ struct Writer {
     }
 };
 
-std::vector<std::uint64_t> drain(Ring& ring, std::uint64_t& damaged, std::uint64_t end = UINT64_MAX) {
+std::vector<std::uint64_t> drain(Ring& ring,
+                                 std::uint64_t& damaged,
+                                 std::uint64_t end = UINT64_MAX) {
     std::vector<std::uint64_t> sequences;
     ring.drain(
         end,

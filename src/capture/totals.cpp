@@ -84,7 +84,8 @@ Result<std::vector<Total>> read_totals(int map_fd, std::uint32_t cpus) {
         return Error::from_errno(errno, "cannot read the kernel's counters");
     }
     std::sort(totals.begin(), totals.end(), [](const Total& a, const Total& b) {
-        return std::tie(a.pid, a.abi, a.syscall, a.event_class) < std::tie(b.pid, b.abi, b.syscall, b.event_class);
+        return std::tie(a.pid, a.abi, a.syscall, a.event_class) <
+               std::tie(b.pid, b.abi, b.syscall, b.event_class);
     });
     return totals;
 }

@@ -93,21 +93,6 @@ Expression decimal_comparison(Operator op, Expression subject, const Operand& de
     }
 }
 
-Operator mirrored(Operator op) {
-    switch (op) {
-        case Operator::kLess:
-            return Operator::kGreater;
-        case Operator::kLessEqual:
-            return Operator::kGreaterEqual;
-        case Operator::kGreater:
-            return Operator::kLess;
-        case Operator::kGreaterEqual:
-            return Operator::kLessEqual;
-        default:
-            return op;
-    }
-}
-
 // The same number without a point, when both sides are constants.
 Expression scaled(const Operand& operand, unsigned scale) {
     const Integer value = operand.decimal ? operand.unscaled : operand.expression.integer();
@@ -160,11 +145,6 @@ std::string_view why_not(EventColumn column) {
         case EventColumn::kNode:
             return "'node' is a label given when a trace is read; use host, container or "
                    "network_namespace";
-        case EventColumn::kArguments:
-            return "'arguments' is made when a trace is read; use fd, bytes, requested, "
-                   "argument_path, result";
-        case EventColumn::kOpenFlags:
-            return "'open_flags' is put into words when a trace is read; use name or error";
         default:
             return {};
     }

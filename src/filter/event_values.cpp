@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "schema/errors.h"
+#include "schema/flags.h"
 #include "schema/generated/enum_names.h"
 #include "schema/syscalls.h"
 #include "schema/text.h"
@@ -255,6 +256,36 @@ Value EventValues::error(bool has_result, std::int64_t result) const {
     return Value::of(buffers_.kept(EventColumn::kError, schema::error_name(result)));
 }
 
+Value EventValues::open_flags(bool present, std::uint32_t flags) const {
+    static const schema::FlagSet* const set = schema::find_flag_set("open_flags");
+    if (!present) {
+        return {};
+    }
+    std::string& out = buffers_.buffer(EventColumn::kOpenFlags);
+    out.clear();
+    schema::append_flags(out, *set, flags);
+    return Value::of(std::string_view(out));
+}
+
+// The JSON text of a call's other scalars; the text of a log.
+Value EventValues::arguments() const {
+    constexpr EventColumn kColumn = EventColumn::kArguments;
+    if (log_ != nullptr) {
+        const auto text = schema::attachment(*log_, Attachment::kText);
+        return text ? Value::of(buffers_.escaped(kColumn, *text)) : Value{};
+    }
+    const auto* call =
+        schema::find_syscall(static_cast<schema::Abi>(syscall_->abi), syscall_->syscall);
+    if (call == nullptr) {
+        return {};
+    }
+    std::string& out = buffers_.buffer(kColumn);
+    out.clear();
+    schema::append_arguments_json(
+        out, *call, std::span<const std::uint64_t, 6>(syscall_->arguments));
+    return Value::of(std::string_view(out));
+}
+
 Value EventValues::joined(EventColumn column, std::string_view base, std::string_view name) const {
     std::string whole(base);
     if (!name.empty()) {
@@ -311,8 +342,12 @@ Value EventValues::of_syscall(EventColumn column) const {
             return number_if(has_result, e.result);
         case EventColumn::kError:
             return error(has_result, e.result);
+        case EventColumn::kArguments:
+            return arguments();
         case EventColumn::kFd:
             return number_if((e.present & SyscallEvent::kHasFd) != 0, e.fd);
+        case EventColumn::kOpenFlags:
+            return open_flags((e.present & SyscallEvent::kHasOpenFlags) != 0, e.open_flags);
         case EventColumn::kFileOffset:
             return number_if((e.present & SyscallEvent::kHasFileOffset) != 0, e.file_offset);
         case EventColumn::kFileOffset2:
@@ -402,6 +437,8 @@ Value EventValues::of_part(EventColumn column) const {
             return Value::of(Integer{e.part});
         case EventColumn::kFd:
             return number_if((e.present & PartEvent::kHasFd) != 0, e.fd);
+        case EventColumn::kOpenFlags:
+            return open_flags((e.present & PartEvent::kHasOpenFlags) != 0, e.open_flags);
         case EventColumn::kObjectId:
             return object_ != nullptr ? Value::of(Integer{object_->object_id}) : Value{};
         case EventColumn::kObjectType:
@@ -435,6 +472,8 @@ Value EventValues::of_log(EventColumn column) const {
     switch (column) {
         case EventColumn::kStartNs:
             return Value::of(Integer{log_->start_ns});
+        case EventColumn::kArguments:
+            return arguments();
         case EventColumn::kKind:
             return name_or_null(schema::kind_name(log_->kind));
         case EventColumn::kClass:

@@ -73,6 +73,8 @@ class EventValues {
                schema::Attachment kind) const;
     Value joined(schema::EventColumn column, std::string_view base, std::string_view name) const;
     Value error(bool has_result, std::int64_t result) const;
+    Value open_flags(bool present, std::uint32_t flags) const;
+    Value arguments() const;
 
     TextBuffers& buffers_;
     std::string_view host_;

@@ -152,6 +152,21 @@ bool is_text_condition(Operator op) {
     return op >= Operator::kLike && op <= Operator::kContains;
 }
 
+Operator mirrored(Operator op) {
+    switch (op) {
+        case Operator::kLess:
+            return Operator::kGreater;
+        case Operator::kLessEqual:
+            return Operator::kGreaterEqual;
+        case Operator::kGreater:
+            return Operator::kLess;
+        case Operator::kGreaterEqual:
+            return Operator::kLessEqual;
+        default:
+            return op;
+    }
+}
+
 const schema::EventColumnInfo& info_of(schema::EventColumn column) {
     return schema::event_columns()[static_cast<std::size_t>(column)];
 }

@@ -94,6 +94,7 @@ Expression arithmetic(Operator op, Expression left, Expression right);
 Expression negation(Expression operand);
 
 bool is_comparison(Operator op);
+Operator mirrored(Operator op);  // of a comparison whose sides change places
 bool is_arithmetic(Operator op);
 bool is_text_condition(Operator op);  // kLike to kContains
 

@@ -241,6 +241,10 @@ schema::OwnedRecord RandomCases::syscall_event(std::uint64_t sequence) {
     e.fd = static_cast<std::int32_t>(below(6)) - 1;
     e.handle_id = static_cast<std::uint32_t>(below(kHandles + 2));
     e.handle2_id = static_cast<std::uint32_t>(below(kHandles + 2));
+    e.open_flags = static_cast<std::uint32_t>(number());
+    for (std::uint64_t& argument : e.arguments) {
+        argument = number();
+    }
     e.event_class = static_cast<std::uint8_t>(below(11));
     e.file_offset = result();
     e.file_offset2 = result();
@@ -322,8 +326,7 @@ std::string RandomCases::atom() {
     for (;;) {
         const auto& info = schema::event_columns()[below(schema::event_columns().size())];
         using enum schema::EventColumn;
-        if (info.column == kTime || info.column == kNode || info.column == kArguments ||
-            info.column == kOpenFlags) {
+        if (info.column == kTime || info.column == kNode) {
             continue;
         }
         const std::string name(info.name);
@@ -409,6 +412,8 @@ std::string RandomCases::text_for(std::string_view column) {
     if (column == "state") return chance(50) ? "finished" : "unfinished";
     if (column == "kind") return chance(50) ? "syscall" : "log";
     if (column == "host") return "node-3";
+    if (column == "open_flags") return chance(50) ? "O_WRONLY|O_CREAT" : "O_RDONLY";
+    if (column == "arguments") return chance(50) ? R"({"count":4096})" : R"({"whence":"SEEK_END"})";
     if (column == "object_type")
         return std::string(pick(std::array{"file"sv, "socket"sv, "unknown"sv}));
     return schema::escaped(chance(80) ? std::string_view(path_bytes()) : pick(kNames));

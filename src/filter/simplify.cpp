@@ -69,8 +69,21 @@ Expression simplified_in(Expression e) {
     return constant_of(truth);
 }
 
+// 5 < x is x > 5, and 2 * x is x * 2: a constant stands on the right.
+void turn_round(Expression& e) {
+    const bool either_way = is_comparison(e.op) || e.op == Operator::kAdd ||
+                            e.op == Operator::kMultiply || e.op == Operator::kBitAnd ||
+                            e.op == Operator::kBitOr;
+    if (!either_way || !e.operands[0].is_constant() || e.operands[1].is_constant()) {
+        return;
+    }
+    std::swap(e.operands[0], e.operands[1]);
+    e.op = mirrored(e.op);
+}
+
 // Constants on both sides, or a NULL on one.
 Expression simplified_values(Expression e) {
+    turn_round(e);
     const Expression& left = e.operands[0];
     const Expression& right = e.operands[1];
     if (left.is_null() || right.is_null()) {

@@ -27,8 +27,11 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 
 }  // namespace
 
-CallText::CallText(const SyscallEvent& event, const schema::SyscallInfo& info, const schema::Dictionary& dictionary,
-                   Names names, const Limits& limits)
+CallText::CallText(const SyscallEvent& event,
+                   const schema::SyscallInfo& info,
+                   const schema::Dictionary& dictionary,
+                   Names names,
+                   const Limits& limits)
     : event_(event), info_(info), dictionary_(dictionary), names_(names), limits_(limits) {}
 
 std::uint64_t CallText::value(std::size_t index) const {
@@ -38,19 +41,25 @@ std::uint64_t CallText::value(std::size_t index) const {
 
 std::int64_t CallText::signed_value(std::size_t index) const {
     const std::uint64_t raw = event_.arguments[index];
-    return info_.abi == schema::Abi::kI386 ? static_cast<std::int32_t>(raw) : static_cast<std::int64_t>(raw);
+    return info_.abi == schema::Abi::kI386 ? static_cast<std::int32_t>(raw)
+                                           : static_cast<std::int64_t>(raw);
 }
 
-bool CallText::failed() const { return has(SyscallEvent::kHasResult) && event_.result < 0 && event_.result >= -4095; }
+bool CallText::failed() const {
+    return has(SyscallEvent::kHasResult) && event_.result < 0 && event_.result >= -4095;
+}
 
 std::size_t CallText::moved() const {
-    return has(SyscallEvent::kHasResult) && event_.result > 0 ? static_cast<std::size_t>(event_.result) : 0;
+    return has(SyscallEvent::kHasResult) && event_.result > 0
+               ? static_cast<std::size_t>(event_.result)
+               : 0;
 }
 
 // structure and preview: u8 argument index, u8 reserved[7], then the bytes.
 std::optional<std::string_view> CallText::attached(Attachment kind, std::size_t index) const {
     constexpr std::size_t kPrefix = 8;
-    const schema::RecordBytes record(reinterpret_cast<const std::byte*>(&event_), event_.header.size);
+    const schema::RecordBytes record(reinterpret_cast<const std::byte*>(&event_),
+                                     event_.header.size);
     std::size_t at = sizeof(event_);
     while (at + sizeof(schema::AttachmentHeader) <= record.size()) {
         schema::AttachmentHeader header{};
@@ -59,9 +68,11 @@ std::optional<std::string_view> CallText::attached(Attachment kind, std::size_t 
         if (header.kind == 0 || header.length > record.size() - at) {
             break;
         }
-        const bool meant = header.kind == static_cast<std::uint16_t>(kind) && header.length >= kPrefix;
+        const bool meant =
+            header.kind == static_cast<std::uint16_t>(kind) && header.length >= kPrefix;
         if (meant && static_cast<std::size_t>(record[at]) == index) {
-            return std::string_view(reinterpret_cast<const char*>(record.data() + at + kPrefix), header.length - kPrefix);
+            return std::string_view(reinterpret_cast<const char*>(record.data() + at + kPrefix),
+                                    header.length - kPrefix);
         }
         at += (header.length + std::size_t{7}) & ~std::size_t{7};
     }
@@ -73,10 +84,13 @@ std::optional<std::string_view> CallText::attached(Attachment kind, std::size_t 
 const schema::Object* CallText::object_of(std::size_t index) const {
     const std::string_view type = info_.arguments[index].type;
     const bool is_base = type == "dirfd" || type == "dirfd2";
-    const bool is_other = type == "fd" && has(SyscallEvent::kHasFd) && event_.fd != static_cast<std::int32_t>(value(index));
+    const bool is_other = type == "fd" && has(SyscallEvent::kHasFd) &&
+                          event_.fd != static_cast<std::int32_t>(value(index));
     const bool second = type == "fd2" || type == "dirfd2" || is_other;
-    const bool handle_is_base = has(second ? SyscallEvent::kHasNamesBase2 : SyscallEvent::kHasNamesBase);
-    if (!has(second ? SyscallEvent::kHasHandle2 : SyscallEvent::kHasHandle) || is_base != handle_is_base) {
+    const bool handle_is_base =
+        has(second ? SyscallEvent::kHasNamesBase2 : SyscallEvent::kHasNamesBase);
+    if (!has(second ? SyscallEvent::kHasHandle2 : SyscallEvent::kHasHandle) ||
+        is_base != handle_is_base) {
         return nullptr;
     }
     return dictionary_.object(second ? event_.handle2_id : event_.handle_id);
@@ -110,8 +124,15 @@ bool CallText::is_shown(std::size_t index) const {
     if (type == "mode" && is_one_of(info_.name, {"open", "openat"})) {
         return creates();
     }
-    return !(info_.name == "fcntl" && index == 2 && is_one_of(schema::flags_text("fcntl_command", value(1)),
-        {"F_GETFD", "F_GETFL", "F_GETOWN", "F_GETSIG", "F_GETLEASE", "F_GETPIPE_SZ", "F_GET_SEALS"}));
+    return !(info_.name == "fcntl" && index == 2 &&
+             is_one_of(schema::flags_text("fcntl_command", value(1)),
+                       {"F_GETFD",
+                        "F_GETFL",
+                        "F_GETOWN",
+                        "F_GETSIG",
+                        "F_GETLEASE",
+                        "F_GETPIPE_SZ",
+                        "F_GET_SEALS"}));
 }
 
 void CallText::append_argument(std::string& out, std::size_t index) const {
@@ -217,7 +238,9 @@ bool CallText::print_bytes(std::string& out, std::size_t index) const {
     if (!data || (type != "bytes_in" && failed())) {
         return false;
     }
-    const std::size_t whole = type == "bytes_in" ? (index + 1 < 6 ? static_cast<std::size_t>(value(index + 1)) : 0) : moved();
+    const std::size_t whole = type == "bytes_in"
+                                  ? (index + 1 < 6 ? static_cast<std::size_t>(value(index + 1)) : 0)
+                                  : moved();
     const std::string_view shown = data->substr(0, whole);
     if (info_.name == "getcwd" && !shown.empty()) {
         append_quoted(out, shown.substr(0, shown.find('\0')), kPathMax);
@@ -234,7 +257,8 @@ bool CallText::print_vectors(std::string& out, std::size_t index) const {
     }
     const bool inward = info_.arguments[index].type == "iovec_in";
     const std::size_t whole = inward ? ~std::size_t{0} : moved();
-    return append_iovecs(out, *vectors, attached(Attachment::kPreview, index).value_or(""), whole, limits_);
+    return append_iovecs(
+        out, *vectors, attached(Attachment::kPreview, index).value_or(""), whole, limits_);
 }
 
 bool CallText::print_message(std::string& out, std::size_t index) const {
@@ -243,8 +267,12 @@ bool CallText::print_message(std::string& out, std::size_t index) const {
         return false;
     }
     const bool inward = info_.arguments[index].type == "message_in";
-    return append_msghdr(out, *message, schema::attachment(event_, Attachment::kAddress).value_or(""),
-                         attached(Attachment::kPreview, index).value_or(""), inward ? ~std::size_t{0} : moved(), limits_);
+    return append_msghdr(out,
+                         *message,
+                         schema::attachment(event_, Attachment::kAddress).value_or(""),
+                         attached(Attachment::kPreview, index).value_or(""),
+                         inward ? ~std::size_t{0} : moved(),
+                         limits_);
 }
 
 bool CallText::print_socket_address(std::string& out, std::size_t index) const {
@@ -294,7 +322,8 @@ bool CallText::print_epoll_events(std::string& out, std::size_t index) const {
 // On i386 an offset of 64 bits comes in two registers.
 bool CallText::print_offset(std::string& out, std::size_t index) const {
     std::int64_t offset = signed_value(index);
-    const bool split = index + 1 < info_.argument_count && info_.arguments[index + 1].type == "offset_high";
+    const bool split =
+        index + 1 < info_.argument_count && info_.arguments[index + 1].type == "offset_high";
     if (split && info_.abi == schema::Abi::kI386) {
         offset = static_cast<std::int64_t>((value(index + 1) << 32) | value(index));
     }
@@ -336,7 +365,13 @@ bool CallText::print_fcntl_argument(std::string& out, std::size_t index) const {
         schema::append_argument(out, "close_on_exec", value(index));
     } else if (command == "F_ADD_SEALS") {
         schema::append_argument(out, "seals", value(index));
-    } else if (is_one_of(command, {"F_GETLK", "F_SETLK", "F_SETLKW", "F_OFD_GETLK", "F_OFD_SETLK", "F_OFD_SETLKW"})) {
+    } else if (is_one_of(command,
+                         {"F_GETLK",
+                          "F_SETLK",
+                          "F_SETLKW",
+                          "F_OFD_GETLK",
+                          "F_OFD_SETLK",
+                          "F_OFD_SETLKW"})) {
         const auto bytes = attached(Attachment::kStructure, index);
         return bytes && append_flock(out, *bytes);
     } else {
@@ -352,15 +387,21 @@ bool CallText::print_plain(std::string& out, std::size_t index) const {
         schema::append_argument(out, "ip_protocol", value(index));
     } else if (type == "device") {
         const std::uint64_t device = value(index);
-        fmt::format_to(std::back_inserter(out), "makedev({:#x}, {:#x})", (device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
+        fmt::format_to(std::back_inserter(out),
+                       "makedev({:#x}, {:#x})",
+                       (device >> 8) & 0xfff,
+                       (device & 0xff) | ((device >> 12) & 0xfff00));
     } else if (type == "uint" && value(index) >= kLooksLikeAddress && !info_.decoded) {
         append_address(out, index);
     } else {
         std::array<std::uint64_t, 6> arguments{};
         std::copy(std::begin(event_.arguments), std::end(event_.arguments), arguments.begin());
-        schema::append_argument(out, type, info_.abi == schema::Abi::kI386 && schema::find_flag_set(type) == nullptr
-                                               ? value(index)
-                                               : schema::argument_value(info_, index, arguments));
+        schema::append_argument(
+            out,
+            type,
+            info_.abi == schema::Abi::kI386 && schema::find_flag_set(type) == nullptr
+                ? value(index)
+                : schema::argument_value(info_, index, arguments));
     }
     return true;
 }

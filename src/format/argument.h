@@ -24,8 +24,11 @@ namespace dyetrace::format {
 class CallText {
   public:
     // All must outlive it.
-    CallText(const schema::SyscallEvent& event, const schema::SyscallInfo& info, const schema::Dictionary& dictionary,
-             Names names, const Limits& limits);
+    CallText(const schema::SyscallEvent& event,
+             const schema::SyscallInfo& info,
+             const schema::Dictionary& dictionary,
+             Names names,
+             const Limits& limits);
 
     // False for one that is not shown (the mode of an open that creates nothing, the high half of an offset).
     bool is_shown(std::size_t index) const;

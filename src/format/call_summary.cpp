@@ -8,21 +8,33 @@
 namespace dyetrace::format {
 namespace {
 
-constexpr std::string_view kRule = "------ ----------- ----------- --------- --------- ----------------\n";
+constexpr std::string_view kRule =
+    "------ ----------- ----------- --------- --------- ----------------\n";
 
 void append_total(std::string& out, const CallTotal& total, std::uint64_t whole_ns) {
-    const double percent = whole_ns == 0 ? 0.0 : 100.0 * static_cast<double>(total.total_ns) / static_cast<double>(whole_ns);
+    const double percent =
+        whole_ns == 0 ? 0.0
+                      : 100.0 * static_cast<double>(total.total_ns) / static_cast<double>(whole_ns);
     const std::uint64_t us_per_call = total.calls == 0 ? 0 : total.total_ns / total.calls / 1000;
     const std::string errors = total.errors == 0 ? std::string() : std::to_string(total.errors);
-    fmt::format_to(std::back_inserter(out), "{:6.2f} {:4}.{:06} {:11} {:9} {:>9} {}\n", percent, total.total_ns / 1'000'000'000,
-                   total.total_ns % 1'000'000'000 / 1000, us_per_call, total.calls, errors, total.name);
+    fmt::format_to(std::back_inserter(out),
+                   "{:6.2f} {:4}.{:06} {:11} {:9} {:>9} {}\n",
+                   percent,
+                   total.total_ns / 1'000'000'000,
+                   total.total_ns % 1'000'000'000 / 1000,
+                   us_per_call,
+                   total.calls,
+                   errors,
+                   total.name);
 }
 
 }  // namespace
 
 CallTotal& CallSummary::total_of(std::string_view name) {
-    auto at = std::lower_bound(totals_.begin(), totals_.end(), name,
-                               [](const CallTotal& total, std::string_view n) { return total.name < n; });
+    auto at = std::lower_bound(
+        totals_.begin(), totals_.end(), name, [](const CallTotal& total, std::string_view n) {
+            return total.name < n;
+        });
     if (at == totals_.end() || at->name != name) {
         at = totals_.insert(at, CallTotal{std::string(name), 0, 0, 0});
     }

@@ -34,7 +34,8 @@ class CallSummary {
   private:
     CallTotal& total_of(std::string_view name);
 
-    std::vector<CallTotal> totals_;  // by rising name; a few hundred at most: there are no more calls
+    std::vector<CallTotal>
+        totals_;  // by rising name; a few hundred at most: there are no more calls
 };
 
 }  // namespace dyetrace::format

@@ -15,8 +15,15 @@ bool wants_colour(ColourMode mode, int file_descriptor) {
 }
 
 std::string_view sequence_of(Colour colour) {
-    constexpr std::array<std::string_view, 9> kSequences{
-        "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[34m", "\x1b[35m", "\x1b[36m"};
+    constexpr std::array<std::string_view, 9> kSequences{"\x1b[0m",
+                                                         "\x1b[1m",
+                                                         "\x1b[2m",
+                                                         "\x1b[31m",
+                                                         "\x1b[32m",
+                                                         "\x1b[33m",
+                                                         "\x1b[34m",
+                                                         "\x1b[35m",
+                                                         "\x1b[36m"};
     return kSequences[static_cast<std::size_t>(colour)];
 }
 

@@ -6,7 +6,17 @@
 
 namespace dyetrace::format {
 
-enum class Colour : unsigned char { kPlain, kBold, kDim, kRed, kGreen, kYellow, kBlue, kMagenta, kCyan };
+enum class Colour : unsigned char {
+    kPlain,
+    kBold,
+    kDim,
+    kRed,
+    kGreen,
+    kYellow,
+    kBlue,
+    kMagenta,
+    kCyan
+};
 
 // `auto` is colour when the file is a terminal, NO_COLOR is unset or empty and TERM is not "dumb".
 enum class ColourMode : unsigned char { kAuto, kAlways, kNever };
@@ -19,7 +29,8 @@ std::string_view sequence_of(Colour colour);
 // Paints what is appended to a string while it lives.
 class Painted {
   public:
-    Painted(std::string& out, bool on, Colour colour) : out_(out), on_(on && colour != Colour::kPlain) {
+    Painted(std::string& out, bool on, Colour colour)
+        : out_(out), on_(on && colour != Colour::kPlain) {
         if (on_) {
             out_.append(sequence_of(colour));
         }

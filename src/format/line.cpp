@@ -17,22 +17,33 @@ constexpr std::int64_t kSecondsPerDay = 86'400;
 
 Colour colour_of(schema::Class event_class) {
     switch (event_class) {
-        case schema::Class::kFile: return Colour::kGreen;
-        case schema::Class::kMetadata: return Colour::kBlue;
-        case schema::Class::kNetwork: return Colour::kMagenta;
-        case schema::Class::kPipe: return Colour::kCyan;
-        case schema::Class::kProcess: return Colour::kYellow;
+        case schema::Class::kFile:
+            return Colour::kGreen;
+        case schema::Class::kMetadata:
+            return Colour::kBlue;
+        case schema::Class::kNetwork:
+            return Colour::kMagenta;
+        case schema::Class::kPipe:
+            return Colour::kCyan;
+        case schema::Class::kProcess:
+            return Colour::kYellow;
         case schema::Class::kMemory:
-        case schema::Class::kWait: return Colour::kDim;
-        default: return Colour::kBold;
+        case schema::Class::kWait:
+            return Colour::kDim;
+        default:
+            return Colour::kBold;
     }
 }
 
 // Seconds of the day and microseconds of a wall clock.
-void append_clock(std::string& out, std::int64_t wall_ns, std::int64_t zone_seconds, bool fraction) {
+void append_clock(std::string& out,
+                  std::int64_t wall_ns,
+                  std::int64_t zone_seconds,
+                  bool fraction) {
     const std::int64_t seconds = wall_ns / kNsPerSecond + zone_seconds;
     const std::int64_t of_day = ((seconds % kSecondsPerDay) + kSecondsPerDay) % kSecondsPerDay;
-    fmt::format_to(std::back_inserter(out), "{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60);
+    fmt::format_to(
+        std::back_inserter(out), "{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60);
     if (fraction) {
         fmt::format_to(std::back_inserter(out), ".{:06}", wall_ns % kNsPerSecond / 1000);
     }
@@ -40,18 +51,24 @@ void append_clock(std::string& out, std::int64_t wall_ns, std::int64_t zone_seco
 }
 
 void append_seconds(std::string& out, std::uint64_t ns, int width) {
-    fmt::format_to(std::back_inserter(out), "{:>{}}.{:06}", ns / kNsPerSecond, width, ns % kNsPerSecond / 1000);
+    fmt::format_to(std::back_inserter(out),
+                   "{:>{}}.{:06}",
+                   ns / kNsPerSecond,
+                   width,
+                   ns % kNsPerSecond / 1000);
 }
 
 }  // namespace
 
-LineWriter::LineWriter(const LineStyle& style, const schema::Dictionary& dictionary) : style_(style), dictionary_(dictionary) {}
+LineWriter::LineWriter(const LineStyle& style, const schema::Dictionary& dictionary)
+    : style_(style), dictionary_(dictionary) {}
 
 bool LineWriter::append(std::string& out, schema::RecordBytes record) {
     if (const auto* event = schema::as<SyscallEvent>(record)) {
         append_pid(out, dictionary_.task(event->context_id));
         append_time(out, event->start_ns);
-        const schema::SyscallInfo* info = schema::find_syscall(static_cast<schema::Abi>(event->abi), event->syscall);
+        const schema::SyscallInfo* info =
+            schema::find_syscall(static_cast<schema::Abi>(event->abi), event->syscall);
         if (info != nullptr) {
             append_call(out, *event, *info);
         } else {
@@ -84,12 +101,20 @@ void LineWriter::append_pid(std::string& out, const schema::Task* task) const {
 void LineWriter::append_time(std::string& out, std::uint64_t start_ns) {
     const std::int64_t wall_ns = static_cast<std::int64_t>(start_ns) + style_.wall_offset_ns;
     switch (style_.time) {
-        case TimeStyle::kNone: return;
-        case TimeStyle::kSeconds: append_clock(out, wall_ns, style_.zone_offset_seconds, false); return;
-        case TimeStyle::kMicroseconds: append_clock(out, wall_ns, style_.zone_offset_seconds, true); return;
-        case TimeStyle::kUnix: append_seconds(out, static_cast<std::uint64_t>(wall_ns), 0); break;
+        case TimeStyle::kNone:
+            return;
+        case TimeStyle::kSeconds:
+            append_clock(out, wall_ns, style_.zone_offset_seconds, false);
+            return;
+        case TimeStyle::kMicroseconds:
+            append_clock(out, wall_ns, style_.zone_offset_seconds, true);
+            return;
+        case TimeStyle::kUnix:
+            append_seconds(out, static_cast<std::uint64_t>(wall_ns), 0);
+            break;
         case TimeStyle::kRelative: {
-            const bool first = last_start_ns_ == 0 || start_ns < last_start_ns_;  // lines come by their end
+            const bool first =
+                last_start_ns_ == 0 || start_ns < last_start_ns_;  // lines come by their end
             append_seconds(out, first ? 0 : start_ns - last_start_ns_, 6);
             last_start_ns_ = start_ns;
             break;
@@ -98,14 +123,17 @@ void LineWriter::append_time(std::string& out, std::uint64_t start_ns) {
     out.push_back(' ');
 }
 
-void LineWriter::append_call(std::string& out, const SyscallEvent& event, const schema::SyscallInfo& info) const {
+void LineWriter::append_call(std::string& out,
+                             const SyscallEvent& event,
+                             const schema::SyscallInfo& info) const {
     const CallText call(event, info, dictionary_, style_.names, style_.limits);
     const std::size_t begin = out.size();
     std::size_t invisible = 0;  // bytes of colour
     {
         const std::size_t plain = out.size() + info.name.size();
         {
-            const Painted painted(out, style_.colour, colour_of(static_cast<schema::Class>(event.event_class)));
+            const Painted painted(
+                out, style_.colour, colour_of(static_cast<schema::Class>(event.event_class)));
             out.append(info.name);
         }
         invisible = out.size() - plain;
@@ -119,7 +147,8 @@ void LineWriter::append_call(std::string& out, const SyscallEvent& event, const 
             call.append_argument(out, i);
         }
     }
-    const bool unfinished = event.state == static_cast<std::uint8_t>(schema::State::kUnfinished);
+    const bool unfinished = event.state == static_cast<std::uint8_t>(schema::State::kUnfinished) &&
+                            info.returns != "never";
     out.append(unfinished ? " <unfinished ...>)" : ")");
     const std::size_t width = out.size() - begin - invisible;
     out.append(width < kResultColumn - 1 ? kResultColumn - 1 - width : 0, ' ');

@@ -30,7 +30,7 @@ struct LineStyle {
     bool colour = false;
     bool pid_bare = false;  // "4711 " instead of "[pid  4711] ": what strace -o writes
     Limits limits{};
-    std::int64_t wall_offset_ns = 0;     // wall clock minus CLOCK_BOOTTIME of the host
+    std::int64_t wall_offset_ns = 0;       // wall clock minus CLOCK_BOOTTIME of the host
     std::int64_t zone_offset_seconds = 0;  // local time minus UTC
 };
 
@@ -45,7 +45,9 @@ class LineWriter {
   private:
     void append_time(std::string& out, std::uint64_t start_ns);
     void append_pid(std::string& out, const schema::Task* task) const;
-    void append_call(std::string& out, const schema::SyscallEvent& event, const schema::SyscallInfo& info) const;
+    void append_call(std::string& out,
+                     const schema::SyscallEvent& event,
+                     const schema::SyscallInfo& info) const;
     void append_unknown(std::string& out, const schema::SyscallEvent& event) const;
     void append_log(std::string& out, const schema::LogEvent& event) const;
 

@@ -44,32 +44,53 @@ TEST(Line, shows_a_call_with_its_flags_and_its_result) {
               R"(openat(AT_FDCWD, "a/b", O_RDONLY|O_CLOEXEC) = 3)");
     EXPECT_EQ(Call("open").arguments({0x7000, 01101, 0644}).result(3).path("x").line(),
               R"(open("x", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 3)");
-    EXPECT_EQ(Call("close").arguments({3}).result(0).line(), "close(3)                                = 0");
-    EXPECT_EQ(Call("mmap").arguments({0, 8192, 3, 0x22, 0xffffffff, 0}).result(0x7f0000001000).line(),
-              "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f0000001000");
-    EXPECT_EQ(Call("exit_group").arguments({1}).line(), "exit_group(1)                           = ?");
-    EXPECT_EQ(Call("umask").arguments({022}).result(077).line(), "umask(022)                              = 077");
+    EXPECT_EQ(Call("close").arguments({3}).result(0).line(),
+              "close(3)                                = 0");
+    EXPECT_EQ(
+        Call("mmap").arguments({0, 8192, 3, 0x22, 0xffffffff, 0}).result(0x7f0000001000).line(),
+        "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = "
+        "0x7f0000001000");
+    EXPECT_EQ(Call("exit_group").arguments({1}).line(),
+              "exit_group(1)                           = ?");
+    EXPECT_EQ(Call("umask").arguments({022}).result(077).line(),
+              "umask(022)                              = 077");
 }
 
 TEST(Line, says_why_a_call_failed) {
     EXPECT_EQ(Call("stat").arguments({0x7000, 0x8000}).result(-2).path("none").line(),
               R"(stat("none", 0x8000)                    = -1 ENOENT (No such file or directory))");
     EXPECT_EQ(Call("read").arguments({0, 0x7000, 1}).result(-512).line(),
-              "read(0, 0x7000, 1)                      = ? ERESTARTSYS (To be restarted if SA_RESTART is set)");
-    EXPECT_EQ(Call("getpid").result(-4000).line(), "getpid()                                = -1 E4000 (errno 4000)");
+              "read(0, 0x7000, 1)                      = ? ERESTARTSYS (To be restarted if "
+              "SA_RESTART is set)");
+    EXPECT_EQ(Call("getpid").result(-4000).line(),
+              "getpid()                                = -1 E4000 (errno 4000)");
 }
 
 TEST(Line, names_descriptors_when_asked) {
     const auto known = dictionary();
-    EXPECT_EQ(Call("read").arguments({3, 0x7000, 5}).result(5).fd(3, 3).line(kPaths, known), "read(3</home/a/b>, 0x7000, 5)           = 5");
-    EXPECT_EQ(Call("openat").arguments({kAtFdcwd, 0x7000, 0}).result(3).fd(3, 3).path("a/b").line(kPaths, known),
+    EXPECT_EQ(Call("read").arguments({3, 0x7000, 5}).result(5).fd(3, 3).line(kPaths, known),
+              "read(3</home/a/b>, 0x7000, 5)           = 5");
+    EXPECT_EQ(Call("openat")
+                  .arguments({kAtFdcwd, 0x7000, 0})
+                  .result(3)
+                  .fd(3, 3)
+                  .path("a/b")
+                  .line(kPaths, known),
               R"(openat(AT_FDCWD, "a/b", O_RDONLY)       = 3</home/a/b>)");
-    EXPECT_EQ(Call("unlinkat").arguments({kAtFdcwd, 0x7000, 0x200}).result(0).fd(-100, 4).bit(SyscallEvent::kHasNamesBase).path("d").line(kPaths, known),
+    EXPECT_EQ(Call("unlinkat")
+                  .arguments({kAtFdcwd, 0x7000, 0x200})
+                  .result(0)
+                  .fd(-100, 4)
+                  .bit(SyscallEvent::kHasNamesBase)
+                  .path("d")
+                  .line(kPaths, known),
               R"(unlinkat(AT_FDCWD</home>, "d", AT_REMOVEDIR) = 0)");
-    EXPECT_EQ(Call("write").arguments({5, 0x7000, 5}).result(5).fd(5, 5).line(kPaths, known), "write(5<socket:[77]>, 0x7000, 5)        = 5");
+    EXPECT_EQ(Call("write").arguments({5, 0x7000, 5}).result(5).fd(5, 5).line(kPaths, known),
+              "write(5<socket:[77]>, 0x7000, 5)        = 5");
     EXPECT_EQ(Call("write").arguments({5, 0x7000, 5}).result(5).fd(5, 5).line(kEnds, known),
               "write(5<TCP:[127.0.0.1:33->127.0.0.1:80]>, 0x7000, 5) = 5");
-    EXPECT_EQ(Call("write").arguments({5, 0x7000, 5}).result(5).fd(5, 6).line(kEnds, known), "write(5<pipe:[9]>, 0x7000, 5)           = 5");
+    EXPECT_EQ(Call("write").arguments({5, 0x7000, 5}).result(5).fd(5, 6).line(kEnds, known),
+              "write(5<pipe:[9]>, 0x7000, 5)           = 5");
 }
 
 TEST(Line, shows_the_time_the_thread_and_the_duration) {
@@ -80,25 +101,47 @@ TEST(Line, shows_the_time_the_thread_and_the_duration) {
         style.time = time;
         return call.line(style, known);
     };
-    EXPECT_EQ(shown(TimeStyle::kNone), "[pid  4712] getpid()                                = 4711 <0.000012>");
-    EXPECT_EQ(shown(TimeStyle::kSeconds), "[pid  4712] 13:53:21 getpid()                                = 4711 <0.000012>");
-    EXPECT_EQ(shown(TimeStyle::kMicroseconds), "[pid  4712] 13:53:21.120381 getpid()                                = 4711 <0.000012>");
-    EXPECT_EQ(shown(TimeStyle::kUnix), "[pid  4712] 50001.120381 getpid()                                = 4711 <0.000012>");
-    EXPECT_EQ(shown(TimeStyle::kRelative), "[pid  4712]      0.000000 getpid()                                = 4711 <0.000012>");
+    EXPECT_EQ(shown(TimeStyle::kNone),
+              "[pid  4712] getpid()                                = 4711 <0.000012>");
+    EXPECT_EQ(shown(TimeStyle::kSeconds),
+              "[pid  4712] 13:53:21 getpid()                                = 4711 <0.000012>");
+    EXPECT_EQ(
+        shown(TimeStyle::kMicroseconds),
+        "[pid  4712] 13:53:21.120381 getpid()                                = 4711 <0.000012>");
+    EXPECT_EQ(shown(TimeStyle::kUnix),
+              "[pid  4712] 50001.120381 getpid()                                = 4711 <0.000012>");
+    EXPECT_EQ(
+        shown(TimeStyle::kRelative),
+        "[pid  4712]      0.000000 getpid()                                = 4711 <0.000012>");
 }
 
 TEST(Line, shows_a_call_that_never_returned) {
-    EXPECT_EQ(Call("read").arguments({0, 0x7000, 1024}).unfinished().line(), "read(0, 0x7000, 1024 <unfinished ...>)  = ?");
+    EXPECT_EQ(Call("read").arguments({0, 0x7000, 1024}).unfinished().line(),
+              "read(0, 0x7000, 1024 <unfinished ...>)  = ?");
+    EXPECT_EQ(Call("exit_group").arguments({2}).unfinished().line(),
+              "exit_group(2)                           = ?");
 }
 
 TEST(Line, shows_data_up_to_the_limit) {
-    EXPECT_EQ(Call("write").arguments({1, 0x7000, 6}).result(6).preview(1, "hello\n").line(), R"(write(1, "hello\n", 6)                  = 6)");
-    EXPECT_EQ(Call("read").arguments({0, 0x7000, 1024}).result(40).preview(1, std::string(40, 'a')).line(),
+    EXPECT_EQ(Call("write").arguments({1, 0x7000, 6}).result(6).preview(1, "hello\n").line(),
+              R"(write(1, "hello\n", 6)                  = 6)");
+    EXPECT_EQ(Call("read")
+                  .arguments({0, 0x7000, 1024})
+                  .result(40)
+                  .preview(1, std::string(40, 'a'))
+                  .line(),
               R"(read(0, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"..., 1024) = 40)");
-    EXPECT_EQ(Call("read").arguments({0, 0x7000, 9}).result(0).preview(1, "").line(), R"(read(0, "", 9)                          = 0)");
-    EXPECT_EQ(Call("write").arguments({1, 0x7000, 900}).result(900).preview(1, "ab").line(), R"(write(1, "ab"..., 900)                  = 900)");
+    EXPECT_EQ(Call("read").arguments({0, 0x7000, 9}).result(0).preview(1, "").line(),
+              R"(read(0, "", 9)                          = 0)");
+    EXPECT_EQ(Call("write").arguments({1, 0x7000, 900}).result(900).preview(1, "ab").line(),
+              R"(write(1, "ab"..., 900)                  = 900)");
     const std::string vectors = bytes_of(iovec{nullptr, 2}) + bytes_of(iovec{nullptr, 3});
-    EXPECT_EQ(Call("writev").arguments({1, 0x7000, 2}).result(5).structure(1, vectors).preview(1, "abcde").line(),
+    EXPECT_EQ(Call("writev")
+                  .arguments({1, 0x7000, 2})
+                  .result(5)
+                  .structure(1, vectors)
+                  .preview(1, "abcde")
+                  .line(),
               R"(writev(1, [{iov_base="ab", iov_len=2}, {iov_base="cde", iov_len=3}], 2) = 5)");
 }
 
@@ -107,13 +150,25 @@ TEST(Line, shows_addresses_of_sockets) {
     in.sin_family = AF_INET;
     in.sin_port = htons(80);
     in.sin_addr.s_addr = htonl(0x7f000001);
-    EXPECT_EQ(Call("connect").arguments({3, 0x7000, 16}).result(-115).attach(Attachment::kAddress, bytes_of(in)).line(),
-              R"(connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = -1 EINPROGRESS (Operation now in progress))");
-    EXPECT_EQ(Call("bind").arguments({3, 0x7000, 5}).result(0).attach(Attachment::kAddress, std::string("\1\0\0ab", 5)).line(),
+    EXPECT_EQ(
+        Call("connect")
+            .arguments({3, 0x7000, 16})
+            .result(-115)
+            .attach(Attachment::kAddress, bytes_of(in))
+            .line(),
+        R"(connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = -1 EINPROGRESS (Operation now in progress))");
+    EXPECT_EQ(Call("bind")
+                  .arguments({3, 0x7000, 5})
+                  .result(0)
+                  .attach(Attachment::kAddress, std::string("\1\0\0ab", 5))
+                  .line(),
               R"(bind(3, {sa_family=AF_UNIX, sun_path=@"ab"}, 5) = 0)");
-    EXPECT_EQ(Call("accept").arguments({3, 0, 0}).result(4).line(), "accept(3, NULL, NULL)                   = 4");
-    EXPECT_EQ(Call("socket").arguments({2, 0x80001, 6}).result(3).line(), "socket(AF_INET, SOCK_STREAM|SOCK_CLOEXEC, IPPROTO_TCP) = 3");
-    EXPECT_EQ(Call("socket").arguments({1, 1, 0}).result(3).line(), "socket(AF_UNIX, SOCK_STREAM, 0)         = 3");
+    EXPECT_EQ(Call("accept").arguments({3, 0, 0}).result(4).line(),
+              "accept(3, NULL, NULL)                   = 4");
+    EXPECT_EQ(Call("socket").arguments({2, 0x80001, 6}).result(3).line(),
+              "socket(AF_INET, SOCK_STREAM|SOCK_CLOEXEC, IPPROTO_TCP) = 3");
+    EXPECT_EQ(Call("socket").arguments({1, 1, 0}).result(3).line(),
+              "socket(AF_UNIX, SOCK_STREAM, 0)         = 3");
 }
 
 TEST(Line, shows_structures_that_came_with_the_event) {
@@ -122,34 +177,59 @@ TEST(Line, shows_structures_that_came_with_the_event) {
     stat.st_size = 1234;
     EXPECT_EQ(Call("fstat").arguments({3, 0x7000}).result(0).structure(1, bytes_of(stat)).line(),
               "fstat(3, {st_mode=S_IFREG|0644, st_size=1234, ...}) = 0");
-    EXPECT_EQ(Call("nanosleep").arguments({0x7000, 0}).result(0).structure(0, bytes_of(timespec{1, 5})).line(),
+    EXPECT_EQ(Call("nanosleep")
+                  .arguments({0x7000, 0})
+                  .result(0)
+                  .structure(0, bytes_of(timespec{1, 5}))
+                  .line(),
               "nanosleep({tv_sec=1, tv_nsec=5}, NULL)  = 0");
     const std::string set = bytes_of(pollfd{3, POLLIN, POLLIN}) + bytes_of(pollfd{4, POLLOUT, 0});
     EXPECT_EQ(Call("poll").arguments({0x7000, 2, 100}).result(1).structure(0, set).line(),
-              "poll([{fd=3, events=POLLIN}, {fd=4, events=POLLOUT}], 2, 100) = 1 ([{fd=3, revents=POLLIN}])");
-    EXPECT_EQ(Call("wait4").arguments({0xffffffff, 0x7000, 0, 0}).result(9).structure(1, bytes_of(int{256})).line(),
+              "poll([{fd=3, events=POLLIN}, {fd=4, events=POLLOUT}], 2, 100) = 1 ([{fd=3, "
+              "revents=POLLIN}])");
+    EXPECT_EQ(Call("wait4")
+                  .arguments({0xffffffff, 0x7000, 0, 0})
+                  .result(9)
+                  .structure(1, bytes_of(int{256}))
+                  .line(),
               "wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 1}], 0, NULL) = 9");
-    EXPECT_EQ(Call("pipe2").arguments({0x7000, 02000000}).result(0).structure(0, bytes_of(std::array{3, 4})).line(),
+    EXPECT_EQ(Call("pipe2")
+                  .arguments({0x7000, 02000000})
+                  .result(0)
+                  .structure(0, bytes_of(std::array{3, 4}))
+                  .line(),
               "pipe2([3, 4], O_CLOEXEC)                = 0");
-    EXPECT_EQ(Call("openat2").arguments({kAtFdcwd, 0x7000, 0x8000, 24}).result(3).path("x").structure(2, bytes_of(std::array<std::uint64_t, 3>{0, 0, 8})).line(),
+    EXPECT_EQ(Call("openat2")
+                  .arguments({kAtFdcwd, 0x7000, 0x8000, 24})
+                  .result(3)
+                  .path("x")
+                  .structure(2, bytes_of(std::array<std::uint64_t, 3>{0, 0, 8}))
+                  .line(),
               R"(openat2(AT_FDCWD, "x", {flags=O_RDONLY, resolve=RESOLVE_BENEATH}, 24) = 3)");
 }
 
 TEST(Line, knows_what_fcntl_was_given_and_returned) {
-    EXPECT_EQ(Call("fcntl").arguments({3, 3, 0}).result(0x8402).line(), "fcntl(3, F_GETFL)                       = 0x8402 (flags O_RDWR|O_APPEND|O_LARGEFILE)");
-    EXPECT_EQ(Call("fcntl").arguments({3, 2, 1}).result(0).line(), "fcntl(3, F_SETFD, FD_CLOEXEC)           = 0");
-    EXPECT_EQ(Call("fcntl").arguments({3, 4, 04002}).result(0).line(), "fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK)    = 0");
+    EXPECT_EQ(
+        Call("fcntl").arguments({3, 3, 0}).result(0x8402).line(),
+        "fcntl(3, F_GETFL)                       = 0x8402 (flags O_RDWR|O_APPEND|O_LARGEFILE)");
+    EXPECT_EQ(Call("fcntl").arguments({3, 2, 1}).result(0).line(),
+              "fcntl(3, F_SETFD, FD_CLOEXEC)           = 0");
+    EXPECT_EQ(Call("fcntl").arguments({3, 4, 04002}).result(0).line(),
+              "fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK)    = 0");
 }
 
 TEST(Line, reads_registers_of_a_32_bit_call) {
-    EXPECT_EQ(Call("lseek", schema::Abi::kI386).arguments({3, 0xfffffffb, 2}).result(7).line(), "lseek(3, -5, SEEK_END)                  = 7");
-    EXPECT_EQ(Call("pread64", schema::Abi::kI386).arguments({3, 0x7000, 5, 1, 2}).result(5).line(), "pread64(3, 0x7000, 5, 8589934593)       = 5");
+    EXPECT_EQ(Call("lseek", schema::Abi::kI386).arguments({3, 0xfffffffb, 2}).result(7).line(),
+              "lseek(3, -5, SEEK_END)                  = 7");
+    EXPECT_EQ(Call("pread64", schema::Abi::kI386).arguments({3, 0x7000, 5, 1, 2}).result(5).line(),
+              "pread64(3, 0x7000, 5, 8589934593)       = 5");
 }
 
 TEST(Line, shows_a_call_without_a_name_by_its_registers) {
     Call call("none");
     call.event().syscall = 999;
-    EXPECT_EQ(call.arguments({1, 2}).result(-38).line(), "syscall_0x3e7(0x1, 0x2, 0x0, 0x0, 0x0, 0x0) = -38");
+    EXPECT_EQ(call.arguments({1, 2}).result(-38).line(),
+              "syscall_0x3e7(0x1, 0x2, 0x0, 0x0, 0x0, 0x0) = -38");
 }
 
 TEST(Line, never_holds_a_control_character) {
@@ -161,10 +241,19 @@ TEST(Line, never_holds_a_control_character) {
     known.add(handle_record(9, all).bytes());
     LineStyle style{.names = Names::kAll};
     style.limits.text_max = 1000;
-    for (const std::string& line : {Call("open").arguments({1}).result(3).fd(3, 9).path(all).line(style, known),
-                                    Call("write").arguments({1, 2, 255}).result(255).preview(1, all).line(style, known),
-                                    Call("bind").arguments({3, 1, 100}).result(0).attach(Attachment::kAddress, std::string("\1\0", 2) + all).line(style, known),
-                                    Call("bind").arguments({3, 1, 100}).result(0).attach(Attachment::kAddress, std::string("\x63\0", 2) + all).line(style, known)}) {
+    for (const std::string& line :
+         {Call("open").arguments({1}).result(3).fd(3, 9).path(all).line(style, known),
+          Call("write").arguments({1, 2, 255}).result(255).preview(1, all).line(style, known),
+          Call("bind")
+              .arguments({3, 1, 100})
+              .result(0)
+              .attach(Attachment::kAddress, std::string("\1\0", 2) + all)
+              .line(style, known),
+          Call("bind")
+              .arguments({3, 1, 100})
+              .result(0)
+              .attach(Attachment::kAddress, std::string("\x63\0", 2) + all)
+              .line(style, known)}) {
         for (const char c : line) {
             EXPECT_TRUE(c >= 0x20 && c < 0x7f) << line;
         }
@@ -176,7 +265,10 @@ TEST(Line, survives_structures_of_any_length) {
         for (std::uint8_t index = 0; index < info.argument_count; ++index) {
             for (const std::size_t size : {0u, 1u, 7u, 16u, 100u, 300u}) {
                 Call call(info.name, info.abi);
-                call.arguments({1, 2, 3, 4, 5, 6}).result(3).structure(index, std::string(size, '\x7f')).preview(index, std::string(size, '\x01'));
+                call.arguments({1, 2, 3, 4, 5, 6})
+                    .result(3)
+                    .structure(index, std::string(size, '\x7f'))
+                    .preview(index, std::string(size, '\x01'));
                 EXPECT_FALSE(call.line().empty());
             }
         }

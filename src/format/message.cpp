@@ -48,23 +48,37 @@ bool append_internet_address(std::string& out, std::uint16_t family, std::string
         return false;
     }
     if (family == AF_INET) {
-        fmt::format_to(std::back_inserter(out), ", sin_port=htons({}), sin_addr=inet_addr(\"{}\")", address->port, address->address);
+        fmt::format_to(std::back_inserter(out),
+                       ", sin_port=htons({}), sin_addr=inet_addr(\"{}\")",
+                       address->port,
+                       address->address);
         return true;
     }
     sockaddr_in6 in{};
     std::memcpy(&in, bytes.data(), std::min(bytes.size(), sizeof(in)));
     fmt::format_to(std::back_inserter(out),
-                   ", sin6_port=htons({}), sin6_flowinfo=htonl({}), inet_pton(AF_INET6, \"{}\", &sin6_addr), sin6_scope_id={}",
-                   address->port, ntohl(in.sin6_flowinfo), address->address, in.sin6_scope_id);
+                   ", sin6_port=htons({}), sin6_flowinfo=htonl({}), inet_pton(AF_INET6, \"{}\", "
+                   "&sin6_addr), sin6_scope_id={}",
+                   address->port,
+                   ntohl(in.sin6_flowinfo),
+                   address->address,
+                   in.sin6_scope_id);
     return true;
 }
 
 // The bytes of `data` that the vector at `from` holds, "" if the call moved none of them.
-void append_base(std::string& out, const iovec& vector, std::string_view data, std::size_t from, std::size_t moved, const Limits& limits) {
+void append_base(std::string& out,
+                 const iovec& vector,
+                 std::string_view data,
+                 std::size_t from,
+                 std::size_t moved,
+                 const Limits& limits) {
     const std::size_t held = moved > from ? std::min(vector.iov_len, moved - from) : 0;
-    const std::string_view known = from < data.size() ? data.substr(from, held) : std::string_view{};
+    const std::string_view known =
+        from < data.size() ? data.substr(from, held) : std::string_view{};
     if (known.empty() && held > 0) {
-        fmt::format_to(std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(vector.iov_base));
+        fmt::format_to(
+            std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(vector.iov_base));
         return;
     }
     append_quoted(out, known, limits.text_max, known.size() < held);
@@ -78,7 +92,8 @@ bool append_sockaddr(std::string& out, std::string_view bytes) {
     }
     const std::uint16_t family = family_of(bytes);
     const std::size_t begin = out.size();
-    fmt::format_to(std::back_inserter(out), "{{sa_family={}", schema::flags_text("socket_family", family));
+    fmt::format_to(
+        std::back_inserter(out), "{{sa_family={}", schema::flags_text("socket_family", family));
     if (family == AF_INET || family == AF_INET6) {
         if (!append_internet_address(out, family, bytes)) {
             out.resize(begin);
@@ -89,7 +104,10 @@ bool append_sockaddr(std::string& out, std::string_view bytes) {
     } else if (family == AF_NETLINK && bytes.size() >= sizeof(sockaddr_nl)) {
         sockaddr_nl netlink{};
         std::memcpy(&netlink, bytes.data(), sizeof(netlink));
-        fmt::format_to(std::back_inserter(out), ", nl_pid={}, nl_groups={:08x}", netlink.nl_pid, netlink.nl_groups);
+        fmt::format_to(std::back_inserter(out),
+                       ", nl_pid={}, nl_groups={:08x}",
+                       netlink.nl_pid,
+                       netlink.nl_groups);
     } else if (bytes.size() > sizeof(family)) {
         out.append(", sa_data=");
         append_quoted(out, bytes.substr(sizeof(family)), kUnixPathMax);
@@ -98,7 +116,11 @@ bool append_sockaddr(std::string& out, std::string_view bytes) {
     return true;
 }
 
-bool append_iovecs(std::string& out, std::string_view bytes, std::string_view data, std::size_t moved, const Limits& limits) {
+bool append_iovecs(std::string& out,
+                   std::string_view bytes,
+                   std::string_view data,
+                   std::size_t moved,
+                   const Limits& limits) {
     const std::size_t count = bytes.size() / sizeof(iovec);
     if (count == 0 && !bytes.empty()) {
         return false;
@@ -111,13 +133,18 @@ bool append_iovecs(std::string& out, std::string_view bytes, std::string_view da
         out.append(i > 0 ? ", {iov_base=" : "{iov_base=");
         append_base(out, vector, data, from, moved, limits);
         fmt::format_to(std::back_inserter(out), ", iov_len={}}}", vector.iov_len);
-        from += std::min(vector.iov_len, std::size_t{1} << 40);  // untrusted: no overflow after 1,024 of them
+        from += std::min(vector.iov_len,
+                         std::size_t{1} << 40);  // untrusted: no overflow after 1,024 of them
     }
     out.append(count > limits.items_max ? ", ...]" : "]");
     return true;
 }
 
-bool append_msghdr(std::string& out, std::string_view bytes, std::string_view name, std::string_view data, std::size_t moved,
+bool append_msghdr(std::string& out,
+                   std::string_view bytes,
+                   std::string_view name,
+                   std::string_view data,
+                   std::size_t moved,
                    const Limits& limits) {
     msghdr message{};
     if (bytes.size() < sizeof(message)) {
@@ -128,15 +155,20 @@ bool append_msghdr(std::string& out, std::string_view bytes, std::string_view na
     if (message.msg_name == nullptr) {
         out.append("NULL");
     } else if (!append_sockaddr(out, name)) {
-        fmt::format_to(std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(message.msg_name));
+        fmt::format_to(
+            std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(message.msg_name));
     }
     fmt::format_to(std::back_inserter(out), ", msg_namelen={}, msg_iov=", message.msg_namelen);
     const std::string_view vectors = bytes.substr(sizeof(message));
     if (vectors.empty() || !append_iovecs(out, vectors, data, moved, limits)) {
-        fmt::format_to(std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(message.msg_iov));
+        fmt::format_to(
+            std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(message.msg_iov));
     }
-    fmt::format_to(std::back_inserter(out), ", msg_iovlen={}, msg_controllen={}, msg_flags={}}}", message.msg_iovlen,
-                   message.msg_controllen, schema::flags_text("message_flags", static_cast<unsigned>(message.msg_flags)));
+    fmt::format_to(std::back_inserter(out),
+                   ", msg_iovlen={}, msg_controllen={}, msg_flags={}}}",
+                   message.msg_iovlen,
+                   message.msg_controllen,
+                   schema::flags_text("message_flags", static_cast<unsigned>(message.msg_flags)));
     return true;
 }
 

@@ -18,10 +18,14 @@ constexpr std::uint16_t kProtocolMptcp = 262;
 std::string_view internet_name(const schema::SocketEnds& socket) {
     const bool v6 = socket.family == AF_INET6;
     switch (socket.protocol) {
-        case kProtocolTcp: return v6 ? "TCPv6" : "TCP";
-        case kProtocolUdp: return v6 ? "UDPv6" : "UDP";
-        case kProtocolMptcp: return v6 ? "MPTCPv6" : "MPTCP";
-        default: break;
+        case kProtocolTcp:
+            return v6 ? "TCPv6" : "TCP";
+        case kProtocolUdp:
+            return v6 ? "UDPv6" : "UDP";
+        case kProtocolMptcp:
+            return v6 ? "MPTCPv6" : "MPTCP";
+        default:
+            break;
     }
     if (socket.socket_type == SOCK_RAW) {
         return v6 ? "RAWv6" : "RAW";
@@ -31,10 +35,14 @@ std::string_view internet_name(const schema::SocketEnds& socket) {
 
 std::string_view unix_name(std::uint16_t type) {
     switch (type) {
-        case SOCK_STREAM: return "UNIX-STREAM";
-        case SOCK_DGRAM: return "UNIX-DGRAM";
-        case SOCK_SEQPACKET: return "UNIX-SEQPACKET";
-        default: return "UNIX";
+        case SOCK_STREAM:
+            return "UNIX-STREAM";
+        case SOCK_DGRAM:
+            return "UNIX-DGRAM";
+        case SOCK_SEQPACKET:
+            return "UNIX-SEQPACKET";
+        default:
+            return "UNIX";
     }
 }
 
@@ -43,12 +51,18 @@ void append_end(std::string& out, const std::string& address, std::uint16_t port
     fmt::format_to(std::back_inserter(out), "{}:{}", v6 ? "]" : "", port);
 }
 
-void append_internet(std::string& out, const schema::SocketEnds& socket, std::string_view name) {
+void append_internet(std::string& out,
+                     const schema::Object& object,
+                     const schema::SocketEnds& socket,
+                     std::string_view name) {
     const bool v6 = socket.family == AF_INET6;
-    const bool connected = socket.remote_port != 0;
     out.append(name).append(":[");
-    append_end(out, socket.local_address, socket.local_port, v6);
-    if (connected) {
+    if (socket.local_port == 0) {
+        fmt::format_to(std::back_inserter(out), "{}", object.inode);
+    } else {
+        append_end(out, socket.local_address, socket.local_port, v6);
+    }
+    if (socket.remote_port != 0) {
         out.append("->");
         append_end(out, socket.remote_address, socket.remote_port, v6);
     }
@@ -57,9 +71,10 @@ void append_internet(std::string& out, const schema::SocketEnds& socket, std::st
 
 void append_unix(std::string& out, const schema::Object& object, const schema::SocketEnds& socket) {
     fmt::format_to(std::back_inserter(out), "{}:[{}", unix_name(socket.socket_type), object.inode);
-    const auto& path = socket.unix_path && !socket.unix_path->empty() ? socket.unix_path : socket.unix_peer_path;
+    const auto& path =
+        socket.unix_path && !socket.unix_path->empty() ? socket.unix_path : socket.unix_peer_path;
     if (path && !path->empty()) {
-        const bool abstract = path->front() == '\0';
+        const bool abstract = path->front() == '@';
         constexpr std::size_t kUnixPathMax = 108;
         out.append(abstract ? ",@" : ",");
         append_quoted(out, std::string_view(*path).substr(abstract ? 1 : 0), kUnixPathMax);
@@ -73,8 +88,9 @@ void append_socket(std::string& out, const schema::Object& object) {
     if (object.socket) {
         const schema::SocketEnds& socket = *object.socket;
         const bool internet = socket.family == AF_INET || socket.family == AF_INET6;
-        if (const std::string_view name = internet ? internet_name(socket) : std::string_view{}; !name.empty()) {
-            append_internet(out, socket, name);
+        if (const std::string_view name = internet ? internet_name(socket) : std::string_view{};
+            !name.empty()) {
+            append_internet(out, object, socket, name);
             return;
         }
         if (socket.family == AF_UNIX) {
@@ -89,7 +105,8 @@ void append_object(std::string& out, const schema::Object& object, Names names) 
     if (names == Names::kNone) {
         return;
     }
-    const bool is_socket = object.object_type == schema::ObjectType::kSocket || object.socket.has_value();
+    const bool is_socket =
+        object.object_type == schema::ObjectType::kSocket || object.socket.has_value();
     if (is_socket) {
         out.push_back('<');
         if (names == Names::kAll) {

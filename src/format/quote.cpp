@@ -9,20 +9,32 @@ namespace {
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
-bool is_printable(unsigned char c) { return c >= 0x20 && c < 0x7f; }
-bool is_octal_digit(char c) { return c >= '0' && c <= '7'; }
+bool is_printable(unsigned char c) {
+    return c >= 0x20 && c < 0x7f;
+}
+bool is_octal_digit(char c) {
+    return c >= '0' && c <= '7';
+}
 
 // The letter behind the backslash; 0: there is none.
 char short_escape(char c) {
     switch (c) {
-        case '\n': return 'n';
-        case '\t': return 't';
-        case '\r': return 'r';
-        case '\v': return 'v';
-        case '\f': return 'f';
-        case '\\': return '\\';
-        case '"': return '"';
-        default: return 0;
+        case '\n':
+            return 'n';
+        case '\t':
+            return 't';
+        case '\r':
+            return 'r';
+        case '\v':
+            return 'v';
+        case '\f':
+            return 'f';
+        case '\\':
+            return '\\';
+        case '"':
+            return '"';
+        default:
+            return 0;
     }
 }
 
@@ -46,7 +58,8 @@ void append_escaped_byte(std::string& out, std::string_view bytes, std::size_t i
     } else if (is_printable(static_cast<unsigned char>(bytes[i]))) {
         out.push_back(bytes[i]);
     } else {
-        append_octal(out, static_cast<unsigned char>(bytes[i]), i + 1 < bytes.size() ? bytes[i + 1] : '\0');
+        append_octal(
+            out, static_cast<unsigned char>(bytes[i]), i + 1 < bytes.size() ? bytes[i + 1] : '\0');
     }
 }
 
@@ -75,7 +88,8 @@ bool is_harmful(std::string_view character) {
         return byte(0) == 0xc2 && byte(1) < 0xa0;
     }
     if (character.size() == 3 && byte(0) == 0xe2) {
-        return (byte(1) == 0x80 && (byte(2) == 0x8e || byte(2) == 0x8f || (byte(2) >= 0xaa && byte(2) <= 0xae))) ||
+        return (byte(1) == 0x80 &&
+                (byte(2) == 0x8e || byte(2) == 0x8f || (byte(2) >= 0xaa && byte(2) <= 0xae))) ||
                (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
     }
     return false;
@@ -113,7 +127,9 @@ void append_quoted(std::string& out, std::string_view bytes, std::size_t bytes_m
 void append_between(std::string& out, std::string_view bytes) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         if (bytes[i] == '<' || bytes[i] == '>') {
-            append_octal(out, static_cast<unsigned char>(bytes[i]), i + 1 < bytes.size() ? bytes[i + 1] : '\0');
+            append_octal(out,
+                         static_cast<unsigned char>(bytes[i]),
+                         i + 1 < bytes.size() ? bytes[i + 1] : '\0');
         } else if (bytes[i] == '"') {
             out.push_back('"');
         } else {

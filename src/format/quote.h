@@ -14,7 +14,10 @@ namespace dyetrace::format {
 
 // In quotes, at most `bytes_max` bytes of it, then "..." if there are more (or `cut` says so). Bytes that are not
 // printable ASCII are \n, \t, … or octal with no more digits than needed.
-void append_quoted(std::string& out, std::string_view bytes, std::size_t bytes_max, bool cut = false);
+void append_quoted(std::string& out,
+                   std::string_view bytes,
+                   std::size_t bytes_max,
+                   bool cut = false);
 
 // Without quotes, `<` and `>` escaped too.
 void append_between(std::string& out, std::string_view bytes);

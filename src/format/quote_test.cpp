@@ -14,17 +14,25 @@ std::string in_quotes(std::string_view bytes, std::size_t max = 32) {
 TEST(Quote, escapes_as_strace_does) {
     EXPECT_EQ(in_quotes("a\n\t\"\\"), R"("a\n\t\"\\")");
     EXPECT_EQ(in_quotes("\x1b[31m"), R"("\33[31m")");
-    EXPECT_EQ(in_quotes(std::string("\0" "7", 2)), R"("\0007")");
+    EXPECT_EQ(in_quotes(std::string("\0"
+                                    "7",
+                                    2)),
+              R"("\0007")");
     EXPECT_EQ(in_quotes(std::string("\0x", 2)), R"("\0x")");
     EXPECT_EQ(in_quotes("\xc3\x84"), R"("\303\204")");
     EXPECT_EQ(in_quotes("0123456789", 4), R"("0123"...)");
 }
 
 TEST(Quote, makes_text_for_a_terminal_harmless_and_leaves_the_rest) {
-    EXPECT_EQ(make_harmless("plain \xc3\x84\xe2\x82\xac\xf0\x9f\x98\x80 \\"), "plain \xc3\x84\xe2\x82\xac\xf0\x9f\x98\x80 \\");
+    EXPECT_EQ(make_harmless("plain \xc3\x84\xe2\x82\xac\xf0\x9f\x98\x80 \\"),
+              "plain \xc3\x84\xe2\x82\xac\xf0\x9f\x98\x80 \\");
     EXPECT_EQ(make_harmless("name\x1b[2J\n"), "name\\x1b[2J\\x0a");
-    EXPECT_EQ(make_harmless("\xc2\x9b" "31m"), "\\xc2\\x9b31m");
-    EXPECT_EQ(make_harmless("a\xe2\x80\xae" "b"), "a\\xe2\\x80\\xaeb");
+    EXPECT_EQ(make_harmless("\xc2\x9b"
+                            "31m"),
+              "\\xc2\\x9b31m");
+    EXPECT_EQ(make_harmless("a\xe2\x80\xae"
+                            "b"),
+              "a\\xe2\\x80\\xaeb");
     EXPECT_EQ(make_harmless("\xff\xc3"), "\\xff\\xc3");
 }
 

@@ -60,7 +60,8 @@ bool CallText::append_returned_structure(std::string& out) const {
         }
         return true;
     }
-    if (event_.result == 0 && (info_.name == "select" || info_.name == "pselect6" || info_.name == "_newselect")) {
+    if (event_.result == 0 &&
+        (info_.name == "select" || info_.name == "pselect6" || info_.name == "_newselect")) {
         out.append("0 (Timeout)");
         return true;
     }
@@ -70,11 +71,20 @@ bool CallText::append_returned_structure(std::string& out) const {
     const std::string command = schema::flags_text("fcntl_command", value(1));
     const auto result = static_cast<std::uint64_t>(event_.result);
     if (command == "F_GETFL") {
-        fmt::format_to(std::back_inserter(out), "{:#x} (flags {})", result, schema::flags_text("open_flags", result));
+        fmt::format_to(std::back_inserter(out),
+                       "{:#x} (flags {})",
+                       result,
+                       schema::flags_text("open_flags", result));
     } else if (command == "F_GETFD" && result != 0) {
-        fmt::format_to(std::back_inserter(out), "{:#x} (flags {})", result, schema::flags_text("close_on_exec", result));
+        fmt::format_to(std::back_inserter(out),
+                       "{:#x} (flags {})",
+                       result,
+                       schema::flags_text("close_on_exec", result));
     } else if (command == "F_GET_SEALS") {
-        fmt::format_to(std::back_inserter(out), "{:#x} (seals {})", result, schema::flags_text("seals", result));
+        fmt::format_to(std::back_inserter(out),
+                       "{:#x} (seals {})",
+                       result,
+                       schema::flags_text("seals", result));
     } else {
         return false;
     }
@@ -102,7 +112,8 @@ void CallText::append_result(std::string& out) const {
         fmt::format_to(std::back_inserter(out), "{}", event_.result);
     }
     const bool made = has(schema::SyscallEvent::kHasFd) && event_.fd == event_.result;
-    if (made && has(schema::SyscallEvent::kHasHandle) && !has(schema::SyscallEvent::kHasNamesBase) &&
+    if (made && has(schema::SyscallEvent::kHasHandle) &&
+        !has(schema::SyscallEvent::kHasNamesBase) &&
         (info_.returns == "fd" || info_.returns == "fcntl")) {
         if (const schema::Object* object = dictionary_.object(event_.handle_id)) {
             append_object(out, *object, names_);

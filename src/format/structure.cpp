@@ -36,7 +36,9 @@ void print(std::string& out, fmt::format_string<Arguments...> pattern, Arguments
     fmt::format_to(std::back_inserter(out), pattern, std::forward<Arguments>(arguments)...);
 }
 
-std::string flags(std::string_view type, std::uint64_t value) { return schema::flags_text(type, value); }
+std::string flags(std::string_view type, std::uint64_t value) {
+    return schema::flags_text(type, value);
+}
 
 // struct stat of x86_64; <sys/stat.h> and <linux/stat.h> do not go together.
 struct Stat {
@@ -64,16 +66,26 @@ bool append_time_or_word(std::string& out, std::string_view bytes, std::size_t a
 
 std::string_view file_system_name(std::uint64_t magic) {
     switch (magic) {
-        case 0xef53: return "EXT2_SUPER_MAGIC";
-        case 0x01021994: return "TMPFS_MAGIC";
-        case 0x794c7630: return "OVERLAYFS_SUPER_MAGIC";
-        case 0x9123683e: return "BTRFS_SUPER_MAGIC";
-        case 0x58465342: return "XFS_SUPER_MAGIC";
-        case 0x9fa0: return "PROC_SUPER_MAGIC";
-        case 0x62656572: return "SYSFS_MAGIC";
-        case 0x6969: return "NFS_SUPER_MAGIC";
-        case 0x63677270: return "CGROUP2_SUPER_MAGIC";
-        default: return {};
+        case 0xef53:
+            return "EXT2_SUPER_MAGIC";
+        case 0x01021994:
+            return "TMPFS_MAGIC";
+        case 0x794c7630:
+            return "OVERLAYFS_SUPER_MAGIC";
+        case 0x9123683e:
+            return "BTRFS_SUPER_MAGIC";
+        case 0x58465342:
+            return "XFS_SUPER_MAGIC";
+        case 0x9fa0:
+            return "PROC_SUPER_MAGIC";
+        case 0x62656572:
+            return "SYSFS_MAGIC";
+        case 0x6969:
+            return "NFS_SUPER_MAGIC";
+        case 0x63677270:
+            return "CGROUP2_SUPER_MAGIC";
+        default:
+            return {};
     }
 }
 
@@ -121,7 +133,11 @@ bool append_stat(std::string& out, std::string_view bytes) {
     if (type == kCharacter || type == kBlock) {
         const std::uint64_t major = (stat->rdev >> 8) & 0xfff;
         const std::uint64_t minor = (stat->rdev & 0xff) | ((stat->rdev >> 12) & 0xfff00);
-        print(out, "{{st_mode={}, st_rdev=makedev({:#x}, {:#x}), ...}}", flags("mode", stat->mode), major, minor);
+        print(out,
+              "{{st_mode={}, st_rdev=makedev({:#x}, {:#x}), ...}}",
+              flags("mode", stat->mode),
+              major,
+              minor);
     } else {
         print(out, "{{st_mode={}, st_size={}, ...}}", flags("mode", stat->mode), stat->size);
     }
@@ -133,8 +149,12 @@ bool append_statx(std::string& out, std::string_view bytes) {
     if (!statx) {
         return false;
     }
-    print(out, "{{stx_mask={}, stx_attributes={}{:x}, stx_mode={}, stx_size={}, ...}}", flags("statx_mask", statx->stx_mask),
-          statx->stx_attributes == 0 ? "" : "0x", std::uint64_t{statx->stx_attributes}, flags("mode", statx->stx_mode),
+    print(out,
+          "{{stx_mask={}, stx_attributes={}{:x}, stx_mode={}, stx_size={}, ...}}",
+          flags("statx_mask", statx->stx_mask),
+          statx->stx_attributes == 0 ? "" : "0x",
+          std::uint64_t{statx->stx_attributes},
+          flags("mode", statx->stx_mode),
           std::uint64_t{statx->stx_size});
     return true;
 }
@@ -146,9 +166,16 @@ bool append_statfs(std::string& out, std::string_view bytes) {
     }
     const auto magic = static_cast<std::uint64_t>(statfs->f_type);
     const std::string_view name = file_system_name(magic);
-    print(out, "{{f_type={}, f_bsize={}, f_blocks={}, f_bfree={}, f_bavail={}, f_files={}, f_ffree={}, ...}}",
-          name.empty() ? fmt::format("{:#x}", magic) : std::string(name), statfs->f_bsize, statfs->f_blocks,
-          statfs->f_bfree, statfs->f_bavail, statfs->f_files, statfs->f_ffree);
+    print(out,
+          "{{f_type={}, f_bsize={}, f_blocks={}, f_bfree={}, f_bavail={}, f_files={}, f_ffree={}, "
+          "...}}",
+          name.empty() ? fmt::format("{:#x}", magic) : std::string(name),
+          statfs->f_bsize,
+          statfs->f_blocks,
+          statfs->f_bfree,
+          statfs->f_bavail,
+          statfs->f_files,
+          statfs->f_ffree);
     return true;
 }
 
@@ -170,10 +197,15 @@ bool append_clone_args(std::string& out, std::string_view bytes) {
     if (bytes.size() < kFirstVersion) {
         return false;
     }
-    std::array<std::uint64_t, 8> words{};  // flags pidfd child_tid parent_tid exit_signal stack stack_size tls
+    std::array<std::uint64_t, 8>
+        words{};  // flags pidfd child_tid parent_tid exit_signal stack stack_size tls
     std::memcpy(words.data(), bytes.data(), sizeof(words));
-    print(out, "{{flags={}, exit_signal={}, stack={:#x}, stack_size={:#x}}}", flags("clone_flags", words[0] & ~0xffull),
-          flags("signal", words[4]), words[5], words[6]);
+    print(out,
+          "{{flags={}, exit_signal={}, stack={:#x}, stack_size={:#x}}}",
+          flags("clone_flags", words[0] & ~0xffull),
+          flags("signal", words[4]),
+          words[5],
+          words[6]);
     return true;
 }
 
@@ -182,8 +214,12 @@ bool append_flock(std::string& out, std::string_view bytes) {
     if (!lock) {
         return false;
     }
-    print(out, "{{l_type={}, l_whence={}, l_start={}, l_len={}}}", flags("lock_type", static_cast<std::uint16_t>(lock->l_type)),
-          flags("seek_whence", static_cast<std::uint16_t>(lock->l_whence)), lock->l_start, lock->l_len);
+    print(out,
+          "{{l_type={}, l_whence={}, l_start={}, l_len={}}}",
+          flags("lock_type", static_cast<std::uint16_t>(lock->l_type)),
+          flags("seek_whence", static_cast<std::uint16_t>(lock->l_whence)),
+          lock->l_start,
+          lock->l_len);
     return true;
 }
 
@@ -195,10 +231,14 @@ bool append_wait_status(std::string& out, std::string_view bytes) {
     if (WIFEXITED(*status)) {
         print(out, "[{{WIFEXITED(s) && WEXITSTATUS(s) == {}}}]", WEXITSTATUS(*status));
     } else if (WIFSIGNALED(*status)) {
-        print(out, "[{{WIFSIGNALED(s) && WTERMSIG(s) == {}{}}}]", flags("signal", static_cast<unsigned>(WTERMSIG(*status))),
+        print(out,
+              "[{{WIFSIGNALED(s) && WTERMSIG(s) == {}{}}}]",
+              flags("signal", static_cast<unsigned>(WTERMSIG(*status))),
               WCOREDUMP(*status) ? " && WCOREDUMP(s)" : "");
     } else if (WIFSTOPPED(*status)) {
-        print(out, "[{{WIFSTOPPED(s) && WSTOPSIG(s) == {}}}]", flags("signal", static_cast<unsigned>(WSTOPSIG(*status))));
+        print(out,
+              "[{{WIFSTOPPED(s) && WSTOPSIG(s) == {}}}]",
+              flags("signal", static_cast<unsigned>(WSTOPSIG(*status))));
     } else {
         print(out, "[{:#x}]", static_cast<unsigned>(*status));
     }
@@ -241,7 +281,11 @@ bool append_pollfds(std::string& out, std::string_view bytes, bool returned, con
             out.append(", ...");
             break;
         }
-        print(out, "{}{{fd={}, {}={}}}", shown > 1 ? ", " : "", fd, returned ? "revents" : "events",
+        print(out,
+              "{}{{fd={}, {}={}}}",
+              shown > 1 ? ", " : "",
+              fd,
+              returned ? "revents" : "events",
               flags("poll_events", returned ? ready : events));
     }
     out.push_back(']');
@@ -254,11 +298,18 @@ bool append_epoll_event(std::string& out, std::string_view bytes) {
     if (!events || !data) {
         return false;
     }
-    print(out, "{{events={}, data={{u32={}, u64={}}}}}", flags("epoll_mask", *events), static_cast<std::uint32_t>(*data), *data);
+    print(out,
+          "{{events={}, data={{u32={}, u64={}}}}}",
+          flags("epoll_mask", *events),
+          static_cast<std::uint32_t>(*data),
+          *data);
     return true;
 }
 
-bool append_epoll_events(std::string& out, std::string_view bytes, std::size_t count, const Limits& limits) {
+bool append_epoll_events(std::string& out,
+                         std::string_view bytes,
+                         std::size_t count,
+                         const Limits& limits) {
     constexpr std::size_t kSize = 12;
     if (bytes.size() < std::min(count, limits.items_max) * kSize) {
         return false;

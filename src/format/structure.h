@@ -21,7 +21,8 @@ struct Limits {
 
 bool append_sockaddr(std::string& out, std::string_view bytes);
 bool append_timespec(std::string& out, std::string_view bytes);
-bool append_timespecs(std::string& out, std::string_view bytes);  // [{…}, {…}], UTIME_NOW and UTIME_OMIT by name
+bool append_timespecs(std::string& out,
+                      std::string_view bytes);  // [{…}, {…}], UTIME_NOW and UTIME_OMIT by name
 bool append_timeval(std::string& out, std::string_view bytes);
 bool append_stat(std::string& out, std::string_view bytes);
 bool append_statx(std::string& out, std::string_view bytes);
@@ -36,14 +37,25 @@ bool append_long(std::string& out, std::string_view bytes);  // [12]
 // Of as many pollfd as there are; `returned`: revents of those that have some, else fd and events of all.
 bool append_pollfds(std::string& out, std::string_view bytes, bool returned, const Limits& limits);
 bool append_epoll_event(std::string& out, std::string_view bytes);
-bool append_epoll_events(std::string& out, std::string_view bytes, std::size_t count, const Limits& limits);
+bool append_epoll_events(std::string& out,
+                         std::string_view bytes,
+                         std::size_t count,
+                         const Limits& limits);
 
 // [{iov_base="abc", iov_len=3}, …]; the strings come from `data`, which holds what the vectors hold one after the other,
 // up to `moved` bytes; addresses where it has nothing.
-bool append_iovecs(std::string& out, std::string_view bytes, std::string_view data, std::size_t moved, const Limits& limits);
+bool append_iovecs(std::string& out,
+                   std::string_view bytes,
+                   std::string_view data,
+                   std::size_t moved,
+                   const Limits& limits);
 
 // A msghdr, behind it its iovecs.
-bool append_msghdr(std::string& out, std::string_view bytes, std::string_view name, std::string_view data, std::size_t moved,
+bool append_msghdr(std::string& out,
+                   std::string_view bytes,
+                   std::string_view name,
+                   std::string_view data,
+                   std::size_t moved,
                    const Limits& limits);
 
 }  // namespace dyetrace::format

@@ -14,8 +14,8 @@
 namespace dyetrace::format {
 namespace {
 
-constexpr std::size_t kGap = 2;        // columns between two of the table
-constexpr std::size_t kCutMin = 12;    // a column is not cut to less
+constexpr std::size_t kGap = 2;      // columns between two of the table
+constexpr std::size_t kCutMin = 12;  // a column is not cut to less
 
 // The end of `text` that fits into `width` columns.
 std::string_view tail(std::string_view text, std::size_t width) {
@@ -45,7 +45,8 @@ std::size_t terminal_width(int file_descriptor) {
     return known ? size.ws_col : Table::kWidthDefault;
 }
 
-Table::Table(std::vector<TableColumn> columns, std::size_t indent) : columns_(std::move(columns)), indent_(indent) {}
+Table::Table(std::vector<TableColumn> columns, std::size_t indent)
+    : columns_(std::move(columns)), indent_(indent) {}
 
 void Table::add(std::vector<std::string> cells) {
     CHECK(cells.size() <= columns_.size());
@@ -82,20 +83,25 @@ std::vector<std::size_t> Table::widths(std::size_t width, bool title_line) const
             break;
         }
         const std::size_t over = total - width;
-        const std::size_t step = std::min(std::max<std::size_t>(over / 2, 1), wanted[widest] - kCutMin);
+        const std::size_t step =
+            std::min(std::max<std::size_t>(over / 2, 1), wanted[widest] - kCutMin);
         wanted[widest] -= step;
         total -= step;
     }
     return wanted;
 }
 
-void Table::append_row(std::string& out, const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const {
+void Table::append_row(std::string& out,
+                       const std::vector<std::string>& cells,
+                       const std::vector<std::size_t>& widths) const {
     out.append(indent_, ' ');
     const std::size_t begin = out.size();
     for (std::size_t i = 0; i < cells.size(); ++i) {
         out.append(i > 0 ? kGap : 0, ' ');
-        const std::string cell = columns_[i].fit == Fit::kCutsMiddle ? cut_middle(cells[i], widths[i]) : cells[i];
-        out += columns_[i].align == Align::kRight ? base::right_aligned(cell, widths[i]) : base::left_aligned(cell, widths[i]);
+        const std::string cell =
+            columns_[i].fit == Fit::kCutsMiddle ? cut_middle(cells[i], widths[i]) : cells[i];
+        out += columns_[i].align == Align::kRight ? base::right_aligned(cell, widths[i])
+                                                  : base::left_aligned(cell, widths[i]);
     }
     out.resize(std::max(begin, out.find_last_not_of(' ') + 1));
     out.push_back('\n');
@@ -116,7 +122,10 @@ std::string Table::text(std::size_t width, bool title_line, bool colour) const {
         append_row(out, row, fitted);
     }
     if (left_out_ > 0) {
-        out.append(indent_, ' ').append("… and ").append(base::with_separators(left_out_)).append(" more rows\n");
+        out.append(indent_, ' ')
+            .append("… and ")
+            .append(base::with_separators(left_out_))
+            .append(" more rows\n");
     }
     return out;
 }

@@ -32,8 +32,10 @@ struct TableColumn {
 
 class Table {
   public:
-    static constexpr std::size_t kRowsMax = 1'000'000;  // 100 MB of cells; `sql` writes csv for more
-    static constexpr std::size_t kWidthDefault = 80;    // columns of a terminal that does not say, or of a file
+    static constexpr std::size_t kRowsMax =
+        1'000'000;  // 100 MB of cells; `sql` writes csv for more
+    static constexpr std::size_t kWidthDefault =
+        80;  // columns of a terminal that does not say, or of a file
 
     explicit Table(std::vector<TableColumn> columns, std::size_t indent = 0);
 
@@ -46,7 +48,9 @@ class Table {
 
   private:
     std::vector<std::size_t> widths(std::size_t width, bool title_line) const;
-    void append_row(std::string& out, const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
+    void append_row(std::string& out,
+                    const std::vector<std::string>& cells,
+                    const std::vector<std::size_t>& widths) const;
 
     std::vector<TableColumn> columns_;
     std::size_t indent_;

@@ -9,7 +9,10 @@ namespace dyetrace::format {
 namespace {
 
 Table example() {
-    Table table({{"process", Align::kLeft}, {"calls", Align::kRight}, {"path", Align::kLeft, Fit::kCutsMiddle}}, 2);
+    Table table({{"process", Align::kLeft},
+                 {"calls", Align::kRight},
+                 {"path", Align::kLeft, Fit::kCutsMiddle}},
+                2);
     table.add({"git[4699]", "1,204", "/home/somebody/source/project/.git/config"});
     table.add({"ls[1]", "2", "/"});
     return table;

@@ -16,7 +16,10 @@ namespace dyetrace::format {
 
 constexpr std::uint64_t kAtFdcwd = 0xffffff9c;
 
-inline schema::OwnedRecord task_record(std::uint32_t id, std::uint32_t pid, std::uint32_t tid, std::string_view comm) {
+inline schema::OwnedRecord task_record(std::uint32_t id,
+                                       std::uint32_t pid,
+                                       std::uint32_t tid,
+                                       std::string_view comm) {
     schema::TaskContext task{};
     task.context_id = id;
     task.pid = pid;
@@ -26,7 +29,9 @@ inline schema::OwnedRecord task_record(std::uint32_t id, std::uint32_t pid, std:
     return schema::build(task, {{schema::Attachment::kExe, "/usr/bin/x"}});
 }
 
-inline schema::OwnedRecord handle_record(std::uint32_t id, std::string_view path, schema::ObjectType type = schema::ObjectType::kFile,
+inline schema::OwnedRecord handle_record(std::uint32_t id,
+                                         std::string_view path,
+                                         schema::ObjectType type = schema::ObjectType::kFile,
                                          std::uint64_t inode = 12) {
     schema::Handle handle{};
     handle.handle_id = id;
@@ -90,18 +95,22 @@ class Call {
     }
     Call& path(std::string bytes) { return attach(schema::Attachment::kPath, std::move(bytes)); }
     Call& structure(std::uint8_t index, const std::string& bytes) {
-        return attach(schema::Attachment::kStructure, std::string(1, static_cast<char>(index)) + std::string(7, '\0') + bytes);
+        return attach(schema::Attachment::kStructure,
+                      std::string(1, static_cast<char>(index)) + std::string(7, '\0') + bytes);
     }
     Call& preview(std::uint8_t index, const std::string& bytes) {
-        return attach(schema::Attachment::kPreview, std::string(1, static_cast<char>(index)) + std::string(7, '\0') + bytes);
+        return attach(schema::Attachment::kPreview,
+                      std::string(1, static_cast<char>(index)) + std::string(7, '\0') + bytes);
     }
 
     schema::OwnedRecord record() const {
-        std::vector<std::pair<schema::Attachment, std::string_view>> views(attachments_.begin(), attachments_.end());
+        std::vector<std::pair<schema::Attachment, std::string_view>> views(attachments_.begin(),
+                                                                           attachments_.end());
         return schema::build(event_, views);
     }
 
-    std::string line(const LineStyle& style = {}, const schema::Dictionary& dictionary = schema::Dictionary()) const {
+    std::string line(const LineStyle& style = {},
+                     const schema::Dictionary& dictionary = schema::Dictionary()) const {
         std::string out;
         LineWriter(style, dictionary).append(out, record().bytes());
         return out;

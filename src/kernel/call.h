@@ -12,9 +12,6 @@
 #define NUMBER_MAX 0xffff
 #define VECTOR_PARTS_MAX 1024 /* UIO_MAXIOV */
 
-const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_X86_64 };
-const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_I386 };
-
 static __always_inline const volatile struct syscall_shape *shape_of(__u32 abi, __u32 number)
 {
 	if (number >= SYSCALL_TABLE_SIZE)

@@ -17,8 +17,10 @@
 
 #ifdef DEFINE_MAPS
 #define SHARED
+#define SHAPES(rows) = { rows }
 #else
 #define SHARED extern
+#define SHAPES(rows)
 #endif
 
 #define PATH_BYTES_MAX 4096 /* PATH_MAX */
@@ -37,8 +39,13 @@ SHARED const volatile bool strong_order; /* x86: stores are seen in order */
 SHARED const volatile bool filter_loaded; /* a predicate decides in the program table */
 SHARED const volatile bool follow_children;
 SHARED const volatile bool find_by_vpid; /* the kernel has bpf_task_from_vpid */
-SHARED const volatile bool find_by_pid;	 /* the kernel has bpf_task_from_pid */
+SHARED const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
+SHARED const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
 SHARED const volatile bool count_only; /* add up in `totals` instead of writing events */
+
+/* What the registers of each call mean, by its number. */
+SHARED const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] SHAPES(SYSCALL_SHAPES_X86_64);
+SHARED const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] SHAPES(SYSCALL_SHAPES_I386);
 
 /* Counts up whenever a name may have changed: rename, mount, umount, pivot_root. */
 SHARED __u64 name_epoch;

@@ -37,9 +37,12 @@ static __always_inline __u64 socket_ends(struct sock *sk)
 		return 0;
 	family = sk->__sk_common.skc_family;
 	if (family == AF_UNIX) {
-		struct unix_sock *unix_sock = typed(struct unix_sock, sk);
+		struct unix_sock *unix_sock = (void *)sk;
+		__u64 address = 0, peer = 0; /* read as numbers: pointers can't be multiplied */
 
-		return (__u64)unix_sock->addr * 31 + (__u64)unix_sock->peer;
+		bpf_core_read(&address, sizeof(address), &unix_sock->addr);
+		bpf_core_read(&peer, sizeof(peer), &unix_sock->peer);
+		return address * 31 + peer;
 	}
 	if (family != AF_INET && family != AF_INET6)
 		return 0;

@@ -4,6 +4,8 @@
  * began, and the file behind a descriptor that the call may close); exit builds one event and writes it.
  */
 #include "kernel/offset.h"
+#include "kernel/paths.h"
+#include "kernel/preview.h"
 #include "kernel/totals.h"
 
 static __always_inline struct task_state *watched_state(struct task_struct *task)
@@ -173,6 +175,8 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 		event->target_start_ns = state->target_start_ns;
 		event->present |= SYSCALL_HAS_TARGET;
 	}
+	if (preview_bytes)
+		attach_previews(scratch, shape);
 	if (shape->special == SPECIAL_RENAME && event->result >= 0)
 		__sync_fetch_and_add(&name_epoch, 1);
 }

@@ -21,7 +21,9 @@ std::optional<std::string> content(const Record& record, Attachment kind) {
     return found ? std::optional<std::string>(*found) : std::nullopt;
 }
 
-bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+bool is_hex(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
 
 // What matches at the beginning of `s`: 64 hex digits, lxc/NAME or machine-NAME.scope; empty: nothing.
 std::string_view container_at(std::string_view s) {
@@ -29,7 +31,9 @@ std::string_view container_at(std::string_view s) {
     if (s.size() >= kIdLength && std::all_of(s.begin(), s.begin() + kIdLength, is_hex)) {
         return s.substr(0, kIdLength);
     }
-    const auto component_end = [&](std::size_t from) { return std::min(s.find('/', from), s.size()); };
+    const auto component_end = [&](std::size_t from) {
+        return std::min(s.find('/', from), s.size());
+    };
     constexpr std::string_view kLxc = "lxc/";
     if (s.starts_with(kLxc) && component_end(kLxc.size()) > kLxc.size()) {
         return s.substr(0, component_end(kLxc.size()));
@@ -67,9 +71,11 @@ std::optional<std::string> unix_name(std::optional<std::string> bytes) {
 std::optional<std::string> readable_name(const Object& object, std::optional<std::string> path) {
     switch (object.object_type) {
         case ObjectType::kSocket:
-            return path && path->starts_with('/') ? path : "socket:[" + std::to_string(object.inode) + "]";
+            return path && path->starts_with('/') ? path
+                                                  : "socket:[" + std::to_string(object.inode) + "]";
         case ObjectType::kPipe:
-            return path && path->starts_with('/') ? path : "pipe:[" + std::to_string(object.inode) + "]";
+            return path && path->starts_with('/') ? path
+                                                  : "pipe:[" + std::to_string(object.inode) + "]";
         case ObjectType::kAnonymous:
             return "anon_inode:" + path.value_or("");
         default:
@@ -172,8 +178,10 @@ void Dictionary::add_socket(const Socket& record) {
     }
     SocketEnds& ends = *entry.object.socket;
     ends.cookie = record.cookie;
-    ends.connection_id = std::max(ends.connection_id, record.connection_id);  // as prelude.sql: it is known late
-    ends.peer_object_id = record.peer_object_id == 0 ? 0 : (std::uint64_t{host_index_} << 54) | record.peer_object_id;
+    ends.connection_id =
+        std::max(ends.connection_id, record.connection_id);  // as prelude.sql: it is known late
+    ends.peer_object_id =
+        record.peer_object_id == 0 ? 0 : (std::uint64_t{host_index_} << 54) | record.peer_object_id;
     ends.network_namespace = record.network_namespace;
     ends.family = record.family;
     ends.socket_type = record.socket_type;
@@ -181,8 +189,10 @@ void Dictionary::add_socket(const Socket& record) {
     ends.state = record.state;
     ends.local_port = record.local_port;
     ends.remote_port = record.remote_port;
-    ends.local_address = known_address(ip_text(record.family, record.local_address), record.local_port);
-    ends.remote_address = known_address(ip_text(record.family, record.remote_address), record.remote_port);
+    ends.local_address =
+        known_address(ip_text(record.family, record.local_address), record.local_port);
+    ends.remote_address =
+        known_address(ip_text(record.family, record.remote_address), record.remote_port);
     ends.unix_path = unix_name(content(record, Attachment::kPath));
     ends.unix_peer_path = unix_name(content(record, Attachment::kPath2));
 }

@@ -49,7 +49,7 @@ struct Task {
 
 struct SocketEnds {
     std::uint64_t cookie = 0;
-    std::uint64_t connection_id = 0;  // 0: not known
+    std::uint64_t connection_id = 0;   // 0: not known
     std::uint64_t peer_object_id = 0;  // other end of a unix pair; 0: not known
     std::uint32_t network_namespace = 0;
     std::uint16_t family = 0;
@@ -90,12 +90,16 @@ struct Object {
 };
 
 // `_task_id` of prelude.sql.
-constexpr std::uint64_t task_id(std::uint16_t host_index, std::uint64_t start_ns, std::uint32_t pid) {
+constexpr std::uint64_t task_id(std::uint16_t host_index,
+                                std::uint64_t start_ns,
+                                std::uint32_t pid) {
     return (std::uint64_t{host_index} << 54) | (((start_ns >> 26) & 0xffffffffu) << 22) | pid;
 }
 
 // `_event_id` of prelude.sql.
-constexpr std::uint64_t event_id(std::uint16_t host_index, std::uint16_t cpu, std::uint64_t sequence) {
+constexpr std::uint64_t event_id(std::uint16_t host_index,
+                                 std::uint16_t cpu,
+                                 std::uint64_t sequence) {
     return (std::uint64_t{host_index} << 54) | (std::uint64_t{cpu} << 42) | sequence;
 }
 

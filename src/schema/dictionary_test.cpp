@@ -64,7 +64,8 @@ TEST(Dictionary, joins_a_socket_that_was_announced_before_its_handle) {
     Dictionary dictionary;
     ASSERT_TRUE(dictionary.add(build(socket).bytes()));
     EXPECT_EQ(dictionary.object(3), nullptr) << "ends alone are not an object";
-    ASSERT_TRUE(dictionary.add(build(named_handle(3), {{Attachment::kPath, "socket:[12]"}}).bytes()));
+    ASSERT_TRUE(
+        dictionary.add(build(named_handle(3), {{Attachment::kPath, "socket:[12]"}}).bytes()));
     const Object* object = dictionary.object(3);
     ASSERT_NE(object, nullptr);
     ASSERT_TRUE(object->socket);

@@ -53,7 +53,8 @@ class Joiner {
 // A number of the types that have no set: as SQL's _argument_text.
 void append_plain(std::string& out, std::string_view type, std::uint64_t value) {
     constexpr std::uint32_t kNobody = 0xffffffff;  // (uid_t)-1: leave it
-    if (type == "int" || type == "fd_out" || (type == "id" && static_cast<std::uint32_t>(value) == kNobody)) {
+    if (type == "int" || type == "fd_out" ||
+        (type == "id" && static_cast<std::uint32_t>(value) == kNobody)) {
         append_signed32(out, value);
     } else if (type == "long" || type == "offset") {
         out.append(std::to_string(static_cast<std::int64_t>(value)));
@@ -69,14 +70,18 @@ void append_plain(std::string& out, std::string_view type, std::uint64_t value) 
 const FlagSet* find_flag_set(std::string_view type) {
     const auto sets = flag_sets();
     const auto at = std::lower_bound(
-        sets.begin(), sets.end(), type, [](const FlagSet& set, std::string_view t) { return set.type < t; });
+        sets.begin(), sets.end(), type, [](const FlagSet& set, std::string_view t) {
+            return set.type < t;
+        });
     return at != sets.end() && at->type == type ? &*at : nullptr;
 }
 
 std::string_view field_word(const FlagSet& set, std::uint64_t value) {
     const std::uint64_t field = value & set.width_mask & set.field_mask;
-    const auto at = std::lower_bound(set.values.begin(), set.values.end(), field,
-                                     [](const FlagWord& word, std::uint64_t v) { return word.value < v; });
+    const auto at = std::lower_bound(
+        set.values.begin(), set.values.end(), field, [](const FlagWord& word, std::uint64_t v) {
+            return word.value < v;
+        });
     return at != set.values.end() && at->value == field ? at->name : std::string_view{};
 }
 
@@ -120,7 +125,9 @@ void append_argument(std::string& out, std::string_view type, std::uint64_t valu
     }
 }
 
-std::uint64_t argument_value(const SyscallInfo& call, std::size_t index, std::span<const std::uint64_t, 6> arguments) {
+std::uint64_t argument_value(const SyscallInfo& call,
+                             std::size_t index,
+                             std::span<const std::uint64_t, 6> arguments) {
     const FlagSet* set = find_flag_set(call.arguments[index].type);
     if (set == nullptr || !set->pair || index == 0) {
         return arguments[index];
@@ -128,7 +135,9 @@ std::uint64_t argument_value(const SyscallInfo& call, std::size_t index, std::sp
     return (arguments[index - 1] << 32) | (arguments[index] & 0xffffffffu);
 }
 
-void append_arguments_json(std::string& out, const SyscallInfo& call, std::span<const std::uint64_t, 6> arguments) {
+void append_arguments_json(std::string& out,
+                           const SyscallInfo& call,
+                           std::span<const std::uint64_t, 6> arguments) {
     out.push_back('{');
     bool first = true;
     for (std::size_t i = 0; i < std::min<std::size_t>(call.argument_count, arguments.size()); ++i) {
@@ -140,8 +149,9 @@ void append_arguments_json(std::string& out, const SyscallInfo& call, std::span<
         first = false;
         const std::uint64_t value = argument_value(call, i, arguments);
         const FlagSet* set = find_flag_set(argument.type);
-        const bool quoted = set != nullptr ? set->rest != FlagRest::kDecimal || !field_word(*set, value).empty()
-                                           : argument.type == "address";
+        const bool quoted =
+            set != nullptr ? set->rest != FlagRest::kDecimal || !field_word(*set, value).empty()
+                           : argument.type == "address";
         out.append(quoted ? "\"" : "");
         append_argument(out, argument.type, value);
         out.append(quoted ? "\"" : "");

@@ -25,17 +25,17 @@ struct FlagWord {
 enum class FlagRest : std::uint8_t { kHex, kOctal, kDecimal };
 
 struct FlagSet {
-    std::string_view type;            // word of syscalls.toml
-    std::uint64_t width_mask;         // bits that the kernel looks at
-    std::uint64_t field_mask;         // bits that `values` name
-    std::uint64_t rest_mask;          // bits without a name
-    std::uint64_t nameless_mask;      // the same, when the field has no name for its part either
-    std::span<const FlagWord> values; // by rising value
-    std::span<const FlagWord> bits;   // in the order in which they are shown
-    std::string_view zero;            // shown when nothing is set
+    std::string_view type;             // word of syscalls.toml
+    std::uint64_t width_mask;          // bits that the kernel looks at
+    std::uint64_t field_mask;          // bits that `values` name
+    std::uint64_t rest_mask;           // bits without a name
+    std::uint64_t nameless_mask;       // the same, when the field has no name for its part either
+    std::span<const FlagWord> values;  // by rising value
+    std::span<const FlagWord> bits;    // in the order in which they are shown
+    std::string_view zero;             // shown when nothing is set
     FlagRest rest;
-    bool last;                        // the word of `values` comes behind the bits
-    bool pair;                        // the number is the argument before it << 32 | this one
+    bool last;  // the word of `values` comes behind the bits
+    bool pair;  // the number is the argument before it << 32 | this one
 };
 
 // By rising type.
@@ -54,9 +54,13 @@ std::string flags_text(std::string_view type, std::uint64_t value);
 void append_argument(std::string& out, std::string_view type, std::uint64_t value);
 
 // The number of an argument that flag sets look at: with the argument before it where the set is one of pairs.
-std::uint64_t argument_value(const SyscallInfo& call, std::size_t index, std::span<const std::uint64_t, 6> arguments);
+std::uint64_t argument_value(const SyscallInfo& call,
+                             std::size_t index,
+                             std::span<const std::uint64_t, 6> arguments);
 
 // The public column `arguments`: {"flags":"O_RDONLY","mode":"000"}.
-void append_arguments_json(std::string& out, const SyscallInfo& call, std::span<const std::uint64_t, 6> arguments);
+void append_arguments_json(std::string& out,
+                           const SyscallInfo& call,
+                           std::span<const std::uint64_t, 6> arguments);
 
 }  // namespace dyetrace::schema

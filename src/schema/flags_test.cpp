@@ -7,12 +7,15 @@ namespace {
 
 TEST(Flags, are_shown_in_the_order_that_strace_has) {
     EXPECT_EQ(flags_text("open_flags", 0), "O_RDONLY");
-    EXPECT_EQ(flags_text("open_flags", 02 | 0100 | 0200 | 02000000), "O_RDWR|O_CREAT|O_EXCL|O_CLOEXEC");
+    EXPECT_EQ(flags_text("open_flags", 02 | 0100 | 0200 | 02000000),
+              "O_RDWR|O_CREAT|O_EXCL|O_CLOEXEC");
     EXPECT_EQ(flags_text("mmap_flags", 0x22), "MAP_PRIVATE|MAP_ANONYMOUS");
-    EXPECT_EQ(flags_text("clone_flags", 0x01200011), "CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD");
+    EXPECT_EQ(flags_text("clone_flags", 0x01200011),
+              "CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD");
     EXPECT_EQ(flags_text("statx_flags", 0x100), "AT_STATX_SYNC_AS_STAT|AT_SYMLINK_NOFOLLOW");
     EXPECT_EQ(flags_text("socket_type", 0x80801), "SOCK_STREAM|SOCK_CLOEXEC|SOCK_NONBLOCK");
-    EXPECT_EQ(flags_text("futex_operation", 0x189), "FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME");
+    EXPECT_EQ(flags_text("futex_operation", 0x189),
+              "FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME");
 }
 
 TEST(Flags, hide_the_parts_of_a_name_of_several_bits) {
@@ -59,12 +62,17 @@ std::string arguments_json(std::string_view name, std::array<std::uint64_t, 6> a
 }
 
 TEST(Arguments, are_json_by_name_without_pointers_and_descriptors) {
-    EXPECT_EQ(arguments_json("openat", {0xffffff9c, 0x7000, 0x80000, 0}), R"({"dfd":"AT_FDCWD","flags":"O_RDONLY|O_CLOEXEC","mode":"000"})");
-    EXPECT_EQ(arguments_json("openat", {5, 0x7000, 0, 0}), R"({"dfd":5,"flags":"O_RDONLY","mode":"000"})");
+    EXPECT_EQ(arguments_json("openat", {0xffffff9c, 0x7000, 0x80000, 0}),
+              R"({"dfd":"AT_FDCWD","flags":"O_RDONLY|O_CLOEXEC","mode":"000"})");
+    EXPECT_EQ(arguments_json("openat", {5, 0x7000, 0, 0}),
+              R"({"dfd":5,"flags":"O_RDONLY","mode":"000"})");
     EXPECT_EQ(arguments_json("read", {3, 0x7000, 512}), R"({"count":512})");
-    EXPECT_EQ(arguments_json("setsockopt", {3, 6, 1, 0x7000, 4}), R"({"level":"SOL_TCP","optname":"TCP_NODELAY","optlen":4})");
-    EXPECT_EQ(arguments_json("setsockopt", {3, 1, 9999, 0x7000, 4}), R"({"level":"SOL_SOCKET","optname":"0x270f","optlen":4})");
-    EXPECT_EQ(arguments_json("lseek", {3, std::uint64_t(-5), 2}), R"({"offset":-5,"whence":"SEEK_END"})");
+    EXPECT_EQ(arguments_json("setsockopt", {3, 6, 1, 0x7000, 4}),
+              R"({"level":"SOL_TCP","optname":"TCP_NODELAY","optlen":4})");
+    EXPECT_EQ(arguments_json("setsockopt", {3, 1, 9999, 0x7000, 4}),
+              R"({"level":"SOL_SOCKET","optname":"0x270f","optlen":4})");
+    EXPECT_EQ(arguments_json("lseek", {3, std::uint64_t(-5), 2}),
+              R"({"offset":-5,"whence":"SEEK_END"})");
     EXPECT_EQ(arguments_json("munmap", {0x7f00, 4096}), R"({"addr":"0x7f00","len":4096})");
     EXPECT_EQ(arguments_json("fchown", {3, 1000, 0xffffffff}), R"({"user":1000,"group":-1})");
     EXPECT_EQ(arguments_json("getpid", {}), "{}");

@@ -122,7 +122,8 @@ class IdTable {
     }
 
     std::size_t entries_max_;
-    std::vector<std::uint32_t> slots_;  // number of an entry, 0: free; at most half full; a power of two
+    std::vector<std::uint32_t>
+        slots_;  // number of an entry, 0: free; at most half full; a power of two
     std::vector<std::unique_ptr<Entry>> entries_;
     std::size_t hand_ = 0;
     std::uint64_t dropped_ = 0;

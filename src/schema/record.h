@@ -47,11 +47,15 @@ const Record* as(RecordBytes record) {
 }
 
 // Content of the first attachment of a kind behind `fixed_size` bytes; nothing if there is none or it is cut.
-std::optional<std::string_view> attachment(RecordBytes record, std::size_t fixed_size, Attachment kind);
+std::optional<std::string_view> attachment(RecordBytes record,
+                                           std::size_t fixed_size,
+                                           Attachment kind);
 
 template <typename Record>
 std::optional<std::string_view> attachment(const Record& record, Attachment kind) {
-    return attachment(RecordBytes(reinterpret_cast<const std::byte*>(&record), record.header.size), sizeof(Record), kind);
+    return attachment(RecordBytes(reinterpret_cast<const std::byte*>(&record), record.header.size),
+                      sizeof(Record),
+                      kind);
 }
 
 }  // namespace dyetrace::schema

@@ -46,7 +46,8 @@ OwnedRecord build(Record fields, AttachmentList attachments) {
     char* at = reinterpret_cast<char*>(words.data()) + sizeof(fields);
     for (const auto& [kind, content] : attachments) {
         const std::string_view kept = content.substr(0, kContentMax);
-        const AttachmentHeader header{static_cast<std::uint16_t>(kind), static_cast<std::uint16_t>(kept.size()), 0};
+        const AttachmentHeader header{
+            static_cast<std::uint16_t>(kind), static_cast<std::uint16_t>(kept.size()), 0};
         std::memcpy(at, &header, sizeof(header));
         std::memcpy(at + sizeof(header), kept.data(), kept.size());
         at += sizeof(header) + (kept.size() + 7) / 8 * 8;
@@ -55,7 +56,8 @@ OwnedRecord build(Record fields, AttachmentList attachments) {
 }
 
 template <typename Record>
-OwnedRecord build(Record fields, std::initializer_list<std::pair<Attachment, std::string_view>> attachments = {}) {
+OwnedRecord build(Record fields,
+                  std::initializer_list<std::pair<Attachment, std::string_view>> attachments = {}) {
     return build(fields, AttachmentList(attachments.begin(), attachments.size()));
 }
 

@@ -32,10 +32,10 @@ struct ColumnInfo {
     const char* name;
     ColumnType type;
     ColumnSource source;
-    std::uint16_t offset;            // from the record's first byte
-    std::uint16_t size;              // bytes
-    std::int8_t present_bit;         // NULL unless set; -1: never NULL
-    std::uint8_t attachment;         // enum Attachment
+    std::uint16_t offset;     // from the record's first byte
+    std::uint16_t size;       // bytes
+    std::int8_t present_bit;  // NULL unless set; -1: never NULL
+    std::uint8_t attachment;  // enum Attachment
 };
 
 struct RecordInfo {

@@ -20,7 +20,7 @@ struct SyscallInfo {
     Abi abi;
     std::uint16_t number;
     std::string_view name;
-    Class event_class;         // of calls that are not io; io becomes file, network or pipe by the object
+    Class event_class;  // of calls that are not io; io becomes file, network or pipe by the object
     std::string_view returns;  // a word of syscalls.toml: bytes, fd, zero, …
     bool decoded;
     bool is_io;

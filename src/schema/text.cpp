@@ -14,7 +14,9 @@ namespace {
 
 // Bytes of the valid UTF-8 sequence at the start of `s` (Unicode 15, table 3-7), 0 if there is none.
 std::size_t utf8_length(std::string_view s) {
-    const auto byte = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
+    const auto byte = [&](std::size_t i) {
+        return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u;
+    };
     const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
     const unsigned first = byte(0);
     if (first < 0x80) {
@@ -82,7 +84,8 @@ std::optional<std::string> unescaped(std::string_view text) {
             i += 1;
             continue;
         }
-        if (i + 3 >= text.size() || text[i + 1] != 'x' || hex_value(text[i + 2]) < 0 || hex_value(text[i + 3]) < 0) {
+        if (i + 3 >= text.size() || text[i + 1] != 'x' || hex_value(text[i + 2]) < 0 ||
+            hex_value(text[i + 3]) < 0) {
             return std::nullopt;
         }
         out.push_back(static_cast<char>(hex_value(text[i + 2]) * 16 + hex_value(text[i + 3])));
@@ -93,7 +96,8 @@ std::optional<std::string> unescaped(std::string_view text) {
 
 std::string ip_text(std::uint16_t family, const std::uint8_t* bytes) {
     std::array<char, INET6_ADDRSTRLEN> text{};
-    if ((family != AF_INET && family != AF_INET6) || inet_ntop(family, bytes, text.data(), text.size()) == nullptr) {
+    if ((family != AF_INET && family != AF_INET6) ||
+        inet_ntop(family, bytes, text.data(), text.size()) == nullptr) {
         return {};
     }
     return text.data();
@@ -108,7 +112,9 @@ std::optional<SocketAddress> parse_socket_address(std::string_view sockaddr) {
     if (family == AF_INET && sockaddr.size() >= sizeof(sockaddr_in)) {
         sockaddr_in in{};
         std::memcpy(&in, sockaddr.data(), sizeof(in));
-        return SocketAddress{ip_text(family, reinterpret_cast<const std::uint8_t*>(&in.sin_addr)), ntohs(in.sin_port), true};
+        return SocketAddress{ip_text(family, reinterpret_cast<const std::uint8_t*>(&in.sin_addr)),
+                             ntohs(in.sin_port),
+                             true};
     }
     constexpr std::size_t kIn6Min = 24;  // SIN6_LEN_RFC2133: without the scope id
     if (family == AF_INET6 && sockaddr.size() >= kIn6Min) {

@@ -21,8 +21,12 @@ Value at(duckdb_vector vector, idx_t row) {
     return static_cast<const Value*>(duckdb_vector_get_data(vector))[row];
 }
 
-Int128 joined(duckdb_hugeint value) { return (Int128{value.upper} << 64) | Int128{value.lower}; }
-UInt128 joined(duckdb_uhugeint value) { return (UInt128{value.upper} << 64) | UInt128{value.lower}; }
+Int128 joined(duckdb_hugeint value) {
+    return (Int128{value.upper} << 64) | Int128{value.lower};
+}
+UInt128 joined(duckdb_uhugeint value) {
+    return (UInt128{value.upper} << 64) | UInt128{value.lower};
+}
 
 template <typename Number>
 void append_number(std::string& out, Number number) {
@@ -55,7 +59,10 @@ void append_decimal(std::string& out, Int128 value, unsigned scale) {
     }
 }
 
-void append_decimal_cell(std::string& out, duckdb_vector vector, duckdb_logical_type type, idx_t row) {
+void append_decimal_cell(std::string& out,
+                         duckdb_vector vector,
+                         duckdb_logical_type type,
+                         idx_t row) {
     const unsigned scale = duckdb_decimal_scale(type);
     switch (duckdb_decimal_internal_type(type)) {
         case DUCKDB_TYPE_SMALLINT:
@@ -81,7 +88,11 @@ void append_date(std::string& out, std::int64_t days) {
 // `fraction` of a second in units of 1/`per_second`, written with as many digits as it has, without trailing zeros.
 void append_time(std::string& out, std::int64_t units, std::int64_t per_second, int digits) {
     const std::int64_t seconds = units / per_second;
-    fmt::format_to(std::back_inserter(out), "{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    fmt::format_to(std::back_inserter(out),
+                   "{:02}:{:02}:{:02}",
+                   seconds / 3600,
+                   seconds / 60 % 60,
+                   seconds % 60);
     if (const std::int64_t fraction = units % per_second; fraction != 0) {
         std::string text = fmt::format("{:0{}}", fraction, digits);
         text.erase(text.find_last_not_of('0') + 1);
@@ -90,7 +101,8 @@ void append_time(std::string& out, std::int64_t units, std::int64_t per_second, 
 }
 
 void append_timestamp(std::string& out, std::int64_t units, std::int64_t per_second, int digits) {
-    if (units == std::numeric_limits<std::int64_t>::max() || units == -std::numeric_limits<std::int64_t>::max()) {
+    if (units == std::numeric_limits<std::int64_t>::max() ||
+        units == -std::numeric_limits<std::int64_t>::max()) {
         out.append(units > 0 ? "infinity" : "-infinity");
         return;
     }
@@ -110,7 +122,8 @@ void append_interval(std::string& out, duckdb_interval interval) {
     std::string text;
     const auto part = [&](std::int64_t count, const char* unit) {
         if (count != 0) {
-            text += fmt::format("{}{} {}{}", text.empty() ? "" : " ", count, unit, count == 1 ? "" : "s");
+            text += fmt::format(
+                "{}{} {}{}", text.empty() ? "" : " ", count, unit, count == 1 ? "" : "s");
         }
     };
     part(interval.months / 12, "year");
@@ -236,7 +249,8 @@ bool append_number_cell(std::string& out, duckdb_type type, duckdb_vector vector
 }
 
 // Times and other words; false: a type that is none.
-bool append_word_cell(std::string& out, duckdb_type id, duckdb_vector vector, duckdb_logical_type type, idx_t row) {
+bool append_word_cell(
+    std::string& out, duckdb_type id, duckdb_vector vector, duckdb_logical_type type, idx_t row) {
     switch (id) {
         case DUCKDB_TYPE_VARCHAR:
             return out.append(string_at(vector, row)), true;
@@ -268,11 +282,14 @@ bool append_word_cell(std::string& out, duckdb_type id, duckdb_vector vector, du
     }
 }
 
-bool append_nested_cell(std::string& out, duckdb_type id, duckdb_vector vector, duckdb_logical_type type, idx_t row) {
+bool append_nested_cell(
+    std::string& out, duckdb_type id, duckdb_vector vector, duckdb_logical_type type, idx_t row) {
     switch (id) {
         case DUCKDB_TYPE_LIST: {
             const auto entry = at<duckdb_list_entry>(vector, row);
-            return append_items(out, duckdb_list_vector_get_child(vector), entry.offset, entry.length), true;
+            return append_items(
+                       out, duckdb_list_vector_get_child(vector), entry.offset, entry.length),
+                   true;
         }
         case DUCKDB_TYPE_ARRAY: {
             const idx_t size = duckdb_array_type_array_size(type);
@@ -317,7 +334,9 @@ CellKind cell_kind_of(duckdb_type type) {
     }
 }
 
-bool is_64_bit(duckdb_type type) { return type == DUCKDB_TYPE_BIGINT || type == DUCKDB_TYPE_UBIGINT; }
+bool is_64_bit(duckdb_type type) {
+    return type == DUCKDB_TYPE_BIGINT || type == DUCKDB_TYPE_UBIGINT;
+}
 
 CellKind append_cell(std::string& out, duckdb_vector vector, idx_t row, bool as_json) {
     std::uint64_t* const validity = duckdb_vector_get_validity(vector);
@@ -326,7 +345,8 @@ CellKind append_cell(std::string& out, duckdb_vector vector, idx_t row, bool as_
     }
     const OwnedLogicalType type(duckdb_vector_get_column_type(vector));
     const duckdb_type id = duckdb_get_type_id(type.get());
-    if (append_number_cell(out, id, vector, row) || append_nested_cell(out, id, vector, type.get(), row)) {
+    if (append_number_cell(out, id, vector, row) ||
+        append_nested_cell(out, id, vector, type.get(), row)) {
         return cell_kind_of(id);
     }
     switch (id) {
@@ -359,6 +379,8 @@ void append_json_string(std::string& out, std::string_view text) {
         if (c == '"' || c == '\\') {
             out.push_back('\\');
             out.push_back(c);
+        } else if (c == '\n' || c == '\t') {
+            out.append(c == '\n' ? "\\n" : "\\t");
         } else if (static_cast<unsigned char>(c) < 0x20) {
             fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
         } else {

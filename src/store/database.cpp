@@ -27,7 +27,8 @@ std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot) {
         for (const std::string& file : files) {
             list += (list.empty() ? "" : ", ") + sql_text(file);
         }
-        parts.push_back(fmt::format("SELECT * FROM read_parquet([{}], union_by_name = true)", list));
+        parts.push_back(
+            fmt::format("SELECT * FROM read_parquet([{}], union_by_name = true)", list));
     }
     if (!snapshot.segments.empty() || files.empty()) {
         parts.push_back(fmt::format("SELECT * FROM _records('{}')", info.name));
@@ -35,7 +36,9 @@ std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot) {
     if (info.id == schema::RecordId::kGap) {
         parts.push_back("SELECT * FROM live_gap");
     }
-    return fmt::format("CREATE OR REPLACE VIEW raw_{} AS {};\n", info.name, fmt::join(parts, " UNION ALL BY NAME "));
+    return fmt::format("CREATE OR REPLACE VIEW raw_{} AS {};\n",
+                       info.name,
+                       fmt::join(parts, " UNION ALL BY NAME "));
 }
 
 Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
@@ -43,14 +46,16 @@ Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
                                              idx_t index,
                                              const std::atomic<bool>* cancelled) {
     OwnedStatement statement;
-    if (duckdb_prepare_extracted_statement(engine.connection(), statements, index, statement.out()) != DuckDBSuccess) {
+    if (duckdb_prepare_extracted_statement(
+            engine.connection(), statements, index, statement.out()) != DuckDBSuccess) {
         return engine_error(duckdb_prepare_error(statement.get()));
     }
     OwnedPending pending;
     if (duckdb_pending_prepared_streaming(statement.get(), pending.out()) != DuckDBSuccess) {
         return engine_error(duckdb_pending_error(pending.get()));
     }
-    for (duckdb_pending_state state = DUCKDB_PENDING_RESULT_NOT_READY; !duckdb_pending_execution_is_finished(state);) {
+    for (duckdb_pending_state state = DUCKDB_PENDING_RESULT_NOT_READY;
+         !duckdb_pending_execution_is_finished(state);) {
         if (cancelled != nullptr && cancelled->load()) {
             duckdb_interrupt(engine.connection());
             return Error(ErrorCode::kInterrupted, "interrupted");
@@ -100,9 +105,15 @@ std::string TraceLosses::text() const {
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Database::~Database() = default;
 
-const std::string& Database::path() const { return parts_->folder.path(); }
-trace::TraceState Database::state() const { return parts_->snapshot.state; }
-const TraceLosses& Database::losses() const { return parts_->losses; }
+const std::string& Database::path() const {
+    return parts_->folder.path();
+}
+trace::TraceState Database::state() const {
+    return parts_->snapshot.state;
+}
+const TraceLosses& Database::losses() const {
+    return parts_->losses;
+}
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, DatabaseOptions options) {
     TRY(trace::TraceFolder folder, trace::TraceFolder::open(path));
@@ -111,7 +122,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Databa
     engine_options.memory_limit = options.memory_limit;
     TRY(Engine engine, Engine::open(engine_options));
     auto parts = std::make_unique<Parts>(Parts{std::move(folder), std::move(engine), {}, {}, {}});
-    parts->threads = options.threads > 0 ? options.threads : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+    parts->threads = options.threads > 0
+                         ? options.threads
+                         : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
     TRY(register_record_scan(parts->engine, parts->source));
     std::unique_ptr<Database> database(new Database(std::move(parts)));
     TRY(database->look());
@@ -119,7 +132,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Databa
     return database;
 }
 
-Result<void> Database::refresh() { return look(); }
+Result<void> Database::refresh() {
+    return look();
+}
 
 Result<void> Database::look() {
     Parts& parts = *parts_;
@@ -137,24 +152,27 @@ Result<void> Database::look() {
     for (const schema::RecordInfo& info : schema::records()) {
         views += raw_view(info, parts.snapshot);
     }
-    TRY(parts.engine.run(views + schema::public_sql()).with_context(fmt::format("cannot open '{}'", path())));
+    TRY(parts.engine.run(views + schema::public_sql())
+            .with_context(fmt::format("cannot open '{}'", path())));
     return count_losses();
 }
 
 Result<void> Database::count_losses() {
     const std::string unknown = std::to_string(UINT64_MAX);
-    return query(fmt::format("SELECT count(*), coalesce(sum(lost) FILTER (lost < {0}), 0)::UBIGINT, "
-                             "count(*) FILTER (lost = {0}), count(*) FILTER (reason = {1}) FROM raw_gap",
-                             unknown,
-                             static_cast<unsigned>(schema::GapReason::kRecorderDied)),
-                 [this](Rows& rows) -> Result<void> {
-                     TRY(const std::span<const Cell> row, rows.next());
-                     TRY(parts_->losses.gaps, number_in(row[0]));
-                     TRY(parts_->losses.lost, number_in(row[1]));
-                     TRY(parts_->losses.unknown_gaps, number_in(row[2]));
-                     parts_->losses.recorder_died = row[3].text != "0";
-                     return {};
-                 });
+    return query(
+        fmt::format(
+            "SELECT count(*), least(coalesce(sum(lost) FILTER (lost < {0}), 0), {0})::UBIGINT, "
+            "count(*) FILTER (lost = {0}), count(*) FILTER (reason = {1}) FROM raw_gap",
+            unknown,
+            static_cast<unsigned>(schema::GapReason::kRecorderDied)),
+        [this](Rows& rows) -> Result<void> {
+            TRY(const std::span<const Cell> row, rows.next());
+            TRY(parts_->losses.gaps, number_in(row[0]));
+            TRY(parts_->losses.lost, number_in(row[1]));
+            TRY(parts_->losses.unknown_gaps, number_in(row[2]));
+            parts_->losses.recorder_died = row[3].text != "0";
+            return {};
+        });
 }
 
 Result<void> Database::query(const std::string& sql,
@@ -162,8 +180,10 @@ Result<void> Database::query(const std::string& sql,
                              const std::atomic<bool>* cancelled) {
     const Engine& engine = parts_->engine;
     OwnedStatements statements;
-    const idx_t count = duckdb_extract_statements(engine.connection(), sql.c_str(), statements.out());
-    if (const char* const message = duckdb_extract_statements_error(statements.get()); message != nullptr) {
+    const idx_t count =
+        duckdb_extract_statements(engine.connection(), sql.c_str(), statements.out());
+    if (const char* const message = duckdb_extract_statements_error(statements.get());
+        message != nullptr) {
         return engine_error(message);
     }
     for (idx_t i = 0; i < count; ++i) {
@@ -176,18 +196,23 @@ Result<void> Database::query(const std::string& sql,
 
 Result<void> Database::write_parquet(const std::string& select, const std::string& file) {
     std::string statement = select;
-    while (!statement.empty() && (statement.back() == ';' || std::isspace(static_cast<unsigned char>(statement.back())) != 0)) {
+    while (!statement.empty() &&
+           (statement.back() == ';' ||
+            std::isspace(static_cast<unsigned char>(statement.back())) != 0)) {
         statement.pop_back();
     }
-    return parts_->engine.run(
-        fmt::format("COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd)", statement, sql_text(file)));
+    return parts_->engine.run(fmt::format(
+        "COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd)", statement, sql_text(file)));
 }
 
 Result<std::vector<std::string>> Database::names() {
     std::vector<std::string> names;
-    TRY(query("SELECT DISTINCT name FROM (SELECT view_name AS name FROM duckdb_views() WHERE NOT internal UNION ALL "
+    TRY(
+        query("SELECT DISTINCT name FROM (SELECT view_name AS name FROM duckdb_views() WHERE NOT "
+              "internal UNION ALL "
               "SELECT column_name FROM duckdb_columns() WHERE NOT internal) "
-              "WHERE name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'raw\\_%' ESCAPE '\\' AND name NOT LIKE 'live\\_%' ESCAPE '\\' "
+              "WHERE name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'raw\\_%' ESCAPE '\\' AND "
+              "name NOT LIKE 'live\\_%' ESCAPE '\\' "
               "ORDER BY name",
               [&](Rows& rows) -> Result<void> {
                   for (;;) {

@@ -38,8 +38,8 @@ struct DatabaseOptions {
 // What is missing from a trace. Every answer about it should say so.
 struct TraceLosses {
     std::uint64_t gaps = 0;
-    std::uint64_t lost = 0;             // events, where their number is known
-    std::uint64_t unknown_gaps = 0;     // gaps of which nobody knows how many events they cost
+    std::uint64_t lost = 0;          // events, where their number is known
+    std::uint64_t unknown_gaps = 0;  // gaps of which nobody knows how many events they cost
     bool recorder_died = false;
 
     // "3 gaps: 120 events lost; how many more is not known (the recorder died)"; empty: nothing is missing.
@@ -50,7 +50,8 @@ struct TraceLosses {
 struct SqlFunction {
     std::string name;
     std::size_t arguments = 1;
-    std::function<std::optional<std::string>(const std::vector<std::optional<std::string_view>>&)> call;
+    std::function<std::optional<std::string>(const std::vector<std::optional<std::string_view>>&)>
+        call;
 };
 
 class Database {

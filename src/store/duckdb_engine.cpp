@@ -5,12 +5,15 @@
 #include <array>
 #include <utility>
 
+#include "store/duckdb_loader.h"
+
 namespace dyetrace::store {
 namespace {
 
 Result<void> set(duckdb_config config, const char* name, const std::string& value) {
     if (duckdb_set_config(config, name, value.c_str()) != DuckDBSuccess) {
-        return Error(ErrorCode::kInvalidArgument, fmt::format("DuckDB refuses {} = '{}'", name, value));
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("DuckDB refuses {} = '{}'", name, value));
     }
     return {};
 }
@@ -35,6 +38,7 @@ std::string sql_text(std::string_view text) {
 }
 
 Result<Engine> Engine::open(const EngineOptions& options) {
+    TRY(load_duckdb());
     OwnedConfig config;
     if (duckdb_create_config(config.out()) != DuckDBSuccess) {
         return Error(ErrorCode::kLimitReached, "no memory for DuckDB");

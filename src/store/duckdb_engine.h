@@ -60,9 +60,9 @@ using OwnedChunk = Owned<duckdb_data_chunk, duckdb_destroy_data_chunk>;
 using OwnedResult = Owned<duckdb_result, duckdb_destroy_result>;
 
 struct EngineOptions {
-    int threads = 0;                // 0: as many as CPUs
-    std::string memory_limit;       // "512MB"; empty: DuckDB's own, 80 % of the machine
-    std::string temporary_folder;   // where queries larger than memory go; empty: nowhere
+    int threads = 0;               // 0: as many as CPUs
+    std::string memory_limit;      // "512MB"; empty: DuckDB's own, 80 % of the machine
+    std::string temporary_folder;  // where queries larger than memory go; empty: nowhere
     bool may_write_files = true;
 };
 

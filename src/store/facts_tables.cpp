@@ -22,7 +22,9 @@ Result<void> insert_gaps(const Engine& engine, const std::vector<trace::LostRang
 }
 
 Result<void> make_hosts_table(const Engine& engine, const std::vector<trace::Host>& hosts) {
-    TRY(engine.run("CREATE OR REPLACE TABLE _hosts (host_index USMALLINT, name VARCHAR, boot_id VARCHAR, kernel VARCHAR, "
+    TRY(
+        engine.run("CREATE OR REPLACE TABLE _hosts (host_index USMALLINT, name VARCHAR, boot_id "
+                   "VARCHAR, kernel VARCHAR, "
                    "machine VARCHAR, cpus UINTEGER, wall_offset_ns BIGINT)"));
     for (const trace::Host& host : hosts) {
         TRY(engine.run(fmt::format("INSERT INTO _hosts VALUES ({}, {}, {}, {}, {}, {}, {})",

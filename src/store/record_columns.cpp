@@ -29,7 +29,10 @@ void copy_field(std::span<const RecordBytes> rows, std::size_t offset, void* int
     }
 }
 
-void copy_field_of_size(std::span<const RecordBytes> rows, std::size_t offset, std::size_t size, void* into) {
+void copy_field_of_size(std::span<const RecordBytes> rows,
+                        std::size_t offset,
+                        std::size_t size,
+                        void* into) {
     switch (size) {
         case 1:
             return copy_field<std::uint8_t>(rows, offset, into);
@@ -78,7 +81,8 @@ duckdb_type duckdb_type_of(ColumnType type) {
     CHECK(false, "a column of the schema has an unknown type");
 }
 
-ColumnWriter::ColumnWriter(const schema::RecordInfo& info) : info_(&info), present_(duckdb_vector_size()) {
+ColumnWriter::ColumnWriter(const schema::RecordInfo& info)
+    : info_(&info), present_(duckdb_vector_size()) {
     for (const ColumnInfo& column : info.columns) {
         if (std::string_view(column.name) == "family" && column.size == sizeof(std::uint16_t)) {
             family_offset_ = column.offset;
@@ -171,7 +175,8 @@ void ColumnWriter::write_port(const ColumnInfo& column, duckdb_vector vector) {
 
 void ColumnWriter::write_text(const ColumnInfo& column, duckdb_vector vector) {
     std::uint64_t* const validity = writable_validity(vector);
-    const bool attached = column.source == ColumnSource::kAttachment || column.source == ColumnSource::kAddress;
+    const bool attached =
+        column.source == ColumnSource::kAttachment || column.source == ColumnSource::kAddress;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
         if (i % 64 == 0) {
             validity[i / 64] = 0;
@@ -190,8 +195,10 @@ bool ColumnWriter::append_text(const ColumnInfo& column, RecordBytes record) {
     const auto kind = static_cast<schema::Attachment>(column.attachment);
     std::string_view bytes;
     if (column.source == ColumnSource::kIp) {
-        const auto family = family_offset_ == 0 ? std::uint16_t{0} : load<std::uint16_t>(record, family_offset_);
-        text_ = schema::ip_text(family, reinterpret_cast<const std::uint8_t*>(record.data()) + column.offset);
+        const auto family =
+            family_offset_ == 0 ? std::uint16_t{0} : load<std::uint16_t>(record, family_offset_);
+        text_ = schema::ip_text(
+            family, reinterpret_cast<const std::uint8_t*>(record.data()) + column.offset);
         return !text_.empty();
     }
     if (column.source == ColumnSource::kText) {

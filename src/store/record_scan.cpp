@@ -28,7 +28,9 @@ struct ScanState {
 
 // What one thread reads.
 struct ThreadState {
-    explicit ThreadState(const schema::RecordInfo& info) : writer(info) { rows.reserve(duckdb_vector_size()); }
+    explicit ThreadState(const schema::RecordInfo& info) : writer(info) {
+        rows.reserve(duckdb_vector_size());
+    }
     ColumnWriter writer;
     trace::BlockReader reader;
     const ScanBlock* block = nullptr;
@@ -52,8 +54,10 @@ const schema::RecordInfo* find_record_named(const std::string& name) {
 
 void bind(duckdb_bind_info bind) {
     const OwnedValue parameter(duckdb_bind_get_parameter(bind, 0));
-    const std::unique_ptr<char, void (*)(void*)> name(duckdb_get_varchar(parameter.get()), &duckdb_free);
-    const schema::RecordInfo* const info = name == nullptr ? nullptr : find_record_named(name.get());
+    const std::unique_ptr<char, void (*)(void*)> name(duckdb_get_varchar(parameter.get()),
+                                                      &duckdb_free);
+    const schema::RecordInfo* const info =
+        name == nullptr ? nullptr : find_record_named(name.get());
     if (info == nullptr) {
         duckdb_bind_set_error(bind, "_records: no such record");
         return;
@@ -63,10 +67,13 @@ void bind(duckdb_bind_info bind) {
         duckdb_bind_add_result_column(bind, column.name, type.get());
     }
     const auto* const source = static_cast<const RecordSource*>(duckdb_bind_get_extra_info(bind));
-    duckdb_bind_set_bind_data(bind, std::make_unique<Binding>(Binding{source, info}).release(), &destroy<Binding>);
+    duckdb_bind_set_bind_data(
+        bind, std::make_unique<Binding>(Binding{source, info}).release(), &destroy<Binding>);
 }
 
-const Binding& binding_of(duckdb_init_info init) { return *static_cast<const Binding*>(duckdb_init_get_bind_data(init)); }
+const Binding& binding_of(duckdb_init_info init) {
+    return *static_cast<const Binding*>(duckdb_init_get_bind_data(init));
+}
 
 void init(duckdb_init_info init) {
     const Binding& binding = binding_of(init);
@@ -80,7 +87,8 @@ void init(duckdb_init_info init) {
     for (idx_t i = 0; i < duckdb_init_get_column_count(init); ++i) {
         state->columns.push_back(duckdb_init_get_column_index(init, i));
     }
-    const auto useful = std::clamp<std::size_t>(state->blocks.size(), 1, static_cast<std::size_t>(binding.source->threads));
+    const auto useful = std::clamp<std::size_t>(
+        state->blocks.size(), 1, static_cast<std::size_t>(binding.source->threads));
     duckdb_init_set_max_threads(init, useful);
     duckdb_init_set_init_data(init, state.release(), &destroy<ScanState>);
 }
@@ -115,7 +123,8 @@ Result<bool> enter_next_block(ScanState& scan, ThreadState& thread) {
     const trace::SegmentReader& segment = *thread.block->segment;
     TRY(const auto records, thread.reader.read(segment, thread.block->header));
     if (!records) {
-        return Error(ErrorCode::kCorrupt, fmt::format("'{}' changed while it was read", segment.path()));
+        return Error(ErrorCode::kCorrupt,
+                     fmt::format("'{}' changed while it was read", segment.path()));
     }
     thread.walk = trace::RecordWalk(*records);
     return true;
@@ -151,7 +160,8 @@ Result<void> register_record_scan(const Engine& engine, const RecordSource& sour
     const OwnedLogicalType text(duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR));
     duckdb_table_function_set_name(function.get(), "_records");
     duckdb_table_function_add_parameter(function.get(), text.get());
-    duckdb_table_function_set_extra_info(function.get(), const_cast<RecordSource*>(&source), nullptr);
+    duckdb_table_function_set_extra_info(
+        function.get(), const_cast<RecordSource*>(&source), nullptr);
     duckdb_table_function_set_bind(function.get(), &bind);
     duckdb_table_function_set_init(function.get(), &init);
     duckdb_table_function_set_local_init(function.get(), &init_thread);

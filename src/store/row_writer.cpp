@@ -22,7 +22,9 @@ constexpr std::size_t kSinkBytes = 64 * 1024;
 
 // The code point of a character that must not reach a terminal as it is, and its bytes; 0 if the first one is harmless.
 std::pair<unsigned, std::size_t> dangerous(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+    const auto byte = [&](std::size_t i) {
+        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+    };
     if (byte(0) < 0x20 || byte(0) == 0x7f) {
         return {byte(0) == 0 ? 0x100u : byte(0), 1};
     }
@@ -30,9 +32,11 @@ std::pair<unsigned, std::size_t> dangerous(std::string_view text) {
         return {byte(1), 2};
     }
     const unsigned point = ((byte(0) & 0x0fu) << 12) | ((byte(1) & 0x3fu) << 6) | (byte(2) & 0x3fu);
-    const bool turns = (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) || point == 0x200e ||
-                       point == 0x200f || point == 0x2028 || point == 0x2029;
-    return byte(0) == 0xe2 && turns ? std::pair<unsigned, std::size_t>{point, 3} : std::pair<unsigned, std::size_t>{0, 1};
+    const bool turns = (point >= 0x202a && point <= 0x202e) ||
+                       (point >= 0x2066 && point <= 0x2069) || point == 0x200e || point == 0x200f ||
+                       point == 0x2028 || point == 0x2029;
+    return byte(0) == 0xe2 && turns ? std::pair<unsigned, std::size_t>{point, 3}
+                                    : std::pair<unsigned, std::size_t>{0, 1};
 }
 
 // Collects small pieces; what is left goes out with finish().
@@ -78,8 +82,9 @@ Result<void> write_csv(Rows& rows, Output& out) {
         for (std::size_t i = 0; i < row.size(); ++i) {
             out.text().append(i == 0 ? "" : ",");
             // NULL is nothing, empty text is "".
-            row[i].kind == CellKind::kText && row[i].text.empty() ? static_cast<void>(out.text().append("\"\""))
-                                                                  : append_csv(out.text(), row[i].text);
+            row[i].kind == CellKind::kText&& row[i].text.empty()
+                ? static_cast<void>(out.text().append("\"\""))
+                : append_csv(out.text(), row[i].text);
         }
         out.text().append("\r\n");
         TRY(out.line_done());
@@ -152,7 +157,9 @@ void shrink(TableLayout& layout, std::size_t width) {
     }
 }
 
-TableLayout lay_out(const std::vector<ResultColumn>& columns, const std::vector<Line>& lines, std::size_t width) {
+TableLayout lay_out(const std::vector<ResultColumn>& columns,
+                    const std::vector<Line>& lines,
+                    std::size_t width) {
     TableLayout layout;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         std::size_t needed = base::display_width(harmless(columns[i].name));
@@ -188,7 +195,11 @@ void append_block(std::string& out, const Line& names, const Line& line, std::si
     }
     fmt::format_to(std::back_inserter(out), "row {}\n", number);
     for (std::size_t i = 0; i < line.size(); ++i) {
-        out.append("  ").append(base::left_aligned(names[i], widest)).append("  ").append(line[i]).append("\n");
+        out.append("  ")
+            .append(base::left_aligned(names[i], widest))
+            .append("  ")
+            .append(line[i])
+            .append("\n");
     }
 }
 
@@ -237,7 +248,8 @@ Result<void> write_table(Rows& rows, std::size_t width, Output& out) {
     std::size_t number = 0;
     const auto append = [&](const Line& line) -> Result<void> {
         ++number;
-        layout.as_blocks ? append_block(out.text(), names, line, number) : append_line(out.text(), layout, line);
+        layout.as_blocks ? append_block(out.text(), names, line, number)
+                         : append_line(out.text(), layout, line);
         return out.line_done();
     };
     for (const Line& line : first) {

@@ -24,12 +24,14 @@
 namespace dyetrace::store {
 namespace {
 
-// Level 1 and V2's delta encodings: the smallest files per second of work (reference: docs/performance.md).
+// Level 1 and V2's delta encodings: small files for little work. Row groups are DuckDB's own size.
 constexpr const char* kParquetOptions =
-    "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARQUET_VERSION V2, ROW_GROUP_SIZE 122880)";
+    "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARQUET_VERSION V2, ROW_GROUP_SIZE "
+    "122880)";
 
 // DuckDB beside a recording: one thread that keeps the order of rows, and less memory than a segment.
-const EngineOptions kSealingEngine{.threads = 1, .memory_limit = "512MB", .temporary_folder = "", .may_write_files = true};
+const EngineOptions kSealingEngine{
+    .threads = 1, .memory_limit = "512MB", .temporary_folder = "", .may_write_files = true};
 
 std::string sealing_path(const trace::TraceFolder& folder, std::uint64_t number) {
     return fmt::format("{}/sealing-{:06}", folder.path(), number);
@@ -44,7 +46,9 @@ Result<void> make_empty_folder(const std::string& path) {
     return {};
 }
 
-Result<void> copy_to_parquet(const Engine& engine, const std::string& select, const std::string& path) {
+Result<void> copy_to_parquet(const Engine& engine,
+                             const std::string& select,
+                             const std::string& path) {
     return engine.run(fmt::format("COPY ({}) TO {} {}", select, sql_text(path), kParquetOptions));
 }
 
@@ -57,19 +61,23 @@ RecordSource ordered_source(const trace::SegmentReader& segment) {
     const auto key = [](const ScanBlock& block) {
         return std::tuple(block.header.host_index, block.header.cpu, block.header.first_sequence);
     };
-    std::stable_sort(source.blocks.begin(), source.blocks.end(), [&](const ScanBlock& a, const ScanBlock& b) {
-        return key(a) < key(b);
-    });
+    std::stable_sort(source.blocks.begin(),
+                     source.blocks.end(),
+                     [&](const ScanBlock& a, const ScanBlock& b) { return key(a) < key(b); });
     return source;
 }
 
-Result<void> write_tables(const Engine& engine, const RecordSource& source, bool has_lost, const std::string& folder) {
+Result<void> write_tables(const Engine& engine,
+                          const RecordSource& source,
+                          bool has_lost,
+                          const std::string& folder) {
     std::uint64_t types = 0;
     for (const ScanBlock& block : source.blocks) {
         types |= block.header.record_types;
     }
     for (const schema::RecordInfo& info : schema::records()) {
-        const bool has_rows = (types & trace::record_type_bit(static_cast<std::uint16_t>(info.id))) != 0;
+        const bool has_rows =
+            (types & trace::record_type_bit(static_cast<std::uint16_t>(info.id))) != 0;
         const bool is_gap = info.id == schema::RecordId::kGap;
         if (!has_rows && !(is_gap && has_lost)) {
             continue;
@@ -97,7 +105,8 @@ Result<Sealer> Sealer::start(trace::TraceFolder folder) {
     TRY(base::Fd lock, base::open_file(lock_path, O_RDWR | O_CREAT));
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) {
-            return Error(ErrorCode::kUnavailable, fmt::format("another sealer works on '{}'", folder.path()));
+            return Error(ErrorCode::kUnavailable,
+                         fmt::format("another sealer works on '{}'", folder.path()));
         }
         return Error::from_errno(errno, fmt::format("cannot lock '{}'", lock_path));
     }
@@ -139,14 +148,16 @@ Result<void> Sealer::write_frame() const {
     TRY(make_empty_folder(sealing));
     TRY(engine.run(schema::live_tables_sql()));
     for (const schema::RecordInfo& info : schema::records()) {
-        TRY(copy_to_parquet(
-            engine, fmt::format("SELECT * FROM live_{}", info.name), fmt::format("{}/{}.parquet", sealing, info.name)));
+        TRY(copy_to_parquet(engine,
+                            fmt::format("SELECT * FROM live_{}", info.name),
+                            fmt::format("{}/{}.parquet", sealing, info.name)));
     }
     return commit(sealing, 0);
 }
 
 Result<SealedSegment> Sealer::seal(std::uint64_t number, trace::SegmentEnd end) {
-    TRY(trace::SegmentReader segment, trace::SegmentReader::open(folder_.segment_path(number), end));
+    TRY(trace::SegmentReader segment,
+        trace::SegmentReader::open(folder_.segment_path(number), end));
     TRY(segment.verify());
     const RecordSource source = ordered_source(segment);
     TRY(const Engine engine, Engine::open(kSealingEngine));
@@ -162,7 +173,8 @@ Result<SealedSegment> Sealer::seal(std::uint64_t number, trace::SegmentEnd end) 
     }
     sealed.parquet_bytes = bytes_in(sealing);
     const bool died = end == trace::SegmentEnd::kRecorderDied;
-    TRY(trace::write_sealed_info(sealing, {number, sealed.events, sealed.facts, segment.last_written_ns(), died}));
+    TRY(trace::write_sealed_info(
+        sealing, {number, sealed.events, sealed.facts, segment.last_written_ns(), died}));
     TRY(commit(sealing, number));
     totals_.events += sealed.events;
     totals_.facts += sealed.facts;
@@ -173,7 +185,8 @@ Result<SealedSegment> Sealer::seal(std::uint64_t number, trace::SegmentEnd end) 
 // From here on readers take the Parquet files; the segment is only bytes.
 Result<void> Sealer::commit(const std::string& from, std::uint64_t number) const {
     if (::rename(from.c_str(), folder_.sealed_path(number).c_str()) != 0) {
-        return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", folder_.sealed_path(number)));
+        return Error::from_errno(
+            errno, fmt::format("cannot put '{}' in its place", folder_.sealed_path(number)));
     }
     if (number > 0) {
         ::unlink(folder_.segment_path(number).c_str());
@@ -185,7 +198,8 @@ Result<trace::TraceState> Sealer::seal_what_is_there() {
     TRY(const trace::TraceState state, folder_.current_state());
     TRY(const trace::SegmentList list, folder_.list());
     const std::uint64_t last_sealed = list.sealed.empty() ? 0 : list.sealed.back();
-    const bool new_death = state == trace::TraceState::kDied && folder_.info().state == trace::TraceState::kRecording;
+    const bool new_death =
+        state == trace::TraceState::kDied && folder_.info().state == trace::TraceState::kRecording;
     for (const std::uint64_t number : list.recorded) {
         const bool is_last = number == list.recorded.back() && number > last_sealed;
         if (is_last && state == trace::TraceState::kRecording) {
@@ -211,7 +225,8 @@ Result<void> Sealer::seal_death(std::uint64_t last_number) {
     }
     TRY(const Engine engine, Engine::open(kSealingEngine));
     TRY(engine.run(schema::live_tables_sql()));
-    TRY(insert_gaps(engine, {trace::lost_range(died_ns, UINT64_MAX, schema::GapReason::kRecorderDied)}));
+    TRY(insert_gaps(engine,
+                    {trace::lost_range(died_ns, UINT64_MAX, schema::GapReason::kRecorderDied)}));
     const std::string sealing = sealing_path(folder_, last_number + 1);
     TRY(make_empty_folder(sealing));
     TRY(copy_to_parquet(engine, "SELECT * FROM live_gap", sealing + "/gap.parquet"));

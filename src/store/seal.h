@@ -7,8 +7,9 @@
 //
 // Rows of a file are ordered by host, CPU and sequence. Record types without rows get no file.
 //
-// Measured on synthetic records (seal_bench): see docs/performance.md. Limits: one sealer per trace (a lock tells);
-// memory is one row group per column, not the segment.
+// Measured, one core: 1.06 M events of PostgreSQL under pgbench in 0.95 s, 13.8 bytes each; synthetic ones (seal_bench) 1.0 M
+// a second, 20.8 bytes. Nearly all of it is DuckDB's Parquet writer: decoding takes a tenth.
+// Limits: one sealer per trace (a lock tells); memory is one row group per column, not the segment.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,8 @@ class Sealer {
     const SealedSegment& totals() const { return totals_; }
 
   private:
-    Sealer(trace::TraceFolder folder, base::Fd lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
+    Sealer(trace::TraceFolder folder, base::Fd lock)
+        : folder_(std::move(folder)), lock_(std::move(lock)) {}
 
     Result<void> remove_leftovers() const;
     Result<void> write_frame() const;

@@ -40,7 +40,8 @@ trace::TraceFolder record(const std::string& path) {
 }
 
 void seal_segment(benchmark::State& state) {
-    const std::string path = std::filesystem::temp_directory_path() / ("dyetrace-bench-" + std::to_string(::getpid()));
+    const std::string path =
+        std::filesystem::temp_directory_path() / ("dyetrace-bench-" + std::to_string(::getpid()));
     SealedSegment sealed;
     for (auto _ : state) {
         state.PauseTiming();
@@ -48,8 +49,11 @@ void seal_segment(benchmark::State& state) {
         state.ResumeTiming();
         sealed = sealer.seal(1, trace::SegmentEnd::kComplete).value();
     }
-    state.counters["events/s"] = benchmark::Counter(static_cast<double>(sealed.events) * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
-    state.counters["B/event"] = static_cast<double>(sealed.parquet_bytes) / static_cast<double>(sealed.events);
+    state.counters["events/s"] = benchmark::Counter(
+        static_cast<double>(sealed.events) * static_cast<double>(state.iterations()),
+        benchmark::Counter::kIsRate);
+    state.counters["B/event"] =
+        static_cast<double>(sealed.parquet_bytes) / static_cast<double>(sealed.events);
     if (std::getenv("KEEP_TRACE") == nullptr) {
         std::filesystem::remove_all(path);
     }

@@ -12,18 +12,25 @@ namespace {
 // The sealer takes a second per segment; a reader that loses the race ten times in a row is not racing.
 constexpr int kTriesMax = 10;
 
-trace::SegmentEnd end_of(std::uint64_t number, const trace::SegmentList& list, trace::TraceState state) {
-    const bool is_last = number == list.recorded.back() && (list.sealed.empty() || number > list.sealed.back());
+trace::SegmentEnd end_of(std::uint64_t number,
+                         const trace::SegmentList& list,
+                         trace::TraceState state) {
+    const bool is_last =
+        number == list.recorded.back() && (list.sealed.empty() || number > list.sealed.back());
     if (!is_last || state == trace::TraceState::kFinished) {
         return trace::SegmentEnd::kComplete;
     }
-    return state == trace::TraceState::kRecording ? trace::SegmentEnd::kMayGrow : trace::SegmentEnd::kRecorderDied;
+    return state == trace::TraceState::kRecording ? trace::SegmentEnd::kMayGrow
+                                                  : trace::SegmentEnd::kRecorderDied;
 }
 
-Result<void> open_segments(const trace::TraceFolder& folder, const trace::SegmentList& list, Snapshot& snapshot) {
+Result<void> open_segments(const trace::TraceFolder& folder,
+                           const trace::SegmentList& list,
+                           Snapshot& snapshot) {
     for (const std::uint64_t number : list.recorded) {
         const trace::SegmentEnd end = end_of(number, list, snapshot.state);
-        TRY(trace::SegmentReader segment, trace::SegmentReader::open(folder.segment_path(number), end));
+        TRY(trace::SegmentReader segment,
+            trace::SegmentReader::open(folder.segment_path(number), end));
         TRY(segment.verify());
         snapshot.lost.insert(snapshot.lost.end(), segment.lost().begin(), segment.lost().end());
         snapshot.segments.push_back(std::move(segment));
@@ -32,7 +39,9 @@ Result<void> open_segments(const trace::TraceFolder& folder, const trace::Segmen
 }
 
 // The recorder died, its segments are all sealed, and no sealer has said so yet.
-void add_unsaid_death(const trace::TraceFolder& folder, const trace::SegmentList& list, Snapshot& snapshot) {
+void add_unsaid_death(const trace::TraceFolder& folder,
+                      const trace::SegmentList& list,
+                      Snapshot& snapshot) {
     if (snapshot.state != trace::TraceState::kDied || !list.recorded.empty()) {
         return;
     }
@@ -40,7 +49,8 @@ void add_unsaid_death(const trace::TraceFolder& folder, const trace::SegmentList
     const auto info = trace::read_sealed_info(folder.sealed_path(last));
     if (!info.ok() || !info.value().recorder_died) {
         const std::uint64_t died_ns = info.ok() ? info.value().last_written_ns : 0;
-        snapshot.lost.push_back(trace::lost_range(died_ns, UINT64_MAX, schema::GapReason::kRecorderDied));
+        snapshot.lost.push_back(
+            trace::lost_range(died_ns, UINT64_MAX, schema::GapReason::kRecorderDied));
     }
 }
 
@@ -70,7 +80,8 @@ Result<Snapshot> take_snapshot(trace::TraceFolder& folder) {
         if (snapshot.ok() || snapshot.error().code() != ErrorCode::kNotFound) {
             break;
         }
-        snapshot = try_snapshot(folder);  // a segment was sealed and unlinked between listing and opening it
+        snapshot = try_snapshot(
+            folder);  // a segment was sealed and unlinked between listing and opening it
     }
     return snapshot;
 }

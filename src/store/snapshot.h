@@ -13,9 +13,9 @@ namespace dyetrace::store {
 
 struct Snapshot {
     trace::TraceState state = trace::TraceState::kFinished;
-    std::vector<std::string> sealed_folders;             // in order; with sealed-000000 if it is there
-    std::vector<trace::SegmentReader> segments;          // open, verified: they may be unlinked from now on
-    std::vector<trace::LostRange> lost;                  // by damage, deleted files and the recorder's death
+    std::vector<std::string> sealed_folders;     // in order; with sealed-000000 if it is there
+    std::vector<trace::SegmentReader> segments;  // open, verified: they may be unlinked from now on
+    std::vector<trace::LostRange> lost;  // by damage, deleted files and the recorder's death
 };
 
 Result<Snapshot> take_snapshot(trace::TraceFolder& folder);

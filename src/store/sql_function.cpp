@@ -19,11 +19,13 @@ std::optional<std::string_view> text_at(duckdb_vector vector, idx_t row) {
         return std::nullopt;
     }
     auto* const strings = static_cast<duckdb_string_t*>(duckdb_vector_get_data(vector));
-    return std::string_view(duckdb_string_t_data(&strings[row]), duckdb_string_t_length(strings[row]));
+    return std::string_view(duckdb_string_t_data(&strings[row]),
+                            duckdb_string_t_length(strings[row]));
 }
 
 void call(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
-    const auto& function = *static_cast<const SqlFunction*>(duckdb_scalar_function_get_extra_info(info));
+    const auto& function =
+        *static_cast<const SqlFunction*>(duckdb_scalar_function_get_extra_info(info));
     std::vector<std::optional<std::string_view>> arguments(function.arguments);
     duckdb_vector_ensure_validity_writable(output);
     std::uint64_t* const validity = duckdb_vector_get_validity(output);
@@ -42,7 +44,8 @@ void call(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector outp
 }  // namespace
 
 Result<void> register_sql_function(const Engine& engine, SqlFunction function) {
-    const Owned<duckdb_scalar_function, duckdb_destroy_scalar_function> scalar(duckdb_create_scalar_function());
+    const Owned<duckdb_scalar_function, duckdb_destroy_scalar_function> scalar(
+        duckdb_create_scalar_function());
     const OwnedLogicalType text(duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR));
     duckdb_scalar_function_set_name(scalar.get(), function.name.c_str());
     for (std::size_t i = 0; i < function.arguments; ++i) {
@@ -53,11 +56,14 @@ Result<void> register_sql_function(const Engine& engine, SqlFunction function) {
     duckdb_scalar_function_set_function(scalar.get(), &call);
     const std::string name = function.name;
     duckdb_scalar_function_set_extra_info(
-        scalar.get(), std::make_unique<SqlFunction>(std::move(function)).release(), [](void* extra) {
+        scalar.get(),
+        std::make_unique<SqlFunction>(std::move(function)).release(),
+        [](void* extra) {
             std::unique_ptr<SqlFunction>(static_cast<SqlFunction*>(extra)).reset();
         });
     if (duckdb_register_scalar_function(engine.connection(), scalar.get()) != DuckDBSuccess) {
-        return Error(ErrorCode::kInvalidArgument, fmt::format("DuckDB refuses the function {}", name));
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("DuckDB refuses the function {}", name));
     }
     return {};
 }

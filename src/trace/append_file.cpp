@@ -14,7 +14,8 @@ namespace {
 
 class DiskAppendFile : public AppendFile {
   public:
-    DiskAppendFile(base::Fd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+    DiskAppendFile(base::Fd file, std::string path)
+        : file_(std::move(file)), path_(std::move(path)) {}
 
     Result<void> append(std::span<const std::byte> bytes) override {
         return base::write_all(file_, bytes).with_context(fmt::format("writing '{}'", path_));

@@ -10,9 +10,13 @@
 
 namespace dyetrace::trace {
 
-std::uint64_t checksum(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+std::uint64_t checksum(std::span<const std::byte> bytes) {
+    return XXH3_64bits(bytes.data(), bytes.size());
+}
 
-void Compressor::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
+void Compressor::Free::operator()(ZSTD_CCtx_s* context) const {
+    ZSTD_freeCCtx(context);
+}
 
 Compressor::Compressor(int level) : context_(ZSTD_createCCtx()) {
     CHECK(context_ != nullptr, "no memory for a compressor");
@@ -20,11 +24,14 @@ Compressor::Compressor(int level) : context_(ZSTD_createCCtx()) {
     CHECK(ZSTD_isError(set) == 0, "zstd does not know this level");
 }
 
-std::size_t Compressor::bound(std::size_t raw_size) { return ZSTD_compressBound(raw_size); }
+std::size_t Compressor::bound(std::size_t raw_size) {
+    return ZSTD_compressBound(raw_size);
+}
 
 Compressor::Stored Compressor::compress(std::span<const std::byte> raw, std::span<std::byte> into) {
     CHECK(into.size() >= bound(raw.size()));
-    const std::size_t size = ZSTD_compress2(context_.get(), into.data(), into.size(), raw.data(), raw.size());
+    const std::size_t size =
+        ZSTD_compress2(context_.get(), into.data(), into.size(), raw.data(), raw.size());
     if (ZSTD_isError(size) != 0 || size >= raw.size()) {
         std::memcpy(into.data(), raw.data(), raw.size());
         return {raw.size(), Codec::kNone};
@@ -32,11 +39,17 @@ Compressor::Stored Compressor::compress(std::span<const std::byte> raw, std::spa
     return {size, Codec::kZstd};
 }
 
-void Decompressor::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
+void Decompressor::Free::operator()(ZSTD_DCtx_s* context) const {
+    ZSTD_freeDCtx(context);
+}
 
-Decompressor::Decompressor() : context_(ZSTD_createDCtx()) { CHECK(context_ != nullptr, "no memory for a decompressor"); }
+Decompressor::Decompressor() : context_(ZSTD_createDCtx()) {
+    CHECK(context_ != nullptr, "no memory for a decompressor");
+}
 
-Result<void> Decompressor::decompress(Codec codec, std::span<const std::byte> stored, std::span<std::byte> raw) {
+Result<void> Decompressor::decompress(Codec codec,
+                                      std::span<const std::byte> stored,
+                                      std::span<std::byte> raw) {
     switch (codec) {
         case Codec::kNone:
             if (stored.size() != raw.size()) {
@@ -45,15 +58,16 @@ Result<void> Decompressor::decompress(Codec codec, std::span<const std::byte> st
             std::memcpy(raw.data(), stored.data(), raw.size());
             return {};
         case Codec::kZstd: {
-            const std::size_t size =
-                ZSTD_decompressDCtx(context_.get(), raw.data(), raw.size(), stored.data(), stored.size());
+            const std::size_t size = ZSTD_decompressDCtx(
+                context_.get(), raw.data(), raw.size(), stored.data(), stored.size());
             if (ZSTD_isError(size) != 0 || size != raw.size()) {
                 return Error(ErrorCode::kCorrupt, "payload does not decompress");
             }
             return {};
         }
     }
-    return Error(ErrorCode::kCorrupt, fmt::format("unknown codec {}", static_cast<unsigned>(codec)));
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("unknown codec {}", static_cast<unsigned>(codec)));
 }
 
 }  // namespace dyetrace::trace

@@ -42,7 +42,9 @@ class Decompressor {
     Decompressor();
 
     // Fills exactly `raw`; anything else is kCorrupt.
-    Result<void> decompress(Codec codec, std::span<const std::byte> stored, std::span<std::byte> raw);
+    Result<void> decompress(Codec codec,
+                            std::span<const std::byte> stored,
+                            std::span<std::byte> raw);
 
   private:
     struct Free {

@@ -57,13 +57,17 @@ struct RecordSummary {
             case RecordId::kPartEvent:
                 return add_event(schema::as<schema::PartEvent>(record));
             case RecordId::kLogEvent:
-                return add_moment(schema::as<schema::LogEvent>(record), &schema::LogEvent::start_ns);
+                return add_moment(schema::as<schema::LogEvent>(record),
+                                  &schema::LogEvent::start_ns);
             case RecordId::kAccounting:
-                return add_moment(schema::as<schema::Accounting>(record), &schema::Accounting::time_ns);
+                return add_moment(schema::as<schema::Accounting>(record),
+                                  &schema::Accounting::time_ns);
             case RecordId::kClockSnapshot:
-                return add_moment(schema::as<schema::ClockSnapshot>(record), &schema::ClockSnapshot::boot_ns);
+                return add_moment(schema::as<schema::ClockSnapshot>(record),
+                                  &schema::ClockSnapshot::boot_ns);
             case RecordId::kThreadEnd:
-                return add_moment(schema::as<schema::ThreadEnd>(record), &schema::ThreadEnd::end_ns);
+                return add_moment(schema::as<schema::ThreadEnd>(record),
+                                  &schema::ThreadEnd::end_ns);
             default:
                 return;
         }

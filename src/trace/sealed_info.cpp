@@ -8,7 +8,9 @@ namespace {
 
 constexpr std::size_t kSealedInfoBytesMax = 64 * 1024;
 
-std::string path_in(const std::string& folder) { return folder + "/segment.json"; }
+std::string path_in(const std::string& folder) {
+    return folder + "/segment.json";
+}
 
 }  // namespace
 

@@ -10,7 +10,7 @@ namespace dyetrace::trace {
 
 struct SealedInfo {
     std::uint64_t number = 0;
-    std::uint64_t events = 0;           // records of the stream `events`
+    std::uint64_t events = 0;  // records of the stream `events`
     std::uint64_t facts = 0;
     std::uint64_t last_written_ns = 0;  // CLOCK_BOOTTIME at which its last block was made
     bool recorder_died = false;         // its gaps tell that the recorder died

@@ -26,13 +26,15 @@ inline constexpr std::uint32_t kFormatVersion = 0;
 struct SegmentHeader {
     std::uint64_t magic;
     std::uint32_t format_version;
-    std::uint32_t header_size;      // bytes up to the first block; more than this struct if a later version adds fields
-    std::uint64_t must_understand;  // flags: a reader that does not know one of them refuses the segment
-    std::uint64_t may_ignore;       // flags: a reader that does not know one of them goes on
-    std::uint64_t number;           // of the segment in its trace, from 1
-    std::uint64_t created_ns;       // CLOCK_BOOTTIME of the recorder's host
-    std::uint64_t reserved;         // 0
-    std::uint64_t checksum;         // XXH3-64 of the bytes before it
+    std::uint32_t
+        header_size;  // bytes up to the first block; more than this struct if a later version adds fields
+    std::uint64_t
+        must_understand;       // flags: a reader that does not know one of them refuses the segment
+    std::uint64_t may_ignore;  // flags: a reader that does not know one of them goes on
+    std::uint64_t number;      // of the segment in its trace, from 1
+    std::uint64_t created_ns;  // CLOCK_BOOTTIME of the recorder's host
+    std::uint64_t reserved;    // 0
+    std::uint64_t checksum;    // XXH3-64 of the bytes before it
 };
 static_assert(sizeof(SegmentHeader) == 64);
 static_assert(offsetof(SegmentHeader, header_size) == 12);
@@ -50,30 +52,31 @@ enum class Codec : std::uint8_t {
 };
 
 // Bits of BlockHeader::flags.
-inline constexpr std::uint16_t kBlockMayBeSkipped = 1;  // by a reader that does not know the type or another flag
+inline constexpr std::uint16_t kBlockMayBeSkipped =
+    1;  // by a reader that does not know the type or another flag
 
 struct BlockHeader {
     std::uint32_t magic;
     BlockType type;
     std::uint16_t flags;
-    std::uint64_t position;         // of this header in the file
-    std::uint16_t host_index;       // into the hosts of trace.json
+    std::uint64_t position;    // of this header in the file
+    std::uint16_t host_index;  // into the hosts of trace.json
     std::uint16_t cpu;
-    std::uint8_t stream;            // schema::Stream
+    std::uint8_t stream;  // schema::Stream
     Codec codec;
-    std::uint16_t reserved;         // 0
+    std::uint16_t reserved;  // 0
     std::uint32_t record_count;
-    std::uint32_t raw_size;         // bytes of payload before compression
-    std::uint32_t stored_size;      // bytes of payload in the file
-    std::uint32_t reserved2;        // 0
-    std::uint64_t record_types;     // bit min(type, 63) for each type of record inside
-    std::uint64_t first_sequence;   // of the first record
-    std::uint64_t last_sequence;    // of the last record
-    std::uint64_t begin_ns;         // earliest start in it; UINT64_MAX if no record has a time
-    std::uint64_t end_ns;           // latest end in it; 0 if no record has a time
-    std::uint64_t written_ns;       // CLOCK_BOOTTIME at which the block was made
-    std::uint64_t payload_checksum; // XXH3-64 of the stored payload
-    std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
+    std::uint32_t raw_size;          // bytes of payload before compression
+    std::uint32_t stored_size;       // bytes of payload in the file
+    std::uint32_t reserved2;         // 0
+    std::uint64_t record_types;      // bit min(type, 63) for each type of record inside
+    std::uint64_t first_sequence;    // of the first record
+    std::uint64_t last_sequence;     // of the last record
+    std::uint64_t begin_ns;          // earliest start in it; UINT64_MAX if no record has a time
+    std::uint64_t end_ns;            // latest end in it; 0 if no record has a time
+    std::uint64_t written_ns;        // CLOCK_BOOTTIME at which the block was made
+    std::uint64_t payload_checksum;  // XXH3-64 of the stored payload
+    std::uint64_t header_checksum;   // XXH3-64 of the bytes before it
 };
 static_assert(sizeof(BlockHeader) == 104);
 static_assert(offsetof(BlockHeader, position) == 8);
@@ -92,9 +95,13 @@ struct SegmentTotals {
 };
 static_assert(sizeof(SegmentTotals) == 32);
 
-inline constexpr std::uint64_t record_type_bit(std::uint16_t type) { return std::uint64_t{1} << (type < 63 ? type : 63); }
+inline constexpr std::uint64_t record_type_bit(std::uint16_t type) {
+    return std::uint64_t{1} << (type < 63 ? type : 63);
+}
 
-inline constexpr std::uint64_t padded(std::uint64_t size) { return (size + 7) & ~std::uint64_t{7}; }
+inline constexpr std::uint64_t padded(std::uint64_t size) {
+    return (size + 7) & ~std::uint64_t{7};
+}
 
 // A block's records before compression. Larger blocks compress little better and cost more when they are lost.
 inline constexpr std::uint32_t kBlockRawBytes = 256 * 1024;

@@ -23,8 +23,9 @@ std::span<const std::byte> checked_bytes(const BlockHeader& header) {
 
 // Nothing in a header can be trusted before this.
 bool is_intact(const BlockHeader& header, std::uint64_t position) {
-    return header.magic == kBlockMagic && header.position == position && header.raw_size <= kBlockRawBytesMax &&
-           header.stored_size <= kBlockRawBytesMax && checksum(checked_bytes(header)) == header.header_checksum;
+    return header.magic == kBlockMagic && header.position == position &&
+           header.raw_size <= kBlockRawBytesMax && header.stored_size <= kBlockRawBytesMax &&
+           checksum(checked_bytes(header)) == header.header_checksum;
 }
 
 std::uint64_t end_of(const BlockHeader& header) {
@@ -32,7 +33,8 @@ std::uint64_t end_of(const BlockHeader& header) {
 }
 
 Error newer(std::string what) {
-    return Error(ErrorCode::kUnsupported, std::move(what) + ", which this dyetrace does not know: use a newer dyetrace");
+    return Error(ErrorCode::kUnsupported,
+                 std::move(what) + ", which this dyetrace does not know: use a newer dyetrace");
 }
 
 // Bytes of the fields of each known type, by id; 0: unknown.
@@ -49,7 +51,9 @@ std::array<std::uint16_t, 64> known_sizes() {
 enum class Verdict { kGood, kDamaged, kUnknown };
 
 // Whether `records` is what its header promises. `unknown` is set with kUnknown.
-Verdict check_records(std::span<const std::byte> records, std::uint32_t count, std::uint16_t& unknown) {
+Verdict check_records(std::span<const std::byte> records,
+                      std::uint32_t count,
+                      std::uint16_t& unknown) {
     static const std::array<std::uint16_t, 64> kSizes = known_sizes();
     RecordWalk walk(records);
     std::uint32_t found = 0;
@@ -82,7 +86,8 @@ Result<SegmentReader> SegmentReader::open(const std::string& path, SegmentEnd en
 
 // A recorder that dies or runs while it makes a segment leaves less than a header: that is an empty segment.
 Result<void> SegmentReader::read_segment_header() {
-    TRY(const std::size_t got, base::read_up_to_at(file_, std::as_writable_bytes(std::span(&header_, 1)), 0));
+    TRY(const std::size_t got,
+        base::read_up_to_at(file_, std::as_writable_bytes(std::span(&header_, 1)), 0));
     if (got < sizeof(header_)) {
         header_ = {};
         if (end_ == SegmentEnd::kComplete) {
@@ -96,7 +101,8 @@ Result<void> SegmentReader::read_segment_header() {
     if (header_.format_version > kFormatVersion) {
         return newer(fmt::format("it has format {}", header_.format_version));
     }
-    const auto bytes = std::as_bytes(std::span(&header_, 1)).first(offsetof(SegmentHeader, checksum));
+    const auto bytes =
+        std::as_bytes(std::span(&header_, 1)).first(offsetof(SegmentHeader, checksum));
     if (checksum(bytes) != header_.checksum || header_.header_size < sizeof(header_)) {
         return Error(ErrorCode::kCorrupt, "its segment header is damaged");
     }
@@ -138,12 +144,14 @@ Result<void> SegmentReader::find_blocks() {
 }
 
 Result<bool> SegmentReader::header_at(std::uint64_t position, BlockHeader& header) const {
-    TRY(const std::size_t got, base::read_up_to_at(file_, std::as_writable_bytes(std::span(&header, 1)), position));
+    TRY(const std::size_t got,
+        base::read_up_to_at(file_, std::as_writable_bytes(std::span(&header, 1)), position));
     return got == sizeof(header) && is_intact(header, position);
 }
 
 // Position of the next intact header, or 0. Blocks begin at multiples of 8.
-Result<std::uint64_t> SegmentReader::find_header_behind(std::uint64_t position, BlockHeader& header) const {
+Result<std::uint64_t> SegmentReader::find_header_behind(std::uint64_t position,
+                                                        BlockHeader& header) const {
     std::vector<std::byte> piece(kSearchBytes + sizeof(BlockHeader));
     for (std::uint64_t at = padded(position + 1); at < size_; at += kSearchBytes) {
         TRY(const std::size_t got, base::read_up_to_at(file_, piece, at));
@@ -161,16 +169,18 @@ Result<void> SegmentReader::take(const BlockHeader& header) {
     last_written_ns_ = std::max(last_written_ns_, header.written_ns);
     const bool may_be_skipped = (header.flags & kBlockMayBeSkipped) != 0;
     const bool known = (header.type == BlockType::kRecords || header.type == BlockType::kEnd) &&
-                       (header.flags & ~kBlockMayBeSkipped) == 0 && header.codec <= Codec::kZstd && header.stream <= 1;
+                       (header.flags & ~kBlockMayBeSkipped) == 0 && header.codec <= Codec::kZstd &&
+                       header.stream <= 1;
     if (!known) {
         if (may_be_skipped) {
             return {};
         }
-        return newer(fmt::format("it has a block of type {} with flags {:#x}, codec {} and stream {}",
-                                 static_cast<unsigned>(header.type),
-                                 header.flags,
-                                 static_cast<unsigned>(header.codec),
-                                 header.stream));
+        return newer(
+            fmt::format("it has a block of type {} with flags {:#x}, codec {} and stream {}",
+                        static_cast<unsigned>(header.type),
+                        header.flags,
+                        static_cast<unsigned>(header.codec),
+                        header.stream));
     }
     if (header.type == BlockType::kEnd) {
         has_end_block_ = true;
@@ -188,11 +198,13 @@ void SegmentReader::say_how_it_ends() {
     }
 }
 
-Result<std::optional<std::span<const std::byte>>> BlockReader::read(const SegmentReader& segment, const BlockHeader& block) {
+Result<std::optional<std::span<const std::byte>>> BlockReader::read(const SegmentReader& segment,
+                                                                    const BlockHeader& block) {
     stored_.resize(block.stored_size);
     raw_.resize((block.raw_size + 7) / 8);
     const auto raw = std::as_writable_bytes(std::span(raw_)).first(block.raw_size);
-    TRY(const std::size_t got, base::read_up_to_at(segment.file_, stored_, block.position + sizeof(block)));
+    TRY(const std::size_t got,
+        base::read_up_to_at(segment.file_, stored_, block.position + sizeof(block)));
     if (got < stored_.size() || checksum(stored_) != block.payload_checksum ||
         !decompressor_.decompress(block.codec, stored_, raw).ok()) {
         return std::optional<std::span<const std::byte>>();
@@ -237,7 +249,8 @@ void SegmentReader::lose(const BlockHeader& block) {
     LostRange& range = lost_.back();
     range.host_index = block.host_index;
     range.gap.cpu = block.cpu;
-    range.gap.lost = block.stream == static_cast<std::uint8_t>(schema::Stream::kEvents) ? block.record_count : 0;
+    range.gap.lost =
+        block.stream == static_cast<std::uint8_t>(schema::Stream::kEvents) ? block.record_count : 0;
 }
 
 void SegmentReader::lose(std::uint64_t begin_ns, std::uint64_t end_ns, schema::GapReason reason) {

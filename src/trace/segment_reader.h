@@ -53,7 +53,8 @@ class BlockReader {
   public:
     // The block's records, 8-aligned and valid until the next call; nothing if the block is damaged; an Error if the disk
     // fails or a record must be understood and is not.
-    Result<std::optional<std::span<const std::byte>>> read(const SegmentReader& segment, const BlockHeader& block);
+    Result<std::optional<std::span<const std::byte>>> read(const SegmentReader& segment,
+                                                           const BlockHeader& block);
 
   private:
     Decompressor decompressor_;

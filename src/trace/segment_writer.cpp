@@ -29,31 +29,42 @@ schema::Gap disk_full_gap(std::uint64_t begin_ns, std::uint64_t end_ns) {
 
 }  // namespace
 
-SegmentWriter::SegmentWriter(TraceFolder& folder, std::uint16_t host_index, SegmentWriterOptions options)
-    : folder_(&folder), host_index_(host_index), options_(std::move(options)), compressor_(options_.level) {
+SegmentWriter::SegmentWriter(TraceFolder& folder,
+                             std::uint16_t host_index,
+                             SegmentWriterOptions options)
+    : folder_(&folder),
+      host_index_(host_index),
+      options_(std::move(options)),
+      compressor_(options_.level) {
     block_.resize(sizeof(BlockHeader) + Compressor::bound(2 * kBlockRawBytes));
     free_.reserve(kPendingBlocksMax);
 }
 
-Result<SegmentWriter> SegmentWriter::create(TraceFolder& folder, std::uint16_t host_index, SegmentWriterOptions options) {
+Result<SegmentWriter> SegmentWriter::create(TraceFolder& folder,
+                                            std::uint16_t host_index,
+                                            SegmentWriterOptions options) {
     SegmentWriter writer(folder, host_index, std::move(options));
     TRY(writer.begin_segment());
     return writer;
 }
 
-Result<void> SegmentWriter::append(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
+Result<void> SegmentWriter::append(std::uint32_t cpu,
+                                   schema::Stream stream,
+                                   std::span<const std::byte> records) {
     if (failure_) {
         return *failure_;
     }
     if (cpu >= kCpusMax) {
-        return Error(ErrorCode::kLimitReached, fmt::format("CPU {} is beyond the {} of a trace", cpu, kCpusMax));
+        return Error(ErrorCode::kLimitReached,
+                     fmt::format("CPU {} is beyond the {} of a trace", cpu, kCpusMax));
     }
     RecordWalk walk(records);
     for (schema::RecordBytes record = walk.next(); !record.empty(); record = walk.next()) {
         TRY(add(static_cast<std::uint16_t>(cpu), stream, record));
     }
     if (walk.rest() > 0) {
-        return Error(ErrorCode::kCorrupt, fmt::format("{} bytes of CPU {} are no record", walk.rest(), cpu));
+        return Error(ErrorCode::kCorrupt,
+                     fmt::format("{} bytes of CPU {} are no record", walk.rest(), cpu));
     }
     return {};
 }
@@ -96,7 +107,8 @@ Result<void> SegmentWriter::begin_segment() {
     header.header_size = sizeof(header);
     header.number = number_;
     header.created_ns = created_ns_;
-    header.checksum = checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(SegmentHeader, checksum)));
+    header.checksum =
+        checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(SegmentHeader, checksum)));
     if (auto written = file_->append(std::as_bytes(std::span(&header, 1))); !written.ok()) {
         return fail(std::move(written).error());
     }
@@ -125,7 +137,9 @@ Result<void> SegmentWriter::rotate_if_due() {
     return begin_segment();
 }
 
-Result<void> SegmentWriter::add(std::uint16_t cpu, schema::Stream stream, schema::RecordBytes record) {
+Result<void> SegmentWriter::add(std::uint16_t cpu,
+                                schema::Stream stream,
+                                schema::RecordBytes record) {
     TRY(Pending* const pending, pending_for(cpu, stream, record.size()));
     pending->bytes.insert(pending->bytes.end(), record.begin(), record.end());
     pending->summary.add(record);
@@ -133,7 +147,9 @@ Result<void> SegmentWriter::add(std::uint16_t cpu, schema::Stream stream, schema
 }
 
 // The pending block that has room for `bytes` more, or that is empty and takes one record of any size.
-Result<SegmentWriter::Pending*> SegmentWriter::pending_for(std::uint16_t cpu, schema::Stream stream, std::size_t bytes) {
+Result<SegmentWriter::Pending*> SegmentWriter::pending_for(std::uint16_t cpu,
+                                                           schema::Stream stream,
+                                                           std::size_t bytes) {
     const std::size_t slot = slot_of(cpu, stream);
     if (slot >= slots_.size()) {
         slots_.resize(slot + 1);
@@ -231,7 +247,8 @@ Result<void> SegmentWriter::write_block(BlockHeader header, std::span<const std:
     header.stored_size = static_cast<std::uint32_t>(stored.size);
     header.written_ns = options_.clock_ns();
     header.payload_checksum = checksum(std::span(block_).subspan(sizeof(BlockHeader), stored.size));
-    header.header_checksum = checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(BlockHeader, header_checksum)));
+    header.header_checksum = checksum(
+        std::as_bytes(std::span(&header, 1)).first(offsetof(BlockHeader, header_checksum)));
     std::memcpy(block_.data(), &header, sizeof(header));
     if (auto written = file_->append(std::span(block_).first(size)); !written.ok()) {
         return fail(std::move(written).error());
@@ -245,7 +262,8 @@ Result<void> SegmentWriter::write_block(BlockHeader header, std::span<const std:
 // A writer that failed once is closed, not retried.
 Error SegmentWriter::fail(Error error) {
     if (!failure_) {
-        failure_ = std::move(error).with_context(fmt::format("recording into '{}' stopped", folder_->path()));
+        failure_ = std::move(error).with_context(
+            fmt::format("recording into '{}' stopped", folder_->path()));
         if (file_ != nullptr) {
             write_last_words();
             file_ = nullptr;

@@ -55,13 +55,16 @@ struct SegmentLimits {
 // minutes, the time is taken from who is watched.
 inline constexpr int kSegmentLevel = -3;
 
-inline std::uint64_t boot_clock_ns() { return static_cast<std::uint64_t>(base::boot_time_ns()); }
+inline std::uint64_t boot_clock_ns() {
+    return static_cast<std::uint64_t>(base::boot_time_ns());
+}
 
 struct SegmentWriterOptions {
     SegmentLimits limits;
     int level = kSegmentLevel;
     std::uint64_t (*clock_ns)() = &boot_clock_ns;
-    std::function<Result<std::unique_ptr<AppendFile>>(const std::string& path)> create_file = &create_append_file;
+    std::function<Result<std::unique_ptr<AppendFile>>(const std::string& path)> create_file =
+        &create_append_file;
 };
 
 struct SegmentWriterTotals {
@@ -76,13 +79,17 @@ struct SegmentWriterTotals {
 class SegmentWriter {
   public:
     // `folder` must outlive the writer. The first segment is made now, so that a bad disk is found before anything runs.
-    static Result<SegmentWriter> create(TraceFolder& folder, std::uint16_t host_index, SegmentWriterOptions options = {});
+    static Result<SegmentWriter> create(TraceFolder& folder,
+                                        std::uint16_t host_index,
+                                        SegmentWriterOptions options = {});
 
     SegmentWriter(SegmentWriter&&) = default;
     SegmentWriter& operator=(SegmentWriter&&) = default;
 
     // `records` are whole records as they lie in a ring; kCorrupt (and the writer goes on, without them) if they are not.
-    Result<void> append(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records);
+    Result<void> append(std::uint32_t cpu,
+                        schema::Stream stream,
+                        std::span<const std::byte> records);
 
     // Everything appended so far can be read by others when this returns.
     Result<void> flush();
@@ -119,13 +126,13 @@ class SegmentWriter {
     std::uint16_t host_index_;
     SegmentWriterOptions options_;
     Compressor compressor_;
-    std::vector<std::byte> block_;                    // header and payload of the block being written
-    std::vector<std::unique_ptr<Pending>> slots_;     // by cpu * 2 + stream; null: nothing waits
+    std::vector<std::byte> block_;                 // header and payload of the block being written
+    std::vector<std::unique_ptr<Pending>> slots_;  // by cpu * 2 + stream; null: nothing waits
     std::vector<std::unique_ptr<Pending>> free_;
     std::size_t pending_count_ = 0;
     std::unique_ptr<AppendFile> file_;
-    std::uint64_t number_ = 0;                        // of the current segment
-    std::uint64_t position_ = 0;                      // behind its last whole block
+    std::uint64_t number_ = 0;    // of the current segment
+    std::uint64_t position_ = 0;  // behind its last whole block
     std::uint64_t created_ns_ = 0;
     std::uint64_t last_written_ns_ = 0;
     SegmentTotals segment_{};

@@ -20,7 +20,8 @@ class NowhereFile : public AppendFile {
 };
 
 struct ScratchFolder {
-    std::string path = std::filesystem::temp_directory_path() / ("dyetrace-bench-" + std::to_string(::getpid()));
+    std::string path =
+        std::filesystem::temp_directory_path() / ("dyetrace-bench-" + std::to_string(::getpid()));
     ScratchFolder() { std::filesystem::remove_all(path); }
     ~ScratchFolder() { std::filesystem::remove_all(path); }
 };
@@ -52,7 +53,14 @@ void write_events(benchmark::State& state) {
     state.counters["B/event"] = static_cast<double>(writer.totals().stored_bytes) / written;
     state.counters["raw B/event"] = static_cast<double>(writer.totals().raw_bytes) / written;
 }
-BENCHMARK(write_events)->Arg(-20)->Arg(-5)->Arg(-3)->Arg(-1)->Arg(1)->Arg(3)->Unit(benchmark::kMillisecond);
+BENCHMARK(write_events)
+    ->Arg(-20)
+    ->Arg(-5)
+    ->Arg(-3)
+    ->Arg(-1)
+    ->Arg(1)
+    ->Arg(3)
+    ->Unit(benchmark::kMillisecond);
 
 void read_events(benchmark::State& state) {
     const ScratchFolder scratch;
@@ -70,7 +78,8 @@ void read_events(benchmark::State& state) {
             count += block.record_count;
         }
     }
-    state.counters["events/s"] = benchmark::Counter(static_cast<double>(count), benchmark::Counter::kIsRate);
+    state.counters["events/s"] =
+        benchmark::Counter(static_cast<double>(count), benchmark::Counter::kIsRate);
 }
 BENCHMARK(read_events)->Unit(benchmark::kMillisecond);
 

@@ -22,8 +22,11 @@ constexpr std::string_view kSegmentSuffix = ".seg";
 constexpr std::string_view kSealedPrefix = "sealed-";
 
 // The number in "<prefix>000012<suffix>".
-std::optional<std::uint64_t> number_in(std::string_view name, std::string_view prefix, std::string_view suffix) {
-    if (!name.starts_with(prefix) || !name.ends_with(suffix) || name.size() < prefix.size() + suffix.size() + 6) {
+std::optional<std::uint64_t> number_in(std::string_view name,
+                                       std::string_view prefix,
+                                       std::string_view suffix) {
+    if (!name.starts_with(prefix) || !name.ends_with(suffix) ||
+        name.size() < prefix.size() + suffix.size() + 6) {
         return std::nullopt;
     }
     name = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
@@ -35,7 +38,9 @@ std::optional<std::uint64_t> number_in(std::string_view name, std::string_view p
     return number;
 }
 
-Result<std::vector<std::uint64_t>> numbers(const std::string& path, std::string_view prefix, std::string_view suffix) {
+Result<std::vector<std::uint64_t>> numbers(const std::string& path,
+                                           std::string_view prefix,
+                                           std::string_view suffix) {
     TRY(const std::vector<std::string> names, base::list_folder(path));
     std::vector<std::uint64_t> found;
     for (const std::string& name : names) {
@@ -59,13 +64,18 @@ std::uint64_t own_start_ticks() {
     }
     std::uint64_t ticks = 0;
     if (at != std::string::npos) {
-        std::from_chars(text.value().data() + at + 1, text.value().data() + text.value().size(), ticks);
+        std::from_chars(
+            text.value().data() + at + 1, text.value().data() + text.value().size(), ticks);
     }
     return ticks;
 }
 
-std::string info_path(const std::string& folder) { return folder + "/trace.json"; }
-std::string recording_path(const std::string& folder) { return folder + "/recording"; }
+std::string info_path(const std::string& folder) {
+    return folder + "/trace.json";
+}
+std::string recording_path(const std::string& folder) {
+    return folder + "/recording";
+}
 
 // Nobody holds the lock that a recorder has from create() to its end.
 Result<bool> recorder_is_gone(const std::string& folder) {
@@ -124,12 +134,14 @@ Result<TraceFolder> TraceFolder::open(const std::string& path) {
     if (!text.ok()) {
         const ErrorCode code = text.error().code();
         return Error(code,
-                     code == ErrorCode::kNotFound ? fmt::format("'{}' is no trace: it has no trace.json", path)
-                                                  : text.error().text());
+                     code == ErrorCode::kNotFound
+                         ? fmt::format("'{}' is no trace: it has no trace.json", path)
+                         : text.error().text());
     }
     auto info = parse_trace_info(text.value());
     if (!info.ok()) {
-        return std::move(info).error().with_context(fmt::format("cannot read '{}'", info_path(path)));
+        return std::move(info).error().with_context(
+            fmt::format("cannot read '{}'", info_path(path)));
     }
     return TraceFolder(path, std::move(info).value());
 }
@@ -200,6 +212,8 @@ Result<void> TraceFolder::lock() {
     return base::write_all(recording_, room);
 }
 
-Result<void> TraceFolder::write_info() const { return base::write_file_atomically(info_path(path_), to_json(info_)); }
+Result<void> TraceFolder::write_info() const {
+    return base::write_file_atomically(info_path(path_), to_json(info_));
+}
 
 }  // namespace dyetrace::trace

@@ -73,7 +73,8 @@ class TraceFolder {
     void release_reserve();
 
   private:
-    TraceFolder(std::string path, TraceInfo info) : path_(std::move(path)), info_(std::move(info)) {}
+    TraceFolder(std::string path, TraceInfo info)
+        : path_(std::move(path)), info_(std::move(info)) {}
 
     Result<void> lock();
     Result<void> write_info() const;

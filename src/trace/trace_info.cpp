@@ -52,15 +52,18 @@ Result<Host> parse_host(const base::Json& json) {
 Result<void> check_version(const base::Json& json) {
     TRY(const std::uint64_t version, get_up_to(json, "format_version", UINT32_MAX));
     if (version > kFormatVersion) {
-        return Error(ErrorCode::kUnsupported,
-                     fmt::format("the trace has format {} and this dyetrace reads up to {}: use a newer dyetrace",
-                                 version,
-                                 kFormatVersion));
+        return Error(
+            ErrorCode::kUnsupported,
+            fmt::format(
+                "the trace has format {} and this dyetrace reads up to {}: use a newer dyetrace",
+                version,
+                kFormatVersion));
     }
     const std::vector<base::Json>& features = json.items_at("must_understand");
     if (!features.empty()) {
         return Error(ErrorCode::kUnsupported,
-                     fmt::format("the trace needs the feature {}, which this dyetrace does not know: use a newer dyetrace",
+                     fmt::format("the trace needs the feature {}, which this dyetrace does not "
+                                 "know: use a newer dyetrace",
                                  features.front().text()));
     }
     return {};
@@ -75,8 +78,10 @@ Result<void> parse_members(const base::Json& json, TraceInfo& info) {
         TRY(info.recorder_start_ticks, recorder->get<std::uint64_t>("start_ticks"));
     }
     if (const base::Json* const options = json.find("options")) {
-        for (const auto& [name, value] : options->members()) {
-            info.options.emplace_back(name, value.as<std::string>().value_or(value.text()));
+        for (const auto& [name, values] : options->members()) {
+            for (const base::Json& value : values.items()) {
+                info.options.emplace_back(name, value.as<std::string>().value_or(value.text()));
+            }
         }
     }
     const std::vector<base::Json>& hosts = json.items_at("hosts");
@@ -115,7 +120,9 @@ Result<Host> this_host() {
 std::string to_json(const TraceInfo& info) {
     base::Json options = base::Json::object();
     for (const auto& [name, value] : info.options) {
-        options.set(name, value);
+        base::Json values =
+            options.find(name) == nullptr ? base::Json::array() : *options.find(name);
+        options.set(name, values.append(value));
     }
     base::Json hosts = base::Json::array();
     for (const Host& host : info.hosts) {

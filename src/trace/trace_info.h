@@ -1,7 +1,7 @@
 // What trace.json says: whose trace this is and whether it is still being recorded.
 //
 //   {"format_version": 0, "must_understand": [], "state": "recording", "program": "dyetrace 0.1.0",
-//    "recorder": {"pid": 71, "start_ticks": 8123}, "options": {"where": "class = 'file'"},
+//    "recorder": {"pid": 71, "start_ticks": 8123}, "options": {"command": ["ls", "-l"]},
 //    "hosts": [{"index": 0, "name": "web1", "boot_id": "…", "kernel": "6.1.0-18-amd64", "machine": "x86_64",
 //               "cpus": 8, "wall_offset_ns": 1700000000000000000}]}
 //
@@ -19,13 +19,14 @@
 namespace dyetrace::trace {
 
 struct Host {
-    std::uint16_t index = 0;           // as in blocks and event ids
+    std::uint16_t index = 0;  // as in blocks and event ids
     std::string name;
     std::string boot_id;
-    std::string kernel;                // release
-    std::string machine;               // architecture
+    std::string kernel;   // release
+    std::string machine;  // architecture
     std::uint32_t cpus = 0;
-    std::int64_t wall_offset_ns = 0;   // CLOCK_REALTIME minus CLOCK_BOOTTIME when the recording began
+    std::int64_t wall_offset_ns =
+        0;  // CLOCK_REALTIME minus CLOCK_BOOTTIME when the recording began
     bool operator==(const Host&) const = default;
 };
 
@@ -37,10 +38,11 @@ enum class TraceState {
 
 struct TraceInfo {
     TraceState state = TraceState::kRecording;
-    std::string program;                                       // that recorded it, with its version
+    std::string program;  // that recorded it, with its version
     std::int64_t recorder_pid = 0;
-    std::uint64_t recorder_start_ticks = 0;                    // field 22 of /proc/<pid>/stat
-    std::vector<std::pair<std::string, std::string>> options;  // as the user gave them
+    std::uint64_t recorder_start_ticks = 0;  // field 22 of /proc/<pid>/stat
+    std::vector<std::pair<std::string, std::string>>
+        options;  // as the user gave them; a name may come again
     std::vector<Host> hosts;
     bool operator==(const TraceInfo&) const = default;
 };

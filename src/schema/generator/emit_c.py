@@ -22,6 +22,13 @@ RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "m
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
             "pidfd", "mmap", "symlink", "tgkill"]
+# What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
+CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "fixed"]
+FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_event": 12, "fd_pair": 8, "wait_status": 4,
+               "open_how": 24, "clone_args": 88, "offset_pointer": 8, "offset_pointer2": 8, "structure_in": 32, "structure_out": 256}
+CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text": "text", "text_out": "text_out", "poll_set": "poll_set",
+              "epoll_events": "epoll_events", "iovec_in": "vector", "iovec_out": "vector", "message_in": "message",
+              "message_out": "message"}
 FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io"]
 ABIS = {"x86_64": 0, "i386": 1}
 TABLE_SIZE = 512  # system calls per abi; a power of two
@@ -174,16 +181,27 @@ def shape_of(call, abi):
     return members, sorted(set(flags), key=FLAGS.index)
 
 
+def captures_of(call, abi):
+    """(kind, bytes / 8 rounded up) per argument, for those behind a pointer."""
+    arguments = call.arguments_i386 if abi == "i386" else call.arguments
+    for i, a in enumerate(arguments[:6]):
+        if a.type in CAPTURE_OF:
+            yield i, CAPTURES.index(CAPTURE_OF[a.type])
+        elif a.type in FIXED_BYTES and abi != "i386":
+            yield i, CAPTURES.index("fixed") + (120 if "statfs" in call.name else FIXED_BYTES[a.type]) // 4
+
+
 def bpf_syscalls(schema):
     classes = schema.enum("class").values
     enum = lambda prefix, names, shift=False: "".join(
         f"    {prefix}_{n.upper()} = {1 << i if shift else i},\n" for i, n in enumerate(names))
     out = [BPF_NOTICE, "#pragma once\n", f"#include <linux/types.h>\n\n#define SYSCALL_TABLE_SIZE {TABLE_SIZE}\n",
            f"enum syscall_returns {{\n{enum('RETURNS', RETURNS)}}};\n", f"enum syscall_special {{\n{enum('SPECIAL', SPECIALS)}}};\n",
-           f"enum syscall_flag {{\n{enum('CALL', FLAGS, True)}}};\n",
+           f"enum syscall_capture {{\n{enum('CAPTURE', CAPTURES)}}};\n", f"enum syscall_flag {{\n{enum('CALL', FLAGS, True)}}};\n",
            "/* What the registers of a call mean: positions of arguments count from 1, 0 is none. */\nstruct syscall_shape {\n"
-           + "".join(f"    __u8 {m};\n" for m in MEMBERS) + "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n"
-           "};\n"]
+            + "".join(f"    __u8 {m};\n" for m in MEMBERS)
+            + "    __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */\n"
+            "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n};\n"]
     for abi in ABIS:
         rows = []
         for call in schema.syscalls:
@@ -193,6 +211,7 @@ def bpf_syscalls(schema):
             cls = classes["file" if call.class_name == "io" else call.class_name]
             words = [f".{m} = {i}" for m, i in members.items()] + [f".event_class = {cls}", f".returns = {RETURNS.index(call.returns)}"]
             words += [f".special = SPECIAL_{call.special.upper()}"] if call.special else []
+            words += [f".capture[{i}] = {kind}" for i, kind in captures_of(call, abi)]
             words += [".flags = " + " | ".join(f"CALL_{f.upper()}" for f in flags)] if flags else []
             rows.append(f"    [{call.numbers[abi]}] = {{{', '.join(words)}}}, /* {call.name} */ \\\n")
         out.append(f"#define SYSCALL_SHAPES_{abi.upper()} \\\n{''.join(rows)}\n")

@@ -14,7 +14,7 @@ def enum_macros(schema):
         for name, number in enum.values.items():
             names[number] = name
         items = ", ".join(f"'{n}'" if n else "NULL" for n in names)
-        out.append(f"CREATE OR REPLACE MACRO _{enum.name}_name(v) AS ([{items}])[v + 1];")
+        out.append(f"CREATE OR REPLACE MACRO _{enum.name}_name(v) AS ([{items}])[v::INTEGER + 1];")
     return out
 
 

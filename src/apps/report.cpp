@@ -1,0 +1,95 @@
+// dyetrace report: says on one screen what happened in a trace.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/report_sql.h"
+#include "apps/report_text.h"
+#include "apps/verbs.h"
+#include "base/log.h"
+#include "format/colour.h"
+#include "format/table.h"
+#include "store/database.h"
+
+namespace dyetrace::apps {
+namespace {
+
+struct ReportArguments {
+    std::string trace;
+    bool json = false;
+};
+
+std::uint64_t bytes_in(const std::string& folder) {
+    std::uint64_t bytes = 0;
+    std::error_code error;
+    for (auto at = std::filesystem::recursive_directory_iterator(folder, error);
+         !error && at != std::filesystem::recursive_directory_iterator();
+         at.increment(error)) {
+        bytes += at->is_regular_file(error) ? at->file_size(error) : 0;
+    }
+    return bytes;
+}
+
+Result<void> take_rows(store::Rows& rows, const ReportQuestion& question, Report& report) {
+    std::vector<std::string_view> cells;
+    while (true) {
+        TRY(const std::span<const store::Cell> row, rows.next());
+        if (row.empty()) {
+            return {};
+        }
+        cells.clear();
+        for (const store::Cell& cell : row) {
+            cells.push_back(cell.text);
+        }
+        question.take(report, cells);
+    }
+}
+
+Result<Report> read_report(const std::string& path) {
+    TRY(const std::unique_ptr<store::Database> database, store::Database::open(path, {}));
+    Report report;
+    report.trace = path;
+    report.recording = database->state() == trace::TraceState::kRecording;
+    report.stored_bytes = bytes_in(path);
+    for (const ReportQuestion& question : report_questions()) {
+        TRY(database
+                ->query(question.sql,
+                        [&](store::Rows& rows) { return take_rows(rows, question, report); })
+                .with_context(fmt::format("the part '{}' of the report", question.name)));
+    }
+    return report;
+}
+
+int run_report(const ReportArguments& arguments) {
+    const Result<Report> report = read_report(arguments.trace);
+    if (!report.ok()) {
+        base::Log::to_stderr().fail(report.error());
+        return 1;
+    }
+    const ReportStyle style{format::terminal_width(STDOUT_FILENO),
+                            format::wants_colour(format::ColourMode::kAuto, STDOUT_FILENO)};
+    const std::string text =
+        arguments.json ? report_json(report.value()) : report_text(report.value(), style);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, int& exit_status) {
+    auto arguments = std::make_shared<ReportArguments>();
+    CLI::App* verb = app.add_subcommand("report", "Say on one screen what happened in a trace");
+    verb->add_option("trace", arguments->trace, "Folder of the trace; may still be recorded")
+        ->required();
+    verb->add_flag("--json", arguments->json, "One JSON object");
+    verb->footer("Examples:\n  dyetrace report web1.trace\n  dyetrace report web1.trace --json");
+    verb->callback([arguments, &exit_status] { exit_status = run_report(*arguments); });
+}
+
+}  // namespace dyetrace::apps

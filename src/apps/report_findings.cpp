@@ -1,0 +1,186 @@
+#include "apps/report_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace dyetrace::apps {
+namespace {
+
+// A finding is one when somebody would change something because of it.
+constexpr double kSyncShareMin = 0.1;             // of the process's time
+constexpr std::uint64_t kSyncNsMin = 10'000'000;  // 10 ms
+constexpr double kFailedShareMin = 0.2;           // of the calls of that name
+constexpr std::uint64_t kFailedMin = 50;
+constexpr std::uint64_t kOpensMin = 20;
+constexpr std::uint64_t kSmallNsMin = 1'000'000;   // 1 ms
+constexpr double kBlockedShareMin = 0.5;           // of the thread's time, waiting for files
+constexpr std::uint64_t kBufferBytes = 64 * 1024;  // what a usual buffer holds
+
+double share(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0.0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string quoted_sql(std::string_view text) {
+    std::string out = "'";
+    for (const char c : text) {
+        out.append(c == '\'' ? "''" : std::string_view(&c, 1));
+    }
+    return out + "'";
+}
+
+// The pid in "sqlite3[4711]".
+std::string pid_of(std::string_view process) {
+    const std::size_t open = process.rfind('[');
+    return open == std::string_view::npos
+               ? "0"
+               : std::string(process.substr(open + 1, process.size() - open - 2));
+}
+
+std::string select_events(const std::string& process, std::string_view condition) {
+    return fmt::format(
+        "select * from events where pid = {} and {} order by start_ns", pid_of(process), condition);
+}
+
+void add_syncs(const Report& report, std::vector<Finding>& out) {
+    for (const Syncs& sync : report.syncs) {
+        const double part = share(sync.total_ns, sync.process_ns);
+        if (part < kSyncShareMin || sync.total_ns < kSyncNsMin) {
+            continue;
+        }
+        std::string text = fmt::format("{} spent {} of its time in {} sync{} of {}",
+                                       sync.process,
+                                       base::percent_text(part),
+                                       base::with_separators(sync.calls),
+                                       sync.calls == 1 ? "" : "s",
+                                       sync.target);
+        text += sync.deleted ? ", which it then deleted"
+                             : fmt::format(" (longest {})", base::duration_text(sync.max_ns));
+        out.push_back(
+            {"sync_share",
+             std::move(text),
+             sync.total_ns,
+             select_events(
+                 sync.process,
+                 fmt::format(
+                     "name in ('fsync', 'fdatasync', 'msync', 'sync_file_range') and path = {}",
+                     quoted_sql(sync.target)))});
+    }
+}
+
+void add_small(const Report& report, std::vector<Finding>& out) {
+    for (const SmallTransfers& small : report.small) {
+        if (small.total_ns < kSmallNsMin || small.calls == 0) {
+            continue;
+        }
+        const std::uint64_t needed = std::max<std::uint64_t>(1, small.bytes / kBufferBytes);
+        out.push_back(
+            {"small_transfers",
+             fmt::format(
+                 "{} {} {} in {} calls of {} on average ({}); with a buffer of 64 KiB {} would do",
+                 small.process,
+                 small.verb,
+                 small.target,
+                 base::with_separators(small.calls),
+                 base::bytes_text(small.bytes / small.calls),
+                 base::duration_text(small.total_ns),
+                 base::with_separators(needed)),
+             small.total_ns,
+             select_events(small.process,
+                           fmt::format("path = {} and bytes < 512", quoted_sql(small.target)))});
+    }
+}
+
+void add_opens(const Report& report, std::vector<Finding>& out) {
+    for (const RepeatedOpen& open : report.opens) {
+        if (open.opens >= kOpensMin) {
+            out.push_back({"repeated_opens",
+                           fmt::format("{} opened {} {} times ({})",
+                                       open.process,
+                                       open.path,
+                                       base::with_separators(open.opens),
+                                       base::duration_text(open.total_ns)),
+                           open.total_ns,
+                           select_events(open.process,
+                                         fmt::format("path = {} and name like 'open%'",
+                                                     quoted_sql(open.path)))});
+        }
+    }
+}
+
+std::string failure_words(const Failure& failure) {
+    if (failure.error == "ENOENT") {
+        return fmt::format("{} looked {} times for what is not there",
+                           failure.process,
+                           base::with_separators(failure.failed));
+    }
+    if (failure.error == "EAGAIN") {
+        return fmt::format(
+            "{} asked {} times too early", failure.process, base::with_separators(failure.failed));
+    }
+    return fmt::format(
+        "{} failed {} times", failure.process, base::with_separators(failure.failed));
+}
+
+void add_failures(const Report& report, std::vector<Finding>& out) {
+    for (const Failure& failure : report.failures) {
+        const double part = share(failure.failed, failure.calls);
+        if (failure.failed < kFailedMin || part < kFailedShareMin) {
+            continue;
+        }
+        out.push_back({"failing_calls",
+                       fmt::format("{}: {} of its {} {} calls end in {}",
+                                   failure_words(failure),
+                                   base::percent_text(part),
+                                   base::with_separators(failure.calls),
+                                   failure.name,
+                                   failure.error),
+                       failure.total_ns,
+                       select_events(failure.process,
+                                     fmt::format("name = {} and error = {}",
+                                                 quoted_sql(failure.name),
+                                                 quoted_sql(failure.error)))});
+    }
+}
+
+void add_blocked(const Report& report, std::vector<Finding>& out) {
+    for (const ThreadTime& thread : report.threads) {
+        const double part = share(thread.file_ns, thread.span_ns);
+        const bool is_said = std::any_of(out.begin(), out.end(), [&](const Finding& finding) {
+            return finding.kind == "sync_share" && finding.text.starts_with(thread.thread);
+        });
+        if (part >= kBlockedShareMin && !is_said) {
+            out.push_back({"blocked_thread",
+                           fmt::format("thread {} was blocked {} of {} by files",
+                                       thread.thread,
+                                       base::percent_text(part),
+                                       base::duration_text(thread.span_ns)),
+                           thread.file_ns,
+                           fmt::format("select name, path, sum(duration_ns - on_cpu_ns) from "
+                                       "events where tid = {} and class in ('file', "
+                                       "'metadata') group by all order by 3 desc",
+                                       pid_of(thread.thread))});
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<Finding> findings_of(const Report& report) {
+    std::vector<Finding> findings;
+    add_syncs(report, findings);
+    add_small(report, findings);
+    add_opens(report, findings);
+    add_failures(report, findings);
+    add_blocked(report, findings);
+    std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+        return a.cost_ns > b.cost_ns;
+    });
+    findings.resize(std::min(findings.size(), kFindingsMax));
+    return findings;
+}
+
+}  // namespace dyetrace::apps

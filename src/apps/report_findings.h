@@ -1,0 +1,27 @@
+// What in a report is worth a look, in plain words, with its cost and the query that proves it.
+//
+//   sqlite3[4711] spent 58 % of its time in 96 syncs of /tmp/demo.db-journal, which it then deleted
+//
+// Pure and reproducible: the same rows, the same findings, the dearest first. Limits: kFindingsMax, the rest is not said.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/report_rows.h"
+
+namespace dyetrace::apps {
+
+struct Finding {
+    std::string kind;  // sync_share, small_transfers, repeated_opens, failing_calls, blocked_thread
+    std::string text;  // one sentence, no full stop
+    std::uint64_t cost_ns = 0;
+    std::string query;  // SQL that shows the events
+};
+
+inline constexpr std::size_t kFindingsMax = 8;  // a screen
+
+std::vector<Finding> findings_of(const Report& report);
+
+}  // namespace dyetrace::apps

@@ -1,0 +1,213 @@
+#include "apps/report_sql.h"
+
+#include <charconv>
+
+namespace dyetrace::apps {
+namespace {
+
+// Every call once (parts are inside their parent), with who did what to what, as people say it.
+constexpr const char* kViews = R"sql(
+CREATE OR REPLACE TEMP VIEW _report_processes AS
+SELECT process_id, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?') || '[' || pid || ']' AS process
+FROM processes;
+CREATE OR REPLACE TEMP VIEW _report_calls AS
+SELECT coalesce(p.process, '?') AS process, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.object_type,
+       e.start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
+       CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
+       CASE WHEN e.name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
+            WHEN e.name IN ('sendfile', 'sendfile64', 'splice', 'tee', 'copy_file_range') THEN 'copied'
+            WHEN e.class NOT IN ('file', 'network', 'pipe') THEN NULL
+            WHEN e.name SIMILAR TO '(read|pread|recv).*' THEN 'read'
+            WHEN e.name SIMILAR TO '(write|pwrite|send).*' THEN 'wrote' END AS verb,
+       CASE WHEN e.object_type = 'socket' AND e.remote_port IS NOT NULL THEN
+                 CASE WHEN e.local_port < e.remote_port AND e.local_port < 32768 THEN 'clients of :' || e.local_port
+                      WHEN contains(e.remote_address, ':') THEN '[' || e.remote_address || ']:' || e.remote_port
+                      ELSE e.remote_address || ':' || e.remote_port END
+            WHEN e.name = 'sync' THEN 'all file systems'
+            ELSE coalesce(e.path, '?') END AS target
+FROM events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
+WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
+)sql";
+
+constexpr const char* kOverview = R"sql(
+SELECT count(*), count(error), count(*) FILTER (WHERE state = 'unfinished'), count(DISTINCT process_id), count(DISTINCT thread_id),
+       (SELECT count(*) FROM hosts), coalesce(max(start_ns + duration_ns) - min(start_ns), 0) FROM _report_calls)sql";
+
+constexpr const char* kActivities = R"sql(
+SELECT process, verb, target, count(*), sum(bytes), sum(duration_ns), quantile_disc(duration_ns, 0.5), quantile_disc(duration_ns, 0.99),
+       max(duration_ns)
+FROM _report_calls WHERE verb IS NOT NULL AND error IS NULL
+GROUP BY process_id, process, verb, target ORDER BY sum(duration_ns) DESC, count(*) DESC, process, verb, target LIMIT 60)sql";
+
+constexpr const char* kCalls = R"sql(
+SELECT coalesce(name, '?'), count(*), count(error), sum(bytes), sum(duration_ns), quantile_disc(duration_ns, 0.5),
+       quantile_disc(duration_ns, 0.99), max(duration_ns)
+FROM _report_calls GROUP BY name ORDER BY sum(duration_ns) DESC, count(*) DESC, name LIMIT 12)sql";
+
+constexpr const char* kFiles = R"sql(
+SELECT target, mode(process), count(DISTINCT process_id), count(*), sum(bytes) FILTER (WHERE verb IN ('read', 'copied')),
+       sum(bytes) FILTER (WHERE verb = 'wrote'), sum(duration_ns)
+FROM _report_calls WHERE object_type IN ('file', 'block_device', 'memory') AND verb IS NOT NULL
+GROUP BY target ORDER BY sum(bytes) DESC, sum(duration_ns) DESC, target LIMIT 8)sql";
+
+constexpr const char* kSockets = R"sql(
+SELECT target, mode(process), count(DISTINCT process_id), count(*), sum(bytes) FILTER (WHERE verb = 'read'),
+       sum(bytes) FILTER (WHERE verb IN ('wrote', 'copied')), sum(duration_ns)
+FROM _report_calls WHERE object_type = 'socket' AND verb IS NOT NULL
+GROUP BY target ORDER BY sum(bytes) DESC, sum(duration_ns) DESC, target LIMIT 8)sql";
+
+constexpr const char* kFailures = R"sql(
+SELECT f.process, f.name, f.error, f.failed, t.calls, f.total_ns
+FROM (SELECT process_id, process, name, error, count(*) AS failed, sum(duration_ns) AS total_ns
+      FROM _report_calls WHERE error IS NOT NULL AND NOT starts_with(error, 'ERESTART') GROUP BY ALL HAVING count(*) >= 10) f
+JOIN (SELECT process_id, name, count(*) AS calls FROM _report_calls GROUP BY ALL) t USING (process_id, name)
+ORDER BY f.failed DESC, f.process, f.name, f.error LIMIT 8)sql";
+
+constexpr const char* kOpens = R"sql(
+SELECT process, path, count(*), sum(duration_ns) FROM _report_calls
+WHERE name IN ('open', 'openat', 'openat2', 'creat') AND error IS NULL AND path IS NOT NULL AND object_type IN ('file', 'directory')
+GROUP BY process_id, process, path HAVING count(*) >= 10 ORDER BY count(*) DESC, process, path LIMIT 8)sql";
+
+constexpr const char* kSmall = R"sql(
+SELECT process, verb, target, count(*), sum(bytes), sum(duration_ns) FROM _report_calls
+WHERE verb IN ('read', 'wrote') AND error IS NULL AND bytes > 0
+GROUP BY process_id, process, verb, target HAVING count(*) >= 1000 AND avg(bytes) < 512
+ORDER BY sum(duration_ns) DESC, process, verb, target LIMIT 8)sql";
+
+constexpr const char* kSyncs = R"sql(
+SELECT s.process, s.target, s.calls, s.total_ns, s.max_ns, p.span_ns, d.path IS NOT NULL
+FROM (SELECT process_id, process, target, count(*) AS calls, sum(duration_ns) AS total_ns, max(duration_ns) AS max_ns
+      FROM _report_calls WHERE verb = 'synced' GROUP BY ALL) s
+JOIN (SELECT process_id, max(start_ns + duration_ns) - min(start_ns) AS span_ns FROM _report_calls GROUP BY 1) p USING (process_id)
+LEFT JOIN (SELECT DISTINCT process_id, path FROM _report_calls WHERE name IN ('unlink', 'unlinkat') AND error IS NULL) d
+       ON d.process_id = s.process_id AND d.path = s.target
+ORDER BY s.total_ns DESC, s.process, s.target LIMIT 8)sql";
+
+constexpr const char* kThreads = R"sql(
+SELECT any_value(comm) || '[' || any_value(tid) || ']', max(start_ns + duration_ns) - min(start_ns), sum(on_cpu_ns),
+       sum(duration_ns - on_cpu_ns) FILTER (WHERE class IN ('file', 'metadata', 'block')),
+       sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'network'), sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'pipe'),
+       sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'wait'),
+       sum(duration_ns - on_cpu_ns) FILTER (WHERE class NOT IN ('file', 'metadata', 'block', 'network', 'pipe', 'wait'))
+FROM _report_calls WHERE thread_id IS NOT NULL GROUP BY thread_id
+ORDER BY sum(duration_ns - on_cpu_ns) DESC, thread_id LIMIT 8)sql";
+
+constexpr const char* kGaps = R"sql(
+SELECT host, reason, count(*), coalesce(sum(lost), 0), count(*) - count(lost), sum(end_ns - begin_ns)
+FROM gaps GROUP BY ALL ORDER BY host, reason)sql";
+
+constexpr const char* kCoverage = R"sql(
+SELECT host, source, state, reason FROM coverage WHERE state <> 'on' ORDER BY host, source LIMIT 20)sql";
+
+// Sums of DuckDB are wider than 64 bits; what does not fit, or is NULL, is 0.
+std::uint64_t number(std::string_view cell) {
+    std::uint64_t value = 0;
+    std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    return value;
+}
+
+std::string text(std::string_view cell) {
+    return std::string(cell);
+}
+
+Times times(ReportCells cells) {
+    return {number(cells[0]), number(cells[1]), number(cells[2]), number(cells[3])};
+}
+
+TargetRow target_row(ReportCells c) {
+    return {text(c[0]),
+            text(c[1]),
+            number(c[2]),
+            number(c[3]),
+            number(c[4]),
+            number(c[5]),
+            number(c[6])};
+}
+
+constexpr ReportQuestion kQuestions[] = {
+    {"views", kViews, [](Report&, ReportCells) {}},
+    {"overview",
+     kOverview,
+     [](Report& r, ReportCells c) {
+         r.overview = {number(c[0]),
+                       number(c[1]),
+                       number(c[2]),
+                       number(c[3]),
+                       number(c[4]),
+                       number(c[5]),
+                       number(c[6])};
+     }},
+    {"activities",
+     kActivities,
+     [](Report& r, ReportCells c) {
+         r.activities.push_back(
+             {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), times(c.subspan(5))});
+     }},
+    {"calls",
+     kCalls,
+     [](Report& r, ReportCells c) {
+         r.calls.push_back(
+             {text(c[0]), number(c[1]), number(c[2]), number(c[3]), times(c.subspan(4))});
+     }},
+    {"files", kFiles, [](Report& r, ReportCells c) { r.files.push_back(target_row(c)); }},
+    {"sockets", kSockets, [](Report& r, ReportCells c) { r.sockets.push_back(target_row(c)); }},
+    {"failures",
+     kFailures,
+     [](Report& r, ReportCells c) {
+         r.failures.push_back(
+             {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), number(c[5])});
+     }},
+    {"opens",
+     kOpens,
+     [](Report& r, ReportCells c) {
+         r.opens.push_back({text(c[0]), text(c[1]), number(c[2]), number(c[3])});
+     }},
+    {"small",
+     kSmall,
+     [](Report& r, ReportCells c) {
+         r.small.push_back(
+             {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), number(c[5])});
+     }},
+    {"syncs",
+     kSyncs,
+     [](Report& r, ReportCells c) {
+         r.syncs.push_back({text(c[0]),
+                            text(c[1]),
+                            number(c[2]),
+                            number(c[3]),
+                            number(c[4]),
+                            number(c[5]),
+                            c[6] == "true"});
+     }},
+    {"threads",
+     kThreads,
+     [](Report& r, ReportCells c) {
+         r.threads.push_back({text(c[0]),
+                              number(c[1]),
+                              number(c[2]),
+                              number(c[3]),
+                              number(c[4]),
+                              number(c[5]),
+                              number(c[6]),
+                              number(c[7])});
+     }},
+    {"gaps",
+     kGaps,
+     [](Report& r, ReportCells c) {
+         r.gaps.push_back(
+             {text(c[0]), text(c[1]), number(c[2]), number(c[3]), number(c[4]), number(c[5])});
+     }},
+    {"coverage",
+     kCoverage,
+     [](Report& r, ReportCells c) {
+         r.not_covered.push_back({text(c[0]), text(c[1]), text(c[2]), text(c[3])});
+     }},
+};
+
+}  // namespace
+
+std::span<const ReportQuestion> report_questions() {
+    return kQuestions;
+}
+
+}  // namespace dyetrace::apps

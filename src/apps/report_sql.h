@@ -1,0 +1,27 @@
+// The questions behind `dyetrace report`, and how their rows become report_rows.h.
+//
+//   for (const ReportQuestion& question : report_questions()) {
+//       for each row of question.sql: question.take(report, cells);
+//   }
+//
+// The first ones make temporary views and give no rows. A row that is not as expected is left out.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "apps/report_rows.h"
+
+namespace dyetrace::apps {
+
+using ReportCells = std::span<const std::string_view>;  // "" for NULL
+
+struct ReportQuestion {
+    const char* name;
+    const char* sql;
+    void (*take)(Report& report, ReportCells cells);
+};
+
+std::span<const ReportQuestion> report_questions();
+
+}  // namespace dyetrace::apps

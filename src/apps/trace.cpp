@@ -1,0 +1,183 @@
+// dyetrace trace: system calls as they happen, as strace shows them, without stopping anybody.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <string>
+
+#include "apps/json_event.h"
+#include "apps/session.h"
+#include "apps/trace_options.h"
+#include "apps/trace_output.h"
+#include "apps/verbs.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "format/colour.h"
+
+namespace dyetrace::apps {
+namespace {
+
+constexpr int kExitFailure = 1;
+constexpr int kWaitMs = 20;  // a line is seen at most this late
+constexpr int kWaitIdleMs = 100;
+constexpr std::size_t kPreviewBytesMax = 2048;  // PREVIEW_BYTES_MAX of src/kernel/preview.h
+
+std::int64_t wall_offset_ns() {
+    timespec wall{}, boot{};
+    clock_gettime(CLOCK_REALTIME, &wall);
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    return (wall.tv_sec - boot.tv_sec) * 1'000'000'000 + (wall.tv_nsec - boot.tv_nsec);
+}
+
+std::int64_t zone_offset_seconds() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    localtime_r(&now, &parts);
+    return parts.tm_gmtoff;
+}
+
+std::string host_name() {
+    char name[256] = {};
+    return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
+}
+
+// Where the lines go: the file of -o, stdout for JSON, else stderr, so that the command's own output stays what it was.
+class Sink {
+  public:
+    static Result<Sink> open(const TraceOptions& options) {
+        Sink sink;
+        sink.fd_ = options.form == TraceForm::kJson ? STDOUT_FILENO : STDERR_FILENO;
+        if (!options.output.empty()) {
+            sink.file_ = base::Fd(
+                ::open(options.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+            if (sink.file_.get() < 0) {
+                return base::Error::from_errno(errno,
+                                               fmt::format("cannot write to '{}'", options.output));
+            }
+            sink.fd_ = sink.file_.get();
+        }
+        return sink;
+    }
+
+    int fd() const { return fd_; }
+    bool failed() const { return error_ != 0; }
+
+    // After a failure (a closed pipe) nothing more is written.
+    void write(std::string_view text) {
+        while (!text.empty() && error_ == 0) {
+            const ssize_t written = ::write(fd_, text.data(), text.size());
+            if (written > 0) {
+                text.remove_prefix(static_cast<std::size_t>(written));
+            } else if (errno != EINTR) {
+                error_ = errno;
+            }
+        }
+    }
+
+  private:
+    base::Fd file_;
+    int fd_ = -1;
+    int error_ = 0;
+};
+
+Targets targets_of(const TraceOptions& options) {
+    Targets targets;
+    targets.command = options.command;
+    targets.processes.assign(options.processes.begin(), options.processes.end());
+    return targets;
+}
+
+EventPrinter printer_of(const TraceOptions& options,
+                        const Sink& sink,
+                        const schema::Dictionary& dictionary) {
+    if (options.form == TraceForm::kJson) {
+        return json_printer({host_name(), wall_offset_ns()}, dictionary);
+    }
+    format::LineStyle style = options.style;
+    style.colour = format::wants_colour(options.colour, sink.fd());
+    style.pid = options.follow;
+    style.pid_bare = !options.output.empty();
+    style.wall_offset_ns = wall_offset_ns();
+    style.zone_offset_seconds = zone_offset_seconds();
+    return line_printer(style, dictionary);
+}
+
+void say_losses(const capture::Capture& capture, const base::Log& log) {
+    std::uint64_t lost = 0;
+    for (std::uint32_t cpu = 0; cpu < capture.cpu_count(); ++cpu) {
+        lost += capture.books(cpu).lost;
+    }
+    if (lost > 0) {
+        log.warn(fmt::format("{} calls are missing here: the rings were full",
+                             base::with_separators(lost)));
+    }
+}
+
+Result<std::optional<int>> trace(const TraceOptions& options, const base::Log& log) {
+    TRY(Sink sink, Sink::open(options));
+    capture::CaptureOptions listen;
+    listen.follow_children = options.follow;
+    listen.preview_bytes = static_cast<std::uint32_t>(
+        std::clamp<std::size_t>(options.style.limits.text_max + 1, 1, kPreviewBytesMax));
+    TRY(Session session, Session::start(targets_of(options), listen));
+    schema::Dictionary dictionary;
+    TraceOutput output(
+        options, dictionary, printer_of(options, sink, dictionary), [&](std::string_view text) {
+            sink.write(text);
+        });
+    const auto drain = [&] {
+        const std::uint64_t bytes = session.capture().drain(
+            [&](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
+                output.take(cpu, stream, records);
+            });
+        output.flush();
+        return bytes;
+    };
+    TRY(session.attach());
+    TRY(session.release());
+    int wait_ms = kWaitMs;
+    while (!session.ended() && !sink.failed()) {
+        session.wait(wait_ms);
+        wait_ms = drain() > 0 ? kWaitMs : std::min(wait_ms * 2, kWaitIdleMs);
+    }
+    TRY(session.end());
+    drain();
+    if (options.form == TraceForm::kSummary || options.form == TraceForm::kLinesAndSummary) {
+        sink.write(output.summary());
+    }
+    say_losses(session.capture(), log);
+    return session.command_status();
+}
+
+}  // namespace
+
+int run_trace(const std::vector<std::string>& words) {
+    const base::Log log = base::Log::to_stderr();
+    const Result<TraceOptions> options = parse_trace_options(words);
+    if (!options.ok()) {
+        log.fail(options.error());
+        return kExitFailure;
+    }
+    if (options.value().help) {
+        std::fputs(trace_help(), stdout);
+        return 0;
+    }
+    const Result<std::optional<int>> status = trace(options.value(), log);
+    if (!status.ok()) {
+        log.fail(status.error());
+        return kExitFailure;
+    }
+    return status.value() ? pass_on(*status.value()) : 0;
+}
+
+void add_trace(CLI::App& app) {
+    app.add_subcommand("trace", "Show system calls as they happen, as strace does");
+}
+
+}  // namespace dyetrace::apps

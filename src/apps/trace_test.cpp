@@ -1,0 +1,162 @@
+#include <gtest/gtest.h>
+
+#include "apps/trace_options.h"
+#include "apps/trace_output.h"
+#include "schema/record_builder.h"
+
+namespace dyetrace::apps {
+namespace {
+
+std::uint16_t number_of(std::string_view name, schema::Abi abi = schema::Abi::kX8664) {
+    for (const schema::SyscallInfo& call : schema::syscalls_of(abi)) {
+        if (call.name == name) {
+            return call.number;
+        }
+    }
+    ADD_FAILURE() << name;
+    return 0;
+}
+
+bool has(std::string_view list, std::string_view call) {
+    auto set = CallSet::parse(list);
+    EXPECT_TRUE(set.ok()) << list;
+    return set.ok() && set.value().has(schema::Abi::kX8664, number_of(call));
+}
+
+TEST(CallSet, speaks_strace) {
+    EXPECT_TRUE(has("openat,close", "close"));
+    EXPECT_FALSE(has("openat,close", "read"));
+    EXPECT_FALSE(has("!openat,close", "close"));
+    EXPECT_TRUE(has("!openat,close", "read"));
+    EXPECT_TRUE(has("/^sched_", "sched_yield"));
+    EXPECT_TRUE(has("257", "openat"));
+    EXPECT_TRUE(has("all", "read"));
+    EXPECT_FALSE(has("none", "read"));
+    EXPECT_FALSE(has("!all", "read"));
+    EXPECT_FALSE(has("?notacall", "read"));
+    EXPECT_FALSE(has("read@32", "read"));
+    EXPECT_FALSE(CallSet::parse("opennat").ok());
+    EXPECT_FALSE(CallSet::parse("%nogroup").ok());
+    EXPECT_EQ(CallSet::parse("read,opennat").error().message(),
+              "'opennat' is no system call or group of them");
+}
+
+TEST(CallSet, knows_the_groups) {
+    EXPECT_TRUE(has("%file", "openat") && has("file", "execve") && has("%file", "rename") &&
+                !has("%file", "read"));
+    EXPECT_TRUE(has("%desc", "read") && has("%desc", "openat") && has("%desc", "epoll_wait") &&
+                !has("%desc", "unlink"));
+    EXPECT_TRUE(has("%network", "sendto") && has("%net", "socket") && !has("%network", "read"));
+    EXPECT_TRUE(has("%memory", "mmap") && has("%memory", "brk") && !has("%memory", "read"));
+    EXPECT_TRUE(has("%process", "clone") && has("process", "wait4") && !has("%process", "setuid"));
+    EXPECT_TRUE(has("%signal", "rt_sigaction") && has("signal", "kill") == has("%signal", "kill"));
+    EXPECT_TRUE(has("stat", "stat") && !has("stat", "lstat") && has("%%stat", "statx") &&
+                !has("%stat", "statx"));
+    EXPECT_TRUE(has("%creds", "setuid") && has("%creds", "getresgid") && !has("%creds", "getpid"));
+}
+
+TEST(TraceOptions, stop_at_the_command) {
+    auto options = parse_trace_options(
+        {"-fyy", "-T", "-ttt", "-s", "100", "-e", "status=failed", "ls", "-l", "-f"});
+    ASSERT_TRUE(options.ok());
+    EXPECT_EQ(options.value().command, (std::vector<std::string>{"ls", "-l", "-f"}));
+    EXPECT_TRUE(options.value().follow);
+    EXPECT_EQ(options.value().style.names, format::Names::kAll);
+    EXPECT_EQ(options.value().style.time, format::TimeStyle::kUnix);
+    EXPECT_TRUE(options.value().style.duration);
+    EXPECT_EQ(options.value().style.limits.text_max, 100u);
+    EXPECT_FALSE(options.value().statuses.successful);
+    EXPECT_TRUE(options.value().statuses.failed);
+}
+
+TEST(TraceOptions, take_processes_and_values_beside_their_letter) {
+    auto options = parse_trace_options(
+        {"-p", "1,2", "-p3", "-oout", "--json", "--color=never", "-P", "/etc/*"});
+    ASSERT_TRUE(options.ok());
+    EXPECT_EQ(options.value().processes, (std::vector<std::int32_t>{1, 2, 3}));
+    EXPECT_EQ(options.value().output, "out");
+    EXPECT_EQ(options.value().form, TraceForm::kJson);
+    EXPECT_EQ(options.value().colour, format::ColourMode::kNever);
+    EXPECT_EQ(options.value().paths, std::vector<std::string>{"/etc/*"});
+}
+
+TEST(TraceOptions, say_what_is_wrong) {
+    const auto message = [](const std::vector<std::string>& words) {
+        return parse_trace_options(words).error().message();
+    };
+    EXPECT_EQ(message({}), "say what to trace: a command, or processes with -p");
+    EXPECT_EQ(message({"-p", "1", "ls"}), "a command and -p at once: take one of them");
+    EXPECT_EQ(message({"-s"}), "-s wants a value");
+    EXPECT_EQ(message({"-s", "x", "ls"}), "'x' is no number of bytes");
+    EXPECT_EQ(message({"-k", "ls"}), "-k is not known (dyetrace trace --help)");
+    EXPECT_EQ(message({"-e", "inject=all:error=EIO", "ls"}),
+              "-e inject=… would need to stop the program; dyetrace only watches");
+    EXPECT_EQ(message({"-e", "status=bad", "ls"}),
+              "'bad' is no status: successful, failed, unfinished");
+}
+
+schema::OwnedRecord call(std::string_view name,
+                         std::uint64_t end_ns,
+                         std::int64_t result,
+                         std::string_view path = {}) {
+    schema::SyscallEvent event{};
+    event.syscall = number_of(name);
+    event.start_ns = end_ns - 5;
+    event.duration_ns = 5;
+    event.result = result;
+    event.present = schema::SyscallEvent::kHasDuration | schema::SyscallEvent::kHasResult;
+    return path.empty() ? schema::build(event)
+                        : schema::build(event, {{schema::Attachment::kPath, path}});
+}
+
+std::string output_of(const std::vector<std::string>& words,
+                      const std::vector<schema::OwnedRecord>& events) {
+    auto parsed = parse_trace_options(words);
+    EXPECT_TRUE(parsed.ok());
+    const TraceOptions options = std::move(parsed).value();
+    schema::Dictionary dictionary;
+    std::string out;
+    TraceOutput output(
+        options, dictionary, line_printer(options.style, dictionary), [&](std::string_view text) {
+            out += text;
+        });
+    std::uint32_t cpu = 0;
+    for (const schema::OwnedRecord& event : events) {
+        output.take(cpu++, schema::Stream::kEvents, event.bytes());
+    }
+    output.flush();
+    return out + (options.form == TraceForm::kSummary ? output.summary() : "");
+}
+
+TEST(TraceOutput, puts_calls_of_several_cpus_in_the_order_of_their_ends) {
+    std::vector<schema::OwnedRecord> events;
+    events.push_back(call("getuid", 30, 0));
+    events.push_back(call("getpid", 20, 7));
+    EXPECT_EQ(output_of({"x"}, events),
+              "getpid()                                = 7\n"
+              "getuid()                                = 0\n");
+}
+
+TEST(TraceOutput, shows_only_what_was_asked_for) {
+    std::vector<schema::OwnedRecord> events;
+    events.push_back(call("unlink", 10, -2, "/tmp/a"));
+    events.push_back(call("unlink", 20, 0, "/tmp/b"));
+    events.push_back(call("getpid", 30, 7));
+    EXPECT_EQ(
+        output_of({"-Z", "x"}, events),
+        "unlink(\"/tmp/a\")                        = -1 ENOENT (No such file or directory)\n");
+    EXPECT_EQ(output_of({"-z", "-e", "%file", "x"}, events),
+              "unlink(\"/tmp/b\")                        = 0\n");
+    EXPECT_EQ(output_of({"-P", "/tmp/b", "x"}, events),
+              "unlink(\"/tmp/b\")                        = 0\n");
+    EXPECT_EQ(output_of({"-P", "/var/*", "x"}, events), "");
+    EXPECT_EQ(output_of({"-c", "-e", "unlink", "x"}, events),
+              "% time     seconds  usecs/call     calls    errors syscall\n"
+              "------ ----------- ----------- --------- --------- ----------------\n"
+              "100.00    0.000000           0         2         1 unlink\n"
+              "------ ----------- ----------- --------- --------- ----------------\n"
+              "100.00    0.000000           0         2         1 total\n");
+}
+
+}  // namespace
+}  // namespace dyetrace::apps

@@ -1,0 +1,49 @@
+// A predicate as a BPF program that drops what certainly is not selected.
+//
+//   sys_exit builds the event ──► tail call: this program ──► tail call: the program that writes the event
+//                                      └─ drops: counts filter_input.filtered, ends
+//
+// Each condition is TRUE, FALSE, NULL or undecided (the kernel does not know a name yet, the column exists in user space
+// only); an event passes if the whole may be TRUE. The Evaluator decides exactly where events are drained. Only the parts of
+// a call (part_event) have columns that their parent has not: whoever writes them passes them on when their call was dropped,
+// or gives up on them knowingly.
+//
+//   may_be_true(a AND b) = may_be_true(a) and may_be_true(b)        may_be_true(NOT a) = may_be_false(a)
+//
+// The code reads nothing of its context but hands it on, so that it loads as any tracing type. Limits: 4,096 instructions;
+// FILTER_ATOMS_MAX string conditions, FILTER_TOKENS_MAX elements each.
+#pragma once
+
+#include <linux/bpf.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "filter/predicate.h"
+#include "schema/filter_input.h"
+
+namespace dyetrace::filter {
+
+struct BpfLayout {
+    int scratch_map_fd = -1;       // per-CPU array with one value
+    std::size_t event_offset = 0;  // struct syscall_event in that value
+    std::size_t input_offset = 0;  // struct filter_input in that value
+    int program_array_fd =
+        -1;  // where to go with an event that passes; -1: the program returns 1 for it, else 0
+    std::uint32_t program_index = 0;
+    std::uint16_t host_index = 0;  // as the Dictionary's
+    std::string host;              // as the Evaluator's
+};
+
+struct BpfFilter {
+    std::vector<bpf_insn> instructions;
+    std::vector<filter_atom> atoms;      // atom n is about bit n of filter_verdicts
+    bool too_large = false;              // it did not fit: the program passes all
+    std::vector<std::string> undecided;  // conditions that only the Evaluator decides, as SQL
+};
+
+BpfFilter compile_bpf(const Predicate& predicate, const BpfLayout& layout);
+
+}  // namespace dyetrace::filter

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What lies behind the pointers of a call, for people who watch it live (`dyetrace trace`): the first bytes of buffers, and
+ * small structures. Off, and gone from the program, unless preview_bytes is set.
+ *
+ *   attachment `preview` or `structure`:  | u8 argument | 7 bytes of 0 | content … |
+ */
+#pragma once
+
+#include "kernel/call.h"
+
+#define PREVIEW_BYTES_MAX 2048 /* of one argument */
+#define PREVIEW_VECTORS_MAX 16 /* parts of an iovec that are shown */
+#define PREVIEW_EVENTS_MAX 32 /* members of a poll set */
+
+struct preview {
+	struct attachment_header *header;
+	__u8 *content;
+};
+
+static __always_inline bool begin_preview(struct scratch *scratch, __u32 argument, struct preview *preview)
+{
+	preview->header = next_attachment(scratch);
+	if (!preview->header)
+		return false;
+	preview->content = (__u8 *)(preview->header + 1);
+	*(__u64 *)preview->content = argument;
+	preview->content += 8;
+	return true;
+}
+
+static __always_inline void attach_user_bytes(struct scratch *scratch, __u32 index, __u64 user, __u32 length, __u16 kind)
+{
+	struct preview preview;
+
+	opaque(length);
+	if (!user || !begin_preview(scratch, index, &preview))
+		return;
+	if (length > PREVIEW_BYTES_MAX)
+		length = PREVIEW_BYTES_MAX;
+	if (bpf_probe_read_user(preview.content, length, (void *)user) == 0)
+		finish_attachment(scratch, preview.header, kind, length + 8);
+}
+
+static __always_inline void attach_user_text(struct scratch *scratch, __u32 index, __u64 user)
+{
+	struct preview preview;
+	long length;
+
+	if (!user || !begin_preview(scratch, index, &preview))
+		return;
+	length = bpf_probe_read_user_str(preview.content, PREVIEW_BYTES_MAX, (void *)user);
+	if (length > 0)
+		finish_attachment(scratch, preview.header, ATTACHMENT_PREVIEW, 8 + (length - 1));
+}
+
+/* The first bytes of all parts, one behind the other. */
+static __always_inline void attach_vector_bytes(struct scratch *scratch, __u32 index, __u64 vector, __u64 count, __u64 moved)
+{
+	__u32 wanted = moved < preview_bytes ? moved : preview_bytes, filled = 0;
+	struct preview preview;
+	__u64 part[2];
+
+	if (!begin_preview(scratch, index, &preview))
+		return;
+	for (__u32 i = 0; i < PREVIEW_VECTORS_MAX; i++) {
+		__u32 length;
+
+		if (i >= count || filled >= wanted || filled >= PREVIEW_BYTES_MAX)
+			break;
+		if (bpf_probe_read_user(part, sizeof(part), (void *)(vector + i * sizeof(part))))
+			break;
+		length = part[1] < wanted - filled ? part[1] : wanted - filled;
+		opaque(length);
+		if (length > PREVIEW_BYTES_MAX)
+			break;
+		if (bpf_probe_read_user(preview.content + filled, length, (void *)part[0]))
+			break;
+		filled += length;
+	}
+	if (filled)
+		finish_attachment(scratch, preview.header, ATTACHMENT_PREVIEW, filled + 8);
+}
+
+static __always_inline void attach_vector(struct scratch *scratch, __u32 index, __u64 vector, __u64 count, __u64 moved)
+{
+	if (count > PREVIEW_VECTORS_MAX)
+		count = PREVIEW_VECTORS_MAX;
+	attach_user_bytes(scratch, index, vector, count * 16, ATTACHMENT_STRUCTURE);
+	attach_vector_bytes(scratch, index, vector, count, moved);
+}
+
+/* A msghdr with its iovec behind it, and the bytes that they hold. */
+static __always_inline void attach_message(struct scratch *scratch, __u32 index, __u64 user, __u64 moved)
+{
+	__u64 message[7] = {}; /* struct user_msghdr; iov and iovlen at 2 and 3 */
+	struct preview preview;
+	__u32 count;
+
+	if (!user || bpf_probe_read_user(message, sizeof(message), (void *)user) || !begin_preview(scratch, index, &preview))
+		return;
+	count = message[3] < PREVIEW_VECTORS_MAX ? message[3] : PREVIEW_VECTORS_MAX;
+	opaque(count);
+	if (count > PREVIEW_VECTORS_MAX)
+		return;
+	__builtin_memcpy(preview.content, message, sizeof(message));
+	if (bpf_probe_read_user(preview.content + sizeof(message), count * 16, (void *)message[2]) == 0)
+		finish_attachment(scratch, preview.header, ATTACHMENT_STRUCTURE, 8 + sizeof(message) + count * 16);
+	attach_vector_bytes(scratch, index, message[2], count, moved);
+}
+
+/* Bytes that the call took from or put into the buffer at this argument; what it was to take where it failed. */
+static __always_inline __u32 buffer_bytes(const struct syscall_event *event, const volatile struct syscall_shape *shape)
+{
+	if (event->result >= 0)
+		return event->result < preview_bytes ? event->result : preview_bytes;
+	if (shape->flags & CALL_INBOUND || !shape->size)
+		return 0;
+	return event->requested < preview_bytes ? event->requested : preview_bytes;
+}
+
+static __noinline int attach_preview(struct scratch *scratch, const volatile struct syscall_shape *shape, __u32 index)
+{
+	struct syscall_event *event = &scratch->event;
+	__u64 user, count, returned = event->result > 0 ? event->result : 0;
+	__u8 kind;
+
+	if (index >= 6)
+		return 0;
+	kind = shape->capture[index];
+	user = event->arguments[index];
+	count = index < 5 ? event->arguments[index + 1] : 0;
+	if (kind > CAPTURE_FIXED) {
+		attach_user_bytes(scratch, index, user, (kind - CAPTURE_FIXED) * 4, ATTACHMENT_STRUCTURE);
+		return 0;
+	}
+	switch (kind) {
+	case CAPTURE_BYTES:
+		attach_user_bytes(scratch, index, user, buffer_bytes(event, shape), ATTACHMENT_PREVIEW);
+		break;
+	case CAPTURE_TEXT:
+		attach_user_text(scratch, index, user);
+		break;
+	case CAPTURE_TEXT_OUT:
+		attach_user_bytes(scratch, index, user, returned, ATTACHMENT_PREVIEW);
+		break;
+	case CAPTURE_POLL_SET:
+		attach_user_bytes(scratch, index, user, (count < PREVIEW_EVENTS_MAX ? count : PREVIEW_EVENTS_MAX) * 8,
+				  ATTACHMENT_STRUCTURE);
+		break;
+	case CAPTURE_EPOLL_EVENTS:
+		attach_user_bytes(scratch, index, user, (returned < PREVIEW_EVENTS_MAX ? returned : PREVIEW_EVENTS_MAX) * 12,
+				  ATTACHMENT_STRUCTURE);
+		break;
+	case CAPTURE_VECTOR:
+		attach_vector(scratch, index, user, count, event->result < 0 ? 0 : event->result);
+		break;
+	case CAPTURE_MESSAGE:
+		attach_message(scratch, index, user, event->result < 0 ? 0 : event->result);
+		break;
+	}
+	return 0;
+}
+
+static __always_inline void attach_previews(struct scratch *scratch, const volatile struct syscall_shape *shape)
+{
+	for (__u32 index = 0; index < 6; index++)
+		if (shape->capture[index])
+			attach_preview(scratch, shape, index);
+}

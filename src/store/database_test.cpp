@@ -1,0 +1,243 @@
+#include "store/database.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "store/duckdb_engine.h"
+#include "store/rows_state.h"
+#include "store/seal.h"
+#include "store/store_fixture.h"
+#include "trace/segment_reader.h"
+
+namespace dyetrace::store {
+namespace {
+
+constexpr const char* kCount =
+    "SELECT count(*), count(DISTINCT event_id), count(pid), count(path) > 0 FROM events";
+constexpr const char* kSums =
+    "SELECT sum(hash(COLUMNS(e.*)))::VARCHAR FROM raw_syscall_event e; SELECT sum(hash(h)) FROM "
+    "raw_handle h; "
+    "SELECT name, class, sum(bytes), max(start_ns), min(path) FROM events GROUP BY ALL ORDER BY "
+    "ALL";
+
+TEST(Database, answers_the_same_before_while_and_after_sealing) {
+    StoreFixture trace;
+    trace.record(4, 1000);
+    const std::string count = trace.ask(kCount);
+    EXPECT_EQ(count.substr(0, 10), "4000 4000 ");
+    const std::string sums = trace.ask(kSums);
+    Sealer sealer = Sealer::start(trace::TraceFolder::open(trace.path()).value()).value();
+    EXPECT_EQ(trace.ask(kCount), count);
+    for (std::uint64_t number = 1; number <= 4; ++number) {
+        sealer.seal(number, trace::SegmentEnd::kComplete).value();
+        EXPECT_EQ(trace.ask(kCount), count) << number;
+        EXPECT_EQ(trace.ask(kSums), sums) << number;
+    }
+    EXPECT_EQ(trace.database()->losses().text(), "");
+}
+
+TEST(Database, sees_a_segment_once_wherever_its_sealer_was_killed) {
+    StoreFixture trace;
+    trace.record(2, 1000);
+    const std::string count = trace.ask(kCount);
+    const std::string segment = trace.folder().segment_path(1);
+    std::filesystem::copy(segment, segment + ".copy");
+    // Killed while it wrote Parquet files.
+    std::filesystem::create_directory(trace.path() + "/sealing-000001");
+    base::write_file_atomically(trace.path() + "/sealing-000001/syscall_event.parquet", "half")
+        .value();
+    EXPECT_EQ(trace.ask(kCount), count);
+    // Killed between the rename and the unlink.
+    {
+        Sealer sealer = Sealer::start(trace::TraceFolder::open(trace.path()).value()).value();
+        EXPECT_FALSE(std::filesystem::exists(trace.path() + "/sealing-000001"));
+        sealer.seal(1, trace::SegmentEnd::kComplete).value();
+    }
+    std::filesystem::rename(segment + ".copy", segment);
+    EXPECT_EQ(trace.ask(kCount), count);
+    Sealer sealer = Sealer::start(trace::TraceFolder::open(trace.path()).value()).value();
+    EXPECT_FALSE(std::filesystem::exists(segment));
+    EXPECT_EQ(Sealer::start(trace::TraceFolder::open(trace.path()).value()).error().code(),
+              ErrorCode::kUnavailable);
+    EXPECT_EQ(sealer.seal_what_is_there().value(), trace::TraceState::kFinished);
+    EXPECT_EQ(trace.ask(kCount), count);
+    EXPECT_TRUE(trace.folder().list().value().recorded.empty());
+}
+
+TEST(Database, keeps_what_it_saw_while_segments_are_sealed_under_it) {
+    StoreFixture trace;
+    trace.record(3, 1000);
+    const auto database = trace.database();
+    const std::string sums = ask(*database, kSums);
+    Sealer::start(trace::TraceFolder::open(trace.path()).value())
+        .value()
+        .seal_what_is_there()
+        .value();
+    EXPECT_EQ(ask(*database, kSums), sums);
+    database->refresh().value();
+    EXPECT_EQ(ask(*database, kSums), sums);
+}
+
+TEST(Database, sees_more_of_a_running_recording_each_time_it_looks) {
+    StoreFixture trace;
+    trace.record(1, 400, false);
+    const auto database = trace.database();
+    EXPECT_EQ(database->state(), trace::TraceState::kRecording);
+    EXPECT_EQ(ask(*database, "SELECT count(*) FROM events"), "400\n");
+    trace.record(1, 400, false);
+    EXPECT_EQ(ask(*database, "SELECT count(*) FROM events"), "400\n");
+    database->refresh().value();
+    EXPECT_EQ(ask(*database, "SELECT count(*) FROM events"), "800\n");
+    EXPECT_EQ(database->losses().gaps, 0u);
+}
+
+TEST(Database, says_that_the_recorder_died_before_and_after_sealing) {
+    StoreFixture trace;
+    trace.record(2, 1000, false);
+    trace.kill_recorder();
+    const std::string gaps = "SELECT reason, lost, begin_ns > 0 FROM gaps";
+    EXPECT_EQ(trace.ask(kCount).substr(0, 10), "2000 2000 ");
+    EXPECT_EQ(trace.ask(gaps), "recorder_died NULL true\n");
+    EXPECT_EQ(trace.database()->losses().text(),
+              "1 gap: 0 events lost; how many more is not known (the recorder died)");
+    {
+        Sealer sealer = Sealer::start(trace::TraceFolder::open(trace.path()).value()).value();
+        EXPECT_EQ(sealer.seal_what_is_there().value(), trace::TraceState::kDied);
+        EXPECT_EQ(sealer.seal_what_is_there().value(), trace::TraceState::kDied);
+    }
+    EXPECT_EQ(trace.ask(kCount).substr(0, 10), "2000 2000 ");
+    EXPECT_EQ(trace.ask(gaps), "recorder_died NULL true\n");
+}
+
+TEST(Database, says_that_the_recorder_died_when_all_its_segments_were_sealed_before) {
+    StoreFixture trace;
+    trace.record(1, 1000, false);
+    std::filesystem::remove(
+        trace.folder().segment_path(2));  // as if it died in the middle of a rotation
+    Sealer::start(trace::TraceFolder::open(trace.path()).value())
+        .value()
+        .seal(1, trace::SegmentEnd::kComplete)
+        .value();
+    trace.kill_recorder();
+    const std::string gaps = "SELECT reason, lost, begin_ns > 0 FROM gaps";
+    EXPECT_EQ(trace.ask(gaps), "recorder_died NULL true\n");
+    Sealer::start(trace::TraceFolder::open(trace.path()).value())
+        .value()
+        .seal_what_is_there()
+        .value();
+    EXPECT_EQ(trace.ask(gaps), "recorder_died NULL true\n");
+    EXPECT_EQ(trace.ask(kCount).substr(0, 10), "1000 1000 ");
+}
+
+TEST(Database, says_what_a_damaged_block_cost_before_and_after_sealing) {
+    StoreFixture trace;
+    trace.record(1, 1000);
+    std::string bytes = base::read_file(trace.folder().segment_path(1), 64u << 20).value();
+    const auto reader =
+        trace::SegmentReader::open(trace.folder().segment_path(1), trace::SegmentEnd::kComplete)
+            .value();
+    bytes[reader.blocks().back().position + sizeof(trace::BlockHeader) + 9] ^= 4;
+    const std::uint32_t lost = reader.blocks().back().record_count;
+    base::write_file_atomically(trace.folder().segment_path(1), bytes).value();
+    const std::string expected = "damaged_block " + std::to_string(lost) + "\n";
+    const std::string count = std::to_string(1000 - lost) + "\n";
+    for (const bool sealed : {false, true}) {
+        if (sealed) {
+            Sealer::start(trace::TraceFolder::open(trace.path()).value())
+                .value()
+                .seal_what_is_there()
+                .value();
+        }
+        EXPECT_EQ(trace.ask("SELECT reason, lost FROM gaps"), expected);
+        EXPECT_EQ(trace.ask("SELECT count(*) FROM events"), count);
+        EXPECT_EQ(trace.database()->losses().lost, lost);
+    }
+}
+
+TEST(Database, says_that_segments_are_missing) {
+    StoreFixture trace;
+    trace.record(3, 1000);
+    std::filesystem::remove(trace.folder().segment_path(2));
+    EXPECT_EQ(trace.ask("SELECT count(*) FROM events"), "2000\n");
+    EXPECT_EQ(trace.ask("SELECT reason, lost FROM gaps"), "damaged_block NULL\n");
+}
+
+TEST(Database, can_be_read_by_others_with_views_sql_at_any_moment) {
+    StoreFixture trace;
+    trace.record(2, 1000);
+    Sealer sealer = Sealer::start(trace::TraceFolder::open(trace.path()).value()).value();
+    const std::string views = base::read_file(trace.path() + "/views.sql", 8u << 20).value();
+    const auto count = [&] {
+        // A DuckDB that knows nothing of us, as its own command line started in the folder.
+        const Engine engine = Engine::open({}).value();
+        std::string script = views;
+        for (std::size_t at = 0; (at = script.find("read_parquet('", at)) != std::string::npos;) {
+            at += 14;
+            script.insert(at, trace.path() + "/");
+        }
+        engine.run(script).value();
+        auto state = std::make_unique<Rows::State>();
+        duckdb_query(engine.connection(),
+                     "SELECT count(*), count(pid), count(DISTINCT host) FROM events",
+                     state->result.out());
+        Rows rows(std::move(state));
+        std::string answer;
+        const std::span<const Cell> row = rows.next().value();
+        for (const Cell& cell : row) {
+            answer += std::string(cell.text) + " ";
+        }
+        return answer;
+    };
+    EXPECT_EQ(count(), "0 0 0 ");
+    sealer.seal(1, trace::SegmentEnd::kComplete).value();
+    EXPECT_EQ(count(), "1000 1000 1 ");
+    sealer.seal(2, trace::SegmentEnd::kComplete).value();
+    EXPECT_EQ(count(), "2000 2000 1 ");
+}
+
+TEST(Database, refuses_to_fetch_extensions_or_to_change_settings) {
+    StoreFixture trace;
+    trace.record(1, 10);
+    for (const char* sql : {"INSTALL httpfs",
+                            "LOAD httpfs",
+                            "SET threads = 1",
+                            "SET autoinstall_known_extensions = true",
+                            "SELECT * FROM 'https://example.org/x.parquet'"}) {
+        const std::string answer = trace.ask(sql);
+        EXPECT_EQ(answer.substr(0, 6), "error:") << sql << ": " << answer;
+        EXPECT_EQ(answer.find('\n'), std::string::npos) << answer;
+    }
+}
+
+TEST(Database, stops_a_statement_that_is_cancelled) {
+    StoreFixture trace;
+    trace.record(1, 10);
+    const std::atomic<bool> cancelled = true;
+    const auto done = trace.database()->query(
+        "SELECT count(*) FROM range(1000000000000)",
+        [](Rows&) { return Result<void>(); },
+        &cancelled);
+    EXPECT_EQ(done.error().code(), ErrorCode::kInterrupted);
+}
+
+TEST(Database, calls_functions_that_others_register) {
+    StoreFixture trace;
+    trace.record(1, 10);
+    const auto database = trace.database();
+    database
+        ->register_function({.name = "twice",
+                             .arguments = 1,
+                             .call = [](const auto& arguments) -> std::optional<std::string> {
+                                 return arguments[0] ? std::optional<std::string>(
+                                                           std::string(*arguments[0]) +
+                                                           std::string(*arguments[0]))
+                                                     : std::nullopt;
+                             }})
+        .value();
+    EXPECT_EQ(ask(*database, "SELECT twice('ab'), twice(NULL)"), "abab NULL\n");
+}
+
+}  // namespace
+}  // namespace dyetrace::store

@@ -1,0 +1,41 @@
+#include "store/duckdb_loader.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstring>
+
+extern "C" {
+extern void* duckdb_slots[];            // hidden, in the stubs
+extern const char duckdb_slot_names[];  // one after another; an empty one ends them
+}
+
+namespace dyetrace::store {
+namespace {
+
+Result<void> load() {
+    void* const library = ::dlopen("libduckdb.so", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        return Error(ErrorCode::kNotFound,
+                     fmt::format("DuckDB's library is missing: {}", ::dlerror()));
+    }
+    void** slot = duckdb_slots;
+    for (const char* name = duckdb_slot_names; *name != '\0'; name += std::strlen(name) + 1) {
+        *slot = ::dlsym(library, name);
+        if (*slot == nullptr) {
+            return Error(ErrorCode::kUnsupported,
+                         fmt::format("DuckDB's library is another version: it has no {}", name));
+        }
+        ++slot;
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> load_duckdb() {
+    static const Result<void> loaded = load();
+    return loaded;
+}
+
+}  // namespace dyetrace::store

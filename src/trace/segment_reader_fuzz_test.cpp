@@ -1,0 +1,57 @@
+// The fuzz target on mutations of real segments, so that every test run does a little of what a fuzzer does for hours.
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "trace/segment_fixture.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace dyetrace::trace {
+namespace {
+
+// Cuts, flips, copies and overwrites with numbers that are interesting as sizes.
+std::string mutated(std::string bytes, std::mt19937_64& random) {
+    constexpr std::uint64_t kInteresting[] = {
+        0, 1, 7, 8, 15, 16, 0x7f, 0xffff, 0x7fffffff, 0xffffffff, UINT64_MAX};
+    for (std::uint64_t i = 1 + random() % 4; i > 0 && bytes.size() > 8; --i) {
+        const std::size_t at = random() % (bytes.size() - 8);
+        switch (random() % 4) {
+            case 0:
+                bytes.resize(at + 8);
+                break;
+            case 1:
+                bytes[at] = static_cast<char>(random());
+                break;
+            case 2:
+                bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 300));
+                break;
+            default:
+                std::memcpy(bytes.data() + at,
+                            &kInteresting[random() % std::size(kInteresting)],
+                            1 + random() % 8);
+        }
+    }
+    return bytes;
+}
+
+TEST(SegmentReaderFuzz, survives_mutations_of_a_segment) {
+    SyntheticRecords records;
+    for (const int level : {-50, 1}) {
+        SegmentFixture trace;
+        SegmentWriterOptions options;
+        options.level = level;
+        trace.write(three_drains(4), options);
+        const std::string segment = trace.segment();
+        std::mt19937_64 random(static_cast<std::uint64_t>(level + 100));
+        for (int i = 0; i < 20'000; ++i) {
+            const std::string bytes = mutated(segment, random);
+            LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                   bytes.size());
+        }
+    }
+}
+
+}  // namespace
+}  // namespace dyetrace::trace

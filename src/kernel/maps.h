@@ -15,14 +15,6 @@
 
 #include "kernel/kernel_types.h"
 
-#ifdef DEFINE_MAPS
-#define SHARED
-#define SHAPES(rows) = { rows }
-#else
-#define SHARED extern
-#define SHAPES(rows)
-#endif
-
 #define PATH_BYTES_MAX 4096 /* PATH_MAX */
 #define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
 #define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
@@ -31,24 +23,24 @@
 #define RECORD_BYTES_MAX 16384 /* event, two paths and an address; also the slack behind a ring's end */
 
 /* Settings, written by src/capture before the programs are loaded. */
-SHARED const volatile __u32 cpu_count;
-SHARED const volatile __u64 event_ring_bytes; /* power of two */
-SHARED const volatile __u64 fact_ring_bytes; /* power of two */
-SHARED const volatile bool watch_all; /* every task, else only the marked ones and their children */
-SHARED const volatile bool strong_order; /* x86: stores are seen in order */
-SHARED const volatile bool filter_loaded; /* a predicate decides in the program table */
-SHARED const volatile bool follow_children;
-SHARED const volatile bool find_by_vpid; /* the kernel has bpf_task_from_vpid */
-SHARED const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
-SHARED const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
-SHARED const volatile bool count_only; /* add up in `totals` instead of writing events */
+const volatile __u32 cpu_count;
+const volatile __u64 event_ring_bytes; /* power of two */
+const volatile __u64 fact_ring_bytes; /* power of two */
+const volatile bool watch_all; /* every task, else only the marked ones and their children */
+const volatile bool strong_order; /* x86: stores are seen in order */
+const volatile bool filter_loaded; /* a predicate decides in the program table */
+const volatile bool follow_children;
+const volatile bool find_by_vpid; /* the kernel has bpf_task_from_vpid */
+const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
+const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
+const volatile bool count_only; /* add up in `totals` instead of writing events */
 
 /* What the registers of each call mean, by its number. */
-SHARED const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] SHAPES(SYSCALL_SHAPES_X86_64);
-SHARED const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] SHAPES(SYSCALL_SHAPES_I386);
+const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_X86_64 };
+const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_I386 };
 
 /* Counts up whenever a name may have changed: rename, mount, umount, pivot_root. */
-SHARED __u64 name_epoch;
+__u64 name_epoch;
 
 enum task_flags {
 	TASK_WATCHED = 1, /* its calls are recorded */
@@ -88,7 +80,7 @@ struct {
 	__type(key, int);
 	__type(value, struct task_state);
 } typedef tasks_map;
-SHARED tasks_map tasks SEC(".maps");
+tasks_map tasks SEC(".maps");
 
 /* A name by which an object is reached: a dentry, seen through a mount. */
 struct handle_key {
@@ -123,7 +115,7 @@ struct {
 	__type(key, struct handle_key);
 	__type(value, struct handle_state);
 } typedef handles_map;
-SHARED handles_map handles SEC(".maps");
+handles_map handles SEC(".maps");
 
 /* What identifies an object while its inode lives. */
 struct object_key {
@@ -146,7 +138,7 @@ struct {
 	__type(key, struct object_key);
 	__type(value, struct object_state);
 } typedef objects_map;
-SHARED objects_map objects SEC(".maps");
+objects_map objects SEC(".maps");
 
 /* execve: the path that the call was given, which is gone at exit. Bounded; a plain table, emptied at exit. */
 struct exec_path {
@@ -161,7 +153,7 @@ struct {
 	__type(key, __u64); /* address of the task */
 	__type(value, struct exec_path);
 } typedef exec_paths_map;
-SHARED exec_paths_map exec_paths SEC(".maps");
+exec_paths_map exec_paths SEC(".maps");
 
 /* Processes that ended and were not waited for yet: at wait's exit they are gone. */
 struct ended_key {
@@ -182,7 +174,7 @@ struct {
 	__type(key, struct ended_key);
 	__type(value, struct ended_state);
 } typedef ended_map;
-SHARED ended_map ended SEC(".maps");
+ended_map ended SEC(".maps");
 
 /* What the calls that act on many objects need between entry and exit, or between one call and another. */
 struct closed_set {
@@ -200,7 +192,7 @@ struct {
 	__type(key, __u64); /* address of the task */
 	__type(value, struct closed_set);
 } typedef closed_sets_map;
-SHARED closed_sets_map closed_sets SEC(".maps");
+closed_sets_map closed_sets SEC(".maps");
 
 /* What an epoll descriptor was told to wait for, by the word that it hands back. */
 struct interest_key {
@@ -220,7 +212,7 @@ struct {
 	__type(key, struct interest_key);
 	__type(value, struct interest);
 } typedef interests_map;
-SHARED interests_map interests SEC(".maps");
+interests_map interests SEC(".maps");
 
 /* AIO: what was submitted, by its control block. */
 struct submission_key {
@@ -246,7 +238,7 @@ struct {
 	__type(key, struct submission_key);
 	__type(value, struct submission);
 } typedef submissions_map;
-SHARED submissions_map submissions SEC(".maps");
+submissions_map submissions SEC(".maps");
 
 /* Programs that write what belongs to an event behind it, by enum syscall_special; filled by src/capture. */
 #define SPECIALS_MAX 64
@@ -256,7 +248,7 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } typedef followers_map;
-SHARED followers_map followers SEC(".maps");
+followers_map followers SEC(".maps");
 
 /* A ring's ends and a CPU's books; mapped into src/capture, which writes tail only. */
 struct ring_control {
@@ -276,7 +268,7 @@ struct {
 	__type(key, __u32);
 	__type(value, struct ring_control);
 } typedef controls_map;
-SHARED controls_map ring_controls SEC(".maps");
+controls_map ring_controls SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -285,8 +277,8 @@ struct {
 	__uint(key_size, 4);
 	__uint(value_size, RECORD_BYTES_MAX);
 } typedef rings_map;
-SHARED rings_map event_rings SEC(".maps");
-SHARED rings_map fact_rings SEC(".maps");
+rings_map event_rings SEC(".maps");
+rings_map fact_rings SEC(".maps");
 
 /* Where a CPU builds what it is about to write. */
 struct scratch {
@@ -332,6 +324,7 @@ struct scratch {
 		__u64 dentry, mount, epoch;
 	} plain_root;
 	struct handle_state new_handle;
+	__u64 number; /* see number_of() */
 	__u32 next_context, next_handle, next_object;
 	__u32 reserved;
 };
@@ -342,13 +335,22 @@ struct {
 	__type(key, __u32);
 	__type(value, struct scratch);
 } typedef scratches_map;
-SHARED scratches_map scratches SEC(".maps");
+scratches_map scratches SEC(".maps");
 
 static __always_inline struct scratch *cpu_scratch(void)
 {
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+/* An address as a number, which functions that are verified on their own want: it loses its type on the way. */
+static __always_inline __u64 number_of(struct scratch *scratch, const void *pointer)
+{
+	volatile __u64 *number = &scratch->number;
+
+	*number = (__u64)pointer;
+	return *number;
 }
 
 /* Ids are never 0 and never shared by two CPUs. */

@@ -58,7 +58,7 @@ static __always_inline __u32 see_root(struct scratch *scratch, struct fs_struct 
 
 	if (scratch->plain_root.dentry == dentry && scratch->plain_root.mount == mount && scratch->plain_root.epoch == epoch)
 		return 0;
-	see_directory(scratch, dentry, mount);
+	see_path(scratch, &fs->root);
 	if (scratch->seen.path_hash)
 		return scratch->seen.handle_id;
 	scratch->plain_root.dentry = dentry;
@@ -80,7 +80,7 @@ static __noinline __u32 see_base(struct scratch *scratch, __u32 kind, bool has_d
 	if (has_dirfd && dirfd != AT_FDCWD)
 		see_file(scratch, file_of(task, dirfd), 0);
 	else
-		see_directory(scratch, (__u64)fs->pwd.dentry, (__u64)fs->pwd.mnt);
+		see_path(scratch, &fs->pwd);
 	return scratch->seen.handle_id;
 }
 

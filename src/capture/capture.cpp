@@ -56,7 +56,7 @@ int keep_warning(libbpf_print_level level, const char* format, va_list arguments
 }
 
 Error load_error(int error_number) {
-    if (error_number == EPERM || error_number == EACCES) {
+    if (error_number == EPERM) {  // EACCES is the verifier's
         return Error(ErrorCode::kPermissionDenied,
                      "the kernel refuses BPF to this user: run as root, or give the program "
                      "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");

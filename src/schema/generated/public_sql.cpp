@@ -380,7 +380,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 263, 'unlinkat', false, ['"dfd":', NULL, '"flag":'], ['dirfd', NULL, 'at_flags']),
 (0, 264, 'renameat', false, ['"olddfd":', NULL, '"newdfd":', NULL], ['dirfd', NULL, 'dirfd2', NULL]),
 (0, 265, 'linkat', false, ['"olddfd":', NULL, '"newdfd":', NULL, '"flags":'], ['dirfd', NULL, 'dirfd2', NULL, 'at_flags']),
-(0, 266, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd2', NULL]),
+(0, 266, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd', NULL]),
 (0, 267, 'readlinkat', false, ['"dfd":', NULL, NULL, '"bufsiz":'], ['dirfd', NULL, NULL, 'uint']),
 (0, 268, 'fchmodat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'mode']),
 (0, 269, 'faccessat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'access_mode']),
@@ -506,7 +506,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 107, 'lstat', false, [NULL, NULL], [NULL, NULL]),
 (1, 168, 'poll', false, [NULL, '"nfds":', '"timeout_msecs":'], [NULL, 'count', 'int']),
 (1, 19, 'lseek', false, [NULL, '"offset":', '"whence":'], [NULL, 'long', 'seek_whence']),
-(1, 90, 'mmap', false, ['"addr":', '"len":', '"prot":', '"flags":', NULL, '"off":'], ['address', 'size', 'mmap_protection', 'mmap_flags', NULL, 'offset']),
+(1, 90, 'mmap', false, [NULL], [NULL]),
 (1, 125, 'mprotect', false, ['"start":', '"len":', '"prot":'], ['address', 'size', 'mmap_protection']),
 (1, 91, 'munmap', false, ['"addr":', '"len":'], ['address', 'size']),
 (1, 45, 'brk', false, ['"brk":'], ['address']),
@@ -514,14 +514,14 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 175, 'rt_sigprocmask', false, ['"how":', NULL, NULL, '"sigsetsize":'], ['sigmask_how', NULL, NULL, 'uint']),
 (1, 173, 'rt_sigreturn', false, [], []),
 (1, 54, 'ioctl', false, [NULL, '"cmd":', '"arg":'], [NULL, 'ioctl_command', 'ulong']),
+(1, 180, 'pread64', false, [NULL, NULL, '"count":', '"pos_low":', '"pos_high":'], [NULL, NULL, 'size', 'offset_low', 'offset_high']),
 )dyetrace"
-    R"dyetrace((1, 180, 'pread64', false, [NULL, NULL, '"count":', '"pos_low":', '"pos_high":'], [NULL, NULL, 'size', 'offset_low', 'offset_high']),
-(1, 181, 'pwrite64', false, [NULL, NULL, '"count":', '"pos_low":', '"pos_high":'], [NULL, NULL, 'size', 'offset_low', 'offset_high']),
+    R"dyetrace((1, 181, 'pwrite64', false, [NULL, NULL, '"count":', '"pos_low":', '"pos_high":'], [NULL, NULL, 'size', 'offset_low', 'offset_high']),
 (1, 145, 'readv', false, [NULL, NULL, '"vlen":'], [NULL, NULL, 'count']),
 (1, 146, 'writev', false, [NULL, NULL, '"vlen":'], [NULL, NULL, 'count']),
 (1, 33, 'access', false, [NULL, '"mode":'], [NULL, 'access_mode']),
 (1, 42, 'pipe', false, [NULL], [NULL]),
-(1, 82, 'select', false, ['"n":', NULL, NULL, NULL, NULL], ['int', NULL, NULL, NULL, NULL]),
+(1, 82, 'select', false, [NULL], [NULL]),
 (1, 158, 'sched_yield', false, [], []),
 (1, 163, 'mremap', false, ['"addr":', '"old_len":', '"new_len":', '"flags":', '"new_addr":'], ['address', 'ulong', 'ulong', 'mremap_flags', 'address']),
 (1, 144, 'msync', false, ['"start":', '"len":', '"flags":'], ['address', 'size', 'msync_flags']),
@@ -676,9 +676,9 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 130, 'get_kernel_syms', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 167, 'query_module', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 131, 'quotactl', false, ['"cmd":', NULL, '"id":', NULL], ['uint', NULL, 'int', NULL]),
+(1, 169, 'nfsservctl', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 )dyetrace"
-    R"dyetrace((1, 169, 'nfsservctl', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
-(1, 188, 'getpmsg', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
+    R"dyetrace((1, 188, 'getpmsg', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 189, 'putpmsg', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 137, 'afs_syscall', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 224, 'gettid', false, [], []),
@@ -757,7 +757,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 301, 'unlinkat', false, ['"dfd":', NULL, '"flag":'], ['dirfd', NULL, 'at_flags']),
 (1, 302, 'renameat', false, ['"olddfd":', NULL, '"newdfd":', NULL], ['dirfd', NULL, 'dirfd2', NULL]),
 (1, 303, 'linkat', false, ['"olddfd":', NULL, '"newdfd":', NULL, '"flags":'], ['dirfd', NULL, 'dirfd2', NULL, 'at_flags']),
-(1, 304, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd2', NULL]),
+(1, 304, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd', NULL]),
 (1, 305, 'readlinkat', false, ['"dfd":', NULL, NULL, '"bufsiz":'], ['dirfd', NULL, NULL, 'uint']),
 (1, 306, 'fchmodat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'mode']),
 (1, 307, 'faccessat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'access_mode']),
@@ -798,10 +798,10 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 342, 'open_by_handle_at', false, ['"mountdirfd":', NULL, '"flags":'], ['int', NULL, 'int']),
 (1, 343, 'clock_adjtime', false, ['"which_clock":', NULL], ['uint', NULL]),
 (1, 344, 'syncfs', false, [NULL], [NULL]),
-)dyetrace"
-    R"dyetrace((1, 345, 'sendmmsg', false, [NULL, NULL, '"vlen":', '"flags":'], [NULL, NULL, 'count', 'message_flags']),
+(1, 345, 'sendmmsg', false, [NULL, NULL, '"vlen":', '"flags":'], [NULL, NULL, 'count', 'message_flags']),
 (1, 346, 'setns', false, [NULL, '"flags":'], [NULL, 'clone_flags']),
-(1, 318, 'getcpu', false, [NULL, NULL, NULL], [NULL, NULL, NULL]),
+)dyetrace"
+    R"dyetrace((1, 318, 'getcpu', false, [NULL, NULL, NULL], [NULL, NULL, NULL]),
 (1, 347, 'process_vm_readv', false, ['"pid":', NULL, '"liovcnt":', NULL, '"riovcnt":', '"flags":'], ['int', NULL, 'uint', NULL, 'uint', 'uint']),
 (1, 348, 'process_vm_writev', false, ['"pid":', NULL, '"liovcnt":', NULL, '"riovcnt":', '"flags":'], ['int', NULL, 'uint', NULL, 'uint', 'uint']),
 (1, 349, 'kcmp', false, ['"pid1":', '"pid2":', '"type":', '"idx1":', '"idx2":'], ['int', 'int', 'int', 'uint', 'uint']),
@@ -904,9 +904,9 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 119, 'sigreturn', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 126, 'sigprocmask', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 134, 'bdflush', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
+(1, 140, '_llseek', false, [NULL, '"offset_high":', '"offset_low":', NULL, '"whence":'], [NULL, 'uint', 'uint', NULL, 'seek_whence']),
 )dyetrace"
-    R"dyetrace((1, 140, '_llseek', false, [NULL, '"offset_high":', '"offset_low":', NULL, '"whence":'], [NULL, 'uint', 'uint', NULL, 'seek_whence']),
-(1, 142, '_newselect', false, ['"n":', NULL, NULL, NULL, NULL], ['int', NULL, NULL, NULL, NULL]),
+    R"dyetrace((1, 142, '_newselect', false, ['"n":', NULL, NULL, NULL, NULL], ['int', NULL, NULL, NULL, NULL]),
 (1, 166, 'vm86', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 191, 'ugetrlimit', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 192, 'mmap2', false, ['"addr":', '"len":', '"prot":', '"flags":', NULL, '"page_offset":'], ['address', 'size', 'mmap_protection', 'mmap_flags', NULL, 'ulong']),
@@ -1007,10 +1007,10 @@ CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '
 
 -- @ stands for the NUL of an abstract name; a path ends at its NUL.
 CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_with(v, '\x00') THEN '@' || substr(v, 5)
-)dyetrace"
-    R"dyetrace(    ELSE split_part(v, '\x00', 1) END;
+    ELSE split_part(v, '\x00', 1) END;
 -- What has no place in a file system is named by its inode.
-CREATE OR REPLACE MACRO _readable_name(object_type, inode, path) AS CASE object_type
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE MACRO _readable_name(object_type, inode, path) AS CASE object_type
     WHEN 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
     WHEN 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
     WHEN 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
@@ -1258,9 +1258,9 @@ CREATE OR REPLACE VIEW hosts AS
 SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM _hosts;
 CREATE OR REPLACE VIEW processes AS
 SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
+       arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
 )dyetrace"
-    R"dyetrace(       arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
-       arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, arg_max(c.uid, c.valid_from_ns) AS uid,
+    R"dyetrace(       arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, arg_max(c.uid, c.valid_from_ns) AS uid,
        arg_max(c.cgroup_id, c.valid_from_ns) AS cgroup_id, arg_max(c.container, c.valid_from_ns) AS container,
        arg_max(c.network_namespace, c.valid_from_ns) AS network_namespace,
        arg_max(c.mount_namespace, c.valid_from_ns) AS mount_namespace, any_value(c.process_start_ns) AS start_ns,

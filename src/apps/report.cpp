@@ -85,7 +85,8 @@ int run_report(const ReportArguments& arguments) {
 void add_report(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<ReportArguments>();
     CLI::App* verb = app.add_subcommand("report", "Say on one screen what happened in a trace");
-    verb->add_option("trace", arguments->trace, "Folder of the trace; may still be recorded")
+    verb->add_option("trace", arguments->trace, "Folder of the trace; it may still be recorded")
+        ->type_name("TRACE")
         ->required();
     verb->add_flag("--json", arguments->json, "One JSON object");
     verb->footer("Examples:\n  dyetrace report web1.trace\n  dyetrace report web1.trace --json");

@@ -189,7 +189,7 @@ int run_trace(const std::vector<std::string>& words) {
     const Result<TraceOptions> options = parse_trace_options(words);
     if (!options.ok()) {
         log.fail(options.error());
-        return kExitFailure;
+        return kExitUsage;
     }
     if (options.value().help) {
         std::fputs(help_text().c_str(), stdout);

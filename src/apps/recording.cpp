@@ -230,8 +230,13 @@ void Recording::State::start_sealer(const base::Log& log) {
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, nullptr);
-        execl(
-            "/proc/self/exe", "dyetrace", "seal", "--follow", options.trace_path.c_str(), nullptr);
+        execl("/proc/self/exe",
+              "dyetrace",
+              "seal",
+              "--follow",
+              "--quiet",
+              options.trace_path.c_str(),
+              nullptr);
         _exit(127);
     }
 }

@@ -352,7 +352,7 @@ struct syscall_shape {
     [251] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
     [252] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
     [253] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
-    [254] = {.fd = 1, .path = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
+    [254] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
     [255] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
     [256] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
     [257] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat */ \
@@ -730,7 +730,7 @@ struct syscall_shape {
     [289] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
     [290] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
     [291] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
-    [292] = {.fd = 1, .path = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
+    [292] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
     [293] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
     [294] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
     [295] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat */ \

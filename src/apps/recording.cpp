@@ -13,6 +13,7 @@
 #include "apps/selection.h"
 #include "apps/session.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/version.h"
 
 namespace dyetrace::apps {
@@ -232,8 +233,13 @@ void Recording::State::start_sealer(const base::Log& log) {
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, nullptr);
-        execl(
-            "/proc/self/exe", "dyetrace", "seal", "--follow", options.trace_path.c_str(), nullptr);
+        execl("/proc/self/exe",
+              "dyetrace",
+              "seal",
+              "--follow",
+              "--quiet",
+              options.trace_path.c_str(),
+              nullptr);
         _exit(127);
     }
 }
@@ -256,7 +262,6 @@ Summary Recording::State::summary() const {
         result.facts_lost += counted.facts_lost;
     }
     result.events = writer->totals().events;
-    result.stored_bytes = writer->totals().stored_bytes;
     result.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - session.started_ns());
     result.own_cpu_ns = cpu_ns(RUSAGE_SELF);
     result.own_memory_bytes = peak_memory_bytes();
@@ -284,6 +289,7 @@ Result<Summary> Recording::run(const base::Log& log) {
         summary.failed = true;
     }
     state.await_sealer();
+    summary.stored_bytes = base::bytes_in_folder(state.options.trace_path);
     return summary;
 }
 

@@ -56,7 +56,7 @@ int keep_warning(libbpf_print_level level, const char* format, va_list arguments
 }
 
 Error load_error(int error_number) {
-    if (error_number == EPERM || error_number == EACCES) {
+    if (error_number == EPERM) {  // EACCES is the verifier's
         return Error(ErrorCode::kPermissionDenied,
                      "the kernel refuses BPF to this user: run as root, or give the program "
                      "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
@@ -129,7 +129,10 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     bpf_map__set_value_size(skeleton.maps.fact_rings,
                             static_cast<std::uint32_t>(options.fact_ring_bytes + kRecordBytesMax));
     if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
-        return load_error(-error).with_context("BPF: " + last_warning);
+        const Error failure = load_error(-error);
+        return failure.code() == ErrorCode::kPermissionDenied
+                   ? failure  // libbpf has nothing to add
+                   : failure.with_context(last_warning.substr(0, last_warning.find('\n')));
     }
     TRY(state->map_rings(options));
     if (skeleton.rodata->filter_loaded) {

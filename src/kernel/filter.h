@@ -14,38 +14,8 @@
 
 #include "kernel/emit.h"
 
-static long match_one(__u32 index, void *context)
-{
-	struct match_request *request = context;
-	struct filter_atom *atom = bpf_map_lookup_elem(&filter_atoms, &index);
-	struct scratch *scratch = cpu_scratch();
-
-	if (!atom || !scratch)
-		return 1;
-	match_add(&scratch->verdicts, atom, index, request);
-	return 0;
-}
-
-/*
- * Matches the first `length` bytes of scratch->text; the verdicts are in scratch->verdicts. Takes numbers only, so that the
- * verifier reads it once; weak, because it is in every object that includes this.
- */
-__weak __noinline int match_scratch_text(__u32 length, __u32 subject)
-{
-	struct scratch *scratch = cpu_scratch();
-	struct match_request request = { .length = length, .subject = subject };
-	__u32 count = filter_atom_count;
-
-	if (!scratch || length > MATCH_TEXT_BYTES)
-		return 0;
-	request.text = scratch->text;
-	request.position = &scratch->match;
-	request.plain = match_is_plain(scratch->text, length);
-	__builtin_memset(&scratch->verdicts, 0, sizeof(scratch->verdicts));
-	if (count <= FILTER_ATOMS_MAX)
-		bpf_loop(count, match_one, &request, 0);
-	return 0;
-}
+/* Matches the first `length` bytes of scratch->text; the verdicts are in scratch->verdicts. */
+int match_scratch_text(__u32 length, __u32 subject);
 
 /* Adds what the atoms say of text in kernel memory. */
 static __always_inline void judge_text(struct scratch *scratch, struct filter_verdicts *verdicts, const void *text, __u32 length,

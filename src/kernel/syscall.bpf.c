@@ -5,6 +5,7 @@
  * exit is several programs, see filter.h.
  */
 #include "kernel/offset.h"
+#include "kernel/paths.h"
 #include "kernel/preview.h"
 #include "kernel/totals.h"
 

@@ -37,8 +37,13 @@ inline int call32(int number,
 
 class LowMemory {
   public:
-    LowMemory() : memory_(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0)) {}
+    LowMemory()
+        : memory_(mmap(nullptr,
+                       kBytes,
+                       PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT,
+                       -1,
+                       0)) {}
     LowMemory(const LowMemory&) = delete;
     LowMemory& operator=(const LowMemory&) = delete;
     ~LowMemory() { munmap(memory_, kBytes); }
@@ -61,7 +66,8 @@ class LowMemory {
     // Address of zeros.
     std::uint32_t room(std::size_t count) {
         require(used_ + count <= kBytes, "memory below 4 GiB is left");
-        const auto address = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(memory_) + used_);
+        const auto address =
+            static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(memory_) + used_);
         used_ += (count + 15) / 16 * 16;
         return address;
     }

@@ -104,7 +104,9 @@ class Event {
     Event(std::shared_ptr<const Records> records, std::size_t index);
 
     const schema::SyscallEvent& raw() const { return *raw_; }
-    schema::RecordBytes record() const { return std::as_bytes(std::span(records_->events[index_])); }
+    schema::RecordBytes record() const {
+        return std::as_bytes(std::span(records_->events[index_]));
+    }
     std::uint16_t cpu() const { return static_cast<std::uint16_t>(records_->cpus[index_]); }
     const schema::Dictionary& dictionary() const { return records_->dictionary; }
     std::string name() const;

@@ -37,12 +37,6 @@ void keep(Records& records, std::uint32_t cpu, schema::Stream stream, schema::Re
 
 constexpr int kGateFd = 900;  // above all descriptors that a program makes
 
-bool is_alive(pid_t child) {
-    siginfo_t ended{};
-    EXPECT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT), 0);
-    return ended.si_pid == 0;
-}
-
 // Returns when the child waits at the gate, so that nothing it did before is recorded.
 pid_t start_child(const std::function<void()>& before,
                   const std::function<void()>& program,
@@ -74,7 +68,13 @@ pid_t start_child(const std::function<void()>& before,
         }
         _exit(0);
     }
-    while (!*ready && is_alive(child)) {
+    const auto has_ended = [&] {
+        siginfo_t info{};
+        const int result =
+            waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+        return result != 0 || info.si_pid == child;
+    };
+    while (!*ready && !has_ended()) {
         nanosleep(&kDrainPause, nullptr);
     }
     close(ends[0]);

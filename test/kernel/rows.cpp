@@ -58,7 +58,9 @@ class Columns {
 // Numbers things in the order in which they are first seen.
 class Numbering {
   public:
-    std::size_t of(Integer thing) { return numbers_.emplace(thing, numbers_.size() + 1).first->second; }
+    std::size_t of(Integer thing) {
+        return numbers_.emplace(thing, numbers_.size() + 1).first->second;
+    }
     bool knows(Integer thing) const { return numbers_.contains(thing); }
 
   private:
@@ -221,7 +223,8 @@ class RowWriter {
         static const std::regex kUnnamed(R"(#\d+$)");
         static const std::regex kTaskFolder(R"(/(proc|task)/(\d+))");
         for (std::smatch found; std::regex_search(text, found, kTaskFolder);) {
-            text = found.prefix().str() + fmt::format("/{}/p{}", found[1].str(), tasks_.of(std::stol(found[2]))) +
+            text = found.prefix().str() +
+                   fmt::format("/{}/p{}", found[1].str(), tasks_.of(std::stol(found[2]))) +
                    found.suffix().str();
         }
         for (std::size_t at = 0; (at = text.find(folder_, at)) != std::string::npos;) {
@@ -392,9 +395,8 @@ std::string RowsTest::rows(const Trace& trace) {
         found.push_back(writer.row(event));
         EXPECT_EQ(laws(event), "") << found.back().second;
     }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-        return a.first < b.first;
-    });
+    std::stable_sort(
+        found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::string text;
     for (std::size_t i = 0; i < found.size(); ++i) {
         // the end of the child itself, which belongs to no test but its own

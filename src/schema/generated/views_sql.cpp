@@ -394,7 +394,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 263, 'unlinkat', false, ['"dfd":', NULL, '"flag":'], ['dirfd', NULL, 'at_flags']),
 (0, 264, 'renameat', false, ['"olddfd":', NULL, '"newdfd":', NULL], ['dirfd', NULL, 'dirfd2', NULL]),
 (0, 265, 'linkat', false, ['"olddfd":', NULL, '"newdfd":', NULL, '"flags":'], ['dirfd', NULL, 'dirfd2', NULL, 'at_flags']),
-(0, 266, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd2', NULL]),
+(0, 266, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd', NULL]),
 (0, 267, 'readlinkat', false, ['"dfd":', NULL, NULL, '"bufsiz":'], ['dirfd', NULL, NULL, 'uint']),
 (0, 268, 'fchmodat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'mode']),
 (0, 269, 'faccessat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'access_mode']),
@@ -520,7 +520,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 107, 'lstat', false, [NULL, NULL], [NULL, NULL]),
 (1, 168, 'poll', false, [NULL, '"nfds":', '"timeout_msecs":'], [NULL, 'count', 'int']),
 (1, 19, 'lseek', false, [NULL, '"offset":', '"whence":'], [NULL, 'int', 'seek_whence']),
-(1, 90, 'mmap', false, ['"addr":', '"len":', '"prot":', '"flags":', NULL, '"off":'], ['address', 'size', 'mmap_protection', 'mmap_flags', NULL, 'offset']),
+(1, 90, 'mmap', false, [NULL], [NULL]),
 (1, 125, 'mprotect', false, ['"start":', '"len":', '"prot":'], ['address', 'size', 'mmap_protection']),
 (1, 91, 'munmap', false, ['"addr":', '"len":'], ['address', 'size']),
 (1, 45, 'brk', false, ['"brk":'], ['address']),
@@ -534,7 +534,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 146, 'writev', false, [NULL, NULL, '"vlen":'], [NULL, NULL, 'count']),
 (1, 33, 'access', false, [NULL, '"mode":'], [NULL, 'access_mode']),
 (1, 42, 'pipe', false, [NULL], [NULL]),
-(1, 82, 'select', false, ['"n":', NULL, NULL, NULL, NULL], ['int', NULL, NULL, NULL, NULL]),
+(1, 82, 'select', false, [NULL], [NULL]),
 (1, 158, 'sched_yield', false, [], []),
 (1, 163, 'mremap', false, ['"addr":', '"old_len":', '"new_len":', '"flags":', '"new_addr":'], ['address', 'ulong', 'ulong', 'mremap_flags', 'address']),
 (1, 144, 'msync', false, ['"start":', '"len":', '"flags":'], ['address', 'size', 'msync_flags']),
@@ -655,10 +655,10 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 155, 'sched_getparam', false, ['"pid":', NULL], ['int', NULL]),
 (1, 156, 'sched_setscheduler', false, ['"pid":', '"policy":', NULL], ['int', 'int', NULL]),
 (1, 157, 'sched_getscheduler', false, ['"pid":'], ['int']),
-)dyetrace"
-    R"dyetrace((1, 159, 'sched_get_priority_max', false, ['"policy":'], ['int']),
+(1, 159, 'sched_get_priority_max', false, ['"policy":'], ['int']),
 (1, 160, 'sched_get_priority_min', false, ['"policy":'], ['int']),
-(1, 161, 'sched_rr_get_interval', false, ['"pid":', NULL], ['int', NULL]),
+)dyetrace"
+    R"dyetrace((1, 161, 'sched_rr_get_interval', false, ['"pid":', NULL], ['int', NULL]),
 (1, 150, 'mlock', false, ['"start":', '"len":'], ['address', 'size']),
 (1, 151, 'munlock', false, ['"start":', '"len":'], ['address', 'size']),
 (1, 152, 'mlockall', false, ['"flags":'], ['mlockall_flags']),
@@ -770,7 +770,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 301, 'unlinkat', false, ['"dfd":', NULL, '"flag":'], ['dirfd', NULL, 'at_flags']),
 (1, 302, 'renameat', false, ['"olddfd":', NULL, '"newdfd":', NULL], ['dirfd', NULL, 'dirfd2', NULL]),
 (1, 303, 'linkat', false, ['"olddfd":', NULL, '"newdfd":', NULL, '"flags":'], ['dirfd', NULL, 'dirfd2', NULL, 'at_flags']),
-(1, 304, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd2', NULL]),
+(1, 304, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd', NULL]),
 (1, 305, 'readlinkat', false, ['"dfd":', NULL, NULL, '"bufsiz":'], ['dirfd', NULL, NULL, 'uint']),
 (1, 306, 'fchmodat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'mode']),
 (1, 307, 'faccessat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'access_mode']),
@@ -784,9 +784,9 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 314, 'sync_file_range', false, [NULL, '"offset_low":', '"offset_high":', '"nbytes_low":', '"nbytes_high":', '"flags":'], [NULL, 'offset_low', 'offset_high', 'uint', 'uint', 'sync_file_range_flags']),
 (1, 316, 'vmsplice', false, [NULL, NULL, '"nr_segs":', '"flags":'], [NULL, NULL, 'count', 'splice_flags']),
 (1, 317, 'move_pages', false, ['"pid":', '"nr_pages":', NULL, NULL, NULL, '"flags":'], ['int', 'uint', NULL, NULL, NULL, 'int']),
+(1, 320, 'utimensat', false, ['"dfd":', NULL, NULL, '"flags":'], ['dirfd', NULL, NULL, 'at_flags']),
 )dyetrace"
-    R"dyetrace((1, 320, 'utimensat', false, ['"dfd":', NULL, NULL, '"flags":'], ['dirfd', NULL, NULL, 'at_flags']),
-(1, 319, 'epoll_pwait', false, [NULL, NULL, '"maxevents":', '"timeout":', NULL, '"sigsetsize":'], [NULL, NULL, 'int', 'int', NULL, 'uint']),
+    R"dyetrace((1, 319, 'epoll_pwait', false, [NULL, NULL, '"maxevents":', '"timeout":', NULL, '"sigsetsize":'], [NULL, NULL, 'int', 'int', NULL, 'uint']),
 (1, 321, 'signalfd', false, ['"ufd":', NULL, '"sizemask":'], ['int', NULL, 'uint']),
 (1, 322, 'timerfd_create', false, ['"clockid":', '"flags":'], ['clock_id', 'timerfd_flags']),
 (1, 323, 'eventfd', false, ['"count":'], ['uint']),
@@ -897,9 +897,9 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 35, 'ftime', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 44, 'prof', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 48, 'signal', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
+(1, 53, 'lock', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 )dyetrace"
-    R"dyetrace((1, 53, 'lock', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
-(1, 56, 'mpx', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
+    R"dyetrace((1, 56, 'mpx', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 58, 'ulimit', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 59, 'oldolduname', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 67, 'sigaction', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
@@ -992,9 +992,9 @@ CREATE OR REPLACE MACRO _rest_text(s, rest) AS CASE s.rest WHEN 'hex' THEN CASE 
     WHEN 'octal' THEN '0' || lpad(format('{:o}', rest), greatest(2, length(format('{:o}', rest)))::INTEGER, '0') END;
 CREATE OR REPLACE MACRO _join_words(s, word, bits, rest) AS
     coalesce(nullif(CASE WHEN s.last THEN concat_ws('|', bits, rest, word) ELSE concat_ws('|', word, bits, rest) END, ''), s.zero);
+CREATE OR REPLACE MACRO _set_text(s, v, word) AS CASE WHEN word IS NULL AND s.rest = 'decimal' THEN _signed(v) ELSE
 )dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _set_text(s, v, word) AS CASE WHEN word IS NULL AND s.rest = 'decimal' THEN _signed(v) ELSE
-    '"' || _join_words(s, word, nullif(_bit_words(s, v), ''), _rest_text(s, v & CASE WHEN word IS NULL THEN s.nameless ELSE s.rest_mask END)) || '"' END;
+    R"dyetrace(    '"' || _join_words(s, word, nullif(_bit_words(s, v), ''), _rest_text(s, v & CASE WHEN word IS NULL THEN s.nameless ELSE s.rest_mask END)) || '"' END;
 CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
     WHEN s IS NOT NULL THEN _set_text(s, v, _field_word(s, v))
     WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
@@ -1194,11 +1194,11 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        NULL::UBIGINT AS stack_id,
        NULL::UBIGINT AS cause_event_id,
        NULL::UBIGINT AS request_id,
-)dyetrace"
-    R"dyetrace(       NULL::UBIGINT AS span_id,
+       NULL::UBIGINT AS span_id,
        NULL::UBIGINT AS time_uncertainty_ns,
        NULL::UBIGINT AS logical_order
-FROM raw_part_event e
+)dyetrace"
+    R"dyetrace(FROM raw_part_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
@@ -1387,10 +1387,10 @@ COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it n
 COMMENT ON COLUMN events.remote_port IS 'its port';
 COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
 COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.target_process_id IS 'process acted on: clone, wait, kill';
+COMMENT ON COLUMN events.target_process_id IS 'process acted on: clone, wait, kill';
 COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved; with --content';
-COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content';
 COMMENT ON COLUMN events.stack_id IS 'stack at the call';
 COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';
 COMMENT ON COLUMN events.request_id IS 'request that it served';

@@ -12,12 +12,16 @@ SQL_TYPES = {"u8": "UTINYINT", "u16": "USMALLINT", "u32": "UINTEGER", "u64": "UB
 ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "dirfd2", "path2": "path2", "size": "size",
          "offset": "offset", "offset_low": "offset", "offset_pointer": "offset_pointer", "offset_pointer2": "offset_pointer2",
          "iovec_in": "vector", "iovec_out": "vector", "address_in": "address", "address_out": "address",
-         "message_in": "message", "message_out": "message"}
+         "message_in": "message", "message_out": "message", "message_flags": "message_flags",
+         "rwf_flags": "rwf_flags", "fd_pair": "several", "poll_set": "several", "fd_set": "several", "epoll_events": "several",
+         "epoll_event": "several", "messages_in": "several", "messages_out": "several", "control_blocks": "several",
+         "io_events": "several"}
 MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "offset_pointer", "offset_pointer2", "vector",
-           "address", "message"]
+           "address", "message", "message_flags", "rwf_flags", "several"]
 RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
-            "sendmmsg", "recvmmsg", "io_submit", "io_getevents"]
+            "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
+            "pidfd", "mmap", "symlink", "tgkill"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
 CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "fixed"]
 FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_event": 12, "fd_pair": 8, "wait_status": 4,
@@ -25,7 +29,7 @@ FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_
 CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text": "text", "text_out": "text_out", "poll_set": "poll_set",
               "epoll_events": "epoll_events", "iovec_in": "vector", "iovec_out": "vector", "message_in": "message",
               "message_out": "message"}
-FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io", "pair_out"]
+FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io"]
 ABIS = {"x86_64": 0, "i386": 1}
 TABLE_SIZE = 512  # system calls per abi; a power of two
 
@@ -168,8 +172,6 @@ def shape_of(call, abi):
             flags.append("inbound")
         if a.type == "offset_low":
             flags.append("split_offset")
-        if a.type == "fd_pair":
-            flags.append("pair_out")
     if call.decoded:
         flags.append("decoded")
     if call.offset == "position":
@@ -197,8 +199,9 @@ def bpf_syscalls(schema):
            f"enum syscall_returns {{\n{enum('RETURNS', RETURNS)}}};\n", f"enum syscall_special {{\n{enum('SPECIAL', SPECIALS)}}};\n",
            f"enum syscall_capture {{\n{enum('CAPTURE', CAPTURES)}}};\n", f"enum syscall_flag {{\n{enum('CALL', FLAGS, True)}}};\n",
            "/* What the registers of a call mean: positions of arguments count from 1, 0 is none. */\nstruct syscall_shape {\n"
-           + "".join(f"    __u8 {m};\n" for m in MEMBERS) + "    __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */\n" + "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n"
-           "    __u8 reserved[1];\n};\n"]
+            + "".join(f"    __u8 {m};\n" for m in MEMBERS)
+            + "    __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */\n"
+            "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n};\n"]
     for abi in ABIS:
         rows = []
         for call in schema.syscalls:

@@ -64,9 +64,9 @@ TEST_F(Message, tcp_bytes_have_their_place_in_the_stream) {
         recvfrom network =EAGAIN fd=5 #3 socket [sockfs] socket:[N] O_RDWR -/100 127.0.0.1:port1 > 127.0.0.1:port3 connection1 {"size":100,"flags":"MSG_DONTWAIT"}
         write network =6 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 6/6 127.0.0.1:port1 > 127.0.0.1:port3 connection1 stream@0 {"count":6}
         read network =6 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 6/100 127.0.0.1:port3 > 127.0.0.1:port1 connection1 stream@0 {"count":100}
-        shutdown network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port1 {"how":"SHUT_WR"}
-        read network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 0/100 127.0.0.1:port1 > 127.0.0.1:port3 {"count":100}
-        sendto network =EPIPE fd=4 #2 socket [sockfs] socket:[N] O_RDWR -/1 127.0.0.1:port3 > 127.0.0.1:port1 {"len":1,"flags":"MSG_NOSIGNAL","addr_len":0}
+        shutdown network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port1 connection1 {"how":"SHUT_WR"}
+        read network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 0/100 127.0.0.1:port1 > 127.0.0.1:port3 connection1 {"count":100}
+        sendto network =EPIPE fd=4 #2 socket [sockfs] socket:[N] O_RDWR -/1 127.0.0.1:port3 > 127.0.0.1:port1 connection1 {"len":1,"flags":"MSG_NOSIGNAL","addr_len":0}
     )"));
 }
 

@@ -90,8 +90,8 @@ TEST_F(Process, a_signal_names_whom_it_was_sent_to) {
         kill process =EINVAL {"pid":p1,"sig":99}
         tkill process =0 {"pid":p1,"sig":"SIGUSR1"}
         tgkill process =0 {"tgid":p1,"pid":p1,"sig":"SIGUSR1"}
-        pidfd_open process =3 fd=3 #1 file [pidfs] pidfd:[N] O_RDWR size=0 {"pid":p1,"flags":0}
-        pidfd_send_signal process =0 fd=3 #1 file [pidfs] pidfd:[N] O_RDWR size=0 {"sig":"SIGUSR1","flags":0}
+        pidfd_open process =3 fd=3 #1 anonymous [pidfs] anon_inode:pidfd O_RDWR {"pid":p1,"flags":0}
+        pidfd_send_signal process =0 fd=3 #1 anonymous [pidfs] anon_inode:pidfd O_RDWR {"sig":"SIGUSR1","flags":0}
     )"));
 }
 

@@ -42,7 +42,7 @@ TEST_F(ReadWrite, a_call_tells_its_range) {
         preadv file =5 fd=3 #1 file ~/data O_RDWR @6 size=23 5/5 {"vlen":2,"pos_low":6,"pos_high":0}
         pwritev file =5 fd=3 #1 file ~/data O_RDWR @8589934592 size=8589934597 5/5 {"vlen":2,"pos_low":8589934592,"pos_high":0}
         lseek file =9 fd=3 #1 file ~/data O_RDWR size=8589934597 {"offset":-2,"whence":"SEEK_CUR"}
-        preadv2 file =5 fd=3 #1 file ~/data O_RDWR @9? size=8589934597 5/5 {"vlen":2,"pos_low":-1,"pos_high":0,"flags":"0"}
+        preadv2 file =5 fd=3 #1 file ~/data O_RDWR @9 size=8589934597 5/5 {"vlen":2,"pos_low":-1,"pos_high":0,"flags":"0"}
         pwritev2 file =5 fd=3 #1 file ~/data O_RDWR @0 size=8589934597 5/5 {"vlen":2,"pos_low":0,"pos_high":0,"flags":"0"}
     )"));
 }

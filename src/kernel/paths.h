@@ -103,7 +103,7 @@ static __always_inline void fill_first_path(struct scratch *scratch, struct task
 	if (event->present & SYSCALL_HAS_HANDLE)
 		return;
 	/* utimensat and statx: no path at all means the descriptor, too */
-	if (kind == PATH_NONE && shape->dirfd && !argument(event, shape->path))
+	if (kind == PATH_NONE && shape->dirfd && !argument(event, shape->path) && event->result != -EFAULT)
 		kind = PATH_EMPTY;
 	if (kind == PATH_EMPTY && (!shape->dirfd || event->result == -ENOENT))
 		return;

@@ -136,7 +136,7 @@ TEST_F(Namespace, a_mount_that_moves_takes_its_files_along) {
         openat file =3 fd=3 #1 file [tmpfs] ~/disk/data "~/disk/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
         move_mount metadata =0 ~/disk "~/disk" => ~/other {"from_dfd":"AT_FDCWD","to_dfd":"AT_FDCWD","flags":0}
         write file =1 fd=3 #1 file [tmpfs] ~/other/data O_WRONLY @0 size=1 1/1 {"count":1}
-        chdir metadata =0 ~/other "~/other"
+        chdir metadata =0 #2 directory [tmpfs] ~/other "~/other"
         mkdir metadata =0 [tmpfs] ~/other/old "old" {"mode":"0700"}
         pivot_root metadata =0 [tmpfs] ~/other "." => ~/other/old
         write file =1 fd=3 #1 file [tmpfs] /data O_WRONLY @1 size=2 1/1 {"count":1}

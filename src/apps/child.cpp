@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/log.h"
+
 namespace dyetrace::apps {
 namespace {
 
@@ -120,7 +122,7 @@ Result<void> Child::release() {
     } while (got < 0 && errno == EINTR);
     report_.reset();
     if (got == sizeof(error)) {
-        return Error::from_errno(error, "cannot run the command");
+        base::Log::to_stderr().fail(Error::from_errno(error, "cannot run the command"));
     }
     return {};
 }

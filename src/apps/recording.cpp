@@ -79,10 +79,12 @@ Recording::~Recording() = default;
 
 Result<Recording> Recording::start(RecordingOptions options) {
     capture::CaptureOptions listen;
-    listen.event_ring_bytes = options.ring_bytes;
-    TRY(Session session, Session::start(options.targets, listen));
     TRY(trace::Host host, trace::this_host());
     const std::string host_name = host.name;
+    listen.event_ring_bytes = options.ring_bytes;
+    listen.predicate = options.where;
+    listen.host = host_name;
+    TRY(Session session, Session::start(options.targets, listen));
     trace::TraceInfo info;
     info.program = "dyetrace " + std::string(base::kVersion);
     info.options = options.as_given;

@@ -50,7 +50,8 @@ bool decoded_elsewhere(std::string_view name) {
 TEST(Coverage, every_decoded_call_is_made_by_a_test) {
     const std::string text = text_of_tests();
     const std::set<std::string> rows = found(text, "\n +(?:p[0-9]+ )?" + kRowEnd);
-    const std::set<std::string> asked = found(text, R"re((?:only|first|last|nth|all)\("([a-z0-9_]+)")re");
+    const std::set<std::string> asked =
+        found(text, R"re((?:only|first|last|nth|all)\("([a-z0-9_]+)")re");
     for (const schema::SyscallInfo& call : schema::syscalls_of(schema::Abi::kX8664)) {
         const std::string name(call.name);
         EXPECT_TRUE(!call.decoded || rows.contains(name) || asked.contains(name)) << name;

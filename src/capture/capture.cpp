@@ -83,6 +83,7 @@ struct Capture::State {
     std::vector<Source> sources;
     std::uint64_t damaged_bytes = 0;
 
+    Result<void> fill_program_tables();
     Result<void> map_rings(const CaptureOptions& options);
     Result<void> mark(pid_t process, std::uint32_t flags);
     Result<void> run_iterator(bpf_program* program);
@@ -128,8 +129,48 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
         return load_error(-error).with_context("BPF: " + last_warning);
     }
+    TRY(state->fill_program_tables());
     TRY(state->map_rings(options));
     return Capture(std::move(state));
+}
+
+// The programs that do what only some calls need, by enum syscall_special.
+Result<void> Capture::State::fill_program_tables() {
+    struct Entry {
+        bpf_map* table;
+        syscall_special special;
+        bpf_program* program;
+    };
+    const auto& maps = skeleton->maps;
+    const auto& programs = skeleton->progs;
+    const Entry entries[] = {
+        {maps.preparers, SPECIAL_CLOSE_RANGE, programs.prepare_close_range},
+        {maps.preparers, SPECIAL_EXEC, programs.prepare_exec},
+        {maps.preparers, SPECIAL_IO_SUBMIT, programs.prepare_io_submit},
+        {maps.preparers, SPECIAL_KILL, programs.prepare_kill},
+        {maps.preparers, SPECIAL_PIDFD, programs.prepare_pidfd},
+        {maps.preparers, SPECIAL_SELECT, programs.prepare_select},
+        {maps.followers, SPECIAL_CLOSE_RANGE, programs.follow_close_range},
+        {maps.followers, SPECIAL_EPOLL_CTL, programs.follow_epoll_ctl},
+        {maps.followers, SPECIAL_EPOLL_WAIT, programs.follow_epoll_wait},
+        {maps.followers, SPECIAL_IO_GETEVENTS, programs.follow_io_getevents},
+        {maps.followers, SPECIAL_IO_SUBMIT, programs.follow_io_submit},
+        {maps.followers, SPECIAL_PAIR, programs.follow_pair},
+        {maps.followers, SPECIAL_POLL, programs.follow_poll},
+        {maps.followers, SPECIAL_RECVMMSG, programs.follow_recvmmsg},
+        {maps.followers, SPECIAL_RECVMSG, programs.follow_message},
+        {maps.followers, SPECIAL_SELECT, programs.follow_select},
+        {maps.followers, SPECIAL_SENDMMSG, programs.follow_sendmmsg},
+        {maps.followers, SPECIAL_SENDMSG, programs.follow_message},
+    };
+    for (const Entry& entry : entries) {
+        const auto key = static_cast<std::uint32_t>(entry.special);
+        const int program = bpf_program__fd(entry.program);
+        if (bpf_map_update_elem(bpf_map__fd(entry.table), &key, &program, BPF_ANY) != 0) {
+            return Error::from_errno(errno, "cannot fill the table of BPF programs");
+        }
+    }
+    return {};
 }
 
 Result<void> Capture::State::map_rings(const CaptureOptions& options) {

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/mapping.h"
+#include "capture/kernel_offer.h"
 #include "capture/ring.h"
 #include "capture/totals.h"
 #include "schema/generated/syscalls.bpf.h"
@@ -88,6 +89,7 @@ struct Capture::State {
     Result<void> mark(pid_t process, std::uint32_t flags);
     Result<void> run_iterator(bpf_program* program);
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
+    void attach_optional(bpf_program* program, bpf_link** link, const char* name, const char* lack);
 };
 
 Capture::Capture(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -116,6 +118,11 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->follow_children = options.follow_children;
     skeleton.rodata->preview_bytes = options.preview_bytes;
     skeleton.rodata->count_only = options.count_only;
+    const KernelOffer offer = KernelOffer::find();
+    skeleton.rodata->find_by_vpid = offer.task_from_vpid;
+    skeleton.rodata->find_by_pid = offer.task_from_pid;
+    bpf_program__set_autoload(skeleton.progs.stream_sent, offer.tcp_sendmsg_locked);
+    bpf_program__set_autoload(skeleton.progs.stream_read, offer.tcp_rcv_space_adjust);
 #if defined(__x86_64__)
     skeleton.rodata->strong_order = true;
 #endif
@@ -202,6 +209,25 @@ Result<void> Capture::State::attach_program(bpf_program* program,
     return Error::from_errno(errno, fmt::format("cannot attach {}", name));
 }
 
+// Without these, positions are read at exit instead.
+void Capture::State::attach_optional(bpf_program* program,
+                                     bpf_link** link,
+                                     const char* name,
+                                     const char* lack) {
+    if (!bpf_program__autoload(program)) {
+        sources.push_back({name,
+                           schema::CoverageState::kOff,
+                           fmt::format("this kernel does not have it; {}", lack)});
+        return;
+    }
+    const auto attached = attach_program(program, link, name);
+    if (!attached.ok()) {
+        sources.push_back({name,
+                           schema::CoverageState::kRefused,
+                           fmt::format("{}; {}", attached.error().text(), lack)});
+    }
+}
+
 Result<void> Capture::attach() {
     dyetrace_bpf& skeleton = *state_->skeleton;
     TRY(state_->attach_program(
@@ -212,6 +238,14 @@ Result<void> Capture::attach() {
         skeleton.progs.task_exit, &skeleton.links.task_exit, "sched_process_exit"));
     TRY(state_->attach_program(
         skeleton.progs.task_switch, &skeleton.links.task_switch, "sched_switch"));
+    state_->attach_optional(skeleton.progs.stream_sent,
+                            &skeleton.links.stream_sent,
+                            "tcp_sendmsg_locked",
+                            "TCP positions of threads that share a socket may be wrong");
+    state_->attach_optional(skeleton.progs.stream_read,
+                            &skeleton.links.stream_read,
+                            "tcp_rcv_space_adjust",
+                            "TCP positions of threads that share a socket may be wrong");
     TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
     TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));
     return {};

@@ -26,7 +26,15 @@ struct control_block {
 	__s32 notify_fd;
 };
 
-enum control_block_operation { BLOCK_PREAD, BLOCK_PWRITE, BLOCK_FSYNC, BLOCK_FDSYNC, BLOCK_POLL = 5, BLOCK_PREADV = 7, BLOCK_PWRITEV };
+enum control_block_operation {
+	BLOCK_PREAD,
+	BLOCK_PWRITE,
+	BLOCK_FSYNC,
+	BLOCK_FDSYNC,
+	BLOCK_POLL = 5,
+	BLOCK_PREADV = 7,
+	BLOCK_PWRITEV
+};
 
 /* The call that an operation amounts to. */
 static __always_inline __u16 number_of_operation(__u16 operation, bool compat)
@@ -96,7 +104,8 @@ static __always_inline void describe(struct scratch *scratch, struct submission 
 	submission->moves = transfers;
 	if (!transfers)
 		return;
-	submission->requested = block->operation >= BLOCK_PREADV ? vector_bytes(block->buffer, block->bytes, compat) : block->bytes;
+	submission->requested =
+		block->operation >= BLOCK_PREADV ? vector_bytes(block->buffer, block->bytes, compat) : block->bytes;
 	if (scratch->seen.object_type != OBJECT_TYPE_FILE && scratch->seen.object_type != OBJECT_TYPE_BLOCK_DEVICE)
 		return;
 	if (writes && (scratch->seen.open_flags & O_APPEND || block->rw_flags & RWF_APPEND))

@@ -56,7 +56,9 @@ static long control_step(__u32 index, void *context)
 
 static __always_inline void touch_passed(const struct message *message, bool compat)
 {
-	struct control_walk walk = { .next = message->control, .end = message->control + message->control_bytes, .compat = compat };
+	struct control_walk walk = { .next = message->control,
+				     .end = message->control + message->control_bytes,
+				     .compat = compat };
 
 	if (message->control && message->control_bytes)
 		bpf_loop(CONTROL_STEPS_MAX, control_step, &walk, 0);

@@ -137,6 +137,7 @@ static __always_inline void fill_objects(struct scratch *scratch, struct task_st
 					 const volatile struct syscall_shape *shape)
 {
 	struct syscall_event *event = &scratch->event;
+	bool makes = makes_descriptor(event, shape);
 	__u64 file = state->entry_file;
 	__u32 flags = 0;
 
@@ -148,7 +149,7 @@ static __always_inline void fill_objects(struct scratch *scratch, struct task_st
 		fill_closed(event, state, shape);
 		return;
 	}
-	if (makes_descriptor(event, shape)) {
+	if (makes) {
 		if (shape->special == SPECIAL_ACCEPT) {
 			see_file(scratch, file, 0);
 			name_second(event, scratch);
@@ -164,7 +165,7 @@ static __always_inline void fill_objects(struct scratch *scratch, struct task_st
 	if (!scratch->seen.handle_id)
 		return;
 	fill_first_object(scratch, state, shape);
-	if (file != state->entry_file && (shape->special == SPECIAL_DUP || shape->special == SPECIAL_FCNTL))
+	if (makes && (shape->special == SPECIAL_DUP || shape->special == SPECIAL_FCNTL))
 		name_second(event, scratch);
 }
 

@@ -2,7 +2,7 @@
 //
 //   TRY(Child child, Child::start({"ls", "-l"}));    a process that waits before its execve
 //   ... mark it, attach ...
-//   TRY(child.release());                            execve; an Error if the program cannot be run
+//   TRY(child.release());                            execve; a program that cannot be run is said, and ends with 127 or 126
 //   child.poll()                                     has it ended?
 //
 // The command keeps stdin, stdout, stderr, its signal mask and its working directory as they were.

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/mapping.h"
+#include "capture/kernel_filter.h"
 #include "capture/kernel_offer.h"
 #include "capture/ring.h"
 #include "capture/totals.h"
@@ -83,6 +84,7 @@ struct Capture::State {
     std::vector<std::uint64_t> event_ends;
     std::vector<Source> sources;
     std::uint64_t damaged_bytes = 0;
+    std::optional<KernelFilter> filter;
 
     Result<void> fill_program_tables();
     Result<void> map_rings(const CaptureOptions& options);
@@ -117,6 +119,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->watch_all = options.watch_all;
     skeleton.rodata->follow_children = options.follow_children;
     skeleton.rodata->preview_bytes = options.preview_bytes;
+    skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
     const KernelOffer offer = KernelOffer::find();
     skeleton.rodata->find_by_vpid = offer.task_from_vpid;
@@ -134,10 +137,16 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     bpf_map__set_value_size(skeleton.maps.fact_rings,
                             static_cast<std::uint32_t>(options.fact_ring_bytes + kRecordBytesMax));
     if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
-        return load_error(-error).with_context("BPF: " + last_warning);
+        const Error failure = load_error(-error);
+        return failure.code() == ErrorCode::kPermissionDenied
+                   ? failure  // libbpf has nothing to add
+                   : failure.with_context(last_warning.substr(0, last_warning.find('\n')));
     }
     TRY(state->fill_program_tables());
     TRY(state->map_rings(options));
+    if (skeleton.rodata->filter_loaded) {
+        TRY(state->filter, KernelFilter::install(skeleton, options.predicate, options.host));
+    }
     return Capture(std::move(state));
 }
 

@@ -175,8 +175,11 @@ static __always_inline void attach_address(struct scratch *scratch, __u64 user, 
 		return;
 	if (length > ADDRESS_BYTES_MAX)
 		length = ADDRESS_BYTES_MAX;
-	if (bpf_probe_read_user(header + 1, length, (void *)user) == 0)
-		finish_attachment(scratch, header, ATTACHMENT_ADDRESS, length);
+	if (bpf_probe_read_user(header + 1, length, (void *)user))
+		return;
+	if (filter_loaded)
+		tell_filter_of_address(scratch, (__u8 *)(header + 1), length);
+	finish_attachment(scratch, header, ATTACHMENT_ADDRESS, length);
 }
 
 /* Attaches the address that a message names: in the call, or in its msghdr. */

@@ -343,6 +343,7 @@ enum kernel_constants {
 	AT_EMPTY_PATH = 0x1000,
 	PIDTYPE_TGID = 1,
 	ENOENT = 2,
+	EFAULT = 14,
 	AT_FDCWD = -100,
 	O_APPEND = 02000,
 	__O_TMPFILE = 020000000,

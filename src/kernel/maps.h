@@ -14,6 +14,7 @@
 #include "schema/generated/syscalls.bpf.h"
 
 #include "kernel/kernel_types.h"
+#include "kernel/match.h"
 
 #define PATH_BYTES_MAX 4096 /* PATH_MAX */
 #define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
@@ -30,7 +31,7 @@ const volatile __u64 event_ring_bytes; /* power of two */
 const volatile __u64 fact_ring_bytes; /* power of two */
 const volatile bool watch_all; /* every task, else only the marked ones and their children */
 const volatile bool strong_order; /* x86: stores are seen in order */
-const volatile bool filter_loaded; /* a predicate decides in the program table */
+const volatile bool filter_loaded; /* a predicate decides, see filter.h */
 const volatile bool follow_children;
 const volatile bool find_by_vpid; /* the kernel has bpf_task_from_vpid */
 const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
@@ -44,12 +45,16 @@ const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] = { 
 /* Counts up whenever a name may have changed: rename, mount, umount, pivot_root. */
 __u64 name_epoch;
 
+__u32 filter_atom_count; /* string conditions of the predicate */
+
 enum task_flags {
 	TASK_WATCHED = 1, /* its calls are recorded */
 	TASK_EXCLUDED = 2, /* the recorder's own */
 	TASK_CHILD_RETURN = 4, /* its first exit is the return of its parent's clone, not a call of its own */
 	TASK_EXECED = 8, /* the program changed since the last context */
 	TASK_IN_CALL = 16, /* between entry and exit */
+	TASK_JUDGED = 32, /* the predicate was asked about its present context */
+	TASK_DROPPED = 64, /* and selects none of its calls */
 };
 
 /* Memory of a thread. Written by its own CPU only, but for flags set when it is marked. */
@@ -74,6 +79,8 @@ struct task_state {
 	__u64 arguments[6]; /* of execve, where exit no longer finds them */
 	__u32 context_announced;
 	__u32 entry_type; /* close: enum object_type */
+	struct filter_object closed; /* close: what the filter is told */
+	struct filter_task filter;
 };
 
 struct {
@@ -107,7 +114,7 @@ struct handle_state {
 	__u8 announced;
 	__u8 linked; /* the inode had a name */
 	__u8 path_flags; /* enum path_flag */
-	__u64 atoms_true, atoms_known; /* string conditions of the filter, see src/filter */
+	struct filter_object filter;
 };
 
 struct {
@@ -255,6 +262,24 @@ struct {
 	__type(value, __u32);
 } preparers SEC(".maps"), followers SEC(".maps");
 
+/* String conditions of the predicate; filled by src/capture. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, FILTER_ATOMS_MAX);
+	__type(key, __u32);
+	__type(value, struct filter_atom);
+} filter_atoms SEC(".maps");
+
+/* The programs that an event passes through when there is a predicate; filled by src/capture. */
+enum program_index { PROGRAM_SYS_EXIT, PROGRAM_TASK_FILTER, PROGRAM_DROP_TASK, PROGRAM_FILTER, PROGRAM_WRITE };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 8);
+	__type(key, __u32);
+	__type(value, __u32);
+} programs SEC(".maps");
+
 /* A ring's ends and a CPU's books; mapped into src/capture, which writes tail only. */
 struct ring_control {
 	__u64 head; /* bytes ever written */
@@ -319,13 +344,19 @@ struct scratch {
 		__u32 open_flags;
 		__u32 mode;
 		__u32 object_type;
+		bool announced;
 		__u64 path_hash; /* 0: the root of the namespace */
+		struct filter_object filter;
 	} seen;
 	/* the last root of a task that was its namespace's */
 	struct {
 		__u64 dentry, mount, epoch;
 	} plain_root;
 	struct handle_state new_handle;
+	struct filter_input input;
+	__u8 text[MATCH_TEXT_BYTES]; /* to be matched */
+	struct match_position match;
+	struct filter_verdicts verdicts; /* about it */
 	__u64 number; /* see number_of() */
 	__u32 next_context, next_handle, next_object;
 	__u32 reserved;

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "kernel/emit.h"
+#include "kernel/filter.h"
 
 enum path_flag { PATH_TORN = 1, PATH_UNLINKED = 2, PATH_CUT = 4 };
 

@@ -51,6 +51,8 @@ static __always_inline bool announce_handle(struct scratch *scratch, struct hand
 	fact->object_type = handle->object_type;
 	fact->flags = scratch->walk.flags;
 	bpf_probe_read_kernel_str(fact->file_system, sizeof(fact->file_system), type_name);
+	if (filter_loaded)
+		tell_filter_of_handle(scratch, fact);
 	size += attach_path(scratch, size, ATTACHMENT_PATH);
 	fact->attachments = size - sizeof(*fact);
 	return emit(STREAM_FACTS, &fact->header, size);
@@ -140,6 +142,8 @@ static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_addre
 	if (known && is_announced_alike(handle, known)) {
 		handle->handle_id = known->handle_id;
 		handle->announced = known->announced;
+		if (filter_loaded)
+			handle->filter = known->filter;
 	} else {
 		handle->handle_id = new_id(&scratch->next_handle);
 	}
@@ -152,6 +156,9 @@ static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_addre
 	scratch->seen.handle_id = handle->handle_id;
 	scratch->seen.object_type = handle->object_type;
 	scratch->seen.path_hash = handle->path_hash;
+	scratch->seen.announced = handle->announced;
+	if (filter_loaded)
+		scratch->seen.filter = handle->filter;
 	return 0;
 }
 
@@ -169,6 +176,9 @@ static __always_inline void see_name(struct scratch *scratch, struct dentry *den
 		scratch->seen.handle_id = known->handle_id;
 		scratch->seen.object_type = known->object_type;
 		scratch->seen.path_hash = known->path_hash;
+		scratch->seen.announced = true;
+		if (filter_loaded)
+			scratch->seen.filter = known->filter;
 		return;
 	}
 	resolve_slowly(scratch, (__u64)dentry, (__u64)mnt, flags);

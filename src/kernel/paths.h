@@ -27,6 +27,8 @@ static __always_inline enum path_kind attach_argument_path(struct scratch *scrat
 	if (length < 1)
 		return PATH_NONE;
 	result = length == 1 ? PATH_EMPTY : text[0] == '/' ? PATH_ABSOLUTE : PATH_RELATIVE;
+	if (filter_loaded)
+		tell_filter_of_path(scratch, text, length - 1, kind == ATTACHMENT_PATH2);
 	finish_attachment(scratch, header, kind, length - 1);
 	return result;
 }
@@ -46,6 +48,8 @@ static __always_inline enum path_kind attach_exec_path(struct scratch *scratch, 
 		length = 0;
 	bpf_probe_read_kernel(header + 1, length, kept->text);
 	result = length == 0 ? PATH_EMPTY : kept->text[0] == '/' ? PATH_ABSOLUTE : PATH_RELATIVE;
+	if (filter_loaded)
+		tell_filter_of_path(scratch, kept->text, length, false);
 	bpf_map_delete_elem(&exec_paths, &task);
 	finish_attachment(scratch, header, ATTACHMENT_PATH, length);
 	return result;
@@ -99,7 +103,7 @@ static __always_inline void fill_first_path(struct scratch *scratch, struct task
 	if (event->present & SYSCALL_HAS_HANDLE)
 		return;
 	/* utimensat and statx: no path at all means the descriptor, too */
-	if (kind == PATH_NONE && shape->dirfd && !argument(event, shape->path))
+	if (kind == PATH_NONE && shape->dirfd && !argument(event, shape->path) && event->result != -EFAULT)
 		kind = PATH_EMPTY;
 	if (kind == PATH_EMPTY && (!shape->dirfd || event->result == -ENOENT))
 		return;
@@ -109,6 +113,8 @@ static __always_inline void fill_first_path(struct scratch *scratch, struct task
 		base = see_base(scratch, kind, shape->dirfd, dirfd);
 	if (!base)
 		return;
+	if (filter_loaded && base == scratch->seen.handle_id)
+		tell_filter_of_seen(scratch, false);
 	event->handle_id = base;
 	event->present |= kind == PATH_EMPTY ? SYSCALL_HAS_HANDLE : SYSCALL_HAS_HANDLE | SYSCALL_HAS_NAMES_BASE;
 }
@@ -124,6 +130,8 @@ static __always_inline void fill_second_path(struct scratch *scratch, const vola
 	base = see_base(scratch, kind, shape->dirfd2, shape->dirfd2 ? argument(event, shape->dirfd2) : 0);
 	if (!base)
 		return;
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, true);
 	event->handle2_id = base;
 	event->present |= SYSCALL_HAS_HANDLE2 | SYSCALL_HAS_NAMES_BASE2;
 }

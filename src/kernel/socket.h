@@ -213,6 +213,8 @@ static __always_inline bool announce_socket(struct scratch *scratch, struct hand
 	} else if (fact->family == AF_INET || fact->family == AF_INET6) {
 		fill_addresses(fact, sk);
 	}
+	if (filter_loaded)
+		tell_filter_of_socket(scratch, fact);
 	fact->attachments = size - sizeof(*fact);
 	return emit(STREAM_FACTS, &fact->header, size);
 }

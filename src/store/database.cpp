@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "schema/record_info.h"
 #include "schema/sql.h"
 #include "store/duckdb_engine.h"
@@ -95,7 +96,10 @@ std::string TraceLosses::text() const {
     if (gaps == 0) {
         return {};
     }
-    std::string text = fmt::format("{} gap{}: {} events lost", gaps, gaps == 1 ? "" : "s", lost);
+    std::string text = fmt::format("{} gap{}: {} events lost",
+                                   base::with_separators(gaps),
+                                   gaps == 1 ? "" : "s",
+                                   base::with_separators(lost));
     if (unknown_gaps > 0) {
         text += "; how many more is not known";
     }

@@ -102,6 +102,7 @@ enum syscall_number {
     NUMBER_X86_64_POLL = 7,
     NUMBER_X86_64_PREAD64 = 17,
     NUMBER_X86_64_PWRITE64 = 18,
+    NUMBER_X86_64_SENDFILE = 40,
     NUMBER_X86_64_SENDMSG = 46,
     NUMBER_X86_64_RECVMSG = 47,
     NUMBER_X86_64_FSYNC = 74,
@@ -112,6 +113,7 @@ enum syscall_number {
     NUMBER_I386_POLL = 168,
     NUMBER_I386_PREAD64 = 180,
     NUMBER_I386_PWRITE64 = 181,
+    NUMBER_I386_SENDFILE = 187,
     NUMBER_I386_SENDMSG = 370,
     NUMBER_I386_RECVMSG = 372,
     NUMBER_I386_FSYNC = 118,
@@ -376,7 +378,7 @@ enum syscall_number {
     [251] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
     [252] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
     [253] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
-    [254] = {.fd = 1, .path = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
+    [254] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
     [255] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
     [256] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
     [257] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat */ \
@@ -754,7 +756,7 @@ enum syscall_number {
     [289] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
     [290] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
     [291] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
-    [292] = {.fd = 1, .path = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
+    [292] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
     [293] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
     [294] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
     [295] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat */ \

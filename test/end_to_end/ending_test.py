@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""How a recording ends: with its command, by a signal, by the clock, by kill -9."""
+
+import os
+import signal
+import subprocess
+import time
+
+import support
+from support import DYETRACE, boot_ns, program
+
+LOST_AT_DEATH_MAX_NS = 1_000_000_000  # what the design allows
+
+
+class EndingTest(support.EndToEndTest):
+    def test_the_exit_status_of_the_command_passes_through(self):
+        for status in (0, 1, 42, 255):
+            self.record("--", "sh", "-c", f"exit {status}", name=f"status{status}", status=status)
+
+    def test_the_signal_that_ends_the_command_passes_through(self):
+        for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV):
+            trace = self.record("--", "sh", "-c", f"kill -{int(number)} $$", name=f"signal{int(number)}", status=-number)
+            self.assertEqual(trace.info()["state"], "finished")
+            self.assertEqual(trace.number("SELECT exit_code & 127 FROM processes"), number)
+
+    def test_a_command_that_cannot_run_gives_the_status_of_a_shell(self):
+        trace = self.record("--", "/nowhere/at_all", name="missing", status=127)
+        self.one_line(trace.said.splitlines(keepends=True)[0])
+        trace = self.record("--", self.file("no_program"), name="not_executable", status=126)
+        self.one_line(trace.said.splitlines(keepends=True)[0])
+
+    def test_sigterm_is_passed_to_the_command_and_the_trace_ends_well(self):
+        trace, recorder = self.start_recording("--", "sh", "-c", "trap 'exit 7' TERM; while :; do sleep 0.05; done")
+        self.assertEqual(self.stop(recorder, signal.SIGTERM), 7)
+        self.assertEqual(trace.info()["state"], "finished")
+
+    def test_ctrl_c_reaches_both_and_the_summary_is_printed(self):
+        """A terminal sends it to the whole foreground group."""
+        said = open(self.path("trace.said"), "wb")
+        self.addCleanup(said.close)
+        trace = support.Trace(self.path("trace"))
+        pid, terminal = os.forkpty()
+        if pid == 0:
+            os.dup2(said.fileno(), 2)
+            os.execv(DYETRACE, [DYETRACE, "record", "-o", trace.path, "--", "sleep", "100"])
+        self.wait_for(lambda: self.listens(trace), "it listens")
+        os.write(terminal, b"\x03")
+        _, status = os.waitpid(pid, 0)
+        os.close(terminal)
+        self.assertEqual(os.WTERMSIG(status), signal.SIGINT)
+        self.assertIn("nothing lost", self.said())
+        self.assertEqual(trace.info()["state"], "finished")
+        self.assertEqual(trace.rows("SELECT state, error FROM events WHERE name = 'clock_nanosleep'"),
+                         [{"state": "finished", "error": "ERESTART_RESTARTBLOCK"}])
+
+    def test_a_signal_ends_a_recording_without_a_command(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            trace, recorder = self.start_recording("-a", name=f"all{int(number)}")
+            self.assertEqual(self.stop(recorder, number), 0)
+            self.assertEqual(trace.info()["state"], "finished")
+
+    def test_duration_ends_it_and_the_command_goes_on(self):
+        before = time.monotonic()
+        done = self.path("done")
+        trace = self.record("--duration", "500ms", "--", "sh", "-c", f"sleep 2; touch {done}")
+        self.assertGreater(time.monotonic() - before, 2)
+        self.assertTrue(os.path.exists(done))
+        self.assertEqual(trace.number(f"SELECT count(*) FROM events WHERE argument_path = '{done}'"), 0)
+        self.assertEqual(trace.number("SELECT count(*) FROM events WHERE state = 'unfinished' AND name IN ('wait4', 'clock_nanosleep')"), 2)
+
+    def test_the_end_of_the_process_ends_its_recording(self):
+        sleeper = self.start(["sleep", "1"])
+        _, recorder = self.start_recording("-p", str(sleeper.pid))
+        sleeper.wait(timeout=support.PATIENCE_S)
+        self.assertEqual(recorder.wait(timeout=support.PATIENCE_S), 0)
+
+
+class KillTest(support.EndToEndTest):
+    def kill_in_full_flow(self, after_s, *options):
+        trace, recorder = self.start_recording(*options, "--", program("calls"), self.file("read"), "2", "1000", "endless")
+        self.command = None
+        with open(f"/proc/{recorder.pid}/task/{recorder.pid}/children", encoding="ascii") as children:
+            for pid in children.read().split():
+                with open(f"/proc/{pid}/comm", encoding="ascii") as comm:
+                    if comm.read().strip() == "calls":
+                        self.command = int(pid)
+        self.addCleanup(os.kill, self.command, signal.SIGKILL)
+        time.sleep(after_s)
+        self.killed_ns = boot_ns()
+        recorder.kill()
+        recorder.wait()
+        return trace
+
+    def check(self, trace):
+        self.wait_for(lambda: trace.number("SELECT count(*) FROM gaps WHERE reason = 'recorder_died'") == 1, "the trace says so")
+        self.assertIn("recorder", trace.warnings)
+        last_ns = trace.number("SELECT max(start_ns + duration_ns) FROM events")
+        self.assertLess(self.killed_ns - last_ns, LOST_AT_DEATH_MAX_NS)
+        gap = trace.numbers("SELECT begin_ns, end_ns, lost, cpu FROM gaps WHERE reason = 'recorder_died'")
+        self.assertIsNone(gap["cpu"])
+        self.assertLessEqual(gap["begin_ns"], last_ns + LOST_AT_DEATH_MAX_NS)
+        # nothing is missing before the end: on each CPU the sequence has no holes
+        self.assertEqual(trace.number("SELECT sum(last + 1 - kept) FROM (SELECT max(sequence) AS last, count(*) AS kept "
+                                      "FROM raw_syscall_event GROUP BY cpu)"), 0)
+        self.assertEqual(trace.number("SELECT count(*) FROM gaps WHERE reason <> 'recorder_died'"), 0)
+        self.assertTrue(os.path.exists(f"/proc/{self.command}"), "the traced command goes on")
+
+    def test_kill_loses_less_than_a_second_and_the_trace_says_so(self):
+        trace = self.kill_in_full_flow(1.5, "--no-seal", "--ring", "64M")
+        self.check(trace)
+        self.assertIn(trace.info()["state"], ("recording", "died"))
+
+    def test_kill_while_segments_become_parquet(self):
+        trace = self.kill_in_full_flow(4, "--ring", "64M")
+        self.check(trace)
+        count = trace.number("SELECT count(*) FROM events")
+        self.wait_for(lambda: trace.info()["state"] == "died", "the sealer finishes what is there")
+        self.assertEqual(trace.number("SELECT count(*) FROM events"), count)
+        self.assertEqual(subprocess.run([DYETRACE, "seal", "-q", trace.path], check=False).returncode, 0)
+        self.assertEqual(trace.number("SELECT count(*) FROM events"), count)
+        self.check(trace)
+
+
+if __name__ == "__main__":
+    support.main()

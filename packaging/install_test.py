@@ -49,6 +49,11 @@ class Installed(unittest.TestCase):
         rows = self.ask("select count(*) as n from events where name = 'openat' and path = '/etc'")
         self.assertEqual(1, int(rows[0]["n"]))
 
+    def test_shows_calls_live(self):
+        lines = run(self.dyetrace, "trace", "-e", "openat,write", "-o", "/dev/stdout", "--", "cat", "/proc/version", cwd="/", env=self.environment)
+        self.assertIn('openat(AT_FDCWD, "/proc/version", O_RDONLY', lines)
+        self.assertIn('write(1, "Linux version', lines)
+
     def test_seals_by_itself(self):
         self.assertEqual([], list(self.trace.glob("segment-*.seg")))
         self.assertTrue((self.trace / "sealed-000001/syscall_event.parquet").exists())

@@ -141,6 +141,14 @@ std::optional<int> Child::poll() {
     return status_;
 }
 
+int status_of_failed_start(const std::vector<std::string>& command) {
+    if (command.empty() || find_program(command.front()).ok()) {
+        return 1;
+    }
+    const bool is_path = command.front().find('/') != std::string::npos;
+    return is_path && access(command.front().c_str(), F_OK) == 0 ? kNotRunnable : kNotFound;
+}
+
 int pass_on(int wait_status) {
     if (!WIFSIGNALED(wait_status)) {
         return WEXITSTATUS(wait_status);

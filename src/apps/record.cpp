@@ -83,10 +83,11 @@ int run_record(const RecordArguments& arguments) {
         return kExitFailure;
     }
     const std::string path = options.value().trace_path;
+    const std::vector<std::string> command = options.value().targets.command;
     Result<Recording> recording = Recording::start(std::move(options).value());
     if (!recording.ok()) {
         log.fail(recording.error());
-        return kExitFailure;
+        return status_of_failed_start(command);
     }
     const Result<Summary> summary = recording.value().run(log);
     if (!summary.ok()) {

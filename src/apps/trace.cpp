@@ -24,7 +24,6 @@
 namespace dyetrace::apps {
 namespace {
 
-constexpr int kExitFailure = 1;
 constexpr int kWordsMax = CLI::detail::expected_max_vector_size;
 constexpr int kWaitMs = 20;  // a line is seen at most this late
 constexpr int kWaitIdleMs = 100;
@@ -198,7 +197,7 @@ int run_trace(const std::vector<std::string>& words) {
     const Result<std::optional<int>> status = trace(options.value(), log);
     if (!status.ok()) {
         log.fail(status.error());
-        return kExitFailure;
+        return status_of_failed_start(options.value().command);
     }
     return status.value() ? pass_on(*status.value()) : 0;
 }

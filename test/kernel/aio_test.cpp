@@ -96,10 +96,15 @@ TEST_F(Aio, a_completion_that_failed_has_no_bytes) {
         iocb* one = &read;
         io_event done[1];
         REQUIRE(syscall(SYS_io_submit, context, 1, &one) == 1);
-        REQUIRE(syscall(SYS_io_getevents, context, 1, 1, done, nullptr) == 1);
+        REQUIRE(syscall(SYS_io_pgetevents, context, 1, 1, done, nullptr, nullptr) == 1);
+        REQUIRE(syscall(SYS_io_cancel, context, one, done) < 0);  // it is over
+        REQUIRE(syscall(SYS_io_destroy, context) == 0);
     });
-    ASSERT_EQ(trace.only("io_getevents").parts().size(), 1u);
-    const Part read = trace.only("io_getevents").parts()[0];
+    EXPECT_EQ(trace.only("io_setup").result(), 0);
+    EXPECT_EQ(trace.only("io_cancel").error(), "EINVAL");
+    EXPECT_EQ(trace.only("io_destroy").result(), 0);
+    ASSERT_EQ(trace.only("io_pgetevents").parts().size(), 1u);
+    const Part read = trace.only("io_pgetevents").parts()[0];
     EXPECT_EQ(read.result(), -EFAULT);
     EXPECT_EQ(read.bytes(), std::nullopt);
 }

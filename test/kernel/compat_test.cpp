@@ -150,7 +150,7 @@ TEST_F(Compat, names_that_only_this_table_has) {
         i386 chown32 metadata =0 ~/data "~/data" {"user":1,"group":2}
         i386 fchown32 metadata =0 fd=3 #1 file ~/data O_RDWR size=10 {"user":-1,"group":0}
         i386 lchown32 metadata =0 ~/data "~/data" {"user":0,"group":0}
-        i386 fcntl64 file =0 fd=3 #1 file ~/data O_RDWR size=10 {"cmd":"F_GETFD","arg":0}
+        i386 fcntl64 file =0 fd=3 #1 file ~/data O_RDWR size=10 {"fd":3,"cmd":"F_GETFD","arg":0}
         i386 utimensat_time64 metadata =0 ~/data "~/data" {"dfd":"AT_FDCWD","flags":"0"}
         i386 umount metadata =ENOENT ~/none "~/none" {"flags":0}
     )"));
@@ -194,6 +194,8 @@ TEST_F(Compat, sockets_through_one_call_or_many) {
         REQUIRE(call("sendmsg", 4, memory.put(message), 0) == 3);
         REQUIRE(call("recvfrom", 5, text, 3, 0, 0, 0) == 3);
         REQUIRE(call("recvmsg", 5, memory.put(message), 0) == 3);
+        REQUIRE(call("sendto", 4, text, 3, 0, 0, 0) == 3);
+        REQUIRE(call("recvmmsg_time64", 5, memory.put(message), 1, 0, 0) == 1);
     });
     EXPECT_EQ(shown, lines(R"(
         i386 socketcall network =3 {"call":1}
@@ -202,6 +204,8 @@ TEST_F(Compat, sockets_through_one_call_or_many) {
         i386 sendmsg network =3 fd=4 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"flags":"0"}
         i386 recvfrom network =3 fd=5 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"size":3,"flags":"0"}
         i386 recvmsg network =3 fd=5 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"flags":"0"}
+        i386 sendto network =3 fd=4 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"len":3,"flags":"0","addr_len":0}
+        i386 recvmmsg_time64 network =1 fd=5 #2 socket [sockfs] socket:[N] O_RDWR {"vlen":1,"flags":"0"}
     )"));
 }
 

@@ -68,10 +68,13 @@ pid_t start_child(const std::function<void()>& before,
         }
         _exit(0);
     }
-    siginfo_t ended{};
-    while (!*ready &&
-           waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           ended.si_pid == 0) {
+    const auto has_ended = [&] {
+        siginfo_t info{};
+        const int result =
+            waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+        return result != 0 || info.si_pid == child;
+    };
+    while (!*ready && !has_ended()) {
         nanosleep(&kDrainPause, nullptr);
     }
     close(ends[0]);

@@ -36,6 +36,8 @@ TEST_F(Sets, pipe_and_socketpair_make_two_descriptors) {
         REQUIRE(write((*fds)[1], "x", 1) == 1);
         REQUIRE(write((*fds)[3], "x", 1) == 1);
         REQUIRE(pipe2(nullptr, 0) < 0);
+        int plain[2];
+        REQUIRE(syscall(SYS_pipe, plain) == 0);
     });
     const Event pipe = trace.nth("pipe2", 0), pair = trace.only("socketpair");
     EXPECT_EQ(pipe.fd(), (*fds)[0]);
@@ -56,6 +58,9 @@ TEST_F(Sets, pipe_and_socketpair_make_two_descriptors) {
     ASSERT_EQ(pair.touched().size(), 2u);
     EXPECT_EQ(pair.touched()[1].fd, (*fds)[3]);
     EXPECT_EQ(pair.touched()[1].object->object_id, pair.object2_id());
+    EXPECT_EQ(trace.only("pipe").object()->object_type, schema::ObjectType::kPipe);
+    EXPECT_NE(trace.only("pipe").object_id(), pipe.object_id());
+    EXPECT_EQ(trace.only("pipe").touched().size(), 2u);
     EXPECT_EQ(trace.nth("pipe2", 1).error(), "EFAULT");
     EXPECT_TRUE(trace.nth("pipe2", 1).touched().empty());
 }
@@ -141,6 +146,8 @@ TEST_F(Sets, epoll_wait_names_what_became_ready) {
         REQUIRE(write((*fds)[1], "x", 1) == 1);
         REQUIRE(epoll_ctl(*set, EPOLL_CTL_DEL, (*fds)[1], nullptr) == 0);
         REQUIRE(epoll_pwait(*set, ready, 4, 0, nullptr) == 1);
+        const timespec now{};
+        REQUIRE(syscall(SYS_epoll_pwait2, *set, ready, 4, &now, nullptr, 0) == 1);
     });
     const Event added = trace.nth("epoll_ctl", 0);
     EXPECT_EQ(added.fd(), *set);
@@ -158,6 +165,8 @@ TEST_F(Sets, epoll_wait_names_what_became_ready) {
     ASSERT_EQ(second.size(), 1u);
     EXPECT_EQ(second[0].fd, (*fds)[0]);
     EXPECT_EQ(second[0].events, static_cast<std::uint32_t>(EPOLLIN));
+    ASSERT_EQ(trace.only("epoll_pwait2").touched().size(), 1u);
+    EXPECT_EQ(trace.only("epoll_pwait2").touched()[0].fd, (*fds)[0]);
 }
 
 TEST_F(Sets, close_range_lists_what_it_closed) {

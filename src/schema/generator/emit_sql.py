@@ -44,17 +44,25 @@ def raw_views(schema):
             for r in schema.records]
 
 
+def event_joins(record):
+    """What the columns of a record may name beside it, by the fields that the record has."""
+    fields = {f.name for f in record.fields}
+    joins = ["JOIN _hosts o ON o.host_index = e.host_index"]
+    for field, alias, table in (("context_id", "c", "_contexts"), ("handle_id", "h", "_handles"), ("handle2_id", "h2", "_handles")):
+        if field in fields:
+            key = "context_id" if alias == "c" else "handle_id"
+            joins.append(f"LEFT JOIN {table} {alias} ON {alias}.host_index = e.host_index AND {alias}.{key} = e.{field}")
+    for field in ("syscall", "operation"):
+        if field in fields:
+            joins.append(f"LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.{field}")
+    return "\n".join(joins)
+
+
 def events_view(schema):
-    tables = (("syscall_event", "sql", "LEFT JOIN _handles h2 ON h2.host_index = e.host_index AND h2.handle_id = e.handle2_id\n"
-               "LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.syscall\n"),
-              ("part_event", "part_sql", "LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.operation\n"),
-              ("log_event", "log_sql", ""))
     selects = []
-    for table, attribute, joins in tables:
-        columns = ",\n       ".join(f"{getattr(c, attribute)} AS {c.name}" for c in schema.columns)
-        handles = "LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id\n" if table != "log_event" else ""
-        selects.append(f"SELECT {columns}\nFROM raw_{table} e\nJOIN _hosts o ON o.host_index = e.host_index\n"
-                       f"LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id\n{handles}{joins}")
+    for record in (r for r in schema.records if r.is_event):
+        columns = ",\n       ".join(f"{c.sql.get(record.name, f'NULL::{c.type}')} AS {c.name}" for c in schema.columns)
+        selects.append(f"SELECT {columns}\nFROM raw_{record.name} e\n{event_joins(record)}\n")
     return "CREATE OR REPLACE VIEW events AS\n" + "UNION ALL\n".join(selects) + ";\n"
 
 

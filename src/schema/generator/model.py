@@ -57,6 +57,11 @@ class Record:
     def size(self):
         return sum(f.size for f in self.fields)
 
+    @property
+    def is_event(self):
+        """A row of `events`; other records of the same stream belong to one."""
+        return self.name.endswith("_event")
+
 
 @dataclass
 class Enum:
@@ -85,7 +90,7 @@ class Syscall:
 
     def shows(self, argument):
         """Whether the public column `arguments` has it. A call that makes a descriptor says in `fd` which; the one it was given is here."""
-        return argument.type not in HIDDEN or (argument.type == "fd" and self.returns == "fd")
+        return argument.type not in HIDDEN or (argument.type == "fd" and self.returns in ("fd", "fcntl"))
 
 
 @dataclass
@@ -93,10 +98,8 @@ class Column:
     name: str
     type: str
     comment: str
-    sql: str
-    part_sql: str
-    log_sql: str
     group: str
+    sql: dict[str, str]  # by record of the stream events: what fills it from that record; absent: NULL
 
 
 @dataclass
@@ -167,14 +170,18 @@ def check_column_name(name):
         raise SchemaError(f"column {name} is a reserved word")
 
 
-def read_columns():
+def read_columns(records):
+    """`sql` fills a column from a syscall_event, `part_sql` from a part_event, and so on for each record of events/."""
+    keys = {"sql" if r.name == "syscall_event" else r.name.removesuffix("_event") + "_sql": r.name
+            for r in records if r.is_event}
     columns = []
     for group, rows in load_toml(ROOT / "columns.toml").items():
         for row in rows:
             check_column_name(row["name"])
-            null = f"NULL::{row['type']}"
-            columns.append(Column(row["name"], row["type"], row["comment"], row.get("sql", null),
-                                  row.get("part_sql", null), row.get("log_sql", null), group))
+            if unknown := set(row) - {"name", "type", "comment"} - set(keys):
+                raise SchemaError(f"column {row['name']}: {', '.join(sorted(unknown))} belongs to no event")
+            sql = {record: row[key] for key, record in keys.items() if key in row}
+            columns.append(Column(row["name"], row["type"], row["comment"], group, sql))
     return columns
 
 
@@ -253,5 +260,6 @@ class Schema:
 
 
 def load():
-    return Schema(read_enums(), read_records(), read_syscalls(), read_columns(), read_tables(),
+    records = read_records()
+    return Schema(read_enums(), records, read_syscalls(), read_columns(records), read_tables(),
                   load_toml(ROOT / "errors.toml")["errors"], read_flags())

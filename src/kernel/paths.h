@@ -88,6 +88,25 @@ static __noinline __u32 see_base(struct scratch *scratch, __u32 kind, bool has_d
 	return scratch->seen.handle_id;
 }
 
+/* chdir, chroot: where the task is now is the object; what a relative path started from is gone. */
+static __always_inline bool fill_new_directory(struct scratch *scratch, struct task_struct *task,
+					       const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	struct fs_struct *fs = task->fs;
+
+	if ((shape->special != SPECIAL_CHDIR && shape->special != SPECIAL_CHROOT) || event->result < 0 || !fs)
+		return false;
+	see_path(scratch, shape->special == SPECIAL_CHROOT ? &fs->root : &fs->pwd);
+	if (!scratch->seen.handle_id)
+		return false;
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, false);
+	event->handle_id = scratch->seen.handle_id;
+	event->present |= SYSCALL_HAS_HANDLE;
+	return true;
+}
+
 static __always_inline void fill_first_path(struct scratch *scratch, struct task_struct *task,
 					    const volatile struct syscall_shape *shape)
 {
@@ -100,7 +119,7 @@ static __always_inline void fill_first_path(struct scratch *scratch, struct task
 		kind = attach_exec_path(scratch, (__u64)task);
 	else
 		kind = attach_argument_path(scratch, argument(event, shape->path), ATTACHMENT_PATH);
-	if (event->present & SYSCALL_HAS_HANDLE)
+	if (event->present & SYSCALL_HAS_HANDLE || fill_new_directory(scratch, task, shape))
 		return;
 	/* utimensat and statx: no path at all means the descriptor, too */
 	if (kind == PATH_NONE && shape->dirfd && !argument(event, shape->path) && event->result != -EFAULT)

@@ -79,13 +79,8 @@ std::optional<std::string> readable_name(const Object& object, std::optional<std
         case ObjectType::kAnonymous:
             return "anon_inode:" + path.value_or("");
         default:
-            break;
+            return path;
     }
-    if (object.file_system == "pidfs" || object.file_system == "nsfs") {
-        const std::string kind = object.file_system == "pidfs" ? "pidfd" : "namespace";
-        return kind + ":[" + std::to_string(object.inode) + "]";
-    }
-    return path;
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ TEST_F(Descriptor, a_duplicate_is_the_same_object) {
         dup2 file =10 fd=10 #1 file ~/data O_RDWR size=3 {"oldfd":3,"newfd":10}
         dup2 file =3 fd=3 #1 file ~/data O_RDWR size=3 {"oldfd":3,"newfd":3}
         dup3 file =11 fd=11 #1 file ~/data O_RDWR size=3 {"oldfd":10,"newfd":11,"flags":"O_CLOEXEC"}
-        fcntl file =20 fd=11 #1 file ~/data O_RDWR size=3 {"cmd":"F_DUPFD","arg":20}
-        fcntl file =30 fd=11 #1 file ~/data O_RDWR size=3 {"cmd":"F_DUPFD_CLOEXEC","arg":30}
+        fcntl file =20 fd=11 #1 file ~/data O_RDWR size=3 {"fd":11,"cmd":"F_DUPFD","arg":20}
+        fcntl file =30 fd=11 #1 file ~/data O_RDWR size=3 {"fd":11,"cmd":"F_DUPFD_CLOEXEC","arg":30}
         write file =1 fd=30 #1 file ~/data O_RDWR @0 size=3 1/1 {"count":1}
         write file =1 fd=4 #1 file ~/data O_RDWR @1 size=3 1/1 {"count":1}
         dup file =EBADF fd=99 {"fd":99}
@@ -73,14 +73,14 @@ TEST_F(Descriptor, fcntl_names_its_command) {
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/data "~/data" O_RDWR size=3 {"dfd":"AT_FDCWD","flags":"O_RDWR","mode":"000"}
-        fcntl file =0 fd=3 #1 file ~/data O_RDWR size=3 {"cmd":"F_GETFD","arg":0}
-        fcntl file =0 fd=3 #1 file ~/data O_RDWR size=3 {"cmd":"F_SETFD","arg":1}
-        fcntl file =0 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"cmd":"F_SETFL","arg":3072}
-        fcntl file =35842 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"cmd":"F_GETFL","arg":0}
-        fcntl file =0 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"cmd":"F_SETLK","arg":*}
-        fcntl file =0 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"cmd":"F_OFD_GETLK","arg":*}
-        fcntl file =EINVAL fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"cmd":"0x3039","arg":0}
-        fcntl file =EBADF fd=99 {"cmd":"F_GETFD","arg":0}
+        fcntl file =0 fd=3 #1 file ~/data O_RDWR size=3 {"fd":3,"cmd":"F_GETFD","arg":0}
+        fcntl file =0 fd=3 #1 file ~/data O_RDWR size=3 {"fd":3,"cmd":"F_SETFD","arg":1}
+        fcntl file =0 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"F_SETFL","arg":3072}
+        fcntl file =35842 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"F_GETFL","arg":0}
+        fcntl file =0 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"F_SETLK","arg":*}
+        fcntl file =0 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"F_OFD_GETLK","arg":*}
+        fcntl file =EINVAL fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"0x3039","arg":0}
+        fcntl file =EBADF fd=99 {"fd":99,"cmd":"F_GETFD","arg":0}
     )"));
 }
 

@@ -31,7 +31,7 @@ TEST_F(Names, rename_has_both_names) {
         openat file =3 fd=3 #1 directory ~ "~/" O_RDONLY|O_DIRECTORY {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_DIRECTORY","mode":"000"}
         rename metadata =0 ~/a "~/a" => ~/b
         rename metadata =ENOENT ~/a "~/a" => ~/b
-        chdir metadata =0 ~/ "~/"
+        chdir metadata =0 #1 directory ~ "~/"
         rename metadata =0 ~/b "b" => ~/c
         renameat metadata =0 ~/c "c" => ~/d {"olddfd":3,"newdfd":"AT_FDCWD"}
         renameat2 metadata =0 ~/d "d" => ~/e {"olddfd":3,"newdfd":3,"flags":"RENAME_NOREPLACE"}
@@ -124,14 +124,14 @@ TEST_F(Names, the_working_directory_moves) {
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 directory ~ "~/" O_RDONLY|O_DIRECTORY {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_DIRECTORY","mode":"000"}
-        chdir metadata =0 ~/d "~/d"
-        chdir metadata =0 /tmp ".."
-        chdir metadata =0 ~/d/d "d"
+        chdir metadata =0 #2 directory ~/d "~/d"
+        chdir metadata =0 #1 directory ~ ".."
+        chdir metadata =0 #2 directory ~/d "d"
         fchdir metadata =0 fd=3 #1 directory ~ O_RDONLY|O_DIRECTORY
         chdir metadata =ENOENT ~/none "none"
         fchdir metadata =EBADF fd=99
         getcwd metadata =ERANGE {"size":1}
-        chdir metadata =0 / "/"
+        chdir metadata =0 #3 directory / "/"
         getcwd metadata =2 {"size":4096}
         openat file =ENOENT /none "none" {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
     )"));

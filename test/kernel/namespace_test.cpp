@@ -112,6 +112,38 @@ TEST_F(Namespace, a_recreated_file_of_an_overlay_is_another_object) {
     )"));
 }
 
+TEST_F(Namespace, a_mount_that_moves_takes_its_files_along) {
+    make_folders({"disk", "other"});
+    const std::string shown = rows([&] {
+        own_mounts();
+        REQUIRE(mount("none", at("disk").c_str(), "tmpfs", 0, nullptr) == 0);
+        REQUIRE(open(at("disk/data").c_str(), O_CREAT | O_WRONLY, 0600) == 3);
+        REQUIRE(
+            syscall(
+                SYS_move_mount, AT_FDCWD, at("disk").c_str(), AT_FDCWD, at("other").c_str(), 0) ==
+            0);
+        REQUIRE(write(3, "1", 1) == 1);
+        REQUIRE(chdir(at("other").c_str()) == 0);
+        REQUIRE(mkdir("old", 0700) == 0);
+        REQUIRE(syscall(SYS_pivot_root, ".", "old") == 0);
+        REQUIRE(write(3, "1", 1) == 1);
+        REQUIRE(open("/data", O_WRONLY) == 4);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        unshare process =0 {"unshare_flags":"CLONE_NEWNS"}
+        mount metadata =0 => / {"flags":"MS_REC|MS_PRIVATE"}
+        mount metadata =0 => ~/disk {"flags":"0"}
+        openat file =3 fd=3 #1 file [tmpfs] ~/disk/data "~/disk/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
+        move_mount metadata =0 ~/disk "~/disk" => ~/other {"from_dfd":"AT_FDCWD","to_dfd":"AT_FDCWD","flags":0}
+        write file =1 fd=3 #1 file [tmpfs] ~/other/data O_WRONLY @0 size=1 1/1 {"count":1}
+        chdir metadata =0 #2 directory [tmpfs] ~/other "~/other"
+        mkdir metadata =0 [tmpfs] ~/other/old "old" {"mode":"0700"}
+        pivot_root metadata =0 [tmpfs] ~/other "." => ~/other/old
+        write file =1 fd=3 #1 file [tmpfs] /data O_WRONLY @1 size=2 1/1 {"count":1}
+        openat file =4 fd=4 #1 file [tmpfs] /data "/data" O_WRONLY size=2 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+    )"));
+}
+
 TEST_F(Namespace, a_network_namespace_has_addresses_of_its_own) {
     const Trace trace = record([&] {
         REQUIRE(socket(AF_INET, SOCK_DGRAM, 0) == 3);
@@ -129,6 +161,17 @@ TEST_F(Namespace, a_network_namespace_has_addresses_of_its_own) {
     // a socket stays where it was made
     EXPECT_EQ(trace.only("write").object()->socket->network_namespace,
               before.task()->network_namespace);
+}
+
+TEST_F(Namespace, a_namespace_that_is_a_file_is_named_by_its_kind) {
+    const std::string shown = rows([] {
+        REQUIRE(open("/proc/self/ns/net", O_RDONLY) == 3);
+        REQUIRE(setns(3, CLONE_NEWNET) == 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        openat file =3 fd=3 #1 anonymous [nsfs] anon_inode:net "/proc/self/ns/net" O_RDONLY {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        setns process =0 fd=3 #1 anonymous [nsfs] anon_inode:net O_RDONLY {"flags":"CLONE_NEWNET"}
+    )"));
 }
 
 TEST_F(Namespace, a_process_namespace_has_numbers_of_its_own) {

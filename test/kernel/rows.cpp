@@ -310,9 +310,9 @@ std::string law_of_result(const Event& event, const Columns& columns, const Sysc
 std::string law_of_object(const Event& event, const Columns& columns, const SyscallInfo& call) {
     const bool succeeded = event.finished() && event.result() >= 0;
     const bool makes = succeeded && call.returns == "fd";
-    const bool acts_on_fd =
-        makes || has_argument(call, {"fd"}) || (succeeded && has_argument(call, {"fd_pair"}));
-    if (event.finished() && columns.has(EventColumn::kFd) != acts_on_fd) {
+    const bool makes_two = succeeded && has_argument(call, {"fd_pair"});
+    if (event.finished() && !makes_two &&
+        columns.has(EventColumn::kFd) != (makes || has_argument(call, {"fd"}))) {
         return "fd";
     }
     const bool known = columns.has(EventColumn::kObjectId);

@@ -185,7 +185,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 69, 'msgsnd', false, ['"msqid":', NULL, '"msgsz":', '"msgflg":'], ['int', NULL, 'uint', 'int']),
 (0, 70, 'msgrcv', false, ['"msqid":', NULL, '"msgsz":', '"msgtyp":', '"msgflg":'], ['int', NULL, 'uint', 'int', 'int']),
 (0, 71, 'msgctl', false, ['"msqid":', '"cmd":', NULL], ['int', 'int', NULL]),
-(0, 72, 'fcntl', false, [NULL, '"cmd":', '"arg":'], [NULL, 'fcntl_command', 'ulong']),
+(0, 72, 'fcntl', false, ['"fd":', '"cmd":', '"arg":'], ['fd', 'fcntl_command', 'ulong']),
 (0, 73, 'flock', false, [NULL, '"cmd":'], [NULL, 'flock_operation']),
 (0, 74, 'fsync', false, [NULL], [NULL]),
 (0, 75, 'fdatasync', false, [NULL], [NULL]),
@@ -568,7 +568,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 400, 'msgsnd', false, ['"msqid":', NULL, '"msgsz":', '"msgflg":'], ['int', NULL, 'uint', 'int']),
 (1, 401, 'msgrcv', false, ['"msqid":', NULL, '"msgsz":', '"msgtyp":', '"msgflg":'], ['int', NULL, 'uint', 'int', 'int']),
 (1, 402, 'msgctl', false, ['"msqid":', '"cmd":', NULL], ['int', 'int', NULL]),
-(1, 55, 'fcntl', false, [NULL, '"cmd":', '"arg":'], [NULL, 'fcntl_command', 'ulong']),
+(1, 55, 'fcntl', false, ['"fd":', '"cmd":', '"arg":'], ['fd', 'fcntl_command', 'ulong']),
 (1, 143, 'flock', false, [NULL, '"cmd":'], [NULL, 'flock_operation']),
 (1, 118, 'fsync', false, [NULL], [NULL]),
 (1, 148, 'fdatasync', false, [NULL], [NULL]),
@@ -934,7 +934,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 214, 'setgid32', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 215, 'setfsuid32', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 216, 'setfsgid32', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
-(1, 221, 'fcntl64', false, [NULL, '"cmd":', '"arg":'], [NULL, 'fcntl_command', 'ulong']),
+(1, 221, 'fcntl64', false, ['"fd":', '"cmd":', '"arg":'], ['fd', 'fcntl_command', 'ulong']),
 (1, 239, 'sendfile64', false, [NULL, '"in_fd":', NULL, '"count":'], [NULL, 'fd2', NULL, 'size']),
 (1, 268, 'statfs64', false, [NULL, '"size":', NULL], [NULL, 'uint', NULL]),
 (1, 269, 'fstatfs64', false, [NULL, '"size":', NULL], [NULL, 'uint', NULL]),
@@ -1009,13 +1009,11 @@ CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '
 CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_with(v, '\x00') THEN '@' || substr(v, 5)
     ELSE split_part(v, '\x00', 1) END;
 -- What has no place in a file system is named by its inode.
-CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS CASE
+CREATE OR REPLACE MACRO _readable_name(object_type, inode, path) AS CASE object_type
 )dyetrace"
-    R"dyetrace(    WHEN object_type = 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
-    WHEN object_type = 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
-    WHEN object_type = 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
-    WHEN file_system = 'pidfs' THEN 'pidfd:[' || inode || ']'
-    WHEN file_system = 'nsfs' THEN 'namespace:[' || inode || ']'
+    R"dyetrace(    WHEN 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
+    WHEN 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
+    WHEN 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
     ELSE path END;
 -- Of a socket that has no such end yet the kernel shows zeros.
 CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
@@ -1049,7 +1047,7 @@ ends AS (
     FROM raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
            PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
-       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
+       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path)) AS path, h.valid_from_ns,
        s.cookie, s.family, s.socket_type, s.protocol, _known_address(s.local_address, s.local_port) AS local_address,
        nullif(s.local_port, 0) AS local_port, _known_address(s.remote_address, s.remote_port) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
@@ -1260,9 +1258,9 @@ CREATE OR REPLACE VIEW hosts AS
 SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM _hosts;
 CREATE OR REPLACE VIEW processes AS
 SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
+       arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
 )dyetrace"
-    R"dyetrace(       arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
-       arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, arg_max(c.uid, c.valid_from_ns) AS uid,
+    R"dyetrace(       arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, arg_max(c.uid, c.valid_from_ns) AS uid,
        arg_max(c.cgroup_id, c.valid_from_ns) AS cgroup_id, arg_max(c.container, c.valid_from_ns) AS container,
        arg_max(c.network_namespace, c.valid_from_ns) AS network_namespace,
        arg_max(c.mount_namespace, c.valid_from_ns) AS mount_namespace, any_value(c.process_start_ns) AS start_ns,

@@ -50,6 +50,8 @@ enum syscall_special {
     SPECIAL_MMAP = 24,
     SPECIAL_SYMLINK = 25,
     SPECIAL_TGKILL = 26,
+    SPECIAL_CHDIR = 27,
+    SPECIAL_CHROOT = 28,
 };
 
 enum syscall_capture {
@@ -178,7 +180,7 @@ struct syscall_shape {
     [77] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate */ \
     [78] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
     [79] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
-    [80] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chdir */ \
+    [80] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED}, /* chdir */ \
     [81] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
     [82] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* rename */ \
     [83] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdir */ \
@@ -259,7 +261,7 @@ struct syscall_shape {
     [158] = {.event_class = 0, .returns = 0}, /* arch_prctl */ \
     [159] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
     [160] = {.event_class = 0, .returns = 0}, /* setrlimit */ \
-    [161] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chroot */ \
+    [161] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED}, /* chroot */ \
     [162] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
     [163] = {.event_class = 0, .returns = 0}, /* acct */ \
     [164] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
@@ -561,7 +563,7 @@ struct syscall_shape {
     [93] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate */ \
     [141] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
     [183] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
-    [12] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chdir */ \
+    [12] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED}, /* chdir */ \
     [133] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
     [38] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* rename */ \
     [39] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdir */ \
@@ -642,7 +644,7 @@ struct syscall_shape {
     [384] = {.event_class = 0, .returns = 0}, /* arch_prctl */ \
     [124] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
     [75] = {.event_class = 0, .returns = 0}, /* setrlimit */ \
-    [61] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chroot */ \
+    [61] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED}, /* chroot */ \
     [36] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
     [51] = {.event_class = 0, .returns = 0}, /* acct */ \
     [79] = {.event_class = 0, .returns = 0}, /* settimeofday */ \

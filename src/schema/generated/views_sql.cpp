@@ -198,7 +198,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 69, 'msgsnd', false, ['"msqid":', NULL, '"msgsz":', '"msgflg":'], ['int', NULL, 'uint', 'int']),
 (0, 70, 'msgrcv', false, ['"msqid":', NULL, '"msgsz":', '"msgtyp":', '"msgflg":'], ['int', NULL, 'uint', 'int', 'int']),
 (0, 71, 'msgctl', false, ['"msqid":', '"cmd":', NULL], ['int', 'int', NULL]),
-(0, 72, 'fcntl', false, [NULL, '"cmd":', '"arg":'], [NULL, 'fcntl_command', 'ulong']),
+(0, 72, 'fcntl', false, ['"fd":', '"cmd":', '"arg":'], ['fd', 'fcntl_command', 'ulong']),
 (0, 73, 'flock', false, [NULL, '"cmd":'], [NULL, 'flock_operation']),
 (0, 74, 'fsync', false, [NULL], [NULL]),
 (0, 75, 'fdatasync', false, [NULL], [NULL]),
@@ -581,7 +581,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 400, 'msgsnd', false, ['"msqid":', NULL, '"msgsz":', '"msgflg":'], ['int', NULL, 'uint', 'int']),
 (1, 401, 'msgrcv', false, ['"msqid":', NULL, '"msgsz":', '"msgtyp":', '"msgflg":'], ['int', NULL, 'uint', 'int', 'int']),
 (1, 402, 'msgctl', false, ['"msqid":', '"cmd":', NULL], ['int', 'int', NULL]),
-(1, 55, 'fcntl', false, [NULL, '"cmd":', '"arg":'], [NULL, 'fcntl_command', 'ulong']),
+(1, 55, 'fcntl', false, ['"fd":', '"cmd":', '"arg":'], ['fd', 'fcntl_command', 'ulong']),
 (1, 143, 'flock', false, [NULL, '"cmd":'], [NULL, 'flock_operation']),
 (1, 118, 'fsync', false, [NULL], [NULL]),
 (1, 148, 'fdatasync', false, [NULL], [NULL]),
@@ -947,7 +947,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 214, 'setgid32', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 215, 'setfsuid32', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 216, 'setfsgid32', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
-(1, 221, 'fcntl64', false, [NULL, '"cmd":', '"arg":'], [NULL, 'fcntl_command', 'ulong']),
+(1, 221, 'fcntl64', false, ['"fd":', '"cmd":', '"arg":'], ['fd', 'fcntl_command', 'ulong']),
 (1, 239, 'sendfile64', false, [NULL, '"in_fd":', NULL, '"count":'], [NULL, 'fd2', NULL, 'size']),
 (1, 268, 'statfs64', false, [NULL, '"size":', NULL], [NULL, 'uint', NULL]),
 (1, 269, 'fstatfs64', false, [NULL, '"size":', NULL], [NULL, 'uint', NULL]),
@@ -1023,12 +1023,10 @@ CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '
 CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_with(v, '\x00') THEN '@' || substr(v, 5)
     ELSE split_part(v, '\x00', 1) END;
 -- What has no place in a file system is named by its inode.
-CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS CASE
-    WHEN object_type = 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
-    WHEN object_type = 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
-    WHEN object_type = 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
-    WHEN file_system = 'pidfs' THEN 'pidfd:[' || inode || ']'
-    WHEN file_system = 'nsfs' THEN 'namespace:[' || inode || ']'
+CREATE OR REPLACE MACRO _readable_name(object_type, inode, path) AS CASE object_type
+    WHEN 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
+    WHEN 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
+    WHEN 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
     ELSE path END;
 -- Of a socket that has no such end yet the kernel shows zeros.
 CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
@@ -1062,7 +1060,7 @@ ends AS (
     FROM raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
            PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
-       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
+       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path)) AS path, h.valid_from_ns,
        s.cookie, s.family, s.socket_type, s.protocol, _known_address(s.local_address, s.local_port) AS local_address,
        nullif(s.local_port, 0) AS local_port, _known_address(s.remote_address, s.remote_port) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
@@ -1197,11 +1195,11 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        NULL::UBIGINT AS span_id,
        NULL::UBIGINT AS time_uncertainty_ns,
        NULL::UBIGINT AS logical_order
-)dyetrace"
-    R"dyetrace(FROM raw_part_event e
+FROM raw_part_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
-LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
+)dyetrace"
+    R"dyetrace(LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
@@ -1389,10 +1387,10 @@ COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connec
 COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
 COMMENT ON COLUMN events.target_process_id IS 'process acted on: clone, wait, kill';
 COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved; with --content';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content';
+COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content';
 COMMENT ON COLUMN events.stack_id IS 'stack at the call';
-COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';
 COMMENT ON COLUMN events.request_id IS 'request that it served';
 COMMENT ON COLUMN events.span_id IS 'span that it belongs to';
 COMMENT ON COLUMN events.time_uncertainty_ns IS 'half the width of the interval that holds the cluster time';

@@ -21,7 +21,7 @@ MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "o
 RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
-            "pidfd", "mmap", "symlink", "tgkill"]
+            "pidfd", "mmap", "symlink", "tgkill", "chdir", "chroot"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
 CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "fixed"]
 FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_event": 12, "fd_pair": 8, "wait_status": 4,

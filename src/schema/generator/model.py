@@ -90,7 +90,7 @@ class Syscall:
 
     def shows(self, argument):
         """Whether the public column `arguments` has it. A call that makes a descriptor says in `fd` which; the one it was given is here."""
-        return argument.type not in HIDDEN or (argument.type == "fd" and self.returns == "fd")
+        return argument.type not in HIDDEN or (argument.type == "fd" and self.returns in ("fd", "fcntl"))
 
 
 @dataclass

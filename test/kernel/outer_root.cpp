@@ -8,6 +8,7 @@ namespace dyetrace::test {
 namespace {
 
 using schema::Attachment;
+using schema::SyscallEvent;
 using Words = std::vector<std::uint64_t>;
 
 schema::RecordBytes bytes_of(const Words& words) {
@@ -50,9 +51,25 @@ void take_off(Words& words, const std::string& root, Attachment which) {
     std::memcpy(words.data(), bytes.bytes().data(), bytes.bytes().size());
 }
 
+// An absolute name starts from the root without saying so.
+void take_off_base(Words& words,
+                   const schema::Dictionary& dictionary,
+                   Attachment kind,
+                   std::uint32_t SyscallEvent::*handle_id,
+                   std::uint32_t bits) {
+    auto* event = reinterpret_cast<SyscallEvent*>(words.data());
+    const auto given = schema::attachment(*event, kind);
+    const schema::Object* base = dictionary.object(event->*handle_id);
+    const bool is_base = (event->present & bits) == bits && base != nullptr && base->path == "/";
+    if (is_base && given && given->starts_with('/')) {
+        event->present &= ~bits;
+        event->*handle_id = 0;
+    }
+}
+
 }  // namespace
 
-void learn_facts(Records& records) {
+void learn(Records& records) {
     const std::string root = root_of(records);
     for (Words& words : records.facts) {
         if (!root.empty()) {
@@ -60,6 +77,20 @@ void learn_facts(Records& records) {
             take_off<schema::TaskContext>(words, root, Attachment::kExe);
         }
         records.dictionary.add(bytes_of(words));
+    }
+    for (Words& words : records.events) {
+        if (!root.empty() && schema::as<SyscallEvent>(bytes_of(words)) != nullptr) {
+            take_off_base(words,
+                          records.dictionary,
+                          Attachment::kPath,
+                          &SyscallEvent::handle_id,
+                          SyscallEvent::kHasHandle | SyscallEvent::kHasNamesBase);
+            take_off_base(words,
+                          records.dictionary,
+                          Attachment::kPath2,
+                          &SyscallEvent::handle2_id,
+                          SyscallEvent::kHasHandle2 | SyscallEvent::kHasNamesBase2);
+        }
     }
 }
 

@@ -8,6 +8,6 @@ namespace dyetrace::test {
 
 // Fills the dictionary from the facts. The first directory that was announced is the root of the child, which looks at it
 // behind its gate.
-void learn_facts(Records& records);
+void learn(Records& records);
 
 }  // namespace dyetrace::test

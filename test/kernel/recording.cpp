@@ -165,7 +165,7 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
     } else {
         EXPECT_EQ(status, 0);
     }
-    learn_facts(*records);
+    learn(*records);
     const capture::Books books = books_of(*capture_);
     EXPECT_EQ(books.lost, 0u);
     EXPECT_EQ(books.facts_lost, 0u);

@@ -14,7 +14,7 @@ if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
 endif()
 # Where dlopen() finds it from the build tree; installed, the program says where (src/apps).
 list(APPEND CMAKE_BUILD_RPATH "${DUCKDB_FOLDER}")
-install(FILES "${DUCKDB_FOLDER}/libduckdb.so" DESTINATION "${CMAKE_INSTALL_LIBDIR}/dyetrace")
+install(FILES "${DUCKDB_FOLDER}/libduckdb.so" DESTINATION lib/dyetrace)
 
 function(_write_duckdb_stubs path)
     file(STRINGS "${DUCKDB_FOLDER}/duckdb.h" declarations REGEX "^DUCKDB_C_API ")

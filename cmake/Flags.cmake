@@ -20,7 +20,8 @@ target_compile_definitions(dyetrace_flags INTERFACE _GLIBCXX_ASSERTIONS)
 set(DYETRACE_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=")
 if(DYETRACE_SANITIZE)
     add_compile_options(-fsanitize=${DYETRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-    add_link_options(-fsanitize=${DYETRACE_SANITIZE})
+    # A sanitizer calls dlopen() in our stead, from a library that does not have our RUNPATH; an RPATH counts for all.
+    add_link_options(-fsanitize=${DYETRACE_SANITIZE} -Wl,--disable-new-dtags)
 endif()
 
 # One cache for all worktrees: paths below the source folder do not count.

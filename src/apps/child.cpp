@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,22 +37,33 @@ Result<Pipe> make_pipe() {
     return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
-// As execvp looks for it, but before the recording: its misses are not the command's.
-std::string find_program(const std::string& name) {
+bool is_program(const std::string& path) {
+    struct stat status {};
+    return stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode) &&
+           access(path.c_str(), X_OK) == 0;
+}
+
+// As execvp looks for it, but before the recording: its misses are not the command's, and a command that is not there
+// leaves no trace behind.
+Result<std::string> find_program(const std::string& name) {
     const char* path = std::getenv("PATH");
     if (name.find('/') != std::string::npos || path == nullptr) {
-        return name;
+        if (is_program(name)) {
+            return name;
+        }
+        return Error(ErrorCode::kNotFound, fmt::format("'{}' is no program that can be run", name));
     }
     std::string_view rest = path;
     while (true) {
         const std::size_t colon = rest.find(':');
         const std::string folder(rest.substr(0, colon));
-        const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-        if (access(candidate.c_str(), X_OK) == 0) {
+        std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+        if (is_program(candidate)) {
             return candidate;
         }
         if (colon == std::string_view::npos) {
-            return name;
+            return Error(ErrorCode::kNotFound,
+                         fmt::format("there is no program '{}' in PATH", name));
         }
         rest.remove_prefix(colon + 1);
     }
@@ -92,9 +104,9 @@ Result<void> await_gate(pid_t pid) {
 }  // namespace
 
 Result<Child> Child::start(const std::vector<std::string>& command) {
+    TRY(const std::string program, find_program(command.front()));
     TRY(Pipe gate, make_pipe());
     TRY(Pipe report, make_pipe());
-    const std::string program = find_program(command.front());
     std::vector<char*> arguments;
     for (const std::string& word : command) {
         arguments.push_back(const_cast<char*>(word.c_str()));
@@ -150,6 +162,14 @@ std::optional<int> Child::poll() {
         status_ = status;
     }
     return status_;
+}
+
+int status_of_failed_start(const std::vector<std::string>& command) {
+    if (command.empty() || find_program(command.front()).ok()) {
+        return 1;
+    }
+    const bool is_path = command.front().find('/') != std::string::npos;
+    return is_path && access(command.front().c_str(), F_OK) == 0 ? kNotRunnable : kNotFound;
 }
 
 int pass_on(int wait_status) {

@@ -2,7 +2,7 @@
 //
 //   TRY(Child child, Child::start({"ls", "-l"}));    a process that waits before its execve
 //   ... mark it, attach ...
-//   TRY(child.release());                            execve; a program that cannot be run is said, and ends with 127 or 126
+//   TRY(child.release());                            execve; a program that cannot be run is said
 //   child.poll()                                     has it ended?
 //
 // The command keeps stdin, stdout, stderr, its signal mask and its working directory as they were.
@@ -36,6 +36,10 @@ class Child {
     base::Fd report_;  // the child's errno if execve failed; end of file if it worked
     std::optional<int> status_;
 };
+
+// Exit status when a recording of the command could not start: as a shell, 127 for a program that is not there, 126 for one
+// that cannot be run; else 1.
+int status_of_failed_start(const std::vector<std::string>& command);
 
 // Ends this process as the command ended: its exit status, or killed by the same signal.
 int pass_on(int wait_status);

@@ -1,9 +1,13 @@
 #include "apps/help_formatter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <string_view>
+#include <vector>
 
+#include "base/log.h"
 #include "base/version.h"
 
 namespace dyetrace::apps {
@@ -55,6 +59,16 @@ std::string two_columns(const std::string& left, std::string_view right) {
         right.remove_prefix(std::min(end + 1, right.size()));
     }
     return text + '\n';
+}
+
+// CLI11's words, without its "The following argument was not expected: --bogus".
+std::string in_our_words(const CLI::ParseError& error) {
+    const std::string text = error.what();
+    const std::size_t colon = text.find(": ");
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && colon != std::string::npos) {
+        return fmt::format("'{}' is not known", text.substr(colon + 2));
+    }
+    return text;
 }
 
 }  // namespace
@@ -113,6 +127,21 @@ void speak_plainly(CLI::App& app) {
     app.set_help_flag("-h,--help", "Show this text");
     app.set_version_flag(
         "--version", "dyetrace " + std::string(base::kVersion), "Show the version");
+}
+
+int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_status) {
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& asked) {  // --help, --version
+        return app.exit(asked);
+    } catch (const CLI::ParseError& error) {
+        const std::vector<CLI::App*> verbs = app.get_subcommands();
+        const std::string verb = verbs.empty() ? "" : verbs.front()->get_name() + " ";
+        base::Log::to_stderr().fail(
+            fmt::format("{} (dyetrace {}--help)", in_our_words(error), verb));
+        return kExitUsage;
+    }
+    return exit_status;
 }
 
 }  // namespace dyetrace::apps

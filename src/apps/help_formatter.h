@@ -7,7 +7,7 @@
 //     --ring SIZE             Memory per CPU for events not yet read: 512K, 16M, 1G
 //                             (default: 16M)
 //
-// The man pages and the completions are checked against this text (packaging/help_text.py reads it).
+// The man pages and the completions are made from this text (packaging/help_text.py reads it).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -32,5 +32,10 @@ class HelpFormatter : public CLI::Formatter {
 
 // The words of all programs' --help and --version; verbs that are added afterwards speak them too.
 void speak_plainly(CLI::App& app);
+
+// Parses, which runs the chosen verb; says what was not understood, and where the verb's --help is. The exit status: that of
+// the verb, or kExitUsage.
+inline constexpr int kExitUsage = 2;
+int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_status);
 
 }  // namespace dyetrace::apps

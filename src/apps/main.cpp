@@ -74,9 +74,9 @@ int main(int argc, char** argv) {
         "  dyetrace report trace\n"
         "  dyetrace sql trace \"SELECT name, count(*) FROM events GROUP BY 1\"\n"
         "`dyetrace VERB --help` and `man dyetrace-VERB` say more.");
-    CLI11_PARSE(app, argc, argv);
-    if (app.get_subcommands().empty()) {
+    if (argc <= 1) {
         std::fputs(app.help().c_str(), stdout);
+        return 0;
     }
-    return exit_status;
+    return dyetrace::apps::run_command_line(app, argc, argv, exit_status);
 }

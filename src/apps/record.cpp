@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <filesystem>
+#include <string>
 
 #include "apps/child.h"
 #include "apps/recording.h"
@@ -15,6 +17,7 @@ namespace dyetrace::apps {
 namespace {
 
 constexpr int kExitFailure = 1;
+constexpr int kNamesPerSecondMax = 1000;  // then the last one is refused, because it is there
 
 struct RecordArguments {
     TargetOptions targets;
@@ -29,7 +32,11 @@ std::string default_trace_name() {
     localtime_r(&now, &parts);
     char text[64];
     std::strftime(text, sizeof(text), "dyetrace-%Y-%m-%dT%H-%M-%S", &parts);
-    return text;
+    std::string name = text;
+    for (int number = 2; std::filesystem::exists(name) && number < kNamesPerSecondMax; ++number) {
+        name = fmt::format("{}-{}", text, number);
+    }
+    return name;
 }
 
 Result<RecordingOptions> make_options(const RecordArguments& arguments) {
@@ -76,10 +83,11 @@ int run_record(const RecordArguments& arguments) {
         return kExitFailure;
     }
     const std::string path = options.value().trace_path;
+    const std::vector<std::string> command = options.value().targets.command;
     Result<Recording> recording = Recording::start(std::move(options).value());
     if (!recording.ok()) {
         log.fail(recording.error());
-        return kExitFailure;
+        return status_of_failed_start(command);
     }
     const Result<Summary> summary = recording.value().run(log);
     if (!summary.ok()) {

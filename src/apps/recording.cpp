@@ -13,6 +13,7 @@
 #include "apps/selection.h"
 #include "apps/session.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/version.h"
 
 namespace dyetrace::apps {
@@ -78,10 +79,12 @@ Recording::~Recording() = default;
 
 Result<Recording> Recording::start(RecordingOptions options) {
     capture::CaptureOptions listen;
-    listen.event_ring_bytes = options.ring_bytes;
-    TRY(Session session, Session::start(options.targets, listen));
     TRY(trace::Host host, trace::this_host());
     const std::string host_name = host.name;
+    listen.event_ring_bytes = options.ring_bytes;
+    listen.predicate = options.where;
+    listen.host = host_name;
+    TRY(Session session, Session::start(options.targets, listen));
     trace::TraceInfo info;
     info.program = "dyetrace " + std::string(base::kVersion);
     info.options = options.as_given;
@@ -259,7 +262,6 @@ Summary Recording::State::summary() const {
         result.facts_lost += counted.facts_lost;
     }
     result.events = writer->totals().events;
-    result.stored_bytes = writer->totals().stored_bytes;
     result.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - session.started_ns());
     result.own_cpu_ns = cpu_ns(RUSAGE_SELF);
     result.own_memory_bytes = peak_memory_bytes();
@@ -287,6 +289,7 @@ Result<Summary> Recording::run(const base::Log& log) {
         summary.failed = true;
     }
     state.await_sealer();
+    summary.stored_bytes = base::bytes_in_folder(state.options.trace_path);
     return summary;
 }
 

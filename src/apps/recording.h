@@ -41,7 +41,7 @@ struct Summary {
     std::uint64_t lost = 0;
     std::uint64_t filtered = 0;
     std::uint64_t facts_lost = 0;
-    std::uint64_t stored_bytes = 0;
+    std::uint64_t stored_bytes = 0;  // of the whole folder, sealed
     std::uint64_t elapsed_ns = 0;
     std::uint64_t own_cpu_ns = 0;
     std::uint64_t own_memory_bytes = 0;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "apps/report_sql.h"
 #include "apps/report_text.h"
 #include "apps/verbs.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "format/colour.h"
 #include "format/table.h"
@@ -24,17 +24,6 @@ struct ReportArguments {
     std::string trace;
     bool json = false;
 };
-
-std::uint64_t bytes_in(const std::string& folder) {
-    std::uint64_t bytes = 0;
-    std::error_code error;
-    for (auto at = std::filesystem::recursive_directory_iterator(folder, error);
-         !error && at != std::filesystem::recursive_directory_iterator();
-         at.increment(error)) {
-        bytes += at->is_regular_file(error) ? at->file_size(error) : 0;
-    }
-    return bytes;
-}
 
 Result<void> take_rows(store::Rows& rows, const ReportQuestion& question, Report& report) {
     std::vector<std::string_view> cells;
@@ -56,7 +45,7 @@ Result<Report> read_report(const std::string& path) {
     Report report;
     report.trace = path;
     report.recording = database->state() == trace::TraceState::kRecording;
-    report.stored_bytes = bytes_in(path);
+    report.stored_bytes = base::bytes_in_folder(path);
     for (const ReportQuestion& question : report_questions()) {
         TRY(database
                 ->query(question.sql,
@@ -85,7 +74,8 @@ int run_report(const ReportArguments& arguments) {
 void add_report(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<ReportArguments>();
     CLI::App* verb = app.add_subcommand("report", "Say on one screen what happened in a trace");
-    verb->add_option("trace", arguments->trace, "Folder of the trace; may still be recorded")
+    verb->add_option("trace", arguments->trace, "Folder of the trace; it may still be recorded")
+        ->type_name("TRACE")
         ->required();
     verb->add_flag("--json", arguments->json, "One JSON object");
     verb->footer("Examples:\n  dyetrace report web1.trace\n  dyetrace report web1.trace --json");

@@ -39,6 +39,14 @@ Report demo() {
     return report;
 }
 
+TEST(Report, breaks_a_long_finding_between_words) {
+    const std::string text = report_text(demo(), {.width = 60});
+    EXPECT_NE(text.find("  · sqlite3[4711] spent 58 % of its time in 96 syncs of\n"
+                        "    /tmp/demo.db-journal, which it then deleted\n"),
+              std::string::npos)
+        << text;
+}
+
 TEST(Report, says_what_happened_on_one_screen) {
     EXPECT_EQ(report_text(demo(), {.width = 110}),
               "  demo.trace  214,883 calls by 2 processes in 6.2 s · 3.1 MB · nothing lost\n"

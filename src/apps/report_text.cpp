@@ -155,7 +155,9 @@ void add_activities(Page& page, const Report& report, bool median) {
     }
 }
 
-void add_findings(Page& page, const Report& report) {
+constexpr std::string_view kFindingIndent = "    ";  // under the words, not the dot
+
+void add_findings(Page& page, const Report& report, std::size_t width) {
     const std::vector<Finding> findings = findings_of(report);
     if (findings.empty()) {
         return;
@@ -163,7 +165,8 @@ void add_findings(Page& page, const Report& report) {
     page.title("worth a look");
     page.end_line();
     for (const Finding& finding : findings) {
-        page.line("· " + format::make_harmless(finding.text));
+        page.line(base::wrapped(
+            "· " + format::make_harmless(finding.text), width - kIndent, kFindingIndent));
     }
 }
 
@@ -280,7 +283,7 @@ std::string report_text(const Report& report, const ReportStyle& style) {
         page.line("no call was recorded; `dyetrace doctor` says what this machine allows");
     }
     add_activities(page, report, style.width >= kWidthOfMedian);
-    add_findings(page, report);
+    add_findings(page, report, style.width);
     add_targets(page, "files with most bytes", report.files);
     add_targets(page, "connections with most bytes", report.sockets);
     add_calls(page, report);

@@ -116,7 +116,7 @@ int run_stat(const StatArguments& arguments) {
     const Result<Counts> counts = count(arguments);
     if (!counts.ok()) {
         base::Log::to_stderr().fail(counts.error());
-        return 1;
+        return status_of_failed_start(arguments.targets.command);
     }
     const std::vector<TotalRow> rows = group_totals(counts.value().totals, {}, GroupBy::kCall);
     arguments.json ? print_json(rows) : print_text(rows, counts.value());

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <string>
 
+#include "apps/help_formatter.h"
 #include "apps/json_event.h"
 #include "apps/session.h"
 #include "apps/trace_options.h"
@@ -23,7 +24,7 @@
 namespace dyetrace::apps {
 namespace {
 
-constexpr int kExitFailure = 1;
+constexpr int kWordsMax = CLI::detail::expected_max_vector_size;
 constexpr int kWaitMs = 20;  // a line is seen at most this late
 constexpr int kWaitIdleMs = 100;
 constexpr std::size_t kPreviewBytesMax = 2048;  // PREVIEW_BYTES_MAX of src/kernel/preview.h
@@ -155,6 +156,31 @@ Result<std::optional<int>> trace(const TraceOptions& options, const base::Log& l
     return session.command_status();
 }
 
+CLI::callback_t take_nothing() {
+    return [](const CLI::results_t&) { return true; };
+}
+
+// For --help: its words are parsed by parse_trace_options.
+void describe(CLI::App& verb, const TraceOption& option) {
+    std::string names = option.letter == 0 ? "" : fmt::format("-{}", option.letter);
+    if (!option.name.empty()) {
+        names += fmt::format("{}--{}", names.empty() ? "" : ",", option.name);
+    }
+    const std::string help(option.help);
+    if (option.value.empty()) {
+        verb.add_flag(names, help);
+    } else {
+        verb.add_option(names, take_nothing(), help)->type_name(std::string(option.value));
+    }
+}
+
+std::string help_text() {
+    CLI::App app;
+    speak_plainly(app);
+    add_trace(app);
+    return app.get_subcommand("trace")->help("dyetrace");
+}
+
 }  // namespace
 
 int run_trace(const std::vector<std::string>& words) {
@@ -162,22 +188,40 @@ int run_trace(const std::vector<std::string>& words) {
     const Result<TraceOptions> options = parse_trace_options(words);
     if (!options.ok()) {
         log.fail(options.error());
-        return kExitFailure;
+        return kExitUsage;
     }
     if (options.value().help) {
-        std::fputs(trace_help(), stdout);
+        std::fputs(help_text().c_str(), stdout);
         return 0;
     }
     const Result<std::optional<int>> status = trace(options.value(), log);
     if (!status.ok()) {
         log.fail(status.error());
-        return kExitFailure;
+        return status_of_failed_start(options.value().command);
     }
     return status.value() ? pass_on(*status.value()) : 0;
 }
 
 void add_trace(CLI::App& app) {
-    app.add_subcommand("trace", "Show system calls as they happen, as strace does");
+    CLI::App* verb =
+        app.add_subcommand("trace", "Show system calls as they happen, as strace does");
+    for (const TraceOption& option : trace_options()) {
+        if (option.name == "help") {
+            continue;  // every verb has it
+        }
+        describe(*verb, option);
+    }
+    verb->add_option("command", take_nothing(), "Command to run and watch")
+        ->type_name("CMD")
+        ->expected(1, kWordsMax);
+    verb->footer(
+        "Nobody is stopped, so nothing can be changed: -E, -u and -e inject are refused.\n"
+        "Options of strace that need no answer here (-q -v -w) are taken.\n"
+        "\n"
+        "Examples:\n"
+        "  dyetrace trace -e file -- ls\n"
+        "  dyetrace trace -f -yy -T -e '!futex,poll' -p 4711\n"
+        "  dyetrace trace -Z -e %network -- curl https://example.org");
 }
 
 }  // namespace dyetrace::apps

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,50 @@ using base::Result;
 
 Error refuse(std::string message) {
     return Error(ErrorCode::kInvalidArgument, std::move(message));
+}
+
+constexpr TraceOption kOptions[] = {
+    {'e',
+     "trace",
+     "CALLS",
+     "Only these calls: names, groups (%file %network %desc %memory %process %signal %ipc %creds "
+     "%clock %stat), /regex; all but these: !CALLS. `-e status=SET` is --status=SET"},
+    {0, "status", "SET", "Only calls that ended so: successful, failed, unfinished"},
+    {'z', "successful-only", "", "Only calls that succeeded"},
+    {'Z', "failed-only", "", "Only calls that failed"},
+    {'P', "trace-path", "PATH", "Only calls on this path or glob; may be repeated"},
+    {'p', "attach", "PID[,PID]", "Watch these processes, all their threads and later children"},
+    {'f', "follow-forks", "", "Watch the children of the command too"},
+    {'y', "", "", "Name descriptors by their paths; -yy: sockets by their ends too"},
+    {0, "decode-fds", "WHAT", "The same in a word: none, path, all"},
+    {'t', "", "", "Time of day; -tt: with microseconds; -ttt: in seconds since 1970"},
+    {'r', "relative-timestamps", "", "Time since the call before"},
+    {'T', "syscall-times", "", "Time that each call took"},
+    {'s', "string-limit", "N", "Bytes of strings to show (default: 32)"},
+    {'o', "output", "FILE", "Write there instead of to stderr"},
+    {'c', "summary-only", "", "A table of calls instead of the lines"},
+    {'C', "summary", "", "A table of calls after the lines"},
+    {0, "json", "", "One object per line, on stdout, with the columns of the table `events`"},
+    {0, "color", "WHEN", "Colours: auto, always, never (default: auto)"},
+    {'h', "help", "", "Show this text"},
+};
+
+// Of strace, too: taken and without effect here, or refused because they change the program or the table.
+constexpr std::string_view kIgnoredFlags = "qvwDA";
+constexpr std::string_view kIgnoredWithValue = "aIOX";
+constexpr std::string_view kRefusedWithValue = "bEuSU";
+
+template <typename Key>
+const TraceOption* option_of(Key TraceOption::*key, Key value) {
+    const auto* found = std::ranges::find(kOptions, value, key);
+    return found == std::end(kOptions) ? nullptr : found;
+}
+
+bool takes_value(char letter) {
+    const TraceOption* option = option_of(&TraceOption::letter, letter);
+    return option == nullptr ? (kIgnoredWithValue.find(letter) != std::string_view::npos ||
+                                kRefusedWithValue.find(letter) != std::string_view::npos)
+                             : !option->value.empty();
 }
 
 template <typename Number>
@@ -115,21 +160,24 @@ class Parser {
     Result<void> take_cluster(std::string_view letters) {
         for (std::size_t i = 0; i < letters.size(); ++i) {
             const char letter = letters[i];
-            constexpr std::string_view kWithValue = "eopsPaIbEuOSUX";
-            if (kWithValue.find(letter) == std::string_view::npos) {
+            if (!takes_value(letter)) {
                 TRY(take_flag(letter));
                 continue;
             }
             std::string_view value = letters.substr(i + 1);
             if (value.empty()) {
-                if (at_ == words_.size()) {
-                    return refuse(fmt::format("-{} wants a value", letter));
-                }
-                value = words_[at_++];
+                TRY(value, next_word(fmt::format("-{}", letter)));
             }
             return take_value(letter, value);
         }
         return {};
+    }
+
+    Result<std::string_view> next_word(std::string_view option) {
+        if (at_ == words_.size()) {
+            return refuse(fmt::format("{} wants a value", option));
+        }
+        return std::string_view(words_[at_++]);
     }
 
     Result<void> take_flag(char letter) {
@@ -164,14 +212,11 @@ class Parser {
             case 'h':
                 options_.help = true;
                 return {};
-            case 'q':
-            case 'v':
-            case 'w':
-            case 'D':
-            case 'A':
-                return {};
             default:
-                return refuse(fmt::format("-{} is not known (dyetrace trace --help)", letter));
+                if (kIgnoredFlags.find(letter) == std::string_view::npos) {
+                    return refuse(fmt::format("-{} is not known (dyetrace trace --help)", letter));
+                }
+                return {};
         }
     }
 
@@ -196,14 +241,12 @@ class Parser {
                     options_.processes.push_back(process);
                     return {};
                 });
-            case 'a':
-            case 'I':
-            case 'O':
-            case 'X':
-                return {};
             default:
-                return refuse(fmt::format(
-                    "-{} would change the program or the table; dyetrace cannot", letter));
+                if (kRefusedWithValue.find(letter) != std::string_view::npos) {
+                    return refuse(fmt::format(
+                        "-{} would change the program or the table; dyetrace cannot", letter));
+                }
+                return {};
         }
     }
 
@@ -242,38 +285,38 @@ class Parser {
     Result<void> take_long(std::string_view word) {
         const std::size_t equals = word.find('=');
         const std::string_view name = word.substr(0, equals);
-        const std::string_view value =
-            equals == std::string_view::npos ? std::string_view{} : word.substr(equals + 1);
-        static constexpr std::pair<std::string_view, char> kFlags[] = {{"follow-forks", 'f'},
-                                                                       {"summary-only", 'c'},
-                                                                       {"summary", 'C'},
-                                                                       {"successful-only", 'z'},
-                                                                       {"failed-only", 'Z'},
-                                                                       {"help", 'h'},
-                                                                       {"syscall-times", 'T'}};
-        static constexpr std::pair<std::string_view, char> kValues[] = {
-            {"output", 'o'}, {"attach", 'p'}, {"string-limit", 's'}, {"trace-path", 'P'}};
-        for (const auto& [known, letter] : kFlags) {
-            if (known == name && value.empty()) return take_flag(letter);
+        const TraceOption* option = option_of(&TraceOption::name, name);
+        if (option == nullptr || name.empty()) {
+            return refuse(fmt::format("--{} is not known (dyetrace trace --help)", name));
         }
-        for (const auto& [known, letter] : kValues) {
-            if (known == name && !value.empty()) return take_value(letter, value);
+        if (option->value.empty()) {
+            if (equals != std::string_view::npos) {
+                return refuse(fmt::format("--{} takes no value", name));
+            }
+            return option->letter == 0 ? take_long_flag() : take_flag(option->letter);
         }
-        if (name == "json") {
-            options_.form = TraceForm::kJson;
-            return {};
+        std::string_view value;
+        if (equals != std::string_view::npos) {
+            value = word.substr(equals + 1);
+        } else {
+            TRY(value, next_word(fmt::format("--{}", name)));
         }
-        if (name == "color" || name == "colour") {
-            return take_colour(value);
-        }
-        if (name == "trace" || name == "status" || name == "decode-fds") {
-            return take_expression(value.empty() ? std::string_view("decode-fds=all") : word);
-        }
-        return refuse(fmt::format("--{} is not known (dyetrace trace --help)", name));
+        return option->letter == 0 ? take_long_value(name, value)
+                                   : take_value(option->letter, value);
+    }
+
+    Result<void> take_long_flag() {  // --json is the only one without a letter
+        options_.form = TraceForm::kJson;
+        return {};
+    }
+
+    Result<void> take_long_value(std::string_view name, std::string_view value) {
+        return name == "color" ? take_colour(value)
+                               : take_expression(fmt::format("{}={}", name, value));
     }
 
     Result<void> take_colour(std::string_view value) {
-        if (value == "always" || value.empty()) {
+        if (value == "always") {
             options_.colour = format::ColourMode::kAlways;
         } else if (value == "never") {
             options_.colour = format::ColourMode::kNever;
@@ -296,27 +339,8 @@ Result<TraceOptions> parse_trace_options(const std::vector<std::string>& words) 
     return Parser(words).parse();
 }
 
-const char* trace_help() {
-    return R"(Shows system calls as they happen, as strace does but without stopping anybody
-Usage: dyetrace trace [options] [--] COMMAND [ARGS]
-       dyetrace trace [options] -p PID[,PID]...
-
-  -e CALLS           only these: names, groups (%file %network %desc %memory %process
-                     %signal %ipc %creds %clock %stat), /regex, all but: !CALLS
-  -e status=SET      only these results: successful, failed, unfinished;  -z  -Z
-  -P PATH            only calls on this path (or glob); may be repeated
-  -f                 follow children          -p PID      a process with all its threads
-  -y  -yy            name descriptors; sockets by their ends
-  -t -tt -ttt -r -T  time of day, with microseconds, since 1970; since the last; time taken
-  -s N               bytes of strings (32)    -o FILE     instead of stderr
-  -c  -C             a table of calls instead of, or after, the lines
-  --json             one object per line with the columns of the table `events`
-  --color=WHEN       auto, always, never
-
-  dyetrace trace -e file -- ls
-  dyetrace trace -f -yy -T -e '!futex,poll' -p 4711
-  dyetrace trace -Z -e %network -- curl https://example.org
-)";
+std::span<const TraceOption> trace_options() {
+    return kOptions;
 }
 
 }  // namespace dyetrace::apps

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/call_set.h"
@@ -49,7 +51,15 @@ struct TraceOptions {
 // kInvalidArgument says which word and what is possible.
 base::Result<TraceOptions> parse_trace_options(const std::vector<std::string>& words);
 
-// For --help.
-const char* trace_help();
+// An option as --help shows it.
+struct TraceOption {
+    char letter;             // 0: it has none
+    std::string_view name;   // without --; empty: it has none
+    std::string_view value;  // empty: it takes none
+    std::string_view help;
+};
+
+// What parse_trace_options knows, but for those of strace that have no effect.
+std::span<const TraceOption> trace_options();
 
 }  // namespace dyetrace::apps

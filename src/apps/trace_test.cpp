@@ -80,6 +80,41 @@ TEST(TraceOptions, take_processes_and_values_beside_their_letter) {
     EXPECT_EQ(options.value().paths, std::vector<std::string>{"/etc/*"});
 }
 
+TEST(TraceOptions, of_help_are_all_taken) {
+    for (const TraceOption& option : trace_options()) {
+        const std::string value = option.name == "attach"         ? "1"
+                                  : option.name == "string-limit" ? "9"
+                                  : option.name == "status"       ? "failed"
+                                  : option.name == "color"        ? "never"
+                                                                  : "all";
+        std::vector<std::vector<std::string>> spellings;
+        if (option.letter != 0) {
+            spellings.push_back({std::string("-") + option.letter});
+        }
+        if (!option.name.empty()) {
+            spellings.push_back({"--" + std::string(option.name)});
+        }
+        ASSERT_FALSE(spellings.empty());
+        for (std::vector<std::string>& words : spellings) {
+            if (!option.value.empty()) {
+                words.push_back(value);
+            }
+            if (option.name != "attach") {
+                words.insert(words.end(), {"--", "ls"});
+            }
+            EXPECT_TRUE(parse_trace_options(words).ok()) << words[0];
+        }
+    }
+}
+
+TEST(TraceOptions, have_values_behind_an_equals_sign_or_in_the_next_word) {
+    EXPECT_EQ(parse_trace_options({"--output=a", "ls"}).value().output, "a");
+    EXPECT_EQ(parse_trace_options({"--output", "a", "ls"}).value().output, "a");
+    EXPECT_EQ(parse_trace_options({"--decode-fds=all", "ls"}).value().style.names,
+              format::Names::kAll);
+    EXPECT_TRUE(parse_trace_options({"-q", "-a", "40", "ls"}).ok());
+}
+
 TEST(TraceOptions, say_what_is_wrong) {
     const auto message = [](const std::vector<std::string>& words) {
         return parse_trace_options(words).error().message();
@@ -87,6 +122,11 @@ TEST(TraceOptions, say_what_is_wrong) {
     EXPECT_EQ(message({}), "say what to trace: a command, or processes with -p");
     EXPECT_EQ(message({"-p", "1", "ls"}), "a command and -p at once: take one of them");
     EXPECT_EQ(message({"-s"}), "-s wants a value");
+    EXPECT_EQ(message({"--output"}), "--output wants a value");
+    EXPECT_EQ(message({"--json=1", "ls"}), "--json takes no value");
+    EXPECT_EQ(message({"--bogus", "ls"}), "--bogus is not known (dyetrace trace --help)");
+    EXPECT_EQ(message({"-E", "A=1", "ls"}),
+              "-E would change the program or the table; dyetrace cannot");
     EXPECT_EQ(message({"-s", "x", "ls"}), "'x' is no number of bytes");
     EXPECT_EQ(message({"-k", "ls"}), "-k is not known (dyetrace trace --help)");
     EXPECT_EQ(message({"-e", "inject=all:error=EIO", "ls"}),

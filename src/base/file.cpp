@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 
 namespace dyetrace::base {
@@ -149,6 +150,19 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
     if (errno != 0) return failed("listing", path);
     std::sort(names.begin(), names.end());
     return names;
+}
+
+uint64_t bytes_in_folder(const std::string& path) {
+    uint64_t bytes = 0;
+    std::error_code error;
+    for (auto at = std::filesystem::recursive_directory_iterator(path, error);
+         !error && at != std::filesystem::recursive_directory_iterator();
+         at.increment(error)) {
+        std::error_code vanished;
+        const uint64_t size = at->is_regular_file(vanished) ? at->file_size(vanished) : 0;
+        bytes += vanished ? 0 : size;
+    }
+    return bytes;
 }
 
 std::string parent_folder(std::string_view path) {

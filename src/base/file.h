@@ -44,6 +44,8 @@ Result<void> make_folders(const std::string& path);  // with parents; existing o
 Result<void> remove_file(const std::string& path);   // kNotFound when it is not there
 // Names, sorted, without . and ..
 Result<std::vector<std::string>> list_folder(const std::string& path);
+// Sum of the sizes of all files below; what cannot be looked at, or vanishes meanwhile, counts 0.
+uint64_t bytes_in_folder(const std::string& path);
 std::string parent_folder(std::string_view path);  // "a/b" -> "a", "a" -> ".", "/a" -> "/"
 
 inline std::span<const std::byte> bytes_of(std::string_view text) {

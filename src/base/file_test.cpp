@@ -75,6 +75,14 @@ TEST_F(File, lists_names_in_order) {
     EXPECT_EQ(list_folder(path("absent")).error().code(), ErrorCode::kNotFound);
 }
 
+TEST_F(File, adds_up_what_lies_in_a_folder_and_below) {
+    make_folders(path("below")).value();
+    write_file_atomically(path("a"), "12345").value();
+    write_file_atomically(path("below/b"), "67").value();
+    EXPECT_EQ(bytes_in_folder(folder_.path()), 7u);
+    EXPECT_EQ(bytes_in_folder(path("absent")), 0u);
+}
+
 TEST_F(File, removes_one_file_once) {
     write_file_atomically(path("a"), "").value();
     EXPECT_TRUE(remove_file(path("a")).ok());

@@ -161,4 +161,24 @@ std::string right_aligned(std::string_view text, size_t width) {
     return cell;
 }
 
+std::string wrapped(std::string_view text, size_t width, std::string_view indent) {
+    std::string lines;
+    size_t column = 0;
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(' '));
+        const size_t word_width = display_width(word);
+        if (column > 0 && column + 1 + word_width > width) {
+            lines.append("\n").append(indent);
+            column = display_width(indent);
+        } else if (!lines.empty()) {
+            lines += ' ';
+            ++column;
+        }
+        lines += word;
+        column += word_width;
+        text.remove_prefix(std::min(word.size() + 1, text.size()));
+    }
+    return lines;
+}
+
 }  // namespace dyetrace::base

@@ -26,5 +26,7 @@ size_t display_width(std::string_view text);
 std::string truncated(std::string_view text, size_t width);      // ends in … if cut
 std::string left_aligned(std::string_view text, size_t width);   // truncated, or filled behind
 std::string right_aligned(std::string_view text, size_t width);  // truncated, or filled in front
+// Broken at blanks into lines of at most `width`, each but the first begun by `indent`; a longer word stays whole.
+std::string wrapped(std::string_view text, size_t width, std::string_view indent);
 
 }  // namespace dyetrace::base

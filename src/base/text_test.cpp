@@ -75,5 +75,11 @@ TEST(Text, aligns_to_exactly_the_width) {
     EXPECT_EQ(right_aligned("/var/log", 5), "/var…");
 }
 
+TEST(Text, is_wrapped_at_blanks) {
+    EXPECT_EQ(wrapped("· µs and more words", 8, "  "), "· µs and\n  more\n  words");
+    EXPECT_EQ(wrapped("a verylongword b", 5, ""), "a\nverylongword\nb");
+    EXPECT_EQ(wrapped("", 5, "  "), "");
+}
+
 }  // namespace
 }  // namespace dyetrace::base

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/mapping.h"
+#include "capture/kernel_filter.h"
 #include "capture/ring.h"
 #include "capture/totals.h"
 #include "schema/generated/syscalls.bpf.h"
@@ -55,7 +56,7 @@ int keep_warning(libbpf_print_level level, const char* format, va_list arguments
 }
 
 Error load_error(int error_number) {
-    if (error_number == EPERM || error_number == EACCES) {
+    if (error_number == EPERM) {  // EACCES is the verifier's
         return Error(ErrorCode::kPermissionDenied,
                      "the kernel refuses BPF to this user: run as root, or give the program "
                      "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
@@ -82,6 +83,7 @@ struct Capture::State {
     std::vector<std::uint64_t> event_ends;
     std::vector<Source> sources;
     std::uint64_t damaged_bytes = 0;
+    std::optional<KernelFilter> filter;
 
     Result<void> map_rings(const CaptureOptions& options);
     Result<void> mark(pid_t process, std::uint32_t flags);
@@ -114,6 +116,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->watch_all = options.watch_all;
     skeleton.rodata->follow_children = options.follow_children;
     skeleton.rodata->preview_bytes = options.preview_bytes;
+    skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
 #if defined(__x86_64__)
     skeleton.rodata->strong_order = true;
@@ -126,9 +129,15 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     bpf_map__set_value_size(skeleton.maps.fact_rings,
                             static_cast<std::uint32_t>(options.fact_ring_bytes + kRecordBytesMax));
     if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
-        return load_error(-error).with_context("BPF: " + last_warning);
+        const Error failure = load_error(-error);
+        return failure.code() == ErrorCode::kPermissionDenied
+                   ? failure  // libbpf has nothing to add
+                   : failure.with_context(last_warning.substr(0, last_warning.find('\n')));
     }
     TRY(state->map_rings(options));
+    if (skeleton.rodata->filter_loaded) {
+        TRY(state->filter, KernelFilter::install(skeleton, options.predicate, options.host));
+    }
     return Capture(std::move(state));
 }
 

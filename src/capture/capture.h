@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "filter/predicate.h"
 #include "schema/record_info.h"
 
 namespace dyetrace::capture {
@@ -37,7 +38,9 @@ inline constexpr std::uint64_t kFactRingBytes = 4u << 20;  // per CPU: 40,000 an
 struct CaptureOptions {
     bool watch_all = false;  // every task, else those given to watch()
     bool follow_children = true;
-    std::uint32_t preview_bytes = 0;  // show so much of each buffer, and structures; 0: neither
+    std::uint32_t preview_bytes = 0;   // show so much of each buffer, and structures; 0: neither
+    filter::Predicate predicate = {};  // what certainly is not selected is dropped in the kernel
+    std::string host = {};             // as the predicate's column of that name says it
     bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
     std::uint64_t event_ring_bytes =
         kEventRingBytesDefault;  // per CPU; rounded up to a power of two

@@ -66,13 +66,13 @@ struct TaskField {
 };
 
 constexpr std::array<TaskField, 7> kTaskFields{{
-    {EventColumn::kPid, offsetof(filter_input, pid), 4},
-    {EventColumn::kTid, offsetof(filter_input, tid), 4},
-    {EventColumn::kPpid, offsetof(filter_input, ppid), 4},
-    {EventColumn::kPidInNamespace, offsetof(filter_input, pid_in_namespace), 4},
-    {EventColumn::kUid, offsetof(filter_input, uid), 4},
-    {EventColumn::kNetworkNamespace, offsetof(filter_input, network_namespace), 4},
-    {EventColumn::kCgroupId, offsetof(filter_input, cgroup_id), 8},
+    {EventColumn::kPid, offsetof(filter_input, task.pid), 4},
+    {EventColumn::kTid, offsetof(filter_input, task.tid), 4},
+    {EventColumn::kPpid, offsetof(filter_input, task.ppid), 4},
+    {EventColumn::kPidInNamespace, offsetof(filter_input, task.pid_in_namespace), 4},
+    {EventColumn::kUid, offsetof(filter_input, task.uid), 4},
+    {EventColumn::kNetworkNamespace, offsetof(filter_input, task.network_namespace), 4},
+    {EventColumn::kCgroupId, offsetof(filter_input, task.cgroup_id), 8},
 }};
 
 std::vector<NamedNumber> named(std::span<const std::string_view> names) {
@@ -195,11 +195,15 @@ bool BpfColumns::load_task_field(EventColumn column, Register to, Exits exits) {
     }
     need_known(FILTER_KNOWS_TASK, exits.undecided);
     if (column == EventColumn::kProcessId) {
-        load_task_id(
-            to, kInput, offsetof(filter_input, process_start_ns), offsetof(filter_input, pid));
+        load_task_id(to,
+                     kInput,
+                     offsetof(filter_input, task.process_start_ns),
+                     offsetof(filter_input, task.pid));
     } else {
-        load_task_id(
-            to, kInput, offsetof(filter_input, thread_start_ns), offsetof(filter_input, tid));
+        load_task_id(to,
+                     kInput,
+                     offsetof(filter_input, task.thread_start_ns),
+                     offsetof(filter_input, task.tid));
     }
     return true;
 }
@@ -228,22 +232,22 @@ bool BpfColumns::load_object_field(EventColumn column, Register to, Exits exits)
                         second ? SyscallEvent::kHasNamesBase2 : SyscallEvent::kHasNamesBase,
                         second ? FILTER_KNOWS_OBJECT2 : FILTER_KNOWS_OBJECT,
                         exits);
-            code_.load(
-                to,
-                kInput,
-                second ? offsetof(filter_input, object2_id) : offsetof(filter_input, object_id),
-                4);
+            code_.load(to,
+                       kInput,
+                       second ? offsetof(filter_input, object2_id)
+                              : offsetof(filter_input, object.object_id),
+                       4);
             code_.set_wide(kScratch, std::uint64_t{host_index_} << 54);
             code_.calculate(BPF_OR, to, kScratch);
             return true;
         case EventColumn::kLocalPort:
             need_object(SyscallEvent::kHasHandle, 0, FILTER_KNOWS_OBJECT, exits);
-            code_.load(to, kInput, offsetof(filter_input, local_port), 2);
+            code_.load(to, kInput, offsetof(filter_input, object.local_port), 2);
             code_.jump_if(BPF_JEQ, to, 0, exits.null);
             return true;
         case EventColumn::kConnectionId:
             need_object(SyscallEvent::kHasHandle, 0, FILTER_KNOWS_OBJECT, exits);
-            code_.load(to, kInput, offsetof(filter_input, connection_id), 8);
+            code_.load(to, kInput, offsetof(filter_input, object.connection_id), 8);
             code_.jump_if(BPF_JEQ, to, 0, exits.undecided);  // it may become known
             return true;
         case EventColumn::kRemotePort:
@@ -268,7 +272,7 @@ void BpfColumns::load_remote_port(Register to, Exits exits) {
     const Label of_message = code_.new_label();
     const Label done = code_.new_label();
     find_remote(exits, of_message);
-    code_.load(to, kInput, offsetof(filter_input, remote_port), 2);
+    code_.load(to, kInput, offsetof(filter_input, object.remote_port), 2);
     code_.jump_if(BPF_JEQ, to, 0, exits.null);
     code_.jump(done);
     code_.place(of_message);
@@ -315,7 +319,7 @@ bool BpfColumns::load_named(EventColumn column, Register to, Exits exits) {
         case EventColumn::kObjectType:
             need_object(
                 SyscallEvent::kHasHandle, SyscallEvent::kHasNamesBase, FILTER_KNOWS_OBJECT, exits);
-            code_.load(to, kInput, offsetof(filter_input, object_type), 2);
+            code_.load(to, kInput, offsetof(filter_input, object.object_type), 2);
             return true;
         case EventColumn::kError:
             need_present(SyscallEvent::kHasResult, exits.null);
@@ -371,11 +375,12 @@ bool BpfColumns::compare_bytes(
     }
     std::memcpy(bytes.data(), shown->data(), shown->size());
     const bool comm = column == EventColumn::kComm;
-    compare_16(comm ? offsetof(filter_input, comm) : offsetof(filter_input, file_system),
-               bytes.data(),
-               bytes.size(),
-               same,
-               different);
+    compare_16(
+        comm ? offsetof(filter_input, task.comm) : offsetof(filter_input, object.file_system),
+        bytes.data(),
+        bytes.size(),
+        same,
+        different);
     return true;
 }
 
@@ -398,17 +403,17 @@ bool BpfColumns::compare_address(
         need_object(SyscallEvent::kHasHandle, 0, FILTER_KNOWS_OBJECT, exits);
     }
     const Label ip = code_.new_label();
-    code_.load(Register::k1, kInput, offsetof(filter_input, family), 2);
+    code_.load(Register::k1, kInput, offsetof(filter_input, object.family), 2);
     code_.jump_if(BPF_JEQ, Register::k1, AF_INET, ip);
     code_.jump_if(BPF_JNE, Register::k1, AF_INET6, exits.null);
     code_.place(ip);
     code_.jump_if(BPF_JNE, Register::k1, family, different);
-    compare_16(
-        remote ? offsetof(filter_input, remote_address) : offsetof(filter_input, local_address),
-        bytes.data(),
-        size,
-        same,
-        different);
+    compare_16(remote ? offsetof(filter_input, object.remote_address)
+                      : offsetof(filter_input, object.local_address),
+               bytes.data(),
+               size,
+               same,
+               different);
     code_.place(of_message);
     if (remote) {
         code_.load(Register::k1, kInput, offsetof(filter_input, address_family), 2);
@@ -434,7 +439,7 @@ void BpfColumns::verdict(
         code_.jump(matches);
     };
     if (column == EventColumn::kExe || column == EventColumn::kComm) {
-        return decide(offsetof(filter_input, task_atoms));
+        return decide(offsetof(filter_input, task.atoms));
     }
     const bool second = column == EventColumn::kPath2;
     if (column != EventColumn::kArgumentPath) {
@@ -443,7 +448,7 @@ void BpfColumns::verdict(
                     exits.undecided);
         need_present(second ? SyscallEvent::kHasHandle2 : SyscallEvent::kHasHandle, given);
         decide(second ? offsetof(filter_input, object2_atoms)
-                      : offsetof(filter_input, object_atoms));
+                      : offsetof(filter_input, object.atoms));
         code_.place(given);
     }
     need_known(second ? FILTER_HAS_PATH2 : FILTER_HAS_PATH, exits.null);

@@ -27,8 +27,8 @@ Expression with_known_columns(Expression e, const BpfLayout& layout) {
             case EventColumn::kHost:
                 return layout.host.empty() ? std::move(e) : text_constant(layout.host);
             case EventColumn::kParentEventId:
-            case EventColumn::kPart:
-                return null_constant();
+            case EventColumn::kPart:  // a task's calls may have parts
+                return layout.task_only ? std::move(e) : null_constant();
             default:
                 break;
         }
@@ -48,6 +48,29 @@ bool is_column_against_constants(const Expression& e) {
            std::all_of(e.operands.begin() + 1, e.operands.end(), [](const Expression& o) {
                return o.is_constant();
            });
+}
+
+// Whether all columns of a condition are what filter_task holds.
+bool is_about_task(const Expression& e) {
+    if (e.op != Operator::kColumn) {
+        return std::all_of(e.operands.begin(), e.operands.end(), is_about_task);
+    }
+    switch (e.column) {
+        case EventColumn::kPid:
+        case EventColumn::kTid:
+        case EventColumn::kPpid:
+        case EventColumn::kPidInNamespace:
+        case EventColumn::kUid:
+        case EventColumn::kNetworkNamespace:
+        case EventColumn::kCgroupId:
+        case EventColumn::kProcessId:
+        case EventColumn::kThreadId:
+        case EventColumn::kComm:
+        case EventColumn::kExe:
+            return true;
+        default:
+            return false;
+    }
 }
 
 Truth truth_over(const Expression& e, const Value& subject) {
@@ -73,13 +96,16 @@ Truth truth_over(const Expression& e, const Value& subject) {
 
 class Compiler {
   public:
-    Compiler(Assembler& code, const BpfLayout& layout)
-        : code_(code), columns_(code, layout.host_index), numbers_(code, columns_) {}
+    Compiler(Assembler& code, const BpfLayout& layout, StringAtoms& atoms)
+        : code_(code),
+          columns_(code, layout.host_index),
+          numbers_(code, columns_),
+          atoms_(atoms),
+          task_only_(layout.task_only) {}
 
     // Goes to ways.may if the condition may be `wanted`.
     void condition(const Expression& e, bool wanted, Ways ways);
 
-    StringAtoms atoms;
     std::vector<std::string> undecided;
 
   private:
@@ -93,6 +119,8 @@ class Compiler {
     Assembler& code_;
     BpfColumns columns_;
     BpfNumbers numbers_;
+    StringAtoms& atoms_;
+    bool task_only_;
 };
 
 void Compiler::condition(const Expression& e, bool wanted, Ways ways) {
@@ -127,6 +155,9 @@ void Compiler::junction(const Expression& e, bool wanted, Ways ways) {
 
 // False: the kernel cannot decide, and control falls through.
 bool Compiler::atom(const Expression& e, bool wanted, Ways ways) {
+    if (task_only_ && !is_about_task(e)) {
+        return false;
+    }
     if (e.op == Operator::kColumn) {
         return boolean_column(e, wanted, ways);
     }
@@ -231,7 +262,7 @@ bool Compiler::text_atom(const Expression& e, bool wanted, Ways ways) {
     if (e.operands.size() != 2) {
         return false;
     }
-    const auto number = atoms.number_of(e, subject);
+    const auto number = atoms_.number_of(e, subject);
     if (number) {
         columns_.verdict(column, *number, by_match.may, by_match.cannot, exits_of(ways));
     }
@@ -265,45 +296,44 @@ void begin(Assembler& code, const BpfLayout& layout) {
     code.calculate(BPF_ADD, kInput, static_cast<std::int32_t>(layout.input_offset));
 }
 
-void end(Assembler& code, const BpfLayout& layout, Ways ways) {
-    code.place(ways.cannot);
-    code.load(Register::k1, kInput, offsetof(filter_input, filtered), 8);
-    code.calculate(BPF_ADD, Register::k1, 1);
-    code.store(kInput, offsetof(filter_input, filtered), Register::k1, 8);
-    code.set(Register::k0, 0);
-    code.exit();
-    code.place(ways.may);
-    if (layout.program_array_fd >= 0) {
+// Goes to another program of the table, or ends with `result` where there is no table.
+void leave(Assembler& code, const BpfLayout& layout, std::optional<std::uint32_t> to, int result) {
+    if (layout.program_array_fd >= 0 && to) {
         code.set(Register::k1, kContext);
         code.set_map(Register::k2, layout.program_array_fd);
-        code.set(Register::k3, static_cast<std::int32_t>(layout.program_index));
+        code.set(Register::k3, static_cast<std::int32_t>(*to));
         code.call(BPF_FUNC_tail_call);
-        code.set(Register::k0, 0);
-    } else {
-        code.set(Register::k0, 1);
+        result = 0;
     }
+    code.set(Register::k0, result);
     code.exit();
+}
+
+void end(Assembler& code, const BpfLayout& layout, Ways ways) {
+    code.place(ways.cannot);
+    leave(code, layout, layout.dropped_index, 0);
+    code.place(ways.may);
+    leave(code, layout, layout.passed_index, 1);
 }
 
 }  // namespace
 
-BpfFilter compile_bpf(const Predicate& predicate, const BpfLayout& layout) {
+BpfFilter compile_bpf(const Predicate& predicate, const BpfLayout& layout, StringAtoms& atoms) {
     const Expression known =
         simplified_condition(with_known_columns(predicate.expression(), layout));
     BpfFilter filter;
     Assembler code;
     const Ways ways{code.new_label(), code.new_label()};
     begin(code, layout);
-    Compiler compiler(code, layout);
+    Compiler compiler(code, layout, atoms);
     compiler.condition(known, true, ways);
     end(code, layout, ways);
     if (auto instructions = std::move(code).finish()) {
         filter.instructions = std::move(*instructions);
-        filter.atoms = compiler.atoms.atoms();
         filter.undecided = std::move(compiler.undecided);
         return filter;
     }
-    filter = compile_bpf(Predicate(), layout);
+    filter = compile_bpf(Predicate(), layout, atoms);
     filter.too_large = true;
     filter.undecided = {predicate.to_sql()};
     return filter;

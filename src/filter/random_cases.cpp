@@ -151,7 +151,8 @@ schema::OwnedRecord RandomCases::handle(std::uint32_t id) {
     schema::Handle h{};
     h.valid_from_ns = 5;
     h.handle_id = id;
-    h.object_id = id / 2;
+    h.object_id = id / 2 + 1;
+    h.inode = h.object_id;  // SQL knows an object by this
     h.object_type = static_cast<std::uint8_t>(below(10));
     put_text(h.file_system, pick(kFileSystems));
     const std::string path = path_bytes();

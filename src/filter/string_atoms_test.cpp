@@ -25,7 +25,8 @@ char matched(std::string_view condition, std::string_view bytes) {
     std::memcpy(text.data(), bytes.data(), bytes.size());
     const auto length = static_cast<__u32>(bytes.size());
     const int plain = match_is_plain(text.data(), length);
-    switch (match_text(&*atom, text.data(), length, plain)) {
+    match_position position{};
+    switch (match_text(&*atom, text.data(), length, plain, &position)) {
         case MATCH_NO:
             return '0';
         case MATCH_YES:

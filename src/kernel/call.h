@@ -9,30 +9,30 @@
 #include "kernel/object.h"
 
 #define ABI_SHIFT 16
+#define NUMBER_MAX 0xffff
 #define VECTOR_PARTS_MAX 1024 /* UIO_MAXIOV */
-
-const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_X86_64 };
-const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_I386 };
 
 static __always_inline const volatile struct syscall_shape *shape_of(__u32 abi, __u32 number)
 {
 	if (number >= SYSCALL_TABLE_SIZE)
-		number = SYSCALL_TABLE_SIZE - 1; /* never used: an undecoded call */
+		number = SYSCALL_TABLE_SIZE - 1; /* never used: an undecoded call; so are x32's own, from 512 on */
 	opaque(number);
 	number &= SYSCALL_TABLE_SIZE - 1; /* for the verifier */
 	return abi == ABI_I386 ? &syscall_shapes_i386[number] : &syscall_shapes[number];
 }
 
-/* Abi of the call in these registers; its number without the mark of x32. */
+/* Abi of the call in these registers; its number without the mark of x32, one that no call can have is NUMBER_MAX. */
 static __always_inline __u32 abi_of(struct task_struct *task, __u64 *number)
 {
-	if (task->thread_info.status & TS_COMPAT)
-		return ABI_I386;
-	if (*number & X32_SYSCALL_BIT) {
-		*number &= ~(__u64)X32_SYSCALL_BIT;
-		return ABI_X32;
+	__u32 abi = task->thread_info.status & TS_COMPAT ? ABI_I386 : ABI_X86_64;
+	__u32 n = *number;
+
+	if (abi == ABI_X86_64 && (n & X32_SYSCALL_BIT) && n - X32_SYSCALL_BIT < NUMBER_MAX) {
+		abi = ABI_X32;
+		n -= X32_SYSCALL_BIT;
 	}
-	return ABI_X86_64;
+	*number = n < NUMBER_MAX ? n : NUMBER_MAX;
+	return abi;
 }
 
 static __always_inline void read_arguments(__u64 *arguments, struct pt_regs *regs, __u32 abi)
@@ -89,69 +89,6 @@ static __always_inline void finish_attachment(struct scratch *scratch, struct at
 	scratch->event.attachments += sizeof(*header) + padded(length);
 }
 
-enum path_kind { PATH_NONE, PATH_RELATIVE, PATH_ABSOLUTE };
-
-/* Attaches a path argument as the program gave it. Read at exit: the call itself has made it resident. */
-static __always_inline enum path_kind attach_argument_path(struct scratch *scratch, __u64 user, __u16 kind)
-{
-	struct attachment_header *header = next_attachment(scratch);
-	enum path_kind result;
-	__u8 *text;
-	long length;
-
-	if (!header || !user)
-		return PATH_NONE;
-	text = (__u8 *)(header + 1);
-	length = bpf_probe_read_user_str(text, PATH_BYTES_MAX, (void *)user);
-	if (length < 1)
-		return PATH_NONE;
-	result = text[0] == '/' ? PATH_ABSOLUTE : PATH_RELATIVE;
-	finish_attachment(scratch, header, kind, length - 1);
-	return result;
-}
-
-/* Finds the directory that a relative path starts from: a handle, or 0. */
-static __always_inline __u32 see_base(struct scratch *scratch, struct task_struct *task, enum path_kind kind, bool has_dirfd,
-				      __u64 dirfd)
-{
-	struct fs_struct *fs = task->fs;
-
-	if (kind != PATH_RELATIVE || !fs)
-		return 0;
-	if (has_dirfd && (__s32)dirfd != AT_FDCWD)
-		see_file(scratch, file_of(task, dirfd), 0);
-	else
-		see_directory(scratch, (__u64)fs->pwd.dentry, (__u64)fs->pwd.mnt);
-	return scratch->seen.handle_id;
-}
-
-static __always_inline void fill_paths(struct scratch *scratch, struct task_struct *task,
-				       const volatile struct syscall_shape *shape)
-{
-	struct syscall_event *event = &scratch->event;
-	enum path_kind kind;
-	__u32 base;
-
-	if (shape->path) {
-		kind = attach_argument_path(scratch, argument(event, shape->path), ATTACHMENT_PATH);
-		if (!(event->present & SYSCALL_HAS_HANDLE)) {
-			base = see_base(scratch, task, kind, shape->dirfd, shape->dirfd ? argument(event, shape->dirfd) : 0);
-			if (base) {
-				event->handle_id = base;
-				event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_NAMES_BASE;
-			}
-		}
-	}
-	if (shape->path2) {
-		kind = attach_argument_path(scratch, argument(event, shape->path2), ATTACHMENT_PATH2);
-		base = see_base(scratch, task, kind, shape->dirfd2, shape->dirfd2 ? argument(event, shape->dirfd2) : 0);
-		if (base) {
-			event->handle2_id = base;
-			event->present |= SYSCALL_HAS_HANDLE2 | SYSCALL_HAS_NAMES_BASE2;
-		}
-	}
-}
-
 struct vector_sum {
 	__u64 base;
 	__u64 bytes;
@@ -206,6 +143,8 @@ static __always_inline void fill_requested(struct scratch *scratch, const volati
 	struct syscall_event *event = &scratch->event;
 	__u8 vector = shape->vector;
 
+	if (shape->special == SPECIAL_SENDMMSG || shape->special == SPECIAL_RECVMMSG)
+		return; /* see messages.h */
 	if (shape->size)
 		event->requested = argument(event, shape->size);
 	else if (vector)
@@ -225,8 +164,11 @@ static __always_inline void attach_address(struct scratch *scratch, __u64 user, 
 		return;
 	if (length > ADDRESS_BYTES_MAX)
 		length = ADDRESS_BYTES_MAX;
-	if (bpf_probe_read_user(header + 1, length, (void *)user) == 0)
-		finish_attachment(scratch, header, ATTACHMENT_ADDRESS, length);
+	if (bpf_probe_read_user(header + 1, length, (void *)user))
+		return;
+	if (filter_loaded)
+		tell_filter_of_address(scratch, (__u8 *)(header + 1), length);
+	finish_attachment(scratch, header, ATTACHMENT_ADDRESS, length);
 }
 
 /* Attaches the address that a message names: in the call, or in its msghdr. */

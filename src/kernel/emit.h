@@ -73,6 +73,17 @@ static __always_inline bool emit(enum stream stream, struct record_header *recor
 	return true;
 }
 
+/* Writes what belongs to an event behind it, in the same ring; counted like an event of its own. */
+static __always_inline bool emit_child(struct record_header *record, __u32 size)
+{
+	struct ring_control *control = ring_control(STREAM_EVENTS);
+
+	if (!control)
+		return false;
+	control->generated++;
+	return emit(STREAM_EVENTS, record, size);
+}
+
 /* Bytes that an attachment of `length` takes up behind its header. */
 static __always_inline __u32 padded(__u32 length)
 {

@@ -42,6 +42,7 @@ struct inode {
 	unsigned int i_nlink;
 	__s64 i_size;
 	__u32 i_generation;
+	void *i_private;
 };
 
 struct dentry {
@@ -91,6 +92,7 @@ struct ovl_file {
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;
+	unsigned long *open_fds;
 };
 
 struct files_struct {
@@ -110,8 +112,13 @@ struct cred {
 	kuid_t egid;
 };
 
+struct proc_ns_operations {
+	const char *name;
+};
+
 struct ns_common {
 	unsigned int inum;
+	const struct proc_ns_operations *ops;
 };
 
 struct mnt_namespace {
@@ -136,8 +143,17 @@ struct upid {
 	struct pid_namespace *ns;
 };
 
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
 struct pid {
 	unsigned int level;
+	struct hlist_head tasks[4];
 	struct upid numbers[];
 };
 
@@ -183,6 +199,7 @@ struct task_struct {
 	struct fs_struct *fs;
 	struct files_struct *files;
 	struct pid *thread_pid;
+	struct hlist_node pid_links[4];
 	const struct cred *cred;
 };
 
@@ -215,6 +232,8 @@ struct sock {
 	struct sock_common __sk_common;
 	__u16 sk_protocol, sk_type;
 	struct socket *sk_socket;
+	int sk_peek_off;
+	unsigned char sk_shutdown;
 };
 
 struct tcp_sock {
@@ -225,6 +244,11 @@ struct tcp_sock {
 struct socket {
 	short type;
 	struct sock *sk;
+};
+
+struct socket_alloc {
+	struct socket socket;
+	struct inode vfs_inode;
 };
 
 struct sockaddr_un {
@@ -252,6 +276,11 @@ struct bpf_iter__task {
 extern void *bpf_rdonly_cast(void *object, __u32 btf_id) __ksym;
 #define typed(type, pointer) ((type *)bpf_rdonly_cast((void *)(pointer), bpf_core_type_id_kernel(type)))
 
+/* Look-ups of tasks by pid: the caller's namespace since 6.14, the host's since 6.2, before that none. */
+extern struct task_struct *bpf_task_from_vpid(__s32 pid) __ksym __weak;
+extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
+extern void bpf_task_release(struct task_struct *task) __ksym __weak;
+
 #define barrier() asm volatile("" ::: "memory")
 /* Keeps the compiler from dropping a check of this value that the verifier wants to see. */
 #define opaque(value) asm volatile("" : "+r"(value))
@@ -278,12 +307,34 @@ enum kernel_constants {
 	TCP_SYN_SENT = 2,
 	TCP_SYN_RECV = 3,
 	TCP_CLOSE = 7,
+	TCP_CLOSE_WAIT = 8,
 	TCP_LISTEN = 10,
+	TCP_NEW_SYN_RECV = 12,
+	RCV_SHUTDOWN = 1,
+	MSG_OOB = 1,
 	MSG_PEEK = 2,
+	SOL_SOCKET = 1,
+	SCM_RIGHTS = 1,
+	POLLIN = 1,
+	POLLPRI = 2,
+	POLLOUT = 4,
+	EPOLL_CTL_DEL = 2,
+	F_DUPFD = 0,
+	F_DUPFD_CLOEXEC = 1030,
+	P_PIDFD = 3,
+	CLOSE_RANGE_CLOEXEC = 4,
+	IOCB_CMD_PREAD = 0,
+	RWF_APPEND = 0x10,
+	AT_EMPTY_PATH = 0x1000,
+	PIDTYPE_TGID = 1,
+	ENOENT = 2,
+	EFAULT = 14,
 	AT_FDCWD = -100,
 	O_APPEND = 02000,
+	__O_TMPFILE = 020000000,
 	SOCKFS_MAGIC = 0x534F434B,
 	PIPEFS_MAGIC = 0x50495045,
 	ANON_INODE_FS_MAGIC = 0x09041934,
-	OVERLAYFS_SUPER_MAGIC = 0x794c7630,
+	PIDFS_MAGIC = 0x50494446,
+	NSFS_MAGIC = 0x6e736673,
 };

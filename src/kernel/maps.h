@@ -14,32 +14,36 @@
 #include "schema/generated/syscalls.bpf.h"
 
 #include "kernel/kernel_types.h"
-
-#ifdef DEFINE_MAPS
-#define SHARED
-#else
-#define SHARED extern
-#endif
+#include "kernel/match.h"
 
 #define PATH_BYTES_MAX 4096 /* PATH_MAX */
 #define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
 #define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
 #define COMMAND_BYTES_MAX 1024 /* of a command line */
+#define CLOSED_MAX 64 /* descriptors that a close_range names one by one */
 #define RECORD_BYTES_MAX 16384 /* event, two paths and an address; also the slack behind a ring's end */
 
 /* Settings, written by src/capture before the programs are loaded. */
-SHARED const volatile __u32 cpu_count;
-SHARED const volatile __u64 event_ring_bytes; /* power of two */
-SHARED const volatile __u64 fact_ring_bytes; /* power of two */
-SHARED const volatile bool watch_all; /* every task, else only the marked ones and their children */
-SHARED const volatile bool strong_order; /* x86: stores are seen in order */
-SHARED const volatile bool filter_loaded; /* a predicate decides in the program table */
-SHARED const volatile bool follow_children;
-SHARED const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
-SHARED const volatile bool count_only; /* add up in `totals` instead of writing events */
+const volatile __u32 cpu_count;
+const volatile __u64 event_ring_bytes; /* power of two */
+const volatile __u64 fact_ring_bytes; /* power of two */
+const volatile bool watch_all; /* every task, else only the marked ones and their children */
+const volatile bool strong_order; /* x86: stores are seen in order */
+const volatile bool filter_loaded; /* a predicate decides, see filter.h */
+const volatile bool follow_children;
+const volatile bool find_by_vpid; /* the kernel has bpf_task_from_vpid */
+const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
+const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
+const volatile bool count_only; /* add up in `totals` instead of writing events */
+
+/* What the registers of each call mean, by its number. */
+const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_X86_64 };
+const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_I386 };
 
 /* Counts up whenever a name may have changed: rename, mount, umount, pivot_root. */
-SHARED __u64 name_epoch;
+__u64 name_epoch;
+
+__u32 filter_atom_count; /* string conditions of the predicate */
 
 enum task_flags {
 	TASK_WATCHED = 1, /* its calls are recorded */
@@ -47,6 +51,8 @@ enum task_flags {
 	TASK_CHILD_RETURN = 4, /* its first exit is the return of its parent's clone, not a call of its own */
 	TASK_EXECED = 8, /* the program changed since the last context */
 	TASK_IN_CALL = 16, /* between entry and exit */
+	TASK_JUDGED = 32, /* the predicate was asked about its present context */
+	TASK_DROPPED = 64, /* and selects none of its calls */
 };
 
 /* Memory of a thread. Written by its own CPU only, but for flags set when it is marked. */
@@ -55,7 +61,9 @@ struct task_state {
 	__u64 switched_out_ns; /* 0 while it runs */
 	__u64 off_cpu_ns; /* of the present call */
 	__u64 entry_file; /* struct file acted on, as the entry saw it */
-	__s64 entry_position; /* its position then */
+	__s64 entry_position; /* its position then; of one that is appended to, its size */
+	__u64 sent_sk; /* TCP: the socket that this call sends on, and the position at which it began */
+	__u64 sent_at;
 	__u32 flags; /* enum task_flags */
 	__u32 syscall; /* number and abi << 16 of the present call */
 	__u32 handle_id; /* close: the object, which exit can't know */
@@ -66,9 +74,11 @@ struct task_state {
 	/* what context_id was announced with */
 	__u64 comm[2];
 	__u64 cred, nsproxy, cgroups, parent;
-	__u64 arguments[6]; /* of the present call, where exit no longer finds them */
+	__u64 arguments[6]; /* of execve, where exit no longer finds them */
 	__u32 context_announced;
 	__u32 entry_type; /* close: enum object_type */
+	struct filter_object closed; /* close: what the filter is told */
+	struct filter_task filter;
 };
 
 struct {
@@ -77,7 +87,7 @@ struct {
 	__type(key, int);
 	__type(value, struct task_state);
 } typedef tasks_map;
-SHARED tasks_map tasks SEC(".maps");
+tasks_map tasks SEC(".maps");
 
 /* A name by which an object is reached: a dentry, seen through a mount. */
 struct handle_key {
@@ -92,6 +102,7 @@ struct handle_state {
 	__u64 epoch; /* name_epoch when the path was last read */
 	__u64 path_hash; /* of the path's text */
 	__u64 ends; /* sockets: digest of addresses and state */
+	__u64 connection_id;
 	__u64 ino;
 	__u32 generation;
 	__u32 device;
@@ -101,8 +112,8 @@ struct handle_state {
 	__u8 object_type;
 	__u8 announced;
 	__u8 linked; /* the inode had a name */
-	__u8 reserved;
-	__u64 atoms_true, atoms_known; /* string conditions of the filter, see src/filter */
+	__u8 path_flags; /* enum path_flag */
+	struct filter_object filter;
 };
 
 struct {
@@ -111,7 +122,7 @@ struct {
 	__type(key, struct handle_key);
 	__type(value, struct handle_state);
 } typedef handles_map;
-SHARED handles_map handles SEC(".maps");
+handles_map handles SEC(".maps");
 
 /* What identifies an object while its inode lives. */
 struct object_key {
@@ -125,7 +136,7 @@ struct object_state {
 	__u32 object_id;
 	__u32 linked; /* it had a name: one without is dead and its number may come again */
 	__u32 dead;
-	__u32 reserved;
+	__u32 promised; /* got its id as the peer of another, before it was seen itself */
 };
 
 struct {
@@ -134,7 +145,137 @@ struct {
 	__type(key, struct object_key);
 	__type(value, struct object_state);
 } typedef objects_map;
-SHARED objects_map objects SEC(".maps");
+objects_map objects SEC(".maps");
+
+/* execve: the path that the call was given, which is gone at exit. Bounded; a plain table, emptied at exit. */
+struct exec_path {
+	__u32 length; /* without the final 0 */
+	__u32 reserved;
+	__u8 text[PATH_BYTES_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u64); /* address of the task */
+	__type(value, struct exec_path);
+} typedef exec_paths_map;
+exec_paths_map exec_paths SEC(".maps");
+
+/* Processes that ended and were not waited for yet: at wait's exit they are gone. */
+struct ended_key {
+	__u64 namespace; /* address of the parent's pid namespace */
+	__u32 pid; /* in it */
+	__u32 reserved;
+};
+
+struct ended_state {
+	__u64 start_ns;
+	__u32 pid; /* in the host's namespace */
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct ended_key);
+	__type(value, struct ended_state);
+} typedef ended_map;
+ended_map ended SEC(".maps");
+
+/* What the calls that act on many objects need between entry and exit, or between one call and another. */
+struct closed_set {
+	__u32 count;
+	__s32 next; /* first one that is not listed, -1 if all are */
+	struct {
+		__s32 fd;
+		__u32 handle_id;
+	} files[CLOSED_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64); /* address of the task */
+	__type(value, struct closed_set);
+} typedef closed_sets_map;
+closed_sets_map closed_sets SEC(".maps");
+
+/* What an epoll descriptor was told to wait for, by the word that it hands back. */
+struct interest_key {
+	__u64 eventpoll; /* address */
+	__u64 data;
+};
+
+struct interest {
+	__u64 file; /* address */
+	__s32 fd;
+	__u32 handle_id;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct interest_key);
+	__type(value, struct interest);
+} typedef interests_map;
+interests_map interests SEC(".maps");
+
+/* AIO: what was submitted, by its control block. */
+struct submission_key {
+	__u64 mm; /* address */
+	__u64 control_block;
+};
+
+struct submission {
+	__u64 start_ns;
+	__u64 requested;
+	__s64 file_offset;
+	__u32 handle_id;
+	__u32 open_flags;
+	__s32 fd;
+	__u16 operation;
+	__u8 event_class;
+	__u8 has_offset;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct submission_key);
+	__type(value, struct submission);
+} typedef submissions_map;
+submissions_map submissions SEC(".maps");
+
+/* Programs that write what belongs to an event behind it, by enum syscall_special; filled by src/capture. */
+#define SPECIALS_MAX 64
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, SPECIALS_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} typedef followers_map;
+followers_map followers SEC(".maps");
+
+/* String conditions of the predicate; filled by src/capture. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, FILTER_ATOMS_MAX);
+	__type(key, __u32);
+	__type(value, struct filter_atom);
+} typedef filter_atoms_map;
+filter_atoms_map filter_atoms SEC(".maps");
+
+/* The programs that an event passes through when there is a predicate; filled by src/capture. */
+enum program_index { PROGRAM_SYS_EXIT, PROGRAM_TASK_FILTER, PROGRAM_DROP_TASK, PROGRAM_FILTER, PROGRAM_WRITE };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 8);
+	__type(key, __u32);
+	__type(value, __u32);
+} typedef programs_map;
+programs_map programs SEC(".maps");
 
 /* A ring's ends and a CPU's books; mapped into src/capture, which writes tail only. */
 struct ring_control {
@@ -154,7 +295,7 @@ struct {
 	__type(key, __u32);
 	__type(value, struct ring_control);
 } typedef controls_map;
-SHARED controls_map ring_controls SEC(".maps");
+controls_map ring_controls SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -163,8 +304,8 @@ struct {
 	__uint(key_size, 4);
 	__uint(value_size, RECORD_BYTES_MAX);
 } typedef rings_map;
-SHARED rings_map event_rings SEC(".maps");
-SHARED rings_map fact_rings SEC(".maps");
+rings_map event_rings SEC(".maps");
+rings_map fact_rings SEC(".maps");
 
 /* Where a CPU builds what it is about to write. */
 struct scratch {
@@ -179,6 +320,13 @@ struct scratch {
 			__u8 bytes[RECORD_BYTES_MAX / 2]; /* with attachments */
 		};
 	} fact;
+	struct part_event part;
+	__u8 part_attachments[8 + ADDRESS_BYTES_MAX];
+	struct event_object_fact touched;
+	union {
+		struct exec_path exec_path;
+		struct closed_set closed_set;
+	};
 	/* a path is read from its end */
 	__u8 path[PATH_BYTES_MAX + NAME_BYTES_MAX];
 	struct {
@@ -186,17 +334,30 @@ struct scratch {
 		__u32 at; /* first byte of the path in `path` */
 		__u32 flags; /* as handle.flags */
 		__u64 hash; /* of the names' hashes */
+		bool silent; /* only the hash is wanted */
 	} walk;
 	/* what see_file() and see_directory() found */
 	struct {
-		__u64 inode, socket, sk, ends; /* addresses; ends: digest */
+		__u64 inode, socket, sk, ends, magic; /* addresses; ends: digest */
 		__s64 position, size;
 		__u32 handle_id; /* 0: nothing */
 		__u32 open_flags;
 		__u32 mode;
 		__u32 object_type;
+		bool announced;
+		__u64 path_hash; /* 0: the root of the namespace */
+		struct filter_object filter;
 	} seen;
+	/* the last root of a task that was its namespace's */
+	struct {
+		__u64 dentry, mount, epoch;
+	} plain_root;
 	struct handle_state new_handle;
+	struct filter_input input;
+	__u8 text[MATCH_TEXT_BYTES]; /* to be matched */
+	struct match_position match;
+	struct filter_verdicts verdicts; /* about it */
+	__u64 number; /* see number_of() */
 	__u32 next_context, next_handle, next_object;
 	__u32 reserved;
 };
@@ -207,13 +368,22 @@ struct {
 	__type(key, __u32);
 	__type(value, struct scratch);
 } typedef scratches_map;
-SHARED scratches_map scratches SEC(".maps");
+scratches_map scratches SEC(".maps");
 
 static __always_inline struct scratch *cpu_scratch(void)
 {
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+/* An address as a number, which functions that are verified on their own want: it loses its type on the way. */
+static __always_inline __u64 number_of(struct scratch *scratch, const void *pointer)
+{
+	volatile __u64 *number = &scratch->number;
+
+	*number = (__u64)pointer;
+	return *number;
 }
 
 /* Ids are never 0 and never shared by two CPUs. */

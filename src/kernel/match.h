@@ -33,15 +33,20 @@ static inline void match_native_loop(__u32 count, long (*step)(__u32, void *), v
 
 enum match { MATCH_NO, MATCH_YES, MATCH_UNKNOWN };
 
-struct match_state {
-	const struct filter_atom *atom;
-	const __u8 *text;
-	__u32 length; /* of text */
-	__u32 at; /* in text */
+/* Kept where the verifier does not know it (a map's value): it would try every position. */
+struct match_position {
+	__u32 length; /* of the text */
+	__u32 at; /* in the text */
 	__u32 token;
 	__u32 run_at; /* where the last run ends for now */
 	__u32 run_token; /* behind the last run; 0: there was none */
 	__u32 result; /* enum match */
+};
+
+struct match_state {
+	const struct filter_atom *atom;
+	const __u8 *text;
+	struct match_position *position;
 };
 
 MATCH_FUNCTION int match_fits(__u32 token, __u8 byte)
@@ -57,37 +62,38 @@ MATCH_FUNCTION int match_fits(__u32 token, __u8 byte)
 MATCH_STEP long match_step(__u32 index, void *context)
 {
 	struct match_state *m = (struct match_state *)context;
-	__u32 token = FILTER_TOKEN_NEVER;
+	struct match_position *p = m->position;
+	__u32 token = FILTER_TOKEN_NEVER, number = p->token;
 
 	(void)index;
-	if (m->token < m->atom->length && m->token < FILTER_TOKENS_MAX)
-		token = m->atom->tokens[m->token];
+	if (number < m->atom->length && number < FILTER_TOKENS_MAX)
+		token = m->atom->tokens[number];
 	if (token == FILTER_TOKEN_ANY_RUN) {
-		m->token++;
-		m->run_token = m->token;
-		m->run_at = m->at;
+		p->token++;
+		p->run_token = p->token;
+		p->run_at = p->at;
 		return 0;
 	}
-	if (m->at >= m->length) {
-		m->result = m->token == m->atom->length ? MATCH_YES : MATCH_NO;
+	if (p->at >= p->length) {
+		p->result = number == m->atom->length ? MATCH_YES : MATCH_NO;
 		return 1;
 	}
-	if (match_fits(token, m->text[m->at & (MATCH_TEXT_BYTES - 1)])) {
-		m->token++;
-		m->at++;
+	if (match_fits(token, m->text[p->at & (MATCH_TEXT_BYTES - 1)])) {
+		p->token++;
+		p->at++;
 		return 0;
 	}
-	if (!m->run_token) {
-		m->result = MATCH_NO;
+	if (!p->run_token) {
+		p->result = MATCH_NO;
 		return 1;
 	}
-	if (m->run_token == m->atom->length) { /* the last run takes the rest */
-		m->result = MATCH_YES;
+	if (p->run_token == m->atom->length) { /* the last run takes the rest */
+		p->result = MATCH_YES;
 		return 1;
 	}
-	m->run_at++;
-	m->at = m->run_at;
-	m->token = m->run_token;
+	p->run_at++;
+	p->at = p->run_at;
+	p->token = p->run_token;
 	return 0;
 }
 
@@ -118,30 +124,45 @@ MATCH_FUNCTION int match_is_plain(const __u8 *text, __u32 length)
 	return state.plain;
 }
 
-MATCH_FUNCTION enum match match_text(const struct filter_atom *atom, const __u8 *text, __u32 length, int plain)
+MATCH_FUNCTION enum match match_text(const struct filter_atom *atom, const __u8 *text, __u32 length, int plain,
+				     struct match_position *position)
 {
 	struct match_state state = {};
 
-	state.atom = atom;
-	state.text = text;
-	state.length = length;
-	state.result = MATCH_UNKNOWN;
 	if (length > MATCH_TEXT_BYTES || (!plain && !(atom->flags & FILTER_ATOM_ANY_TEXT)))
 		return MATCH_UNKNOWN;
+	state.atom = atom;
+	state.text = text;
+	state.position = position;
+	position->length = length;
+	position->at = 0;
+	position->token = 0;
+	position->run_at = 0;
+	position->run_token = 0;
+	position->result = MATCH_UNKNOWN;
 	MATCH_LOOP(MATCH_STEPS_MAX, match_step, &state);
-	return (enum match)state.result;
+	return (enum match)position->result;
 }
 
+/* What is asked of a text. */
+struct match_request {
+	const __u8 *text;
+	struct match_position *position;
+	__u32 length;
+	__u32 subject; /* enum filter_subject */
+	__u32 plain; /* match_is_plain() */
+};
+
 /* Adds what atom `number` says of a text; atoms about other subjects say nothing. */
-MATCH_FUNCTION void match_add(struct filter_verdicts *verdicts, const struct filter_atom *atom, __u32 number, __u32 subject,
-			      const __u8 *text, __u32 length, int plain)
+MATCH_FUNCTION void match_add(struct filter_verdicts *verdicts, const struct filter_atom *atom, __u32 number,
+			      const struct match_request *request)
 {
 	__u64 bit = 1ull << (number & 63);
 	enum match result;
 
-	if (!(atom->subjects & subject))
+	if (!(atom->subjects & request->subject))
 		return;
-	result = match_text(atom, text, length, plain);
+	result = match_text(atom, request->text, request->length, request->plain, request->position);
 	if (result == MATCH_UNKNOWN)
 		return;
 	verdicts->is_known |= bit;

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Paths, read from the dentry up to the root of the mount namespace. bpf_d_path is refused in these programs, and
- * rename_lock cannot be read, so a path that a rename tears is found by reading its names' hashes again.
+ * Paths, read from the dentry up to the root of the mount namespace (name.bpf.c).
  *
  *   scratch->path  |................/usr/share/zoneinfo|
  *                                  ^ walk.at            ^ PATH_BYTES_MAX
  */
 #pragma once
 
-#include "kernel/emit.h"
-
-#define WALK_STEPS_MAX 2112 /* PATH_MAX / 2 names, and mounts between them */
+#include "kernel/filter.h"
 
 enum path_flag { PATH_TORN = 1, PATH_UNLINKED = 2, PATH_CUT = 4 };
 
@@ -19,96 +16,17 @@ static __always_inline struct mount *mount_of(struct vfsmount *mnt)
 	return (void *)mnt - bpf_core_field_offset(struct mount, mnt);
 }
 
-/* One step up. Leaves the mount where it has reached its root. */
-static long walk_up(__u32 index, void *context)
-{
-	struct scratch *scratch = cpu_scratch();
-	struct dentry *dentry, *parent;
-	struct mount *mount, *above;
-	const unsigned char *name;
-	__u32 length, at;
-
-	if (!scratch)
-		return 1;
-	dentry = (void *)scratch->walk.dentry;
-	if (scratch->walk.dentry == scratch->walk.mount_root) {
-		mount = (void *)scratch->walk.mount;
-		above = BPF_CORE_READ(mount, mnt_parent);
-		if (above == mount)
-			return 1;
-		scratch->walk.dentry = (__u64)BPF_CORE_READ(mount, mnt_mountpoint);
-		scratch->walk.mount = (__u64)above;
-		scratch->walk.mount_root = (__u64)BPF_CORE_READ(above, mnt.mnt_root);
-		return 0;
-	}
-	parent = BPF_CORE_READ(dentry, d_parent);
-	if (parent == dentry)
-		return 1;
-	length = BPF_CORE_READ(dentry, d_name.len);
-	name = BPF_CORE_READ(dentry, d_name.name);
-	scratch->walk.hash = scratch->walk.hash * 31 + BPF_CORE_READ(dentry, d_name.hash_len);
-	at = scratch->walk.at;
-	if (length >= NAME_BYTES_MAX || at > PATH_BYTES_MAX || at < length + 1) {
-		scratch->walk.flags |= PATH_CUT;
-		return 1;
-	}
-	at -= length + 1;
-	if (at >= PATH_BYTES_MAX)
-		return 1;
-	scratch->path[at] = '/';
-	bpf_probe_read_kernel(scratch->path + at + 1, length, name);
-	scratch->walk.at = at;
-	scratch->walk.dentry = (__u64)parent;
-	return 0;
-}
-
-/* A name without a parent: memfd:…, [eventfd]; sockets and pipes have none. */
-static __always_inline void read_pseudo_name(struct scratch *scratch, struct dentry *dentry)
-{
-	__u32 length = BPF_CORE_READ(dentry, d_name.len);
-	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
-
-	__u32 at = PATH_BYTES_MAX - length;
-
-	opaque(at);
-	if (length == 0 || length >= NAME_BYTES_MAX || at >= PATH_BYTES_MAX)
-		return;
-	scratch->walk.at = at;
-	scratch->walk.hash = BPF_CORE_READ(dentry, d_name.hash_len);
-	bpf_probe_read_kernel(scratch->path + at, length, name);
-}
-
-/* Reads a path into scratch->path; length is PATH_BYTES_MAX - walk.at. */
-static __noinline int read_path_of(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address)
-{
-	struct dentry *dentry = (void *)dentry_address;
-	struct vfsmount *mnt = (void *)mnt_address;
-	struct dentry *root = BPF_CORE_READ(mnt, mnt_root);
-	struct super_block *sb = BPF_CORE_READ(dentry, d_sb);
-
-	scratch->walk.at = PATH_BYTES_MAX;
-	scratch->walk.flags = 0;
-	scratch->walk.hash = 0;
-	if (dentry != root && BPF_CORE_READ(dentry, d_parent) == dentry) {
-		read_pseudo_name(scratch, dentry);
-		return 0;
-	}
-	if (dentry != root && !BPF_CORE_READ(dentry, d_hash.pprev))
-		scratch->walk.flags |= PATH_UNLINKED;
-	scratch->walk.dentry = dentry_address;
-	scratch->walk.mount = (__u64)mount_of(mnt);
-	scratch->walk.mount_root = (__u64)root;
-	bpf_loop(WALK_STEPS_MAX, walk_up, NULL, 0);
-	if (scratch->walk.at == PATH_BYTES_MAX && BPF_CORE_READ(sb, s_magic) != SOCKFS_MAGIC) {
-		scratch->walk.at = PATH_BYTES_MAX - 1;
-		scratch->path[PATH_BYTES_MAX - 1] = '/';
-	}
-	return 0;
-}
+/*
+ * Reads a path into scratch->path; length is PATH_BYTES_MAX - walk.at. Global, so that the verifier looks at it once and
+ * not at each call; so are the other functions here that are not static.
+ */
+int read_path_of(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address);
 
 static __always_inline void read_path(struct scratch *scratch, struct dentry *dentry, struct vfsmount *mnt)
 {
-	read_path_of(scratch, (__u64)dentry, (__u64)mnt);
+	__u64 dentry_address = number_of(scratch, dentry);
+
+	read_path_of(scratch, dentry_address, number_of(scratch, mnt));
 }
 
 /* Copies the path just read behind the `at` bytes of the fact; returns the bytes added. */

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernel/call.h"
+#include "kernel/socket.h"
 
 /* What a pointed-to or the file's own position says, as before the call. */
 static __always_inline void fill_offset(struct syscall_event *event, const volatile struct syscall_shape *shape,

@@ -119,14 +119,19 @@ static __always_inline __u32 buffer_bytes(const struct syscall_event *event, con
 	return event->requested < preview_bytes ? event->requested : preview_bytes;
 }
 
-static __noinline int attach_preview(struct scratch *scratch, const volatile struct syscall_shape *shape, __u32 index)
+/* Global, so that the verifier looks at it once and not once per way that leads here. */
+__noinline int attach_preview(struct scratch *scratch, __u32 index)
 {
-	struct syscall_event *event = &scratch->event;
-	__u64 user, count, returned = event->result > 0 ? event->result : 0;
+	const volatile struct syscall_shape *shape;
+	struct syscall_event *event;
+	__u64 user, count, returned;
 	__u8 kind;
 
-	if (index >= 6)
+	if (!scratch || index >= 6)
 		return 0;
+	event = &scratch->event;
+	shape = shape_of(event->abi, event->syscall);
+	returned = event->result > 0 ? event->result : 0;
 	kind = shape->capture[index];
 	user = event->arguments[index];
 	count = index < 5 ? event->arguments[index + 1] : 0;
@@ -166,5 +171,5 @@ static __always_inline void attach_previews(struct scratch *scratch, const volat
 {
 	for (__u32 index = 0; index < 6; index++)
 		if (shape->capture[index])
-			attach_preview(scratch, shape, index);
+			attach_preview(scratch, index);
 }

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * tp_btf/sys_enter, tp_btf/sys_exit: every system call of the watched tasks. Entry remembers what exit can't know (when it
- * began, and the file behind a descriptor that the call may close); exit builds one event and writes it.
+ * began, and the file behind a descriptor that the call may close); exit builds one event and writes it. With a predicate
+ * exit is several programs, see filter.h.
  */
 #include "kernel/offset.h"
+#include "kernel/paths.h"
 #include "kernel/preview.h"
 #include "kernel/totals.h"
+
+/* Where src/filter finds what it reads. */
+const volatile __u32 scratch_event_offset = offsetof(struct scratch, event);
+const volatile __u32 scratch_input_offset = offsetof(struct scratch, input);
 
 static __always_inline struct task_state *watched_state(struct task_struct *task)
 {
@@ -27,6 +33,11 @@ static __always_inline void remember_closed(struct task_state *state)
 	state->handle_id = scratch->seen.handle_id;
 	state->open_flags = scratch->seen.open_flags;
 	state->entry_type = scratch->seen.object_type;
+	if (filter_loaded) {
+		state->closed = scratch->seen.filter;
+		if (!scratch->seen.announced)
+			state->closed.object_id = 0;
+	}
 }
 
 SEC("tp_btf/sys_enter")
@@ -41,13 +52,16 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	if (!state)
 		return 0;
 	abi = abi_of(task, &number);
+	shape = shape_of(abi, number);
+	/* what may change a task's context is remembered all the same: its exit is judged by the new one */
+	if (filter_loaded && state->flags & TASK_DROPPED && shape->event_class != CLASS_PROCESS)
+		return 0;
 	state->syscall = (number & 0xffff) | abi << ABI_SHIFT;
 	state->flags |= TASK_IN_CALL;
 	state->off_cpu_ns = 0;
 	state->entry_file = 0;
 	state->handle_id = 0;
 	state->target_tid = 0;
-	shape = shape_of(abi, number);
 	if (shape->fd) {
 		read_arguments(state->arguments, regs, abi);
 		index = (shape->fd - 1) & 7;
@@ -68,6 +82,8 @@ static __always_inline void fill_first_object(struct scratch *scratch, struct ta
 {
 	struct syscall_event *event = &scratch->event;
 
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, false);
 	event->handle_id = scratch->seen.handle_id;
 	event->open_flags = scratch->seen.open_flags;
 	event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_OPEN_FLAGS;
@@ -82,11 +98,17 @@ static __always_inline void fill_first_object(struct scratch *scratch, struct ta
 		fill_stream_offset(event, shape, scratch);
 }
 
-static __always_inline void fill_closed(struct syscall_event *event, struct task_state *state,
+static __always_inline void fill_closed(struct scratch *scratch, struct task_state *state,
 					const volatile struct syscall_shape *shape)
 {
+	struct syscall_event *event = &scratch->event;
+
 	if (!state->handle_id)
 		return;
+	if (filter_loaded && state->closed.object_id) {
+		scratch->input.object = state->closed;
+		scratch->input.known |= FILTER_KNOWS_OBJECT;
+	}
 	event->handle_id = state->handle_id;
 	event->open_flags = state->open_flags;
 	event->event_class = class_of(shape, state->entry_type);
@@ -107,12 +129,14 @@ static __always_inline void fill_objects(struct scratch *scratch, struct task_st
 		event->present |= SYSCALL_HAS_FD;
 	}
 	if (shape->special == SPECIAL_CLOSE) {
-		fill_closed(event, state, shape);
+		fill_closed(scratch, state, shape);
 		return;
 	}
 	if (makes) {
 		if (shape->special == SPECIAL_ACCEPT) {
 			see_file(scratch, file, 0);
+			if (filter_loaded)
+				tell_filter_of_seen(scratch, true);
 			event->handle2_id = scratch->seen.handle_id;
 			event->present |= scratch->seen.handle_id ? SYSCALL_HAS_HANDLE2 : 0;
 		}
@@ -137,6 +161,8 @@ static __always_inline void fill_second_object(struct scratch *scratch, struct t
 	see_file(scratch, file_of(task, argument(event, shape->fd2)), 0);
 	if (!scratch->seen.handle_id)
 		return;
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, true);
 	event->handle2_id = scratch->seen.handle_id;
 	event->present |= SYSCALL_HAS_HANDLE2;
 	if (!(shape->flags & CALL_POSITION) || scratch->seen.object_type != OBJECT_TYPE_FILE)
@@ -222,36 +248,122 @@ static __always_inline void begin_event(struct syscall_event *event, struct task
 	state->flags &= ~TASK_IN_CALL;
 }
 
+/* Asks the predicate about a task whose context is new; goes on through PROGRAM_SYS_EXIT if it may select its calls. */
+static __always_inline void judge_task(void *ctx, struct scratch *scratch, struct task_state *state)
+{
+	if (!state->context_announced || state->flags & TASK_JUDGED)
+		return;
+	state->flags |= TASK_JUDGED;
+	__builtin_memset(&scratch->input, 0, sizeof(scratch->input));
+	scratch->input.task = state->filter;
+	scratch->input.known = FILTER_KNOWS_TASK;
+	bpf_tail_call(ctx, &programs, PROGRAM_TASK_FILTER);
+}
+
+/* The predicate selects no call of this task. */
+static __always_inline void drop_call(struct task_state *state, struct ring_control *control)
+{
+	state->flags &= ~TASK_IN_CALL;
+	control->generated++;
+	control->filtered++;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(drop_task, struct pt_regs *regs, long result)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct ring_control *control = ring_control(STREAM_EVENTS);
+
+	if (!state || !control)
+		return 0;
+	state->flags |= TASK_DROPPED;
+	drop_call(state, control);
+	return 0;
+}
+
+static __always_inline bool has_parts(const struct syscall_event *event)
+{
+	__u8 special = shape_of(event->abi, event->syscall)->special;
+
+	return special == SPECIAL_SENDMMSG || special == SPECIAL_RECVMMSG || special == SPECIAL_IO_SUBMIT ||
+	       special == SPECIAL_IO_GETEVENTS;
+}
+
+/* Sends the event through the predicate; comes back only if there is none. An event with parts is decided with them. */
+static __always_inline void pass_on(void *ctx, struct scratch *scratch, struct ring_control *control, struct task_state *state)
+{
+	scratch->input.cpu = bpf_get_smp_processor_id();
+	if (state->context_announced) {
+		scratch->input.task = state->filter;
+		scratch->input.known |= FILTER_KNOWS_TASK;
+	}
+	control->filtered++;
+	bpf_tail_call(ctx, &programs, PROGRAM_FILTER);
+	control->filtered--;
+}
+
+static __always_inline void write_event(struct scratch *scratch, struct ring_control *control)
+{
+	__u32 attachments = scratch->event.attachments;
+
+	if (count_only) {
+		if (add_to_totals(&scratch->event, bpf_get_current_pid_tgid() >> 32))
+			control->aggregated++;
+		else
+			count_loss(control);
+		return;
+	}
+	if (attachments <= sizeof(scratch->event_attachments))
+		emit(STREAM_EVENTS, &scratch->event.header, sizeof(scratch->event) + attachments);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(write_selected, struct pt_regs *regs, long result)
+{
+	struct ring_control *control = ring_control(STREAM_EVENTS);
+	struct scratch *scratch = cpu_scratch();
+
+	if (!scratch || !control)
+		return 0;
+	control->filtered--;
+	write_event(scratch, control);
+	return 0;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = watched_state(task);
-	struct scratch *scratch;
 	struct ring_control *control;
-	__u32 attachments;
+	struct scratch *scratch;
+	bool is_current;
 
 	if (!state || !is_own_call(state))
 		return 0;
-	scratch = cpu_scratch();
 	control = ring_control(STREAM_EVENTS);
-	if (!scratch || !control)
+	if (!control)
 		return 0;
-	control->generated++;
-	begin_event(&scratch->event, state, regs, task, result);
-	if (!context_is_current(state, task))
-		announce_context(state, task, scratch);
-	scratch->event.context_id = state->context_id;
-	fill_event(scratch, task, state);
-	if (count_only) {
-		if (add_to_totals(&scratch->event, task->tgid))
-			control->aggregated++;
-		else
-			count_loss(control);
+	is_current = context_is_current(state, task);
+	if (filter_loaded && is_current && state->flags & TASK_DROPPED) {
+		drop_call(state, control);
 		return 0;
 	}
-	attachments = scratch->event.attachments;
-	if (attachments <= sizeof(scratch->event_attachments))
-		emit(STREAM_EVENTS, &scratch->event.header, sizeof(scratch->event) + attachments);
+	scratch = cpu_scratch();
+	if (!scratch)
+		return 0;
+	if (!is_current)
+		announce_context(state, task, scratch);
+	if (filter_loaded) {
+		judge_task(ctx, scratch, state);
+		__builtin_memset(&scratch->input, 0, sizeof(scratch->input));
+	}
+	control->generated++;
+	begin_event(&scratch->event, state, regs, task, result);
+	scratch->event.context_id = state->context_id;
+	fill_event(scratch, task, state);
+	if (filter_loaded && !has_parts(&scratch->event))
+		pass_on(ctx, scratch, control, state);
+	write_event(scratch, control);
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "kernel/filter.h"
 #include "kernel/name.h"
 
 static __always_inline __u32 pid_in_namespace(struct task_struct *task)
@@ -89,9 +90,8 @@ static __always_inline void fill_context(struct task_context_fact *fact, struct 
 
 static __always_inline bool context_is_current(struct task_state *state, struct task_struct *task)
 {
-	__u64 comm[2];
+	const __u64 *comm = (const __u64 *)task->comm;
 
-	bpf_core_read(comm, sizeof(comm), &task->comm);
 	return state->context_announced && !(state->flags & TASK_EXECED) && state->comm[0] == comm[0] &&
 	       state->comm[1] == comm[1] && state->cred == (__u64)task->cred && state->nsproxy == (__u64)task->nsproxy &&
 	       state->cgroups == (__u64)task->cgroups && state->parent == (__u64)task->real_parent;
@@ -99,7 +99,7 @@ static __always_inline bool context_is_current(struct task_state *state, struct 
 
 static __always_inline void announce_context(struct task_state *state, struct task_struct *task, struct scratch *scratch)
 {
-	__u32 size;
+	__u32 size = sizeof(struct task_context_fact), exe;
 
 	if (state->context_announced || !state->context_id)
 		state->context_id = new_id(&scratch->next_context);
@@ -108,10 +108,14 @@ static __always_inline void announce_context(struct task_state *state, struct ta
 	state->nsproxy = (__u64)task->nsproxy;
 	state->cgroups = (__u64)task->cgroups;
 	state->parent = (__u64)task->real_parent;
-	state->flags &= ~TASK_EXECED;
+	state->flags &= ~(TASK_EXECED | TASK_JUDGED | TASK_DROPPED);
 	fill_context(&scratch->fact.context, task, state->context_id);
-	size = sizeof(struct task_context_fact);
-	size += attach_exe(scratch, size, task);
+	if (filter_loaded)
+		tell_filter_of_task(scratch, &state->filter);
+	exe = attach_exe(scratch, size, task);
+	if (filter_loaded && exe)
+		judge_path(scratch, &state->filter.atoms, FILTER_SUBJECT_EXE);
+	size += exe;
 	size += attach_command(scratch, size, task);
 	scratch->fact.context.attachments = size - sizeof(struct task_context_fact);
 	state->context_announced = emit(STREAM_FACTS, &scratch->fact.context.header, size);

@@ -26,9 +26,8 @@ enum {
 
 /* Which groups of fields hold something. */
 enum filter_known {
-    FILTER_KNOWS_TASK = 1, /* pid to comm */
-    FILTER_KNOWS_OBJECT =
-        2, /* object_id to remote_address, of handle_id; for no socket family and ports are 0 */
+    FILTER_KNOWS_TASK = 1,
+    FILTER_KNOWS_OBJECT = 2,  /* of handle_id */
     FILTER_KNOWS_OBJECT2 = 4, /* object2_id, of handle2_id */
     FILTER_KNOWS_ADDRESS =
         8, /* address_family to address, of the event's attachment if it has one */
@@ -43,39 +42,48 @@ struct filter_verdicts {
     __u64 is_known;
 };
 
-struct filter_input {
-    __u64 filtered; /* counted up by the program for each event that it drops */
+/* Who: kept with a task, made anew with each of its contexts. */
+struct filter_task {
     __u64 thread_start_ns;
     __u64 process_start_ns;
     __u64 cgroup_id;
-    __u64 connection_id; /* 0: not known yet, or none */
-    __u32 known;         /* enum filter_known */
-    __u32 cpu;
     __u32 pid;
     __u32 tid;
     __u32 ppid;
     __u32 pid_in_namespace;
     __u32 uid;
     __u32 network_namespace;
-    __u32 object_id; /* as in the handle: without the host */
-    __u32 object2_id;
-    __u16 family;     /* of the socket's own addresses */
-    __u16 local_port; /* host byte order, 0: none */
+    __u8 comm[16];                /* NUL to its end */
+    struct filter_verdicts atoms; /* exe and comm */
+};
+
+/* What: kept with a name, made anew when it is announced again. */
+struct filter_object {
+    __u64 connection_id; /* 0: not known yet, or none */
+    __u32 object_id;     /* as in the handle: without the host */
+    __u16 object_type;   /* enum object_type */
+    __u16 family;        /* of the socket's own addresses; for no socket it and the ports are 0 */
+    __u16 local_port;    /* host byte order, 0: none */
     __u16 remote_port;
-    __u16 address_family; /* of the message's address */
-    __u16 address_port;   /* host byte order */
-    __u16 object_type;    /* enum object_type */
     __u32 reserved;
-    __u8 comm[16];          /* NUL to its end */
     __u8 file_system[16];   /* NUL to its end */
     __u8 local_address[16]; /* IPv6, or IPv4 in the first 4 bytes */
     __u8 remote_address[16];
+    struct filter_verdicts atoms; /* its path */
+};
+
+struct filter_input {
+    __u32 known; /* enum filter_known */
+    __u32 cpu;
+    __u32 object2_id;
+    __u16 address_family; /* of the message's address */
+    __u16 address_port;   /* host byte order */
     __u8 address[16];
-    struct filter_verdicts object_atoms;  /* the path of handle_id */
     struct filter_verdicts object2_atoms; /* the path of handle2_id */
     struct filter_verdicts path_atoms;    /* the event's attachment path */
     struct filter_verdicts path2_atoms;
-    struct filter_verdicts task_atoms; /* exe and comm of the context */
+    struct filter_task task;
+    struct filter_object object;
 };
 
 /* Which texts an atom is asked about. */
@@ -107,9 +115,9 @@ struct filter_atom {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(filter_input) == 256);
+static_assert(sizeof(filter_input) == 248);
 static_assert(sizeof(filter_atom) == 512);
 #else
-_Static_assert(sizeof(struct filter_input) == 256, "src/filter generates code for this layout");
+_Static_assert(sizeof(struct filter_input) == 248, "src/filter generates code for this layout");
 _Static_assert(sizeof(struct filter_atom) == 512, "src/filter fills a map of these");
 #endif

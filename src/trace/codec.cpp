@@ -4,6 +4,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
@@ -55,7 +56,7 @@ Result<void> Decompressor::decompress(Codec codec,
             if (stored.size() != raw.size()) {
                 return Error(ErrorCode::kCorrupt, "stored and raw size differ");
             }
-            std::memcpy(raw.data(), stored.data(), raw.size());
+            std::copy(stored.begin(), stored.end(), raw.begin());
             return {};
         case Codec::kZstd: {
             const std::size_t size = ZSTD_decompressDCtx(

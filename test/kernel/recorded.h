@@ -104,6 +104,11 @@ class Event {
     Event(std::shared_ptr<const Records> records, std::size_t index);
 
     const schema::SyscallEvent& raw() const { return *raw_; }
+    schema::RecordBytes record() const {
+        return std::as_bytes(std::span(records_->events[index_]));
+    }
+    std::uint16_t cpu() const { return static_cast<std::uint16_t>(records_->cpus[index_]); }
+    const schema::Dictionary& dictionary() const { return records_->dictionary; }
     std::string name() const;
     std::int64_t result() const { return raw_->result; }
     std::string error() const;  // "ENOENT"; empty: it succeeded
@@ -203,6 +208,11 @@ class KernelTest : public testing::Test {
     std::string at(std::string_view name) const {
         return folder_->path() + "/" + std::string(name);
     }
+
+    // What the child does before it waits at the gate, and so before anybody watches it.
+    std::function<void()> before_;
+    // The child has standard input, output and error only: its first descriptor is 3.
+    bool bare_descriptors_ = false;
 
   private:
     Trace run(const std::function<void()>& program, int killed_by, bool kill_at_end);

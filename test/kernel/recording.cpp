@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <ctime>
 
@@ -34,17 +35,47 @@ void keep(Records& records, std::uint32_t cpu, schema::Stream stream, schema::Re
     }
 }
 
-pid_t start_child(const std::function<void()>& program, Fd& gate, int& gate_fd) {
+constexpr int kGateFd = 900;  // above all descriptors that a program makes
+
+// Returns when the child waits at the gate, so that nothing it did before is recorded.
+pid_t start_child(const std::function<void()>& before,
+                  const std::function<void()>& program,
+                  bool bare_descriptors,
+                  Fd& gate,
+                  int& gate_fd) {
+    Shared<std::atomic<bool>> ready;
     int ends[2];
     EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    if (bare_descriptors) {
+        EXPECT_EQ(dup3(ends[0], kGateFd, O_CLOEXEC), kGateFd);
+        close(ends[0]);
+        ends[0] = kGateFd;
+    }
     gate_fd = ends[0];
     const pid_t child = fork();
     if (child == 0) {
+        if (bare_descriptors) {
+            close_range(STDERR_FILENO + 1, kGateFd - 1, 0);
+            close_range(kGateFd + 1, ~0u, 0);
+        }
+        if (before) {
+            before();
+        }
         char go = 0;
+        *ready = true;
         if (read(ends[0], &go, 1) == 1) {
             program();
         }
         _exit(0);
+    }
+    const auto has_ended = [&] {
+        siginfo_t info{};
+        const int result =
+            waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+        return result != 0 || info.si_pid == child;
+    };
+    while (!*ready && !has_ended()) {
+        nanosleep(&kDrainPause, nullptr);
     }
     close(ends[0]);
     gate = Fd(ends[1]);
@@ -94,6 +125,7 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
     Fd gate;
     int gate_fd = -1;
     const pid_t child = start_child(
+        before_,
         [&] {
             program();
             if (kill_at_end) {
@@ -101,6 +133,7 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
                 pause();
             }
         },
+        bare_descriptors_,
         gate,
         gate_fd);
     EXPECT_TRUE(capture_->watch(child).ok());

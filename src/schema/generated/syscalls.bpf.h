@@ -40,6 +40,18 @@ enum syscall_special {
     SPECIAL_RECVMMSG = 14,
     SPECIAL_IO_SUBMIT = 15,
     SPECIAL_IO_GETEVENTS = 16,
+    SPECIAL_EPOLL_CTL = 17,
+    SPECIAL_EPOLL_WAIT = 18,
+    SPECIAL_PAIR = 19,
+    SPECIAL_SENDMSG = 20,
+    SPECIAL_RECVMSG = 21,
+    SPECIAL_SPLICE = 22,
+    SPECIAL_PIDFD = 23,
+    SPECIAL_MMAP = 24,
+    SPECIAL_SYMLINK = 25,
+    SPECIAL_TGKILL = 26,
+    SPECIAL_CHDIR = 27,
+    SPECIAL_CHROOT = 28,
 };
 
 enum syscall_capture {
@@ -60,7 +72,6 @@ enum syscall_flag {
     CALL_SPLIT_OFFSET = 4,
     CALL_INBOUND = 8,
     CALL_IS_IO = 16,
-    CALL_PAIR_OUT = 32,
 };
 
 /* What the registers of a call mean: positions of arguments count from 1, 0 is none. */
@@ -78,12 +89,14 @@ struct syscall_shape {
     __u8 vector;
     __u8 address;
     __u8 message;
+    __u8 message_flags;
+    __u8 rwf_flags;
+    __u8 several;
     __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */
     __u8 event_class;
     __u8 returns;
     __u8 special;
     __u8 flags;
-    __u8 reserved[1];
 };
 
 #define SYSCALL_SHAPES_X86_64 \
@@ -94,9 +107,9 @@ struct syscall_shape {
     [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 44, .flags = CALL_DECODED}, /* stat */ \
     [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 44, .flags = CALL_DECODED}, /* fstat */ \
     [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 44, .flags = CALL_DECODED}, /* lstat */ \
-    [7] = {.event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
+    [7] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
     [8] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED}, /* lseek */ \
-    [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
+    [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap */ \
     [10] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [11] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
     [12] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
@@ -109,8 +122,8 @@ struct syscall_shape {
     [19] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
     [20] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
     [21] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* access */ \
-    [22] = {.event_class = 4, .returns = 1, .capture[0] = 10, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* pipe */ \
-    [23] = {.event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[4] = 16, .flags = CALL_DECODED}, /* select */ \
+    [22] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 10, .flags = CALL_DECODED}, /* pipe */ \
+    [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[4] = 16, .flags = CALL_DECODED}, /* select */ \
     [24] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
     [25] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
     [26] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* msync */ \
@@ -131,16 +144,16 @@ struct syscall_shape {
     [41] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
     [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
     [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND}, /* accept */ \
-    [44] = {.fd = 1, .size = 3, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
-    [45] = {.fd = 1, .size = 3, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
-    [46] = {.fd = 1, .message = 2, .event_class = 1, .returns = 2, .capture[1] = 7, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
-    [47] = {.fd = 1, .message = 2, .event_class = 1, .returns = 2, .capture[1] = 7, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
+    [44] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
+    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
+    [46] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
+    [47] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
     [48] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
     [49] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* bind */ \
     [50] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
     [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
     [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
-    [53] = {.event_class = 3, .returns = 1, .capture[3] = 10, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* socketpair */ \
+    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 10, .flags = CALL_DECODED}, /* socketpair */ \
     [54] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
     [55] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* getsockopt */ \
     [56] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
@@ -167,7 +180,7 @@ struct syscall_shape {
     [77] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate */ \
     [78] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
     [79] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
-    [80] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chdir */ \
+    [80] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED}, /* chdir */ \
     [81] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
     [82] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* rename */ \
     [83] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdir */ \
@@ -175,7 +188,7 @@ struct syscall_shape {
     [85] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* creat */ \
     [86] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* link */ \
     [87] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlink */ \
-    [88] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* symlink */ \
+    [88] = {.path2 = 1, .path = 2, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED}, /* symlink */ \
     [89] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* readlink */ \
     [90] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chmod */ \
     [91] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmod */ \
@@ -248,7 +261,7 @@ struct syscall_shape {
     [158] = {.event_class = 0, .returns = 0}, /* arch_prctl */ \
     [159] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
     [160] = {.event_class = 0, .returns = 0}, /* setrlimit */ \
-    [161] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chroot */ \
+    [161] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED}, /* chroot */ \
     [162] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
     [163] = {.event_class = 0, .returns = 0}, /* acct */ \
     [164] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
@@ -295,8 +308,8 @@ struct syscall_shape {
     [205] = {.event_class = 0, .returns = 0}, /* set_thread_area */ \
     [206] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_setup */ \
     [207] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
-    [208] = {.event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 12, .flags = CALL_DECODED}, /* io_getevents */ \
-    [209] = {.event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
+    [208] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 12, .flags = CALL_DECODED}, /* io_getevents */ \
+    [209] = {.several = 3, .event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
     [210] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
     [211] = {.event_class = 0, .returns = 0}, /* get_thread_area */ \
     [212] = {.event_class = 0, .returns = 0}, /* lookup_dcookie */ \
@@ -319,9 +332,9 @@ struct syscall_shape {
     [229] = {.event_class = 0, .returns = 0}, /* clock_getres */ \
     [230] = {.event_class = 7, .returns = 1, .capture[2] = 12, .flags = CALL_DECODED}, /* clock_nanosleep */ \
     [231] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
-    [232] = {.fd = 1, .event_class = 7, .returns = 5, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
-    [233] = {.fd = 1, .fd2 = 3, .event_class = 7, .returns = 1, .capture[3] = 11, .flags = CALL_DECODED}, /* epoll_ctl */ \
-    [234] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
+    [232] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
+    [233] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 11, .flags = CALL_DECODED}, /* epoll_ctl */ \
+    [234] = {.event_class = 5, .returns = 1, .special = SPECIAL_TGKILL, .flags = CALL_DECODED}, /* tgkill */ \
     [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 16, .flags = CALL_DECODED}, /* utimes */ \
     [236] = {.event_class = 0, .returns = 0}, /* vserver */ \
     [237] = {.event_class = 0, .returns = 0}, /* mbind */ \
@@ -341,7 +354,7 @@ struct syscall_shape {
     [251] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
     [252] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
     [253] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
-    [254] = {.fd = 1, .path = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
+    [254] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
     [255] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
     [256] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
     [257] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat */ \
@@ -353,22 +366,22 @@ struct syscall_shape {
     [263] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlinkat */ \
     [264] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat */ \
     [265] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* linkat */ \
-    [266] = {.path = 1, .dirfd2 = 2, .path2 = 3, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* symlinkat */ \
+    [266] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED}, /* symlinkat */ \
     [267] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED}, /* readlinkat */ \
     [268] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat */ \
     [269] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat */ \
-    [270] = {.event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[4] = 12, .flags = CALL_DECODED}, /* pselect6 */ \
-    [271] = {.event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 12, .flags = CALL_DECODED}, /* ppoll */ \
+    [270] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[4] = 12, .flags = CALL_DECODED}, /* pselect6 */ \
+    [271] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 12, .flags = CALL_DECODED}, /* ppoll */ \
     [272] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
     [273] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
     [274] = {.event_class = 0, .returns = 0}, /* get_robust_list */ \
-    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .capture[1] = 10, .capture[3] = 10, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
+    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 10, .capture[3] = 10, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
     [276] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
     [277] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync_file_range */ \
     [278] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
     [279] = {.event_class = 0, .returns = 0}, /* move_pages */ \
     [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 16, .flags = CALL_DECODED}, /* utimensat */ \
-    [281] = {.fd = 1, .event_class = 7, .returns = 5, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
+    [281] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
     [282] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd */ \
     [283] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
     [284] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd */ \
@@ -380,13 +393,13 @@ struct syscall_shape {
     [290] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [291] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
     [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup3 */ \
-    [293] = {.event_class = 4, .returns = 1, .capture[0] = 10, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* pipe2 */ \
+    [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 10, .flags = CALL_DECODED}, /* pipe2 */ \
     [294] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
     [295] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
     [296] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
     [297] = {.event_class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
     [298] = {.event_class = 0, .returns = 0}, /* perf_event_open */ \
-    [299] = {.fd = 1, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[4] = 12, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
+    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[4] = 12, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
     [300] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
     [301] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
     [302] = {.event_class = 0, .returns = 0}, /* prlimit64 */ \
@@ -394,7 +407,7 @@ struct syscall_shape {
     [304] = {.event_class = 0, .returns = 0}, /* open_by_handle_at */ \
     [305] = {.event_class = 0, .returns = 0}, /* clock_adjtime */ \
     [306] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* syncfs */ \
-    [307] = {.fd = 1, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
+    [307] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
     [308] = {.fd = 1, .event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setns */ \
     [309] = {.event_class = 0, .returns = 0}, /* getcpu */ \
     [310] = {.event_class = 0, .returns = 0}, /* process_vm_readv */ \
@@ -414,16 +427,16 @@ struct syscall_shape {
     [324] = {.event_class = 0, .returns = 0}, /* membarrier */ \
     [325] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
     [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .capture[1] = 10, .capture[3] = 10, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
-    [327] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
-    [328] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
+    [327] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
+    [328] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
     [329] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
     [330] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [331] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
     [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[4] = 72, .flags = CALL_DECODED}, /* statx */ \
-    [333] = {.event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 12, .flags = CALL_DECODED}, /* io_pgetevents */ \
+    [333] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 12, .flags = CALL_DECODED}, /* io_pgetevents */ \
     [334] = {.event_class = 0, .returns = 0}, /* rseq */ \
     [335] = {.event_class = 0, .returns = 0}, /* uretprobe */ \
-    [424] = {.fd = 1, .event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
+    [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
     [425] = {.event_class = 0, .returns = 0}, /* io_uring_setup */ \
     [426] = {.event_class = 0, .returns = 0}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0}, /* io_uring_register */ \
@@ -433,14 +446,14 @@ struct syscall_shape {
     [431] = {.event_class = 0, .returns = 0}, /* fsconfig */ \
     [432] = {.event_class = 0, .returns = 0}, /* fsmount */ \
     [433] = {.event_class = 0, .returns = 0}, /* fspick */ \
-    [434] = {.event_class = 5, .returns = 3, .flags = CALL_DECODED}, /* pidfd_open */ \
+    [434] = {.event_class = 5, .returns = 3, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* pidfd_open */ \
     [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .capture[0] = 30, .flags = CALL_DECODED}, /* clone3 */ \
     [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
     [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 14, .flags = CALL_DECODED}, /* openat2 */ \
-    [438] = {.fd = 1, .event_class = 5, .returns = 3, .flags = CALL_DECODED}, /* pidfd_getfd */ \
+    [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_getfd */ \
     [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat2 */ \
     [440] = {.event_class = 0, .returns = 0}, /* process_madvise */ \
-    [441] = {.fd = 1, .event_class = 7, .returns = 5, .capture[1] = 5, .capture[3] = 12, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
+    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 12, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
     [442] = {.event_class = 0, .returns = 0}, /* mount_setattr */ \
     [443] = {.event_class = 0, .returns = 0}, /* quotactl_fd */ \
     [444] = {.event_class = 0, .returns = 0}, /* landlock_create_ruleset */ \
@@ -479,9 +492,9 @@ struct syscall_shape {
     [106] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat */ \
     [108] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat */ \
     [107] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat */ \
-    [168] = {.event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
+    [168] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
     [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED}, /* lseek */ \
-    [90] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
+    [90] = {.event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap */ \
     [125] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [91] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
     [45] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
@@ -494,7 +507,7 @@ struct syscall_shape {
     [145] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
     [146] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
     [33] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* access */ \
-    [42] = {.event_class = 4, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* pipe */ \
+    [42] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* pipe */ \
     [82] = {.event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* select */ \
     [158] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
     [163] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
@@ -515,16 +528,16 @@ struct syscall_shape {
     [187] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
     [359] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
     [362] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
-    [369] = {.fd = 1, .size = 3, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
-    [371] = {.fd = 1, .size = 3, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
-    [370] = {.fd = 1, .message = 2, .event_class = 1, .returns = 2, .capture[1] = 7, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
-    [372] = {.fd = 1, .message = 2, .event_class = 1, .returns = 2, .capture[1] = 7, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
+    [369] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
+    [371] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
+    [370] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
+    [372] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
     [373] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
     [361] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* bind */ \
     [363] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
     [367] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
     [368] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
-    [360] = {.event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* socketpair */ \
+    [360] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* socketpair */ \
     [366] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
     [365] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* getsockopt */ \
     [120] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
@@ -550,7 +563,7 @@ struct syscall_shape {
     [93] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate */ \
     [141] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
     [183] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
-    [12] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chdir */ \
+    [12] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED}, /* chdir */ \
     [133] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
     [38] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* rename */ \
     [39] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdir */ \
@@ -558,7 +571,7 @@ struct syscall_shape {
     [8] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* creat */ \
     [9] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* link */ \
     [10] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlink */ \
-    [83] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* symlink */ \
+    [83] = {.path2 = 1, .path = 2, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED}, /* symlink */ \
     [85] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* readlink */ \
     [15] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chmod */ \
     [94] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmod */ \
@@ -631,7 +644,7 @@ struct syscall_shape {
     [384] = {.event_class = 0, .returns = 0}, /* arch_prctl */ \
     [124] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
     [75] = {.event_class = 0, .returns = 0}, /* setrlimit */ \
-    [61] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chroot */ \
+    [61] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED}, /* chroot */ \
     [36] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
     [51] = {.event_class = 0, .returns = 0}, /* acct */ \
     [79] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
@@ -676,8 +689,8 @@ struct syscall_shape {
     [243] = {.event_class = 0, .returns = 0}, /* set_thread_area */ \
     [245] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_setup */ \
     [246] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
-    [247] = {.event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_getevents */ \
-    [248] = {.event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
+    [247] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_getevents */ \
+    [248] = {.several = 3, .event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
     [249] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
     [244] = {.event_class = 0, .returns = 0}, /* get_thread_area */ \
     [253] = {.event_class = 0, .returns = 0}, /* lookup_dcookie */ \
@@ -697,9 +710,9 @@ struct syscall_shape {
     [266] = {.event_class = 0, .returns = 0}, /* clock_getres */ \
     [267] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* clock_nanosleep */ \
     [252] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
-    [256] = {.fd = 1, .event_class = 7, .returns = 5, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
-    [255] = {.fd = 1, .fd2 = 3, .event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* epoll_ctl */ \
-    [270] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
+    [256] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
+    [255] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .flags = CALL_DECODED}, /* epoll_ctl */ \
+    [270] = {.event_class = 5, .returns = 1, .special = SPECIAL_TGKILL, .flags = CALL_DECODED}, /* tgkill */ \
     [271] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimes */ \
     [273] = {.event_class = 0, .returns = 0}, /* vserver */ \
     [274] = {.event_class = 0, .returns = 0}, /* mbind */ \
@@ -719,7 +732,7 @@ struct syscall_shape {
     [289] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
     [290] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
     [291] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
-    [292] = {.fd = 1, .path = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
+    [292] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
     [293] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
     [294] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
     [295] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat */ \
@@ -730,22 +743,22 @@ struct syscall_shape {
     [301] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlinkat */ \
     [302] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat */ \
     [303] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* linkat */ \
-    [304] = {.path = 1, .dirfd2 = 2, .path2 = 3, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* symlinkat */ \
+    [304] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED}, /* symlinkat */ \
     [305] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED}, /* readlinkat */ \
     [306] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat */ \
     [307] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat */ \
-    [308] = {.event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6 */ \
-    [309] = {.event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* ppoll */ \
+    [308] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6 */ \
+    [309] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* ppoll */ \
     [310] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
     [311] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
     [312] = {.event_class = 0, .returns = 0}, /* get_robust_list */ \
-    [313] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
+    [313] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
     [315] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
     [314] = {.fd = 1, .offset = 2, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* sync_file_range */ \
     [316] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
     [317] = {.event_class = 0, .returns = 0}, /* move_pages */ \
     [320] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimensat */ \
-    [319] = {.fd = 1, .event_class = 7, .returns = 5, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
+    [319] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
     [321] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd */ \
     [322] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
     [323] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd */ \
@@ -757,13 +770,13 @@ struct syscall_shape {
     [328] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [329] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
     [330] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup3 */ \
-    [331] = {.event_class = 4, .returns = 1, .flags = CALL_DECODED | CALL_PAIR_OUT}, /* pipe2 */ \
+    [331] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* pipe2 */ \
     [332] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
     [333] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
     [334] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
     [335] = {.event_class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
     [336] = {.event_class = 0, .returns = 0}, /* perf_event_open */ \
-    [337] = {.fd = 1, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
+    [337] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
     [338] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
     [339] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
     [340] = {.event_class = 0, .returns = 0}, /* prlimit64 */ \
@@ -771,7 +784,7 @@ struct syscall_shape {
     [342] = {.event_class = 0, .returns = 0}, /* open_by_handle_at */ \
     [343] = {.event_class = 0, .returns = 0}, /* clock_adjtime */ \
     [344] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* syncfs */ \
-    [345] = {.fd = 1, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
+    [345] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
     [346] = {.fd = 1, .event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setns */ \
     [318] = {.event_class = 0, .returns = 0}, /* getcpu */ \
     [347] = {.event_class = 0, .returns = 0}, /* process_vm_readv */ \
@@ -790,15 +803,15 @@ struct syscall_shape {
     [375] = {.event_class = 0, .returns = 0}, /* membarrier */ \
     [376] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
     [377] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
-    [378] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
-    [379] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
+    [378] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
+    [379] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
     [380] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
     [381] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [382] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
     [383] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* statx */ \
-    [385] = {.event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents */ \
+    [385] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents */ \
     [386] = {.event_class = 0, .returns = 0}, /* rseq */ \
-    [424] = {.fd = 1, .event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
+    [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
     [425] = {.event_class = 0, .returns = 0}, /* io_uring_setup */ \
     [426] = {.event_class = 0, .returns = 0}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0}, /* io_uring_register */ \
@@ -808,14 +821,14 @@ struct syscall_shape {
     [431] = {.event_class = 0, .returns = 0}, /* fsconfig */ \
     [432] = {.event_class = 0, .returns = 0}, /* fsmount */ \
     [433] = {.event_class = 0, .returns = 0}, /* fspick */ \
-    [434] = {.event_class = 5, .returns = 3, .flags = CALL_DECODED}, /* pidfd_open */ \
+    [434] = {.event_class = 5, .returns = 3, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* pidfd_open */ \
     [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone3 */ \
     [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
     [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat2 */ \
-    [438] = {.fd = 1, .event_class = 5, .returns = 3, .flags = CALL_DECODED}, /* pidfd_getfd */ \
+    [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_getfd */ \
     [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat2 */ \
     [440] = {.event_class = 0, .returns = 0}, /* process_madvise */ \
-    [441] = {.fd = 1, .event_class = 7, .returns = 5, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
+    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
     [442] = {.event_class = 0, .returns = 0}, /* mount_setattr */ \
     [443] = {.event_class = 0, .returns = 0}, /* quotactl_fd */ \
     [444] = {.event_class = 0, .returns = 0}, /* landlock_create_ruleset */ \
@@ -877,10 +890,10 @@ struct syscall_shape {
     [126] = {.event_class = 0, .returns = 0}, /* sigprocmask */ \
     [134] = {.event_class = 0, .returns = 0}, /* bdflush */ \
     [140] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* _llseek */ \
-    [142] = {.event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* _newselect */ \
+    [142] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* _newselect */ \
     [166] = {.event_class = 0, .returns = 0}, /* vm86 */ \
     [191] = {.event_class = 0, .returns = 0}, /* ugetrlimit */ \
-    [192] = {.size = 2, .fd = 5, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap2 */ \
+    [192] = {.size = 2, .fd = 5, .event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap2 */ \
     [193] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate64 */ \
     [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate64 */ \
     [195] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat64 */ \
@@ -924,7 +937,7 @@ struct syscall_shape {
     [413] = {.event_class = 0, .returns = 0}, /* pselect6_time64 */ \
     [414] = {.event_class = 0, .returns = 0}, /* ppoll_time64 */ \
     [416] = {.event_class = 0, .returns = 0}, /* io_pgetevents_time64 */ \
-    [417] = {.fd = 1, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg_time64 */ \
+    [417] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg_time64 */ \
     [418] = {.event_class = 0, .returns = 0}, /* mq_timedsend_time64 */ \
     [419] = {.event_class = 0, .returns = 0}, /* mq_timedreceive_time64 */ \
     [420] = {.event_class = 0, .returns = 0}, /* semtimedop_time64 */ \

@@ -158,18 +158,18 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 29, 'shmget', false, ['"key":', '"size":', '"shmflg":'], ['int', 'uint', 'int']),
 (0, 30, 'shmat', false, ['"shmid":', NULL, '"shmflg":'], ['int', NULL, 'int']),
 (0, 31, 'shmctl', false, ['"shmid":', '"cmd":', NULL], ['int', 'int', NULL]),
-(0, 32, 'dup', false, [NULL], [NULL]),
-(0, 33, 'dup2', false, [NULL, '"newfd":'], [NULL, 'int']),
+(0, 32, 'dup', false, ['"fd":'], ['fd']),
+(0, 33, 'dup2', false, ['"oldfd":', '"newfd":'], ['fd', 'int']),
 (0, 34, 'pause', false, [], []),
 (0, 35, 'nanosleep', false, [NULL, NULL], [NULL, NULL]),
 (0, 36, 'getitimer', false, ['"which":', NULL], ['itimer_which', NULL]),
 (0, 37, 'alarm', false, ['"seconds":'], ['uint']),
 (0, 38, 'setitimer', false, ['"which":', NULL, NULL], ['itimer_which', NULL, NULL]),
 (0, 39, 'getpid', false, [], []),
-(0, 40, 'sendfile', false, [NULL, NULL, '"offset":', '"count":'], [NULL, NULL, 'offset_pointer2', 'size']),
+(0, 40, 'sendfile', false, [NULL, '"in_fd":', NULL, '"count":'], [NULL, 'fd2', NULL, 'size']),
 (0, 41, 'socket', false, ['"family":', '"type":', '"protocol":'], ['socket_family', 'socket_type', 'int']),
 (0, 42, 'connect', false, [NULL, NULL, '"addrlen":'], [NULL, NULL, 'uint']),
-(0, 43, 'accept', false, [NULL, NULL, NULL], [NULL, NULL, NULL]),
+(0, 43, 'accept', false, ['"fd":', NULL, NULL], ['fd', NULL, NULL]),
 (0, 44, 'sendto', false, [NULL, NULL, '"len":', '"flags":', NULL, '"addr_len":'], [NULL, NULL, 'size', 'message_flags', NULL, 'uint']),
 (0, 45, 'recvfrom', false, [NULL, NULL, '"size":', '"flags":', NULL, NULL], [NULL, NULL, 'size', 'message_flags', NULL, NULL]),
 (0, 46, 'sendmsg', false, [NULL, NULL, '"flags":'], [NULL, NULL, 'message_flags']),
@@ -198,7 +198,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 69, 'msgsnd', false, ['"msqid":', NULL, '"msgsz":', '"msgflg":'], ['int', NULL, 'uint', 'int']),
 (0, 70, 'msgrcv', false, ['"msqid":', NULL, '"msgsz":', '"msgtyp":', '"msgflg":'], ['int', NULL, 'uint', 'int', 'int']),
 (0, 71, 'msgctl', false, ['"msqid":', '"cmd":', NULL], ['int', 'int', NULL]),
-(0, 72, 'fcntl', false, [NULL, '"cmd":', '"arg":'], [NULL, 'fcntl_command', 'ulong']),
+(0, 72, 'fcntl', false, ['"fd":', '"cmd":', '"arg":'], ['fd', 'fcntl_command', 'ulong']),
 (0, 73, 'flock', false, [NULL, '"cmd":'], [NULL, 'flock_operation']),
 (0, 74, 'fsync', false, [NULL], [NULL]),
 (0, 75, 'fdatasync', false, [NULL], [NULL]),
@@ -360,7 +360,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 230, 'clock_nanosleep', false, ['"which_clock":', '"flags":', NULL, NULL], ['clock_id', 'timer_flags', NULL, NULL]),
 (0, 231, 'exit_group', false, ['"error_code":'], ['int']),
 (0, 232, 'epoll_wait', false, [NULL, NULL, '"maxevents":', '"timeout":'], [NULL, NULL, 'int', 'int']),
-(0, 233, 'epoll_ctl', false, [NULL, '"op":', NULL, NULL], [NULL, 'epoll_operation', NULL, NULL]),
+(0, 233, 'epoll_ctl', false, [NULL, '"op":', '"fd":', NULL], [NULL, 'epoll_operation', 'fd2', NULL]),
 (0, 234, 'tgkill', false, ['"tgid":', '"pid":', '"sig":'], ['int', 'int', 'signal']),
 (0, 235, 'utimes', false, [NULL, NULL], [NULL, NULL]),
 (0, 236, 'vserver', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
@@ -394,7 +394,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 263, 'unlinkat', false, ['"dfd":', NULL, '"flag":'], ['dirfd', NULL, 'at_flags']),
 (0, 264, 'renameat', false, ['"olddfd":', NULL, '"newdfd":', NULL], ['dirfd', NULL, 'dirfd2', NULL]),
 (0, 265, 'linkat', false, ['"olddfd":', NULL, '"newdfd":', NULL, '"flags":'], ['dirfd', NULL, 'dirfd2', NULL, 'at_flags']),
-(0, 266, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd2', NULL]),
+(0, 266, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd', NULL]),
 (0, 267, 'readlinkat', false, ['"dfd":', NULL, NULL, '"bufsiz":'], ['dirfd', NULL, NULL, 'uint']),
 (0, 268, 'fchmodat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'mode']),
 (0, 269, 'faccessat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'access_mode']),
@@ -403,8 +403,8 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 272, 'unshare', false, ['"unshare_flags":'], ['clone_flags']),
 (0, 273, 'set_robust_list', false, [NULL, '"len":'], [NULL, 'uint']),
 (0, 274, 'get_robust_list', false, ['"pid":', NULL, NULL], ['int', NULL, NULL]),
-(0, 275, 'splice', false, [NULL, '"off_in":', NULL, '"off_out":', '"len":', '"flags":'], [NULL, 'offset_pointer', NULL, 'offset_pointer2', 'size', 'splice_flags']),
-(0, 276, 'tee', false, [NULL, NULL, '"len":', '"flags":'], [NULL, NULL, 'size', 'splice_flags']),
+(0, 275, 'splice', false, [NULL, NULL, '"fd_out":', NULL, '"len":', '"flags":'], [NULL, NULL, 'fd2', NULL, 'size', 'splice_flags']),
+(0, 276, 'tee', false, [NULL, '"fdout":', '"len":', '"flags":'], [NULL, 'fd2', 'size', 'splice_flags']),
 (0, 277, 'sync_file_range', false, [NULL, '"offset":', '"nbytes":', '"flags":'], [NULL, 'offset', 'size', 'sync_file_range_flags']),
 (0, 278, 'vmsplice', false, [NULL, NULL, '"nr_segs":', '"flags":'], [NULL, NULL, 'count', 'splice_flags']),
 (0, 279, 'move_pages', false, ['"pid":', '"nr_pages":', NULL, NULL, NULL, '"flags":'], ['int', 'uint', NULL, NULL, NULL, 'int']),
@@ -416,11 +416,11 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 285, 'fallocate', false, [NULL, '"mode":', '"offset":', '"len":'], [NULL, 'fallocate_mode', 'offset', 'size']),
 (0, 286, 'timerfd_settime', false, ['"ufd":', '"flags":', NULL, NULL], ['int', 'timer_flags', NULL, NULL]),
 (0, 287, 'timerfd_gettime', false, ['"ufd":', NULL], ['int', NULL]),
-(0, 288, 'accept4', false, [NULL, NULL, NULL, '"flags":'], [NULL, NULL, NULL, 'socket_flags']),
+(0, 288, 'accept4', false, ['"fd":', NULL, NULL, '"flags":'], ['fd', NULL, NULL, 'socket_flags']),
 (0, 289, 'signalfd4', false, ['"ufd":', NULL, '"sizemask":', '"flags":'], ['int', NULL, 'uint', 'signalfd_flags']),
 (0, 290, 'eventfd2', false, ['"count":', '"flags":'], ['uint', 'eventfd_flags']),
 (0, 291, 'epoll_create1', false, ['"flags":'], ['epoll_create_flags']),
-(0, 292, 'dup3', false, [NULL, '"newfd":', '"flags":'], [NULL, 'int', 'descriptor_flags']),
+(0, 292, 'dup3', false, ['"oldfd":', '"newfd":', '"flags":'], ['fd', 'int', 'descriptor_flags']),
 (0, 293, 'pipe2', false, [NULL, '"flags":'], [NULL, 'descriptor_flags']),
 (0, 294, 'inotify_init1', false, ['"flags":'], ['inotify_init_flags']),
 (0, 295, 'preadv', false, [NULL, NULL, '"vlen":', '"pos_low":', '"pos_high":'], [NULL, NULL, 'count', 'offset_low', 'offset_high']),
@@ -454,7 +454,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 323, 'userfaultfd', false, ['"flags":'], ['int']),
 (0, 324, 'membarrier', false, ['"cmd":', '"flags":', '"cpu_id":'], ['int', 'uint', 'int']),
 (0, 325, 'mlock2', false, ['"start":', '"len":', '"flags":'], ['uint', 'uint', 'mlock2_flags']),
-(0, 326, 'copy_file_range', false, [NULL, '"off_in":', NULL, '"off_out":', '"len":', '"flags":'], [NULL, 'offset_pointer', NULL, 'offset_pointer2', 'size', 'uint']),
+(0, 326, 'copy_file_range', false, [NULL, NULL, '"fd_out":', NULL, '"len":', '"flags":'], [NULL, NULL, 'fd2', NULL, 'size', 'uint']),
 (0, 327, 'preadv2', false, [NULL, NULL, '"vlen":', '"pos_low":', '"pos_high":', '"flags":'], [NULL, NULL, 'count', 'offset_low', 'offset_high', 'rwf_flags']),
 (0, 328, 'pwritev2', false, [NULL, NULL, '"vlen":', '"pos_low":', '"pos_high":', '"flags":'], [NULL, NULL, 'count', 'offset_low', 'offset_high', 'rwf_flags']),
 (0, 329, 'pkey_mprotect', false, ['"start":', '"len":', '"prot":', '"pkey":'], ['uint', 'uint', 'uint', 'int']),
@@ -478,7 +478,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 435, 'clone3', false, [NULL, '"size":'], [NULL, 'uint']),
 (0, 436, 'close_range', false, ['"fd":', '"max_fd":', '"flags":'], ['uint', 'uint', 'close_range_flags']),
 (0, 437, 'openat2', false, ['"dfd":', NULL, NULL, '"usize":'], ['dirfd', NULL, NULL, 'uint']),
-(0, 438, 'pidfd_getfd', false, [NULL, '"fd":', '"flags":'], [NULL, 'int', 'uint']),
+(0, 438, 'pidfd_getfd', false, ['"pidfd":', '"fd":', '"flags":'], ['fd', 'int', 'uint']),
 (0, 439, 'faccessat2', false, ['"dfd":', NULL, '"mode":', '"flags":'], ['dirfd', NULL, 'access_mode', 'access_at_flags']),
 (0, 440, 'process_madvise', false, ['"pidfd":', NULL, '"vlen":', '"behavior":', '"flags":'], ['int', NULL, 'uint', 'int', 'uint']),
 (0, 441, 'epoll_pwait2', false, [NULL, NULL, '"maxevents":', NULL, NULL, '"sigsetsize":'], [NULL, NULL, 'int', NULL, NULL, 'uint']),
@@ -495,9 +495,9 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (0, 452, 'fchmodat2', false, ['"dfd":', NULL, '"mode":', '"flags":'], ['dirfd', NULL, 'mode', 'at_flags']),
 (0, 453, 'map_shadow_stack', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (0, 454, 'futex_wake', false, [NULL, '"mask":', '"nr":', '"flags":'], [NULL, 'uint', 'int', 'uint']),
+(0, 455, 'futex_wait', false, [NULL, '"val":', '"mask":', '"flags":', NULL, '"clockid":'], [NULL, 'uint', 'uint', 'uint', NULL, 'int']),
 )dyetrace"
-    R"dyetrace((0, 455, 'futex_wait', false, [NULL, '"val":', '"mask":', '"flags":', NULL, '"clockid":'], [NULL, 'uint', 'uint', 'uint', NULL, 'int']),
-(0, 456, 'futex_requeue', false, [NULL, '"flags":', '"nr_wake":', '"nr_requeue":'], [NULL, 'uint', 'int', 'int']),
+    R"dyetrace((0, 456, 'futex_requeue', false, [NULL, '"flags":', '"nr_wake":', '"nr_requeue":'], [NULL, 'uint', 'int', 'int']),
 (0, 457, 'statmount', false, [NULL, NULL, '"bufsize":', '"flags":'], [NULL, NULL, 'uint', 'uint']),
 (0, 458, 'listmount', false, [NULL, NULL, '"nr_mnt_ids":', '"flags":'], [NULL, NULL, 'uint', 'uint']),
 (0, 459, 'lsm_get_self_attr', false, ['"attr":', NULL, NULL, '"flags":'], ['uint', NULL, NULL, 'uint']),
@@ -519,8 +519,8 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 108, 'fstat', false, [NULL, NULL], [NULL, NULL]),
 (1, 107, 'lstat', false, [NULL, NULL], [NULL, NULL]),
 (1, 168, 'poll', false, [NULL, '"nfds":', '"timeout_msecs":'], [NULL, 'count', 'int']),
-(1, 19, 'lseek', false, [NULL, '"offset":', '"whence":'], [NULL, 'long', 'seek_whence']),
-(1, 90, 'mmap', false, ['"addr":', '"len":', '"prot":', '"flags":', NULL, '"off":'], ['address', 'size', 'mmap_protection', 'mmap_flags', NULL, 'offset']),
+(1, 19, 'lseek', false, [NULL, '"offset":', '"whence":'], [NULL, 'int', 'seek_whence']),
+(1, 90, 'mmap', false, [NULL], [NULL]),
 (1, 125, 'mprotect', false, ['"start":', '"len":', '"prot":'], ['address', 'size', 'mmap_protection']),
 (1, 91, 'munmap', false, ['"addr":', '"len":'], ['address', 'size']),
 (1, 45, 'brk', false, ['"brk":'], ['address']),
@@ -534,7 +534,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 146, 'writev', false, [NULL, NULL, '"vlen":'], [NULL, NULL, 'count']),
 (1, 33, 'access', false, [NULL, '"mode":'], [NULL, 'access_mode']),
 (1, 42, 'pipe', false, [NULL], [NULL]),
-(1, 82, 'select', false, ['"n":', NULL, NULL, NULL, NULL], ['int', NULL, NULL, NULL, NULL]),
+(1, 82, 'select', false, [NULL], [NULL]),
 (1, 158, 'sched_yield', false, [], []),
 (1, 163, 'mremap', false, ['"addr":', '"old_len":', '"new_len":', '"flags":', '"new_addr":'], ['address', 'ulong', 'ulong', 'mremap_flags', 'address']),
 (1, 144, 'msync', false, ['"start":', '"len":', '"flags":'], ['address', 'size', 'msync_flags']),
@@ -543,15 +543,15 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 395, 'shmget', false, ['"key":', '"size":', '"shmflg":'], ['int', 'uint', 'int']),
 (1, 397, 'shmat', false, ['"shmid":', NULL, '"shmflg":'], ['int', NULL, 'int']),
 (1, 396, 'shmctl', false, ['"shmid":', '"cmd":', NULL], ['int', 'int', NULL]),
-(1, 41, 'dup', false, [NULL], [NULL]),
-(1, 63, 'dup2', false, [NULL, '"newfd":'], [NULL, 'int']),
+(1, 41, 'dup', false, ['"fd":'], ['fd']),
+(1, 63, 'dup2', false, ['"oldfd":', '"newfd":'], ['fd', 'int']),
 (1, 29, 'pause', false, [], []),
 (1, 162, 'nanosleep', false, [NULL, NULL], [NULL, NULL]),
 (1, 105, 'getitimer', false, ['"which":', NULL], ['itimer_which', NULL]),
 (1, 27, 'alarm', false, ['"seconds":'], ['uint']),
 (1, 104, 'setitimer', false, ['"which":', NULL, NULL], ['itimer_which', NULL, NULL]),
 (1, 20, 'getpid', false, [], []),
-(1, 187, 'sendfile', false, [NULL, NULL, '"offset":', '"count":'], [NULL, NULL, 'offset_pointer2', 'size']),
+(1, 187, 'sendfile', false, [NULL, '"in_fd":', NULL, '"count":'], [NULL, 'fd2', NULL, 'size']),
 (1, 359, 'socket', false, ['"family":', '"type":', '"protocol":'], ['socket_family', 'socket_type', 'int']),
 (1, 362, 'connect', false, [NULL, NULL, '"addrlen":'], [NULL, NULL, 'uint']),
 (1, 369, 'sendto', false, [NULL, NULL, '"len":', '"flags":', NULL, '"addr_len":'], [NULL, NULL, 'size', 'message_flags', NULL, 'uint']),
@@ -581,7 +581,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 400, 'msgsnd', false, ['"msqid":', NULL, '"msgsz":', '"msgflg":'], ['int', NULL, 'uint', 'int']),
 (1, 401, 'msgrcv', false, ['"msqid":', NULL, '"msgsz":', '"msgtyp":', '"msgflg":'], ['int', NULL, 'uint', 'int', 'int']),
 (1, 402, 'msgctl', false, ['"msqid":', '"cmd":', NULL], ['int', 'int', NULL]),
-(1, 55, 'fcntl', false, [NULL, '"cmd":', '"arg":'], [NULL, 'fcntl_command', 'ulong']),
+(1, 55, 'fcntl', false, ['"fd":', '"cmd":', '"arg":'], ['fd', 'fcntl_command', 'ulong']),
 (1, 143, 'flock', false, [NULL, '"cmd":'], [NULL, 'flock_operation']),
 (1, 118, 'fsync', false, [NULL], [NULL]),
 (1, 148, 'fdatasync', false, [NULL], [NULL]),
@@ -653,12 +653,12 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 97, 'setpriority', false, ['"which":', '"who":', '"niceval":'], ['int', 'int', 'int']),
 (1, 154, 'sched_setparam', false, ['"pid":', NULL], ['int', NULL]),
 (1, 155, 'sched_getparam', false, ['"pid":', NULL], ['int', NULL]),
-)dyetrace"
-    R"dyetrace((1, 156, 'sched_setscheduler', false, ['"pid":', '"policy":', NULL], ['int', 'int', NULL]),
+(1, 156, 'sched_setscheduler', false, ['"pid":', '"policy":', NULL], ['int', 'int', NULL]),
 (1, 157, 'sched_getscheduler', false, ['"pid":'], ['int']),
 (1, 159, 'sched_get_priority_max', false, ['"policy":'], ['int']),
 (1, 160, 'sched_get_priority_min', false, ['"policy":'], ['int']),
-(1, 161, 'sched_rr_get_interval', false, ['"pid":', NULL], ['int', NULL]),
+)dyetrace"
+    R"dyetrace((1, 161, 'sched_rr_get_interval', false, ['"pid":', NULL], ['int', NULL]),
 (1, 150, 'mlock', false, ['"start":', '"len":'], ['address', 'size']),
 (1, 151, 'munlock', false, ['"start":', '"len":'], ['address', 'size']),
 (1, 152, 'mlockall', false, ['"flags":'], ['mlockall_flags']),
@@ -738,7 +738,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 267, 'clock_nanosleep', false, ['"which_clock":', '"flags":', NULL, NULL], ['clock_id', 'timer_flags', NULL, NULL]),
 (1, 252, 'exit_group', false, ['"error_code":'], ['int']),
 (1, 256, 'epoll_wait', false, [NULL, NULL, '"maxevents":', '"timeout":'], [NULL, NULL, 'int', 'int']),
-(1, 255, 'epoll_ctl', false, [NULL, '"op":', NULL, NULL], [NULL, 'epoll_operation', NULL, NULL]),
+(1, 255, 'epoll_ctl', false, [NULL, '"op":', '"fd":', NULL], [NULL, 'epoll_operation', 'fd2', NULL]),
 (1, 270, 'tgkill', false, ['"tgid":', '"pid":', '"sig":'], ['int', 'int', 'signal']),
 (1, 271, 'utimes', false, [NULL, NULL], [NULL, NULL]),
 (1, 273, 'vserver', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
@@ -770,7 +770,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 301, 'unlinkat', false, ['"dfd":', NULL, '"flag":'], ['dirfd', NULL, 'at_flags']),
 (1, 302, 'renameat', false, ['"olddfd":', NULL, '"newdfd":', NULL], ['dirfd', NULL, 'dirfd2', NULL]),
 (1, 303, 'linkat', false, ['"olddfd":', NULL, '"newdfd":', NULL, '"flags":'], ['dirfd', NULL, 'dirfd2', NULL, 'at_flags']),
-(1, 304, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd2', NULL]),
+(1, 304, 'symlinkat', false, [NULL, '"newdfd":', NULL], [NULL, 'dirfd', NULL]),
 (1, 305, 'readlinkat', false, ['"dfd":', NULL, NULL, '"bufsiz":'], ['dirfd', NULL, NULL, 'uint']),
 (1, 306, 'fchmodat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'mode']),
 (1, 307, 'faccessat', false, ['"dfd":', NULL, '"mode":'], ['dirfd', NULL, 'access_mode']),
@@ -779,25 +779,25 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 310, 'unshare', false, ['"unshare_flags":'], ['clone_flags']),
 (1, 311, 'set_robust_list', false, [NULL, '"len":'], [NULL, 'uint']),
 (1, 312, 'get_robust_list', false, ['"pid":', NULL, NULL], ['int', NULL, NULL]),
-(1, 313, 'splice', false, [NULL, '"off_in":', NULL, '"off_out":', '"len":', '"flags":'], [NULL, 'offset_pointer', NULL, 'offset_pointer2', 'size', 'splice_flags']),
-(1, 315, 'tee', false, [NULL, NULL, '"len":', '"flags":'], [NULL, NULL, 'size', 'splice_flags']),
+(1, 313, 'splice', false, [NULL, NULL, '"fd_out":', NULL, '"len":', '"flags":'], [NULL, NULL, 'fd2', NULL, 'size', 'splice_flags']),
+(1, 315, 'tee', false, [NULL, '"fdout":', '"len":', '"flags":'], [NULL, 'fd2', 'size', 'splice_flags']),
 (1, 314, 'sync_file_range', false, [NULL, '"offset_low":', '"offset_high":', '"nbytes_low":', '"nbytes_high":', '"flags":'], [NULL, 'offset_low', 'offset_high', 'uint', 'uint', 'sync_file_range_flags']),
-)dyetrace"
-    R"dyetrace((1, 316, 'vmsplice', false, [NULL, NULL, '"nr_segs":', '"flags":'], [NULL, NULL, 'count', 'splice_flags']),
+(1, 316, 'vmsplice', false, [NULL, NULL, '"nr_segs":', '"flags":'], [NULL, NULL, 'count', 'splice_flags']),
 (1, 317, 'move_pages', false, ['"pid":', '"nr_pages":', NULL, NULL, NULL, '"flags":'], ['int', 'uint', NULL, NULL, NULL, 'int']),
 (1, 320, 'utimensat', false, ['"dfd":', NULL, NULL, '"flags":'], ['dirfd', NULL, NULL, 'at_flags']),
-(1, 319, 'epoll_pwait', false, [NULL, NULL, '"maxevents":', '"timeout":', NULL, '"sigsetsize":'], [NULL, NULL, 'int', 'int', NULL, 'uint']),
+)dyetrace"
+    R"dyetrace((1, 319, 'epoll_pwait', false, [NULL, NULL, '"maxevents":', '"timeout":', NULL, '"sigsetsize":'], [NULL, NULL, 'int', 'int', NULL, 'uint']),
 (1, 321, 'signalfd', false, ['"ufd":', NULL, '"sizemask":'], ['int', NULL, 'uint']),
 (1, 322, 'timerfd_create', false, ['"clockid":', '"flags":'], ['clock_id', 'timerfd_flags']),
 (1, 323, 'eventfd', false, ['"count":'], ['uint']),
 (1, 324, 'fallocate', false, [NULL, '"mode":', '"offset_low":', '"offset_high":', '"len_low":', '"len_high":'], [NULL, 'fallocate_mode', 'offset_low', 'offset_high', 'uint', 'uint']),
 (1, 325, 'timerfd_settime', false, ['"ufd":', '"flags":', NULL, NULL], ['int', 'timer_flags', NULL, NULL]),
 (1, 326, 'timerfd_gettime', false, ['"ufd":', NULL], ['int', NULL]),
-(1, 364, 'accept4', false, [NULL, NULL, NULL, '"flags":'], [NULL, NULL, NULL, 'socket_flags']),
+(1, 364, 'accept4', false, ['"fd":', NULL, NULL, '"flags":'], ['fd', NULL, NULL, 'socket_flags']),
 (1, 327, 'signalfd4', false, ['"ufd":', NULL, '"sizemask":', '"flags":'], ['int', NULL, 'uint', 'signalfd_flags']),
 (1, 328, 'eventfd2', false, ['"count":', '"flags":'], ['uint', 'eventfd_flags']),
 (1, 329, 'epoll_create1', false, ['"flags":'], ['epoll_create_flags']),
-(1, 330, 'dup3', false, [NULL, '"newfd":', '"flags":'], [NULL, 'int', 'descriptor_flags']),
+(1, 330, 'dup3', false, ['"oldfd":', '"newfd":', '"flags":'], ['fd', 'int', 'descriptor_flags']),
 (1, 331, 'pipe2', false, [NULL, '"flags":'], [NULL, 'descriptor_flags']),
 (1, 332, 'inotify_init1', false, ['"flags":'], ['inotify_init_flags']),
 (1, 333, 'preadv', false, [NULL, NULL, '"vlen":', '"pos_low":', '"pos_high":'], [NULL, NULL, 'count', 'offset_low', 'offset_high']),
@@ -830,7 +830,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 374, 'userfaultfd', false, ['"flags":'], ['int']),
 (1, 375, 'membarrier', false, ['"cmd":', '"flags":', '"cpu_id":'], ['int', 'uint', 'int']),
 (1, 376, 'mlock2', false, ['"start":', '"len":', '"flags":'], ['uint', 'uint', 'mlock2_flags']),
-(1, 377, 'copy_file_range', false, [NULL, '"off_in":', NULL, '"off_out":', '"len":', '"flags":'], [NULL, 'offset_pointer', NULL, 'offset_pointer2', 'size', 'uint']),
+(1, 377, 'copy_file_range', false, [NULL, NULL, '"fd_out":', NULL, '"len":', '"flags":'], [NULL, NULL, 'fd2', NULL, 'size', 'uint']),
 (1, 378, 'preadv2', false, [NULL, NULL, '"vlen":', '"pos_low":', '"pos_high":', '"flags":'], [NULL, NULL, 'count', 'offset_low', 'offset_high', 'rwf_flags']),
 (1, 379, 'pwritev2', false, [NULL, NULL, '"vlen":', '"pos_low":', '"pos_high":', '"flags":'], [NULL, NULL, 'count', 'offset_low', 'offset_high', 'rwf_flags']),
 (1, 380, 'pkey_mprotect', false, ['"start":', '"len":', '"prot":', '"pkey":'], ['uint', 'uint', 'uint', 'int']),
@@ -853,7 +853,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 435, 'clone3', false, [NULL, '"size":'], [NULL, 'uint']),
 (1, 436, 'close_range', false, ['"fd":', '"max_fd":', '"flags":'], ['uint', 'uint', 'close_range_flags']),
 (1, 437, 'openat2', false, ['"dfd":', NULL, NULL, '"usize":'], ['dirfd', NULL, NULL, 'uint']),
-(1, 438, 'pidfd_getfd', false, [NULL, '"fd":', '"flags":'], [NULL, 'int', 'uint']),
+(1, 438, 'pidfd_getfd', false, ['"pidfd":', '"fd":', '"flags":'], ['fd', 'int', 'uint']),
 (1, 439, 'faccessat2', false, ['"dfd":', NULL, '"mode":', '"flags":'], ['dirfd', NULL, 'access_mode', 'access_at_flags']),
 (1, 440, 'process_madvise', false, ['"pidfd":', NULL, '"vlen":', '"behavior":', '"flags":'], ['int', NULL, 'uint', 'int', 'uint']),
 (1, 441, 'epoll_pwait2', false, [NULL, NULL, '"maxevents":', NULL, NULL, '"sigsetsize":'], [NULL, NULL, 'int', NULL, NULL, 'uint']),
@@ -895,11 +895,11 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 32, 'gtty', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 34, 'nice', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 35, 'ftime', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
-)dyetrace"
-    R"dyetrace((1, 44, 'prof', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
+(1, 44, 'prof', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 48, 'signal', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 53, 'lock', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
-(1, 56, 'mpx', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
+)dyetrace"
+    R"dyetrace((1, 56, 'mpx', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 58, 'ulimit', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 59, 'oldolduname', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 67, 'sigaction', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
@@ -947,8 +947,8 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 214, 'setgid32', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 215, 'setfsuid32', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 216, 'setfsgid32', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
-(1, 221, 'fcntl64', false, [NULL, '"cmd":', '"arg":'], [NULL, 'fcntl_command', 'ulong']),
-(1, 239, 'sendfile64', false, [NULL, NULL, '"offset":', '"count":'], [NULL, NULL, 'offset_pointer2', 'size']),
+(1, 221, 'fcntl64', false, ['"fd":', '"cmd":', '"arg":'], ['fd', 'fcntl_command', 'ulong']),
+(1, 239, 'sendfile64', false, [NULL, '"in_fd":', NULL, '"count":'], [NULL, 'fd2', NULL, 'size']),
 (1, 268, 'statfs64', false, [NULL, '"size":', NULL], [NULL, 'uint', NULL]),
 (1, 269, 'fstatfs64', false, [NULL, '"size":', NULL], [NULL, 'uint', NULL]),
 (1, 272, 'fadvise64_64', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
@@ -989,16 +989,16 @@ CREATE OR REPLACE MACRO _field_word(s, v) AS s.names[list_position(s.numbers, v 
 CREATE OR REPLACE MACRO _bit_words(s, v) AS array_to_string([b.name FOR b IN s.bits
     IF (v & b.bit) = b.bit AND (b.cover = 0 OR (v & s.width & b.cover) <> b.cover)], '|');
 CREATE OR REPLACE MACRO _rest_text(s, rest) AS CASE s.rest WHEN 'hex' THEN CASE WHEN rest <> 0 THEN format('{:#x}', rest) END
-)dyetrace"
-    R"dyetrace(    WHEN 'octal' THEN '0' || lpad(format('{:o}', rest), greatest(2, length(format('{:o}', rest)))::INTEGER, '0') END;
+    WHEN 'octal' THEN '0' || lpad(format('{:o}', rest), greatest(2, length(format('{:o}', rest)))::INTEGER, '0') END;
 CREATE OR REPLACE MACRO _join_words(s, word, bits, rest) AS
     coalesce(nullif(CASE WHEN s.last THEN concat_ws('|', bits, rest, word) ELSE concat_ws('|', word, bits, rest) END, ''), s.zero);
 CREATE OR REPLACE MACRO _set_text(s, v, word) AS CASE WHEN word IS NULL AND s.rest = 'decimal' THEN _signed(v) ELSE
-    '"' || _join_words(s, word, nullif(_bit_words(s, v), ''), _rest_text(s, v & CASE WHEN word IS NULL THEN s.nameless ELSE s.rest_mask END)) || '"' END;
+)dyetrace"
+    R"dyetrace(    '"' || _join_words(s, word, nullif(_bit_words(s, v), ''), _rest_text(s, v & CASE WHEN word IS NULL THEN s.nameless ELSE s.rest_mask END)) || '"' END;
 CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
     WHEN s IS NOT NULL THEN _set_text(s, v, _field_word(s, v))
-    WHEN kind = 'int' OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
-    WHEN kind IN ('long', 'offset') THEN
+    WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
+    WHEN kind IN ('long', 'offset', 'offset_low') THEN
         CASE WHEN v >= 9223372036854775808 THEN (v::HUGEINT - 18446744073709551616)::VARCHAR ELSE v::VARCHAR END
     WHEN kind = 'address' THEN '"' || format('{:#x}', v) || '"'
     ELSE v::VARCHAR END;
@@ -1189,8 +1189,7 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        NULL::UBIGINT AS target_process_id,
        NULL::UBIGINT AS fingerprint,
        NULL::UBIGINT AS unread_bytes,
-)dyetrace"
-    R"dyetrace(       NULL::UBIGINT AS stack_id,
+       NULL::UBIGINT AS stack_id,
        NULL::UBIGINT AS cause_event_id,
        NULL::UBIGINT AS request_id,
        NULL::UBIGINT AS span_id,
@@ -1199,7 +1198,8 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
 FROM raw_part_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
-LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
+)dyetrace"
+    R"dyetrace(LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
@@ -1384,13 +1384,13 @@ COMMENT ON COLUMN events.local_port IS 'own port';
 COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket';
 COMMENT ON COLUMN events.remote_port IS 'its port';
 COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
+COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
 COMMENT ON COLUMN events.target_process_id IS 'process acted on: clone, wait, kill';
 COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved; with --content';
 COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content';
 COMMENT ON COLUMN events.stack_id IS 'stack at the call';
-COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';
 COMMENT ON COLUMN events.request_id IS 'request that it served';
 COMMENT ON COLUMN events.span_id IS 'span that it belongs to';
 COMMENT ON COLUMN events.time_uncertainty_ns IS 'half the width of the interval that holds the cluster time';

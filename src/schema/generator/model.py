@@ -12,7 +12,7 @@ HEADER_BYTES = 16  # record_header: size, type, flags, sequence
 HIDDEN = {"pointer", "path", "path2", "bytes_in", "bytes_out", "iovec_in", "iovec_out", "message_in", "message_out", "messages_in",
           "messages_out", "address_in", "address_out", "fd_pair", "structure_in", "structure_out", "stat_out", "text", "text_out",
           "poll_set", "fd_set", "timespec", "control_blocks", "io_events", "epoll_event", "epoll_events", "open_how", "clone_args",
-          "wait_status", "fd", "fd2"}
+          "wait_status", "fd", "offset_pointer", "offset_pointer2"}
 
 # Column names that would have to be quoted in DuckDB or in the SQL standard.
 RESERVED = set("""all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create
@@ -57,6 +57,11 @@ class Record:
     def size(self):
         return sum(f.size for f in self.fields)
 
+    @property
+    def is_event(self):
+        """A row of `events`; other records of the same stream belong to one."""
+        return self.name.endswith("_event")
+
 
 @dataclass
 class Enum:
@@ -83,16 +88,18 @@ class Syscall:
     special: str | None
     decoded: bool
 
+    def shows(self, argument):
+        """Whether the public column `arguments` has it. A call that makes a descriptor says in `fd` which; the one it was given is here."""
+        return argument.type not in HIDDEN or (argument.type == "fd" and self.returns in ("fd", "fcntl"))
+
 
 @dataclass
 class Column:
     name: str
     type: str
     comment: str
-    sql: str
-    part_sql: str
-    log_sql: str
     group: str
+    sql: dict[str, str]  # by record of the stream events: what fills it from that record; absent: NULL
 
 
 @dataclass
@@ -163,14 +170,18 @@ def check_column_name(name):
         raise SchemaError(f"column {name} is a reserved word")
 
 
-def read_columns():
+def read_columns(records):
+    """`sql` fills a column from a syscall_event, `part_sql` from a part_event, and so on for each record of events/."""
+    keys = {"sql" if r.name == "syscall_event" else r.name.removesuffix("_event") + "_sql": r.name
+            for r in records if r.is_event}
     columns = []
     for group, rows in load_toml(ROOT / "columns.toml").items():
         for row in rows:
             check_column_name(row["name"])
-            null = f"NULL::{row['type']}"
-            columns.append(Column(row["name"], row["type"], row["comment"], row.get("sql", null),
-                                  row.get("part_sql", null), row.get("log_sql", null), group))
+            if unknown := set(row) - {"name", "type", "comment"} - set(keys):
+                raise SchemaError(f"column {row['name']}: {', '.join(sorted(unknown))} belongs to no event")
+            sql = {record: row[key] for key, record in keys.items() if key in row}
+            columns.append(Column(row["name"], row["type"], row["comment"], group, sql))
     return columns
 
 
@@ -249,5 +260,6 @@ class Schema:
 
 
 def load():
-    return Schema(read_enums(), read_records(), read_syscalls(), read_columns(), read_tables(),
+    records = read_records()
+    return Schema(read_enums(), records, read_syscalls(), read_columns(records), read_tables(),
                   load_toml(ROOT / "errors.toml")["errors"], read_flags())

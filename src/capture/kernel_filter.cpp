@@ -1,0 +1,90 @@
+#include "capture/kernel_filter.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstddef>
+
+#include "filter/bpf_compiler.h"
+#include "schema/generated/syscalls.bpf.h"
+// the skeleton uses the types above
+#include "kernel/dyetrace.skel.h"
+
+namespace dyetrace::capture {
+namespace {
+
+// enum program_index of src/kernel/maps.h
+constexpr std::uint32_t kSysExit = 0;
+constexpr std::uint32_t kTaskFilter = 1;
+constexpr std::uint32_t kDropTask = 2;
+constexpr std::uint32_t kFilter = 3;
+constexpr std::uint32_t kWrite = 4;
+
+Result<void> put(const bpf_map* map, std::uint32_t key, const void* value, std::size_t size) {
+    if (bpf_map__update_elem(map, &key, sizeof(key), value, size, BPF_ANY) != 0) {
+        return Error::from_errno(errno, fmt::format("cannot fill the map {}", bpf_map__name(map)));
+    }
+    return {};
+}
+
+Result<base::Fd> load(const std::vector<bpf_insn>& code, int btf_id) {
+    LIBBPF_OPTS(bpf_prog_load_opts,
+                options,
+                .expected_attach_type = BPF_TRACE_RAW_TP,
+                .attach_btf_id = static_cast<__u32>(btf_id));
+    base::Fd program(bpf_prog_load(
+        BPF_PROG_TYPE_TRACING, "dyetrace_filter", "GPL", code.data(), code.size(), &options));
+    if (!program.valid()) {
+        return Error::from_errno(errno, "the kernel refuses the condition's program");
+    }
+    return program;
+}
+
+}  // namespace
+
+Result<KernelFilter> KernelFilter::install(dyetrace_bpf& skeleton,
+                                           const filter::Predicate& predicate,
+                                           const std::string& host) {
+    filter::BpfLayout layout;
+    layout.scratch_map_fd = bpf_map__fd(skeleton.maps.scratches);
+    layout.event_offset = skeleton.rodata->scratch_event_offset;
+    layout.input_offset = skeleton.rodata->scratch_input_offset;
+    layout.program_array_fd = bpf_map__fd(skeleton.maps.programs);
+    layout.host = host;
+    layout.passed_index = kWrite;
+    filter::StringAtoms atoms;
+    const filter::BpfFilter of_event = filter::compile_bpf(predicate, layout, atoms);
+    layout.task_only = true;
+    layout.passed_index = kSysExit;
+    layout.dropped_index = kDropTask;
+    const filter::BpfFilter of_task = filter::compile_bpf(predicate, layout, atoms);
+
+    KernelFilter installed;
+    installed.undecided_ = of_event.undecided;
+    const int btf_id = libbpf_find_vmlinux_btf_id("sys_exit", BPF_TRACE_RAW_TP);
+    if (btf_id < 0) {
+        return Error::from_errno(-btf_id, "cannot find sys_exit in the kernel's types");
+    }
+    for (const auto& [index, code] : {std::pair{kFilter, &of_event.instructions},
+                                      std::pair{kTaskFilter, &of_task.instructions}}) {
+        TRY(base::Fd program, load(*code, btf_id));
+        const int fd = program.get();
+        TRY(put(skeleton.maps.programs, index, &fd, sizeof(fd)));
+        installed.programs_.push_back(std::move(program));
+    }
+    for (const auto& [index, program] : {std::pair{kSysExit, skeleton.progs.sys_exit},
+                                         std::pair{kDropTask, skeleton.progs.drop_task},
+                                         std::pair{kWrite, skeleton.progs.write_selected}}) {
+        const int fd = bpf_program__fd(program);
+        TRY(put(skeleton.maps.programs, index, &fd, sizeof(fd)));
+    }
+    for (std::uint32_t i = 0; i < atoms.atoms().size(); ++i) {
+        TRY(put(skeleton.maps.filter_atoms, i, &atoms.atoms()[i], sizeof(filter_atom)));
+    }
+    skeleton.bss->filter_atom_count = static_cast<std::uint32_t>(atoms.atoms().size());
+    return installed;
+}
+
+}  // namespace dyetrace::capture

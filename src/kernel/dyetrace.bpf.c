@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* All programs as one unit: Debian's libbpf cannot link objects that call the same kernel function (bpf_rdonly_cast). */
+#include "kernel/maps.h"
+
+#include "kernel/attach.bpf.c"
+#include "kernel/filter.bpf.c"
+#include "kernel/name.bpf.c"
+#include "kernel/object.bpf.c"
+#include "kernel/syscall.bpf.c"
+#include "kernel/task.bpf.c"
+
+char LICENSE[] SEC("license") = "GPL";

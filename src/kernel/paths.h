@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Path arguments, as the program gave them, and what they start from.
+ *
+ *   "a/b"     dirfd or working directory     handle of it, names_base
+ *   "/a/b"    root                           none, or handle of it and names_base in a chroot
+ *   ""        AT_EMPTY_PATH                  handle of the very object that dirfd stands for
+ */
+#pragma once
+
+#include "kernel/call.h"
+
+enum path_kind { PATH_NONE, PATH_EMPTY, PATH_RELATIVE, PATH_ABSOLUTE };
+
+/* Attaches a path argument. Read at exit: the call itself has made it resident. */
+static __always_inline enum path_kind attach_argument_path(struct scratch *scratch, __u64 user, __u16 kind)
+{
+	struct attachment_header *header = next_attachment(scratch);
+	enum path_kind result;
+	__u8 *text;
+	long length;
+
+	if (!header || !user)
+		return PATH_NONE;
+	text = (__u8 *)(header + 1);
+	length = bpf_probe_read_user_str(text, PATH_BYTES_MAX, (void *)user);
+	if (length < 1)
+		return PATH_NONE;
+	result = length == 1 ? PATH_EMPTY : text[0] == '/' ? PATH_ABSOLUTE : PATH_RELATIVE;
+	if (filter_loaded)
+		tell_filter_of_path(scratch, text, length - 1, kind == ATTACHMENT_PATH2);
+	finish_attachment(scratch, header, kind, length - 1);
+	return result;
+}
+
+/* execve: what sched_process_exec kept, see task.bpf.c. */
+static __always_inline enum path_kind attach_exec_path(struct scratch *scratch, __u64 task)
+{
+	struct exec_path *kept = bpf_map_lookup_elem(&exec_paths, &task);
+	struct attachment_header *header = next_attachment(scratch);
+	enum path_kind result;
+	__u32 length;
+
+	if (!kept || !header)
+		return PATH_NONE;
+	length = kept->length;
+	if (length >= PATH_BYTES_MAX)
+		length = 0;
+	bpf_probe_read_kernel(header + 1, length, kept->text);
+	result = length == 0 ? PATH_EMPTY : kept->text[0] == '/' ? PATH_ABSOLUTE : PATH_RELATIVE;
+	if (filter_loaded)
+		tell_filter_of_path(scratch, kept->text, length, false);
+	bpf_map_delete_elem(&exec_paths, &task);
+	finish_attachment(scratch, header, ATTACHMENT_PATH, length);
+	return result;
+}
+
+/* The root that absolute paths start from: a handle where it is not the namespace's own, else 0. */
+static __always_inline __u32 see_root(struct scratch *scratch, struct fs_struct *fs)
+{
+	__u64 dentry = (__u64)fs->root.dentry, mount = (__u64)fs->root.mnt, epoch = name_epoch;
+
+	if (scratch->plain_root.dentry == dentry && scratch->plain_root.mount == mount && scratch->plain_root.epoch == epoch)
+		return 0;
+	see_path(scratch, &fs->root);
+	if (scratch->seen.path_hash)
+		return scratch->seen.handle_id;
+	scratch->plain_root.dentry = dentry;
+	scratch->plain_root.mount = mount;
+	scratch->plain_root.epoch = epoch;
+	return 0;
+}
+
+/* Finds what a path starts from: a handle, or 0. */
+static __noinline __u32 see_base(struct scratch *scratch, __u32 kind, bool has_dirfd, __s32 dirfd)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct fs_struct *fs = task->fs;
+
+	if (kind == PATH_NONE || !fs)
+		return 0;
+	if (kind == PATH_ABSOLUTE)
+		return see_root(scratch, fs);
+	if (has_dirfd && dirfd != AT_FDCWD)
+		see_file(scratch, file_of(task, dirfd), 0);
+	else
+		see_path(scratch, &fs->pwd);
+	return scratch->seen.handle_id;
+}
+
+/* chdir, chroot: where the task is now is the object; what a relative path started from is gone. */
+static __always_inline bool fill_new_directory(struct scratch *scratch, struct task_struct *task,
+					       const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	struct fs_struct *fs = task->fs;
+
+	if ((shape->special != SPECIAL_CHDIR && shape->special != SPECIAL_CHROOT) || event->result < 0 || !fs)
+		return false;
+	see_path(scratch, shape->special == SPECIAL_CHROOT ? &fs->root : &fs->pwd);
+	if (!scratch->seen.handle_id)
+		return false;
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, false);
+	event->handle_id = scratch->seen.handle_id;
+	event->present |= SYSCALL_HAS_HANDLE;
+	return true;
+}
+
+static __always_inline void fill_first_path(struct scratch *scratch, struct task_struct *task,
+					    const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	__u64 dirfd = shape->dirfd ? argument(event, shape->dirfd) : 0;
+	enum path_kind kind;
+	__u32 base;
+
+	if (shape->special == SPECIAL_EXEC && event->result >= 0)
+		kind = attach_exec_path(scratch, (__u64)task);
+	else
+		kind = attach_argument_path(scratch, argument(event, shape->path), ATTACHMENT_PATH);
+	if (event->present & SYSCALL_HAS_HANDLE || fill_new_directory(scratch, task, shape))
+		return;
+	/* utimensat and statx: no path at all means the descriptor, too */
+	if (kind == PATH_NONE && shape->dirfd && !argument(event, shape->path) && event->result != -EFAULT)
+		kind = PATH_EMPTY;
+	if (kind == PATH_EMPTY && (!shape->dirfd || event->result == -ENOENT))
+		return;
+	base = see_base(scratch, kind, shape->dirfd, dirfd);
+	if (!base)
+		return;
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, false);
+	event->handle_id = base;
+	event->present |= kind == PATH_EMPTY ? SYSCALL_HAS_HANDLE : SYSCALL_HAS_HANDLE | SYSCALL_HAS_NAMES_BASE;
+}
+
+static __always_inline void fill_second_path(struct scratch *scratch, const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	enum path_kind kind = attach_argument_path(scratch, argument(event, shape->path2), ATTACHMENT_PATH2);
+	__u32 base;
+
+	if (shape->special == SPECIAL_SYMLINK) /* a text; it starts from wherever the link is met */
+		return;
+	base = see_base(scratch, kind, shape->dirfd2, shape->dirfd2 ? argument(event, shape->dirfd2) : 0);
+	if (!base)
+		return;
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, true);
+	event->handle2_id = base;
+	event->present |= SYSCALL_HAS_HANDLE2 | SYSCALL_HAS_NAMES_BASE2;
+}
+
+static __always_inline void fill_paths(struct scratch *scratch, struct task_struct *task,
+				       const volatile struct syscall_shape *shape)
+{
+	if (shape->path)
+		fill_first_path(scratch, task, shape);
+	if (shape->path2)
+		fill_second_path(scratch, shape);
+}

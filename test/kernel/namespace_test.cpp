@@ -1,0 +1,195 @@
+// Mounts, overlayfs, and namespaces of mounts, networks and processes.
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "kernel/rows.h"
+#include "kernel/socket_address.h"
+
+namespace dyetrace::test {
+namespace {
+
+class Namespace : public RowsTest {
+  protected:
+    // Mounts of the program are its own.
+    static void own_mounts() {
+        REQUIRE(unshare(CLONE_NEWNS) == 0);
+        REQUIRE(mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0);
+    }
+    void make_folders(std::initializer_list<const char*> names) {
+        for (const char* name : names) {
+            ASSERT_EQ(mkdir(at(name).c_str(), 0755), 0);
+        }
+    }
+};
+
+TEST_F(Namespace, a_path_goes_through_its_mounts) {
+    make_folders({"disk"});
+    const std::string shown = rows([&] {
+        own_mounts();
+        REQUIRE(mount("none", at("disk").c_str(), "tmpfs", MS_NODEV, nullptr) == 0);
+        REQUIRE(open(at("disk/data").c_str(), O_CREAT | O_WRONLY, 0600) == 3);
+        REQUIRE(umount2(at("disk").c_str(), MNT_DETACH) == 0);
+        REQUIRE(umount2(at("disk").c_str(), 0) < 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        unshare process =0 {"unshare_flags":"CLONE_NEWNS"}
+        mount metadata =0 => / {"flags":"MS_REC|MS_PRIVATE"}
+        mount metadata =0 => ~/disk {"flags":"MS_NODEV"}
+        openat file =3 fd=3 #1 file [tmpfs] ~/disk/data "~/disk/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
+        umount2 metadata =0 ~/disk "~/disk" {"flags":"MNT_DETACH"}
+        umount2 metadata =EINVAL ~/disk "~/disk" {"flags":"0"}
+    )"));
+}
+
+TEST_F(Namespace, a_bind_mount_is_another_name_of_the_same_object) {
+    make_folders({"one", "two"});
+    make_file("one/data", "123");
+    const std::string shown = rows([&] {
+        own_mounts();
+        REQUIRE(mount(at("one").c_str(), at("two").c_str(), nullptr, MS_BIND, nullptr) == 0);
+        REQUIRE(open(at("one/data").c_str(), O_WRONLY) == 3);
+        REQUIRE(open(at("two/data").c_str(), O_WRONLY) == 4);
+        REQUIRE(write(4, "1", 1) == 1);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        unshare process =0 {"unshare_flags":"CLONE_NEWNS"}
+        mount metadata =0 => / {"flags":"MS_REC|MS_PRIVATE"}
+        mount metadata =0 => ~/two {"flags":"MS_BIND"}
+        openat file =3 fd=3 #1 file ~/one/data "~/one/data" O_WRONLY size=3 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+        openat file =4 fd=4 #1 file ~/two/data "~/two/data" O_WRONLY size=3 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+        write file =1 fd=4 #1 file ~/two/data O_WRONLY @0 size=3 1/1 {"count":1}
+    )"));
+}
+
+TEST_F(Namespace, a_recreated_file_of_an_overlay_is_another_object) {
+    make_folders({"base", "lower", "upper", "work", "merged"});
+    const std::string shown = rows([&] {
+        own_mounts();
+        REQUIRE(mount("none", at("base").c_str(), "tmpfs", 0, nullptr) == 0);
+        for (const char* name : {"base/lower", "base/upper", "base/work"}) {
+            REQUIRE(mkdir(at(name).c_str(), 0755) == 0);
+        }
+        const std::string options = "lowerdir=" + at("base/lower") +
+                                    ",upperdir=" + at("base/upper") + ",workdir=" + at("base/work");
+        REQUIRE(mount("none", at("merged").c_str(), "overlay", 0, options.c_str()) == 0);
+        for (int i = 0; i < 2; ++i) {
+            REQUIRE(open(at("merged/data").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0600) == 3);
+            REQUIRE(write(3, "1", 1) == 1);
+            REQUIRE(close(3) == 0);
+            REQUIRE(open(at("merged/data").c_str(), O_RDONLY) == 3);
+            REQUIRE(close(3) == 0);
+            REQUIRE(unlink(at("merged/data").c_str()) == 0);
+        }
+    });
+    EXPECT_EQ(shown, lines(R"(
+        unshare process =0 {"unshare_flags":"CLONE_NEWNS"}
+        mount metadata =0 => / {"flags":"MS_REC|MS_PRIVATE"}
+        mount metadata =0 => ~/base {"flags":"0"}
+        mkdir metadata =0 ~/base/lower "~/base/lower" {"mode":"0755"}
+        mkdir metadata =0 ~/base/upper "~/base/upper" {"mode":"0755"}
+        mkdir metadata =0 ~/base/work "~/base/work" {"mode":"0755"}
+        mount metadata =0 => ~/merged {"flags":"0"}
+        openat file =3 fd=3 #1 file [overlay] ~/merged/data "~/merged/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT|O_EXCL","mode":"0600"}
+        write file =1 fd=3 #1 file [overlay] ~/merged/data O_WRONLY @0 size=1 1/1 {"count":1}
+        close file =0 fd=3 #1 file [overlay] ~/merged/data O_WRONLY
+        openat file =3 fd=3 #1 file [overlay] ~/merged/data "~/merged/data" O_RDONLY size=1 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        close file =0 fd=3 #1 file [overlay] ~/merged/data O_RDONLY
+        unlink metadata =0 ~/merged/data "~/merged/data"
+        openat file =3 fd=3 #2 file [overlay] ~/merged/data "~/merged/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT|O_EXCL","mode":"0600"}
+        write file =1 fd=3 #2 file [overlay] ~/merged/data O_WRONLY @0 size=1 1/1 {"count":1}
+        close file =0 fd=3 #2 file [overlay] ~/merged/data O_WRONLY
+        openat file =3 fd=3 #2 file [overlay] ~/merged/data "~/merged/data" O_RDONLY size=1 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        close file =0 fd=3 #2 file [overlay] ~/merged/data O_RDONLY
+        unlink metadata =0 ~/merged/data "~/merged/data"
+    )"));
+}
+
+TEST_F(Namespace, a_mount_that_moves_takes_its_files_along) {
+    make_folders({"disk", "other"});
+    const std::string shown = rows([&] {
+        own_mounts();
+        REQUIRE(mount("none", at("disk").c_str(), "tmpfs", 0, nullptr) == 0);
+        REQUIRE(open(at("disk/data").c_str(), O_CREAT | O_WRONLY, 0600) == 3);
+        REQUIRE(
+            syscall(
+                SYS_move_mount, AT_FDCWD, at("disk").c_str(), AT_FDCWD, at("other").c_str(), 0) ==
+            0);
+        REQUIRE(write(3, "1", 1) == 1);
+        REQUIRE(chdir(at("other").c_str()) == 0);
+        REQUIRE(mkdir("old", 0700) == 0);
+        REQUIRE(syscall(SYS_pivot_root, ".", "old") == 0);
+        REQUIRE(write(3, "1", 1) == 1);
+        REQUIRE(open("/data", O_WRONLY) == 4);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        unshare process =0 {"unshare_flags":"CLONE_NEWNS"}
+        mount metadata =0 => / {"flags":"MS_REC|MS_PRIVATE"}
+        mount metadata =0 => ~/disk {"flags":"0"}
+        openat file =3 fd=3 #1 file [tmpfs] ~/disk/data "~/disk/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
+        move_mount metadata =0 ~/disk "~/disk" => ~/other {"from_dfd":"AT_FDCWD","to_dfd":"AT_FDCWD","flags":0}
+        write file =1 fd=3 #1 file [tmpfs] ~/other/data O_WRONLY @0 size=1 1/1 {"count":1}
+        chdir metadata =0 #2 directory [tmpfs] ~/other "~/other"
+        mkdir metadata =0 [tmpfs] ~/other/old "old" {"mode":"0700"}
+        pivot_root metadata =0 [tmpfs] ~/other "." => ~/other/old
+        write file =1 fd=3 #1 file [tmpfs] /data O_WRONLY @1 size=2 1/1 {"count":1}
+        openat file =4 fd=4 #1 file [tmpfs] /data "/data" O_WRONLY size=2 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+    )"));
+}
+
+TEST_F(Namespace, a_network_namespace_has_addresses_of_its_own) {
+    const Trace trace = record([&] {
+        REQUIRE(socket(AF_INET, SOCK_DGRAM, 0) == 3);
+        REQUIRE(unshare(CLONE_NEWNET) == 0);
+        REQUIRE(socket(AF_INET, SOCK_DGRAM, 0) == 4);
+        REQUIRE(write(3, "", 0) < 0);
+    });
+    const Event before = trace.nth("socket", 0), after = trace.nth("socket", 1);
+    EXPECT_NE(before.task()->network_namespace, after.task()->network_namespace);
+    EXPECT_EQ(before.task()->process_id, after.task()->process_id);
+    ASSERT_TRUE(before.object() != nullptr && after.object() != nullptr);
+    ASSERT_TRUE(before.object()->socket && after.object()->socket);
+    EXPECT_EQ(before.object()->socket->network_namespace, before.task()->network_namespace);
+    EXPECT_EQ(after.object()->socket->network_namespace, after.task()->network_namespace);
+    // a socket stays where it was made
+    EXPECT_EQ(trace.only("write").object()->socket->network_namespace,
+              before.task()->network_namespace);
+}
+
+TEST_F(Namespace, a_namespace_that_is_a_file_is_named_by_its_kind) {
+    const std::string shown = rows([] {
+        REQUIRE(open("/proc/self/ns/net", O_RDONLY) == 3);
+        REQUIRE(setns(3, CLONE_NEWNET) == 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        openat file =3 fd=3 #1 anonymous [nsfs] anon_inode:net "/proc/self/ns/net" O_RDONLY {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        setns process =0 fd=3 #1 anonymous [nsfs] anon_inode:net O_RDONLY {"flags":"CLONE_NEWNET"}
+    )"));
+}
+
+TEST_F(Namespace, a_process_namespace_has_numbers_of_its_own) {
+    const Trace trace = record([&] {
+        const auto child =
+            static_cast<pid_t>(syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0));
+        if (child == 0) {
+            REQUIRE(getpid() == 1);
+            _exit(0);
+        }
+        REQUIRE(waitpid(child, nullptr, 0) == child);
+    });
+    const Event inside = trace.only("getpid");
+    EXPECT_EQ(inside.result(), 1);
+    EXPECT_EQ(inside.task()->pid_in_namespace, 1u);
+    EXPECT_EQ(inside.task()->pid, static_cast<std::uint32_t>(trace.only("clone").result()));
+    EXPECT_NE(inside.task()->pid_namespace, trace.only("clone").task()->pid_namespace);
+}
+
+}  // namespace
+}  // namespace dyetrace::test

@@ -1,0 +1,138 @@
+// Names at the limits, names that are no text, and objects whose names change.
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/rows.h"
+
+namespace dyetrace::test {
+namespace {
+
+class OddNames : public RowsTest {};
+
+TEST_F(OddNames, a_path_of_4095_bytes) {
+    make_file("data", "123");
+    std::string path = at("");
+    while (path.size() + 4 < 4095) {
+        path += path.size() % 2 == 4095 % 2 ? "./" : "/";
+    }
+    path += "data";
+    ASSERT_EQ(path.size(), 4095u);
+    const Trace trace = record([&] {
+        REQUIRE(open(path.c_str(), O_RDONLY) == 3);
+        REQUIRE(access(path.c_str(), F_OK) == 0);
+        REQUIRE(access((path + "x").c_str(), F_OK) < 0);
+    });
+    EXPECT_EQ(trace.only("openat").argument_path(), path);
+    EXPECT_EQ(trace.only("openat").path(), at("data"));
+    EXPECT_EQ(trace.first("access").argument_path(), path);
+    EXPECT_EQ(trace.last("access").error(), "ENAMETOOLONG");
+}
+
+TEST_F(OddNames, sixteen_folders_with_the_longest_names) {
+    const std::string name(255, 'n');
+    std::string path = at("");
+    path.pop_back();
+    ASSERT_EQ(chdir(path.c_str()), 0);
+    while (path.size() + 1 + name.size() < 4096) {
+        ASSERT_EQ(mkdir(name.c_str(), 0755), 0);
+        ASSERT_EQ(chdir(name.c_str()), 0);
+        path += "/" + name;
+    }
+    const Trace trace = record([&] {
+        REQUIRE(open("data", O_CREAT | O_WRONLY, 0600) == 3);
+        REQUIRE(open((name + "n").c_str(), O_CREAT | O_WRONLY, 0600) < 0);
+        REQUIRE(open(path.c_str(), O_DIRECTORY) == 4);
+    });
+    ASSERT_EQ(chdir("/"), 0);
+    EXPECT_EQ(trace.nth("openat", 0).path(), path + "/data");
+    EXPECT_EQ(trace.nth("openat", 1).error(), "ENAMETOOLONG");
+    EXPECT_EQ(trace.nth("openat", 1).argument_path(), name + "n");
+    EXPECT_EQ(trace.nth("openat", 2).path(), path);
+}
+
+TEST_F(OddNames, bytes_that_are_no_text_are_escaped) {
+    const std::string shown = rows([&] {
+        REQUIRE(open(at("latin\xe4").c_str(), O_CREAT | O_WRONLY, 0600) == 3);
+        REQUIRE(open(at("\x1b[31mred\a").c_str(), O_CREAT | O_WRONLY, 0600) == 4);
+        REQUIRE(open(at("line\nbreak\\").c_str(), O_CREAT | O_WRONLY, 0600) == 5);
+        REQUIRE(open(at("日本").c_str(), O_CREAT | O_WRONLY, 0600) == 6);
+        REQUIRE(rename(at("latin\xe4").c_str(), at("\xff\xfe").c_str()) == 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        openat file =3 fd=3 #1 file ~/latin\xe4 "~/latin\xe4" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
+        openat file =4 fd=4 #2 file ~/<1b>[31mred<07> "~/<1b>[31mred<07>" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
+        openat file =5 fd=5 #3 file ~/line<0a>break\\ "~/line<0a>break\\" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
+        openat file =6 fd=6 #4 file ~/日本 "~/日本" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
+        rename metadata =0 ~/latin\xe4 "~/latin\xe4" => ~/\xff\xfe
+    )"));
+}
+
+TEST_F(OddNames, a_rename_keeps_the_object_and_its_new_path_counts) {
+    ASSERT_EQ(mkdir(at("a").c_str(), 0755), 0);
+    ASSERT_EQ(mkdir(at("a/b").c_str(), 0755), 0);
+    make_file("a/b/data", "");
+    const std::string shown = rows([&] {
+        REQUIRE(open(at("a/b/data").c_str(), O_WRONLY) == 3);
+        REQUIRE(write(3, "1", 1) == 1);
+        REQUIRE(rename(at("a/b/data").c_str(), at("a/b/other").c_str()) == 0);
+        REQUIRE(write(3, "2", 1) == 1);
+        REQUIRE(rename(at("a").c_str(), at("z").c_str()) == 0);
+        REQUIRE(write(3, "3", 1) == 1);
+        REQUIRE(open(at("z/b/other").c_str(), O_WRONLY) == 4);
+        REQUIRE(rename(at("z/b/other").c_str(), at("up").c_str()) == 0);
+        REQUIRE(close(3) == 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        openat file =3 fd=3 #1 file ~/a/b/data "~/a/b/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+        write file =1 fd=3 #1 file ~/a/b/data O_WRONLY @0 size=1 1/1 {"count":1}
+        rename metadata =0 ~/a/b/data "~/a/b/data" => ~/a/b/other
+        write file =1 fd=3 #1 file ~/a/b/other O_WRONLY @1 size=2 1/1 {"count":1}
+        rename metadata =0 ~/a "~/a" => ~/z
+        write file =1 fd=3 #1 file ~/z/b/other O_WRONLY @2 size=3 1/1 {"count":1}
+        openat file =4 fd=4 #1 file ~/z/b/other "~/z/b/other" O_WRONLY size=3 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+        rename metadata =0 ~/z/b/other "~/z/b/other" => ~/up
+        close file =0 fd=3 #1 file ~/up O_WRONLY
+    )"));
+}
+
+TEST_F(OddNames, hard_links_are_one_object_with_several_names) {
+    make_file("a", "");
+    ASSERT_EQ(link(at("a").c_str(), at("b").c_str()), 0);
+    const std::string shown = rows([&] {
+        REQUIRE(open(at("a").c_str(), O_WRONLY) == 3);
+        REQUIRE(open(at("b").c_str(), O_WRONLY) == 4);
+        REQUIRE(write(3, "1", 1) == 1);
+        REQUIRE(write(4, "2", 1) == 1);
+        REQUIRE(unlink(at("a").c_str()) == 0);
+        REQUIRE(write(3, "3", 1) == 1);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        openat file =3 fd=3 #1 file ~/a "~/a" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+        openat file =4 fd=4 #1 file ~/b "~/b" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+        write file =1 fd=3 #1 file ~/a O_WRONLY @0 size=1 1/1 {"count":1}
+        write file =1 fd=4 #1 file ~/b O_WRONLY @0 size=1 1/1 {"count":1}
+        unlink metadata =0 ~/a "~/a"
+        write file =1 fd=3 #1 file ~/a O_WRONLY @1 size=2 1/1 {"count":1}
+    )"));
+}
+
+TEST_F(OddNames, a_symbolic_link_leads_to_the_object) {
+    make_file("a", "");
+    ASSERT_EQ(symlink("a", at("link").c_str()), 0);
+    const std::string shown = rows([&] {
+        REQUIRE(open(at("link").c_str(), O_WRONLY) == 3);
+        REQUIRE(open(at("a").c_str(), O_WRONLY) == 4);
+        REQUIRE(open(at("link").c_str(), O_WRONLY | O_NOFOLLOW) < 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        openat file =3 fd=3 #1 file ~/a "~/link" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+        openat file =4 fd=4 #1 file ~/a "~/a" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+        openat file =ELOOP ~/link "~/link" {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_NOFOLLOW","mode":"000"}
+    )"));
+}
+
+}  // namespace
+}  // namespace dyetrace::test

@@ -1,0 +1,160 @@
+// socket, socketpair, bind, listen, accept, accept4, connect, getsockname, getpeername, shutdown, getsockopt, setsockopt.
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "kernel/rows.h"
+#include "kernel/socket_address.h"
+
+namespace dyetrace::test {
+namespace {
+
+class Socket : public RowsTest {};
+
+TEST_F(Socket, a_tcp_connection_from_socket_to_shutdown) {
+    const std::string shown = rows([&] {
+        const int on = 1;
+        int value = 0;
+        socklen_t length = sizeof(value);
+        REQUIRE(socket(AF_INET, SOCK_STREAM, 0) == 3);
+        REQUIRE(setsockopt(3, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0);
+        REQUIRE(Address::loopback(0).bind(3) == 0);
+        REQUIRE(listen(3, 5) == 0);
+        const Address server = Address::of(3);
+        REQUIRE(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP) == 4);
+        REQUIRE(server.connect(4) == 0);
+        REQUIRE(accept(3, nullptr, nullptr) == 5);
+        REQUIRE(getsockopt(5, IPPROTO_TCP, TCP_NODELAY, &value, &length) == 0);
+        Address::peer_of(5);
+        REQUIRE(server.connect(4) < 0);
+        REQUIRE(shutdown(4, SHUT_WR) == 0);
+        REQUIRE(shutdown(5, SHUT_RDWR) == 0);
+        REQUIRE(close(5) == 0);
+        REQUIRE(close(4) == 0);
+        REQUIRE(close(3) == 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET","type":"SOCK_STREAM","protocol":0}
+        setsockopt network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"level":"SOL_SOCKET","optname":"SO_REUSEADDR","optlen":4}
+        bind network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port2 {"addrlen":16}
+        listen network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > - {"backlog":5}
+        getsockname network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port1
+        socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET","type":"SOCK_STREAM|SOCK_CLOEXEC","protocol":6}
+        connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port1 connection1 {"addrlen":16}
+        accept network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR => #1 socket:[N] 127.0.0.1:port1 > 127.0.0.1:port3 connection1 {"fd":3}
+        getsockopt network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port3 connection1 {"level":"SOL_TCP","optname":"TCP_NODELAY"}
+        getpeername network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port3 connection1
+        connect network =EISCONN fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port1 connection1 {"addrlen":16}
+        shutdown network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port1 connection1 {"how":"SHUT_WR"}
+        shutdown network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port3 {"how":"SHUT_RDWR"}
+        close file =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port3
+        close file =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port1
+        close file =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > -
+    )"));
+}
+
+TEST_F(Socket, a_connection_over_ipv6_with_a_nonblocking_end) {
+    const std::string shown = rows([&] {
+        Address peer;
+        REQUIRE(socket(AF_INET6, SOCK_STREAM, 0) == 3);
+        REQUIRE(Address::loopback6(0).bind(3) == 0);
+        REQUIRE(listen(3, 5) == 0);
+        const Address server = Address::of(3);
+        REQUIRE(socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0) == 4);
+        REQUIRE(server.connect(4) < 0);
+        REQUIRE(accept4(3, peer.get(), &peer.length(), SOCK_NONBLOCK | SOCK_CLOEXEC) == 5);
+        REQUIRE(accept4(3, nullptr, nullptr, 77) < 0);
+        REQUIRE(send(4, "abc", 3, 0) == 3);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET6","type":"SOCK_STREAM","protocol":0}
+        bind network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > ::1:port2 {"addrlen":28}
+        listen network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > - {"backlog":5}
+        getsockname network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > ::1:port1
+        socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK {"family":"AF_INET6","type":"SOCK_STREAM|SOCK_NONBLOCK","protocol":0}
+        connect network =EINPROGRESS fd=4 #2 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK ::1:port3 > ::1:port1 connection1 {"addrlen":28}
+        accept4 network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK => #1 socket:[N] ::1:port1 > ::1:port3 connection1 {"fd":3,"flags":"SOCK_CLOEXEC|SOCK_NONBLOCK"}
+        accept4 network =EINVAL fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > - {"fd":3,"flags":"0x4d"}
+        sendto network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK 3/3 ::1:port3 > ::1:port1 connection1 stream@0 {"len":3,"flags":"0","addr_len":0}
+    )"));
+}
+
+TEST_F(Socket, errors_tell_what_was_tried) {
+    const std::string shown = rows([&] {
+        REQUIRE(socket(AF_INET, SOCK_STREAM, 0) == 3);
+        REQUIRE(Address::loopback(1).connect(3) < 0);
+        REQUIRE(Address::of_text("192.0.2.1", 99).bind(3) < 0);
+        REQUIRE(socket(77, SOCK_STREAM, 0) < 0);
+        REQUIRE(listen(99, 1) < 0);
+        REQUIRE(open("/dev/null", O_RDONLY) == 4);
+        REQUIRE(listen(4, 1) < 0);
+        REQUIRE(shutdown(3, SHUT_RD) < 0);
+        REQUIRE(setsockopt(3, SOL_SOCKET, 9999, nullptr, 0) < 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET","type":"SOCK_STREAM","protocol":0}
+        connect network =ECONNREFUSED fd=3 #1 socket [sockfs] socket:[N] O_RDWR - > 127.0.0.1:port1 {"addrlen":16}
+        bind network =EADDRNOTAVAIL fd=3 #1 socket [sockfs] socket:[N] O_RDWR - > 192.0.2.1:port2 {"addrlen":16}
+        socket network =EAFNOSUPPORT {"family":"0x4d","type":"SOCK_STREAM","protocol":0}
+        listen network =EBADF fd=99 {"backlog":1}
+        openat file =4 fd=4 #2 character_device [devtmpfs] /dev/null "/dev/null" O_RDONLY {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        listen network =ENOTSOCK fd=4 #2 character_device [devtmpfs] /dev/null O_RDONLY {"backlog":1}
+        shutdown network =ENOTCONN fd=3 #1 socket [sockfs] socket:[N] O_RDWR - > 127.0.0.1 {"how":"SHUT_RD"}
+        setsockopt network =EINVAL fd=3 #1 socket [sockfs] socket:[N] O_RDWR - > 127.0.0.1 {"level":"SOL_SOCKET","optname":"0x270f","optlen":0}
+    )"));
+}
+
+TEST_F(Socket, unix_sockets_are_named_by_their_path) {
+    const std::string shown = rows([&] {
+        REQUIRE(socket(AF_UNIX, SOCK_STREAM, 0) == 3);
+        REQUIRE(Address::unix_path(at("socket")).bind(3) == 0);
+        REQUIRE(listen(3, 5) == 0);
+        REQUIRE(socket(AF_UNIX, SOCK_STREAM, 0) == 4);
+        REQUIRE(Address::unix_path(at("socket")).connect(4) == 0);
+        REQUIRE(accept(3, nullptr, nullptr) == 5);
+        REQUIRE(write(4, "abc", 3) == 3);
+        REQUIRE(socket(AF_UNIX, SOCK_DGRAM, 0) == 6);
+        REQUIRE(Address::abstract("dyetrace test").bind(6) == 0);
+        REQUIRE(socket(AF_UNIX, SOCK_SEQPACKET, 0) == 7);
+        REQUIRE(Address::unix_path(at("none")).connect(7) < 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
+        bind network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR - > ~/socket {"addrlen":30}
+        listen network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR {"backlog":5}
+        socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
+        connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR - > ~/socket {"addrlen":30}
+        accept network =5 fd=5 #3 socket [sockfs] ~/socket O_RDWR => #1 ~/socket {"fd":3}
+        write network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"count":3}
+        socket network =6 fd=6 #4 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
+        bind network =0 fd=6 #4 socket [sockfs] @dyetrace test O_RDWR - > @dyetrace test {"addrlen":16}
+        socket network =7 fd=7 #5 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_SEQPACKET","protocol":0}
+        connect network =ENOENT fd=7 #5 socket [sockfs] socket:[N] O_RDWR - > ~/none {"addrlen":28}
+    )"));
+}
+
+TEST_F(Socket, a_pair_has_two_ends) {
+    const std::string shown = rows([&] {
+        int ends[2];
+        char buffer[8];
+        REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+        REQUIRE(write(3, "abc", 3) == 3);
+        REQUIRE(read(4, buffer, 8) == 3);
+        REQUIRE(close(3) == 0);
+        REQUIRE(read(4, buffer, 8) == 0);
+        REQUIRE(send(4, "abc", 3, MSG_NOSIGNAL) < 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        socketpair network =0 {"family":"AF_UNIX","type":"SOCK_STREAM|SOCK_CLOEXEC","protocol":0}
+        write network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"count":3}
+        read network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/8 {"count":8}
+        close file =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR
+        read network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 0/8 {"count":8}
+        sendto network =EPIPE fd=4 #2 socket [sockfs] socket:[N] O_RDWR -/3 {"len":3,"flags":"MSG_NOSIGNAL","addr_len":0}
+    )"));
+}
+
+}  // namespace
+}  // namespace dyetrace::test

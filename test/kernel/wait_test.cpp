@@ -1,0 +1,124 @@
+// futex, nanosleep, clock_nanosleep, pause, rt_sigsuspend, rt_sigtimedwait; what a signal interrupts.
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+#include "kernel/rows.h"
+
+namespace dyetrace::test {
+namespace {
+
+class Wait : public RowsTest {
+  protected:
+    static void on_alarm(int flags) {
+        struct sigaction action {};
+        action.sa_handler = [](int) {};
+        action.sa_flags = flags;
+        sigaction(SIGALRM, &action, nullptr);
+    }
+    static void alarm_in_ms(long ms) {
+        const itimerval soon{{0, 0}, {0, ms * 1000}};
+        setitimer(ITIMER_REAL, &soon, nullptr);
+    }
+};
+
+TEST_F(Wait, sleeping_is_waiting) {
+    const Trace trace = record([&] {
+        const timespec short_time{0, 3'000'000};
+        REQUIRE(syscall(SYS_nanosleep, &short_time, nullptr) == 0);
+        REQUIRE(syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &short_time, nullptr) == 0);
+        const timespec wrong{0, -1};
+        REQUIRE(syscall(SYS_nanosleep, &wrong, nullptr) < 0);
+    });
+    EXPECT_EQ(rows(trace), lines(R"(
+        nanosleep wait =0
+        clock_nanosleep wait =0 {"which_clock":"CLOCK_MONOTONIC","flags":"0"}
+        nanosleep wait =EINVAL
+    )"));
+    EXPECT_GE(trace.first("nanosleep").duration_ns().value(), 3'000'000);
+    EXPECT_GT(trace.first("nanosleep").raw().off_cpu_ns, 1'000'000u);
+}
+
+TEST_F(Wait, a_futex_names_its_operation) {
+    const std::string shown = rows([&] {
+        const timespec short_time{0, 1'000'000};
+        static int word = 7;
+        REQUIRE(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 8, nullptr, nullptr, 0) < 0);
+        REQUIRE(syscall(SYS_futex, &word, FUTEX_WAIT, 7, &short_time, nullptr, 0) < 0);
+        REQUIRE(syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0) == 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        futex wait =EAGAIN {"uaddr":"0x*","op":"FUTEX_WAIT_PRIVATE","val":8,"utime":0,"uaddr2":"0x0","val3":0}
+        futex wait =ETIMEDOUT {"uaddr":"0x*","op":"FUTEX_WAIT","val":7,"utime":*,"uaddr2":"0x0","val3":0}
+        futex wait =0 {"uaddr":"0x*","op":"FUTEX_WAKE","val":1,"utime":0,"uaddr2":"0x0","val3":0}
+    )"));
+}
+
+TEST_F(Wait, a_signal_ends_a_wait) {
+    const std::string shown = rows([&] {
+        sigset_t none, alarm;
+        sigemptyset(&none);
+        sigemptyset(&alarm);
+        sigaddset(&alarm, SIGALRM);
+        on_alarm(0);
+        alarm_in_ms(20);
+        REQUIRE(pause() < 0);
+        alarm_in_ms(20);
+        REQUIRE(sigsuspend(&none) < 0);
+        REQUIRE(sigprocmask(SIG_BLOCK, &alarm, nullptr) == 0);
+        alarm_in_ms(5);
+        const timespec second{1, 0};
+        REQUIRE(syscall(SYS_rt_sigtimedwait, &alarm, nullptr, &second, 8) == SIGALRM);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        rt_sigaction process =0 {"sig":"SIGALRM","sigsetsize":8}
+        setitimer other =0 {"which":"ITIMER_REAL"}
+        pause wait =ERESTARTNOHAND
+        rt_sigreturn other =EINTR
+        setitimer other =0 {"which":"ITIMER_REAL"}
+        rt_sigsuspend wait =ERESTARTNOHAND {"sigsetsize":8}
+        rt_sigreturn other =EINTR
+        rt_sigprocmask process =0 {"how":"SIG_BLOCK","sigsetsize":8}
+        setitimer other =0 {"which":"ITIMER_REAL"}
+        rt_sigtimedwait wait =14 {"sigsetsize":8}
+    )"));
+}
+
+TEST_F(Wait, an_interrupted_read_fails_or_is_begun_again) {
+    const Trace trace = record([&] {
+        char buffer[8];
+        int ends[2];
+        REQUIRE(pipe(ends) == 0);
+        on_alarm(0);
+        alarm_in_ms(20);
+        REQUIRE(read(3, buffer, 8) < 0 && errno == EINTR);
+        on_alarm(SA_RESTART);
+        alarm_in_ms(20);
+        const pid_t writer = fork();
+        if (writer == 0) {
+            const timespec later{0, 100'000'000};
+            nanosleep(&later, nullptr);
+            REQUIRE(write(4, "abc", 3) == 3);
+            _exit(0);
+        }
+        REQUIRE(read(3, buffer, 8) == 3);
+    });
+    std::string reads;
+    for (const std::string& row : split_rows(rows(trace))) {
+        reads += row.starts_with("read ") ? row : "";
+    }
+    EXPECT_EQ(reads, lines(R"(
+        read pipe =ERESTARTSYS fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY -/8 {"count":8}
+        read pipe =ERESTARTSYS fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY -/8 {"count":8}
+        read pipe =3 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY 3/8 {"count":8}
+    )"));
+}
+
+}  // namespace
+}  // namespace dyetrace::test

@@ -3,10 +3,9 @@
 import os
 import re
 import shutil
-import subprocess
 
 import servers
-from tracers import DYETRACE, EMPTY, LOAD, TRACERS, UNTRACED, Said, folder_bytes, output_of
+from tracers import DYETRACE, EMPTY, LOAD, TRACERS, UNTRACED, Recording, Said, folder_bytes, output_of
 
 # One of each kind: no object, a file, a device, a pipe. The name for strace's filter behind it.
 CALLS = {"getppid": "getppid", "pread": "pread64", "write": "write", "pipe": "read,write"}
@@ -57,37 +56,17 @@ def loop(folder, rounds, median):
                 ["", *CALLS, "call/floor's", "added/floor's", "bytes/call", "lost"], rows)
 
 
-class WholeSystem:
-    """`dyetrace record -a` around a load, as Falco and others watch."""
-
-    def __init__(self, folder):
-        self.path = os.path.join(folder, "whole")
-
-    def __enter__(self):
-        self.process = subprocess.Popen([DYETRACE, "record", "-a", "-o", self.path], stderr=subprocess.PIPE, text=True)
-        while not os.path.exists(os.path.join(self.path, "segment-000001.seg")):
-            if self.process.poll() is not None:
-                raise RuntimeError(self.process.stderr.read())
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        _, said = self.process.communicate(timeout=300)
-        self.said = Said(said)
-        self.bytes = folder_bytes(self.path)
-        shutil.rmtree(self.path)
-
-
-def throughput(title, folder, rounds, median, measure):
+def throughput(title, folder, rounds, median, measure, *options):
     """`measure()` gives {name: operations per second}; with and without in turn."""
     alone, watched, said = {}, {}, []
     for _ in range(rounds):
         for name, value in measure().items():
             alone.setdefault(name, []).append(value)
-        with WholeSystem(folder) as recording:
+        with Recording(os.path.join(folder, "whole"), "-a", *options) as recording:
             for name, value in measure().items():
                 watched.setdefault(name, []).append(value)
         said.append(recording)
+        shutil.rmtree(recording.path)
     rows = [[name, f"{median(alone[name]):,.0f}", f"{median(watched[name]):,.0f}",
              f"{median(watched[name]) / median(alone[name]):.2f}"] for name in alone]
     print_table(f"{title}, whole system recorded, median of {rounds}", ["", "alone /s", "recorded /s", "ratio"], rows)
@@ -138,11 +117,9 @@ def storage(folder, rounds, median):
     with start_pgbench(folder) as server:
         server.run("pgbench", "-i", "-q", "-s", str(PGBENCH_SCALE))
         trace = os.path.join(folder, "tpcb")
-        recorder = subprocess.Popen([DYETRACE, "record", "--no-seal", "-p", str(server.pid), "-o", trace], stderr=subprocess.PIPE,
-                                    text=True)
-        run_pgbench(server, "TPC-B", 2 * PGBENCH_S)
-        recorder.terminate()
-        rows.append(["pgbench TPC-B, the server", *stored(trace, Said(recorder.communicate(timeout=300)[1]), rounds, median)])
+        with Recording(trace, "--no-seal", "-p", str(server.pid)) as recording:
+            run_pgbench(server, "TPC-B", 2 * PGBENCH_S)
+        rows.append(["pgbench TPC-B, the server", *stored(trace, recording.said, rounds, median)])
     shutil.rmtree(server.folder)
     trace = os.path.join(folder, "reads")
     _, said = output_of([DYETRACE, "record", "--no-seal", "--ring", "256M", "-o", trace, "--", LOAD, "pread", "2000000"])

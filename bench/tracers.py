@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build-bench")
@@ -60,6 +61,36 @@ class Said:
         self.memory_bytes = float(cpu[3]) * self.MEMORY_UNITS[cpu[4]]
 
 
+class Recording:
+    """`dyetrace record` beside a load: it listens when the block begins and has ended when the block has."""
+
+    HEADER_BYTES = 64  # of a segment; its coverage follows when all programs are attached
+
+    def __init__(self, path, *arguments):
+        self.path, self.arguments = path, arguments
+
+    def __enter__(self):
+        command = [DYETRACE, "record", "-o", self.path, *self.arguments]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        while not self.listens():
+            if self.process.poll() is not None:
+                raise RuntimeError(self.process.stderr.read())
+            time.sleep(0.05)
+        return self
+
+    def listens(self):
+        try:
+            return os.path.getsize(os.path.join(self.path, "segment-000001.seg")) > self.HEADER_BYTES
+        except FileNotFoundError:
+            return False
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        _, said = self.process.communicate(timeout=PATIENCE_S)
+        self.said = Said(said)
+        self.bytes = folder_bytes(self.path)
+
+
 class Tracer:
     """`run(command, folder)` gives the command's stdout, how many calls the tracer lost, and how many bytes it kept."""
 
@@ -106,16 +137,12 @@ class Elsewhere(Tracer):
     def run(self, command, folder, call=""):
         out = os.path.join(folder, "out")
         idle = subprocess.Popen(["sleep", "infinity"])
-        recorder = subprocess.Popen([DYETRACE, "record", "--no-seal", "-o", out, "-p", str(idle.pid)], stderr=subprocess.DEVNULL)
         try:
-            while not os.path.exists(out + "/segment-000001.seg"):
-                if recorder.poll() is not None:
-                    raise RuntimeError("the recorder ended")
-            stdout, _ = output_of(command)
+            with Recording(out, "--no-seal", "-p", str(idle.pid)):
+                stdout, _ = output_of(command)
         finally:
             idle.kill()
             idle.wait()
-            recorder.wait()
             shutil.rmtree(out, ignore_errors=True)
         return stdout, 0, 0
 

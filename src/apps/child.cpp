@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/file.h"
 #include "base/log.h"
 
 namespace dyetrace::apps {
@@ -20,6 +21,9 @@ namespace {
 using base::Fd;
 constexpr int kNotFound = 127;  // exit status of a shell for a command that is not there
 constexpr int kNotRunnable = 126;
+constexpr int kGateLookUs = 200;
+constexpr int kGateWaitMaxUs = 30'000'000;  // on a machine that is busy beyond measure
+constexpr std::size_t kStatBytesMax = 4096;
 
 struct Pipe {
     Fd read, write;
@@ -79,6 +83,24 @@ Result<std::string> find_program(const std::string& name) {
     _exit(error == ENOENT ? kNotFound : kNotRunnable);
 }
 
+// What the child does on its way to the gate is not the command's either. Only there it sleeps.
+bool sleeps(pid_t pid) {
+    const Result<std::string> stat =
+        base::read_file(fmt::format("/proc/{}/stat", pid), kStatBytesMax);
+    const std::size_t name_end = stat.ok() ? stat.value().rfind(") ") : std::string::npos;
+    return name_end != std::string::npos && stat.value().substr(name_end, 3) == ") S";
+}
+
+Result<void> await_gate(pid_t pid) {
+    for (int waited_us = 0; waited_us < kGateWaitMaxUs; waited_us += kGateLookUs) {
+        if (sleeps(pid)) {
+            return {};
+        }
+        usleep(kGateLookUs);
+    }
+    return Error(ErrorCode::kUnavailable, "the process for the command does not get to run");
+}
+
 }  // namespace
 
 Result<Child> Child::start(const std::vector<std::string>& command) {
@@ -106,6 +128,7 @@ Result<Child> Child::start(const std::vector<std::string>& command) {
     }
     child.gate_ = std::move(gate.write);
     child.report_ = std::move(report.read);
+    TRY(await_gate(child.pid_));
     return child;
 }
 

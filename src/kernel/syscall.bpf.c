@@ -290,6 +290,7 @@ static __always_inline void begin_event(struct syscall_event *event, struct task
 {
 	__u64 now = bpf_ktime_get_boot_ns();
 	__u64 number = regs->orig_ax;
+	const volatile struct syscall_shape *shape;
 
 	__builtin_memset(event, 0, sizeof(*event));
 	event->header.type = RECORD_SYSCALL_EVENT;
@@ -311,7 +312,9 @@ static __always_inline void begin_event(struct syscall_event *event, struct task
 		/* denied by seccomp, or attached in mid-call */
 		event->start_ns = now;
 		event->present |= SYSCALL_HAS_ENTRY_MISSED;
-		state->entry_file = 0;
+		shape = shape_of(event->abi, event->syscall);
+		/* the descriptor is still there, but for close */
+		state->entry_file = shape->fd && shape->special != SPECIAL_CLOSE ? file_of(task, argument(event, shape->fd)) : 0;
 		state->handle_id = 0;
 		state->target_tid = 0;
 	}

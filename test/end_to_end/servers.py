@@ -69,9 +69,9 @@ class PostgreSQL(Server):
 
     USER = "postgres"
 
-    def __init__(self, folder, settings=None):
+    def __init__(self, folder, settings=None, initdb=()):
         super().__init__(folder)
-        self.settings = settings or {}
+        self.settings, self.initdb = settings or {}, initdb
         self.data = os.path.join(folder, "data")
         self.environment = os.environ | {"PGHOST": folder, "PGUSER": self.USER, "PGDATABASE": "postgres", "LC_ALL": "C"}
 
@@ -88,7 +88,7 @@ class PostgreSQL(Server):
     def __enter__(self):
         shutil.chown(self.folder, self.USER)
         binaries = self.binaries()
-        subprocess.run([f"{binaries}/initdb", "--no-sync", "--auth=trust", "-D", self.data], check=True, capture_output=True,
+        subprocess.run([f"{binaries}/initdb", "--no-sync", "--auth=trust", *self.initdb, "-D", self.data], check=True, capture_output=True,
                        timeout=START_S, **self.as_user())
         settings = {"listen_addresses": "", "unix_socket_directories": self.folder} | self.settings
         arguments = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
@@ -103,6 +103,19 @@ class PostgreSQL(Server):
         done = subprocess.run(["psql", "-qAtc", statement], env=self.environment, capture_output=True, text=True, check=True,
                               timeout=START_S)
         return done.stdout.splitlines()[0].split("|") if done.stdout else []
+
+    def pids(self):
+        """The server's and those of its helpers, which live as long; not those that serve a client."""
+        with open(f"/proc/{self.pid}/task/{self.pid}/children", encoding="ascii") as children:
+            return [self.pid, *(int(pid) for pid in children.read().split() if self.is_helper(pid))]
+
+    @staticmethod
+    def is_helper(pid):
+        try:
+            with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as title:
+                return re.match(r"postgres: [a-z ]+$", title.read().rstrip("\0 ")) is not None
+        except OSError:
+            return False
 
     def run(self, *command, timeout=300):
         """A client's output: `run("pgbench", "-T", "5")`."""
@@ -140,9 +153,11 @@ class Redis(Server):
                 first = reply.readline().decode().strip()
                 return reply.read(int(first[1:])).decode() if first.startswith("$") else first
 
-    def info(self, section):
-        lines = self.command("INFO", section).splitlines()
-        return dict(line.split(":", 1) for line in lines if ":" in line)
+    def stats(self):
+        """INFO's numbers of its section `stats`, and the bytes of the reply that brought them."""
+        text = self.command("INFO", "stats")
+        numbers = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+        return numbers, len(f"${len(text)}\r\n{text}\r\n")
 
     def run(self, *arguments, timeout=300):
         command = ["redis-benchmark", "-h", "127.0.0.1", "-p", str(self.port), *arguments]

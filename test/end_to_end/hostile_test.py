@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""A hostile world: full disks, damaged files, missing rights, company. One clear line, and what was recorded stays readable."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+
+import support
+from support import DYETRACE, program
+
+SEED = 7
+DAMAGES = 24  # of each file
+SMALL_DISK_BYTES = 3 << 20
+
+
+class DiskTest(support.EndToEndTest):
+    def small_disk(self):
+        """A folder on a file system that is soon full."""
+        disk = self.path("disk")
+        os.mkdir(disk)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK_BYTES}", "tmpfs", disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", "--lazy", disk], check=False)
+        return disk
+
+    def test_a_full_disk_ends_the_recording_and_not_the_command(self):
+        disk, done = self.small_disk(), self.path("done")
+        trace = support.Trace(os.path.join(disk, "trace"))
+        command = f"{program('calls')} {self.file('read')} 2 2000000 && touch {done}"
+        recorder = subprocess.run([DYETRACE, "record", "--no-seal", "-o", trace.path, "--", "sh", "-c", command], capture_output=True,
+                                  text=True, timeout=4 * support.PATIENCE_S)
+        self.assertTrue(os.path.exists(done), "the command went on to its end")
+        self.assertEqual(recorder.returncode, 1, "the command succeeded, the recording did not")
+        errors = [line for line in recorder.stderr.splitlines() if line.startswith("dyetrace: error: ")]
+        self.assertEqual(len(errors), 1, recorder.stderr)
+        self.assertIn("ENOSPC", errors[0])
+        self.assertIn("the command goes on", errors[0])
+        self.assertGreater(trace.number("SELECT count(*) FROM events WHERE name = 'pread64'"), 1000)
+        self.assertEqual(trace.number("SELECT count(*) FROM gaps WHERE reason = 'disk_full'"), 1)
+        self.assertIn("not known", trace.warnings)
+
+    def test_a_folder_that_cannot_be_written_is_said_in_one_line(self):
+        for output in (os.path.join(self.file("no_folder"), "trace"), "/proc/trace", "/nowhere/at/all"):
+            done = subprocess.run([DYETRACE, "record", "-o", output, "--", "touch", self.path("ran")], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1, output)
+            self.assertIn(output, self.one_line(done.stderr))
+            self.assertFalse(os.path.exists(self.path("ran")), "the command must not run unrecorded")
+
+    def test_a_trace_that_is_there_is_not_touched(self):
+        trace = self.record("--", "true")
+        count = trace.number("SELECT count(*) FROM events")
+        done = subprocess.run([DYETRACE, "record", "-o", trace.path, "--", "true"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(trace.path, self.one_line(done.stderr))
+        self.assertEqual(trace.number("SELECT count(*) FROM events"), count)
+
+
+class RightsTest(support.EndToEndTest):
+    def test_nobody_is_told_what_is_missing(self):
+        binary = shutil.copy(DYETRACE, self.path("dyetrace"))
+        folder = self.path("nobody")
+        os.mkdir(folder)
+        os.chmod(folder, 0o777)
+        for verb in (["record", "-o", f"{folder}/trace", "--", "true"], ["trace", "true"], ["stat", "--", "true"]):
+            done = subprocess.run([binary, *verb], capture_output=True, text=True, user=65534, group=65534, extra_groups=[], cwd=folder)
+            self.assertEqual(done.returncode, 1, verb)
+            self.assertIn("CAP_BPF", self.one_line(done.stderr))
+        self.assertEqual(os.listdir(folder), [])
+
+
+class CompanyTest(support.EndToEndTest):
+    def test_two_recorders_at_once_each_have_their_own_command(self):
+        counts = {"one": 100_000, "two": 70_000}
+        recorders = {}
+        for name, count in counts.items():
+            recorders[name] = self.start([DYETRACE, "record", "--ring", "64M", "-o", self.path(name), "--", program("calls"),
+                                          self.file("read" + name), "2", str(count)], stderr=subprocess.DEVNULL)
+        for name, count in counts.items():
+            self.assertEqual(recorders[name].wait(timeout=support.PATIENCE_S), 0)
+            trace = support.Trace(self.path(name))
+            self.assertEqual(trace.number("SELECT count(*) FROM events WHERE name = 'pread64' AND starts_with(path, '" + self.folder + "')"),
+                             2 * count)
+            self.assertEqual(trace.number("SELECT count(DISTINCT exe) FROM events"), 1)
+
+    def test_the_recorder_and_its_sealer_are_not_in_their_trace(self):
+        trace, recorder = self.start_recording("-a", "--ring", "64M")
+        subprocess.run([program("calls"), self.file("read"), "2", "600000"], check=True)  # enough for a sealed segment
+        self.assertEqual(self.stop(recorder), 0)
+        self.assertGreater(len([name for name in os.listdir(trace.path) if name.startswith("sealed-")]), 1)
+        self.assertEqual(trace.number(f"SELECT count(*) FROM events WHERE pid = {recorder.pid}"), 0)
+        # this test's own questions are dyetrace too, but they do not write into the trace
+        self.assertEqual(trace.number(f"SELECT count(*) FROM events WHERE starts_with(path, '{trace.path}') AND open_flags NOT LIKE "
+                                      "'O_RDONLY%'"), 0)
+
+    def test_a_trace_is_read_while_it_is_written(self):
+        trace, recorder = self.start_recording("--ring", "64M", "--", program("calls"), self.file("read"), "2", "1000", "endless")
+        counts = []
+        for _ in range(5):
+            counts.append(trace.number("SELECT count(*) FROM events"))
+            self.wait_for(lambda: trace.number("SELECT count(*) FROM events") > counts[-1], "more events appear")
+            self.assertEqual(trace.number("SELECT count(*) - count(DISTINCT event_id) FROM events"), 0)
+        report = subprocess.run([DYETRACE, "report", trace.path], capture_output=True, text=True, timeout=support.PATIENCE_S)
+        self.assertEqual(report.returncode, 0, report.stderr)
+        self.assertIn("calls", report.stdout)
+        recorder.send_signal(signal.SIGTERM)
+        self.assertEqual(recorder.wait(timeout=support.PATIENCE_S), -signal.SIGTERM)
+        self.assertEqual(trace.info()["state"], "finished")
+
+
+class DamageTest(support.EndToEndTest):
+    """Any byte may be wrong and any file cut: an answer with a warning, or one line; never a crash."""
+
+    def damages(self, path, random_numbers):
+        with open(path, "rb") as file:
+            whole = file.read()
+        for _ in range(DAMAGES):
+            at = random_numbers.randrange(len(whole))
+            yield f"cut at {at}", whole[:at]
+            flipped = bytearray(whole)
+            flipped[at] ^= 1 << random_numbers.randrange(8)
+            yield f"bit flipped at {at}", bytes(flipped)
+
+    def ask(self, trace, what):
+        done = subprocess.run([DYETRACE, "sql", trace.path, "SELECT count(*), count(path), sum(bytes) FROM events"], capture_output=True,
+                              text=True, errors="replace", timeout=support.PATIENCE_S)
+        self.assertIn(done.returncode, (0, 1), f"{what}: {done.stderr}")
+        if done.returncode == 1:
+            self.one_line(done.stderr)
+        return done.returncode == 0
+
+    def check(self, trace, path):
+        random_numbers = random.Random(f"{SEED} {os.path.basename(path)}")
+        with open(path, "rb") as file:
+            whole = file.read()
+        answered = 0
+        for what, content in self.damages(path, random_numbers):
+            with open(path, "wb") as file:
+                file.write(content)
+            answered += self.ask(trace, f"{path} {what}, seed {SEED}")
+        with open(path, "wb") as file:
+            file.write(whole)
+        self.assertTrue(self.ask(trace, "whole again"))
+        return answered
+
+    def test_damaged_segment(self):
+        trace = self.record("--no-seal", "--", "sh", "-c", "cat /etc/passwd /etc/hostname; ls -l /etc")
+        # what is behind the header costs its block and no more
+        self.assertGreater(self.check(trace, os.path.join(trace.path, "segment-000001.seg")), 1.8 * DAMAGES)
+
+    def test_damaged_parquet(self):
+        trace = self.record("--", "sh", "-c", "cat /etc/passwd /etc/hostname; ls -l /etc")
+        for name in ("syscall_event", "handle"):
+            self.check(trace, os.path.join(trace.path, "sealed-000001", name + ".parquet"))
+
+    def test_damaged_description(self):
+        trace = self.record("--", "true")
+        self.check(trace, os.path.join(trace.path, "trace.json"))
+
+
+if __name__ == "__main__":
+    support.main()

@@ -158,6 +158,8 @@ static __always_inline void fill_requested(struct scratch *scratch, const volati
 
 	if (shape->size)
 		event->requested = argument(event, shape->size);
+	else if (vector && argument(event, vector + 1) > VECTOR_PARTS_MAX) /* nobody has added them up */
+		return;
 	else if (vector)
 		event->requested = vector_bytes(argument(event, vector), argument(event, vector + 1), compat);
 	else if (shape->message && read_message(&message, argument(event, shape->message), compat))

@@ -70,6 +70,26 @@ TEST_F(Message, tcp_bytes_have_their_place_in_the_stream) {
     )"));
 }
 
+TEST_F(Message, a_connection_made_before_anybody_watched_is_known) {
+    before_ = [] {
+        char buffer[8];
+        connect_tcp(Address::loopback(0));
+        REQUIRE(send(4, "01234", 5, 0) == 5);
+        REQUIRE(recv(5, buffer, 3, 0) == 3);
+    };
+    const std::string shown = rows([] {
+        char buffer[8];
+        REQUIRE(send(4, "567", 3, 0) == 3);
+        REQUIRE(recv(5, buffer, 8, 0) == 5);
+        REQUIRE(accept4(3, nullptr, nullptr, SOCK_NONBLOCK | 77) < 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        sendto network =3 fd=4 #1 socket [sockfs] socket:[N] O_RDWR 3/3 127.0.0.1:port1 > 127.0.0.1:port2 connection1 stream@5 {"len":3,"flags":"0","addr_len":0}
+        recvfrom network =5 fd=5 #2 socket [sockfs] socket:[N] O_RDWR 5/8 127.0.0.1:port2 > 127.0.0.1:port1 connection1 stream@3 {"size":8,"flags":"0"}
+        accept4 network =EINVAL fd=3 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > - {"fd":3,"flags":"SOCK_NONBLOCK|0x4d"}
+    )"));
+}
+
 TEST_F(Message, tcp_over_ipv6) {
     const std::string shown = rows([&] {
         connect_tcp(Address::loopback6(0));

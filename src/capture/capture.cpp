@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/mapping.h"
+#include "capture/blind_spots.h"
 #include "capture/kernel_filter.h"
 #include "capture/kernel_offer.h"
 #include "capture/ring.h"
@@ -255,6 +256,9 @@ Result<void> Capture::attach() {
                             &skeleton.links.stream_read,
                             "tcp_rcv_space_adjust",
                             "TCP positions of threads that share a socket may be wrong");
+    for (const BlindSpot& spot : blind_spots()) {
+        state_->sources.push_back({std::string(spot.name), spot.state, std::string(spot.reason)});
+    }
     TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
     TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));
     return {};

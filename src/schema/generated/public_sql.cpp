@@ -1101,10 +1101,10 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id,
        CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2,
        e.file_offset2 AS file_offset2,
-       h.local_address AS local_address,
-       h.local_port AS local_port,
-       coalesce(e.address, h.remote_address) AS remote_address,
-       CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port,
+       CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address,
+       CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port,
+       CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address,
+       CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port,
        h.connection_id AS connection_id,
        e.stream_offset AS stream_offset,
        CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id,
@@ -1257,11 +1257,11 @@ LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.contex
 ;
 
 CREATE OR REPLACE VIEW hosts AS
-SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM _hosts;
+)dyetrace"
+    R"dyetrace(SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM _hosts;
 CREATE OR REPLACE VIEW processes AS
 SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
-)dyetrace"
-    R"dyetrace(       arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
+       arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
        arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, arg_max(c.uid, c.valid_from_ns) AS uid,
        arg_max(c.cgroup_id, c.valid_from_ns) AS cgroup_id, arg_max(c.container, c.valid_from_ns) AS container,
        arg_max(c.network_namespace, c.valid_from_ns) AS network_namespace,
@@ -1368,8 +1368,8 @@ COMMENT ON COLUMN events.bytes IS 'bytes moved';
 COMMENT ON COLUMN events.object2_id IS 'second object: rename, link, sendfile, splice, copy_file_range, dup';
 COMMENT ON COLUMN events.path2 IS 'its name';
 COMMENT ON COLUMN events.file_offset2 IS 'byte of the second object at which it began';
-COMMENT ON COLUMN events.local_address IS 'own end of the socket';
-COMMENT ON COLUMN events.local_port IS 'own port';
+COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket';
+COMMENT ON COLUMN events.local_port IS 'its port';
 COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket';
 COMMENT ON COLUMN events.remote_port IS 'its port';
 COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';

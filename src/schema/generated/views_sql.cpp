@@ -1114,10 +1114,10 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id,
        CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2,
        e.file_offset2 AS file_offset2,
-       h.local_address AS local_address,
-       h.local_port AS local_port,
-       coalesce(e.address, h.remote_address) AS remote_address,
-       CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port,
+       CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address,
+       CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port,
+       CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address,
+       CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port,
        h.connection_id AS connection_id,
        e.stream_offset AS stream_offset,
        CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id,
@@ -1190,14 +1190,14 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        e.stream_offset AS stream_offset,
        NULL::UBIGINT AS target_process_id,
        NULL::UBIGINT AS fingerprint,
-       NULL::UBIGINT AS unread_bytes,
+)dyetrace"
+    R"dyetrace(       NULL::UBIGINT AS unread_bytes,
        NULL::UBIGINT AS stack_id,
        NULL::UBIGINT AS cause_event_id,
        NULL::UBIGINT AS request_id,
        NULL::UBIGINT AS span_id,
        NULL::UBIGINT AS time_uncertainty_ns,
-)dyetrace"
-    R"dyetrace(       NULL::UBIGINT AS logical_order
+       NULL::UBIGINT AS logical_order
 FROM raw_part_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -1381,15 +1381,15 @@ COMMENT ON COLUMN events.bytes IS 'bytes moved';
 COMMENT ON COLUMN events.object2_id IS 'second object: rename, link, sendfile, splice, copy_file_range, dup';
 COMMENT ON COLUMN events.path2 IS 'its name';
 COMMENT ON COLUMN events.file_offset2 IS 'byte of the second object at which it began';
-COMMENT ON COLUMN events.local_address IS 'own end of the socket';
-COMMENT ON COLUMN events.local_port IS 'own port';
+COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket';
+COMMENT ON COLUMN events.local_port IS 'its port';
 COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket';
 COMMENT ON COLUMN events.remote_port IS 'its port';
-COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
 COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
 COMMENT ON COLUMN events.target_process_id IS 'process acted on: clone, wait, kill';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved; with --content';
+COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved; with --content';
 COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content';
 COMMENT ON COLUMN events.stack_id IS 'stack at the call';
 COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';

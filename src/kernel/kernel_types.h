@@ -82,6 +82,17 @@ struct file {
 	unsigned int f_flags;
 	struct path f_path;
 	__s64 f_pos;
+	struct {
+		struct {
+			__s64 counter;
+		} refcnt; /* one less than there are */
+	} f_ref;
+};
+
+struct file___counted { /* before 6.13 */
+	struct {
+		__s64 counter;
+	} f_count;
 };
 
 struct ovl_file {
@@ -96,6 +107,9 @@ struct fdtable {
 };
 
 struct files_struct {
+	struct {
+		int counter;
+	} count;
 	struct fdtable *fdt;
 };
 
@@ -106,6 +120,11 @@ struct fs_struct {
 typedef struct {
 	unsigned int val;
 } kuid_t;
+
+struct linux_binprm {
+	const char *filename;
+	char *fdpath; /* not NULL: filename is that, and what was given is its end */
+};
 
 struct cred {
 	kuid_t euid;
@@ -201,10 +220,6 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct hlist_node pid_links[4];
 	const struct cred *cred;
-};
-
-struct linux_binprm {
-	const char *filename;
 };
 
 typedef struct {

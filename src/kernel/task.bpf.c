@@ -25,14 +25,71 @@ int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+#define FD_PATH_BYTES 8 /* "/dev/fd/" */
+#define FD_DIGITS_MAX 10
+
+/* Bytes that the kernel put before the path which execveat was given: /dev/fd/7 or /dev/fd/7/ */
+static __always_inline __u32 fd_path_bytes(const char *text)
+{
+	__u32 length = FD_PATH_BYTES;
+
+	for (int i = 0; i < FD_DIGITS_MAX && text[length] >= '0' && text[length] <= '9'; i++)
+		length++;
+	return text[length] == '/' ? length + 1 : length;
+}
+
+/* Keeps the path for the call's exit, when the memory that it was in is gone. */
+static __always_inline void keep_exec_path(struct scratch *scratch, struct task_struct *task, struct linux_binprm *program)
+{
+	struct exec_path *path = &scratch->exec_path;
+	const char *text = BPF_CORE_READ(program, filename);
+	__u64 key = number_of(scratch, task);
+	char begin[FD_PATH_BYTES + FD_DIGITS_MAX + 2] = {};
+	long length;
+
+	if (BPF_CORE_READ(program, fdpath)) {
+		bpf_probe_read_kernel_str(begin, sizeof(begin), text);
+		text += fd_path_bytes(begin);
+	}
+	length = bpf_probe_read_kernel_str(path->text, sizeof(path->text), text);
+	if (length < 1)
+		return;
+	path->length = length - 1;
+	bpf_map_update_elem(&exec_paths, &key, path, BPF_ANY);
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(task_exec, struct task_struct *task, int old_pid, struct linux_binprm *program)
 {
 	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct scratch *scratch = cpu_scratch();
 
-	if (state)
-		state->flags |= TASK_EXECED;
+	if (!state || !scratch)
+		return 0;
+	state->flags |= TASK_EXECED;
+	if (watch_all || state->flags & TASK_WATCHED)
+		keep_exec_path(scratch, task, program);
 	return 0;
+}
+
+/* For the wait of its parent, which has another number for it where pid namespaces are in use. */
+static __always_inline void remember_end(struct scratch *scratch, struct task_struct *task)
+{
+	struct task_struct *parent = task->real_parent;
+	struct pid *pid = task->thread_pid;
+	unsigned int level = BPF_CORE_READ(parent, thread_pid, level);
+	struct ended_state end = {};
+	struct ended_key key = {};
+	struct upid upid = {};
+
+	if (task->pid != task->tgid || level > PID_NAMESPACES_MAX)
+		return;
+	bpf_core_read(&upid, sizeof(upid), &pid->numbers[level]);
+	key.namespace = number_of(scratch, upid.ns);
+	key.pid = upid.nr;
+	end.pid = task->tgid;
+	end.start_ns = task->start_boottime;
+	bpf_map_update_elem(&ended, &key, &end, BPF_ANY);
 }
 
 /* The call that a dying thread is in never returns: exit itself, or whatever it was killed in. */
@@ -65,7 +122,10 @@ int BPF_PROG(task_exit, struct task_struct *task)
 	struct scratch *scratch = cpu_scratch();
 	struct thread_end_fact *fact;
 
-	if (!state || !scratch || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
+	if (!scratch)
+		return 0;
+	remember_end(scratch, task);
+	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
 		return 0;
 	if (!context_is_current(state, task))
 		announce_context(state, task, scratch);

@@ -14,7 +14,7 @@ static __always_inline __u32 pid_in_namespace(struct task_struct *task)
 	unsigned int level = BPF_CORE_READ(pid, level);
 	struct upid upid = {};
 
-	if (level > 32) /* MAX_PID_NS_LEVEL */
+	if (level > PID_NAMESPACES_MAX)
 		return 0;
 	bpf_core_read(&upid, sizeof(upid), &pid->numbers[level]);
 	return upid.nr;
@@ -26,7 +26,7 @@ static __always_inline __u32 pid_namespace_inum(struct task_struct *task)
 	unsigned int level = BPF_CORE_READ(pid, level);
 	struct pid_namespace *ns = NULL;
 
-	if (level > 32)
+	if (level > PID_NAMESPACES_MAX)
 		return 0;
 	bpf_core_read(&ns, sizeof(ns), &pid->numbers[level].ns);
 	return BPF_CORE_READ(ns, ns.inum);

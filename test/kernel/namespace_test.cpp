@@ -194,8 +194,8 @@ TEST_F(Namespace, a_namespace_that_is_a_file_is_named_by_its_kind) {
         REQUIRE(setns(3, CLONE_NEWNET) == 0);
     });
     EXPECT_EQ(shown, lines(R"(
-        openat file =3 fd=3 #1 anonymous [nsfs] anon_inode:net "/proc/self/ns/net" O_RDONLY {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
-        setns process =0 fd=3 #1 anonymous [nsfs] anon_inode:net O_RDONLY {"flags":"CLONE_NEWNET"}
+        openat file =3 fd=3 #1 anonymous [nsfs] net:[N] "/proc/self/ns/net" O_RDONLY {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        setns process =0 fd=3 #1 anonymous [nsfs] net:[N] O_RDONLY {"flags":"CLONE_NEWNET"}
     )"));
 }
 

@@ -60,9 +60,9 @@ TEST_F(ReadWrite, what_is_appended_begins_at_the_end) {
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/log "~/log" O_WRONLY|O_APPEND size=5 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_APPEND","mode":"000"}
         write file =2 fd=3 #1 file ~/log O_WRONLY|O_APPEND @5 size=7 2/2 {"count":2}
-        pwrite64 file =3 fd=3 #1 file ~/log O_WRONLY|O_APPEND @1 size=10 3/3 {"count":3,"pos":1}
+        pwrite64 file =3 fd=3 #1 file ~/log O_WRONLY|O_APPEND size=10 3/3 {"count":3,"pos":1}
         openat file =4 fd=4 #1 file ~/log "~/log" O_WRONLY size=10 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
-        pwritev2 file =3 fd=4 #1 file ~/log O_WRONLY @0 size=13 3/3 {"vlen":1,"pos_low":0,"pos_high":0,"flags":"RWF_APPEND"}
+        pwritev2 file =3 fd=4 #1 file ~/log O_WRONLY size=13 3/3 {"vlen":1,"pos_low":0,"pos_high":0,"flags":"RWF_APPEND"}
     )"));
 }
 
@@ -135,7 +135,7 @@ TEST_F(ReadWrite, what_has_no_position_has_no_offset) {
         REQUIRE(read(7, buffer, 8) < 0);
     });
     EXPECT_EQ(shown, lines(R"(
-        pipe2 pipe =0 {"flags":"0"}
+        pipe2 pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N] {"flags":"0"}
         write pipe =3 fd=4 #1 pipe [pipefs] pipe:[N] O_WRONLY 3/3 {"count":3}
         read pipe =3 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY 3/8 {"count":8}
         lseek file =ESPIPE fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY {"offset":0,"whence":"SEEK_SET"}

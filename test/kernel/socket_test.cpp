@@ -147,7 +147,7 @@ TEST_F(Socket, a_pair_has_two_ends) {
         REQUIRE(send(4, "abc", 3, MSG_NOSIGNAL) < 0);
     });
     EXPECT_EQ(shown, lines(R"(
-        socketpair network =0 {"family":"AF_UNIX","type":"SOCK_STREAM|SOCK_CLOEXEC","protocol":0}
+        socketpair network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR => #2 socket:[N] {"family":"AF_UNIX","type":"SOCK_STREAM|SOCK_CLOEXEC","protocol":0}
         write network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"count":3}
         read network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/8 {"count":8}
         close file =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR

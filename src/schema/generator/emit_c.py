@@ -21,7 +21,7 @@ MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "o
 RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
-            "pidfd", "mmap", "symlink", "tgkill", "chdir", "chroot"]
+            "pidfd", "mmap", "symlink", "own_address", "fcntl", "chdir", "chroot"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
 CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "fixed"]
 FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_event": 12, "fd_pair": 8, "wait_status": 4,
@@ -29,6 +29,8 @@ FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_
 CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text": "text", "text_out": "text_out", "poll_set": "poll_set",
               "epoll_events": "epoll_events", "iovec_in": "vector", "iovec_out": "vector", "message_in": "message",
               "message_out": "message"}
+# Calls that the kernel names by number: those that parts of others amount to, and one that is unlike the rest.
+OPERATIONS = ["sendmsg", "recvmsg", "pread64", "pwrite64", "preadv", "pwritev", "fsync", "fdatasync", "poll", "io_getevents", "sendfile"]
 FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io"]
 ABIS = {"x86_64": 0, "i386": 1}
 TABLE_SIZE = 512  # system calls per abi; a power of two
@@ -202,6 +204,9 @@ def bpf_syscalls(schema):
             + "".join(f"    __u8 {m};\n" for m in MEMBERS)
             + "    __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */\n"
             "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n};\n"]
+    numbers = "".join(f"    NUMBER_{abi.upper()}_{call.name.upper()} = {call.numbers[abi]},\n" for abi in ABIS
+                      for call in schema.syscalls if call.name in OPERATIONS and abi in call.numbers)
+    out.append(f"enum syscall_number {{\n{numbers}}};\n")
     for abi in ABIS:
         rows = []
         for call in schema.syscalls:

@@ -11,6 +11,8 @@
 #include "kernel/call.h"
 #include "kernel/socket.h"
 
+#define MMAP2_UNIT_BITS 12 /* pages of 4 KiB, whatever the machine's are */
+
 /* An open file that no other thread or process can move: then what its position says is certain. */
 static __always_inline bool is_only_user(struct task_struct *task, __u64 file)
 {
@@ -47,6 +49,8 @@ static __always_inline void fill_offset(struct syscall_event *event, const volat
 	event->present |= SYSCALL_HAS_FILE_OFFSET | SYSCALL_HAS_OFFSET_CERTAIN;
 	if (shape->offset) {
 		offset = argument(event, shape->offset);
+		if (shape->special == SPECIAL_MMAP && event->abi == ABI_I386)
+			offset <<= MMAP2_UNIT_BITS;
 		if (shape->flags & CALL_SPLIT_OFFSET && event->abi == ABI_I386)
 			offset = (__u32)offset | argument(event, shape->offset + 1) << 32;
 		/* preadv2 and pwritev2: -1 is the file's own position */

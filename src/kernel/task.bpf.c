@@ -3,6 +3,7 @@
  * Life of tasks: children inherit being watched, exec changes the program, an exit ends a thread and the call it was in,
  * and a context switch divides a call's time into running and waiting.
  */
+#include "kernel/call.h"
 #include "kernel/task.h"
 
 SEC("tp_btf/sched_process_fork")
@@ -92,8 +93,32 @@ static __always_inline void remember_end(struct scratch *scratch, struct task_st
 	bpf_map_update_elem(&ended, &key, &end, BPF_ANY);
 }
 
+/* What a call that never returned was about, as far as its descriptor tells; its path arguments are another task's memory. */
+static __always_inline void fill_unfinished(struct scratch *scratch, struct task_struct *task)
+{
+	struct syscall_event *event = &scratch->event;
+	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
+
+	event->event_class = shape->event_class;
+	if (shape->size) {
+		event->requested = argument(event, shape->size);
+		event->present |= SYSCALL_HAS_REQUESTED;
+	}
+	if (!shape->fd)
+		return;
+	event->fd = argument(event, shape->fd);
+	event->present |= SYSCALL_HAS_FD;
+	see_file(scratch, file_of(task, event->fd), 0);
+	if (!scratch->seen.handle_id)
+		return;
+	event->handle_id = scratch->seen.handle_id;
+	event->open_flags = scratch->seen.open_flags;
+	event->event_class = class_of(shape, scratch->seen.object_type);
+	event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_OPEN_FLAGS;
+}
+
 /* The call that a dying thread is in never returns: exit itself, or whatever it was killed in. */
-static __always_inline void end_call(struct scratch *scratch, struct task_state *state)
+static __always_inline void end_call(struct scratch *scratch, struct task_struct *task, struct task_state *state)
 {
 	struct syscall_event *event = &scratch->event;
 	struct ring_control *control = ring_control(STREAM_EVENTS);
@@ -108,9 +133,9 @@ static __always_inline void end_call(struct scratch *scratch, struct task_state 
 	event->state = STATE_UNFINISHED;
 	event->syscall = state->syscall;
 	event->abi = state->syscall >> 16;
-	event->event_class = CLASS_PROCESS;
 	event->context_id = state->context_id;
 	__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
+	fill_unfinished(scratch, task);
 	state->flags &= ~TASK_IN_CALL;
 	emit(STREAM_EVENTS, &event->header, sizeof(*event));
 }
@@ -129,7 +154,7 @@ int BPF_PROG(task_exit, struct task_struct *task)
 		return 0;
 	if (!context_is_current(state, task))
 		announce_context(state, task, scratch);
-	end_call(scratch, state);
+	end_call(scratch, task, state);
 	fact = &scratch->fact.thread_end;
 	__builtin_memset(fact, 0, sizeof(*fact));
 	fact->header.type = RECORD_THREAD_END;
@@ -180,6 +205,6 @@ int finish_calls(struct bpf_iter__task *context)
 		return 0;
 	if (!context_is_current(state, task))
 		announce_context(state, task, scratch);
-	end_call(scratch, state);
+	end_call(scratch, task, state);
 	return 0;
 }

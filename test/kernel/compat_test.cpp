@@ -174,7 +174,7 @@ TEST_F(Compat, mappings_and_copies) {
     EXPECT_EQ(shown, lines(R"(
         i386 open file =3 fd=3 #1 file ~/from "~/from" O_RDONLY size=8192 {"flags":"O_RDONLY","mode":"000"}
         i386 open file =4 fd=4 #2 file ~/to "~/to" O_RDWR size=0 {"flags":"O_RDWR","mode":"000"}
-        i386 mmap2 memory =0x* fd=3 #1 file ~/from O_RDONLY size=8192 -/4096 {"addr":"0x0","len":4096,"prot":"PROT_READ","flags":"MAP_PRIVATE|MAP_32BIT","page_offset":1}
+        i386 mmap2 memory =0x* fd=3 #1 file ~/from O_RDONLY @4096 size=8192 -/4096 {"addr":"0x0","len":4096,"prot":"PROT_READ","flags":"MAP_PRIVATE|MAP_32BIT","page_offset":1}
         i386 mmap memory =0x*
         i386 sendfile64 file =7 fd=4 #2 file ~/to O_RDWR @0 size=7 7/7 => #1 ~/from @5 {"in_fd":3,"count":7}
         i386 sendfile file =7 fd=4 #2 file ~/to O_RDWR @7 size=14 7/7 => #1 ~/from @6 {"in_fd":3,"count":7}

@@ -909,7 +909,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 )dyetrace"
     R"dyetrace((1, 166, 'vm86', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 191, 'ugetrlimit', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
-(1, 192, 'mmap2', false, ['"addr":', '"len":', '"prot":', '"flags":', NULL, '"page_offset":'], ['address', 'size', 'mmap_protection', 'mmap_flags', NULL, 'ulong']),
+(1, 192, 'mmap2', false, ['"addr":', '"len":', '"prot":', '"flags":', NULL, '"page_offset":'], ['address', 'size', 'mmap_protection', 'mmap_flags', NULL, 'offset_pages']),
 (1, 193, 'truncate64', false, [NULL, '"length_low":', '"length_high":'], [NULL, 'uint', 'uint']),
 (1, 194, 'ftruncate64', false, [NULL, '"length_low":', '"length_high":'], [NULL, 'uint', 'uint']),
 (1, 195, 'stat64', false, [NULL, NULL], [NULL, NULL]),

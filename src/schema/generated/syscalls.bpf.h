@@ -919,7 +919,7 @@ enum syscall_number {
     [142] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* _newselect */ \
     [166] = {.event_class = 0, .returns = 0}, /* vm86 */ \
     [191] = {.event_class = 0, .returns = 0}, /* ugetrlimit */ \
-    [192] = {.size = 2, .fd = 5, .event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap2 */ \
+    [192] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap2 */ \
     [193] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate64 */ \
     [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate64 */ \
     [195] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat64 */ \

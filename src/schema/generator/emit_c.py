@@ -10,7 +10,7 @@ CPP_TYPES = {"u8": "std::uint8_t", "u16": "std::uint16_t", "u32": "std::uint32_t
 SQL_TYPES = {"u8": "UTINYINT", "u16": "USMALLINT", "u32": "UINTEGER", "u64": "UBIGINT", "s32": "INTEGER", "s64": "BIGINT"}
 # Roles of arguments that the kernel's generic handler knows: word in syscalls.toml -> member of syscall_shape.
 ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "dirfd2", "path2": "path2", "size": "size",
-         "offset": "offset", "offset_low": "offset", "offset_pointer": "offset_pointer", "offset_pointer2": "offset_pointer2",
+         "offset": "offset", "offset_low": "offset", "offset_pages": "offset", "offset_pointer": "offset_pointer", "offset_pointer2": "offset_pointer2",
          "iovec_in": "vector", "iovec_out": "vector", "address_in": "address", "address_out": "address",
          "message_in": "message", "message_out": "message", "message_flags": "message_flags",
          "rwf_flags": "rwf_flags", "fd_pair": "several", "poll_set": "several", "fd_set": "several", "epoll_events": "several",

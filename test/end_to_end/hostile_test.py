@@ -11,7 +11,7 @@ import support
 from support import DYETRACE, program
 
 SEED = 7
-DAMAGES = 24  # of each file
+DAMAGES = 8  # of each file
 SMALL_DISK_BYTES = 3 << 20
 
 

@@ -205,6 +205,7 @@ struct thread_info {
 
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int __state;
 	unsigned int flags;
 	int exit_code;
 	int pid, tgid;
@@ -220,6 +221,10 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct hlist_node pid_links[4];
 	const struct cred *cred;
+};
+
+struct task_struct___before_5_14 {
+	long state;
 };
 
 typedef struct {

@@ -55,6 +55,7 @@ enum task_flags {
 	TASK_IN_CALL = 16, /* between entry and exit */
 	TASK_JUDGED = 32, /* the predicate was asked about its present context */
 	TASK_DROPPED = 64, /* and selects none of its calls */
+	TASK_CALL_ADOPTED = 128, /* that call began before the recording: its entry was not seen */
 };
 
 /* Memory of a thread. Written by its own CPU only, but for flags set when it is marked. */

@@ -136,7 +136,9 @@ static __always_inline void end_call(struct scratch *scratch, struct task_struct
 	event->context_id = state->context_id;
 	__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
 	fill_unfinished(scratch, task);
-	state->flags &= ~TASK_IN_CALL;
+	if (state->flags & TASK_CALL_ADOPTED)
+		event->present |= SYSCALL_HAS_ENTRY_MISSED;
+	state->flags &= ~(TASK_IN_CALL | TASK_CALL_ADOPTED);
 	emit(STREAM_EVENTS, &event->header, sizeof(*event));
 }
 
@@ -188,6 +190,26 @@ int BPF_PROG(task_switch, bool preempt, struct task_struct *from, struct task_st
 	return 0;
 }
 
+/*
+ * A call that began before the recording did. A thread that sleeps does so in the kernel, and there the registers that it
+ * came with name its call, or none where it came by a fault.
+ */
+static __always_inline void adopt_call(struct task_struct *task, struct task_state *state)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u64 number = regs->orig_ax;
+	__u32 abi;
+
+	if (!is_asleep(task) || task->flags & PF_KTHREAD || (__s64)number < 0)
+		return;
+	abi = abi_of(task, &number);
+	state->syscall = number | abi << ABI_SHIFT;
+	read_arguments(state->arguments, regs, abi);
+	state->entry_ns = bpf_ktime_get_boot_ns();
+	state->off_cpu_ns = 0;
+	state->flags |= TASK_IN_CALL | TASK_CALL_ADOPTED;
+}
+
 /* At the end of a recording, when nothing else here is attached: the calls that are still under way. */
 SEC("iter/task")
 int finish_calls(struct bpf_iter__task *context)
@@ -198,9 +220,11 @@ int finish_calls(struct bpf_iter__task *context)
 
 	if (!task || !scratch)
 		return 0;
-	state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	state = bpf_task_storage_get(&tasks, task, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
 		return 0;
+	if (!(state->flags & (TASK_IN_CALL | TASK_DROPPED)))
+		adopt_call(task, state);
 	if (!(state->flags & TASK_IN_CALL))
 		return 0;
 	if (!context_is_current(state, task))

@@ -20,6 +20,13 @@ static __always_inline __u32 pid_in_namespace(struct task_struct *task)
 	return upid.nr;
 }
 
+static __always_inline bool is_asleep(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->__state))
+		return task->__state;
+	return BPF_CORE_READ((struct task_struct___before_5_14 *)(void *)task, state);
+}
+
 static __always_inline __u32 pid_namespace_inum(struct task_struct *task)
 {
 	struct pid *pid = task->thread_pid;

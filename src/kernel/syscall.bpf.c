@@ -317,6 +317,7 @@ static __always_inline void begin_event(struct syscall_event *event, struct task
 		state->entry_file = shape->fd && shape->special != SPECIAL_CLOSE ? file_of(task, argument(event, shape->fd)) : 0;
 		state->handle_id = 0;
 		state->target_tid = 0;
+		state->stream_sk = 0;
 	}
 	state->flags &= ~TASK_IN_CALL;
 }

@@ -20,11 +20,14 @@ static __always_inline __u32 pid_in_namespace(struct task_struct *task)
 	return upid.nr;
 }
 
+/* In the kernel until something happens; neither stopped nor dead. */
 static __always_inline bool is_asleep(struct task_struct *task)
 {
-	if (bpf_core_field_exists(task->__state))
-		return task->__state;
-	return BPF_CORE_READ((struct task_struct___before_5_14 *)(void *)task, state);
+	__u64 state = bpf_core_field_exists(task->__state)
+			      ? task->__state
+			      : BPF_CORE_READ((struct task_struct___before_5_14 *)(void *)task, state);
+
+	return state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE);
 }
 
 static __always_inline __u32 pid_namespace_inum(struct task_struct *task)

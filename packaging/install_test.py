@@ -46,7 +46,7 @@ class Installed(unittest.TestCase):
         return [json.loads(line) for line in answer.splitlines()]
 
     def test_records_and_answers(self):
-        rows = self.ask("select count(*) as n from events where name = 'openat' and path = '/etc'")
+        rows = self.ask("select count(*) as n from events where name = 'openat' and ends_with(path, '/etc')")
         self.assertEqual(1, int(rows[0]["n"]))
 
     def test_shows_calls_live(self):

@@ -2,13 +2,19 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "apps/verbs.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "capture/features.h"
+#include "format/table.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -28,18 +34,34 @@ const char* word_of(Availability availability) {
     return "";
 }
 
+constexpr std::size_t kNameColumns = 18;
+constexpr std::size_t kWordColumns = 7;
+constexpr std::size_t kTextColumnsMin = 20;  // on a terminal too narrow for anything
+
+// name, word, and what wraps behind them
+void print_row(std::string_view name, std::string_view word, const std::string& text) {
+    const std::size_t width = format::terminal_width(STDOUT_FILENO);
+    const std::string indent(kNameColumns + kWordColumns + 3, ' ');
+    const std::size_t room = std::max(width, indent.size() + kTextColumnsMin) - indent.size();
+    std::string lines = base::wrapped(text, room, "");
+    for (std::size_t at = lines.find('\n'); at != std::string::npos;
+         at = lines.find('\n', at + 1)) {
+        lines.insert(at + 1, indent);
+    }
+    fmt::print(" {} {} {}\n",
+               base::left_aligned(name, kNameColumns),
+               base::left_aligned(word, kWordColumns),
+               lines);
+}
+
 void print_text(const std::vector<Feature>& features) {
     utsname system{};
     uname(&system);
-    fmt::print(
-        " {}  Linux {}  {}\n", base::left_aligned("kernel", 17), system.release, system.machine);
+    print_row("kernel", "", fmt::format("Linux {}  {}", system.release, system.machine));
     for (const Feature& feature : features) {
-        fmt::print(" {} {} {}\n",
-                   base::left_aligned(feature.name, 18),
-                   base::left_aligned(word_of(feature.availability), 7),
-                   feature.detail);
+        print_row(feature.name, word_of(feature.availability), feature.detail);
         if (!feature.remedy.empty()) {
-            fmt::print(" {} → {}\n", base::left_aligned("", 26), feature.remedy);
+            print_row("", "", "→ " + feature.remedy);
         }
     }
 }

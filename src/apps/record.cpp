@@ -71,7 +71,7 @@ void print_summary(const base::Log& log, const std::string& path, const Summary&
                         base::with_separators(summary.generated)));
     }
     for (const std::string& line : summary.not_seen) {
-        log.warn("not seen: " + line);
+        log.say("not seen: " + line);
     }
 }
 

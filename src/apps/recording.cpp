@@ -41,6 +41,27 @@ std::uint64_t peak_memory_bytes() {
     return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024u;
 }
 
+// What this kernel refuses, with the reason; what no recording sees, by name.
+std::vector<std::string> describe_unseen(const std::vector<capture::Source>& sources) {
+    std::vector<std::string> result;
+    std::string off, partial;
+    for (const capture::Source& source : sources) {
+        if (source.state == schema::CoverageState::kRefused) {
+            result.push_back(fmt::format("{}: {}", source.name, source.reason));
+        } else if (source.state != schema::CoverageState::kOn) {
+            std::string& names = source.state == schema::CoverageState::kOff ? off : partial;
+            names += (names.empty() ? "" : ", ") + source.name;
+        }
+    }
+    if (!off.empty() || !partial.empty()) {
+        result.push_back(fmt::format("{}{}{} (the table `coverage` says what that means)",
+                                     off,
+                                     off.empty() || partial.empty() ? "" : "; in part ",
+                                     partial));
+    }
+    return result;
+}
+
 }  // namespace
 
 struct Recording::State {
@@ -265,11 +286,7 @@ Summary Recording::State::summary() const {
     result.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - session.started_ns());
     result.own_cpu_ns = cpu_ns(RUSAGE_SELF);
     result.own_memory_bytes = peak_memory_bytes();
-    for (const capture::Source& source : session.capture().sources()) {
-        if (source.state != schema::CoverageState::kOn) {
-            result.not_seen.push_back(fmt::format("{}: {}", source.name, source.reason));
-        }
-    }
+    result.not_seen = describe_unseen(session.capture().sources());
     return result;
 }
 

@@ -81,14 +81,20 @@ TEST(Report, says_what_is_missing) {
     Report report = demo();
     report.gaps = {{"db1", "ring_full", 3, 1'200, 0, 40 * kMs},
                    {"db1", "recorder_died", 1, 0, 1, 0}};
-    report.not_covered = {{"db1", "page faults", "off", "not asked for"}};
+    report.not_covered = {{"db1", "tcp_sendmsg_locked", "refused", "Operation not permitted"},
+                          {"db1", "page faults", "off", "of this version"},
+                          {"db2", "page faults", "off", "of this version"},
+                          {"db1", "AIO", "partial", "no ring"}};
     const std::string text = report_text(report, {});
     EXPECT_NE(text.find("1,200 events lost, and more in 1 gap of unknown size"), std::string::npos)
         << text;
     EXPECT_NE(text.find("· db1: 1,200 events lost in 3 gaps of 40 ms (ring_full)"),
               std::string::npos)
         << text;
-    EXPECT_NE(text.find("· db1: page faults off: not asked for"), std::string::npos) << text;
+    EXPECT_NE(text.find("· db1: tcp_sendmsg_locked refused: Operation not permitted"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("· not seen, or in part: AIO, page faults\n"), std::string::npos) << text;
 }
 
 TEST(Report, of_an_empty_trace_says_what_to_do) {

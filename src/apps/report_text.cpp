@@ -1,8 +1,11 @@
 #include "apps/report_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "apps/report_findings.h"
@@ -246,7 +249,7 @@ void add_threads(Page& page, const Report& report) {
     add_titled(page, "time blocked inside calls", table);
 }
 
-void add_missing(Page& page, const Report& report) {
+void add_missing(Page& page, const Report& report, std::size_t width) {
     if (report.gaps.empty() && report.not_covered.empty()) {
         return;
     }
@@ -263,13 +266,24 @@ void add_missing(Page& page, const Report& report) {
                                                     duration_text(gap.total_ns),
                                                     gap.reason)));
     }
+    std::set<std::string> unseen;
     for (const CoverageRow& row : report.not_covered) {
+        if (row.state != "refused") {  // the same for every recording: by name only
+            unseen.insert(row.source);
+            continue;
+        }
         page.line(format::make_harmless(fmt::format("· {}: {} {}{}{}",
                                                     row.host,
                                                     row.source,
                                                     row.state,
                                                     row.reason.empty() ? "" : ": ",
                                                     row.reason)));
+    }
+    if (!unseen.empty()) {
+        page.line(base::wrapped(format::make_harmless(fmt::format("· not seen, or in part: {}",
+                                                                  fmt::join(unseen, ", "))),
+                                width - kIndent,
+                                kFindingIndent));
     }
 }
 
@@ -288,7 +302,7 @@ std::string report_text(const Report& report, const ReportStyle& style) {
     add_targets(page, "connections with most bytes", report.sockets);
     add_calls(page, report);
     add_threads(page, report);
-    add_missing(page, report);
+    add_missing(page, report, style.width);
     return std::move(page.out());
 }
 

@@ -213,7 +213,9 @@ void add_sql(CLI::App& app, int& exit_status) {
                      "SQL (DuckDB's dialect); without it, a prompt or lines from a pipe")
         ->type_name("SQL");
     verb->add_option(
-            "--format", arguments->format, "table, csv, json (an object per line), parquet")
+            "--format",
+            arguments->format,
+            "How to write the answer: table, csv, json, parquet (json: an object per line)")
         ->check(CLI::IsMember({"table", "csv", "json", "parquet", "arrow"}))
         ->capture_default_str()
         ->type_name("FORMAT");

@@ -55,7 +55,7 @@ Result<Counts> count(const StatArguments& arguments) {
 
 void print_row(std::string_view name, const capture::Total& total) {
     fmt::print(stderr,
-               " {} {:>11} {:>8} {:>9} {:>9} {:>8} {:>8} {:>8}\n",
+               " {} {:>11} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}\n",
                base::left_aligned(name, 16),
                base::with_separators(total.calls),
                total.errors == 0 ? "" : base::with_separators(total.errors),
@@ -81,7 +81,7 @@ void print_text(const std::vector<TotalRow>& rows, const Counts& counts) {
                    ? ""
                    : ", " + base::with_separators(counts.lost) + " not counted (table full)");
     fmt::print(stderr,
-               " {:<16} {:>11} {:>8} {:>9} {:>9} {:>8} {:>8} {:>8}\n",
+               " {:<16} {:>11} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}\n",
                "call",
                "calls",
                "errors",

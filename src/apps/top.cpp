@@ -80,7 +80,7 @@ std::string rate(std::uint64_t number, double seconds) {
 
 void print_text(const std::vector<TotalRow>& rows, const Names& names, double seconds, bool clear) {
     std::string page = clear ? "\x1b[H\x1b[2J" : "";
-    page += fmt::format("{:>8} {:<16} {:>9} {:>7} {:>11} {:>11} {:>8} {:>8}\n",
+    page += fmt::format("{:>7} {:<16} {:>9} {:>6} {:>10} {:>10} {:>7} {:>7}\n",
                         "pid",
                         "process",
                         "calls/s",
@@ -94,7 +94,7 @@ void print_text(const std::vector<TotalRow>& rows, const Names& names, double se
         if (left-- == 0) {
             break;
         }
-        page += fmt::format("{:>8} {} {:>9} {:>7} {:>11} {:>11} {:>8} {:>8}\n",
+        page += fmt::format("{:>7} {} {:>9} {:>6} {:>10} {:>10} {:>7} {:>7}\n",
                             row.pid,
                             base::left_aligned(names.of(row.pid), 16),
                             base::with_separators(static_cast<std::uint64_t>(

@@ -15,7 +15,9 @@
 
 #include "base/fd.h"
 #include "base/mapping.h"
+#include "capture/blind_spots.h"
 #include "capture/kernel_filter.h"
+#include "capture/kernel_offer.h"
 #include "capture/ring.h"
 #include "capture/totals.h"
 #include "schema/generated/syscalls.bpf.h"
@@ -85,10 +87,12 @@ struct Capture::State {
     std::uint64_t damaged_bytes = 0;
     std::optional<KernelFilter> filter;
 
+    Result<void> fill_program_tables();
     Result<void> map_rings(const CaptureOptions& options);
     Result<void> mark(pid_t process, std::uint32_t flags);
     Result<void> run_iterator(bpf_program* program);
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
+    void attach_optional(bpf_program* program, bpf_link** link, const char* name, const char* lack);
 };
 
 Capture::Capture(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -118,6 +122,11 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->preview_bytes = options.preview_bytes;
     skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
+    const KernelOffer offer = KernelOffer::find();
+    skeleton.rodata->find_by_vpid = offer.task_from_vpid;
+    skeleton.rodata->find_by_pid = offer.task_from_pid;
+    bpf_program__set_autoload(skeleton.progs.stream_sent, offer.tcp_sendmsg_locked);
+    bpf_program__set_autoload(skeleton.progs.stream_read, offer.tcp_rcv_space_adjust);
 #if defined(__x86_64__)
     skeleton.rodata->strong_order = true;
 #endif
@@ -134,11 +143,51 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
                    ? failure  // libbpf has nothing to add
                    : failure.with_context(last_warning.substr(0, last_warning.find('\n')));
     }
+    TRY(state->fill_program_tables());
     TRY(state->map_rings(options));
     if (skeleton.rodata->filter_loaded) {
         TRY(state->filter, KernelFilter::install(skeleton, options.predicate, options.host));
     }
     return Capture(std::move(state));
+}
+
+// The programs that do what only some calls need, by enum syscall_special.
+Result<void> Capture::State::fill_program_tables() {
+    struct Entry {
+        bpf_map* table;
+        syscall_special special;
+        bpf_program* program;
+    };
+    const auto& maps = skeleton->maps;
+    const auto& programs = skeleton->progs;
+    const Entry entries[] = {
+        {maps.preparers, SPECIAL_CLOSE_RANGE, programs.prepare_close_range},
+        {maps.preparers, SPECIAL_EXEC, programs.prepare_exec},
+        {maps.preparers, SPECIAL_IO_SUBMIT, programs.prepare_io_submit},
+        {maps.preparers, SPECIAL_KILL, programs.prepare_kill},
+        {maps.preparers, SPECIAL_PIDFD, programs.prepare_pidfd},
+        {maps.preparers, SPECIAL_SELECT, programs.prepare_select},
+        {maps.followers, SPECIAL_CLOSE_RANGE, programs.follow_close_range},
+        {maps.followers, SPECIAL_EPOLL_CTL, programs.follow_epoll_ctl},
+        {maps.followers, SPECIAL_EPOLL_WAIT, programs.follow_epoll_wait},
+        {maps.followers, SPECIAL_IO_GETEVENTS, programs.follow_io_getevents},
+        {maps.followers, SPECIAL_IO_SUBMIT, programs.follow_io_submit},
+        {maps.followers, SPECIAL_PAIR, programs.follow_pair},
+        {maps.followers, SPECIAL_POLL, programs.follow_poll},
+        {maps.followers, SPECIAL_RECVMMSG, programs.follow_recvmmsg},
+        {maps.followers, SPECIAL_RECVMSG, programs.follow_message},
+        {maps.followers, SPECIAL_SELECT, programs.follow_select},
+        {maps.followers, SPECIAL_SENDMMSG, programs.follow_sendmmsg},
+        {maps.followers, SPECIAL_SENDMSG, programs.follow_message},
+    };
+    for (const Entry& entry : entries) {
+        const auto key = static_cast<std::uint32_t>(entry.special);
+        const int program = bpf_program__fd(entry.program);
+        if (bpf_map_update_elem(bpf_map__fd(entry.table), &key, &program, BPF_ANY) != 0) {
+            return Error::from_errno(errno, "cannot fill the table of BPF programs");
+        }
+    }
+    return {};
 }
 
 Result<void> Capture::State::map_rings(const CaptureOptions& options) {
@@ -170,6 +219,25 @@ Result<void> Capture::State::attach_program(bpf_program* program,
     return Error::from_errno(errno, fmt::format("cannot attach {}", name));
 }
 
+// Without these, positions are read at exit instead.
+void Capture::State::attach_optional(bpf_program* program,
+                                     bpf_link** link,
+                                     const char* name,
+                                     const char* lack) {
+    if (!bpf_program__autoload(program)) {
+        sources.push_back({name,
+                           schema::CoverageState::kOff,
+                           fmt::format("this kernel does not have it; {}", lack)});
+        return;
+    }
+    const auto attached = attach_program(program, link, name);
+    if (!attached.ok()) {
+        sources.push_back({name,
+                           schema::CoverageState::kRefused,
+                           fmt::format("{}; {}", attached.error().text(), lack)});
+    }
+}
+
 Result<void> Capture::attach() {
     dyetrace_bpf& skeleton = *state_->skeleton;
     TRY(state_->attach_program(
@@ -180,6 +248,17 @@ Result<void> Capture::attach() {
         skeleton.progs.task_exit, &skeleton.links.task_exit, "sched_process_exit"));
     TRY(state_->attach_program(
         skeleton.progs.task_switch, &skeleton.links.task_switch, "sched_switch"));
+    state_->attach_optional(skeleton.progs.stream_sent,
+                            &skeleton.links.stream_sent,
+                            "tcp_sendmsg_locked",
+                            "TCP positions of threads that share a socket may be wrong");
+    state_->attach_optional(skeleton.progs.stream_read,
+                            &skeleton.links.stream_read,
+                            "tcp_rcv_space_adjust",
+                            "TCP positions of threads that share a socket may be wrong");
+    for (const BlindSpot& spot : blind_spots()) {
+        state_->sources.push_back({std::string(spot.name), spot.state, std::string(spot.reason)});
+    }
     TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
     TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));
     return {};

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/fd.h"
+#include "capture/blind_spots.h"
 #include "capture/capture.h"
 #include "schema/syscalls.h"
 
@@ -191,9 +192,13 @@ Feature describe_lockdown() {
             strict};
 }
 
-Feature describe_not_yet(std::string name, std::string what) {
-    return {
-        std::move(name), Availability::kNo, "not recorded by this version", std::move(what), false};
+Feature describe(const BlindSpot& spot) {
+    const bool off = spot.state == schema::CoverageState::kOff;
+    return {std::string(spot.name),
+            off ? Availability::kNo : Availability::kPartly,
+            off ? "not recorded by this version" : "recorded in part",
+            std::string(spot.reason),
+            false};
 }
 
 }  // namespace
@@ -208,12 +213,9 @@ std::vector<Feature> probe_features() {
     }
     features.push_back(describe_calls());
     features.push_back(probe_function_probes(types));
-    features.push_back(describe_not_yet(
-        "page faults", "reads and writes through a memory mapping are not seen; mmap itself is"));
-    features.push_back(describe_not_yet(
-        "io_uring", "operations submitted to a ring are not seen; io_uring_enter itself is"));
-    features.push_back(
-        describe_not_yet("block layer", "which disk requests a call led to is not seen"));
+    for (const BlindSpot& spot : blind_spots()) {
+        features.push_back(describe(spot));
+    }
     return features;
 }
 

@@ -240,27 +240,28 @@ bool BpfColumns::load_object_field(EventColumn column, Register to, Exits exits)
             code_.set_wide(kScratch, std::uint64_t{host_index_} << 54);
             code_.calculate(BPF_OR, to, kScratch);
             return true;
-        case EventColumn::kLocalPort:
-            need_object(SyscallEvent::kHasHandle, 0, FILTER_KNOWS_OBJECT, exits);
-            code_.load(to, kInput, offsetof(filter_input, object.local_port), 2);
-            code_.jump_if(BPF_JEQ, to, 0, exits.null);
-            return true;
         case EventColumn::kConnectionId:
             need_object(SyscallEvent::kHasHandle, 0, FILTER_KNOWS_OBJECT, exits);
             code_.load(to, kInput, offsetof(filter_input, object.connection_id), 8);
             code_.jump_if(BPF_JEQ, to, 0, exits.undecided);  // it may become known
             return true;
+        case EventColumn::kLocalPort:
         case EventColumn::kRemotePort:
-            load_remote_port(to, exits);
+            load_port(column, to, exits);
             return true;
         default:
             return false;
     }
 }
 
-// Falls through for the socket's other end; the message's is in address_family, address_port and address.
-void BpfColumns::find_remote(Exits exits, Label of_message) {
+// Falls through for an end of the socket; the one that the call names is in address_family, address_port and address.
+void BpfColumns::find_end(bool local, Exits exits, Label of_message) {
     const Label of_socket = code_.new_label();
+    if (local) {
+        need_present(SyscallEvent::kHasNamesOwnEnd, of_socket);
+    } else {
+        need_absent(SyscallEvent::kHasNamesOwnEnd, of_socket);
+    }
     need_known(FILTER_HAS_ADDRESS, of_socket);
     need_known(FILTER_KNOWS_ADDRESS, exits.undecided);
     code_.jump(of_message);
@@ -268,11 +269,16 @@ void BpfColumns::find_remote(Exits exits, Label of_message) {
     need_object(SyscallEvent::kHasHandle, 0, FILTER_KNOWS_OBJECT, exits);
 }
 
-void BpfColumns::load_remote_port(Register to, Exits exits) {
+void BpfColumns::load_port(EventColumn column, Register to, Exits exits) {
+    const bool local = column == EventColumn::kLocalPort;
     const Label of_message = code_.new_label();
     const Label done = code_.new_label();
-    find_remote(exits, of_message);
-    code_.load(to, kInput, offsetof(filter_input, object.remote_port), 2);
+    find_end(local, exits, of_message);
+    code_.load(to,
+               kInput,
+               local ? offsetof(filter_input, object.local_port)
+                     : offsetof(filter_input, object.remote_port),
+               2);
     code_.jump_if(BPF_JEQ, to, 0, exits.null);
     code_.jump(done);
     code_.place(of_message);
@@ -396,30 +402,24 @@ bool BpfColumns::compare_address(
     }
     const std::size_t size = family == AF_INET ? 4 : 16;
     const Label of_message = code_.new_label();
-    const bool remote = column == EventColumn::kRemoteAddress;
-    if (remote) {
-        find_remote(exits, of_message);
-    } else {
-        need_object(SyscallEvent::kHasHandle, 0, FILTER_KNOWS_OBJECT, exits);
-    }
+    const bool local = column == EventColumn::kLocalAddress;
+    find_end(local, exits, of_message);
     const Label ip = code_.new_label();
     code_.load(Register::k1, kInput, offsetof(filter_input, object.family), 2);
     code_.jump_if(BPF_JEQ, Register::k1, AF_INET, ip);
     code_.jump_if(BPF_JNE, Register::k1, AF_INET6, exits.null);
     code_.place(ip);
     code_.jump_if(BPF_JNE, Register::k1, family, different);
-    compare_16(remote ? offsetof(filter_input, object.remote_address)
-                      : offsetof(filter_input, object.local_address),
+    compare_16(local ? offsetof(filter_input, object.local_address)
+                     : offsetof(filter_input, object.remote_address),
                bytes.data(),
                size,
                same,
                different);
     code_.place(of_message);
-    if (remote) {
-        code_.load(Register::k1, kInput, offsetof(filter_input, address_family), 2);
-        code_.jump_if(BPF_JNE, Register::k1, family, different);
-        compare_16(offsetof(filter_input, address), bytes.data(), size, same, different);
-    }
+    code_.load(Register::k1, kInput, offsetof(filter_input, address_family), 2);
+    code_.jump_if(BPF_JNE, Register::k1, family, different);
+    compare_16(offsetof(filter_input, address), bytes.data(), size, same, different);
     return true;
 }
 

@@ -60,7 +60,7 @@ class BpfColumns {
     bool load_object_field(schema::EventColumn column, Register to, Exits exits);
     bool load_calculated(schema::EventColumn column, Register to, Exits exits);
     void load_task_id(Register to, Register base, std::size_t start_offset, std::size_t pid_offset);
-    void load_remote_port(Register to, Exits exits);
+    void load_port(schema::EventColumn column, Register to, Exits exits);
     void need_present(std::uint32_t bits, Label otherwise);
     void need_absent(std::uint32_t bits, Label otherwise);
     void need_known(std::uint32_t bits, Label otherwise);
@@ -78,7 +78,7 @@ class BpfColumns {
                          Label same,
                          Label different,
                          Exits exits);
-    void find_remote(Exits exits, Label of_message);
+    void find_end(bool local, Exits exits, Label of_message);
 
     Assembler& code_;
     std::uint16_t host_index_;

@@ -140,8 +140,6 @@ Value EventValues::of(EventColumn column) const {
         case EventColumn::kNetworkNamespace:
             return task_ != nullptr ? of_task(column) : Value{};
         case EventColumn::kFileSystem:
-        case EventColumn::kLocalAddress:
-        case EventColumn::kLocalPort:
         case EventColumn::kConnectionId:
             return object_ != nullptr ? of_object(column) : Value{};
         default:
@@ -220,33 +218,34 @@ Value EventValues::of_object(EventColumn column) const {
         return {};
     }
     const schema::SocketEnds& ends = *object_->socket;
-    switch (column) {
-        case EventColumn::kLocalAddress:
-            return name_or_null(ends.local_address);
-        case EventColumn::kLocalPort:
-            return number_if(ends.local_port != 0, ends.local_port);
-        default:
-            return number_if(ends.connection_id != 0, ends.connection_id);
-    }
+    return number_if(ends.connection_id != 0, ends.connection_id);
 }
 
-// remote_address and remote_port: of the message where it names one, else of the socket.
-Value EventValues::remote(EventColumn column) const {
+// An address or a port of either end: of the call where it names this end, else of the socket.
+Value EventValues::end(EventColumn column) const {
+    const bool local = column == EventColumn::kLocalAddress || column == EventColumn::kLocalPort;
+    const bool names_own =
+        syscall_ != nullptr && (syscall_->present & SyscallEvent::kHasNamesOwnEnd) != 0;
     const auto bytes = syscall_ != nullptr ? schema::attachment(*syscall_, Attachment::kAddress)
                                            : schema::attachment(*part_, Attachment::kAddress);
-    const auto address = bytes ? schema::parse_socket_address(*bytes) : std::nullopt;
-    if (column == EventColumn::kRemoteAddress) {
+    const auto address =
+        bytes && names_own == local ? schema::parse_socket_address(*bytes) : std::nullopt;
+    const bool known = object_ != nullptr && object_->socket;
+    if (column == EventColumn::kLocalAddress || column == EventColumn::kRemoteAddress) {
         if (address) {
             return Value::of(buffers_.kept(column, address->address));
         }
-        return object_ != nullptr && object_->socket ? name_or_null(object_->socket->remote_address)
-                                                     : Value{};
+        return known ? name_or_null(local ? object_->socket->local_address
+                                          : object_->socket->remote_address)
+                     : Value{};
     }
     if (address) {
         return number_if(address->has_port, address->port);
     }
-    const bool known = object_ != nullptr && object_->socket && object_->socket->remote_port != 0;
-    return known ? Value::of(Integer{object_->socket->remote_port}) : Value{};
+    const std::uint16_t port = !known  ? 0
+                               : local ? object_->socket->local_port
+                                       : object_->socket->remote_port;
+    return number_if(port != 0, port);
 }
 
 Value EventValues::error(bool has_result, std::int64_t result) const {
@@ -396,9 +395,11 @@ Value EventValues::of_syscall_object(EventColumn column) const {
                 return {};
             }
             return Value::of((e.present & SyscallEvent::kHasOffsetCertain) != 0);
+        case EventColumn::kLocalAddress:
+        case EventColumn::kLocalPort:
         case EventColumn::kRemoteAddress:
         case EventColumn::kRemotePort:
-            return remote(column);
+            return end(column);
         case EventColumn::kTargetProcessId: {
             const bool known = (e.present & SyscallEvent::kHasTarget) != 0 && e.target_start_ns > 0;
             return number_if(known, schema::task_id(host_index_, e.target_start_ns, e.target_tid));
@@ -458,9 +459,11 @@ Value EventValues::of_part(EventColumn column) const {
             return number_if((e.present & PartEvent::kHasRequested) != 0, e.requested);
         case EventColumn::kBytes:
             return number_if((e.present & PartEvent::kHasBytes) != 0, e.bytes);
+        case EventColumn::kLocalAddress:
+        case EventColumn::kLocalPort:
         case EventColumn::kRemoteAddress:
         case EventColumn::kRemotePort:
-            return remote(column);
+            return end(column);
         case EventColumn::kStreamOffset:
             return number_if((e.present & PartEvent::kHasStreamOffset) != 0, e.stream_offset);
         default:

@@ -65,7 +65,7 @@ class EventValues {
     Value of_syscall_object(schema::EventColumn column) const;
     Value of_part(schema::EventColumn column) const;
     Value of_log(schema::EventColumn column) const;
-    Value remote(schema::EventColumn column) const;
+    Value end(schema::EventColumn column) const;
     Value path(schema::EventColumn column,
                bool has_handle,
                bool names_base,

@@ -238,7 +238,7 @@ schema::OwnedRecord RandomCases::syscall_event(std::uint64_t sequence) {
     e.syscall = pick(kCalls);
     e.abi = static_cast<std::uint8_t>(below(4));
     e.state = static_cast<std::uint8_t>(below(3));
-    e.present = static_cast<std::uint32_t>(random_() & (chance(50) ? 0x1ffffu : 0x13fffu));
+    e.present = static_cast<std::uint32_t>(random_() & (chance(50) ? 0x3ffffu : 0x33fffu));
     e.fd = static_cast<std::int32_t>(below(6)) - 1;
     e.handle_id = static_cast<std::uint32_t>(below(kHandles + 2));
     e.handle2_id = static_cast<std::uint32_t>(below(kHandles + 2));

@@ -185,6 +185,7 @@ CallText::Printer CallText::printer_of(std::string_view type) {
         TypePrinter{"control_blocks", &CallText::print_pointer},
         TypePrinter{"io_events", &CallText::print_pointer},
         TypePrinter{"ulong", &CallText::print_long_word},
+        TypePrinter{"offset_pages", &CallText::print_long_word},
     };
     for (const TypePrinter& entry : kPrinters) {
         if (entry.type == type) {

@@ -125,32 +125,45 @@ static __always_inline __u64 vector_bytes(__u64 base, __u64 count, bool compat)
 	return sum.bytes;
 }
 
-static __always_inline __u64 message_bytes(__u64 message, bool compat)
+/* What of a msghdr matters here. */
+struct message {
+	__u64 name;
+	__u32 name_bytes;
+	__u64 vector, parts;
+	__u64 control, control_bytes;
+};
+
+static __always_inline bool read_message(struct message *message, __u64 user, bool compat)
 {
-	__u64 vector[2] = {}; /* struct user_msghdr: msg_iov, msg_iovlen at 16 */
-	__u32 vector32[2] = {}; /* struct compat_msghdr: at 8 */
+	__u64 words[6] = {}; /* struct user_msghdr */
+	__u32 words32[6] = {}; /* struct compat_msghdr */
 
 	if (compat) {
-		bpf_probe_read_user(vector32, sizeof(vector32), (void *)(message + 8));
-		return vector_bytes(vector32[0], vector32[1], true);
+		if (bpf_probe_read_user(words32, sizeof(words32), (void *)user))
+			return false;
+		*message = (struct message){ words32[0], words32[1], words32[2], words32[3], words32[4], words32[5] };
+	} else {
+		if (bpf_probe_read_user(words, sizeof(words), (void *)user))
+			return false;
+		*message = (struct message){ words[0], words[1], words[2], words[3], words[4], words[5] };
 	}
-	bpf_probe_read_user(vector, sizeof(vector), (void *)(message + 16));
-	return vector_bytes(vector[0], vector[1], false);
+	return true;
 }
 
 static __always_inline void fill_requested(struct scratch *scratch, const volatile struct syscall_shape *shape, bool compat)
 {
 	struct syscall_event *event = &scratch->event;
 	__u8 vector = shape->vector;
+	struct message message;
 
-	if (shape->special == SPECIAL_SENDMMSG || shape->special == SPECIAL_RECVMMSG)
-		return; /* see messages.h */
 	if (shape->size)
 		event->requested = argument(event, shape->size);
+	else if (vector && argument(event, vector + 1) > VECTOR_PARTS_MAX) /* nobody has added them up */
+		return;
 	else if (vector)
 		event->requested = vector_bytes(argument(event, vector), argument(event, vector + 1), compat);
-	else if (shape->message)
-		event->requested = message_bytes(argument(event, shape->message), compat);
+	else if (shape->message && read_message(&message, argument(event, shape->message), compat))
+		event->requested = vector_bytes(message.vector, message.parts, compat);
 	else
 		return;
 	event->present |= SYSCALL_HAS_REQUESTED;
@@ -176,6 +189,7 @@ static __always_inline void fill_address(struct scratch *scratch, const volatile
 {
 	struct syscall_event *event = &scratch->event;
 	bool out = shape->flags & CALL_INBOUND;
+	struct message message;
 	__u64 name = 0;
 	__u32 length = 0;
 
@@ -187,11 +201,9 @@ static __always_inline void fill_address(struct scratch *scratch, const volatile
 			bpf_probe_read_user(&length, sizeof(length), (void *)length_argument);
 		else
 			length = length_argument;
-	} else if (shape->message && !compat) {
-		__u64 message = argument(event, shape->message);
-
-		bpf_probe_read_user(&name, sizeof(name), (void *)message);
-		bpf_probe_read_user(&length, sizeof(length), (void *)(message + 8));
+	} else if (shape->message && read_message(&message, argument(event, shape->message), compat)) {
+		name = message.name;
+		length = message.name_bytes;
 	}
 	if (name && !(out && event->result < 0))
 		attach_address(scratch, name, length);

@@ -82,6 +82,17 @@ struct file {
 	unsigned int f_flags;
 	struct path f_path;
 	__s64 f_pos;
+	struct {
+		struct {
+			__s64 counter;
+		} refcnt; /* one less than there are */
+	} f_ref;
+};
+
+struct file___counted { /* before 6.13 */
+	struct {
+		__s64 counter;
+	} f_count;
 };
 
 struct ovl_file {
@@ -96,6 +107,9 @@ struct fdtable {
 };
 
 struct files_struct {
+	struct {
+		int counter;
+	} count;
 	struct fdtable *fdt;
 };
 
@@ -106,6 +120,11 @@ struct fs_struct {
 typedef struct {
 	unsigned int val;
 } kuid_t;
+
+struct linux_binprm {
+	const char *filename;
+	char *fdpath; /* not NULL: filename is that, and what was given is its end */
+};
 
 struct cred {
 	kuid_t euid;
@@ -186,6 +205,7 @@ struct thread_info {
 
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int __state;
 	unsigned int flags;
 	int exit_code;
 	int pid, tgid;
@@ -203,8 +223,8 @@ struct task_struct {
 	const struct cred *cred;
 };
 
-struct linux_binprm {
-	const char *filename;
+struct task_struct___before_5_14 {
+	long state;
 };
 
 typedef struct {

@@ -20,7 +20,9 @@
 #define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
 #define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
 #define COMMAND_BYTES_MAX 1024 /* of a command line */
+#define PID_NAMESPACES_MAX 32 /* one in another: MAX_PID_NS_LEVEL */
 #define CLOSED_MAX 64 /* descriptors that a close_range names one by one */
+#define SELECT_WORDS 16 /* FD_SETSIZE bits */
 #define RECORD_BYTES_MAX 16384 /* event, two paths and an address; also the slack behind a ring's end */
 
 /* Settings, written by src/capture before the programs are loaded. */
@@ -53,6 +55,7 @@ enum task_flags {
 	TASK_IN_CALL = 16, /* between entry and exit */
 	TASK_JUDGED = 32, /* the predicate was asked about its present context */
 	TASK_DROPPED = 64, /* and selects none of its calls */
+	TASK_CALL_ADOPTED = 128, /* that call began before the recording: its entry was not seen */
 };
 
 /* Memory of a thread. Written by its own CPU only, but for flags set when it is marked. */
@@ -62,8 +65,8 @@ struct task_state {
 	__u64 off_cpu_ns; /* of the present call */
 	__u64 entry_file; /* struct file acted on, as the entry saw it */
 	__s64 entry_position; /* its position then; of one that is appended to, its size */
-	__u64 sent_sk; /* TCP: the socket that this call sends on, and the position at which it began */
-	__u64 sent_at;
+	__u64 stream_sk; /* TCP: the socket that this call acts on, 0: not seen yet; where its bytes begin (sent) or end (read) */
+	__u64 stream_at;
 	__u32 flags; /* enum task_flags */
 	__u32 syscall; /* number and abi << 16 of the present call */
 	__u32 handle_id; /* close: the object, which exit can't know */
@@ -86,8 +89,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct task_state);
-} typedef tasks_map;
-tasks_map tasks SEC(".maps");
+} tasks SEC(".maps");
 
 /* A name by which an object is reached: a dentry, seen through a mount. */
 struct handle_key {
@@ -121,8 +123,7 @@ struct {
 	__uint(max_entries, 65536);
 	__type(key, struct handle_key);
 	__type(value, struct handle_state);
-} typedef handles_map;
-handles_map handles SEC(".maps");
+} handles SEC(".maps");
 
 /* What identifies an object while its inode lives. */
 struct object_key {
@@ -144,10 +145,9 @@ struct {
 	__uint(max_entries, 65536);
 	__type(key, struct object_key);
 	__type(value, struct object_state);
-} typedef objects_map;
-objects_map objects SEC(".maps");
+} objects SEC(".maps");
 
-/* execve: the path that the call was given, which is gone at exit. Bounded; a plain table, emptied at exit. */
+/* execve: the path that the call was given, which is gone at exit. Taken out again at exit. */
 struct exec_path {
 	__u32 length; /* without the final 0 */
 	__u32 reserved;
@@ -155,12 +155,11 @@ struct exec_path {
 };
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 256);
 	__type(key, __u64); /* address of the task */
 	__type(value, struct exec_path);
-} typedef exec_paths_map;
-exec_paths_map exec_paths SEC(".maps");
+} exec_paths SEC(".maps");
 
 /* Processes that ended and were not waited for yet: at wait's exit they are gone. */
 struct ended_key {
@@ -180,10 +179,9 @@ struct {
 	__uint(max_entries, 16384);
 	__type(key, struct ended_key);
 	__type(value, struct ended_state);
-} typedef ended_map;
-ended_map ended SEC(".maps");
+} ended SEC(".maps");
 
-/* What the calls that act on many objects need between entry and exit, or between one call and another. */
+/* What calls that act on many objects need between entry and exit: what close_range will close, what select was asked. */
 struct closed_set {
 	__u32 count;
 	__s32 next; /* first one that is not listed, -1 if all are */
@@ -193,13 +191,21 @@ struct closed_set {
 	} files[CLOSED_MAX];
 };
 
+struct select_set {
+	__u64 bits[3][SELECT_WORDS]; /* read, write, exceptions */
+};
+
+union entry_set {
+	struct closed_set closed;
+	struct select_set selected;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
 	__type(key, __u64); /* address of the task */
-	__type(value, struct closed_set);
-} typedef closed_sets_map;
-closed_sets_map closed_sets SEC(".maps");
+	__type(value, union entry_set);
+} entry_sets SEC(".maps");
 
 /* What an epoll descriptor was told to wait for, by the word that it hands back. */
 struct interest_key {
@@ -215,11 +221,10 @@ struct interest {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
+	__uint(max_entries, 16384);
 	__type(key, struct interest_key);
 	__type(value, struct interest);
-} typedef interests_map;
-interests_map interests SEC(".maps");
+} interests SEC(".maps");
 
 /* AIO: what was submitted, by its control block. */
 struct submission_key {
@@ -236,26 +241,27 @@ struct submission {
 	__s32 fd;
 	__u16 operation;
 	__u8 event_class;
-	__u8 has_offset;
+	__u8 has_offset : 1, moves : 1;
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
+	__uint(max_entries, 16384);
 	__type(key, struct submission_key);
 	__type(value, struct submission);
-} typedef submissions_map;
-submissions_map submissions SEC(".maps");
+} submissions SEC(".maps");
 
-/* Programs that write what belongs to an event behind it, by enum syscall_special; filled by src/capture. */
+/*
+ * Programs that do what only some calls need, by enum syscall_special; filled by src/capture. They run in place of the end of
+ * sys_enter (preparers) and of sys_exit (followers), so that these stay small.
+ */
 #define SPECIALS_MAX 64
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, SPECIALS_MAX);
 	__type(key, __u32);
 	__type(value, __u32);
-} typedef followers_map;
-followers_map followers SEC(".maps");
+} preparers SEC(".maps"), followers SEC(".maps");
 
 /* String conditions of the predicate; filled by src/capture. */
 struct {
@@ -263,8 +269,7 @@ struct {
 	__uint(max_entries, FILTER_ATOMS_MAX);
 	__type(key, __u32);
 	__type(value, struct filter_atom);
-} typedef filter_atoms_map;
-filter_atoms_map filter_atoms SEC(".maps");
+} filter_atoms SEC(".maps");
 
 /* The programs that an event passes through when there is a predicate; filled by src/capture. */
 enum program_index { PROGRAM_SYS_EXIT, PROGRAM_TASK_FILTER, PROGRAM_DROP_TASK, PROGRAM_FILTER, PROGRAM_WRITE };
@@ -274,8 +279,7 @@ struct {
 	__uint(max_entries, 8);
 	__type(key, __u32);
 	__type(value, __u32);
-} typedef programs_map;
-programs_map programs SEC(".maps");
+} programs SEC(".maps");
 
 /* A ring's ends and a CPU's books; mapped into src/capture, which writes tail only. */
 struct ring_control {
@@ -294,8 +298,7 @@ struct {
 	__uint(max_entries, 2); /* src/capture: 2 per CPU, by cpu * 2 + stream */
 	__type(key, __u32);
 	__type(value, struct ring_control);
-} typedef controls_map;
-controls_map ring_controls SEC(".maps");
+} ring_controls SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -303,9 +306,7 @@ struct {
 	__uint(max_entries, 1); /* src/capture: 1 per CPU; value: ring and slack */
 	__uint(key_size, 4);
 	__uint(value_size, RECORD_BYTES_MAX);
-} typedef rings_map;
-rings_map event_rings SEC(".maps");
-rings_map fact_rings SEC(".maps");
+} event_rings SEC(".maps"), fact_rings SEC(".maps");
 
 /* Where a CPU builds what it is about to write. */
 struct scratch {
@@ -325,7 +326,7 @@ struct scratch {
 	struct event_object_fact touched;
 	union {
 		struct exec_path exec_path;
-		struct closed_set closed_set;
+		union entry_set entry_set;
 	};
 	/* a path is read from its end */
 	__u8 path[PATH_BYTES_MAX + NAME_BYTES_MAX];
@@ -367,8 +368,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct scratch);
-} typedef scratches_map;
-scratches_map scratches SEC(".maps");
+} scratches SEC(".maps");
 
 static __always_inline struct scratch *cpu_scratch(void)
 {

@@ -68,8 +68,8 @@ static __always_inline void put_name(struct scratch *scratch, const void *name)
 }
 
 /*
- * A name without a parent: memfd:x, [eventfd]. Namespaces and processes have theirs from what they are (net, pidfd), to
- * which the reader adds the inode's number; sockets and pipes have none.
+ * A name without a parent: memfd:x, [eventfd]. A namespace's is its kind (net), to which the reader adds the inode's number;
+ * sockets, pipes and pidfds have none.
  */
 static __always_inline void read_pseudo_name(struct scratch *scratch, struct dentry *dentry, __u64 magic)
 {
@@ -83,10 +83,8 @@ static __always_inline void read_pseudo_name(struct scratch *scratch, struct den
 		put_name(scratch, BPF_CORE_READ(ns, ops, name));
 		return;
 	}
-	if (magic == PIDFS_MAGIC) {
-		put_name(scratch, "pidfd");
+	if (magic == PIDFS_MAGIC)
 		return;
-	}
 	opaque(at);
 	if (length == 0 || length >= NAME_BYTES_MAX || at >= PATH_BYTES_MAX)
 		return;

@@ -29,6 +29,23 @@ static __always_inline void see_path(struct scratch *scratch, const struct path 
 	see_directory(scratch, dentry, number_of(scratch, path->mnt));
 }
 
+static __always_inline __u64 inode_of(__u64 file)
+{
+	__u64 inode = 0;
+
+	if (file)
+		bpf_core_read(&inode, sizeof(inode), &((struct file *)file)->f_inode);
+	return inode;
+}
+
+/* How often an open file is referred to: by descriptors, mappings, calls under way. */
+static __always_inline __s64 references_of(struct file *file)
+{
+	if (bpf_core_field_exists(file->f_ref))
+		return BPF_CORE_READ(file, f_ref.refcnt.counter) + 1;
+	return BPF_CORE_READ((struct file___counted *)(void *)file, f_count.counter);
+}
+
 /* The open file behind a descriptor of the current task; 0 if there is none. */
 static __always_inline __u64 file_of(struct task_struct *task, __s32 fd)
 {

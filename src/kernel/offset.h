@@ -1,12 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where in a file or a stream an operation began. At exit, minus what was moved: with threads that share a descriptor the
- * position at entry is wrong in up to 99 % of the calls, this one in at most 0.1 %.
+ * Where in a file or a stream an operation began.
+ *
+ *   file      at exit, minus what was moved: with threads that share a descriptor the position at entry is wrong in up to
+ *             99 % of the calls, this one in at most 0.1 %, and then it is not certain
+ *   stream    as the kernel saw it while it held the socket (stream.bpf.c), else at exit minus what was moved
  */
 #pragma once
 
 #include "kernel/call.h"
 #include "kernel/socket.h"
+
+#define MMAP2_UNIT_BITS 12 /* pages of 4 KiB, whatever the machine's are */
+
+/* An open file that no other thread or process can move: then what its position says is certain. */
+static __always_inline bool is_only_user(struct task_struct *task, __u64 file)
+{
+	struct files_struct *files = task->files;
+
+	return file && files && files->count.counter == 1 && references_of(typed(struct file, file)) == 1;
+}
+
+static __always_inline bool moved_under_us(struct syscall_event *event, struct task_state *state, struct scratch *scratch)
+{
+	if (scratch->seen.open_flags & O_APPEND && !(event->present & SYSCALL_HAS_ENTRY_MISSED))
+		return !is_only_user(bpf_get_current_task_btf(), state->entry_file);
+	return event->file_offset != state->entry_position;
+}
+
+/* A write at an offset that Linux appends whatever the offset says; where that was is not to be seen. */
+static __always_inline bool appends_anyway(struct scratch *scratch, const volatile struct syscall_shape *shape,
+					   const struct syscall_event *event)
+{
+	if (!(shape->flags & CALL_IS_IO) || shape->flags & CALL_INBOUND)
+		return false;
+	return scratch->seen.open_flags & O_APPEND || (shape->rwf_flags && argument(event, shape->rwf_flags) & RWF_APPEND);
+}
 
 /* What a pointed-to or the file's own position says, as before the call. */
 static __always_inline void fill_offset(struct syscall_event *event, const volatile struct syscall_shape *shape,
@@ -20,11 +49,15 @@ static __always_inline void fill_offset(struct syscall_event *event, const volat
 	event->present |= SYSCALL_HAS_FILE_OFFSET | SYSCALL_HAS_OFFSET_CERTAIN;
 	if (shape->offset) {
 		offset = argument(event, shape->offset);
+		if (shape->special == SPECIAL_MMAP && event->abi == ABI_I386)
+			offset <<= MMAP2_UNIT_BITS;
 		if (shape->flags & CALL_SPLIT_OFFSET && event->abi == ABI_I386)
 			offset = (__u32)offset | argument(event, shape->offset + 1) << 32;
 		/* preadv2 and pwritev2: -1 is the file's own position */
 		if (!(shape->flags & CALL_SPLIT_OFFSET) || offset != -1) {
 			event->file_offset = offset;
+			if (appends_anyway(scratch, shape, event))
+				event->present &= ~(SYSCALL_HAS_FILE_OFFSET | SYSCALL_HAS_OFFSET_CERTAIN);
 			return;
 		}
 	}
@@ -34,23 +67,47 @@ static __always_inline void fill_offset(struct syscall_event *event, const volat
 		return;
 	}
 	event->file_offset = scratch->seen.position - moved;
-	if (event->file_offset != state->entry_position && !(scratch->seen.open_flags & O_APPEND))
+	if (moved_under_us(event, state, scratch))
 		event->present &= ~SYSCALL_HAS_OFFSET_CERTAIN;
 }
 
-static __always_inline void fill_stream_offset(struct syscall_event *event, const volatile struct syscall_shape *shape,
-					       struct scratch *scratch)
+/*
+ * Where the bytes that a call moved on the socket just seen begin in its stream; false if that is no TCP socket (MPTCP is
+ * none: its subflows number their own bytes), or the bytes are no part of the stream.
+ */
+static __always_inline bool find_stream_offset(struct scratch *scratch, __u64 moved, bool inbound, __u32 message_flags,
+					       __u64 *offset)
 {
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct sock *sk = typed(struct sock, scratch->seen.sk);
 	struct tcp_sock *tcp = typed(struct tcp_sock, scratch->seen.sk);
-	__u64 position;
 
-	if (!scratch->seen.sk || event->result <= 0 || sk->sk_protocol != IPPROTO_TCP || sk->sk_type != SOCK_STREAM)
+	if (!state || !scratch->seen.sk || !moved || !is_tcp(sk))
+		return false;
+	if (!inbound) {
+		*offset = state->stream_sk == scratch->seen.sk ? state->stream_at : sent_position(tcp) - moved;
+		return true;
+	}
+	if (message_flags & MSG_OOB)
+		return false;
+	if (message_flags & MSG_PEEK) {
+		__s32 skipped = sk->sk_peek_off;
+
+		*offset = read_position(tcp) + (skipped > 0 ? skipped - moved : 0);
+		return true;
+	}
+	*offset = (state->stream_sk == scratch->seen.sk ? state->stream_at : read_position(tcp)) - moved;
+	return true;
+}
+
+static __always_inline void fill_stream_offset(struct scratch *scratch, const volatile struct syscall_shape *shape, bool inbound)
+{
+	struct syscall_event *event = &scratch->event;
+	__u32 flags = shape->message_flags ? argument(event, shape->message_flags) : 0;
+	__u64 offset = 0;
+
+	if (event->result <= 0 || !find_stream_offset(scratch, event->result, inbound, flags, &offset))
 		return;
-	if (shape->flags & CALL_INBOUND)
-		position = tcp->bytes_received - (__u32)(tcp->rcv_nxt - tcp->copied_seq);
-	else
-		position = tcp->bytes_sent - tcp->bytes_retrans + (__u32)(tcp->write_seq - tcp->snd_nxt);
-	event->stream_offset = position - event->result;
+	event->stream_offset = offset;
 	event->present |= SYSCALL_HAS_STREAM_OFFSET;
 }

@@ -107,7 +107,7 @@ static __always_inline bool fill_new_directory(struct scratch *scratch, struct t
 	return true;
 }
 
-static __always_inline void fill_first_path(struct scratch *scratch, struct task_struct *task,
+static __always_inline void fill_first_path(struct scratch *scratch, struct task_struct *task, struct task_state *state,
 					    const volatile struct syscall_shape *shape)
 {
 	struct syscall_event *event = &scratch->event;
@@ -116,7 +116,7 @@ static __always_inline void fill_first_path(struct scratch *scratch, struct task
 	__u32 base;
 
 	if (shape->special == SPECIAL_EXEC && event->result >= 0)
-		kind = attach_exec_path(scratch, (__u64)task);
+		kind = attach_exec_path(scratch, number_of(scratch, task));
 	else
 		kind = attach_argument_path(scratch, argument(event, shape->path), ATTACHMENT_PATH);
 	if (event->present & SYSCALL_HAS_HANDLE || fill_new_directory(scratch, task, shape))
@@ -126,10 +126,13 @@ static __always_inline void fill_first_path(struct scratch *scratch, struct task
 		kind = PATH_EMPTY;
 	if (kind == PATH_EMPTY && (!shape->dirfd || event->result == -ENOENT))
 		return;
-	base = see_base(scratch, kind, shape->dirfd, dirfd);
+	if (shape->special == SPECIAL_EXEC && state->handle_id && kind != PATH_ABSOLUTE)
+		base = state->handle_id;
+	else
+		base = see_base(scratch, kind, shape->dirfd, dirfd);
 	if (!base)
 		return;
-	if (filter_loaded)
+	if (filter_loaded && base == scratch->seen.handle_id)
 		tell_filter_of_seen(scratch, false);
 	event->handle_id = base;
 	event->present |= kind == PATH_EMPTY ? SYSCALL_HAS_HANDLE : SYSCALL_HAS_HANDLE | SYSCALL_HAS_NAMES_BASE;
@@ -152,11 +155,11 @@ static __always_inline void fill_second_path(struct scratch *scratch, const vola
 	event->present |= SYSCALL_HAS_HANDLE2 | SYSCALL_HAS_NAMES_BASE2;
 }
 
-static __always_inline void fill_paths(struct scratch *scratch, struct task_struct *task,
+static __always_inline void fill_paths(struct scratch *scratch, struct task_struct *task, struct task_state *state,
 				       const volatile struct syscall_shape *shape)
 {
 	if (shape->path)
-		fill_first_path(scratch, task, shape);
+		fill_first_path(scratch, task, state, shape);
 	if (shape->path2)
 		fill_second_path(scratch, shape);
 }

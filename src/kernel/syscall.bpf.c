@@ -7,6 +7,7 @@
 #include "kernel/offset.h"
 #include "kernel/paths.h"
 #include "kernel/preview.h"
+#include "kernel/process.h"
 #include "kernel/totals.h"
 
 /* Where src/filter finds what it reads. */
@@ -62,18 +63,19 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	state->entry_file = 0;
 	state->handle_id = 0;
 	state->target_tid = 0;
+	state->stream_sk = 0;
+	read_arguments(state->arguments, regs, abi);
 	if (shape->fd) {
-		read_arguments(state->arguments, regs, abi);
 		index = (shape->fd - 1) & 7;
 		state->entry_file = file_of(task, index < 6 ? state->arguments[index] : -1);
 		if (state->entry_file && shape->flags & CALL_POSITION)
 			state->entry_position = typed(struct file, state->entry_file)->f_pos;
 		if (shape->special == SPECIAL_CLOSE)
 			remember_closed(state);
-	} else if (shape->special == SPECIAL_EXEC || shape->special == SPECIAL_EXIT) {
-		read_arguments(state->arguments, regs, abi);
 	}
 	state->entry_ns = bpf_ktime_get_boot_ns();
+	if (shape->special)
+		bpf_tail_call(ctx, &preparers, shape->special);
 	return 0;
 }
 
@@ -95,7 +97,7 @@ static __always_inline void fill_first_object(struct scratch *scratch, struct ta
 	if (shape->flags & CALL_POSITION || shape->offset)
 		fill_offset(event, shape, state, scratch);
 	if (shape->flags & CALL_IS_IO && shape->returns == RETURNS_BYTES)
-		fill_stream_offset(event, shape, scratch);
+		fill_stream_offset(scratch, shape, shape->flags & CALL_INBOUND || shape->special == SPECIAL_SPLICE);
 }
 
 static __always_inline void fill_closed(struct scratch *scratch, struct task_state *state,
@@ -115,12 +117,52 @@ static __always_inline void fill_closed(struct scratch *scratch, struct task_sta
 	event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_OPEN_FLAGS;
 }
 
+/* A second object that is only named: the socket that was listened on, the descriptor that was duplicated. */
+static __always_inline void name_second(struct syscall_event *event, struct scratch *scratch)
+{
+	if (!scratch->seen.handle_id)
+		return;
+	event->handle2_id = scratch->seen.handle_id;
+	event->present |= SYSCALL_HAS_HANDLE2;
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, true);
+}
+
+/* pipe and socketpair: one object with two ends, or two. */
+static __always_inline void fill_pair(struct scratch *scratch, struct task_struct *task, struct task_state *state,
+				      const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	__s32 ends[2];
+	__u64 inode;
+
+	if (event->result < 0 || bpf_probe_read_user(ends, sizeof(ends), (void *)argument(event, shape->several)))
+		return;
+	event->fd = ends[0];
+	event->present |= SYSCALL_HAS_FD;
+	see_file(scratch, file_of(task, ends[0]), SEE_FRESH);
+	if (scratch->seen.handle_id)
+		fill_first_object(scratch, state, shape);
+	inode = scratch->seen.inode;
+	see_file(scratch, file_of(task, ends[1]), inode_of(file_of(task, ends[1])) == inode ? 0 : SEE_FRESH);
+	name_second(event, scratch);
+}
+
+static __always_inline bool makes_descriptor(const struct syscall_event *event, const volatile struct syscall_shape *shape)
+{
+	if (event->result < 0)
+		return false;
+	if (shape->special == SPECIAL_FCNTL)
+		return event->arguments[1] == F_DUPFD || event->arguments[1] == F_DUPFD_CLOEXEC;
+	return shape->returns == RETURNS_FD;
+}
+
 /* The descriptor that a call made, or the one that it was given. */
 static __always_inline void fill_objects(struct scratch *scratch, struct task_struct *task, struct task_state *state,
 					 const volatile struct syscall_shape *shape)
 {
 	struct syscall_event *event = &scratch->event;
-	bool makes = shape->returns == RETURNS_FD && event->result >= 0;
+	bool makes = makes_descriptor(event, shape);
 	__u64 file = state->entry_file;
 	__u32 flags = 0;
 
@@ -135,10 +177,7 @@ static __always_inline void fill_objects(struct scratch *scratch, struct task_st
 	if (makes) {
 		if (shape->special == SPECIAL_ACCEPT) {
 			see_file(scratch, file, 0);
-			if (filter_loaded)
-				tell_filter_of_seen(scratch, true);
-			event->handle2_id = scratch->seen.handle_id;
-			event->present |= scratch->seen.handle_id ? SYSCALL_HAS_HANDLE2 : 0;
+			name_second(event, scratch);
 		}
 		event->fd = event->result;
 		event->present |= SYSCALL_HAS_FD;
@@ -148,8 +187,17 @@ static __always_inline void fill_objects(struct scratch *scratch, struct task_st
 		return;
 	}
 	see_file(scratch, file, flags);
-	if (scratch->seen.handle_id)
-		fill_first_object(scratch, state, shape);
+	if (!scratch->seen.handle_id)
+		return;
+	fill_first_object(scratch, state, shape);
+	if (makes && (shape->special == SPECIAL_DUP || shape->special == SPECIAL_FCNTL))
+		name_second(event, scratch);
+}
+
+/* sendfile of 32-bit programs points to an offset of 4 bytes; sendfile64 and all others to 8. */
+static __always_inline bool is_short_offset(const struct syscall_event *event)
+{
+	return event->abi == ABI_I386 && event->syscall == NUMBER_I386_SENDFILE;
 }
 
 static __always_inline void fill_second_object(struct scratch *scratch, struct task_struct *task,
@@ -161,18 +209,33 @@ static __always_inline void fill_second_object(struct scratch *scratch, struct t
 	see_file(scratch, file_of(task, argument(event, shape->fd2)), 0);
 	if (!scratch->seen.handle_id)
 		return;
-	if (filter_loaded)
-		tell_filter_of_seen(scratch, true);
-	event->handle2_id = scratch->seen.handle_id;
-	event->present |= SYSCALL_HAS_HANDLE2;
+	name_second(event, scratch);
+	if (shape->special == SPECIAL_SPLICE)
+		fill_stream_offset(scratch, shape, false);
 	if (!(shape->flags & CALL_POSITION) || scratch->seen.object_type != OBJECT_TYPE_FILE)
 		return;
 	event->present |= SYSCALL_HAS_FILE_OFFSET2;
 	if (shape->offset_pointer2 && argument(event, shape->offset_pointer2))
-		bpf_probe_read_user(&offset, sizeof(offset), (void *)argument(event, shape->offset_pointer2));
+		bpf_probe_read_user(&offset, is_short_offset(event) ? 4 : 8, (void *)argument(event, shape->offset_pointer2));
 	else
 		offset = scratch->seen.position;
 	event->file_offset2 = offset - moved;
+}
+
+static __always_inline void fill_waited(struct scratch *scratch, struct task_state *state,
+					const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	__u32 pid = event->result;
+
+	if (shape->returns != RETURNS_PID) { /* waitid: siginfo_t tells */
+		__u64 info = event->arguments[2];
+
+		if (!info || bpf_probe_read_user(&pid, sizeof(pid), (void *)(info + (event->abi == ABI_I386 ? 12 : 16))))
+			return;
+	}
+	if (pid)
+		find_waited(scratch, state, pid);
 }
 
 static __always_inline void fill_event(struct scratch *scratch, struct task_struct *task, struct task_state *state)
@@ -182,11 +245,14 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 	bool compat = event->abi == ABI_I386;
 
 	event->event_class = shape->event_class;
-	fill_objects(scratch, task, state, shape);
+	if (shape->special == SPECIAL_PAIR)
+		fill_pair(scratch, task, state, shape);
+	else
+		fill_objects(scratch, task, state, shape);
 	if (shape->fd2)
 		fill_second_object(scratch, task, shape);
 	if (shape->path || shape->path2)
-		fill_paths(scratch, task, shape);
+		fill_paths(scratch, task, state, shape);
 	if (shape->flags & CALL_IS_IO || shape->size)
 		fill_requested(scratch, shape, compat);
 	if (shape->address || shape->message)
@@ -195,6 +261,10 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 		event->bytes = event->result;
 		event->present |= SYSCALL_HAS_BYTES;
 	}
+	if (shape->special == SPECIAL_OWN_ADDRESS)
+		event->present |= SYSCALL_HAS_NAMES_OWN_END;
+	if (shape->special == SPECIAL_WAIT && event->result >= 0)
+		fill_waited(scratch, state, shape);
 	if (state->target_tid) {
 		event->target_tid = state->target_tid;
 		event->target_start_ns = state->target_start_ns;
@@ -305,8 +375,10 @@ static __always_inline void pass_on(void *ctx, struct scratch *scratch, struct r
 	control->filtered--;
 }
 
-static __always_inline void write_event(struct scratch *scratch, struct ring_control *control)
+/* Writes the event, and then what belongs to it (maps.h, followers). */
+static __always_inline void write_event(void *ctx, struct scratch *scratch, struct ring_control *control)
 {
+	__u32 special = shape_of(scratch->event.abi, scratch->event.syscall)->special;
 	__u32 attachments = scratch->event.attachments;
 
 	if (count_only) {
@@ -316,8 +388,11 @@ static __always_inline void write_event(struct scratch *scratch, struct ring_con
 			count_loss(control);
 		return;
 	}
-	if (attachments <= sizeof(scratch->event_attachments))
-		emit(STREAM_EVENTS, &scratch->event.header, sizeof(scratch->event) + attachments);
+	if (attachments > sizeof(scratch->event_attachments) ||
+	    !emit(STREAM_EVENTS, &scratch->event.header, sizeof(scratch->event) + attachments))
+		return;
+	if (special)
+		bpf_tail_call(ctx, &followers, special);
 }
 
 SEC("tp_btf/sys_exit")
@@ -329,7 +404,7 @@ int BPF_PROG(write_selected, struct pt_regs *regs, long result)
 	if (!scratch || !control)
 		return 0;
 	control->filtered--;
-	write_event(scratch, control);
+	write_event(ctx, scratch, control);
 	return 0;
 }
 
@@ -367,6 +442,6 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 	fill_event(scratch, task, state);
 	if (filter_loaded && !has_parts(&scratch->event))
 		pass_on(ctx, scratch, control, state);
-	write_event(scratch, control);
+	write_event(ctx, scratch, control);
 	return 0;
 }

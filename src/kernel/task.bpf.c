@@ -3,6 +3,7 @@
  * Life of tasks: children inherit being watched, exec changes the program, an exit ends a thread and the call it was in,
  * and a context switch divides a call's time into running and waiting.
  */
+#include "kernel/call.h"
 #include "kernel/task.h"
 
 SEC("tp_btf/sched_process_fork")
@@ -25,18 +26,99 @@ int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+#define FD_PATH_BYTES 8 /* "/dev/fd/" */
+#define FD_DIGITS_MAX 10
+
+/* Bytes that the kernel put before the path which execveat was given: /dev/fd/7 or /dev/fd/7/ */
+static __always_inline __u32 fd_path_bytes(const char *text)
+{
+	__u32 length = FD_PATH_BYTES;
+
+	for (int i = 0; i < FD_DIGITS_MAX && text[length] >= '0' && text[length] <= '9'; i++)
+		length++;
+	return text[length] == '/' ? length + 1 : length;
+}
+
+/* Keeps the path for the call's exit, when the memory that it was in is gone. */
+static __always_inline void keep_exec_path(struct scratch *scratch, struct task_struct *task, struct linux_binprm *program)
+{
+	struct exec_path *path = &scratch->exec_path;
+	const char *text = BPF_CORE_READ(program, filename);
+	__u64 key = number_of(scratch, task);
+	char begin[FD_PATH_BYTES + FD_DIGITS_MAX + 2] = {};
+	long length;
+
+	if (BPF_CORE_READ(program, fdpath)) {
+		bpf_probe_read_kernel_str(begin, sizeof(begin), text);
+		text += fd_path_bytes(begin);
+	}
+	length = bpf_probe_read_kernel_str(path->text, sizeof(path->text), text);
+	if (length < 1)
+		return;
+	path->length = length - 1;
+	bpf_map_update_elem(&exec_paths, &key, path, BPF_ANY);
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(task_exec, struct task_struct *task, int old_pid, struct linux_binprm *program)
 {
 	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct scratch *scratch = cpu_scratch();
 
-	if (state)
-		state->flags |= TASK_EXECED;
+	if (!state || !scratch)
+		return 0;
+	state->flags |= TASK_EXECED;
+	if (watch_all || state->flags & TASK_WATCHED)
+		keep_exec_path(scratch, task, program);
 	return 0;
 }
 
+/* For the wait of its parent, which has another number for it where pid namespaces are in use. */
+static __always_inline void remember_end(struct scratch *scratch, struct task_struct *task)
+{
+	struct task_struct *parent = task->real_parent;
+	struct pid *pid = task->thread_pid;
+	unsigned int level = BPF_CORE_READ(parent, thread_pid, level);
+	struct ended_state end = {};
+	struct ended_key key = {};
+	struct upid upid = {};
+
+	if (task->pid != task->tgid || level > PID_NAMESPACES_MAX)
+		return;
+	bpf_core_read(&upid, sizeof(upid), &pid->numbers[level]);
+	key.namespace = number_of(scratch, upid.ns);
+	key.pid = upid.nr;
+	end.pid = task->tgid;
+	end.start_ns = task->start_boottime;
+	bpf_map_update_elem(&ended, &key, &end, BPF_ANY);
+}
+
+/* What a call that never returned was about, as far as its descriptor tells; its path arguments are another task's memory. */
+static __always_inline void fill_unfinished(struct scratch *scratch, struct task_struct *task)
+{
+	struct syscall_event *event = &scratch->event;
+	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
+
+	event->event_class = shape->event_class;
+	if (shape->size) {
+		event->requested = argument(event, shape->size);
+		event->present |= SYSCALL_HAS_REQUESTED;
+	}
+	if (!shape->fd)
+		return;
+	event->fd = argument(event, shape->fd);
+	event->present |= SYSCALL_HAS_FD;
+	see_file(scratch, file_of(task, event->fd), 0);
+	if (!scratch->seen.handle_id)
+		return;
+	event->handle_id = scratch->seen.handle_id;
+	event->open_flags = scratch->seen.open_flags;
+	event->event_class = class_of(shape, scratch->seen.object_type);
+	event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_OPEN_FLAGS;
+}
+
 /* The call that a dying thread is in never returns: exit itself, or whatever it was killed in. */
-static __always_inline void end_call(struct scratch *scratch, struct task_state *state)
+static __always_inline void end_call(struct scratch *scratch, struct task_struct *task, struct task_state *state)
 {
 	struct syscall_event *event = &scratch->event;
 	struct ring_control *control = ring_control(STREAM_EVENTS);
@@ -51,10 +133,12 @@ static __always_inline void end_call(struct scratch *scratch, struct task_state 
 	event->state = STATE_UNFINISHED;
 	event->syscall = state->syscall;
 	event->abi = state->syscall >> 16;
-	event->event_class = CLASS_PROCESS;
 	event->context_id = state->context_id;
 	__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
-	state->flags &= ~TASK_IN_CALL;
+	fill_unfinished(scratch, task);
+	if (state->flags & TASK_CALL_ADOPTED)
+		event->present |= SYSCALL_HAS_ENTRY_MISSED;
+	state->flags &= ~(TASK_IN_CALL | TASK_CALL_ADOPTED);
 	emit(STREAM_EVENTS, &event->header, sizeof(*event));
 }
 
@@ -65,11 +149,14 @@ int BPF_PROG(task_exit, struct task_struct *task)
 	struct scratch *scratch = cpu_scratch();
 	struct thread_end_fact *fact;
 
-	if (!state || !scratch || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
+	if (!scratch)
+		return 0;
+	remember_end(scratch, task);
+	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
 		return 0;
 	if (!context_is_current(state, task))
 		announce_context(state, task, scratch);
-	end_call(scratch, state);
+	end_call(scratch, task, state);
 	fact = &scratch->fact.thread_end;
 	__builtin_memset(fact, 0, sizeof(*fact));
 	fact->header.type = RECORD_THREAD_END;
@@ -103,6 +190,26 @@ int BPF_PROG(task_switch, bool preempt, struct task_struct *from, struct task_st
 	return 0;
 }
 
+/*
+ * A call that began before the recording did. A thread that sleeps does so in the kernel, and there the registers that it
+ * came with name its call, or none where it came by a fault.
+ */
+static __always_inline void adopt_call(struct task_struct *task, struct task_state *state)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u64 number = regs->orig_ax;
+	__u32 abi;
+
+	if (!is_asleep(task) || task->flags & PF_KTHREAD || (__s64)number < 0)
+		return;
+	abi = abi_of(task, &number);
+	state->syscall = number | abi << ABI_SHIFT;
+	read_arguments(state->arguments, regs, abi);
+	state->entry_ns = bpf_ktime_get_boot_ns();
+	state->off_cpu_ns = 0;
+	state->flags |= TASK_IN_CALL | TASK_CALL_ADOPTED;
+}
+
 /* At the end of a recording, when nothing else here is attached: the calls that are still under way. */
 SEC("iter/task")
 int finish_calls(struct bpf_iter__task *context)
@@ -113,13 +220,15 @@ int finish_calls(struct bpf_iter__task *context)
 
 	if (!task || !scratch)
 		return 0;
-	state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	state = bpf_task_storage_get(&tasks, task, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
 		return 0;
+	if (!(state->flags & (TASK_IN_CALL | TASK_DROPPED)))
+		adopt_call(task, state);
 	if (!(state->flags & TASK_IN_CALL))
 		return 0;
 	if (!context_is_current(state, task))
 		announce_context(state, task, scratch);
-	end_call(scratch, state);
+	end_call(scratch, task, state);
 	return 0;
 }

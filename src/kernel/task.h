@@ -14,10 +14,17 @@ static __always_inline __u32 pid_in_namespace(struct task_struct *task)
 	unsigned int level = BPF_CORE_READ(pid, level);
 	struct upid upid = {};
 
-	if (level > 32) /* MAX_PID_NS_LEVEL */
+	if (level > PID_NAMESPACES_MAX)
 		return 0;
 	bpf_core_read(&upid, sizeof(upid), &pid->numbers[level]);
 	return upid.nr;
+}
+
+static __always_inline bool is_asleep(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->__state))
+		return task->__state;
+	return BPF_CORE_READ((struct task_struct___before_5_14 *)(void *)task, state);
 }
 
 static __always_inline __u32 pid_namespace_inum(struct task_struct *task)
@@ -26,7 +33,7 @@ static __always_inline __u32 pid_namespace_inum(struct task_struct *task)
 	unsigned int level = BPF_CORE_READ(pid, level);
 	struct pid_namespace *ns = NULL;
 
-	if (level > 32)
+	if (level > PID_NAMESPACES_MAX)
 		return 0;
 	bpf_core_read(&ns, sizeof(ns), &pid->numbers[level].ns);
 	return BPF_CORE_READ(ns, ns.inum);

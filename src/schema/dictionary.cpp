@@ -69,13 +69,18 @@ std::optional<std::string> unix_name(std::optional<std::string> bytes) {
 
 // `_readable_name` of prelude.sql: what has no place in a file system is named by its inode.
 std::optional<std::string> readable_name(const Object& object, std::optional<std::string> path) {
+    const std::string inode = ":[" + std::to_string(object.inode) + "]";
+    if (object.file_system == "pidfs") {
+        return "pidfd" + inode;
+    }
+    if (object.file_system == "nsfs") {
+        return path.value_or("namespace") + inode;
+    }
     switch (object.object_type) {
         case ObjectType::kSocket:
-            return path && path->starts_with('/') ? path
-                                                  : "socket:[" + std::to_string(object.inode) + "]";
+            return path && path->starts_with('/') ? path : "socket" + inode;
         case ObjectType::kPipe:
-            return path && path->starts_with('/') ? path
-                                                  : "pipe:[" + std::to_string(object.inode) + "]";
+            return path && path->starts_with('/') ? path : "pipe" + inode;
         case ObjectType::kAnonymous:
             return "anon_inode:" + path.value_or("");
         default:

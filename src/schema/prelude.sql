@@ -45,10 +45,12 @@ CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '
 CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_with(v, '\x00') THEN '@' || substr(v, 5)
     ELSE split_part(v, '\x00', 1) END;
 -- What has no place in a file system is named by its inode.
-CREATE OR REPLACE MACRO _readable_name(object_type, inode, path) AS CASE object_type
-    WHEN 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
-    WHEN 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
-    WHEN 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
+CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS CASE
+    WHEN object_type = 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
+    WHEN object_type = 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
+    WHEN file_system = 'pidfs' THEN 'pidfd:[' || inode || ']'
+    WHEN file_system = 'nsfs' THEN coalesce(path, 'namespace') || ':[' || inode || ']'
+    WHEN object_type = 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
     ELSE path END;
 -- Of a socket that has no such end yet the kernel shows zeros.
 CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
@@ -82,7 +84,7 @@ ends AS (
     FROM raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
            PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
-       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path)) AS path, h.valid_from_ns,
+       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
        s.cookie, s.family, s.socket_type, s.protocol, _known_address(s.local_address, s.local_port) AS local_address,
        nullif(s.local_port, 0) AS local_port, _known_address(s.remote_address, s.remote_port) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);

@@ -174,10 +174,10 @@ TEST_F(Compat, mappings_and_copies) {
     EXPECT_EQ(shown, lines(R"(
         i386 open file =3 fd=3 #1 file ~/from "~/from" O_RDONLY size=8192 {"flags":"O_RDONLY","mode":"000"}
         i386 open file =4 fd=4 #2 file ~/to "~/to" O_RDWR size=0 {"flags":"O_RDWR","mode":"000"}
-        i386 mmap2 memory =0x* fd=3 #1 file ~/from O_RDONLY size=8192 -/4096 {"addr":"0x0","len":4096,"prot":"PROT_READ","flags":"MAP_PRIVATE|MAP_32BIT","page_offset":1}
+        i386 mmap2 memory =0x* fd=3 #1 file ~/from O_RDONLY @4096 size=8192 -/4096 {"addr":"0x0","len":4096,"prot":"PROT_READ","flags":"MAP_PRIVATE|MAP_32BIT","page_offset":1}
         i386 mmap memory =0x*
         i386 sendfile64 file =7 fd=4 #2 file ~/to O_RDWR @0 size=7 7/7 => #1 ~/from @5 {"in_fd":3,"count":7}
-        i386 sendfile file =7 fd=4 #2 file ~/to O_RDWR @7 size=14 7/7 => #1 ~/from @-4294967290 {"in_fd":3,"count":7}
+        i386 sendfile file =7 fd=4 #2 file ~/to O_RDWR @7 size=14 7/7 => #1 ~/from @6 {"in_fd":3,"count":7}
         i386 copy_file_range file =8 fd=3 #1 file ~/from O_RDONLY @12 size=8192 8/8 => #2 ~/to @14 {"fd_out":4,"len":8,"flags":0}
     )"));
 }
@@ -194,14 +194,18 @@ TEST_F(Compat, sockets_through_one_call_or_many) {
         REQUIRE(call("sendmsg", 4, memory.put(message), 0) == 3);
         REQUIRE(call("recvfrom", 5, text, 3, 0, 0, 0) == 3);
         REQUIRE(call("recvmsg", 5, memory.put(message), 0) == 3);
+        REQUIRE(call("sendto", 4, text, 3, 0, 0, 0) == 3);
+        REQUIRE(call("recvmmsg_time64", 5, memory.put(message), 1, 0, 0) == 1);
     });
     EXPECT_EQ(shown, lines(R"(
         i386 socketcall network =3 {"call":1}
-        i386 socketpair network =0 {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
+        i386 socketpair network =0 fd=4 #1 socket [sockfs] socket:[N] O_RDWR => #2 socket:[N] {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
         i386 sendto network =3 fd=4 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"len":3,"flags":"0","addr_len":0}
         i386 sendmsg network =3 fd=4 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"flags":"0"}
         i386 recvfrom network =3 fd=5 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"size":3,"flags":"0"}
         i386 recvmsg network =3 fd=5 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"flags":"0"}
+        i386 sendto network =3 fd=4 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"len":3,"flags":"0","addr_len":0}
+        i386 recvmmsg_time64 network =1 fd=5 #2 socket [sockfs] socket:[N] O_RDWR {"vlen":1,"flags":"0"}
     )"));
 }
 
@@ -228,7 +232,7 @@ TEST_F(Compat, waiting_and_children) {
         i386 nanosleep wait =0
         i386 _newselect wait =0 {"n":0}
         i386 fork process =p2 target=p2
-        i386 waitpid process =p2 {"pid":p2,"options":"0"}
+        i386 waitpid process =p2 target=p2 {"pid":p2,"options":"0"}
         i386 waitpid process =ECHILD {"pid":p2,"options":"0"}
         i386 getuid32 other =0 {"arg1":0,"arg2":0,"arg3":0,"arg4":0,"arg5":0,"arg6":0}
         i386 idle other =ENOSYS {"arg1":0,"arg2":0,"arg3":0,"arg4":0,"arg5":0,"arg6":0}

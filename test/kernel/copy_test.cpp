@@ -57,7 +57,7 @@ TEST_F(Copy, sendfile_to_a_socket) {
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/from "~/from" O_RDONLY size=10 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
-        socketpair network =0 {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
+        socketpair network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR => #3 socket:[N] {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
         sendfile network =5 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 5/5 => #1 ~/from @0 {"in_fd":3,"count":5}
     )"));
 }
@@ -104,19 +104,19 @@ TEST_F(Copy, splice_and_tee_move_through_pipes) {
         REQUIRE(tee(7, 4, 1, 0) < 0);
     });
     EXPECT_EQ(shown, lines(R"(
-        pipe2 pipe =0 {"flags":"0"}
-        pipe2 pipe =0 {"flags":"0"}
-        openat file =7 fd=7 #1 file ~/from "~/from" O_RDONLY size=10 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
-        openat file =8 fd=8 #2 file ~/to "~/to" O_RDWR size=6 {"dfd":"AT_FDCWD","flags":"O_RDWR","mode":"000"}
-        splice file =3 fd=7 #1 file ~/from O_RDONLY @2 size=10 3/3 => #3 pipe:[N] {"fd_out":4,"len":3,"flags":"SPLICE_F_MOVE"}
-        splice file =2 fd=7 #1 file ~/from O_RDONLY @0 size=10 2/2 => #3 pipe:[N] {"fd_out":4,"len":2,"flags":"0"}
-        tee pipe =5 fd=3 #3 pipe [pipefs] pipe:[N] O_RDONLY 5/100 => #4 pipe:[N] {"fdout":6,"len":100,"flags":"SPLICE_F_NONBLOCK"}
-        splice pipe =3 fd=3 #3 pipe [pipefs] pipe:[N] O_RDONLY 3/3 => #2 ~/to @9 {"fd_out":8,"len":3,"flags":"0"}
-        splice pipe =2 fd=3 #3 pipe [pipefs] pipe:[N] O_RDONLY 2/100 => #2 ~/to @0 {"fd_out":8,"len":100,"flags":"0"}
-        splice pipe =5 fd=5 #4 pipe [pipefs] pipe:[N] O_RDONLY 5/100 => #3 pipe:[N] {"fd_out":4,"len":100,"flags":"0"}
-        vmsplice pipe =2 fd=4 #3 pipe [pipefs] pipe:[N] O_WRONLY 2/2 {"nr_segs":1,"flags":"SPLICE_F_GIFT"}
-        splice file =EINVAL fd=7 #1 file ~/from O_RDONLY @2 size=10 -/2 => #2 ~/to @2 {"fd_out":8,"len":2,"flags":"0"}
-        tee file =EINVAL fd=7 #1 file ~/from O_RDONLY size=10 -/1 => #3 pipe:[N] {"fdout":4,"len":1,"flags":"0"}
+        pipe2 pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N] {"flags":"0"}
+        pipe2 pipe =0 fd=5 #2 pipe [pipefs] pipe:[N] O_RDONLY => #2 pipe:[N] {"flags":"0"}
+        openat file =7 fd=7 #3 file ~/from "~/from" O_RDONLY size=10 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        openat file =8 fd=8 #4 file ~/to "~/to" O_RDWR size=6 {"dfd":"AT_FDCWD","flags":"O_RDWR","mode":"000"}
+        splice file =3 fd=7 #3 file ~/from O_RDONLY @2 size=10 3/3 => #1 pipe:[N] {"fd_out":4,"len":3,"flags":"SPLICE_F_MOVE"}
+        splice file =2 fd=7 #3 file ~/from O_RDONLY @0 size=10 2/2 => #1 pipe:[N] {"fd_out":4,"len":2,"flags":"0"}
+        tee pipe =5 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY 5/100 => #2 pipe:[N] {"fdout":6,"len":100,"flags":"SPLICE_F_NONBLOCK"}
+        splice pipe =3 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY 3/3 => #4 ~/to @9 {"fd_out":8,"len":3,"flags":"0"}
+        splice pipe =2 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY 2/100 => #4 ~/to @0 {"fd_out":8,"len":100,"flags":"0"}
+        splice pipe =5 fd=5 #2 pipe [pipefs] pipe:[N] O_RDONLY 5/100 => #1 pipe:[N] {"fd_out":4,"len":100,"flags":"0"}
+        vmsplice pipe =2 fd=4 #1 pipe [pipefs] pipe:[N] O_WRONLY 2/2 {"nr_segs":1,"flags":"SPLICE_F_GIFT"}
+        splice file =EINVAL fd=7 #3 file ~/from O_RDONLY @2 size=10 -/2 => #4 ~/to @2 {"fd_out":8,"len":2,"flags":"0"}
+        tee file =EINVAL fd=7 #3 file ~/from O_RDONLY size=10 -/1 => #1 pipe:[N] {"fdout":4,"len":1,"flags":"0"}
     )"));
 }
 

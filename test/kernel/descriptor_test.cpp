@@ -40,19 +40,19 @@ TEST_F(Descriptor, a_duplicate_is_the_same_object) {
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/data "~/data" O_RDWR size=3 {"dfd":"AT_FDCWD","flags":"O_RDWR","mode":"000"}
-        dup file =4 fd=4 #1 file ~/data O_RDWR size=3 {"fd":3}
-        dup2 file =10 fd=10 #1 file ~/data O_RDWR size=3 {"oldfd":3,"newfd":10}
-        dup2 file =3 fd=3 #1 file ~/data O_RDWR size=3 {"oldfd":3,"newfd":3}
-        dup3 file =11 fd=11 #1 file ~/data O_RDWR size=3 {"oldfd":10,"newfd":11,"flags":"O_CLOEXEC"}
-        fcntl file =20 fd=11 #1 file ~/data O_RDWR size=3 {"fd":11,"cmd":"F_DUPFD","arg":20}
-        fcntl file =30 fd=11 #1 file ~/data O_RDWR size=3 {"fd":11,"cmd":"F_DUPFD_CLOEXEC","arg":30}
+        dup file =4 fd=4 #1 file ~/data O_RDWR size=3 => #1 ~/data {"fd":3}
+        dup2 file =10 fd=10 #1 file ~/data O_RDWR size=3 => #1 ~/data {"oldfd":3,"newfd":10}
+        dup2 file =3 fd=3 #1 file ~/data O_RDWR size=3 => #1 ~/data {"oldfd":3,"newfd":3}
+        dup3 file =11 fd=11 #1 file ~/data O_RDWR size=3 => #1 ~/data {"oldfd":10,"newfd":11,"flags":"O_CLOEXEC"}
+        fcntl file =20 fd=20 #1 file ~/data O_RDWR size=3 => #1 ~/data {"fd":11,"cmd":"F_DUPFD","arg":20}
+        fcntl file =30 fd=30 #1 file ~/data O_RDWR size=3 => #1 ~/data {"fd":11,"cmd":"F_DUPFD_CLOEXEC","arg":30}
         write file =1 fd=30 #1 file ~/data O_RDWR @0 size=3 1/1 {"count":1}
         write file =1 fd=4 #1 file ~/data O_RDWR @1 size=3 1/1 {"count":1}
         dup file =EBADF fd=99 {"fd":99}
         dup2 file =EBADF fd=99 {"oldfd":99,"newfd":3}
         dup3 file =EINVAL fd=3 #1 file ~/data O_RDWR size=3 {"oldfd":3,"newfd":3,"flags":"0"}
         openat file =5 fd=5 #2 file ~/other "~/other" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
-        dup2 file =5 fd=5 #1 file ~/data O_RDWR size=3 {"oldfd":3,"newfd":5}
+        dup2 file =5 fd=5 #1 file ~/data O_RDWR size=3 => #1 ~/data {"oldfd":3,"newfd":5}
     )"));
 }
 
@@ -149,7 +149,7 @@ TEST_F(Descriptor, what_has_no_file_has_a_readable_name) {
         read file =8 fd=5 #3 anonymous [anon_inodefs] anon_inode:[eventfd] O_RDWR 8/8 {"count":8}
         write file =3 fd=13 #11 file [tmpfs] memfd:cache O_RDWR @0 size=3 3/3 {"count":3}
         getpid other =p1
-        pidfd_open process =14 fd=14 #12 anonymous [pidfs] anon_inode:pidfd O_RDWR {"pid":p1,"flags":0}
+        pidfd_open process =14 fd=14 #12 anonymous [pidfs] pidfd:[N] O_RDWR target=p1 {"pid":p1,"flags":0}
         read file =EAGAIN fd=8 #6 anonymous [anon_inodefs] anon_inode:[timerfd] O_RDWR|O_NONBLOCK -/8 {"count":8}
     )"));
 }

@@ -52,21 +52,41 @@ TEST_F(Message, tcp_bytes_have_their_place_in_the_stream) {
         REQUIRE(send(4, "x", 1, MSG_NOSIGNAL) < 0);
     });
     EXPECT_EQ(from(shown, "sendto"), lines(R"(
-        sendto network =10 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 10/10 127.0.0.1:port3 > 127.0.0.1:port1 connection1 stream@0 {"len":10,"flags":"MSG_NOSIGNAL","addr_len":0}
-        write network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 127.0.0.1:port3 > 127.0.0.1:port1 connection1 stream@10 {"count":3}
-        writev network =5 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 5/5 127.0.0.1:port3 > 127.0.0.1:port1 connection1 stream@13 {"vlen":2}
-        sendmsg network =5 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 5/5 127.0.0.1:port3 > 127.0.0.1:port1 connection1 stream@18 {"flags":"MSG_DONTWAIT"}
-        recvfrom network =4 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 4/4 127.0.0.1:port1 > 127.0.0.1:port3 connection1 stream@0 {"size":4,"flags":"0"}
-        read network =7 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 7/7 127.0.0.1:port1 > 127.0.0.1:port3 connection1 stream@4 {"count":7}
-        readv network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 5/5 127.0.0.1:port1 > 127.0.0.1:port3 connection1 stream@11 {"vlen":2}
-        recvmsg network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 5/5 127.0.0.1:port1 > 127.0.0.1:port3 connection1 stream@16 {"flags":"0"}
-        recvfrom network =2 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 2/100 127.0.0.1:port1 > 127.0.0.1:port3 connection1 stream@21 {"size":100,"flags":"MSG_DONTWAIT"}
-        recvfrom network =EAGAIN fd=5 #3 socket [sockfs] socket:[N] O_RDWR -/100 127.0.0.1:port1 > 127.0.0.1:port3 connection1 {"size":100,"flags":"MSG_DONTWAIT"}
-        write network =6 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 6/6 127.0.0.1:port1 > 127.0.0.1:port3 connection1 stream@0 {"count":6}
-        read network =6 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 6/100 127.0.0.1:port3 > 127.0.0.1:port1 connection1 stream@0 {"count":100}
-        shutdown network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port1 connection1 {"how":"SHUT_WR"}
-        read network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 0/100 127.0.0.1:port1 > 127.0.0.1:port3 connection1 {"count":100}
-        sendto network =EPIPE fd=4 #2 socket [sockfs] socket:[N] O_RDWR -/1 127.0.0.1:port3 > 127.0.0.1:port1 connection1 {"len":1,"flags":"MSG_NOSIGNAL","addr_len":0}
+        sendto network =10 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 10/10 127.0.0.1:port3 > 127.0.0.1:port2 connection1 stream@0 {"len":10,"flags":"MSG_NOSIGNAL","addr_len":0}
+        write network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 127.0.0.1:port3 > 127.0.0.1:port2 connection1 stream@10 {"count":3}
+        writev network =5 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 5/5 127.0.0.1:port3 > 127.0.0.1:port2 connection1 stream@13 {"vlen":2}
+        sendmsg network =5 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 5/5 127.0.0.1:port3 > 127.0.0.1:port2 connection1 stream@18 {"flags":"MSG_DONTWAIT"}
+        recvfrom network =4 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 4/4 127.0.0.1:port2 > 127.0.0.1:port3 connection1 stream@0 {"size":4,"flags":"0"}
+        read network =7 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 7/7 127.0.0.1:port2 > 127.0.0.1:port3 connection1 stream@4 {"count":7}
+        readv network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 5/5 127.0.0.1:port2 > 127.0.0.1:port3 connection1 stream@11 {"vlen":2}
+        recvmsg network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 5/5 127.0.0.1:port2 > 127.0.0.1:port3 connection1 stream@16 {"flags":"0"}
+        recvfrom network =2 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 2/100 127.0.0.1:port2 > 127.0.0.1:port3 connection1 stream@21 {"size":100,"flags":"MSG_DONTWAIT"}
+        recvfrom network =EAGAIN fd=5 #3 socket [sockfs] socket:[N] O_RDWR -/100 127.0.0.1:port2 > 127.0.0.1:port3 connection1 {"size":100,"flags":"MSG_DONTWAIT"}
+        write network =6 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 6/6 127.0.0.1:port2 > 127.0.0.1:port3 connection1 stream@0 {"count":6}
+        read network =6 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 6/100 127.0.0.1:port3 > 127.0.0.1:port2 connection1 stream@0 {"count":100}
+        shutdown network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port2 connection1 {"how":"SHUT_WR"}
+        read network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 0/100 127.0.0.1:port2 > 127.0.0.1:port3 connection1 {"count":100}
+        sendto network =EPIPE fd=4 #2 socket [sockfs] socket:[N] O_RDWR -/1 127.0.0.1:port3 > 127.0.0.1:port2 connection1 {"len":1,"flags":"MSG_NOSIGNAL","addr_len":0}
+    )"));
+}
+
+TEST_F(Message, a_connection_made_before_anybody_watched_is_known) {
+    before_ = [] {
+        char buffer[8];
+        connect_tcp(Address::loopback(0));
+        REQUIRE(send(4, "01234", 5, 0) == 5);
+        REQUIRE(recv(5, buffer, 3, 0) == 3);
+    };
+    const std::string shown = rows([] {
+        char buffer[8];
+        REQUIRE(send(4, "567", 3, 0) == 3);
+        REQUIRE(recv(5, buffer, 8, 0) == 5);
+        REQUIRE(accept4(3, nullptr, nullptr, SOCK_NONBLOCK | 77) < 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        sendto network =3 fd=4 #1 socket [sockfs] socket:[N] O_RDWR 3/3 127.0.0.1:port1 > 127.0.0.1:port2 connection1 stream@5 {"len":3,"flags":"0","addr_len":0}
+        recvfrom network =5 fd=5 #2 socket [sockfs] socket:[N] O_RDWR 5/8 127.0.0.1:port2 > 127.0.0.1:port1 connection1 stream@3 {"size":8,"flags":"0"}
+        accept4 network =EINVAL fd=3 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > - {"fd":3,"flags":"SOCK_NONBLOCK|0x4d"}
     )"));
 }
 
@@ -78,8 +98,8 @@ TEST_F(Message, tcp_over_ipv6) {
         REQUIRE(recv(5, buffer, 100, 0) == 3);
     });
     EXPECT_EQ(from(shown, "sendto"), lines(R"(
-        sendto network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 ::1:port3 > ::1:port1 connection1 stream@0 {"len":3,"flags":"0","addr_len":0}
-        recvfrom network =3 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 3/100 ::1:port1 > ::1:port3 connection1 stream@0 {"size":100,"flags":"0"}
+        sendto network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 ::1:port3 > ::1:port2 connection1 stream@0 {"len":3,"flags":"0","addr_len":0}
+        recvfrom network =3 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 3/100 ::1:port2 > ::1:port3 connection1 stream@0 {"size":100,"flags":"0"}
     )"));
 }
 
@@ -114,19 +134,19 @@ TEST_F(Message, udp_names_the_other_end_of_each_message) {
     EXPECT_EQ(shown, lines(R"(
         socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET","type":"SOCK_DGRAM","protocol":0}
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET","type":"SOCK_DGRAM","protocol":0}
-        bind network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port2 {"addrlen":16}
-        getsockname network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port1
-        sendto network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 0.0.0.0:port3 > 127.0.0.1:port1 {"len":3,"flags":"0","addr_len":16}
-        sendmsg network =100 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 100/100 0.0.0.0:port3 > 127.0.0.1:port1 {"flags":"0"}
-        recvfrom network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 3/100 127.0.0.1:port1 > 127.0.0.1:port3 {"size":100,"flags":"0"}
-        recvmsg network =100 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 100/100 127.0.0.1:port1 > 127.0.0.1:port3 {"flags":"0"}
-        sendto network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 0/0 127.0.0.1:port1 > 127.0.0.1:port3 {"len":0,"flags":"0","addr_len":16}
+        bind network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > - {"addrlen":16}
+        getsockname network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > -
+        sendto network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 0.0.0.0:port3 > 127.0.0.1:port2 {"len":3,"flags":"0","addr_len":16}
+        sendmsg network =100 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 100/100 0.0.0.0:port3 > 127.0.0.1:port2 {"flags":"0"}
+        recvfrom network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 3/100 127.0.0.1:port2 > 127.0.0.1:port3 {"size":100,"flags":"0"}
+        recvmsg network =100 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 100/100 127.0.0.1:port2 > 127.0.0.1:port3 {"flags":"0"}
+        sendto network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 0/0 127.0.0.1:port2 > 127.0.0.1:port3 {"len":0,"flags":"0","addr_len":16}
         recvfrom network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 0/100 0.0.0.0:port3 > - {"size":100,"flags":"0"}
-        connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port1 {"addrlen":16}
-        sendto network =2 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 2/2 127.0.0.1:port3 > 127.0.0.1:port1 {"len":2,"flags":"0","addr_len":0}
-        recvfrom network =2 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 2/1 127.0.0.1:port1 > - {"size":1,"flags":"MSG_TRUNC"}
-        recvfrom network =EAGAIN fd=3 #1 socket [sockfs] socket:[N] O_RDWR -/1 127.0.0.1:port1 > - {"size":1,"flags":"MSG_DONTWAIT"}
-        sendto network =EDESTADDRREQ fd=3 #1 socket [sockfs] socket:[N] O_RDWR -/1 127.0.0.1:port1 > - {"len":1,"flags":"0","addr_len":0}
+        connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port2 {"addrlen":16}
+        sendto network =2 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 2/2 127.0.0.1:port3 > 127.0.0.1:port2 {"len":2,"flags":"0","addr_len":0}
+        recvfrom network =2 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 2/1 127.0.0.1:port2 > - {"size":1,"flags":"MSG_TRUNC"}
+        recvfrom network =EAGAIN fd=3 #1 socket [sockfs] socket:[N] O_RDWR -/1 127.0.0.1:port2 > - {"size":1,"flags":"MSG_DONTWAIT"}
+        sendto network =EDESTADDRREQ fd=3 #1 socket [sockfs] socket:[N] O_RDWR -/1 127.0.0.1:port2 > - {"len":1,"flags":"0","addr_len":0}
     )"));
 }
 
@@ -144,10 +164,10 @@ TEST_F(Message, udp_over_ipv6) {
     EXPECT_EQ(shown, lines(R"(
         socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET6","type":"SOCK_DGRAM","protocol":0}
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET6","type":"SOCK_DGRAM","protocol":0}
-        bind network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > ::1:port2 {"addrlen":28}
-        getsockname network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > ::1:port1
-        sendto network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 :::port3 > ::1:port1 {"len":3,"flags":"0","addr_len":28}
-        recvfrom network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 3/100 ::1:port1 > ::1:port3 {"size":100,"flags":"0"}
+        bind network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > - {"addrlen":28}
+        getsockname network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port2 > -
+        sendto network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 :::port3 > ::1:port2 {"len":3,"flags":"0","addr_len":28}
+        recvfrom network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 3/100 ::1:port2 > ::1:port3 {"size":100,"flags":"0"}
     )"));
 }
 
@@ -171,8 +191,8 @@ TEST_F(Message, unix_datagrams_name_a_path_or_an_abstract_name) {
     EXPECT_EQ(shown, lines(R"(
         socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
-        bind network =0 fd=3 #1 socket [sockfs] ~/server O_RDWR - > ~/server {"addrlen":30}
-        bind network =0 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR - > @dyetrace client {"addrlen":18}
+        bind network =0 fd=3 #1 socket [sockfs] ~/server O_RDWR ~/server > - {"addrlen":30}
+        bind network =0 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR @dyetrace client > - {"addrlen":18}
         sendto network =3 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR 3/3 - > ~/server {"len":3,"flags":"0","addr_len":30}
         recvfrom network =3 fd=3 #1 socket [sockfs] ~/server O_RDWR 3/100 - > @dyetrace client {"size":100,"flags":"0"}
         sendto network =2 fd=3 #1 socket [sockfs] ~/server O_RDWR 2/2 - > @dyetrace client {"len":2,"flags":"0","addr_len":18}

@@ -144,6 +144,31 @@ TEST_F(Namespace, a_mount_that_moves_takes_its_files_along) {
     )"));
 }
 
+TEST_F(Namespace, a_path_in_a_chroot_goes_on_to_the_root_of_the_namespace) {
+    make_folders({"root"});
+    make_file("root/data", "123");
+    const std::string shown = rows([&] {
+        REQUIRE(chroot(at("root").c_str()) == 0);
+        REQUIRE(open("/data", O_RDONLY) == 3);
+        REQUIRE(open("/none", O_RDONLY) < 0);
+        REQUIRE(chdir("/") == 0);
+        REQUIRE(open("none", O_RDONLY) < 0);
+        REQUIRE(mkdir("/made", 0700) == 0);
+        REQUIRE(chroot("/made") == 0);
+        REQUIRE(chroot("/none") < 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        chroot metadata =0 #1 directory ~/root "~/root"
+        openat file =3 fd=3 #2 file ~/root/data "/data" O_RDONLY size=3 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        openat file =ENOENT ~/root/none "/none" {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        chdir metadata =0 #1 directory ~/root "/"
+        openat file =ENOENT ~/root/none "none" {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        mkdir metadata =0 ~/root/made "/made" {"mode":"0700"}
+        chroot metadata =0 #3 directory ~/root/made "/made"
+        chroot metadata =ENOENT ~/root/made/none "/none"
+    )"));
+}
+
 TEST_F(Namespace, a_network_namespace_has_addresses_of_its_own) {
     const Trace trace = record([&] {
         REQUIRE(socket(AF_INET, SOCK_DGRAM, 0) == 3);
@@ -169,8 +194,8 @@ TEST_F(Namespace, a_namespace_that_is_a_file_is_named_by_its_kind) {
         REQUIRE(setns(3, CLONE_NEWNET) == 0);
     });
     EXPECT_EQ(shown, lines(R"(
-        openat file =3 fd=3 #1 anonymous [nsfs] anon_inode:net "/proc/self/ns/net" O_RDONLY {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
-        setns process =0 fd=3 #1 anonymous [nsfs] anon_inode:net O_RDONLY {"flags":"CLONE_NEWNET"}
+        openat file =3 fd=3 #1 anonymous [nsfs] net:[N] "/proc/self/ns/net" O_RDONLY {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        setns process =0 fd=3 #1 anonymous [nsfs] net:[N] O_RDONLY {"flags":"CLONE_NEWNET"}
     )"));
 }
 

@@ -39,11 +39,11 @@ TEST_F(Process, children_are_followed) {
     });
     EXPECT_EQ(shown, lines(R"(
         fork process =p2 target=p2
-        wait4 process =p2 {"upid":p2,"options":"0"}
+        wait4 process =p2 target=p2 {"upid":p2,"options":"0"}
         clone3 process =p3 target=p3 {"size":88}
-        wait4 process =p3 {"upid":-1,"options":"__WALL"}
+        wait4 process =p3 target=p3 {"upid":-1,"options":"__WALL"}
         clone process =p4 target=p4 {"clone_flags":"SIGCHLD","newsp":"0x0","tls":0}
-        wait4 process =p4 {"upid":p4,"options":"0"}
+        wait4 process =p4 target=p4 {"upid":p4,"options":"0"}
         clone process =EINVAL {"clone_flags":"CLONE_SIGHAND","newsp":"0x0","tls":0}
         p2 openat file =ENOENT /none "/none" {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
         p2 exit_group process unfinished {"error_code":3}
@@ -64,7 +64,7 @@ TEST_F(Process, vfork_returns_when_its_child_is_done) {
     });
     EXPECT_EQ(shown, lines(R"(
         vfork process =p2 target=p2
-        waitid process =0 {"which":"P_PID","upid":p2,"options":"WEXITED"}
+        waitid process =0 target=p2 {"which":"P_PID","upid":p2,"options":"WEXITED"}
         waitid process =ECHILD {"which":"P_PID","upid":p2,"options":"WEXITED"}
         p2 exit_group process unfinished {"error_code":0}
     )"));
@@ -85,13 +85,13 @@ TEST_F(Process, a_signal_names_whom_it_was_sent_to) {
     EXPECT_EQ(shown, lines(R"(
         getpid other =p1
         rt_sigaction process =0 {"sig":"SIGUSR1","sigsetsize":8}
-        kill process =0 {"pid":p1,"sig":"SIGUSR1"}
-        kill process =0 {"pid":p1,"sig":0}
-        kill process =EINVAL {"pid":p1,"sig":99}
-        tkill process =0 {"pid":p1,"sig":"SIGUSR1"}
-        tgkill process =0 {"tgid":p1,"pid":p1,"sig":"SIGUSR1"}
-        pidfd_open process =3 fd=3 #1 anonymous [pidfs] anon_inode:pidfd O_RDWR {"pid":p1,"flags":0}
-        pidfd_send_signal process =0 fd=3 #1 anonymous [pidfs] anon_inode:pidfd O_RDWR {"sig":"SIGUSR1","flags":0}
+        kill process =0 target=p1 {"pid":p1,"sig":"SIGUSR1"}
+        kill process =0 target=p1 {"pid":p1,"sig":0}
+        kill process =EINVAL target=p1 {"pid":p1,"sig":99}
+        tkill process =0 target=p1 {"pid":p1,"sig":"SIGUSR1"}
+        tgkill process =0 target=p1 {"tgid":p1,"pid":p1,"sig":"SIGUSR1"}
+        pidfd_open process =3 fd=3 #1 anonymous [pidfs] pidfd:[N] O_RDWR target=p1 {"pid":p1,"flags":0}
+        pidfd_send_signal process =0 fd=3 #1 anonymous [pidfs] pidfd:[N] O_RDWR target=p1 {"sig":"SIGUSR1","flags":0}
     )"));
 }
 
@@ -150,7 +150,7 @@ TEST_F(Process, a_killed_process_leaves_its_call_unfinished) {
         SIGALRM);
     EXPECT_EQ(shown, lines(R"(
         alarm other =0 {"seconds":1}
-        pipe2 pipe =0 {"flags":"0"}
+        pipe2 pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N] {"flags":"0"}
         read pipe =ERESTARTSYS fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY -/1 {"count":1}
     )"));
 }

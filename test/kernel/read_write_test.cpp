@@ -60,9 +60,9 @@ TEST_F(ReadWrite, what_is_appended_begins_at_the_end) {
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/log "~/log" O_WRONLY|O_APPEND size=5 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_APPEND","mode":"000"}
         write file =2 fd=3 #1 file ~/log O_WRONLY|O_APPEND @5 size=7 2/2 {"count":2}
-        pwrite64 file =3 fd=3 #1 file ~/log O_WRONLY|O_APPEND @1 size=10 3/3 {"count":3,"pos":1}
+        pwrite64 file =3 fd=3 #1 file ~/log O_WRONLY|O_APPEND size=10 3/3 {"count":3,"pos":1}
         openat file =4 fd=4 #1 file ~/log "~/log" O_WRONLY size=10 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
-        pwritev2 file =3 fd=4 #1 file ~/log O_WRONLY @0 size=13 3/3 {"vlen":1,"pos_low":0,"pos_high":0,"flags":"RWF_APPEND"}
+        pwritev2 file =3 fd=4 #1 file ~/log O_WRONLY size=13 3/3 {"vlen":1,"pos_low":0,"pos_high":0,"flags":"RWF_APPEND"}
     )"));
 }
 
@@ -108,7 +108,7 @@ TEST_F(ReadWrite, a_failed_call_moves_nothing) {
         pwrite64 file =EBADF fd=3 #1 file ~/data O_RDONLY @2 size=3 -/8 {"count":8,"pos":2}
         read file =EFAULT fd=3 #1 file ~/data O_RDONLY @0 size=3 -/8 {"count":8}
         read file =EBADF fd=77 -/8 {"count":8}
-        readv file =EINVAL fd=3 #1 file ~/data O_RDONLY @0 size=3 -/0 {"vlen":4294967295}
+        readv file =EINVAL fd=3 #1 file ~/data O_RDONLY @0 size=3 {"vlen":4294967295}
         pread64 file =EINVAL fd=3 #1 file ~/data O_RDONLY @-1 size=3 -/8 {"count":8,"pos":-1}
         lseek file =EINVAL fd=3 #1 file ~/data O_RDONLY size=3 {"offset":-1,"whence":"SEEK_SET"}
         read file =EBADF fd=-1 -/8 {"count":8}
@@ -135,7 +135,7 @@ TEST_F(ReadWrite, what_has_no_position_has_no_offset) {
         REQUIRE(read(7, buffer, 8) < 0);
     });
     EXPECT_EQ(shown, lines(R"(
-        pipe2 pipe =0 {"flags":"0"}
+        pipe2 pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N] {"flags":"0"}
         write pipe =3 fd=4 #1 pipe [pipefs] pipe:[N] O_WRONLY 3/3 {"count":3}
         read pipe =3 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY 3/8 {"count":8}
         lseek file =ESPIPE fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY {"offset":0,"whence":"SEEK_SET"}
@@ -168,7 +168,7 @@ TEST_F(ReadWrite, an_iovec_of_1024_parts_is_one_range) {
         openat file =3 fd=3 #1 file ~/parts "~/parts" O_RDWR size=0 {"dfd":"AT_FDCWD","flags":"O_RDWR","mode":"000"}
         writev file =1024 fd=3 #1 file ~/parts O_RDWR @0 size=1024 1024/1024 {"vlen":1024}
         preadv file =24 fd=3 #1 file ~/parts O_RDWR @1000 size=1024 24/1024 {"vlen":1024,"pos_low":1000,"pos_high":0}
-        writev file =EINVAL fd=3 #1 file ~/parts O_RDWR @1024 size=1024 -/0 {"vlen":1025}
+        writev file =EINVAL fd=3 #1 file ~/parts O_RDWR @1024 size=1024 {"vlen":1025}
         writev file =0 fd=3 #1 file ~/parts O_RDWR @1024 size=1024 0/0 {"vlen":0}
     )"));
 }

@@ -254,9 +254,9 @@ Trace::Trace(std::shared_ptr<const Records> records, int status, capture::Books 
     std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
         return a.raw().start_ns < b.raw().start_ns;
     });
-    // the read at the gate, in which the child waited to be marked
-    if (!events_.empty() && events_[0].name() == "read" && events_[0].fd() == gate_fd) {
-        events_.erase(events_.begin());
+    // the read at the gate, in which the child waited to be marked, and the look at its root
+    if (events_.size() >= 3 && events_[0].name() == "read" && events_[0].fd() == gate_fd) {
+        events_.erase(events_.begin(), events_.begin() + 3);
     }
 }
 

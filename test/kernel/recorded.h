@@ -184,6 +184,7 @@ class Trace {
         }
         return result;
     }
+    const Records& records() const { return *records_; }
     int status() const { return status_; }                  // as wait() gave it
     const capture::Books& books() const { return books_; }  // of all CPUs
 

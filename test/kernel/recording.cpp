@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "base/fd.h"
+#include "kernel/outer_root.h"
 #include "kernel/recorded.h"
 
 namespace dyetrace::test {
@@ -30,7 +31,6 @@ void keep(Records& records, std::uint32_t cpu, schema::Stream stream, schema::Re
             records.cpus.push_back(cpu);
             continue;
         }
-        records.dictionary.add(record);
         records.facts.push_back(std::move(words));
     }
 }
@@ -64,6 +64,7 @@ pid_t start_child(const std::function<void()>& before,
         char go = 0;
         *ready = true;
         if (read(ends[0], &go, 1) == 1) {
+            close(open("/", O_PATH));
             program();
         }
         _exit(0);
@@ -164,6 +165,7 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
     } else {
         EXPECT_EQ(status, 0);
     }
+    learn(*records);
     const capture::Books books = books_of(*capture_);
     EXPECT_EQ(books.lost, 0u);
     EXPECT_EQ(books.facts_lost, 0u);

@@ -309,9 +309,8 @@ std::string law_of_result(const Event& event, const Columns& columns, const Sysc
 
 std::string law_of_object(const Event& event, const Columns& columns, const SyscallInfo& call) {
     const bool succeeded = event.finished() && event.result() >= 0;
-    const bool makes = succeeded && call.returns == "fd";
-    const bool makes_two = succeeded && has_argument(call, {"fd_pair"});
-    if (event.finished() && !makes_two &&
+    const bool makes = succeeded && (call.returns == "fd" || has_argument(call, {"fd_pair"}));
+    if (event.finished() &&
         columns.has(EventColumn::kFd) != (makes || has_argument(call, {"fd"}))) {
         return "fd";
     }

@@ -38,20 +38,20 @@ TEST_F(Socket, a_tcp_connection_from_socket_to_shutdown) {
     EXPECT_EQ(shown, lines(R"(
         socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET","type":"SOCK_STREAM","protocol":0}
         setsockopt network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"level":"SOL_SOCKET","optname":"SO_REUSEADDR","optlen":4}
-        bind network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port2 {"addrlen":16}
-        listen network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > - {"backlog":5}
-        getsockname network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port1
+        bind network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > - {"addrlen":16}
+        listen network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > - {"backlog":5}
+        getsockname network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > -
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET","type":"SOCK_STREAM|SOCK_CLOEXEC","protocol":6}
-        connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port1 connection1 {"addrlen":16}
-        accept network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR => #1 socket:[N] 127.0.0.1:port1 > 127.0.0.1:port3 connection1 {"fd":3}
-        getsockopt network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port3 connection1 {"level":"SOL_TCP","optname":"TCP_NODELAY"}
-        getpeername network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > 127.0.0.1:port3 connection1
-        connect network =EISCONN fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port1 connection1 {"addrlen":16}
-        shutdown network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port1 connection1 {"how":"SHUT_WR"}
+        connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port2 connection1 {"addrlen":16}
+        accept network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR => #1 socket:[N] 127.0.0.1:port2 > 127.0.0.1:port3 connection1 {"fd":3}
+        getsockopt network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > 127.0.0.1:port3 connection1 {"level":"SOL_TCP","optname":"TCP_NODELAY"}
+        getpeername network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > 127.0.0.1:port3 connection1
+        connect network =EISCONN fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port2 connection1 {"addrlen":16}
+        shutdown network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port2 connection1 {"how":"SHUT_WR"}
         shutdown network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port3 {"how":"SHUT_RDWR"}
         close file =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port3
-        close file =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port1
-        close file =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port1 > -
+        close file =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port2
+        close file =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > -
     )"));
 }
 
@@ -70,14 +70,14 @@ TEST_F(Socket, a_connection_over_ipv6_with_a_nonblocking_end) {
     });
     EXPECT_EQ(shown, lines(R"(
         socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET6","type":"SOCK_STREAM","protocol":0}
-        bind network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > ::1:port2 {"addrlen":28}
-        listen network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > - {"backlog":5}
-        getsockname network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > ::1:port1
+        bind network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > - {"addrlen":28}
+        listen network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port2 > - {"backlog":5}
+        getsockname network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port2 > -
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK {"family":"AF_INET6","type":"SOCK_STREAM|SOCK_NONBLOCK","protocol":0}
-        connect network =EINPROGRESS fd=4 #2 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK ::1:port3 > ::1:port1 connection1 {"addrlen":28}
-        accept4 network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK => #1 socket:[N] ::1:port1 > ::1:port3 connection1 {"fd":3,"flags":"SOCK_CLOEXEC|SOCK_NONBLOCK"}
-        accept4 network =EINVAL fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port1 > - {"fd":3,"flags":"0x4d"}
-        sendto network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK 3/3 ::1:port3 > ::1:port1 connection1 stream@0 {"len":3,"flags":"0","addr_len":0}
+        connect network =EINPROGRESS fd=4 #2 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK ::1:port3 > ::1:port2 connection1 {"addrlen":28}
+        accept4 network =5 fd=5 #3 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK => #1 socket:[N] ::1:port2 > ::1:port3 connection1 {"fd":3,"flags":"SOCK_CLOEXEC|SOCK_NONBLOCK"}
+        accept4 network =EINVAL fd=3 #1 socket [sockfs] socket:[N] O_RDWR ::1:port2 > - {"fd":3,"flags":"0x4d"}
+        sendto network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR|O_NONBLOCK 3/3 ::1:port3 > ::1:port2 connection1 stream@0 {"len":3,"flags":"0","addr_len":0}
     )"));
 }
 
@@ -96,7 +96,7 @@ TEST_F(Socket, errors_tell_what_was_tried) {
     EXPECT_EQ(shown, lines(R"(
         socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_INET","type":"SOCK_STREAM","protocol":0}
         connect network =ECONNREFUSED fd=3 #1 socket [sockfs] socket:[N] O_RDWR - > 127.0.0.1:port1 {"addrlen":16}
-        bind network =EADDRNOTAVAIL fd=3 #1 socket [sockfs] socket:[N] O_RDWR - > 192.0.2.1:port2 {"addrlen":16}
+        bind network =EADDRNOTAVAIL fd=3 #1 socket [sockfs] socket:[N] O_RDWR 192.0.2.1:port2 > 127.0.0.1 {"addrlen":16}
         socket network =EAFNOSUPPORT {"family":"0x4d","type":"SOCK_STREAM","protocol":0}
         listen network =EBADF fd=99 {"backlog":1}
         openat file =4 fd=4 #2 character_device [devtmpfs] /dev/null "/dev/null" O_RDONLY {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
@@ -122,14 +122,14 @@ TEST_F(Socket, unix_sockets_are_named_by_their_path) {
     });
     EXPECT_EQ(shown, lines(R"(
         socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
-        bind network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR - > ~/socket {"addrlen":30}
+        bind network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"addrlen":30}
         listen network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR {"backlog":5}
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
         connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR - > ~/socket {"addrlen":30}
         accept network =5 fd=5 #3 socket [sockfs] ~/socket O_RDWR => #1 ~/socket {"fd":3}
         write network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"count":3}
         socket network =6 fd=6 #4 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
-        bind network =0 fd=6 #4 socket [sockfs] @dyetrace test O_RDWR - > @dyetrace test {"addrlen":16}
+        bind network =0 fd=6 #4 socket [sockfs] @dyetrace test O_RDWR @dyetrace test > - {"addrlen":16}
         socket network =7 fd=7 #5 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_SEQPACKET","protocol":0}
         connect network =ENOENT fd=7 #5 socket [sockfs] socket:[N] O_RDWR - > ~/none {"addrlen":28}
     )"));
@@ -147,7 +147,7 @@ TEST_F(Socket, a_pair_has_two_ends) {
         REQUIRE(send(4, "abc", 3, MSG_NOSIGNAL) < 0);
     });
     EXPECT_EQ(shown, lines(R"(
-        socketpair network =0 {"family":"AF_UNIX","type":"SOCK_STREAM|SOCK_CLOEXEC","protocol":0}
+        socketpair network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR => #2 socket:[N] {"family":"AF_UNIX","type":"SOCK_STREAM|SOCK_CLOEXEC","protocol":0}
         write network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"count":3}
         read network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/8 {"count":8}
         close file =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR

@@ -87,7 +87,7 @@ TEST_F(Undecoded, a_denied_call_has_its_arguments_and_no_duration) {
         openat file =3 fd=3 #1 file ~/data "~/data" O_RDWR size=3 {"dfd":"AT_FDCWD","flags":"O_RDWR","mode":"000"}
         prctl process =0 {"option":"PR_SET_NO_NEW_PRIVS","arg2":1,"arg3":0,"arg4":0,"arg5":0}
         seccomp other =0 {"op":1,"flags":0}
-        write file =EACCES fd=3 -/3 {"count":3}
+        write file =EACCES fd=3 #1 file ~/data O_RDWR @0 size=3 -/3 {"count":3}
         prctl process =0 {"option":"PR_SET_NO_NEW_PRIVS","arg2":1,"arg3":0,"arg4":0,"arg5":0}
         seccomp other =0 {"op":1,"flags":0}
         openat file =EACCES ~/data "~/data" {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}

@@ -1,6 +1,7 @@
 // futex, nanosleep, clock_nanosleep, pause, rt_sigsuspend, rt_sigtimedwait; what a signal interrupts.
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -87,6 +88,31 @@ TEST_F(Wait, a_signal_ends_a_wait) {
         rt_sigprocmask process =0 {"how":"SIG_BLOCK","sigsetsize":8}
         setitimer other =0 {"which":"ITIMER_REAL"}
         rt_sigtimedwait wait =14 {"sigsetsize":8}
+    )"));
+}
+
+void* read_for_ever(void* end) {
+    char byte;
+    REQUIRE(read(*static_cast<int*>(end), &byte, 1) < 0);
+    return nullptr;
+}
+
+TEST_F(Wait, what_is_under_way_when_the_recording_stops_is_unfinished) {
+    const Trace trace = record_until_stopped([] {
+        static int ends[2];
+        pthread_t thread;
+        REQUIRE(pipe(ends) == 0);
+        REQUIRE(pthread_create(&thread, nullptr, read_for_ever, ends) == 0);
+        const timespec until_it_reads{0, 50'000'000};
+        nanosleep(&until_it_reads, nullptr);
+    });
+    std::string unfinished;
+    for (const std::string& row : split_rows(rows(trace))) {
+        unfinished += row.find(" unfinished") != std::string::npos ? row : "";
+    }
+    EXPECT_EQ(unfinished, lines(R"(
+        pause wait unfinished
+        p2 read pipe unfinished fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY -/1 {"count":1}
     )"));
 }
 

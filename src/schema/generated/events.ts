@@ -120,9 +120,9 @@ export interface Event {
   path2: string | null;
   /** byte of the second object at which it began */
   file_offset2: string | null;
-  /** own end of the socket */
+  /** own end: of the call where it names it (bind, getsockname), else of the socket */
   local_address: string | null;
-  /** own port */
+  /** its port */
   local_port: number | null;
   /** other end: of the message where it names one, else of the socket */
   remote_address: string | null;

@@ -41,6 +41,7 @@ constexpr ColumnInfo kSyscallEventColumns[] = {
     {"names_base", ColumnType::kBool, ColumnSource::kBit, 0, 0, 14, 0},
     {"names_base2", ColumnType::kBool, ColumnSource::kBit, 0, 0, 15, 0},
     {"entry_missed", ColumnType::kBool, ColumnSource::kBit, 0, 0, 16, 0},
+    {"names_own_end", ColumnType::kBool, ColumnSource::kBit, 0, 0, 17, 0},
     {"path", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 1},
     {"path2", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 2},
     {"address", ColumnType::kText, ColumnSource::kAddress, 0, 0, -1, 3},

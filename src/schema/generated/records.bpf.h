@@ -177,6 +177,7 @@ enum syscall_event_present {
     SYSCALL_HAS_NAMES_BASE = 1u << 14, /* handle_id is the directory that the argument path starts from; the object is not known */
     SYSCALL_HAS_NAMES_BASE2 = 1u << 15, /* the same of handle2_id and the second path */
     SYSCALL_HAS_ENTRY_MISSED = 1u << 16, /* no entry was seen: denied by seccomp, or attached in mid-call */
+    SYSCALL_HAS_NAMES_OWN_END = 1u << 17, /* the address is the socket's own end (bind, getsockname), not the other one */
 };
 
 /* one message or control block of a call that carries several; follows its parent, which counts leave out */

@@ -151,6 +151,7 @@ struct SyscallEvent {
     static constexpr std::uint32_t kHasNamesBase = 1u << 14;  // handle_id is the directory that the argument path starts from; the object is not known
     static constexpr std::uint32_t kHasNamesBase2 = 1u << 15;  // the same of handle2_id and the second path
     static constexpr std::uint32_t kHasEntryMissed = 1u << 16;  // no entry was seen: denied by seccomp, or attached in mid-call
+    static constexpr std::uint32_t kHasNamesOwnEnd = 1u << 17;  // the address is the socket's own end (bind, getsockname), not the other one
     RecordHeader header;
     std::uint64_t start_ns;  // CLOCK_BOOTTIME at entry; at exit when the entry was not seen
     std::uint64_t duration_ns;  // exit minus entry

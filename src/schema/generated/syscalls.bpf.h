@@ -49,9 +49,10 @@ enum syscall_special {
     SPECIAL_PIDFD = 23,
     SPECIAL_MMAP = 24,
     SPECIAL_SYMLINK = 25,
-    SPECIAL_TGKILL = 26,
-    SPECIAL_CHDIR = 27,
-    SPECIAL_CHROOT = 28,
+    SPECIAL_OWN_ADDRESS = 26,
+    SPECIAL_FCNTL = 27,
+    SPECIAL_CHDIR = 28,
+    SPECIAL_CHROOT = 29,
 };
 
 enum syscall_capture {
@@ -99,6 +100,31 @@ struct syscall_shape {
     __u8 flags;
 };
 
+enum syscall_number {
+    NUMBER_X86_64_POLL = 7,
+    NUMBER_X86_64_PREAD64 = 17,
+    NUMBER_X86_64_PWRITE64 = 18,
+    NUMBER_X86_64_SENDFILE = 40,
+    NUMBER_X86_64_SENDMSG = 46,
+    NUMBER_X86_64_RECVMSG = 47,
+    NUMBER_X86_64_FSYNC = 74,
+    NUMBER_X86_64_FDATASYNC = 75,
+    NUMBER_X86_64_IO_GETEVENTS = 208,
+    NUMBER_X86_64_PREADV = 295,
+    NUMBER_X86_64_PWRITEV = 296,
+    NUMBER_I386_POLL = 168,
+    NUMBER_I386_PREAD64 = 180,
+    NUMBER_I386_PWRITE64 = 181,
+    NUMBER_I386_SENDFILE = 187,
+    NUMBER_I386_SENDMSG = 370,
+    NUMBER_I386_RECVMSG = 372,
+    NUMBER_I386_FSYNC = 118,
+    NUMBER_I386_FDATASYNC = 148,
+    NUMBER_I386_IO_GETEVENTS = 247,
+    NUMBER_I386_PREADV = 333,
+    NUMBER_I386_PWRITEV = 334,
+};
+
 #define SYSCALL_SHAPES_X86_64 \
     [0] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
     [1] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
@@ -132,7 +158,7 @@ struct syscall_shape {
     [29] = {.event_class = 0, .returns = 0}, /* shmget */ \
     [30] = {.event_class = 0, .returns = 0}, /* shmat */ \
     [31] = {.event_class = 0, .returns = 0}, /* shmctl */ \
-    [32] = {.fd = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* dup */ \
+    [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup */ \
     [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup2 */ \
     [34] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
     [35] = {.event_class = 7, .returns = 1, .capture[0] = 12, .flags = CALL_DECODED}, /* nanosleep */ \
@@ -149,9 +175,9 @@ struct syscall_shape {
     [46] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
     [47] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
     [48] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
-    [49] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* bind */ \
+    [49] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED}, /* bind */ \
     [50] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
-    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
+    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
     [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
     [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 10, .flags = CALL_DECODED}, /* socketpair */ \
     [54] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
@@ -172,7 +198,7 @@ struct syscall_shape {
     [69] = {.event_class = 0, .returns = 0}, /* msgsnd */ \
     [70] = {.event_class = 0, .returns = 0}, /* msgrcv */ \
     [71] = {.event_class = 0, .returns = 0}, /* msgctl */ \
-    [72] = {.fd = 1, .event_class = 1, .returns = 9, .flags = CALL_DECODED}, /* fcntl */ \
+    [72] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED}, /* fcntl */ \
     [73] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* flock */ \
     [74] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fsync */ \
     [75] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fdatasync */ \
@@ -334,7 +360,7 @@ struct syscall_shape {
     [231] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
     [232] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
     [233] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 11, .flags = CALL_DECODED}, /* epoll_ctl */ \
-    [234] = {.event_class = 5, .returns = 1, .special = SPECIAL_TGKILL, .flags = CALL_DECODED}, /* tgkill */ \
+    [234] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
     [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 16, .flags = CALL_DECODED}, /* utimes */ \
     [236] = {.event_class = 0, .returns = 0}, /* vserver */ \
     [237] = {.event_class = 0, .returns = 0}, /* mbind */ \
@@ -517,7 +543,7 @@ struct syscall_shape {
     [395] = {.event_class = 0, .returns = 0}, /* shmget */ \
     [397] = {.event_class = 0, .returns = 0}, /* shmat */ \
     [396] = {.event_class = 0, .returns = 0}, /* shmctl */ \
-    [41] = {.fd = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* dup */ \
+    [41] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup */ \
     [63] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup2 */ \
     [29] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
     [162] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* nanosleep */ \
@@ -533,9 +559,9 @@ struct syscall_shape {
     [370] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
     [372] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
     [373] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
-    [361] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* bind */ \
+    [361] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED}, /* bind */ \
     [363] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
-    [367] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
+    [367] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
     [368] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
     [360] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* socketpair */ \
     [366] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
@@ -555,7 +581,7 @@ struct syscall_shape {
     [400] = {.event_class = 0, .returns = 0}, /* msgsnd */ \
     [401] = {.event_class = 0, .returns = 0}, /* msgrcv */ \
     [402] = {.event_class = 0, .returns = 0}, /* msgctl */ \
-    [55] = {.fd = 1, .event_class = 1, .returns = 9, .flags = CALL_DECODED}, /* fcntl */ \
+    [55] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED}, /* fcntl */ \
     [143] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* flock */ \
     [118] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fsync */ \
     [148] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fdatasync */ \
@@ -712,7 +738,7 @@ struct syscall_shape {
     [252] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
     [256] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
     [255] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .flags = CALL_DECODED}, /* epoll_ctl */ \
-    [270] = {.event_class = 5, .returns = 1, .special = SPECIAL_TGKILL, .flags = CALL_DECODED}, /* tgkill */ \
+    [270] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
     [271] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimes */ \
     [273] = {.event_class = 0, .returns = 0}, /* vserver */ \
     [274] = {.event_class = 0, .returns = 0}, /* mbind */ \
@@ -893,7 +919,7 @@ struct syscall_shape {
     [142] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* _newselect */ \
     [166] = {.event_class = 0, .returns = 0}, /* vm86 */ \
     [191] = {.event_class = 0, .returns = 0}, /* ugetrlimit */ \
-    [192] = {.size = 2, .fd = 5, .event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap2 */ \
+    [192] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap2 */ \
     [193] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate64 */ \
     [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate64 */ \
     [195] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat64 */ \
@@ -918,7 +944,7 @@ struct syscall_shape {
     [214] = {.event_class = 0, .returns = 0}, /* setgid32 */ \
     [215] = {.event_class = 0, .returns = 0}, /* setfsuid32 */ \
     [216] = {.event_class = 0, .returns = 0}, /* setfsgid32 */ \
-    [221] = {.fd = 1, .event_class = 1, .returns = 9, .flags = CALL_DECODED}, /* fcntl64 */ \
+    [221] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED}, /* fcntl64 */ \
     [239] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile64 */ \
     [268] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* statfs64 */ \
     [269] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs64 */ \

@@ -580,7 +580,7 @@ constexpr SyscallInfo kSyscalls[] = {
     {Abi::kI386, 189, "putpmsg", Class::kOther, "int", false, false, 6, {{{"arg1", "uint", true}, {"arg2", "uint", true}, {"arg3", "uint", true}, {"arg4", "uint", true}, {"arg5", "uint", true}, {"arg6", "uint", true}}}},
     {Abi::kI386, 190, "vfork", Class::kProcess, "pid", true, false, 0, {{}}},
     {Abi::kI386, 191, "ugetrlimit", Class::kOther, "int", false, false, 6, {{{"arg1", "uint", true}, {"arg2", "uint", true}, {"arg3", "uint", true}, {"arg4", "uint", true}, {"arg5", "uint", true}, {"arg6", "uint", true}}}},
-    {Abi::kI386, 192, "mmap2", Class::kMemory, "address", true, false, 6, {{{"addr", "address", true}, {"len", "size", true}, {"prot", "mmap_protection", true}, {"flags", "mmap_flags", true}, {"fd", "fd", false}, {"page_offset", "ulong", true}}}},
+    {Abi::kI386, 192, "mmap2", Class::kMemory, "address", true, false, 6, {{{"addr", "address", true}, {"len", "size", true}, {"prot", "mmap_protection", true}, {"flags", "mmap_flags", true}, {"fd", "fd", false}, {"page_offset", "offset_pages", true}}}},
     {Abi::kI386, 193, "truncate64", Class::kFile, "zero", true, false, 3, {{{"path", "path", false}, {"length_low", "uint", true}, {"length_high", "uint", true}}}},
     {Abi::kI386, 194, "ftruncate64", Class::kFile, "zero", true, false, 3, {{{"fd", "fd", false}, {"length_low", "uint", true}, {"length_high", "uint", true}}}},
     {Abi::kI386, 195, "stat64", Class::kMetadata, "zero", true, false, 2, {{{"filename", "path", false}, {"statbuf", "stat_out", false}}}},

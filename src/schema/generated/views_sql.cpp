@@ -922,7 +922,7 @@ CREATE OR REPLACE TABLE _syscalls AS SELECT t.*, list_transform(types, lambda wo
 (1, 142, '_newselect', false, ['"n":', NULL, NULL, NULL, NULL], ['int', NULL, NULL, NULL, NULL]),
 (1, 166, 'vm86', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
 (1, 191, 'ugetrlimit', false, ['"arg1":', '"arg2":', '"arg3":', '"arg4":', '"arg5":', '"arg6":'], ['uint', 'uint', 'uint', 'uint', 'uint', 'uint']),
-(1, 192, 'mmap2', false, ['"addr":', '"len":', '"prot":', '"flags":', NULL, '"page_offset":'], ['address', 'size', 'mmap_protection', 'mmap_flags', NULL, 'ulong']),
+(1, 192, 'mmap2', false, ['"addr":', '"len":', '"prot":', '"flags":', NULL, '"page_offset":'], ['address', 'size', 'mmap_protection', 'mmap_flags', NULL, 'offset_pages']),
 (1, 193, 'truncate64', false, [NULL, '"length_low":', '"length_high":'], [NULL, 'uint', 'uint']),
 (1, 194, 'ftruncate64', false, [NULL, '"length_low":', '"length_high":'], [NULL, 'uint', 'uint']),
 (1, 195, 'stat64', false, [NULL, NULL], [NULL, NULL]),
@@ -1023,10 +1023,12 @@ CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '
 CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_with(v, '\x00') THEN '@' || substr(v, 5)
     ELSE split_part(v, '\x00', 1) END;
 -- What has no place in a file system is named by its inode.
-CREATE OR REPLACE MACRO _readable_name(object_type, inode, path) AS CASE object_type
-    WHEN 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
-    WHEN 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
-    WHEN 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
+CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS CASE
+    WHEN object_type = 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
+    WHEN object_type = 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
+    WHEN file_system = 'pidfs' THEN 'pidfd:[' || inode || ']'
+    WHEN file_system = 'nsfs' THEN coalesce(path, 'namespace') || ':[' || inode || ']'
+    WHEN object_type = 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
     ELSE path END;
 -- Of a socket that has no such end yet the kernel shows zeros.
 CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
@@ -1060,7 +1062,7 @@ ends AS (
     FROM raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
            PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
-       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path)) AS path, h.valid_from_ns,
+       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
        s.cookie, s.family, s.socket_type, s.protocol, _known_address(s.local_address, s.local_port) AS local_address,
        nullif(s.local_port, 0) AS local_port, _known_address(s.remote_address, s.remote_port) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
@@ -1112,10 +1114,10 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id,
        CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2,
        e.file_offset2 AS file_offset2,
-       h.local_address AS local_address,
-       h.local_port AS local_port,
-       coalesce(e.address, h.remote_address) AS remote_address,
-       CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port,
+       CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address,
+       CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port,
+       CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address,
+       CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port,
        h.connection_id AS connection_id,
        e.stream_offset AS stream_offset,
        CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id,
@@ -1188,7 +1190,8 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        e.stream_offset AS stream_offset,
        NULL::UBIGINT AS target_process_id,
        NULL::UBIGINT AS fingerprint,
-       NULL::UBIGINT AS unread_bytes,
+)dyetrace"
+    R"dyetrace(       NULL::UBIGINT AS unread_bytes,
        NULL::UBIGINT AS stack_id,
        NULL::UBIGINT AS cause_event_id,
        NULL::UBIGINT AS request_id,
@@ -1198,8 +1201,7 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
 FROM raw_part_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
-)dyetrace"
-    R"dyetrace(LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
+LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
@@ -1379,18 +1381,18 @@ COMMENT ON COLUMN events.bytes IS 'bytes moved';
 COMMENT ON COLUMN events.object2_id IS 'second object: rename, link, sendfile, splice, copy_file_range, dup';
 COMMENT ON COLUMN events.path2 IS 'its name';
 COMMENT ON COLUMN events.file_offset2 IS 'byte of the second object at which it began';
-COMMENT ON COLUMN events.local_address IS 'own end of the socket';
-COMMENT ON COLUMN events.local_port IS 'own port';
+COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket';
+COMMENT ON COLUMN events.local_port IS 'its port';
 COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket';
 COMMENT ON COLUMN events.remote_port IS 'its port';
-COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
 COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
 COMMENT ON COLUMN events.target_process_id IS 'process acted on: clone, wait, kill';
 COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved; with --content';
 COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content';
 COMMENT ON COLUMN events.stack_id IS 'stack at the call';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';
+COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';
 COMMENT ON COLUMN events.request_id IS 'request that it served';
 COMMENT ON COLUMN events.span_id IS 'span that it belongs to';
 COMMENT ON COLUMN events.time_uncertainty_ns IS 'half the width of the interval that holds the cluster time';

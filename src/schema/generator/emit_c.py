@@ -10,7 +10,7 @@ CPP_TYPES = {"u8": "std::uint8_t", "u16": "std::uint16_t", "u32": "std::uint32_t
 SQL_TYPES = {"u8": "UTINYINT", "u16": "USMALLINT", "u32": "UINTEGER", "u64": "UBIGINT", "s32": "INTEGER", "s64": "BIGINT"}
 # Roles of arguments that the kernel's generic handler knows: word in syscalls.toml -> member of syscall_shape.
 ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "dirfd2", "path2": "path2", "size": "size",
-         "offset": "offset", "offset_low": "offset", "offset_pointer": "offset_pointer", "offset_pointer2": "offset_pointer2",
+         "offset": "offset", "offset_low": "offset", "offset_pages": "offset", "offset_pointer": "offset_pointer", "offset_pointer2": "offset_pointer2",
          "iovec_in": "vector", "iovec_out": "vector", "address_in": "address", "address_out": "address",
          "message_in": "message", "message_out": "message", "message_flags": "message_flags",
          "rwf_flags": "rwf_flags", "fd_pair": "several", "poll_set": "several", "fd_set": "several", "epoll_events": "several",
@@ -21,7 +21,7 @@ MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "o
 RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
-            "pidfd", "mmap", "symlink", "tgkill", "chdir", "chroot"]
+            "pidfd", "mmap", "symlink", "own_address", "fcntl", "chdir", "chroot"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
 CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "fixed"]
 FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_event": 12, "fd_pair": 8, "wait_status": 4,
@@ -29,6 +29,8 @@ FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_
 CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text": "text", "text_out": "text_out", "poll_set": "poll_set",
               "epoll_events": "epoll_events", "iovec_in": "vector", "iovec_out": "vector", "message_in": "message",
               "message_out": "message"}
+# Calls that the kernel names by number: those that parts of others amount to, and one that is unlike the rest.
+OPERATIONS = ["sendmsg", "recvmsg", "pread64", "pwrite64", "preadv", "pwritev", "fsync", "fdatasync", "poll", "io_getevents", "sendfile"]
 FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io"]
 ABIS = {"x86_64": 0, "i386": 1}
 TABLE_SIZE = 512  # system calls per abi; a power of two
@@ -202,6 +204,9 @@ def bpf_syscalls(schema):
             + "".join(f"    __u8 {m};\n" for m in MEMBERS)
             + "    __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */\n"
             "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n};\n"]
+    numbers = "".join(f"    NUMBER_{abi.upper()}_{call.name.upper()} = {call.numbers[abi]},\n" for abi in ABIS
+                      for call in schema.syscalls if call.name in OPERATIONS and abi in call.numbers)
+    out.append(f"enum syscall_number {{\n{numbers}}};\n")
     for abi in ABIS:
         rows = []
         for call in schema.syscalls:

@@ -1,0 +1,40 @@
+#include "capture/blind_spots.h"
+
+namespace dyetrace::capture {
+namespace {
+
+using schema::CoverageState;
+
+constexpr BlindSpot kBlindSpots[] = {
+    {"page faults",
+     CoverageState::kOff,
+     "reads and writes through a memory mapping are not seen; mmap itself is"},
+    {"io_uring",
+     CoverageState::kOff,
+     "operations submitted to a ring are not seen; io_uring_enter itself is"},
+    {"block layer", CoverageState::kOff, "which disk requests a call led to is not seen"},
+    {"AIO",
+     CoverageState::kPartial,
+     "completions that a program takes from the ring in its own memory, without io_getevents, "
+     "have no result"},
+    {"MPTCP",
+     CoverageState::kPartial,
+     "calls are seen, but not where in the stream their bytes are: each subflow numbers its own"},
+    {"epoll",
+     CoverageState::kPartial,
+     "what was added to a set before the recording is not named when it becomes ready"},
+    {"seccomp",
+     CoverageState::kPartial,
+     "a call that it denies has no start and no duration, one that it kills for has no end"},
+    {"socketcall, ipc",
+     CoverageState::kPartial,
+     "these two of 32-bit programs are named, but not what they were asked to do"},
+};
+
+}  // namespace
+
+std::span<const BlindSpot> blind_spots() {
+    return kBlindSpots;
+}
+
+}  // namespace dyetrace::capture

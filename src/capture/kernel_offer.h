@@ -1,0 +1,17 @@
+// Parts of the kernel that the programs use where they are there, and do without where not; found in its types.
+#pragma once
+
+namespace dyetrace::capture {
+
+struct KernelOffer {
+    bool task_from_vpid =
+        false;  // kfunc bpf_task_from_vpid: a task by its number in a pid namespace
+    bool task_from_pid = false;         // kfunc bpf_task_from_pid: the same in the host's namespace
+    bool tcp_sendmsg_locked = false;    // tracepoint
+    bool tcp_rcv_space_adjust = false;  // tracepoint
+
+    // All false where the kernel's types cannot be read.
+    static KernelOffer find();
+};
+
+}  // namespace dyetrace::capture

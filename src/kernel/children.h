@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What belongs to an event and is written behind it, in the same ring: the objects that it touched, and its messages or
+ * control blocks. The programs that do so run in place of sys_exit's end (maps.h, followers); the event is still in scratch.
+ */
+#pragma once
+
+#include "kernel/call.h"
+
+#define TOUCHED_MAX 1024 /* objects per event; what comes behind is one row with the range that it covers */
+#define TOUCHED_IDLE_MAX 64 /* of a poll set: more are listed only if they are ready */
+
+static __always_inline void touch(struct scratch *scratch, __u8 role, __s32 fd, __u32 handle_id, __u32 events)
+{
+	struct event_object_fact *fact = &scratch->touched;
+
+	__builtin_memset(fact, 0, sizeof(*fact));
+	fact->header.type = RECORD_EVENT_OBJECT;
+	fact->parent_sequence = scratch->event.header.sequence;
+	fact->range_begin = -1;
+	fact->range_end = -1;
+	fact->handle_id = handle_id;
+	fact->fd = fd;
+	fact->role = role;
+	fact->events = events;
+	emit_child(&fact->header, sizeof(*fact));
+}
+
+/* A descriptor of the current task. */
+static __always_inline void touch_descriptor(struct scratch *scratch, __u8 role, __s32 fd, __u32 events)
+{
+	see_file(scratch, file_of(bpf_get_current_task_btf(), fd), 0);
+	touch(scratch, role, fd, scratch->seen.handle_id, events);
+}
+
+/* Members of a set, or descriptors, that are not listed one by one. */
+static __always_inline void touch_rest(struct scratch *scratch, __u8 role, __s64 begin, __s64 end)
+{
+	struct event_object_fact *fact = &scratch->touched;
+
+	__builtin_memset(fact, 0, sizeof(*fact));
+	fact->header.type = RECORD_EVENT_OBJECT;
+	fact->parent_sequence = scratch->event.header.sequence;
+	fact->range_begin = begin;
+	fact->range_end = end;
+	fact->fd = -1;
+	fact->role = role;
+	emit_child(&fact->header, sizeof(*fact));
+}
+
+static __always_inline struct part_event *begin_part(struct scratch *scratch, __u32 index)
+{
+	const struct syscall_event *event = &scratch->event;
+	struct part_event *part = &scratch->part;
+
+	__builtin_memset(part, 0, sizeof(*part));
+	part->header.type = RECORD_PART_EVENT;
+	part->parent_sequence = event->header.sequence;
+	part->start_ns = event->start_ns;
+	part->duration_ns = event->duration_ns;
+	part->present = event->present & SYSCALL_HAS_DURATION ? PART_HAS_DURATION : 0;
+	part->context_id = event->context_id;
+	part->abi = event->abi;
+	part->part = index;
+	return part;
+}
+
+static __always_inline void end_part(struct scratch *scratch)
+{
+	emit_child(&scratch->part.header, sizeof(scratch->part) + scratch->part.attachments);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The process that a call acts on. Found before the call where that may end it (kill, pidfd: process.bpf.c); a process that
+ * was waited for is gone at exit, so its end is remembered in `ended`.
+ */
+#pragma once
+
+#include "kernel/call.h"
+
+static __always_inline struct pid_namespace *namespace_of(struct task_struct *task)
+{
+	struct pid *pid = task->thread_pid;
+	unsigned int level = BPF_CORE_READ(pid, level);
+	struct pid_namespace *ns = NULL;
+
+	if (level <= PID_NAMESPACES_MAX)
+		bpf_core_read(&ns, sizeof(ns), &pid->numbers[level].ns);
+	return ns;
+}
+
+/* The process that a thread belongs to. */
+static __always_inline void set_target(struct task_state *state, struct task_struct *task)
+{
+	state->target_tid = BPF_CORE_READ(task, tgid);
+	state->target_start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+}
+
+/* A process that still exists, by its number in the pid namespace of the current task. */
+static __always_inline void find_target(struct task_state *state, __s32 pid)
+{
+	struct task_struct *task = NULL;
+
+	if (pid <= 0)
+		return;
+	if (find_by_vpid)
+		task = bpf_task_from_vpid(pid);
+	else if (find_by_pid && BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level) == 0)
+		task = bpf_task_from_pid(pid);
+	if (!task)
+		return;
+	set_target(state, task);
+	bpf_task_release(task);
+}
+
+/* One that was waited for: it has ended, or else was only stopped or continued. */
+static __always_inline void find_waited(struct scratch *scratch, struct task_state *state, __u32 pid)
+{
+	struct ended_key key = { .pid = pid };
+	struct ended_state *known;
+
+	key.namespace = number_of(scratch, namespace_of(bpf_get_current_task_btf()));
+	known = bpf_map_lookup_elem(&ended, &key);
+	if (!known) {
+		find_target(state, pid);
+		return;
+	}
+	state->target_tid = known->pid;
+	state->target_start_ns = known->start_ns;
+}

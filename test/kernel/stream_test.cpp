@@ -1,0 +1,301 @@
+// Where bytes are in a TCP stream: threads on one socket, peeks, urgent bytes, Fast Open, copies without a buffer, MPTCP.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+#include <vector>
+
+#include "kernel/recorded.h"
+
+namespace dyetrace::test {
+namespace {
+
+constexpr int kMptcp = 262;
+
+class Stream : public KernelTest {};
+
+struct Connection {
+    int server = -1, client = -1;
+};
+
+sockaddr_in any_loopback() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return address;
+}
+
+int listening(sockaddr_in& address, int protocol) {
+    const int listener = socket(AF_INET, SOCK_STREAM, protocol);
+    socklen_t length = sizeof(address);
+    address = any_loopback();
+    REQUIRE(bind(listener, reinterpret_cast<sockaddr*>(&address), length) == 0);
+    REQUIRE(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length) == 0);
+    const int waiting = 5;
+    setsockopt(listener, IPPROTO_TCP, TCP_FASTOPEN, &waiting, sizeof(waiting));
+    REQUIRE(listen(listener, 5) == 0);
+    return listener;
+}
+
+Connection connected(int protocol = 0) {
+    sockaddr_in address{};
+    const int listener = listening(address, protocol);
+    Connection result;
+    result.client = socket(AF_INET, SOCK_STREAM, protocol);
+    REQUIRE(connect(result.client, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+    result.server = accept(listener, nullptr, nullptr);
+    REQUIRE(result.server >= 0);
+    return result;
+}
+
+// The ranges [offset, offset + bytes) of these calls lie side by side from 0 to `total`.
+void expect_no_hole(const std::vector<Event>& calls, std::int64_t total) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+    for (const Event& call : calls) {
+        ASSERT_TRUE(call.stream_offset().has_value());
+        ranges.emplace_back(*call.stream_offset(), *call.stream_offset() + call.result());
+    }
+    std::sort(ranges.begin(), ranges.end());
+    std::int64_t end = 0;
+    for (const auto& [begin, behind] : ranges) {
+        EXPECT_EQ(begin, end);
+        end = behind;
+    }
+    EXPECT_EQ(end, total);
+}
+
+TEST_F(Stream, threads_that_share_a_socket_have_ranges_without_overlap) {
+    constexpr int kThreads = 4, kCalls = 400, kBytes = 700;
+    const Trace trace = record([&] {
+        const Connection ends = connected();
+        std::vector<std::thread> threads;
+        for (int i = 0; i < kThreads; ++i) {
+            threads.emplace_back([&] {
+                const std::array<char, kBytes> bytes{};
+                for (int call = 0; call < kCalls; ++call) {
+                    REQUIRE(send(ends.client, bytes.data(), bytes.size(), 0) == kBytes);
+                }
+            });
+        }
+        std::thread reader([&] {
+            std::array<char, 1000> buffer;
+            for (long left = long{kThreads} * kCalls * kBytes; left > 0;) {
+                const ssize_t got = recv(ends.server, buffer.data(), buffer.size(), 0);
+                REQUIRE(got > 0);
+                left -= got;
+            }
+        });
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+        reader.join();
+    });
+    EXPECT_EQ(trace.count("sendto"), std::size_t{kThreads} * kCalls);
+    expect_no_hole(trace.all("sendto"), std::int64_t{kThreads} * kCalls * kBytes);
+    expect_no_hole(trace.all("recvfrom"), std::int64_t{kThreads} * kCalls * kBytes);
+    EXPECT_NE(trace.first("sendto").connection_id(), 0u);
+    EXPECT_EQ(trace.first("sendto").connection_id(), trace.first("recvfrom").connection_id());
+}
+
+TEST_F(Stream, threads_that_share_a_socket_read_ranges_without_overlap) {
+    constexpr int kThreads = 4, kBytes = 400'000;
+    const Trace trace = record([&] {
+        const Connection ends = connected();
+        std::vector<std::thread> threads;
+        for (int i = 0; i < kThreads; ++i) {
+            threads.emplace_back([&] {
+                std::array<char, 777> buffer;
+                while (recv(ends.server, buffer.data(), buffer.size(), 0) > 0) {
+                }
+            });
+        }
+        const std::vector<char> bytes(1000);
+        for (int sent = 0; sent < kBytes; sent += 1000) {
+            REQUIRE(write(ends.client, bytes.data(), bytes.size()) == 1000);
+        }
+        REQUIRE(shutdown(ends.client, SHUT_WR) == 0);
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+    });
+    std::vector<Event> reads = trace.all("recvfrom");
+    std::erase_if(reads, [](const Event& read) { return read.result() == 0; });
+    expect_no_hole(reads, kBytes);
+}
+
+TEST_F(Stream, a_peek_takes_nothing_and_a_cut_takes_all) {
+    const Trace trace = record([&] {
+        const Connection ends = connected();
+        REQUIRE(send(ends.client, "0123456789", 10, 0) == 10);
+        char buffer[10];
+        REQUIRE(recv(ends.server, buffer, 3, 0) == 3);
+        REQUIRE(recv(ends.server, buffer, 4, MSG_PEEK) == 4);
+        REQUIRE(recv(ends.server, buffer, 2, MSG_TRUNC) == 2);
+        REQUIRE(recv(ends.server, buffer, 5, 0) == 5);
+    });
+    EXPECT_EQ(trace.nth("recvfrom", 0).stream_offset(), 0);
+    EXPECT_EQ(trace.nth("recvfrom", 1).stream_offset(), 3);
+    EXPECT_EQ(trace.nth("recvfrom", 2).stream_offset(), 3);
+    EXPECT_EQ(trace.nth("recvfrom", 3).stream_offset(), 5);
+}
+
+TEST_F(Stream, an_urgent_byte_has_its_place_but_is_read_outside_of_the_stream) {
+    const Trace trace = record([&] {
+        const Connection ends = connected();
+        REQUIRE(send(ends.client, "abc", 3, 0) == 3);
+        REQUIRE(send(ends.client, "!", 1, MSG_OOB) == 1);
+        REQUIRE(send(ends.client, "def", 3, 0) == 3);
+        char buffer[10];
+        REQUIRE(recv(ends.server, buffer, 10, 0) == 3);
+        REQUIRE(recv(ends.server, buffer, 1, MSG_OOB) == 1);
+        REQUIRE(recv(ends.server, buffer, 10, 0) == 3);
+    });
+    EXPECT_EQ(trace.nth("sendto", 0).stream_offset(), 0);
+    EXPECT_EQ(trace.nth("sendto", 1).stream_offset(), 3);
+    EXPECT_EQ(trace.nth("sendto", 2).stream_offset(), 4);
+    EXPECT_EQ(trace.nth("recvfrom", 0).stream_offset(), 0);
+    EXPECT_EQ(trace.nth("recvfrom", 1).stream_offset(), std::nullopt);
+    EXPECT_EQ(trace.nth("recvfrom", 2).stream_offset(), 4);
+}
+
+TEST_F(Stream, fast_open_begins_at_0_with_and_without_a_cookie) {
+    const Trace trace = record([&] {
+        sockaddr_in address{};
+        const int listener = listening(address, 0);
+        for (int i = 0; i < 2;
+             ++i) {  // the first asks for a cookie, the second has data in its SYN
+            const int client = socket(AF_INET, SOCK_STREAM, 0);
+            REQUIRE(sendto(client,
+                           "hello",
+                           5,
+                           MSG_FASTOPEN,
+                           reinterpret_cast<sockaddr*>(&address),
+                           sizeof(address)) == 5);
+            const int server = accept(listener, nullptr, nullptr);
+            char buffer[10];
+            REQUIRE(recv(server, buffer, 5, MSG_WAITALL) == 5);
+            REQUIRE(send(client, "more", 4, 0) == 4);
+            REQUIRE(recv(server, buffer, 4, MSG_WAITALL) == 4);
+        }
+    });
+    for (std::size_t i = 0; i < 4; i += 2) {
+        EXPECT_EQ(trace.nth("sendto", i).stream_offset(), 0) << i;
+        EXPECT_EQ(trace.nth("sendto", i + 1).stream_offset(), 5) << i;
+        EXPECT_EQ(trace.nth("recvfrom", i).stream_offset(), 0) << i;
+        EXPECT_EQ(trace.nth("recvfrom", i + 1).stream_offset(), 5) << i;
+    }
+}
+
+TEST_F(Stream, copies_without_a_buffer_have_both_ranges) {
+    const std::string file = at("file"), copy = at("copy");
+    const Trace trace = record([&] {
+        const Connection ends = connected();
+        const int from = open(file.c_str(), O_CREAT | O_RDWR, 0600);
+        const int to = open(copy.c_str(), O_CREAT | O_RDWR, 0600);
+        REQUIRE(ftruncate(from, 100'000) == 0);
+        REQUIRE(send(ends.client, "xyz", 3, 0) == 3);
+        off_t position = 1000;
+        REQUIRE(sendfile(ends.client, from, &position, 20'000) == 20'000);
+        int pipe[2];
+        REQUIRE(::pipe(pipe) == 0);
+        loff_t at = 500;
+        REQUIRE(splice(from, &at, pipe[1], nullptr, 100, 0) == 100);
+        REQUIRE(splice(pipe[0], nullptr, ends.client, nullptr, 100, 0) == 100);
+        char buffer[3];
+        REQUIRE(recv(ends.server, buffer, 3, MSG_WAITALL) == 3);
+        REQUIRE(splice(ends.server, nullptr, pipe[1], nullptr, 50, 0) == 50);
+        loff_t put = 7;
+        REQUIRE(splice(pipe[0], nullptr, to, &put, 50, 0) == 50);
+    });
+    const Event sent = trace.only("sendfile");
+    EXPECT_EQ(sent.stream_offset(), 3);
+    EXPECT_EQ(sent.path2(), file);
+    EXPECT_EQ(sent.file_offset2(), 1000);
+    EXPECT_EQ(sent.bytes(), 20'000);
+    EXPECT_EQ(trace.nth("splice", 0).path(), file);
+    EXPECT_EQ(trace.nth("splice", 0).file_offset(), 500);
+    EXPECT_EQ(trace.nth("splice", 0).stream_offset(), std::nullopt);
+    EXPECT_EQ(trace.nth("splice", 1).stream_offset(), 20'003);
+    EXPECT_EQ(trace.nth("splice", 2).stream_offset(), 3);
+    EXPECT_EQ(trace.nth("splice", 3).path2(), copy);
+    EXPECT_EQ(trace.nth("splice", 3).file_offset2(), 7);
+}
+
+TEST_F(Stream, messages_of_one_call_follow_each_other) {
+    const Trace trace = record([&] {
+        const Connection ends = connected();
+        REQUIRE(send(ends.client, "x", 1, 0) == 1);
+        char out[3][20] = {}, in[40];
+        std::array<iovec, 3> vectors{};
+        std::array<mmsghdr, 3> messages{};
+        for (std::size_t i = 0; i < 3; ++i) {
+            vectors[i] = {out[i], 10 + i};
+            messages[i].msg_hdr.msg_iov = &vectors[i];
+            messages[i].msg_hdr.msg_iovlen = 1;
+        }
+        REQUIRE(sendmmsg(ends.client, messages.data(), 3, 0) == 3);
+        REQUIRE(recv(ends.server, in, 34, MSG_WAITALL) == 34);
+    });
+    const std::vector<Part> parts = trace.only("sendmmsg").parts();
+    ASSERT_EQ(parts.size(), 3u);
+    EXPECT_EQ(parts[0].stream_offset(), 1);
+    EXPECT_EQ(parts[1].stream_offset(), 11);
+    EXPECT_EQ(parts[2].stream_offset(), 22);
+}
+
+TEST_F(Stream, mptcp_is_no_tcp_socket) {
+    const int probe = socket(AF_INET, SOCK_STREAM, kMptcp);
+    if (probe < 0) {
+        GTEST_SKIP() << "this kernel has no MPTCP";
+    }
+    close(probe);
+    const Trace trace = record([&] {
+        const Connection ends = connected(kMptcp);
+        REQUIRE(send(ends.client, "abc", 3, 0) == 3);
+        char buffer[3];
+        REQUIRE(recv(ends.server, buffer, 3, MSG_WAITALL) == 3);
+    });
+    EXPECT_EQ(trace.only("sendto").bytes(), 3);
+    EXPECT_EQ(trace.only("sendto").stream_offset(), std::nullopt);
+    EXPECT_EQ(trace.only("recvfrom").stream_offset(), std::nullopt);
+    EXPECT_EQ(trace.only("sendto").connection_id(), 0u);
+}
+
+TEST_F(Stream, two_writers_that_append_have_certain_ranges_without_overlap) {
+    const std::string file = at("log");
+    constexpr int kCalls = 300;
+    const Trace trace = record([&] {
+        const auto append = [&] {
+            const int fd = open(file.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
+            for (int i = 0; i < kCalls; ++i) {
+                REQUIRE(write(fd, "0123456", static_cast<std::size_t>(1 + i % 7)) == 1 + i % 7);
+            }
+        };
+        const pid_t child = fork();
+        append();
+        if (child == 0) {
+            _exit(0);
+        }
+    });
+    std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+    for (const Event& write : trace.all("write")) {
+        EXPECT_TRUE(write.offset_certain());
+        ranges.emplace_back(*write.file_offset(), *write.file_offset() + write.result());
+    }
+    std::sort(ranges.begin(), ranges.end());
+    std::int64_t end = 0;
+    for (const auto& [begin, behind] : ranges) {
+        EXPECT_EQ(begin, end);
+        end = behind;
+    }
+}
+
+}  // namespace
+}  // namespace dyetrace::test

@@ -23,6 +23,7 @@ struct RecordArguments {
     TargetOptions targets;
     SelectionOptions selection;
     std::string output;
+    std::string node_by = "host";
     bool no_seal = false;
 };
 
@@ -46,6 +47,7 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     TRY(options.where, arguments.selection.predicate());
     TRY(options.ring_bytes, arguments.targets.ring_bytes());
     options.seal = !arguments.no_seal;
+    options.node_by = arguments.node_by;
     options.as_given = arguments.targets.as_given();
     if (!options.where.selects_all()) {
         options.as_given.emplace_back("where", options.where.to_sql());
@@ -113,6 +115,11 @@ void add_record(CLI::App& app, int& exit_status) {
         ->type_name("TRACE");
     add_target_options(*verb, arguments->targets);
     add_selection_options(*verb, arguments->selection);
+    verb->add_option("--node-by",
+                     arguments->node_by,
+                     "What the column `node` says: host, netns (network namespace), container")
+        ->check(CLI::IsMember({"host", "netns", "container"}, CLI::ignore_case))
+        ->type_name("KIND");
     verb->add_flag("--no-seal",
                    arguments->no_seal,
                    "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");

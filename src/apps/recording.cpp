@@ -102,6 +102,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     capture::CaptureOptions listen;
     TRY(trace::Host host, trace::this_host());
     const std::string host_name = host.name;
+    host.node_by = options.node_by;
     listen.event_ring_bytes = options.ring_bytes;
     listen.predicate = options.where;
     listen.host = host_name;

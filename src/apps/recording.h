@@ -29,6 +29,7 @@ struct RecordingOptions {
     std::string trace_path;
     Targets targets;
     filter::Predicate where;  // what is kept
+    std::string node_by = "host";
     std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
     bool seal = true;                                           // start the sealer
     std::vector<std::pair<std::string, std::string>> as_given;  // for trace.json

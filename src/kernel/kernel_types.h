@@ -190,7 +190,16 @@ struct cgroup {
 	struct kernfs_node *kn;
 };
 
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+enum cgroup_subsys_id {
+	pids_cgrp_id, /* the kernel's number is found by CO-RE */
+};
+
 struct css_set {
+	struct cgroup_subsys_state *subsys[16];
 	struct cgroup *dfl_cgrp;
 };
 

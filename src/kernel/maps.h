@@ -20,6 +20,8 @@
 #define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
 #define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
 #define COMMAND_BYTES_MAX 1024 /* of a command line */
+#define CGROUP_BYTES_MAX 1024 /* of a cgroup's path; a longer one is left out */
+#define FACT_FIELDS_MAX 512 /* a fact without its attachments */
 #define PID_NAMESPACES_MAX 32 /* one in another: MAX_PID_NS_LEVEL */
 #define CLOSED_MAX 64 /* descriptors that a close_range names one by one */
 #define SELECT_WORDS 16 /* FD_SETSIZE bits */

@@ -7,6 +7,46 @@
 
 #define WALK_STEPS_MAX 2112 /* PATH_MAX / 2 names, and mounts between them */
 #define PSEUDO_NAME_BYTES_MAX 16
+#define CGROUP_DEPTH_MAX 32
+
+/* One step up in the tree of cgroups; its root has no name. */
+static long walk_cgroup_up(__u32 index, void *context)
+{
+	struct scratch *scratch = cpu_scratch();
+	struct kernfs_node *node, *parent;
+	__u32 at;
+	long length;
+
+	if (!scratch)
+		return 1;
+	node = (void *)scratch->walk.dentry;
+	parent = kernfs_parent(node);
+	at = scratch->walk.at;
+	if (!parent || at <= NAME_BYTES_MAX || at > PATH_BYTES_MAX)
+		return 1;
+	/* its length is not known: read behind the path's room, then put before what is there */
+	length = bpf_probe_read_kernel_str(scratch->path + PATH_BYTES_MAX, NAME_BYTES_MAX, BPF_CORE_READ(node, name)) - 1;
+	if (length <= 0 || length >= NAME_BYTES_MAX)
+		return 1;
+	at -= length + 1;
+	if (at >= PATH_BYTES_MAX)
+		return 1;
+	scratch->path[at] = '/';
+	bpf_probe_read_kernel(scratch->path + at + 1, length, scratch->path + PATH_BYTES_MAX);
+	scratch->walk.at = at;
+	scratch->walk.dentry = (__u64)parent;
+	return 0;
+}
+
+__noinline int read_cgroup_path(struct scratch *scratch, __u64 node_address)
+{
+	if (!scratch)
+		return 0;
+	scratch->walk.at = PATH_BYTES_MAX;
+	scratch->walk.dentry = node_address;
+	bpf_loop(CGROUP_DEPTH_MAX, walk_cgroup_up, NULL, 0);
+	return 0;
+}
 
 /* One step up. Leaves the mount where it has reached its root. */
 static long walk_up(__u32 index, void *context)

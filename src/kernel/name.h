@@ -29,19 +29,36 @@ static __always_inline void read_path(struct scratch *scratch, struct dentry *de
 	read_path_of(scratch, dentry_address, number_of(scratch, mnt));
 }
 
-/* Copies the path just read behind the `at` bytes of the fact; returns the bytes added. */
-static __always_inline __u32 attach_path(struct scratch *scratch, __u32 at, __u16 kind)
+/* Puts the path of a node of the tree of cgroups into scratch->path; nothing for its root. */
+int read_cgroup_path(struct scratch *scratch, __u64 node_address);
+
+static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *node)
+{
+	if (bpf_core_field_exists(node->__parent))
+		return BPF_CORE_READ(node, __parent);
+	return BPF_CORE_READ((struct kernfs_node___before_6_15 *)(void *)node, parent);
+}
+
+/* Copies the path just read behind the `at` bytes of the fact, which are at most at_max; returns the bytes added. */
+static __always_inline __u32 attach_walked(struct scratch *scratch, __u32 at, __u16 kind, __u32 at_max, __u32 length_max)
 {
 	__u32 from = scratch->walk.at, length;
 	struct attachment_header *header;
 
-	if (from >= PATH_BYTES_MAX || at > 512)
+	if (from >= PATH_BYTES_MAX || at > at_max)
 		return 0;
 	length = PATH_BYTES_MAX - from;
+	if (length > length_max)
+		return 0;
 	header = (void *)scratch->fact.bytes + at;
 	header->kind = kind;
 	header->length = length;
 	header->reserved = 0;
 	bpf_probe_read_kernel(header + 1, length, scratch->path + from);
 	return sizeof(*header) + padded(length);
+}
+
+static __always_inline __u32 attach_path(struct scratch *scratch, __u32 at, __u16 kind)
+{
+	return attach_walked(scratch, at, kind, FACT_FIELDS_MAX, PATH_BYTES_MAX);
 }

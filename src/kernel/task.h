@@ -53,6 +53,26 @@ static __always_inline __u32 attach_exe(struct scratch *scratch, __u32 at, struc
 	return attach_path(scratch, at, ATTACHMENT_EXE);
 }
 
+/* A container has a cgroup; on hosts of before version 2 only in the trees of the controllers. */
+static __always_inline struct kernfs_node *cgroup_of(struct task_struct *task)
+{
+	struct kernfs_node *node = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn);
+	struct cgroup_subsys_state *pids;
+
+	if (kernfs_parent(node) || !bpf_core_enum_value_exists(enum cgroup_subsys_id, pids_cgrp_id))
+		return node;
+	pids = BPF_CORE_READ(task, cgroups, subsys[bpf_core_enum_value(enum cgroup_subsys_id, pids_cgrp_id)]);
+	return pids ? BPF_CORE_READ(pids, cgroup, kn) : node;
+}
+
+/* The cgroup's path behind the `at` bytes of a fact; none for the root. */
+static __always_inline __u32 attach_cgroup(struct scratch *scratch, __u32 at, struct task_struct *task)
+{
+	read_cgroup_path(scratch, number_of(scratch, cgroup_of(task)));
+	return attach_walked(scratch, at, ATTACHMENT_CGROUP, FACT_FIELDS_MAX + PATH_BYTES_MAX + COMMAND_BYTES_MAX + 64,
+			     CGROUP_BYTES_MAX);
+}
+
 /* The command line, arguments parted by NUL, as far as it is resident. */
 static __always_inline __u32 attach_command(struct scratch *scratch, __u32 at, struct task_struct *task)
 {
@@ -60,7 +80,7 @@ static __always_inline __u32 attach_command(struct scratch *scratch, __u32 at, s
 	struct attachment_header *header;
 	__u32 length = end - begin;
 
-	if (!begin || end <= begin || at > PATH_BYTES_MAX + 512)
+	if (!begin || end <= begin || at > FACT_FIELDS_MAX + PATH_BYTES_MAX)
 		return 0;
 	if (length > COMMAND_BYTES_MAX)
 		length = COMMAND_BYTES_MAX;
@@ -127,6 +147,7 @@ static __always_inline void announce_context(struct task_state *state, struct ta
 		judge_path(scratch, &state->filter.atoms, FILTER_SUBJECT_EXE);
 	size += exe;
 	size += attach_command(scratch, size, task);
+	size += attach_cgroup(scratch, size, task);
 	scratch->fact.context.attachments = size - sizeof(struct task_context_fact);
 	state->context_announced = emit(STREAM_FACTS, &scratch->fact.context.header, size);
 }

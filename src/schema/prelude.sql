@@ -40,6 +40,14 @@ CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN
 CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1 THEN 'icmp' WHEN 6 THEN 'tcp' WHEN 17 THEN 'udp'
     WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
+-- What people call a container: docker's short form of an id, else the last word.
+CREATE OR REPLACE MACRO _short_container(container) AS
+    CASE WHEN regexp_full_match(container, '[0-9a-f]{64}') THEN left(container, 12) ELSE regexp_extract(container, '[^/]*$') END;
+-- The label of --node-by; the host's name for what is in no container, or in the network namespace of the host itself.
+CREATE OR REPLACE MACRO _node(node_by, host, host_network_namespace, container, network_namespace) AS CASE
+    WHEN node_by = 'container' THEN coalesce(_short_container(container), host)
+    WHEN node_by = 'netns' AND network_namespace <> host_network_namespace THEN 'net:[' || network_namespace || ']'
+    ELSE host END;
 
 -- @ stands for the NUL of an abstract name; a path ends at its NUL.
 CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_with(v, '\x00') THEN '@' || substr(v, 5)
@@ -62,7 +70,7 @@ SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any
        any_value(cgroup_id) AS cgroup_id, any_value(_container_of(cgroup)) AS container,
        any_value(network_namespace) AS network_namespace, any_value(mount_namespace) AS mount_namespace,
        any_value(process_start_ns) AS process_start_ns, any_value(thread_start_ns) AS thread_start_ns,
-       min(valid_from_ns) AS valid_from_ns, NULL::VARCHAR AS node,
+       min(valid_from_ns) AS valid_from_ns,
        any_value(_task_id(host_index, process_start_ns, pid)) AS process_id,
        any_value(_task_id(host_index, thread_start_ns, tid)) AS thread_id,
        any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id

@@ -25,16 +25,19 @@ Result<void> make_hosts_table(const Engine& engine, const std::vector<trace::Hos
     TRY(
         engine.run("CREATE OR REPLACE TABLE _hosts (host_index USMALLINT, name VARCHAR, boot_id "
                    "VARCHAR, kernel VARCHAR, "
-                   "machine VARCHAR, cpus UINTEGER, wall_offset_ns BIGINT)"));
+                   "machine VARCHAR, cpus UINTEGER, wall_offset_ns BIGINT, network_namespace "
+                   "UINTEGER, node_by VARCHAR)"));
     for (const trace::Host& host : hosts) {
-        TRY(engine.run(fmt::format("INSERT INTO _hosts VALUES ({}, {}, {}, {}, {}, {}, {})",
+        TRY(engine.run(fmt::format("INSERT INTO _hosts VALUES ({}, {}, {}, {}, {}, {}, {}, {}, {})",
                                    host.index,
                                    sql_text(host.name),
                                    sql_text(host.boot_id),
                                    sql_text(host.kernel),
                                    sql_text(host.machine),
                                    host.cpus,
-                                   host.wall_offset_ns)));
+                                   host.wall_offset_ns,
+                                   host.network_namespace,
+                                   sql_text(host.node_by))));
     }
     return {};
 }

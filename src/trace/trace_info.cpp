@@ -1,6 +1,7 @@
 #include "trace/trace_info.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -46,6 +47,13 @@ Result<Host> parse_host(const base::Json& json) {
     TRY(host.kernel, json.get<std::string>("kernel"));
     TRY(host.machine, json.get<std::string>("machine"));
     TRY(host.wall_offset_ns, json.get<std::int64_t>("wall_offset_ns"));
+    if (json.find("network_namespace") != nullptr) {
+        TRY(const std::uint64_t inode, get_up_to(json, "network_namespace", UINT32_MAX));
+        host.network_namespace = static_cast<std::uint32_t>(inode);
+    }
+    if (json.find("node_by") != nullptr) {
+        TRY(host.node_by, json.get<std::string>("node_by"));
+    }
     return host;
 }
 
@@ -114,6 +122,10 @@ Result<Host> this_host() {
     host.cpus = static_cast<std::uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
     const base::ClockSnapshot now = base::read_clock_snapshot();
     host.wall_offset_ns = now.wall_ns - now.boot_ns;
+    struct stat network_namespace {};
+    if (::stat("/proc/1/ns/net", &network_namespace) == 0) {
+        host.network_namespace = static_cast<std::uint32_t>(network_namespace.st_ino);
+    }
     return host;
 }
 
@@ -133,7 +145,9 @@ std::string to_json(const TraceInfo& info) {
                          .set("kernel", host.kernel)
                          .set("machine", host.machine)
                          .set("cpus", host.cpus)
-                         .set("wall_offset_ns", host.wall_offset_ns));
+                         .set("wall_offset_ns", host.wall_offset_ns)
+                         .set("network_namespace", host.network_namespace)
+                         .set("node_by", host.node_by));
     }
     base::Json recorder = base::Json::object();
     recorder.set("pid", info.recorder_pid).set("start_ticks", info.recorder_start_ticks);

@@ -3,7 +3,7 @@
 //   {"format_version": 0, "must_understand": [], "state": "recording", "program": "dyetrace 0.1.0",
 //    "recorder": {"pid": 71, "start_ticks": 8123}, "options": {"command": ["ls", "-l"]},
 //    "hosts": [{"index": 0, "name": "web1", "boot_id": "…", "kernel": "6.1.0-18-amd64", "machine": "x86_64",
-//               "cpus": 8, "wall_offset_ns": 1700000000000000000}]}
+//               "cpus": 8, "wall_offset_ns": 1700000000000000000, "network_namespace": 4026531840, "node_by": "host"}]}
 //
 // Members that a reader does not know are ignored; a feature named in must_understand is not.
 #pragma once
@@ -27,6 +27,8 @@ struct Host {
     std::uint32_t cpus = 0;
     std::int64_t wall_offset_ns =
         0;  // CLOCK_REALTIME minus CLOCK_BOOTTIME when the recording began
+    std::uint32_t network_namespace = 0;  // of its first process; 0: not known
+    std::string node_by = "host";         // what events are labelled by: host, netns, container
     bool operator==(const Host&) const = default;
 };
 

@@ -1004,14 +1004,22 @@ CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN
 CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1 THEN 'icmp' WHEN 6 THEN 'tcp' WHEN 17 THEN 'udp'
     WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
+-- What people call a container: docker's short form of an id, else the last word.
+CREATE OR REPLACE MACRO _short_container(container) AS
+    CASE WHEN regexp_full_match(container, '[0-9a-f]{64}') THEN left(container, 12) ELSE regexp_extract(container, '[^/]*$') END;
+-- The label of --node-by; the host's name for what is in no container, or in the network namespace of the host itself.
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE MACRO _node(node_by, host, host_network_namespace, container, network_namespace) AS CASE
+    WHEN node_by = 'container' THEN coalesce(_short_container(container), host)
+    WHEN node_by = 'netns' AND network_namespace <> host_network_namespace THEN 'net:[' || network_namespace || ']'
+    ELSE host END;
 
 -- @ stands for the NUL of an abstract name; a path ends at its NUL.
 CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_with(v, '\x00') THEN '@' || substr(v, 5)
     ELSE split_part(v, '\x00', 1) END;
 -- What has no place in a file system is named by its inode.
 CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS CASE
-)dyetrace"
-    R"dyetrace(    WHEN object_type = 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
+    WHEN object_type = 'socket' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'socket:[' || inode || ']' END
     WHEN object_type = 'pipe' THEN CASE WHEN starts_with(path, '/') THEN path ELSE 'pipe:[' || inode || ']' END
     WHEN file_system = 'pidfs' THEN 'pidfd:[' || inode || ']'
     WHEN file_system = 'nsfs' THEN coalesce(path, 'namespace') || ':[' || inode || ']'
@@ -1027,7 +1035,7 @@ SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any
        any_value(cgroup_id) AS cgroup_id, any_value(_container_of(cgroup)) AS container,
        any_value(network_namespace) AS network_namespace, any_value(mount_namespace) AS mount_namespace,
        any_value(process_start_ns) AS process_start_ns, any_value(thread_start_ns) AS thread_start_ns,
-       min(valid_from_ns) AS valid_from_ns, NULL::VARCHAR AS node,
+       min(valid_from_ns) AS valid_from_ns,
        any_value(_task_id(host_index, process_start_ns, pid)) AS process_id,
        any_value(_task_id(host_index, thread_start_ns, tid)) AS thread_id,
        any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
@@ -1057,7 +1065,7 @@ FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 CREATE OR REPLACE VIEW events AS
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        o.name AS host,
-       coalesce(c.node, o.name) AS node,
+       _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node,
        _wall_time(e.start_ns, o.wall_offset_ns) AS time,
        e.start_ns AS start_ns,
        e.duration_ns AS duration_ns,
@@ -1125,7 +1133,7 @@ LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.syscall
 UNION ALL
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        o.name AS host,
-       coalesce(c.node, o.name) AS node,
+       _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node,
        _wall_time(e.start_ns, o.wall_offset_ns) AS time,
        e.start_ns AS start_ns,
        e.duration_ns AS duration_ns,
@@ -1192,7 +1200,7 @@ LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        o.name AS host,
-       coalesce(c.node, o.name) AS node,
+       _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node,
        _wall_time(e.start_ns, o.wall_offset_ns) AS time,
        e.start_ns AS start_ns,
        NULL::UBIGINT AS duration_ns,
@@ -1234,7 +1242,8 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        NULL::UBIGINT AS requested,
        NULL::BIGINT AS bytes,
        NULL::UBIGINT AS object2_id,
-       NULL::VARCHAR AS path2,
+)dyetrace"
+    R"dyetrace(       NULL::VARCHAR AS path2,
        NULL::BIGINT AS file_offset2,
        NULL::VARCHAR AS local_address,
        NULL::USMALLINT AS local_port,
@@ -1257,8 +1266,7 @@ LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.contex
 ;
 
 CREATE OR REPLACE VIEW hosts AS
-)dyetrace"
-    R"dyetrace(SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM _hosts;
+SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM _hosts;
 CREATE OR REPLACE VIEW processes AS
 SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
        arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,

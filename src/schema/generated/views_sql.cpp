@@ -1018,6 +1018,14 @@ CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN
 CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1 THEN 'icmp' WHEN 6 THEN 'tcp' WHEN 17 THEN 'udp'
     WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
+-- What people call a container: docker's short form of an id, else the last word.
+CREATE OR REPLACE MACRO _short_container(container) AS
+    CASE WHEN regexp_full_match(container, '[0-9a-f]{64}') THEN left(container, 12) ELSE regexp_extract(container, '[^/]*$') END;
+-- The label of --node-by; the host's name for what is in no container, or in the network namespace of the host itself.
+CREATE OR REPLACE MACRO _node(node_by, host, host_network_namespace, container, network_namespace) AS CASE
+    WHEN node_by = 'container' THEN coalesce(_short_container(container), host)
+    WHEN node_by = 'netns' AND network_namespace <> host_network_namespace THEN 'net:[' || network_namespace || ']'
+    ELSE host END;
 
 -- @ stands for the NUL of an abstract name; a path ends at its NUL.
 CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_with(v, '\x00') THEN '@' || substr(v, 5)
@@ -1040,7 +1048,7 @@ SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any
        any_value(cgroup_id) AS cgroup_id, any_value(_container_of(cgroup)) AS container,
        any_value(network_namespace) AS network_namespace, any_value(mount_namespace) AS mount_namespace,
        any_value(process_start_ns) AS process_start_ns, any_value(thread_start_ns) AS thread_start_ns,
-       min(valid_from_ns) AS valid_from_ns, NULL::VARCHAR AS node,
+       min(valid_from_ns) AS valid_from_ns,
        any_value(_task_id(host_index, process_start_ns, pid)) AS process_id,
        any_value(_task_id(host_index, thread_start_ns, tid)) AS thread_id,
        any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
@@ -1070,7 +1078,7 @@ FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 CREATE OR REPLACE VIEW events AS
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        o.name AS host,
-       coalesce(c.node, o.name) AS node,
+       _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node,
        _wall_time(e.start_ns, o.wall_offset_ns) AS time,
        e.start_ns AS start_ns,
        e.duration_ns AS duration_ns,
@@ -1138,7 +1146,7 @@ LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.syscall
 UNION ALL
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        o.name AS host,
-       coalesce(c.node, o.name) AS node,
+       _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node,
        _wall_time(e.start_ns, o.wall_offset_ns) AS time,
        e.start_ns AS start_ns,
        e.duration_ns AS duration_ns,
@@ -1172,7 +1180,8 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        h.object_type AS object_type,
        h.file_system AS file_system,
        _open_flags_text(e.open_flags) AS open_flags,
-       h.path AS path,
+)dyetrace"
+    R"dyetrace(       h.path AS path,
        NULL::VARCHAR AS argument_path,
        e.file_offset AS file_offset,
        CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain,
@@ -1190,8 +1199,7 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        e.stream_offset AS stream_offset,
        NULL::UBIGINT AS target_process_id,
        NULL::UBIGINT AS fingerprint,
-)dyetrace"
-    R"dyetrace(       NULL::UBIGINT AS unread_bytes,
+       NULL::UBIGINT AS unread_bytes,
        NULL::UBIGINT AS stack_id,
        NULL::UBIGINT AS cause_event_id,
        NULL::UBIGINT AS request_id,
@@ -1206,7 +1214,7 @@ LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        o.name AS host,
-       coalesce(c.node, o.name) AS node,
+       _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node,
        _wall_time(e.start_ns, o.wall_offset_ns) AS time,
        e.start_ns AS start_ns,
        NULL::UBIGINT AS duration_ns,
@@ -1374,7 +1382,8 @@ COMMENT ON COLUMN events.open_flags IS 'flags of the open file';
 COMMENT ON COLUMN events.path IS 'name of the object, from the root of the task''s mount namespace';
 COMMENT ON COLUMN events.argument_path IS 'path as the call was given it';
 COMMENT ON COLUMN events.file_offset IS 'byte of the object at which it began';
-COMMENT ON COLUMN events.offset_certain IS 'no overlapping call can have moved it';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.offset_certain IS 'no overlapping call can have moved it';
 COMMENT ON COLUMN events.object_size IS 'size after the call';
 COMMENT ON COLUMN events.requested IS 'bytes asked for';
 COMMENT ON COLUMN events.bytes IS 'bytes moved';
@@ -1385,8 +1394,7 @@ COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names i
 COMMENT ON COLUMN events.local_port IS 'its port';
 COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket';
 COMMENT ON COLUMN events.remote_port IS 'its port';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
+COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
 COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
 COMMENT ON COLUMN events.target_process_id IS 'process acted on: clone, wait, kill';
 COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved; with --content';

@@ -120,6 +120,7 @@ Result<Child> Child::start(const std::vector<std::string>& command) {
     child.pid_ = fork();
     const int error = errno;
     if (child.pid_ == 0) {
+        gate.write.reset();  // or a recorder that gives up would not be noticed
         become(program, arguments.data(), gate.read.get(), report.write.get(), &before);
     }
     sigprocmask(SIG_SETMASK, &before, nullptr);

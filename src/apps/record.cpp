@@ -95,8 +95,9 @@ int run_record(const RecordArguments& arguments) {
         return kExitFailure;
     }
     print_summary(log, path, summary.value());
-    if (summary.value().command_status) {
-        return pass_on(*summary.value().command_status);
+    const int status = summary.value().command_status.value_or(0);
+    if (status != 0) {
+        return pass_on(status);
     }
     return summary.value().failed ? kExitFailure : 0;
 }

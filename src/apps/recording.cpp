@@ -299,12 +299,14 @@ Result<Summary> Recording::run(const base::Log& log) {
     state.loop();
     const Result<void> finished = state.finish();
     Summary summary = state.summary();
-    summary.command_status = state.session.command_status();
     if (!finished.ok()) {
+        // before the command is waited for: it may take long
         log.fail(finished.error().with_context(
-            "the recording stopped early; what was recorded before can be read"));
+            fmt::format("the recording stopped early{}; what was recorded before can be read",
+                        state.options.targets.command.empty() ? "" : ", the command goes on")));
         summary.failed = true;
     }
+    summary.command_status = state.session.command_status();
     state.await_sealer();
     summary.stored_bytes = base::bytes_in_folder(state.options.trace_path);
     return summary;

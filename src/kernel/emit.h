@@ -68,7 +68,11 @@ static __always_inline bool emit(enum stream stream, struct record_header *recor
 	ring = stream == STREAM_EVENTS ? bpf_map_lookup_elem(&event_rings, &cpu) : bpf_map_lookup_elem(&fact_rings, &cpu);
 	if (!ring || size > RECORD_BYTES_MAX)
 		return false;
-	bpf_probe_read_kernel(ring + (head & (ring_bytes - 1)), size, record);
+	ring += head & (ring_bytes - 1);
+	if (stream == STREAM_EVENTS && size == sizeof(struct syscall_event)) /* most are: no call of a helper */
+		*(struct syscall_event *)ring = *(struct syscall_event *)record;
+	else
+		bpf_probe_read_kernel(ring, size, record);
 	publish(control, size);
 	return true;
 }

@@ -200,7 +200,7 @@ static __always_inline void adopt_call(struct task_struct *task, struct task_sta
 	__u64 number = regs->orig_ax;
 	__u32 abi;
 
-	if (!is_asleep(task) || task->flags & PF_KTHREAD || (__s64)number < 0)
+	if (!is_asleep(task) || task->flags & (PF_KTHREAD | PF_EXITING) || (__s64)number < 0)
 		return;
 	abi = abi_of(task, &number);
 	state->syscall = number | abi << ABI_SHIFT;

@@ -11,7 +11,7 @@ import support
 from support import DYETRACE, program
 
 SEED = 7
-DAMAGES = 24  # of each file
+DAMAGES = 8  # of each file
 SMALL_DISK_BYTES = 3 << 20
 
 
@@ -94,7 +94,7 @@ class CompanyTest(support.EndToEndTest):
                                       "'O_RDONLY%'"), 0)
 
     def test_a_trace_is_read_while_it_is_written(self):
-        trace, recorder = self.start_recording("--ring", "64M", "--", program("calls"), self.file("read"), "2", "1000", "endless")
+        trace, recorder = self.start_recording("--ring", "64M", "--", program("calls"), self.file("read"), "2", "50", "endless")
         counts = []
         for _ in range(5):
             counts.append(trace.number("SELECT count(*) FROM events"))

@@ -174,10 +174,10 @@ Result<void> Capture::State::fill_program_tables() {
         {maps.followers, SPECIAL_IO_SUBMIT, programs.follow_io_submit},
         {maps.followers, SPECIAL_PAIR, programs.follow_pair},
         {maps.followers, SPECIAL_POLL, programs.follow_poll},
-        {maps.followers, SPECIAL_RECVMMSG, programs.follow_recvmmsg},
+        {maps.followers, SPECIAL_RECVMMSG, programs.follow_messages},
         {maps.followers, SPECIAL_RECVMSG, programs.follow_message},
         {maps.followers, SPECIAL_SELECT, programs.follow_select},
-        {maps.followers, SPECIAL_SENDMMSG, programs.follow_sendmmsg},
+        {maps.followers, SPECIAL_SENDMMSG, programs.follow_messages},
         {maps.followers, SPECIAL_SENDMSG, programs.follow_message},
     };
     for (const Entry& entry : entries) {

@@ -4,6 +4,7 @@
 
 #include "kernel/aio.bpf.c"
 #include "kernel/attach.bpf.c"
+#include "kernel/context.bpf.c"
 #include "kernel/filter.bpf.c"
 #include "kernel/messages.bpf.c"
 #include "kernel/name.bpf.c"

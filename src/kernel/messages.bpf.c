@@ -161,15 +161,18 @@ static long write_message(__u32 index, void *context)
 	return 0;
 }
 
-static __always_inline void follow_messages(bool inbound)
+SEC("tp_btf/sys_exit")
+int BPF_PROG(follow_messages, struct pt_regs *regs, long result)
 {
 	struct scratch *scratch = cpu_scratch();
 	struct messages_walk walk = {};
 	const struct syscall_event *event;
+	bool inbound;
 
 	if (!scratch || scratch->event.result <= 0)
-		return;
+		return 0;
 	event = &scratch->event;
+	inbound = shape_of(event->abi, event->syscall)->flags & CALL_INBOUND;
 	walk.base = event->arguments[1];
 	walk.count = event->result < MESSAGES_MAX ? event->result : MESSAGES_MAX;
 	walk.compat = event->abi == ABI_I386;
@@ -181,18 +184,5 @@ static __always_inline void follow_messages(bool inbound)
 	walk.has_stream = find_stream_offset(scratch, walk.sent, inbound, event->arguments[3], &walk.stream_offset);
 	walk.sent = 0;
 	bpf_loop(walk.count, write_message, &walk, 0);
-}
-
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_sendmmsg, struct pt_regs *regs, long result)
-{
-	follow_messages(false);
-	return 0;
-}
-
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_recvmmsg, struct pt_regs *regs, long result)
-{
-	follow_messages(true);
 	return 0;
 }

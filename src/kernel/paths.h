@@ -155,11 +155,18 @@ static __always_inline void fill_second_path(struct scratch *scratch, const vola
 	event->present |= SYSCALL_HAS_HANDLE2 | SYSCALL_HAS_NAMES_BASE2;
 }
 
-static __always_inline void fill_paths(struct scratch *scratch, struct task_struct *task, struct task_state *state,
-				       const volatile struct syscall_shape *shape)
+/* Global, so that the verifier looks at it once and not after each way that leads to it. */
+__noinline int fill_paths(struct scratch *scratch, struct task_state *state)
 {
+	const volatile struct syscall_shape *shape;
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!scratch || !state)
+		return 0;
+	shape = shape_of(scratch->event.abi, scratch->event.syscall);
 	if (shape->path)
 		fill_first_path(scratch, task, state, shape);
 	if (shape->path2)
 		fill_second_path(scratch, shape);
+	return 0;
 }

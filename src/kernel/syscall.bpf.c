@@ -252,7 +252,7 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 	if (shape->fd2)
 		fill_second_object(scratch, task, shape);
 	if (shape->path || shape->path2)
-		fill_paths(scratch, task, state, shape);
+		fill_paths(scratch, state);
 	if (shape->flags & CALL_IS_IO || shape->size)
 		fill_requested(scratch, shape, compat);
 	if (shape->address || shape->message)

@@ -57,14 +57,15 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
 
 void print_summary(const base::Log& log, const std::string& path, const Summary& summary) {
     log.say(fmt::format(
-        "{}: {} events in {} · {} · {} · recorder used {} CPU, {}",
+        "{}: {} events in {} · {} · {}",
         path,
         base::with_separators(summary.events),
         base::duration_text(summary.elapsed_ns),
         base::bytes_text(summary.stored_bytes),
-        summary.lost == 0 ? "nothing lost" : base::with_separators(summary.lost) + " events lost",
-        base::duration_text(summary.own_cpu_ns),
-        base::bytes_text(summary.own_memory_bytes)));
+        summary.lost == 0 ? "nothing lost" : base::with_separators(summary.lost) + " events lost"));
+    log.say(fmt::format("recorder used {} CPU, {}",
+                        base::duration_text(summary.own_cpu_ns),
+                        base::bytes_text(summary.own_memory_bytes)));
     if (summary.lost > 0) {
         log.warn(
             fmt::format("{} of {} events were lost because the rings were full; the table `gaps` "
@@ -73,7 +74,7 @@ void print_summary(const base::Log& log, const std::string& path, const Summary&
                         base::with_separators(summary.generated)));
     }
     for (const std::string& line : summary.not_seen) {
-        log.say("not seen: " + line);
+        log.say(line);
     }
 }
 

@@ -47,17 +47,18 @@ std::vector<std::string> describe_unseen(const std::vector<capture::Source>& sou
     std::string off, partial;
     for (const capture::Source& source : sources) {
         if (source.state == schema::CoverageState::kRefused) {
-            result.push_back(fmt::format("{}: {}", source.name, source.reason));
+            result.push_back(fmt::format("not seen: {}: {}", source.name, source.reason));
         } else if (source.state != schema::CoverageState::kOn) {
             std::string& names = source.state == schema::CoverageState::kOff ? off : partial;
             names += (names.empty() ? "" : ", ") + source.name;
         }
     }
-    if (!off.empty() || !partial.empty()) {
-        result.push_back(fmt::format("{}{}{} (the table `coverage` says what that means)",
-                                     off,
-                                     off.empty() || partial.empty() ? "" : "; in part ",
-                                     partial));
+    // one line each; the table `coverage` has the reasons
+    if (!off.empty()) {
+        result.push_back("not seen: " + off);
+    }
+    if (!partial.empty()) {
+        result.push_back("seen in part: " + partial);
     }
     return result;
 }

@@ -5,7 +5,7 @@
 namespace dyetrace::apps {
 namespace {
 
-// Every call once (parts are inside their parent), with who did what to what, as people say it.
+// Every call once, with the bytes of its parts if it has some, and with who did what to what, as people say it.
 constexpr const char* kViews = R"sql(
 CREATE OR REPLACE TEMP VIEW _report_processes AS
 SELECT process_id, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?') || '[' || pid || ']' AS process
@@ -13,7 +13,7 @@ FROM processes;
 CREATE OR REPLACE TEMP VIEW _report_calls AS
 SELECT coalesce(p.process, '?') AS process, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.object_type,
        e.start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
-       CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
+       CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
        CASE WHEN e.name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
             WHEN e.name IN ('sendfile', 'sendfile64', 'splice', 'tee', 'copy_file_range') THEN 'copied'
             WHEN e.class NOT IN ('file', 'network', 'pipe') THEN NULL
@@ -26,6 +26,8 @@ SELECT coalesce(p.process, '?') AS process, e.process_id, e.thread_id, e.comm, e
             WHEN e.name = 'sync' THEN 'all file systems'
             ELSE coalesce(e.path, '?') END AS target
 FROM events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
+LEFT JOIN (SELECT parent_event_id, sum(bytes) AS bytes FROM events WHERE parent_event_id IS NOT NULL GROUP BY 1) m
+       ON m.parent_event_id = e.event_id
 WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
 )sql";
 

@@ -64,7 +64,11 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	state->handle_id = 0;
 	state->target_tid = 0;
 	state->stream_sk = 0;
-	read_arguments(state->arguments, regs, abi);
+	/* most calls need no more than a descriptor, which most have in front */
+	if (shape->special || shape->fd > 1 || abi == ABI_I386)
+		read_arguments(state->arguments, regs, abi);
+	else
+		state->arguments[0] = regs->di;
 	if (shape->fd) {
 		index = (shape->fd - 1) & 7;
 		load_file_of(&state->entry_file, task, index < 6 ? state->arguments[index] : -1);

@@ -134,7 +134,10 @@ static __always_inline void end_call(struct scratch *scratch, struct task_struct
 	event->syscall = state->syscall;
 	event->abi = state->syscall >> 16;
 	event->context_id = state->context_id;
-	__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
+	if (shape_of(event->abi, event->syscall)->special)
+		__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
+	else
+		read_arguments(event->arguments, (struct pt_regs *)bpf_task_pt_regs(task), event->abi);
 	fill_unfinished(scratch, task);
 	if (state->flags & TASK_CALL_ADOPTED)
 		event->present |= SYSCALL_HAS_ENTRY_MISSED;

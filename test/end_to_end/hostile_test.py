@@ -79,7 +79,7 @@ class CompanyTest(support.EndToEndTest):
         for name, count in counts.items():
             self.assertEqual(recorders[name].wait(timeout=support.PATIENCE_S), 0)
             trace = support.Trace(self.path(name))
-            self.assertEqual(trace.number("SELECT count(*) FROM events WHERE name = 'pread64' AND starts_with(path, '" + self.folder + "')"),
+            self.assertEqual(trace.number("SELECT count(*) FROM events WHERE name = 'pread64' AND contains(path, '" + self.folder + "/')"),
                              2 * count)
             self.assertEqual(trace.number("SELECT count(DISTINCT exe) FROM events"), 1)
 
@@ -90,7 +90,7 @@ class CompanyTest(support.EndToEndTest):
         self.assertGreater(len([name for name in os.listdir(trace.path) if name.startswith("sealed-")]), 1)
         self.assertEqual(trace.number(f"SELECT count(*) FROM events WHERE pid = {recorder.pid}"), 0)
         # this test's own questions are dyetrace too, but they do not write into the trace
-        self.assertEqual(trace.number(f"SELECT count(*) FROM events WHERE starts_with(path, '{trace.path}') AND open_flags NOT LIKE "
+        self.assertEqual(trace.number(f"SELECT count(*) FROM events WHERE contains(path, '{trace.path}') AND open_flags NOT LIKE "
                                       "'O_RDONLY%'"), 0)
 
     def test_a_trace_is_read_while_it_is_written(self):

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """What the column `node` says with --node-by, and what tells containers apart."""
 
 import os

@@ -117,7 +117,26 @@ TEST_F(Namespace, a_mount_that_moves_takes_its_files_along) {
                 SYS_move_mount, AT_FDCWD, at("disk").c_str(), AT_FDCWD, at("other").c_str(), 0) ==
             0);
         REQUIRE(write(3, "1", 1) == 1);
-        REQUIRE(chdir(at("other").c_str()) == 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        mount metadata =0 => ~/disk {"flags":"0"}
+        openat file =3 fd=3 #1 file [tmpfs] ~/disk/data "~/disk/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
+        move_mount metadata =0 ~/disk "~/disk" => ~/other {"from_dfd":"AT_FDCWD","to_dfd":"AT_FDCWD","flags":0}
+        write file =1 fd=3 #1 file [tmpfs] ~/other/data O_WRONLY @0 size=1 1/1 {"count":1}
+    )"));
+}
+
+TEST_F(Namespace, a_root_that_changes_is_where_paths_begin) {
+    struct statx root {};
+    ASSERT_EQ(statx(AT_FDCWD, "/", 0, STATX_BASIC_STATS, &root), 0);
+    if ((root.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0) {
+        GTEST_SKIP() << "pivot_root() is refused in a chroot whose root is no mount";
+    }
+    make_folders({"disk"});
+    const std::string shown = rows([&] {
+        REQUIRE(mount("none", at("disk").c_str(), "tmpfs", 0, nullptr) == 0);
+        REQUIRE(open(at("disk/data").c_str(), O_CREAT | O_WRONLY, 0600) == 3);
+        REQUIRE(chdir(at("disk").c_str()) == 0);
         REQUIRE(mkdir("old", 0700) == 0);
         REQUIRE(syscall(SYS_pivot_root, ".", "old") == 0);
         REQUIRE(write(3, "1", 1) == 1);
@@ -126,13 +145,11 @@ TEST_F(Namespace, a_mount_that_moves_takes_its_files_along) {
     EXPECT_EQ(shown, lines(R"(
         mount metadata =0 => ~/disk {"flags":"0"}
         openat file =3 fd=3 #1 file [tmpfs] ~/disk/data "~/disk/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
-        move_mount metadata =0 ~/disk "~/disk" => ~/other {"from_dfd":"AT_FDCWD","to_dfd":"AT_FDCWD","flags":0}
-        write file =1 fd=3 #1 file [tmpfs] ~/other/data O_WRONLY @0 size=1 1/1 {"count":1}
-        chdir metadata =0 #2 directory [tmpfs] ~/other "~/other"
-        mkdir metadata =0 [tmpfs] ~/other/old "old" {"mode":"0700"}
-        pivot_root metadata =0 [tmpfs] ~/other "." => ~/other/old
-        write file =1 fd=3 #1 file [tmpfs] /data O_WRONLY @1 size=2 1/1 {"count":1}
-        openat file =4 fd=4 #1 file [tmpfs] /data "/data" O_WRONLY size=2 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+        chdir metadata =0 #2 directory [tmpfs] ~/disk "~/disk"
+        mkdir metadata =0 [tmpfs] ~/disk/old "old" {"mode":"0700"}
+        pivot_root metadata =0 [tmpfs] ~/disk "." => ~/disk/old
+        write file =1 fd=3 #1 file [tmpfs] /data O_WRONLY @0 size=1 1/1 {"count":1}
+        openat file =4 fd=4 #1 file [tmpfs] /data "/data" O_WRONLY size=1 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
     )"));
 }
 

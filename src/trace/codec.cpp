@@ -5,9 +5,9 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/check.h"
+#include "trace/delta.h"
 
 namespace dyetrace::trace {
 
@@ -29,15 +29,23 @@ std::size_t Compressor::bound(std::size_t raw_size) {
     return ZSTD_compressBound(raw_size);
 }
 
-Compressor::Stored Compressor::compress(std::span<const std::byte> raw, std::span<std::byte> into) {
+Compressor::Stored Compressor::compress(std::span<const std::byte> raw,
+                                        Codec wanted,
+                                        std::span<std::byte> into) {
     CHECK(into.size() >= bound(raw.size()));
+    std::span<const std::byte> bytes = raw;
+    if (wanted == Codec::kDeltaZstd) {
+        const std::size_t size = encode_delta(raw, delta_);
+        wanted = size > 0 ? Codec::kDeltaZstd : Codec::kZstd;
+        bytes = size > 0 ? std::span<const std::byte>(delta_).first(size) : raw;
+    }
     const std::size_t size =
-        ZSTD_compress2(context_.get(), into.data(), into.size(), raw.data(), raw.size());
+        ZSTD_compress2(context_.get(), into.data(), into.size(), bytes.data(), bytes.size());
     if (ZSTD_isError(size) != 0 || size >= raw.size()) {
-        std::memcpy(into.data(), raw.data(), raw.size());
+        std::copy(raw.begin(), raw.end(), into.begin());
         return {raw.size(), Codec::kNone};
     }
-    return {size, Codec::kZstd};
+    return {size, wanted};
 }
 
 void Decompressor::Free::operator()(ZSTD_DCtx_s* context) const {
@@ -46,6 +54,15 @@ void Decompressor::Free::operator()(ZSTD_DCtx_s* context) const {
 
 Decompressor::Decompressor() : context_(ZSTD_createDCtx()) {
     CHECK(context_ != nullptr, "no memory for a decompressor");
+}
+
+Result<void> Decompressor::unpack(std::span<const std::byte> stored, std::span<std::byte> raw) {
+    const std::size_t size =
+        ZSTD_decompressDCtx(context_.get(), raw.data(), raw.size(), stored.data(), stored.size());
+    if (ZSTD_isError(size) != 0 || size != raw.size()) {
+        return Error(ErrorCode::kCorrupt, "payload does not decompress");
+    }
+    return {};
 }
 
 Result<void> Decompressor::decompress(Codec codec,
@@ -58,13 +75,17 @@ Result<void> Decompressor::decompress(Codec codec,
             }
             std::copy(stored.begin(), stored.end(), raw.begin());
             return {};
-        case Codec::kZstd: {
-            const std::size_t size = ZSTD_decompressDCtx(
-                context_.get(), raw.data(), raw.size(), stored.data(), stored.size());
-            if (ZSTD_isError(size) != 0 || size != raw.size()) {
-                return Error(ErrorCode::kCorrupt, "payload does not decompress");
+        case Codec::kZstd:
+            return unpack(stored, raw);
+        case Codec::kDeltaZstd: {
+            const auto size = ZSTD_getFrameContentSize(stored.data(), stored.size());
+            if (size > delta_size_max(raw.size())) {  // as are the values that stand for an error
+                return Error(ErrorCode::kCorrupt, "payload has a wrong size");
             }
-            return {};
+            delta_.resize(std::max<std::size_t>(delta_.size(), size));
+            const std::span<std::byte> delta = std::span(delta_).first(size);
+            TRY(unpack(stored, delta));
+            return decode_delta(delta, raw);
         }
     }
     return Error(ErrorCode::kCorrupt,

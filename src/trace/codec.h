@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "trace/segment_format.h"
@@ -23,18 +23,20 @@ class Compressor {
     // Bytes that `compress` may need at most for `raw_size` bytes.
     static std::size_t bound(std::size_t raw_size);
 
-    // Writes the stored form of `raw` to the front of `into` (at least bound() bytes) and says how many and how.
+    // Writes the stored form of `raw` to the front of `into` (at least bound() bytes) and says how many and how: as `wanted`
+    // or simpler.
     struct Stored {
         std::size_t size;
         Codec codec;
     };
-    Stored compress(std::span<const std::byte> raw, std::span<std::byte> into);
+    Stored compress(std::span<const std::byte> raw, Codec wanted, std::span<std::byte> into);
 
   private:
     struct Free {
         void operator()(ZSTD_CCtx_s* context) const;
     };
     std::unique_ptr<ZSTD_CCtx_s, Free> context_;
+    std::vector<std::byte> delta_;
 };
 
 class Decompressor {
@@ -50,7 +52,10 @@ class Decompressor {
     struct Free {
         void operator()(ZSTD_DCtx_s* context) const;
     };
+    Result<void> unpack(std::span<const std::byte> stored, std::span<std::byte> raw);
+
     std::unique_ptr<ZSTD_DCtx_s, Free> context_;
+    std::vector<std::byte> delta_;
 };
 
 }  // namespace dyetrace::trace

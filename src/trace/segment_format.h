@@ -48,7 +48,8 @@ enum class BlockType : std::uint16_t {
 
 enum class Codec : std::uint8_t {
     kNone = 0,
-    kZstd = 1,  // one frame
+    kZstd = 1,       // one frame
+    kDeltaZstd = 2,  // the same over what delta.h makes of the records
 };
 
 // Bits of BlockHeader::flags.

@@ -169,8 +169,8 @@ Result<void> SegmentReader::take(const BlockHeader& header) {
     last_written_ns_ = std::max(last_written_ns_, header.written_ns);
     const bool may_be_skipped = (header.flags & kBlockMayBeSkipped) != 0;
     const bool known = (header.type == BlockType::kRecords || header.type == BlockType::kEnd) &&
-                       (header.flags & ~kBlockMayBeSkipped) == 0 && header.codec <= Codec::kZstd &&
-                       header.stream <= 1;
+                       (header.flags & ~kBlockMayBeSkipped) == 0 &&
+                       header.codec <= Codec::kDeltaZstd && header.stream <= 1;
     if (!known) {
         if (may_be_skipped) {
             return {};

@@ -234,7 +234,12 @@ Result<void> SegmentWriter::write_block(BlockHeader header, std::span<const std:
     if (block_.size() < room) {
         block_.resize(room);
     }
-    const auto stored = compressor_.compress(raw, std::span(block_).subspan(sizeof(BlockHeader)));
+    // facts are mostly names
+    const bool are_events = header.type == BlockType::kRecords &&
+                            header.stream == static_cast<std::uint8_t>(schema::Stream::kEvents);
+    const auto stored = compressor_.compress(raw,
+                                             are_events ? Codec::kDeltaZstd : Codec::kZstd,
+                                             std::span(block_).subspan(sizeof(BlockHeader)));
     const std::size_t size = sizeof(BlockHeader) + padded(stored.size);
     std::fill(block_.begin() + static_cast<std::ptrdiff_t>(sizeof(BlockHeader) + stored.size),
               block_.begin() + static_cast<std::ptrdiff_t>(size),

@@ -51,7 +51,7 @@ class AttachTest(support.EndToEndTest):
 
     def test_the_whole_system(self):
         running = self.start_program()
-        self.check(running, "-a", end=False)
+        self.check(running, "-a", "--ring", "128M", end=False)  # whatever else goes on here
 
 
 if __name__ == "__main__":

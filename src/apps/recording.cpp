@@ -1,14 +1,17 @@
 #include "apps/recording.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 
+#include "apps/background.h"
 #include "apps/record_facts.h"
 #include "apps/selection.h"
 #include "apps/session.h"
@@ -19,11 +22,17 @@
 namespace dyetrace::apps {
 namespace {
 
-constexpr int kDrainBusyMs = 10;   // at 300,000 events/s a CPU writes 0.6 MB in this time
+constexpr int kDrainBusyMs =
+    1;  // short looks find the records in the cache and disturb nobody for long
 constexpr int kDrainIdleMs = 100;  // an idle recorder looks ten times a second
 constexpr double kDrainNowFill = 0.25;
+constexpr double kHurryFill = 0.1;  // of the fullest ring: more makes the drain hurry
+constexpr double kRelaxFill = 0.01;
+constexpr std::int64_t kHurryNs =
+    200'000'000;  // since the last drain: readers are at most 2 s behind
 constexpr std::int64_t kTickNs = 1'000'000'000;
 constexpr int kSealerNice = 10;
+constexpr sched_param kNoParameters{};
 
 std::uint64_t cpu_ns(int who) {
     rusage usage{};
@@ -76,12 +85,13 @@ struct Recording::State {
     pid_t sealer = -1;
     std::int64_t flushed_ns = 0;
     std::int64_t ticked_ns = 0;
-    std::int64_t drained_ns = 0;
+    std::atomic<std::int64_t> drained_ns = 0;  // read by the thread of Background, too
     std::vector<std::uint64_t> lost_before = {};
     std::optional<Error> failure = std::nullopt;
 
     Result<void> begin(const base::Log& log);
     void loop();
+    bool must_hurry(bool hurrying) const;
     std::uint64_t drain();
     void take(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records);
     capture::Books books(std::uint32_t cpu) const;
@@ -114,8 +124,8 @@ Result<Recording> Recording::start(RecordingOptions options) {
     info.hosts.push_back(std::move(host));
     TRY(trace::TraceFolder folder, trace::TraceFolder::create(options.trace_path, std::move(info)));
     // the writer refers to the folder, which has to be in its final place first
-    auto state =
-        std::make_unique<State>(State{std::move(options), std::move(folder), std::move(session)});
+    std::unique_ptr<State> state(
+        new State{std::move(options), std::move(folder), std::move(session)});
     TRY(trace::SegmentWriter writer, trace::SegmentWriter::create(state->folder, 0));
     state->writer.emplace(std::move(writer));
     const std::uint32_t cpus = state->session.capture().cpu_count();
@@ -194,7 +204,7 @@ void Recording::State::write_losses() {
         const std::uint64_t lost = books.lost - lost_before[cpu];
         if (lost > 0 && !failure) {
             note(facts->write_gap(cpu,
-                                  static_cast<std::uint64_t>(drained_ns),
+                                  static_cast<std::uint64_t>(drained_ns.load()),
                                   books.last_lost_ns,
                                   lost,
                                   schema::GapReason::kRingFull));
@@ -214,7 +224,13 @@ void Recording::State::tick() {
     }
 }
 
+bool Recording::State::must_hurry(bool hurrying) const {
+    return session.capture().fill() > (hurrying ? kRelaxFill : kHurryFill) ||
+           base::boot_time_ns() - drained_ns > kHurryNs;
+}
+
 void Recording::State::loop() {
+    const Background background([this](bool hurrying) { return must_hurry(hurrying); });
     int wait_ms = kDrainBusyMs;
     while (!session.ended()) {
         session.wait(session.capture().fill() > kDrainNowFill ? 0 : wait_ms);
@@ -242,7 +258,7 @@ Result<void> Recording::State::finish() {
     return folder.finish();
 }
 
-// The sealer is this program again: niced, so that it takes what the traced programs leave.
+// The sealer is this program again. Until the recording ends it takes what everybody else leaves.
 void Recording::State::start_sealer(const base::Log& log) {
     sealer = fork();
     if (sealer < 0) {
@@ -253,6 +269,7 @@ void Recording::State::start_sealer(const base::Log& log) {
     if (sealer == 0) {
         setpgid(0, 0);  // Ctrl-C is not meant for it
         setpriority(PRIO_PROCESS, 0, kSealerNice);
+        sched_setscheduler(0, SCHED_IDLE, &kNoParameters);
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -270,6 +287,7 @@ void Recording::State::start_sealer(const base::Log& log) {
 void Recording::State::await_sealer() {
     int status = 0;
     if (sealer > 0) {
+        sched_setscheduler(sealer, SCHED_OTHER, &kNoParameters);  // somebody waits for it now
         while (waitpid(sealer, &status, 0) < 0 && errno == EINTR) {
         }
     }

@@ -5,7 +5,7 @@
 //   recording.summary()
 //
 // Nothing wakes this loop but its own clock: it looks at the rings every kDrainBusyMs while there is something, and less and
-// less often when there is nothing. Kill -9 loses what is in the rings and in pending blocks: a quarter of a second.
+// less often when there is nothing; between looks it keeps out of the way (apps/background.h). Kill -9 loses what is in the rings and in pending blocks: a quarter of a second.
 #pragma once
 
 #include <chrono>

@@ -32,7 +32,8 @@ using base::ErrorCode;
 
 constexpr std::uint64_t kRecordBytesMax =
     16384;  // RECORD_BYTES_MAX of src/kernel/maps.h: the slack behind a ring's end
-constexpr std::uint32_t kTaskWatched = 1;  // enum task_flags of src/kernel/maps.h
+constexpr std::uint32_t kRecentNames = 1024;  // RECENT_NAMES of src/kernel/maps.h
+constexpr std::uint32_t kTaskWatched = 1;     // enum task_flags of src/kernel/maps.h
 constexpr std::uint32_t kTaskExcluded = 2;
 constexpr std::uint32_t kTaskSkipsOneExit = 4;
 
@@ -131,6 +132,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->strong_order = true;
 #endif
     bpf_map__set_max_entries(skeleton.maps.ring_controls, state->cpus * 2);
+    bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * kRecentNames);
     bpf_map__set_max_entries(skeleton.maps.event_rings, state->cpus);
     bpf_map__set_max_entries(skeleton.maps.fact_rings, state->cpus);
     bpf_map__set_value_size(skeleton.maps.event_rings,

@@ -4,7 +4,7 @@
 //   |............|== records ======|.............|~~~~~~~~~~~~~|
 //
 // head and tail only grow. A record begins at head % ring_bytes and may run into the slack, so it is never split; what the
-// reader gets are stretches of whole records, two when the ring's end lies between them.
+// reader gets are stretches of whole records.
 //
 // Limits: one reader. The kernel is trusted to write whole records; a length that cannot be is reported, the rest of the
 // ring is given up, and the caller counts it as a gap.
@@ -66,21 +66,29 @@ class Ring {
             }
             sink(memory_.subspan(tail & (ring_bytes_ - 1), length));
             tail += length;
+            std::atomic_ref(control_->tail).store(tail, std::memory_order_release);
         }
         std::atomic_ref(control_->tail).store(tail, std::memory_order_release);
         return tail - begin;
     }
 
     const RingControl& control() const { return *control_; }
-    std::uint64_t fill_bytes() const { return head() - control_->tail; }
+    // From any thread.
+    std::uint64_t fill_bytes() const {
+        const std::uint64_t tail = std::atomic_ref(control_->tail).load(std::memory_order_relaxed);
+        return head() - tail;
+    }
     std::uint64_t ring_bytes() const { return ring_bytes_; }
 
   private:
-    // Bytes of whole records from `tail` on, up to the one that reaches the ring's end.
+    // What is walked over at once and then handed out, so that the sink finds it in the cache.
+    static constexpr std::uint64_t kStretchBytes = 128 * 1024;
+
+    // Bytes of whole records from `tail` on, up to the one that reaches the ring's end or fills a stretch.
     std::uint64_t stretch(std::uint64_t tail, std::uint64_t head) const {
         const std::uint64_t at = tail & (ring_bytes_ - 1);
         std::uint64_t length = 0;
-        while (tail + length < head && at + length < ring_bytes_) {
+        while (tail + length < head && at + length < ring_bytes_ && length < kStretchBytes) {
             std::uint32_t size = 0;
             std::memcpy(&size, memory_.data() + at + length, sizeof(size));
             if (size < sizeof(schema::RecordHeader) || size % 8 != 0 ||

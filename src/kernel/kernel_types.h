@@ -19,6 +19,14 @@ struct pt_regs {
 	unsigned long bx, cx, dx, si, di, bp, r8, r9, r10, orig_ax;
 };
 
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
 struct qstr {
 	__u64 hash_len;
 	__u32 hash, len;
@@ -82,11 +90,31 @@ struct file {
 	unsigned int f_flags;
 	struct path f_path;
 	__s64 f_pos;
+	struct hlist_head *f_ep; /* the epoll sets that it is a member of, since 5.11 */
 	struct {
 		struct {
 			__s64 counter;
 		} refcnt; /* one less than there are */
 	} f_ref;
+};
+
+struct epoll_event {
+	__u32 events;
+	__u64 data;
+} __attribute__((packed));
+
+struct epoll_filefd {
+	struct file *file;
+	int fd;
+} __attribute__((packed));
+
+struct eventpoll;
+
+struct epitem {
+	struct epoll_filefd ffd;
+	struct eventpoll *ep;
+	struct hlist_node fllink;
+	struct epoll_event event;
 };
 
 struct file___counted { /* before 6.13 */
@@ -160,14 +188,6 @@ struct nsproxy {
 struct upid {
 	int nr;
 	struct pid_namespace *ns;
-};
-
-struct hlist_node {
-	struct hlist_node *next;
-};
-
-struct hlist_head {
-	struct hlist_node *first;
 };
 
 struct pid {

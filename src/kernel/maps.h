@@ -99,24 +99,31 @@ struct handle_key {
 	__u64 mount;
 };
 
-struct handle_state {
+/* What a look at a name gives, and what has to be unchanged for it to hold. */
+struct name_state {
 	__u64 inode; /* address */
 	__u64 parent; /* address of the parent dentry */
 	__u64 name_hash; /* dentry's d_name.hash_len */
 	__u64 epoch; /* name_epoch when the path was last read */
 	__u64 path_hash; /* of the path's text */
 	__u64 ends; /* sockets: digest of addresses and state */
-	__u64 connection_id;
 	__u64 ino;
 	__u32 generation;
-	__u32 device;
 	__u32 handle_id;
-	__u32 object_id;
-	__u32 mode;
 	__u8 object_type;
 	__u8 announced;
 	__u8 linked; /* the inode had a name */
 	__u8 path_flags; /* enum path_flag */
+	__u32 reserved;
+};
+
+struct handle_state {
+	struct name_state name;
+	__u64 connection_id;
+	__u32 device;
+	__u32 object_id;
+	__u32 mode;
+	__u32 reserved;
 	struct filter_object filter;
 };
 
@@ -126,6 +133,26 @@ struct {
 	__type(key, struct handle_key);
 	__type(value, struct handle_state);
 } handles SEC(".maps");
+
+/*
+ * The names that a CPU saw last, each at one place: an array's element costs a tenth of a look-up in `handles`. What is
+ * here holds while the place's count in name_changes is what it was.
+ */
+#define RECENT_NAMES 1024 /* per CPU; power of two */
+struct recent_name {
+	struct handle_key key;
+	__u64 changes;
+	struct name_state name;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* src/capture: RECENT_NAMES per CPU */
+	__type(key, __u32);
+	__type(value, struct recent_name);
+} recent_names SEC(".maps");
+
+__u64 name_changes[RECENT_NAMES];
 
 /* What identifies an object while its inode lives. */
 struct object_key {
@@ -347,6 +374,7 @@ struct scratch {
 		__u32 open_flags;
 		__u32 mode;
 		__u32 object_type;
+		__u32 place; /* in recent_names and name_changes */
 		bool announced;
 		__u64 path_hash; /* 0: the root of the namespace */
 		struct filter_object filter;

@@ -40,15 +40,15 @@ static __always_inline bool announce_handle(struct scratch *scratch, struct hand
 	__builtin_memset(fact, 0, sizeof(*fact));
 	fact->header.type = RECORD_HANDLE;
 	fact->valid_from_ns = bpf_ktime_get_boot_ns();
-	fact->inode = handle->ino;
+	fact->inode = handle->name.ino;
 	fact->serial = serial;
-	fact->handle_id = handle->handle_id;
+	fact->handle_id = handle->name.handle_id;
 	fact->object_id = handle->object_id;
 	fact->device = handle->device;
-	fact->generation = handle->generation;
+	fact->generation = handle->name.generation;
 	fact->mount_id = mount_id;
 	fact->mode = handle->mode;
-	fact->object_type = handle->object_type;
+	fact->object_type = handle->name.object_type;
 	fact->flags = scratch->walk.flags;
 	bpf_probe_read_kernel_str(fact->file_system, sizeof(fact->file_system), type_name);
 	if (filter_loaded)
@@ -65,7 +65,7 @@ static __always_inline bool announce_handle(struct scratch *scratch, struct hand
 static __always_inline __u64 resolve_object(struct scratch *scratch, struct handle_state *handle, __u64 dentry, __u32 links,
 					    bool created)
 {
-	struct object_key key = { .ino = handle->ino, .device = handle->device, .generation = handle->generation };
+	struct object_key key = { .ino = handle->name.ino, .device = handle->device, .generation = handle->name.generation };
 	bool anonymous = scratch->seen.magic == ANON_INODE_FS_MAGIC;
 	struct object_state *known, fresh = {};
 
@@ -96,15 +96,16 @@ static __always_inline __u64 connection_of(struct handle_state *handle, struct h
 {
 	if (!sk)
 		return 0;
-	if (known && known->object_id == handle->object_id && known->connection_id && known->ends >> 1 == handle->ends >> 1)
+	if (known && known->object_id == handle->object_id && known->connection_id &&
+	    known->name.ends >> 1 == handle->name.ends >> 1)
 		return known->connection_id;
 	return connection_id(typed(struct sock, sk));
 }
 
 static __always_inline bool is_announced_alike(struct handle_state *handle, struct handle_state *known)
 {
-	return known && known->object_id == handle->object_id && known->path_hash == handle->path_hash &&
-	       known->path_flags == handle->path_flags && known->ends == handle->ends &&
+	return known && known->object_id == handle->object_id && known->name.path_hash == handle->name.path_hash &&
+	       known->name.path_flags == handle->name.path_flags && known->name.ends == handle->name.ends &&
 	       known->connection_id == handle->connection_id;
 }
 
@@ -121,67 +122,96 @@ static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_addre
 	__u64 serial;
 
 	__builtin_memset(handle, 0, sizeof(*handle));
-	handle->epoch = name_epoch;
-	handle->inode = (__u64)inode;
-	handle->parent = (__u64)dentry->d_parent;
-	handle->name_hash = dentry->d_name.hash_len;
-	handle->ino = inode->i_ino;
-	handle->generation = inode->i_generation;
+	handle->name.epoch = name_epoch;
+	handle->name.inode = (__u64)inode;
+	handle->name.parent = (__u64)dentry->d_parent;
+	handle->name.name_hash = dentry->d_name.hash_len;
+	handle->name.ino = inode->i_ino;
+	handle->name.generation = inode->i_generation;
 	handle->device = sb->s_dev;
 	handle->mode = inode->i_mode;
 	scratch->seen.magic = sb->s_magic;
-	handle->object_type = type_of(handle->mode, scratch->seen.magic);
-	handle->ends = scratch->seen.ends;
-	handle->linked = inode->i_nlink > 0;
+	handle->name.object_type = type_of(handle->mode, scratch->seen.magic);
+	handle->name.ends = scratch->seen.ends;
+	handle->name.linked = inode->i_nlink > 0;
 	read_path(scratch, dentry, (void *)mnt_address);
-	handle->path_hash = scratch->walk.hash;
-	handle->path_flags = scratch->walk.flags;
+	handle->name.path_hash = scratch->walk.hash;
+	handle->name.path_flags = scratch->walk.flags;
 	serial = resolve_object(scratch, handle, dentry_address, inode->i_nlink, flags & SEE_FRESH);
 	known = bpf_map_lookup_elem(&handles, &key);
 	handle->connection_id = connection_of(handle, known, (struct sock *)scratch->seen.sk);
 	if (known && is_announced_alike(handle, known)) {
-		handle->handle_id = known->handle_id;
-		handle->announced = known->announced;
+		handle->name.handle_id = known->name.handle_id;
+		handle->name.announced = known->name.announced;
 		if (filter_loaded)
 			handle->filter = known->filter;
 	} else {
-		handle->handle_id = new_id(&scratch->next_handle);
+		handle->name.handle_id = new_id(&scratch->next_handle);
 	}
-	if (!handle->announced) {
-		handle->announced = announce_handle(scratch, handle, sb, serial, BPF_CORE_READ(mount, mnt_id));
-		if (handle->announced && scratch->seen.socket && socket->sk)
-			handle->announced = announce_socket(scratch, handle, socket, socket->sk);
+	if (!handle->name.announced) {
+		handle->name.announced = announce_handle(scratch, handle, sb, serial, BPF_CORE_READ(mount, mnt_id));
+		if (handle->name.announced && scratch->seen.socket && socket->sk)
+			handle->name.announced = announce_socket(scratch, handle, socket, socket->sk);
 	}
 	bpf_map_update_elem(&handles, &key, handle, BPF_ANY);
-	scratch->seen.handle_id = handle->handle_id;
-	scratch->seen.object_type = handle->object_type;
-	scratch->seen.path_hash = handle->path_hash;
-	scratch->seen.announced = handle->announced;
+	__sync_fetch_and_add(&name_changes[scratch->seen.place & (RECENT_NAMES - 1)], 1);
+	scratch->seen.handle_id = handle->name.handle_id;
+	scratch->seen.object_type = handle->name.object_type;
+	scratch->seen.path_hash = handle->name.path_hash;
+	scratch->seen.announced = handle->name.announced;
 	if (filter_loaded)
 		scratch->seen.filter = handle->filter;
 	return 0;
 }
 
+static __always_inline bool is_current(const struct name_state *name, struct scratch *scratch, struct dentry *dentry)
+{
+	struct inode *inode = typed(struct inode, scratch->seen.inode);
+
+	return name->announced && name->inode == scratch->seen.inode && name->ino == inode->i_ino &&
+	       name->generation == inode->i_generation && name->parent == (__u64)dentry->d_parent &&
+	       name->name_hash == dentry->d_name.hash_len && name->epoch == name_epoch && name->ends == scratch->seen.ends &&
+	       name->linked == (inode->i_nlink > 0);
+}
+
+static __always_inline void take_name(struct scratch *scratch, const struct name_state *name)
+{
+	scratch->seen.handle_id = name->handle_id;
+	scratch->seen.object_type = name->object_type;
+	scratch->seen.path_hash = name->path_hash;
+	scratch->seen.announced = true;
+}
+
 /* Fills scratch->seen from a dentry and a mount; seen.inode, .socket and .ends are set. */
 static __always_inline void see_name(struct scratch *scratch, struct dentry *dentry, struct vfsmount *mnt, __u32 flags)
 {
-	struct handle_key key = { .dentry = (__u64)dentry, .mount = (__u64)mnt };
-	struct handle_state *known = bpf_map_lookup_elem(&handles, &key);
-	struct inode *inode = typed(struct inode, scratch->seen.inode);
+	struct handle_key key = { .dentry = number_of(scratch, dentry), .mount = (__u64)mnt };
+	__u32 place = (key.dentry >> 6 ^ key.dentry >> 14) & (RECENT_NAMES - 1),
+	      index = bpf_get_smp_processor_id() * RECENT_NAMES + place;
+	struct recent_name *recent = bpf_map_lookup_elem(&recent_names, &index);
+	__u64 changes = *(volatile __u64 *)&name_changes[place];
+	struct handle_state *known;
 
-	if (known && !flags && known->announced && known->inode == scratch->seen.inode && known->ino == inode->i_ino &&
-	    known->generation == inode->i_generation && known->parent == (__u64)dentry->d_parent &&
-	    known->name_hash == dentry->d_name.hash_len && known->epoch == name_epoch && known->ends == scratch->seen.ends &&
-	    known->linked == (inode->i_nlink > 0)) {
-		scratch->seen.handle_id = known->handle_id;
-		scratch->seen.object_type = known->object_type;
-		scratch->seen.path_hash = known->path_hash;
-		scratch->seen.announced = true;
-		if (filter_loaded)
-			scratch->seen.filter = known->filter;
+	/* a predicate needs more than a recent name has */
+	if (!filter_loaded && !flags && recent && recent->key.dentry == key.dentry && recent->key.mount == key.mount &&
+	    recent->changes == changes && is_current(&recent->name, scratch, dentry)) {
+		take_name(scratch, &recent->name);
 		return;
 	}
-	resolve_slowly(scratch, (__u64)dentry, (__u64)mnt, flags);
+	known = bpf_map_lookup_elem(&handles, &key);
+	if (known && !flags && is_current(&known->name, scratch, dentry)) {
+		take_name(scratch, &known->name);
+		if (filter_loaded) {
+			scratch->seen.filter = known->filter;
+		} else if (recent) {
+			recent->key = key;
+			recent->changes = changes;
+			recent->name = known->name;
+		}
+		return;
+	}
+	scratch->seen.place = place;
+	resolve_slowly(scratch, key.dentry, key.mount, flags);
 }
 
 /* Whether a call that returned this open file also made its object; else it opened what was there already. */

@@ -8,6 +8,7 @@
  */
 #include "kernel/children.h"
 
+#define EPOLL_SETS_MAX 8 /* that one open file is looked for in */
 #define CLOSE_SCAN_MAX 65536 /* descriptors looked at, open or not */
 
 static __always_inline union entry_set *take_entry_set(struct scratch *scratch)
@@ -150,40 +151,68 @@ int BPF_PROG(follow_select, struct pt_regs *regs, long result)
 /* What a descriptor of the current task keeps for itself: for epoll its struct eventpoll. */
 static __always_inline __u64 private_data_of(__s32 fd)
 {
-	__u64 file = file_of(bpf_get_current_task_btf(), fd), data = 0;
+	struct scratch *scratch = cpu_scratch();
 
-	if (file)
-		bpf_core_read(&data, sizeof(data), &((struct file *)file)->private_data);
-	return data;
+	if (!scratch)
+		return 0;
+	scratch->number = 0;
+	load_file_of(&scratch->number, bpf_get_current_task_btf(), fd);
+	if (!scratch->number)
+		return 0;
+	return number_of(scratch, typed(struct file, scratch->number)->private_data);
 }
 
-struct epoll_member {
-	__u32 events;
-	__u32 data[2]; /* packed */
-};
-
-static __always_inline __u64 data_of(const struct epoll_member *member)
+/*
+ * Whether the kernel's own list says that this descriptor is a member of the set, with this word; exact, whatever the word
+ * means. False also where the list cannot be read or is long.
+ */
+static __always_inline bool is_member(__u64 file_address, __u64 eventpoll, __s32 fd, __u64 data)
 {
-	return member->data[0] | (__u64)member->data[1] << 32;
+	struct file *file = typed(struct file, file_address);
+	struct hlist_node *link;
+
+	if (!file_address || !bpf_core_field_exists(file->f_ep))
+		return false;
+	link = typed(struct hlist_head, file->f_ep)->first;
+	for (int i = 0; i < EPOLL_SETS_MAX && link; i++) {
+		struct epitem *item = typed(struct epitem, (void *)link - bpf_core_field_offset(struct epitem, fllink));
+
+		if ((__u64)item->ep == eventpoll && item->ffd.fd == fd && item->event.data == data)
+			return true;
+		link = item->fllink.next;
+	}
+	return false;
 }
 
+/*
+ * Most programs have the descriptor itself handed back, and the kernel's list proves it at epoll_wait; only what is another
+ * word, a pointer as a rule, has to be remembered.
+ */
 SEC("tp_btf/sys_exit")
 int BPF_PROG(follow_epoll_ctl, struct pt_regs *regs, long result)
 {
 	struct scratch *scratch = cpu_scratch();
-	struct epoll_member member = {};
-	struct interest_key key = {};
-	struct interest interest = {};
+	struct interest interest = {}, *known;
+	struct epoll_event member;
+	struct interest_key key;
 
-	if (!scratch || scratch->event.result < 0 || scratch->event.arguments[1] == EPOLL_CTL_DEL ||
+	if (!scratch || scratch->event.result < 0)
+		return 0;
+	interest.fd = scratch->event.arguments[2];
+	key.eventpoll = private_data_of(scratch->event.arguments[0]);
+	scratch->number = 0;
+	load_file_of(&scratch->number, bpf_get_current_task_btf(), interest.fd);
+	if (is_member(scratch->number, key.eventpoll, interest.fd, (__u32)interest.fd) ||
 	    bpf_probe_read_user(&member, sizeof(member), (void *)scratch->event.arguments[3]))
 		return 0;
-	key.eventpoll = private_data_of(scratch->event.arguments[0]);
-	key.data = data_of(&member);
-	interest.fd = scratch->event.arguments[2];
-	interest.file = file_of(bpf_get_current_task_btf(), interest.fd);
+	key.data = member.data;
+	interest.file = scratch->number;
 	interest.handle_id = scratch->event.handle2_id;
-	bpf_map_update_elem(&interests, &key, &interest, BPF_ANY);
+	known = bpf_map_lookup_elem(&interests, &key);
+	if (known && known->fd == interest.fd && known->file == interest.file)
+		known->handle_id = interest.handle_id;
+	else
+		bpf_map_update_elem(&interests, &key, &interest, BPF_ANY);
 	return 0;
 }
 
@@ -197,14 +226,23 @@ static long touch_ready(__u32 index, void *context)
 {
 	struct epoll_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
-	struct epoll_member member = {};
 	struct interest_key key = { .eventpoll = walk->eventpoll };
+	struct epoll_event member;
 	struct interest *interest;
+	__s32 fd;
 
 	if (!scratch || index >= walk->count ||
 	    bpf_probe_read_user(&member, sizeof(member), (void *)(walk->base + index * sizeof(member))))
 		return 1;
-	key.data = data_of(&member);
+	key.data = member.data;
+	fd = member.data;
+	scratch->number = 0;
+	load_file_of(&scratch->number, bpf_get_current_task_btf(), fd);
+	if (is_member(scratch->number, key.eventpoll, fd, key.data)) {
+		see_file(scratch, scratch->number, 0);
+		touch(scratch, EVENT_ROLE_POLL, fd, scratch->seen.handle_id, member.events);
+		return 0;
+	}
 	interest = bpf_map_lookup_elem(&interests, &key);
 	if (!interest)
 		touch(scratch, EVENT_ROLE_POLL, -1, 0, member.events);

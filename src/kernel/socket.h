@@ -198,7 +198,7 @@ static __always_inline bool announce_socket(struct scratch *scratch, struct hand
 	__builtin_memset(fact, 0, sizeof(*fact));
 	fact->header.type = RECORD_SOCKET;
 	fact->valid_from_ns = bpf_ktime_get_boot_ns();
-	fact->handle_id = handle->handle_id;
+	fact->handle_id = handle->name.handle_id;
 	fact->object_id = handle->object_id;
 	fact->cookie = sk->__sk_common.skc_cookie.counter;
 	fact->network_namespace = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);

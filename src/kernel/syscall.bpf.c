@@ -396,8 +396,16 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 	if (attachments > sizeof(scratch->event_attachments) ||
 	    !emit(STREAM_EVENTS, &scratch->event.header, sizeof(scratch->event) + attachments))
 		return;
-	if (special)
+	/* where the index is a constant the JIT makes it a jump; these come once per request */
+	if (special == SPECIAL_EPOLL_CTL) {
+		if (scratch->event.arguments[1] != EPOLL_CTL_DEL)
+			bpf_tail_call_static(ctx, &followers, SPECIAL_EPOLL_CTL);
+	} else if (special == SPECIAL_EPOLL_WAIT) {
+		if (scratch->event.result > 0)
+			bpf_tail_call_static(ctx, &followers, SPECIAL_EPOLL_WAIT);
+	} else if (special) {
 		bpf_tail_call(ctx, &followers, special);
+	}
 }
 
 SEC("tp_btf/sys_exit")

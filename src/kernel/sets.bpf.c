@@ -162,6 +162,17 @@ static __always_inline __u64 private_data_of(__s32 fd)
 	return number_of(scratch, typed(struct file, scratch->number)->private_data);
 }
 
+/* struct epoll_event as programs give and get it: packed, which the compiler would read byte by byte. */
+struct epoll_member {
+	__u32 events;
+	__u32 data[2];
+};
+
+static __always_inline __u64 data_of(const struct epoll_member *member)
+{
+	return member->data[0] | (__u64)member->data[1] << 32;
+}
+
 /*
  * Whether the kernel's own list says that this descriptor is a member of the set, with this word; exact, whatever the word
  * means. False also where the list cannot be read or is long.
@@ -193,7 +204,7 @@ int BPF_PROG(follow_epoll_ctl, struct pt_regs *regs, long result)
 {
 	struct scratch *scratch = cpu_scratch();
 	struct interest interest = {}, *known;
-	struct epoll_event member;
+	struct epoll_member member;
 	struct interest_key key;
 
 	if (!scratch || scratch->event.result < 0)
@@ -205,7 +216,7 @@ int BPF_PROG(follow_epoll_ctl, struct pt_regs *regs, long result)
 	if (is_member(scratch->number, key.eventpoll, interest.fd, (__u32)interest.fd) ||
 	    bpf_probe_read_user(&member, sizeof(member), (void *)scratch->event.arguments[3]))
 		return 0;
-	key.data = member.data;
+	key.data = data_of(&member);
 	interest.file = scratch->number;
 	interest.handle_id = scratch->event.handle2_id;
 	known = bpf_map_lookup_elem(&interests, &key);
@@ -227,15 +238,15 @@ static long touch_ready(__u32 index, void *context)
 	struct epoll_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
 	struct interest_key key = { .eventpoll = walk->eventpoll };
-	struct epoll_event member;
+	struct epoll_member member;
 	struct interest *interest;
 	__s32 fd;
 
 	if (!scratch || index >= walk->count ||
 	    bpf_probe_read_user(&member, sizeof(member), (void *)(walk->base + index * sizeof(member))))
 		return 1;
-	key.data = member.data;
-	fd = member.data;
+	key.data = data_of(&member);
+	fd = key.data;
 	scratch->number = 0;
 	load_file_of(&scratch->number, bpf_get_current_task_btf(), fd);
 	if (is_member(scratch->number, key.eventpoll, fd, key.data)) {

@@ -74,7 +74,7 @@ static __always_inline __u32 see_root(struct scratch *scratch, struct fs_struct 
 /* Finds what a path starts from: a handle, or 0. */
 static __noinline __u32 see_base(struct scratch *scratch, __u32 kind, bool has_dirfd, __s32 dirfd)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct fs_struct *fs = task->fs;
 
 	if (kind == PATH_NONE || !fs)
@@ -159,7 +159,7 @@ static __always_inline void fill_second_path(struct scratch *scratch, const vola
 __noinline int fill_paths(struct scratch *scratch, struct task_state *state)
 {
 	const volatile struct syscall_shape *shape;
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 
 	if (!scratch || !state)
 		return 0;

@@ -13,14 +13,14 @@
 
 static __always_inline union entry_set *take_entry_set(struct scratch *scratch)
 {
-	__u64 key = number_of(scratch, bpf_get_current_task_btf());
+	__u64 key = number_of(scratch, current_task());
 
 	return bpf_map_lookup_elem(&entry_sets, &key);
 }
 
 static __always_inline void drop_entry_set(struct scratch *scratch)
 {
-	__u64 key = number_of(scratch, bpf_get_current_task_btf());
+	__u64 key = number_of(scratch, current_task());
 
 	bpf_map_delete_elem(&entry_sets, &key);
 }
@@ -83,8 +83,8 @@ static __always_inline void read_sets(struct select_set *sets, const __u64 *argu
 SEC("tp_btf/sys_enter")
 int BPF_PROG(prepare_select, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct task_struct *task = current_task();
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct scratch *scratch = cpu_scratch();
 	__u64 key;
 
@@ -156,7 +156,7 @@ static __always_inline __u64 private_data_of(__s32 fd)
 	if (!scratch)
 		return 0;
 	scratch->number = 0;
-	load_file_of(&scratch->number, bpf_get_current_task_btf(), fd);
+	load_file_of(&scratch->number, current_task(), fd);
 	if (!scratch->number)
 		return 0;
 	return number_of(scratch, typed(struct file, scratch->number)->private_data);
@@ -212,7 +212,7 @@ int BPF_PROG(follow_epoll_ctl, struct pt_regs *regs, long result)
 	interest.fd = scratch->event.arguments[2];
 	key.eventpoll = private_data_of(scratch->event.arguments[0]);
 	scratch->number = 0;
-	load_file_of(&scratch->number, bpf_get_current_task_btf(), interest.fd);
+	load_file_of(&scratch->number, current_task(), interest.fd);
 	if (is_member(scratch->number, key.eventpoll, interest.fd, (__u32)interest.fd) ||
 	    bpf_probe_read_user(&member, sizeof(member), (void *)scratch->event.arguments[3]))
 		return 0;
@@ -248,7 +248,7 @@ static long touch_ready(__u32 index, void *context)
 	key.data = data_of(&member);
 	fd = key.data;
 	scratch->number = 0;
-	load_file_of(&scratch->number, bpf_get_current_task_btf(), fd);
+	load_file_of(&scratch->number, current_task(), fd);
 	if (is_member(scratch->number, key.eventpoll, fd, key.data)) {
 		see_file(scratch, scratch->number, 0);
 		touch(scratch, EVENT_ROLE_POLL, fd, scratch->seen.handle_id, member.events);
@@ -257,7 +257,7 @@ static long touch_ready(__u32 index, void *context)
 	interest = bpf_map_lookup_elem(&interests, &key);
 	if (!interest)
 		touch(scratch, EVENT_ROLE_POLL, -1, 0, member.events);
-	else if (file_of(bpf_get_current_task_btf(), interest->fd) == interest->file)
+	else if (file_of(current_task(), interest->fd) == interest->file)
 		touch_descriptor(scratch, EVENT_ROLE_POLL, interest->fd, member.events);
 	else
 		touch(scratch, EVENT_ROLE_POLL, -1, interest->handle_id, member.events);
@@ -292,7 +292,7 @@ static long keep_closed(__u32 index, void *context)
 
 	if (!scratch || range[0] + index > range[1])
 		return 1;
-	file = file_of(bpf_get_current_task_btf(), range[0] + index);
+	file = file_of(current_task(), range[0] + index);
 	if (!file)
 		return 0;
 	set = &scratch->entry_set.closed;
@@ -311,8 +311,8 @@ static long keep_closed(__u32 index, void *context)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(prepare_close_range, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct task_struct *task = current_task();
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct files_struct *files = task->files;
 	struct scratch *scratch = cpu_scratch();
 	__u32 range[2], descriptors;

@@ -14,9 +14,9 @@
 const volatile __u32 scratch_event_offset = offsetof(struct scratch, event);
 const volatile __u32 scratch_input_offset = offsetof(struct scratch, input);
 
-static __always_inline struct task_state *watched_state(struct task_struct *task)
+static __always_inline struct task_state *watched_state(struct task_struct *current)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+	struct task_state *state = bpf_task_storage_get(&tasks, current, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 
 	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
 		return NULL;
@@ -44,8 +44,8 @@ static __always_inline void remember_closed(struct task_state *state)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = watched_state(task);
+	struct task_struct *current = bpf_get_current_task_btf(), *task = typed(struct task_struct, current);
+	struct task_state *state = watched_state(current);
 	const volatile struct syscall_shape *shape;
 	__u64 number = id;
 	__u32 abi, index;
@@ -424,8 +424,8 @@ int BPF_PROG(write_selected, struct pt_regs *regs, long result)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = watched_state(task);
+	struct task_struct *current = bpf_get_current_task_btf(), *task = typed(struct task_struct, current);
+	struct task_state *state = watched_state(current);
 	struct ring_control *control;
 	struct scratch *scratch;
 	bool is_current;

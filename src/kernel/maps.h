@@ -374,6 +374,7 @@ struct scratch {
 		__u32 open_flags;
 		__u32 mode;
 		__u32 object_type;
+		struct handle_key key;
 		__u32 place; /* in recent_names and name_changes */
 		bool announced;
 		__u64 path_hash; /* 0: the root of the namespace */

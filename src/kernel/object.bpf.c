@@ -112,7 +112,6 @@ static __always_inline bool is_announced_alike(struct handle_state *handle, stru
 /* Everything behind the first look: reads the path, finds the object, announces what is new. */
 static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address, __u32 flags)
 {
-	struct handle_key key = { .dentry = dentry_address, .mount = mnt_address };
 	struct dentry *dentry = typed(struct dentry, dentry_address);
 	struct handle_state *known, *handle = &scratch->new_handle;
 	struct inode *inode = typed(struct inode, scratch->seen.inode);
@@ -138,7 +137,7 @@ static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_addre
 	handle->name.path_hash = scratch->walk.hash;
 	handle->name.path_flags = scratch->walk.flags;
 	serial = resolve_object(scratch, handle, dentry_address, inode->i_nlink, flags & SEE_FRESH);
-	known = bpf_map_lookup_elem(&handles, &key);
+	known = bpf_map_lookup_elem(&handles, &scratch->seen.key);
 	handle->connection_id = connection_of(handle, known, (struct sock *)scratch->seen.sk);
 	if (known && is_announced_alike(handle, known)) {
 		handle->name.handle_id = known->name.handle_id;
@@ -153,7 +152,7 @@ static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_addre
 		if (handle->name.announced && scratch->seen.socket && socket->sk)
 			handle->name.announced = announce_socket(scratch, handle, socket, socket->sk);
 	}
-	bpf_map_update_elem(&handles, &key, handle, BPF_ANY);
+	bpf_map_update_elem(&handles, &scratch->seen.key, handle, BPF_ANY);
 	__sync_fetch_and_add(&name_changes[scratch->seen.place & (RECENT_NAMES - 1)], 1);
 	scratch->seen.handle_id = handle->name.handle_id;
 	scratch->seen.object_type = handle->name.object_type;
@@ -185,33 +184,37 @@ static __always_inline void take_name(struct scratch *scratch, const struct name
 /* Fills scratch->seen from a dentry and a mount; seen.inode, .socket and .ends are set. */
 static __always_inline void see_name(struct scratch *scratch, struct dentry *dentry, struct vfsmount *mnt, __u32 flags)
 {
-	struct handle_key key = { .dentry = number_of(scratch, dentry), .mount = (__u64)mnt };
-	__u32 place = (key.dentry >> 6 ^ key.dentry >> 14) & (RECENT_NAMES - 1),
+	struct handle_key *key = &scratch->seen.key;
+	__u64 dentry_address = number_of(scratch, dentry);
+	__u32 place = (dentry_address >> 6 ^ dentry_address >> 14) & (RECENT_NAMES - 1),
 	      index = bpf_get_smp_processor_id() * RECENT_NAMES + place;
 	struct recent_name *recent = bpf_map_lookup_elem(&recent_names, &index);
 	__u64 changes = *(volatile __u64 *)&name_changes[place];
 	struct handle_state *known;
 
+	key->dentry = dentry_address;
+	key->mount = (__u64)mnt;
+
 	/* a predicate needs more than a recent name has */
-	if (!filter_loaded && !flags && recent && recent->key.dentry == key.dentry && recent->key.mount == key.mount &&
+	if (!filter_loaded && !flags && recent && recent->key.dentry == key->dentry && recent->key.mount == key->mount &&
 	    recent->changes == changes && is_current(&recent->name, scratch, dentry)) {
 		take_name(scratch, &recent->name);
 		return;
 	}
-	known = bpf_map_lookup_elem(&handles, &key);
+	known = bpf_map_lookup_elem(&handles, key);
 	if (known && !flags && is_current(&known->name, scratch, dentry)) {
 		take_name(scratch, &known->name);
 		if (filter_loaded) {
 			scratch->seen.filter = known->filter;
 		} else if (recent) {
-			recent->key = key;
+			recent->key = *key;
 			recent->changes = changes;
 			recent->name = known->name;
 		}
 		return;
 	}
 	scratch->seen.place = place;
-	resolve_slowly(scratch, key.dentry, key.mount, flags);
+	resolve_slowly(scratch, key->dentry, key->mount, flags);
 }
 
 /* Whether a call that returned this open file also made its object; else it opened what was there already. */

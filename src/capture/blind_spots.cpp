@@ -26,9 +26,10 @@ constexpr BlindSpot kBlindSpots[] = {
     {"seccomp",
      CoverageState::kPartial,
      "a call that it denies has no start and no duration, one that it kills for has no end"},
-    {"socketcall, ipc",
+    {"ipc",
      CoverageState::kPartial,
-     "these two of 32-bit programs are named, but not what they were asked to do"},
+     "this call of 32-bit programs is seen with the name of what it does (SEMOP, SHMAT), but not "
+     "on which object"},
 };
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "capture/blind_spots.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace dyetrace::capture {
 namespace {
 
@@ -32,10 +35,29 @@ constexpr BlindSpot kBlindSpots[] = {
      "on which object"},
 };
 
+constexpr BlindSpot kX32 = {"x32",
+                            CoverageState::kPartial,
+                            "calls that have a number of their own there (readv, ioctl, execve) "
+                            "are seen with name and result only"};
+
+// Few kernels do; for the others it is nothing to miss.
+bool kernel_has_x32() {
+#if defined(__x86_64__)
+    constexpr long kMark = 0x40000000;  // __X32_SYSCALL_BIT
+    return syscall(kMark | SYS_getpid) == getpid();
+#else
+    return false;
+#endif
+}
+
 }  // namespace
 
-std::span<const BlindSpot> blind_spots() {
-    return kBlindSpots;
+std::vector<BlindSpot> blind_spots() {
+    std::vector<BlindSpot> spots(std::begin(kBlindSpots), std::end(kBlindSpots));
+    if (kernel_has_x32()) {
+        spots.push_back(kX32);
+    }
+    return spots;
 }
 
 }  // namespace dyetrace::capture

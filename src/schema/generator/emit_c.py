@@ -32,7 +32,8 @@ CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text": "text", "text_o
 # Calls that the kernel names by number: those that parts of others amount to, and one that is unlike the rest.
 OPERATIONS = ["sendmsg", "recvmsg", "pread64", "pwrite64", "preadv", "pwritev", "fsync", "fdatasync", "poll", "io_getevents", "sendfile"]
 FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io", "page_offset"]
-ABIS = {"x86_64": 0, "i386": 1}
+ABIS = {"x86_64": 0, "i386": 1, "x32": 2}
+SHAPED_ABIS = ["x86_64", "i386"]  # those with a table in the kernel's programs; x32 uses that of x86_64
 TABLE_SIZE = 512  # system calls per abi; a power of two
 
 
@@ -208,10 +209,10 @@ def bpf_syscalls(schema):
             + "".join(f"    __u8 {m};\n" for m in MEMBERS)
             + "    __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */\n"
             "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n};\n"]
-    numbers = "".join(f"    NUMBER_{abi.upper()}_{call.name.upper()} = {call.numbers[abi]},\n" for abi in ABIS
+    numbers = "".join(f"    NUMBER_{abi.upper()}_{call.name.upper()} = {call.numbers[abi]},\n" for abi in SHAPED_ABIS
                       for call in schema.syscalls if call.name in OPERATIONS and abi in call.numbers)
     out.append(f"enum syscall_number {{\n{numbers}}};\n")
-    for abi in ABIS:
+    for abi in SHAPED_ABIS:
         rows = []
         for call in schema.syscalls:
             if abi not in call.numbers:

@@ -44,6 +44,9 @@ const volatile bool count_only; /* add up in `totals` instead of writing events 
 const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_X86_64 };
 const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_I386 };
 
+#define CARRIED_MAX 32 /* socketcall's first argument; power of two */
+const volatile struct carried_call carried_calls[CARRIED_MAX] = { CARRIED_CALLS };
+
 /* Counts up whenever a name may have changed: rename, mount, umount, pivot_root. */
 __u64 name_epoch;
 
@@ -58,6 +61,7 @@ enum task_flags {
 	TASK_JUDGED = 32, /* the predicate was asked about its present context */
 	TASK_DROPPED = 64, /* and selects none of its calls */
 	TASK_CALL_ADOPTED = 128, /* that call began before the recording: its entry was not seen */
+	TASK_UNPACKED = 256, /* i386: that call's arguments were behind a pointer, see packed.h */
 };
 
 /* Memory of a thread. Written by its own CPU only, but for flags set when it is marked. */
@@ -79,7 +83,7 @@ struct task_state {
 	/* what context_id was announced with */
 	__u64 comm[2];
 	__u64 cred, nsproxy, cgroups, parent;
-	__u64 arguments[6]; /* of execve, where exit no longer finds them */
+	__u64 arguments[6]; /* of execve and of i386, where exit may no longer find them */
 	__u32 context_announced;
 	__u32 entry_type; /* close: enum object_type */
 	struct filter_object closed; /* close: what the filter is told */

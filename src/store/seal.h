@@ -3,7 +3,8 @@
 //   segment-000007.seg ─► sealing-000007/<record>.parquet ─rename─► sealed-000007/ ─► the segment is unlinked
 //
 // The rename is the commit: before it readers use the segment, after it the Parquet files. A sealer that dies half-way
-// leaves a sealing- folder, which the next one throws away, or a segment that is sealed already, which it unlinks.
+// leaves a sealing- folder, which the next one throws away, or a segment that is sealed already, which it unlinks; if the
+// Parquet files of such a segment are damaged, it makes them again.
 //
 // Rows of a file are ordered by host, CPU and sequence. Record types without rows get no file.
 //
@@ -22,6 +23,8 @@
 #include "trace/trace_folder.h"
 
 namespace dyetrace::store {
+
+struct SealedFolder;
 
 struct SealedSegment {
     std::uint64_t events = 0;
@@ -49,6 +52,7 @@ class Sealer {
         : folder_(std::move(folder)), lock_(std::move(lock)) {}
 
     Result<void> remove_leftovers() const;
+    void keep_better_copy(const SealedFolder& sealed, std::uint64_t number) const;
     Result<void> write_frame() const;
     Result<void> seal_death(std::uint64_t last_number);
     Result<void> commit(const std::string& from, std::uint64_t number) const;

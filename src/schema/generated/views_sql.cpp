@@ -25,7 +25,7 @@ CREATE OR REPLACE MACRO _class_name(v) AS (['other', 'file', 'metadata', 'networ
 CREATE OR REPLACE MACRO _state_name(v) AS (['finished', 'unfinished'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _abi_name(v) AS (['x86_64', 'i386', 'x32'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _object_type_name(v) AS (['unknown', 'file', 'directory', 'symlink', 'character_device', 'block_device', 'pipe', 'socket', 'anonymous', 'memory'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _gap_reason_name(v) AS (['ring_full', 'damaged_block', 'recorder_died', 'disk_full', 'spool_full', 'ring_damaged'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _gap_reason_name(v) AS (['ring_full', 'damaged_block', 'recorder_died', 'disk_full', 'spool_full', 'ring_damaged', 'damaged_file'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _coverage_state_name(v) AS (['on', 'partial', 'off', 'refused'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created'])[v::INTEGER + 1];

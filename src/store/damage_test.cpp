@@ -47,7 +47,7 @@ class Damaged : public testing::Test {
             write(whole.substr(0, size));
             each("cut: ");
         }
-        for (std::size_t at = 0; at < whole.size(); at += whole.size() / 11) {
+        for (std::size_t at = 0; at < whole.size(); at += whole.size() / 4) {
             std::string flipped = whole;
             flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
             write(flipped);

@@ -135,6 +135,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Databa
                          ? options.threads
                          : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
     TRY(register_record_scan(parts->engine, parts->source));
+    TRY(parts->engine.run(schema::words_sql()));
     std::unique_ptr<Database> database(new Database(std::move(parts)));
     TRY(database->look());
     TRY(database->parts_->engine.run("SET lock_configuration = true"));

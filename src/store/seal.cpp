@@ -55,6 +55,22 @@ Result<std::uint64_t> copy_to_parquet(const Engine& engine,
         fmt::format("COPY ({}) TO {} {}", select, sql_text(path), kParquetOptions));
 }
 
+// A small table beside the segments; a reader finds it whole or not at all.
+Result<void> write_frame_table(const Engine& engine,
+                               const std::string& table,
+                               const std::string& path) {
+    const std::string unfinished = path + ".new";
+    TRY(
+        engine.run(fmt::format("COPY {} TO {} (FORMAT parquet, COMPRESSION zstd, "
+                               "COMPRESSION_LEVEL 19, PARQUET_VERSION V2)",
+                               table,
+                               sql_text(unfinished))));
+    if (::rename(unfinished.c_str(), path.c_str()) != 0) {
+        return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", path));
+    }
+    return {};
+}
+
 // <record>.parquet, and what segment.json says of it.
 Result<trace::SealedFile> write_file(const Engine& engine,
                                      const std::string& select,
@@ -176,15 +192,15 @@ void Sealer::keep_better_copy(const SealedFolder& sealed, std::uint64_t number) 
     }
 }
 
-// What readers without dyetrace need from the first moment on: every table, the hosts, and the views over them.
+// What readers without dyetrace need from the first moment on: every table, the hosts, the names of
+// calls and flags, and the views over them.
 Result<void> Sealer::write_frame() const {
     TRY(const Engine engine, Engine::open(kSealingEngine));
     TRY(make_hosts_table(engine, folder_.info().hosts));
-    const std::string hosts = folder_.path() + "/hosts.parquet";
-    TRY(copy_to_parquet(engine, "SELECT * FROM _hosts", hosts + ".new"));
-    if (::rename((hosts + ".new").c_str(), hosts.c_str()) != 0) {
-        return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", hosts));
-    }
+    TRY(engine.run(schema::words_sql()));
+    TRY(write_frame_table(engine, "_hosts", folder_.path() + "/hosts.parquet"));
+    TRY(write_frame_table(engine, "_call_words", folder_.path() + "/syscalls.parquet"));
+    TRY(write_frame_table(engine, "_flag_words", folder_.path() + "/flags.parquet"));
     TRY(base::write_file_atomically(folder_.path() + "/views.sql", schema::views_sql()));
     if (std::filesystem::exists(folder_.sealed_path(0))) {
         return {};

@@ -34,7 +34,7 @@ struct SealedSegment {
 
 class Sealer {
   public:
-    // Writes hosts.parquet, views.sql and sealed-000000 (every table, without rows) if they are not there yet, and throws
+    // Writes hosts.parquet, syscalls.parquet, flags.parquet, views.sql and sealed-000000 (every table, without rows) if they are not there yet, and throws
     // away what an earlier sealer left half-done. kUnavailable if another one works on this trace.
     static Result<Sealer> start(trace::TraceFolder folder);
 

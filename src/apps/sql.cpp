@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "apps/damages.h"
 #include "apps/sql_prompt.h"
 #include "apps/verbs.h"
 #include "base/fd.h"
@@ -96,6 +97,7 @@ class SqlSession {
 
     // What the answers leave out, once per look at the trace.
     void tell_losses() const {
+        say_damages(*database_, log_);
         if (const std::string losses = database_->losses().text(); !losses.empty()) {
             log_.warn(fmt::format("the trace has {}; the table `gaps` says where", losses));
         }

@@ -150,8 +150,24 @@ class DamageTest(support.EndToEndTest):
 
     def test_damaged_parquet(self):
         trace = self.record("--", "sh", "-c", "cat /etc/passwd /etc/hostname; ls -l /etc")
-        for name in ("syscall_event", "handle"):
-            self.check(trace, os.path.join(trace.path, "sealed-000001", name + ".parquet"))
+        for name in ("syscall_event.parquet", "handle.parquet", "segment.json"):
+            # every damage of a file costs what is in it and no more
+            self.assertEqual(self.check(trace, os.path.join(trace.path, "sealed-000001", name)), 2 * DAMAGES)
+
+    def test_a_damaged_file_is_named_and_its_events_are_a_gap(self):
+        trace = self.record("--", "sh", "-c", "cat /etc/passwd /etc/hostname; ls -l /etc")
+        events = trace.number("SELECT count(*) FROM raw_syscall_event")
+        path = os.path.join(trace.path, "sealed-000001", "syscall_event.parquet")
+        for damage in (lambda: os.truncate(path, os.path.getsize(path) // 2), lambda: os.truncate(path, 0), lambda: os.remove(path)):
+            damage()
+            self.assertEqual(trace.number("SELECT count(*) FROM events"), 0)
+            self.assertIn("sealed-000001/syscall_event.parquet' is damaged (", trace.warnings)
+            self.assertIn(f"{events:,} events", trace.warnings)
+            self.assertEqual(trace.rows("SELECT lost, reason FROM gaps"), [{"lost": events, "reason": "damaged_file"}])
+            self.assertGreater(trace.number("SELECT count(*) FROM processes"), 0, "all else reads")
+            for verb in ("report", "seal"):
+                done = subprocess.run([DYETRACE, verb, trace.path], capture_output=True, text=True, timeout=support.PATIENCE_S)
+                self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_damaged_description(self):
         trace = self.record("--", "true")

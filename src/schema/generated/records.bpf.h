@@ -66,6 +66,7 @@ enum gap_reason {
     GAP_REASON_DISK_FULL = 3,
     GAP_REASON_SPOOL_FULL = 4,
     GAP_REASON_RING_DAMAGED = 5,
+    GAP_REASON_DAMAGED_FILE = 6,
 };
 
 /* whether a source of events is watched */

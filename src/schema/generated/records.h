@@ -68,6 +68,7 @@ enum class GapReason : std::uint8_t {
     kDiskFull = 3,
     kSpoolFull = 4,
     kRingDamaged = 5,
+    kDamagedFile = 6,
 };
 
 // whether a source of events is watched

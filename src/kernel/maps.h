@@ -389,6 +389,8 @@ struct scratch {
 		__u64 dentry, mount, epoch;
 	} plain_root;
 	struct handle_state new_handle;
+	struct object_key object_key;
+	struct object_state new_object;
 	struct filter_input input;
 	__u8 text[MATCH_TEXT_BYTES]; /* to be matched */
 	struct match_position match;

@@ -489,24 +489,24 @@ enum syscall_number {
     [446] = {.event_class = 0, .returns = 0}, /* landlock_restrict_self */ \
     [447] = {.event_class = 0, .returns = 0}, /* memfd_secret */ \
     [448] = {.event_class = 0, .returns = 0}, /* process_mrelease */ \
-    [449] = {.event_class = 0, .returns = 0}, /* futex_waitv */ \
+    [449] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_waitv */ \
     [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
     [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
     [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat2 */ \
     [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
-    [454] = {.event_class = 0, .returns = 0}, /* futex_wake */ \
-    [455] = {.event_class = 0, .returns = 0}, /* futex_wait */ \
-    [456] = {.event_class = 0, .returns = 0}, /* futex_requeue */ \
+    [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_wake */ \
+    [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
+    [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_requeue */ \
     [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
     [458] = {.event_class = 0, .returns = 0}, /* listmount */ \
     [459] = {.event_class = 0, .returns = 0}, /* lsm_get_self_attr */ \
     [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
     [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.event_class = 0, .returns = 0}, /* setxattrat */ \
-    [464] = {.event_class = 0, .returns = 0}, /* getxattrat */ \
-    [465] = {.event_class = 0, .returns = 0}, /* listxattrat */ \
-    [466] = {.event_class = 0, .returns = 0}, /* removexattrat */ \
+    [463] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[3] = 2, .flags = CALL_DECODED}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* removexattrat */ \
     [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
     [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
     [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
@@ -864,24 +864,24 @@ enum syscall_number {
     [446] = {.event_class = 0, .returns = 0}, /* landlock_restrict_self */ \
     [447] = {.event_class = 0, .returns = 0}, /* memfd_secret */ \
     [448] = {.event_class = 0, .returns = 0}, /* process_mrelease */ \
-    [449] = {.event_class = 0, .returns = 0}, /* futex_waitv */ \
+    [449] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_waitv */ \
     [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
     [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
     [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat2 */ \
     [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
-    [454] = {.event_class = 0, .returns = 0}, /* futex_wake */ \
-    [455] = {.event_class = 0, .returns = 0}, /* futex_wait */ \
-    [456] = {.event_class = 0, .returns = 0}, /* futex_requeue */ \
+    [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_wake */ \
+    [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
+    [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_requeue */ \
     [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
     [458] = {.event_class = 0, .returns = 0}, /* listmount */ \
     [459] = {.event_class = 0, .returns = 0}, /* lsm_get_self_attr */ \
     [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
     [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.event_class = 0, .returns = 0}, /* setxattrat */ \
-    [464] = {.event_class = 0, .returns = 0}, /* getxattrat */ \
-    [465] = {.event_class = 0, .returns = 0}, /* listxattrat */ \
-    [466] = {.event_class = 0, .returns = 0}, /* removexattrat */ \
+    [463] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[3] = 2, .flags = CALL_DECODED}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* removexattrat */ \
     [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
     [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
     [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
@@ -956,15 +956,15 @@ enum syscall_number {
     [404] = {.event_class = 0, .returns = 0}, /* clock_settime64 */ \
     [405] = {.event_class = 0, .returns = 0}, /* clock_adjtime64 */ \
     [406] = {.event_class = 0, .returns = 0}, /* clock_getres_time64 */ \
-    [407] = {.event_class = 0, .returns = 0}, /* clock_nanosleep_time64 */ \
+    [407] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* clock_nanosleep_time64 */ \
     [408] = {.event_class = 0, .returns = 0}, /* timer_gettime64 */ \
     [409] = {.event_class = 0, .returns = 0}, /* timer_settime64 */ \
     [410] = {.event_class = 0, .returns = 0}, /* timerfd_gettime64 */ \
     [411] = {.event_class = 0, .returns = 0}, /* timerfd_settime64 */ \
     [412] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimensat_time64 */ \
-    [413] = {.event_class = 0, .returns = 0}, /* pselect6_time64 */ \
-    [414] = {.event_class = 0, .returns = 0}, /* ppoll_time64 */ \
-    [416] = {.event_class = 0, .returns = 0}, /* io_pgetevents_time64 */ \
+    [413] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6_time64 */ \
+    [414] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* ppoll_time64 */ \
+    [416] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents_time64 */ \
     [417] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg_time64 */ \
     [418] = {.event_class = 0, .returns = 0}, /* mq_timedsend_time64 */ \
     [419] = {.event_class = 0, .returns = 0}, /* mq_timedreceive_time64 */ \

@@ -37,6 +37,7 @@ const volatile bool filter_loaded; /* a predicate decides, see filter.h */
 const volatile bool follow_children;
 const volatile bool find_by_vpid; /* the kernel has bpf_task_from_vpid */
 const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
+const volatile bool read_other_tasks; /* finish_calls may sleep, and so read memory of other tasks */
 const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
 const volatile bool count_only; /* add up in `totals` instead of writing events */
 

@@ -180,8 +180,11 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
     return SqlSession(arguments, log, std::move(database), std::move(file));
 }
 
-int run_sql(const SqlArguments& arguments) {
+int run_sql(SqlArguments arguments) {
     const base::Log log = base::Log::to_stderr();
+    if (arguments.statement.starts_with('.')) {  // what a prompt knows, a shell may say, too
+        arguments.statement = sql_of_command(arguments.statement).value_or(";");
+    }
     Result<SqlSession> session = start(arguments, log);
     if (!session.ok()) {
         log.fail(session.error());

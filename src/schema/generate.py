@@ -14,7 +14,7 @@ def products(schema):
     prelude = (model.ROOT / "prelude.sql").read_text()
     public = emit_sql.public_sql(schema, prelude)
     ddl = emit_sql.raw_ddl(schema)
-    views = "\n".join(emit_sql.raw_views(schema)) + "\n" + public
+    views = emit_sql.views_sql(schema, public)
     generated = model.ROOT / "generated"
     return {
         generated / "records.bpf.h": emit_c.bpf_records(schema),

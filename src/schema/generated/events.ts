@@ -32,7 +32,7 @@ export interface Event {
   event_id: string | null;
   /** host on which it happened */
   host: string | null;
-  /** label for people: host, or container or network namespace when asked */
+  /** label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode]) */
   node: string | null;
   /** wall clock at start */
   time: string | null;

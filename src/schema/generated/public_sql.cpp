@@ -98,9 +98,9 @@ CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '
 CREATE OR REPLACE MACRO _short_container(container) AS
     CASE WHEN regexp_full_match(container, '[0-9a-f]{64}') THEN left(container, 12) ELSE regexp_extract(container, '[^/]*$') END;
 -- The label of --node-by; the host's name for what is in no container, or in the network namespace of the host itself.
-CREATE OR REPLACE MACRO _node(node_by, host, host_network_namespace, container, network_namespace) AS CASE
+CREATE OR REPLACE MACRO _node(node_by, host, host_network_namespace, container, network_namespace, network_name) AS CASE
     WHEN node_by = 'container' THEN coalesce(_short_container(container), host)
-    WHEN node_by = 'netns' AND network_namespace <> host_network_namespace THEN 'net:[' || network_namespace || ']'
+    WHEN node_by = 'netns' AND network_namespace <> host_network_namespace THEN coalesce(network_name, 'net:[' || network_namespace || ']')
     ELSE host END;
 
 -- @ stands for the NUL of an abstract name; a path ends at its NUL.
@@ -120,16 +120,17 @@ CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS
 
 -- Facts, once each: announcements are repeated after a loss.
 CREATE OR REPLACE TABLE _contexts AS
+WITH names AS (SELECT host_index, network_namespace, arg_min(text, time_ns) AS network_name FROM raw_namespace_name GROUP BY ALL)
 SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any_value(ppid) AS ppid,
        any_value(pid_in_namespace) AS pid_in_namespace, any_value(comm) AS comm, any_value(exe) AS exe, any_value(uid) AS uid,
        any_value(cgroup_id) AS cgroup_id, any_value(_container_of(cgroup)) AS container,
-       any_value(network_namespace) AS network_namespace, any_value(mount_namespace) AS mount_namespace,
+       any_value(network_namespace) AS network_namespace, any_value(network_name) AS network_name, any_value(mount_namespace) AS mount_namespace,
        any_value(process_start_ns) AS process_start_ns, any_value(thread_start_ns) AS thread_start_ns,
        min(valid_from_ns) AS valid_from_ns,
        any_value(_task_id(host_index, process_start_ns, pid)) AS process_id,
        any_value(_task_id(host_index, thread_start_ns, tid)) AS thread_id,
        any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
-FROM raw_task_context GROUP BY host_index, context_id;
+FROM raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
 
 CREATE OR REPLACE TABLE _handles AS
 WITH handle AS (
@@ -153,7 +154,7 @@ SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_o
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
 CREATE OR REPLACE VIEW events AS
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments_text(k.labels, k.types, k.sets, k.pair, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, NULL::UBIGINT AS fingerprint, NULL::UBIGINT AS unread_bytes, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns, NULL::UBIGINT AS logical_order
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments_text(k.labels, k.types, k.sets, k.pair, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, NULL::UBIGINT AS fingerprint, NULL::UBIGINT AS unread_bytes, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns, NULL::UBIGINT AS logical_order
 FROM raw_syscall_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -161,14 +162,14 @@ LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_i
 LEFT JOIN _handles h2 ON h2.host_index = e.host_index AND h2.handle_id = e.handle2_id
 LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.syscall
 UNION ALL BY NAME
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset
 FROM raw_part_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL BY NAME
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, _kind_name(e.kind) AS kind, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, _kind_name(e.kind) AS kind, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
 FROM raw_log_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -212,10 +213,10 @@ SELECT object_id, cookie, _family_name(family) AS family, _socket_type_name(sock
        network_namespace, valid_from_ns
 FROM _handles WHERE family IS NOT NULL;
 CREATE OR REPLACE VIEW event_objects AS
-SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
-       nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.events AS poll_events
 )dyetrace"
-    R"dyetrace(FROM raw_event_object e LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;
+    R"dyetrace(SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
+       nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.events AS poll_events
+FROM raw_event_object e LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;
 CREATE OR REPLACE VIEW gaps AS
 SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, g.end_ns, nullif(g.lost, 18446744073709551615) AS lost,
        _gap_reason_name(g.reason) AS reason
@@ -229,78 +230,6 @@ SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) 
 FROM raw_coverage v JOIN _hosts o USING (host_index);
 CREATE OR REPLACE VIEW clock_snapshots AS
 SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM raw_clock_snapshot s JOIN _hosts o USING (host_index);
-COMMENT ON VIEW hosts IS 'kernels that were recorded';
-COMMENT ON VIEW processes IS 'processes that did something while watched; the last known name and program';
-COMMENT ON VIEW threads IS 'threads that did something while watched';
-COMMENT ON VIEW objects IS 'what events acted on: one row per object, whatever its names';
-COMMENT ON VIEW object_names IS 'names that objects had, and from when to when they were seen';
-COMMENT ON VIEW sockets IS 'ends of sockets, a row per change';
-COMMENT ON VIEW event_objects IS 'events that touched several objects: poll sets, passed descriptors, close_range';
-COMMENT ON VIEW gaps IS 'stretches of time in which events were lost';
-COMMENT ON VIEW accounting IS 'books per CPU at the last count: generated = filtered + aggregated + delivered + lost';
-COMMENT ON VIEW coverage IS 'what was watched and what was not, and why';
-COMMENT ON VIEW clock_snapshots IS 'the host''s clocks read together, once a second';
-COMMENT ON COLUMN events.event_id IS 'opaque; order events by (start_ns, event_id)';
-COMMENT ON COLUMN events.host IS 'host on which it happened';
-COMMENT ON COLUMN events.node IS 'label for people: host, or container or network namespace when asked';
-COMMENT ON COLUMN events.time IS 'wall clock at start';
-COMMENT ON COLUMN events.start_ns IS 'CLOCK_BOOTTIME of the host at entry, never altered';
-COMMENT ON COLUMN events.duration_ns IS 'exit minus entry; NULL if the entry was not seen or it never returned';
-COMMENT ON COLUMN events.on_cpu_ns IS 'part of duration_ns in which the thread ran';
-COMMENT ON COLUMN events.cpu IS 'CPU on which it ended';
-COMMENT ON COLUMN events.process_id IS 'unique in the trace';
-COMMENT ON COLUMN events.thread_id IS 'unique in the trace';
-COMMENT ON COLUMN events.pid IS 'process, in the host''s pid namespace; reused by the kernel';
-COMMENT ON COLUMN events.tid IS 'thread, in the host''s pid namespace';
-COMMENT ON COLUMN events.ppid IS 'parent process';
-COMMENT ON COLUMN events.pid_in_namespace IS 'process, as it sees itself';
-COMMENT ON COLUMN events.comm IS 'name of the thread, at exit';
-COMMENT ON COLUMN events.exe IS 'program that the process runs';
-COMMENT ON COLUMN events.uid IS 'effective user';
-COMMENT ON COLUMN events.cgroup_id IS 'kernfs id of the cgroup';
-COMMENT ON COLUMN events.container IS 'container, from the cgroup''s path';
-COMMENT ON COLUMN events.network_namespace IS 'inode of the network namespace';
-COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
-COMMENT ON COLUMN events.name IS 'what was called; what socketcall of a 32-bit program carries has the name of that call';
-COMMENT ON COLUMN events.class IS 'file, metadata, network, pipe, process, memory, wait, block, other';
-COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32';
-COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or the recording stopped)';
-COMMENT ON COLUMN events.result IS 'raw return value; NULL if unfinished';
-COMMENT ON COLUMN events.error IS 'ENOENT, …; NULL if it succeeded';
-COMMENT ON COLUMN events.arguments IS 'other scalars by name, decoded, as JSON text';
-COMMENT ON COLUMN events.parent_event_id IS 'event that this is a part of; counts leave parts out';
-COMMENT ON COLUMN events.part IS 'position in the parent, from 0';
-COMMENT ON COLUMN events.weight IS 'events that this one stands for; 1 unless sampled';
-COMMENT ON COLUMN events.fd IS 'descriptor acted on, or made';
-COMMENT ON COLUMN events.object_id IS 'object, the same under all its names';
-COMMENT ON COLUMN events.object_type IS 'file, directory, symlink, character_device, block_device, pipe, socket, anonymous, memory';
-COMMENT ON COLUMN events.file_system IS 'type of the file system';
-COMMENT ON COLUMN events.open_flags IS 'flags of the open file';
-COMMENT ON COLUMN events.path IS 'name of the object, from the root of the task''s mount namespace';
-COMMENT ON COLUMN events.argument_path IS 'path as the call was given it';
-COMMENT ON COLUMN events.file_offset IS 'byte of the object at which it began';
-COMMENT ON COLUMN events.offset_certain IS 'no overlapping call can have moved it';
-COMMENT ON COLUMN events.object_size IS 'size after the call';
-COMMENT ON COLUMN events.requested IS 'bytes asked for';
-COMMENT ON COLUMN events.bytes IS 'bytes moved';
-COMMENT ON COLUMN events.object2_id IS 'second object: rename, link, sendfile, splice, copy_file_range, dup';
-COMMENT ON COLUMN events.path2 IS 'its name';
-COMMENT ON COLUMN events.file_offset2 IS 'byte of the second object at which it began';
-COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket';
-COMMENT ON COLUMN events.local_port IS 'its port';
-COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket';
-COMMENT ON COLUMN events.remote_port IS 'its port';
-COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
-COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
-COMMENT ON COLUMN events.target_process_id IS 'process acted on: clone, wait, kill';
-COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved; with --content';
-COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content';
-COMMENT ON COLUMN events.stack_id IS 'stack at the call';
-COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';
-COMMENT ON COLUMN events.request_id IS 'request that it served';
-COMMENT ON COLUMN events.span_id IS 'span that it belongs to';
-COMMENT ON COLUMN events.time_uncertainty_ns IS 'half the width of the interval that holds the cluster time';
-COMMENT ON COLUMN events.logical_order IS 'position in a causal order';
 )dyetrace";
 }
 

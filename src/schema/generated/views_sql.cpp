@@ -17,6 +17,7 @@ CREATE OR REPLACE VIEW raw_clock_snapshot AS FROM read_parquet('sealed-*/clock_s
 CREATE OR REPLACE VIEW raw_coverage AS FROM read_parquet('sealed-*/coverage.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW raw_event_object AS FROM read_parquet('sealed-*/event_object.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW raw_thread_end AS FROM read_parquet('sealed-*/thread_end.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW raw_namespace_name AS FROM read_parquet('sealed-*/namespace_name.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW _hosts AS FROM read_parquet('hosts.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW _call_words AS FROM read_parquet('syscalls.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW _flag_words AS FROM read_parquet('flags.parquet', union_by_name = true);
@@ -109,14 +110,14 @@ CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN
 CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1 THEN 'icmp' WHEN 6 THEN 'tcp' WHEN 17 THEN 'udp'
     WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
--- What people call a container: docker's short form of an id, else the last word.
 )dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _short_container(container) AS
+    R"dyetrace(-- What people call a container: docker's short form of an id, else the last word.
+CREATE OR REPLACE MACRO _short_container(container) AS
     CASE WHEN regexp_full_match(container, '[0-9a-f]{64}') THEN left(container, 12) ELSE regexp_extract(container, '[^/]*$') END;
 -- The label of --node-by; the host's name for what is in no container, or in the network namespace of the host itself.
-CREATE OR REPLACE MACRO _node(node_by, host, host_network_namespace, container, network_namespace) AS CASE
+CREATE OR REPLACE MACRO _node(node_by, host, host_network_namespace, container, network_namespace, network_name) AS CASE
     WHEN node_by = 'container' THEN coalesce(_short_container(container), host)
-    WHEN node_by = 'netns' AND network_namespace <> host_network_namespace THEN 'net:[' || network_namespace || ']'
+    WHEN node_by = 'netns' AND network_namespace <> host_network_namespace THEN coalesce(network_name, 'net:[' || network_namespace || ']')
     ELSE host END;
 
 -- @ stands for the NUL of an abstract name; a path ends at its NUL.
@@ -135,16 +136,17 @@ CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0
 
 -- Facts, once each: announcements are repeated after a loss.
 CREATE OR REPLACE TABLE _contexts AS
+WITH names AS (SELECT host_index, network_namespace, arg_min(text, time_ns) AS network_name FROM raw_namespace_name GROUP BY ALL)
 SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any_value(ppid) AS ppid,
        any_value(pid_in_namespace) AS pid_in_namespace, any_value(comm) AS comm, any_value(exe) AS exe, any_value(uid) AS uid,
        any_value(cgroup_id) AS cgroup_id, any_value(_container_of(cgroup)) AS container,
-       any_value(network_namespace) AS network_namespace, any_value(mount_namespace) AS mount_namespace,
+       any_value(network_namespace) AS network_namespace, any_value(network_name) AS network_name, any_value(mount_namespace) AS mount_namespace,
        any_value(process_start_ns) AS process_start_ns, any_value(thread_start_ns) AS thread_start_ns,
        min(valid_from_ns) AS valid_from_ns,
        any_value(_task_id(host_index, process_start_ns, pid)) AS process_id,
        any_value(_task_id(host_index, thread_start_ns, tid)) AS thread_id,
        any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
-FROM raw_task_context GROUP BY host_index, context_id;
+FROM raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
 
 CREATE OR REPLACE TABLE _handles AS
 WITH handle AS (
@@ -168,7 +170,7 @@ SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_o
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
 CREATE OR REPLACE VIEW events AS
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments_text(k.labels, k.types, k.sets, k.pair, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, NULL::UBIGINT AS fingerprint, NULL::UBIGINT AS unread_bytes, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns, NULL::UBIGINT AS logical_order
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments_text(k.labels, k.types, k.sets, k.pair, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, NULL::UBIGINT AS fingerprint, NULL::UBIGINT AS unread_bytes, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns, NULL::UBIGINT AS logical_order
 FROM raw_syscall_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -176,14 +178,14 @@ LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_i
 LEFT JOIN _handles h2 ON h2.host_index = e.host_index AND h2.handle_id = e.handle2_id
 LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.syscall
 UNION ALL BY NAME
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset
 FROM raw_part_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL BY NAME
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, _kind_name(e.kind) AS kind, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, _kind_name(e.kind) AS kind, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
 FROM raw_log_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -205,14 +207,14 @@ LEFT JOIN (SELECT _task_id(host_index, process_start_ns, pid) AS process_id, max
        ON t.process_id = c.process_id
 GROUP BY c.process_id;
 CREATE OR REPLACE VIEW threads AS
-SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
+)dyetrace"
+    R"dyetrace(SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
        arg_max(c.comm, c.valid_from_ns) AS comm, any_value(c.thread_start_ns) AS start_ns, any_value(t.end_ns) AS end_ns
 FROM _contexts c JOIN _hosts o USING (host_index)
 LEFT JOIN (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(end_ns) AS end_ns FROM raw_thread_end GROUP BY 1) t
        ON t.thread_id = c.thread_id
 GROUP BY c.thread_id;
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE VIEW objects AS
+CREATE OR REPLACE VIEW objects AS
 SELECT h.object_id, any_value(o.name) AS host, any_value(h.object_type) AS object_type, any_value(h.device) AS device,
        any_value(h.inode) AS inode, any_value(h.generation) AS generation, any_value(h.serial) AS serial,
        any_value(h.file_system) AS file_system, arg_max(h.mode, h.valid_from_ns) AS mode,
@@ -244,6 +246,7 @@ SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) 
 FROM raw_coverage v JOIN _hosts o USING (host_index);
 CREATE OR REPLACE VIEW clock_snapshots AS
 SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM raw_clock_snapshot s JOIN _hosts o USING (host_index);
+COMMENT ON VIEW events IS 'one row per event, names resolved';
 COMMENT ON VIEW hosts IS 'kernels that were recorded';
 COMMENT ON VIEW processes IS 'processes that did something while watched; the last known name and program';
 COMMENT ON VIEW threads IS 'threads that did something while watched';
@@ -257,7 +260,7 @@ COMMENT ON VIEW coverage IS 'what was watched and what was not, and why';
 COMMENT ON VIEW clock_snapshots IS 'the host''s clocks read together, once a second';
 COMMENT ON COLUMN events.event_id IS 'opaque; order events by (start_ns, event_id)';
 COMMENT ON COLUMN events.host IS 'host on which it happened';
-COMMENT ON COLUMN events.node IS 'label for people: host, or container or network namespace when asked';
+COMMENT ON COLUMN events.node IS 'label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode])';
 COMMENT ON COLUMN events.time IS 'wall clock at start';
 COMMENT ON COLUMN events.start_ns IS 'CLOCK_BOOTTIME of the host at entry, never altered';
 COMMENT ON COLUMN events.duration_ns IS 'exit minus entry; NULL if the entry was not seen or it never returned';

@@ -34,7 +34,7 @@ const volatile __u64 fact_ring_bytes; /* power of two */
 const volatile bool watch_all; /* every task, else only the marked ones and their children */
 const volatile bool strong_order; /* x86: stores are seen in order */
 const volatile bool filter_loaded; /* a predicate decides, see filter.h */
-const volatile bool follow_children;
+const volatile bool follow_children; /* and threads */
 const volatile bool find_by_vpid; /* the kernel has bpf_task_from_vpid */
 const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
 const volatile bool read_other_tasks; /* finish_calls may sleep, and so read memory of other tasks */

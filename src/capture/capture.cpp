@@ -127,6 +127,10 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     const KernelOffer offer = KernelOffer::find();
     skeleton.rodata->find_by_vpid = offer.task_from_vpid;
     skeleton.rodata->find_by_pid = offer.task_from_pid;
+    skeleton.rodata->read_other_tasks = offer.copy_from_user_task;
+    if (offer.copy_from_user_task) {
+        bpf_program__set_flags(skeleton.progs.finish_calls, BPF_F_SLEEPABLE);
+    }
     bpf_program__set_autoload(skeleton.progs.stream_sent, offer.tcp_sendmsg_locked);
     bpf_program__set_autoload(skeleton.progs.stream_read, offer.tcp_rcv_space_adjust);
 #if defined(__x86_64__)
@@ -261,6 +265,13 @@ Result<void> Capture::attach() {
                             "TCP positions of threads that share a socket may be wrong");
     for (const BlindSpot& spot : blind_spots()) {
         state_->sources.push_back({std::string(spot.name), spot.state, std::string(spot.reason)});
+    }
+    if (!skeleton.rodata->read_other_tasks) {
+        state_->sources.push_back(
+            {"unfinished calls",
+             schema::CoverageState::kPartial,
+             "this kernel lets no iterator sleep; a call that is under way at "
+             "the end has no path and no address"});
     }
     TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
     TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));

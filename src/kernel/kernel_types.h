@@ -385,6 +385,7 @@ enum kernel_constants {
 	RWF_APPEND = 0x10,
 	AT_EMPTY_PATH = 0x1000,
 	PIDTYPE_TGID = 1,
+	EINTR = 4,
 	ENOENT = 2,
 	EFAULT = 14,
 	AT_FDCWD = -100,

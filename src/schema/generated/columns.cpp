@@ -8,7 +8,7 @@ namespace {
 constexpr EventColumnInfo kEventColumns[] = {
     {EventColumn::kEventId, "event_id", SqlType::kUbigint, EventColumnGroup::kWhoAndWhen, "opaque; order events by (start_ns, event_id)"},
     {EventColumn::kHost, "host", SqlType::kVarchar, EventColumnGroup::kWhoAndWhen, "host on which it happened"},
-    {EventColumn::kNode, "node", SqlType::kVarchar, EventColumnGroup::kWhoAndWhen, "label for people: host, or container or network namespace when asked"},
+    {EventColumn::kNode, "node", SqlType::kVarchar, EventColumnGroup::kWhoAndWhen, "label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode])"},
     {EventColumn::kTime, "time", SqlType::kTimestampNs, EventColumnGroup::kWhoAndWhen, "wall clock at start"},
     {EventColumn::kStartNs, "start_ns", SqlType::kUbigint, EventColumnGroup::kWhoAndWhen, "CLOCK_BOOTTIME of the host at entry, never altered"},
     {EventColumn::kDurationNs, "duration_ns", SqlType::kUbigint, EventColumnGroup::kWhoAndWhen, "exit minus entry; NULL if the entry was not seen or it never returned"},
@@ -27,7 +27,7 @@ constexpr EventColumnInfo kEventColumns[] = {
     {EventColumn::kContainer, "container", SqlType::kVarchar, EventColumnGroup::kWhoAndWhen, "container, from the cgroup's path"},
     {EventColumn::kNetworkNamespace, "network_namespace", SqlType::kUinteger, EventColumnGroup::kWhoAndWhen, "inode of the network namespace"},
     {EventColumn::kKind, "kind", SqlType::kVarchar, EventColumnGroup::kWhat, "syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import"},
-    {EventColumn::kName, "name", SqlType::kVarchar, EventColumnGroup::kWhat, "what was called"},
+    {EventColumn::kName, "name", SqlType::kVarchar, EventColumnGroup::kWhat, "what was called; what socketcall of a 32-bit program carries has the name of that call"},
     {EventColumn::kClass, "class", SqlType::kVarchar, EventColumnGroup::kWhat, "file, metadata, network, pipe, process, memory, wait, block, other"},
     {EventColumn::kAbi, "abi", SqlType::kVarchar, EventColumnGroup::kWhat, "x86_64, i386 or x32"},
     {EventColumn::kState, "state", SqlType::kVarchar, EventColumnGroup::kWhat, "finished, or unfinished (its thread died or the recording stopped)"},

@@ -104,8 +104,10 @@ Result<std::optional<int>> trace(const TraceOptions& options, const base::Log& l
                         options.form == TraceForm::kJson ? STDOUT_FILENO : STDERR_FILENO));
     capture::CaptureOptions listen;
     listen.follow_children = options.follow;
-    listen.preview_bytes = static_cast<std::uint32_t>(
-        std::clamp<std::size_t>(options.style.limits.text_max + 1, 1, kPreviewBytesMax));
+    if (options.form == TraceForm::kLines || options.form == TraceForm::kLinesAndSummary) {
+        listen.preview_bytes = static_cast<std::uint32_t>(
+            std::clamp<std::size_t>(options.style.limits.text_max + 1, 1, kPreviewBytesMax));
+    }
     TRY(Session session, Session::start(targets_of(options), listen));
     std::signal(SIGPIPE, SIG_IGN);  // after the command got its own
     schema::Dictionary dictionary;

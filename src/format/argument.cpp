@@ -100,11 +100,30 @@ std::optional<std::string_view> CallText::attached_after(std::size_t index) cons
     return attached(Attachment::kStructure, index | kAfter);
 }
 
-// The object behind a descriptor: of `fd` and `dirfd` the first of the event, of `fd2` and `dirfd2` the second. Calls that
+// What `dirfd` stands for: what a relative path starts from, the object itself where the path is empty, and what src/kernel
+// gives as the second object where the first is another one.
+const schema::Object* CallText::directory() const {
+    const auto path = schema::attachment(event_, Attachment::kPath);
+    const bool is_empty = !path || path->empty();
+    const bool starts = has(SyscallEvent::kHasNamesBase) && path && !path->starts_with('/');
+    const bool is_itself =
+        has(SyscallEvent::kHasFd) && !has(SyscallEvent::kHasNamesBase) && is_empty;
+    if (has(SyscallEvent::kHasHandle) && (starts || is_itself)) {
+        return dictionary_.object(event_.handle_id);
+    }
+    return has(SyscallEvent::kHasHandle2) && has(SyscallEvent::kHasNamesBase2)
+               ? dictionary_.object(event_.handle2_id)
+               : nullptr;
+}
+
+// The object behind a descriptor: of `fd` the first of the event, of `fd2` and `dirfd2` the second. Calls that
 // make a descriptor have the new one first; then the one they were given may be the second.
 const schema::Object* CallText::object_of(std::size_t index) const {
     const std::string_view type = info_.arguments[index].type;
-    const bool is_base = type == "dirfd" || type == "dirfd2";
+    if (type == "dirfd") {
+        return directory();
+    }
+    const bool is_base = type == "dirfd2";
     const bool is_other = type == "fd" && has(SyscallEvent::kHasFd) &&
                           event_.fd != static_cast<std::int32_t>(value(index));
     const bool second = type == "fd2" || type == "dirfd2" || is_other;

@@ -54,6 +54,7 @@ class CallText {
     std::size_t moved() const;
     std::optional<std::string_view> attached(schema::Attachment kind, std::size_t index) const;
     std::optional<std::string_view> attached_after(std::size_t index) const;
+    const schema::Object* directory() const;
     const schema::Object* object_of(std::size_t index) const;
     void append_address(std::string& out, std::size_t index) const;
     void append_error(std::string& out) const;

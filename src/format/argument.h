@@ -7,9 +7,11 @@
 // What did not come with the event (structures and data are captured on demand) is shown as its address.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +22,10 @@
 #include "schema/syscalls.h"
 
 namespace dyetrace::format {
+
+inline bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 class CallText {
   public:
@@ -77,6 +83,7 @@ class CallText {
     bool print_poll_set(std::string& out, std::size_t index) const;
     bool print_epoll_events(std::string& out, std::size_t index) const;
     bool print_offset(std::string& out, std::size_t index) const;
+    bool print_arguments_of_program(std::string& out) const;
     bool print_fd_set(std::string& out, std::size_t index) const;
     bool print_option(std::string& out, std::size_t index) const;
     bool print_length_pointer(std::string& out, std::size_t index) const;

@@ -69,6 +69,17 @@ void append_date(std::string& out, std::int64_t seconds, std::int64_t nanosecond
     print(out, "{} */", zone);
 }
 
+// S_IFDIR|S_ISVTX|0777
+std::string mode_text(std::uint32_t mode) {
+    std::string text = flags("mode", mode & ~07000u);
+    const std::size_t at = text.rfind('|') == std::string::npos ? 0 : text.rfind('|') + 1;
+    return text.insert(at,
+                       fmt::format("{}{}{}",
+                                   (mode & S_ISUID) != 0 ? "S_ISUID|" : "",
+                                   (mode & S_ISGID) != 0 ? "S_ISGID|" : "",
+                                   (mode & S_ISVTX) != 0 ? "S_ISVTX|" : ""));
+}
+
 void append_stat_times(std::string& out, const Stat& stat) {
     static constexpr std::string_view kNames[] = {"atime", "mtime", "ctime"};
     for (std::size_t i = 0; i < std::size(kNames); ++i) {
@@ -199,7 +210,7 @@ bool append_stat(std::string& out, std::string_view bytes, bool whole) {
     if (whole) {
         print(out, "st_dev={}, st_ino={}, ", device_text(stat->device), stat->inode);
     }
-    print(out, "st_mode={}", flags("mode", stat->mode));
+    print(out, "st_mode={}", mode_text(stat->mode));
     if (whole) {
         print(out,
               ", st_nlink={}, st_uid={}, st_gid={}, st_blksize={}, st_blocks={}",
@@ -241,7 +252,7 @@ bool append_statx(std::string& out, std::string_view bytes, bool whole) {
               statx->stx_uid,
               statx->stx_gid);
     }
-    print(out, ", stx_mode={}", flags("mode", statx->stx_mode));
+    print(out, ", stx_mode={}", mode_text(statx->stx_mode));
     if (whole) {
         print(out, ", stx_ino={}", std::uint64_t{statx->stx_ino});
     }

@@ -7,7 +7,6 @@
 // said in `notes`.
 #pragma once
 
-#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,8 +35,6 @@ enum class TraceForm : std::uint8_t {
     kLinesAndSummary  // -C
 };
 
-using SignalSet = std::bitset<65>;  // by number; 0 is none
-
 struct TraceOptions {
     std::vector<std::string> command;     // or
     std::vector<std::int32_t> processes;  // -p
@@ -53,7 +50,6 @@ struct TraceOptions {
     format::CallOrder summary_order = format::CallOrder::kTime;  // -S
     bool wall_clock = false;                                     // -w: -c counts waiting too
     bool ends = true;                                            // +++ lines; off with -qq
-    SignalSet signals = SignalSet().set();                       // --- lines
     CallSet raw = CallSet::none();                               // -e raw=
     CallSet abbreviated = CallSet::all();                        // -e abbrev=, -v
     CallSet verbose = CallSet::all();                            // -e verbose=

@@ -152,7 +152,14 @@ void TraceOutput::keep(std::uint64_t end_ns,
     waiting_.push_back({end_ns, options_.separately ? tid : 0, cpu, at, header.size});
 }
 
-void TraceOutput::flush() {
+void TraceOutput::flush(std::uint64_t drain_began_ns) {
+    std::erase_if(ends_, [&](const schema::ThreadEnd& end) {
+        const bool all_before_is_here = end.end_ns < drain_began_ns;
+        if (all_before_is_here) {
+            keep(end.end_ns, end.tid, 0, end.header);
+        }
+        return all_before_is_here;
+    });
     std::stable_sort(waiting_.begin(), waiting_.end(), [](const Waiting& a, const Waiting& b) {
         return a.end_ns < b.end_ns;
     });
@@ -169,15 +176,6 @@ void TraceOutput::flush() {
     texts_.clear();
     words_.clear();
     waiting_.clear();
-    for (const schema::ThreadEnd& end : ends_) {
-        keep(end.end_ns, end.tid, 0, end.header);
-    }
-    ends_.clear();
-}
-
-void TraceOutput::finish() {
-    flush();
-    flush();  // the ends that waited
 }
 
 format::CallDetail OptionDetails::of(const schema::SyscallInfo& call) const {

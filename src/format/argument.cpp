@@ -187,7 +187,8 @@ bool CallText::is_shown(std::size_t index) const {
     if (type == "mode" && is_one_of(info_.name, {"open", "openat"})) {
         return creates();
     }
-    if (info_.name.starts_with("futex") && info_.name != "futex_waitv" && info_.argument_count == 6) {
+    if (info_.name.starts_with("futex") && info_.name != "futex_waitv" &&
+        info_.argument_count == 6) {
         return is_of_futex(value(1), index);
     }
     return !(info_.name == "fcntl" && index == 2 &&

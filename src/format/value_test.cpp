@@ -27,8 +27,7 @@ TEST(Values, of_limits) {
     std::string out;
     EXPECT_TRUE(append_rlimit(out, bytes_of(limit)) && append_rlimit(out, bytes_of(small)));
     EXPECT_FALSE(append_rlimit(out, "short"));
-    EXPECT_EQ(out,
-              "{rlim_cur=8192*1024, rlim_max=RLIM64_INFINITY}{rlim_cur=1000, rlim_max=1024}");
+    EXPECT_EQ(out, "{rlim_cur=8192*1024, rlim_max=RLIM64_INFINITY}{rlim_cur=1000, rlim_max=1024}");
 }
 
 TEST(Values, of_options_of_sockets) {

@@ -7,6 +7,7 @@
 // said in `notes`.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +36,8 @@ enum class TraceForm : std::uint8_t {
     kLinesAndSummary  // -C
 };
 
+using SignalSet = std::bitset<65>;  // by number; 0 is none
+
 struct TraceOptions {
     std::vector<std::string> command;     // or
     std::vector<std::int32_t> processes;  // -p
@@ -50,6 +53,7 @@ struct TraceOptions {
     format::CallOrder summary_order = format::CallOrder::kTime;  // -S
     bool wall_clock = false;                                     // -w: -c counts waiting too
     bool ends = true;                                            // +++ lines; off with -qq
+    SignalSet signals = SignalSet().set();                       // whose `killed by` is shown
     CallSet raw = CallSet::none();                               // -e raw=
     CallSet abbreviated = CallSet::all();                        // -e abbrev=, -v
     CallSet verbose = CallSet::all();                            // -e verbose=

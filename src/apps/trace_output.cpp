@@ -1,6 +1,7 @@
 #include "apps/trace_output.h"
 
 #include <fnmatch.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <cstring>
@@ -112,8 +113,7 @@ void TraceOutput::take(std::uint32_t cpu,
          record = schema::first_record(records)) {
         records = records.subspan(record.size());
         if (const auto* end = schema::as<schema::ThreadEnd>(record)) {
-            if (options_.ends && (options_.form == TraceForm::kLines ||
-                                  options_.form == TraceForm::kLinesAndSummary)) {
+            if (shows(*end)) {
                 ends_.push_back(*end);
             }
         } else if (stream == schema::Stream::kFacts) {
@@ -124,6 +124,14 @@ void TraceOutput::take(std::uint32_t cpu,
     }
 }
 
+bool TraceOutput::shows(const schema::ThreadEnd& end) const {
+    const auto killed_by = static_cast<std::size_t>(WTERMSIG(end.exit_code));
+    const bool has_lines =
+        options_.form == TraceForm::kLines || options_.form == TraceForm::kLinesAndSummary;
+    return has_lines && options_.ends &&
+           (killed_by >= options_.signals.size() || killed_by == 0 || options_.signals[killed_by]);
+}
+
 void TraceOutput::take_call(std::uint32_t cpu, const SyscallEvent& event) {
     if (!selector_.shows(event)) {
         hidden_ += 1;
@@ -132,8 +140,10 @@ void TraceOutput::take_call(std::uint32_t cpu, const SyscallEvent& event) {
     shown_ += 1;
     if (options_.form == TraceForm::kSummary || options_.form == TraceForm::kLinesAndSummary) {
         const auto* info = schema::find_syscall(static_cast<schema::Abi>(event.abi), event.syscall);
-        summary_.add(
-            info != nullptr ? info->name : "?", has_failed(event), counted_ns(event, options_));
+        if (has(event, SyscallEvent::kHasResult)) {  // as strace: not what never returned
+            summary_.add(
+                info != nullptr ? info->name : "?", has_failed(event), counted_ns(event, options_));
+        }
         if (options_.form == TraceForm::kSummary) {
             return;
         }

@@ -77,6 +77,7 @@ class TraceOutput {
         std::size_t at;  // in words_
         std::size_t bytes;
     };
+    bool shows(const schema::ThreadEnd& end) const;
     void take_call(std::uint32_t cpu, const schema::SyscallEvent& event);
     void keep(std::uint64_t end_ns,
               std::uint32_t tid,

@@ -59,14 +59,6 @@ Result<void> take_quiet(Words& words, std::string_view list) {
         });
 }
 
-Result<void> take_signals(Words&, std::string_view value) {
-    return value == "none" || value == "!all"
-               ? Result<void>()
-               : refuse(fmt::format("signals are not shown, only what they end: '{}' cannot be "
-                                    "chosen (signal=none can)",
-                                    value));
-}
-
 Result<void> take_constant_style(Words&, std::string_view value) {
     return value == "abbrev"
                ? Result<void>()
@@ -134,11 +126,11 @@ const Row kRows[] = {
          words.options.paths.emplace_back(value);
          return {};
      }},
-    {{0,
-      "signal",
-      "none",
-      "Signals are not shown, only what they end; strace's way of saying so is taken"},
-     take_signals,
+    {{0, "signal", "SET", "Only these signals: of those that ended a thread, others are not shown"},
+     [](Words& words, std::string_view value) -> Result<void> {
+         TRY(words.options.signals, parse_signals(value));
+         return {};
+     },
      kAlsoInE},
     {{'p', "attach", "PID[,PID]", "Watch these; with -f all their threads and later children"},
      [](Words& words, std::string_view value) -> Result<void> {

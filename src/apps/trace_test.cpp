@@ -155,8 +155,11 @@ TEST(TraceOptions, say_units_of_time) {
     EXPECT_EQ(unix.time_digits, 3);
 }
 
-TEST(TraceOptions, choose_messages) {
-    EXPECT_TRUE(parse_trace_options({"-e", "signal=none", "ls"}).ok());
+TEST(TraceOptions, choose_signals_and_messages) {
+    const auto signals = parse_trace_options({"-e", "signal=TERM,SIGKILL,1", "ls"}).value().signals;
+    EXPECT_EQ(signals.count(), 3u);
+    EXPECT_TRUE(signals[15] && signals[9] && signals[1]);
+    EXPECT_FALSE(parse_trace_options({"--signal=!HUP", "ls"}).value().signals[1]);
     EXPECT_TRUE(parse_trace_options({"-q", "ls"}).value().ends);
     EXPECT_FALSE(parse_trace_options({"-qq", "ls"}).value().ends);
     EXPECT_FALSE(parse_trace_options({"-e", "quiet=exit", "ls"}).value().ends);
@@ -191,9 +194,7 @@ TEST(TraceOptions, say_what_is_wrong) {
     EXPECT_EQ(message({"-ff", "-c", "-ox", "ls"}), "-ff cannot write one table to several files");
     EXPECT_EQ(message({"-ff", "-o|cat", "ls"}), "-ff cannot write several files into one command");
     EXPECT_EQ(message({"--syscall-times=m", "ls"}), "'m' is no precision: s, ms, us, ns");
-    EXPECT_EQ(
-        message({"-e", "signal=TERM", "ls"}),
-        "signals are not shown, only what they end: 'TERM' cannot be chosen (signal=none can)");
+    EXPECT_EQ(message({"-e", "signal=NONE", "ls"}), "'NONE' is no signal");
     EXPECT_EQ(message({"-e", "nothing=all", "ls"}),
               "-e nothing=… is not known (dyetrace trace --help)");
     EXPECT_EQ(message({"-s", "x", "ls"}), "'x' is no number of bytes");
@@ -285,6 +286,11 @@ TEST(TraceOutput, puts_the_end_of_a_thread_behind_its_calls) {
     EXPECT_EQ(output_of({"-ff", "-ofile", "-qe", "!getpid", "x"}, records),
               "7: +++ exited with 0 +++\n");
     EXPECT_EQ(output_of({"-qq", "-e", "none", "x"}, records), "");
+    end.exit_code = 15;
+    records[0] = schema::build(end);
+    EXPECT_EQ(output_of({"-e", "none", "-e", "signal=TERM", "x"}, records),
+              "+++ killed by SIGTERM +++\n");
+    EXPECT_EQ(output_of({"-e", "none", "-e", "signal=!TERM", "x"}, records), "");
 }
 
 TEST(TraceOutput, adds_up_time_on_a_cpu_or_all_of_it) {

@@ -1,4 +1,4 @@
-// The values of options, as words: `successful,failed`, `us`.
+// The values of options, as words: `successful,failed`, `TERM,9`, `us`.
 #pragma once
 
 #include <fmt/format.h>
@@ -65,5 +65,6 @@ base::Result<Value> choose(std::string_view text,
 base::Result<int> parse_precision(std::string_view text);
 // Lists with commas; ! in front turns them over.
 base::Result<StatusSet> parse_statuses(std::string_view list);
+base::Result<SignalSet> parse_signals(std::string_view list);
 
 }  // namespace dyetrace::apps

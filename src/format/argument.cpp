@@ -336,8 +336,12 @@ bool CallText::print_vectors(std::string& out, std::size_t index) const {
     }
     const bool inward = info_.arguments[index].type == "iovec_in";
     const std::size_t whole = inward ? ~std::size_t{0} : moved();
-    return append_iovecs(
-        out, *vectors, attached(Attachment::kPreview, index).value_or(""), whole, limits_);
+    return append_iovecs(out,
+                         *vectors,
+                         value(index + 1),
+                         attached(Attachment::kPreview, index).value_or(""),
+                         whole,
+                         limits_);
 }
 
 bool CallText::print_message(std::string& out, std::size_t index) const {
@@ -377,7 +381,7 @@ bool CallText::print_arguments_of_program(std::string& out) const {
         append_quoted(out, rest.substr(0, end), limits_.text_max);
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    out.append(!rest.empty() || cut ? ", ...]" : "]");
+    end_array(out, shown > 0, !rest.empty() || cut);
     return true;
 }
 

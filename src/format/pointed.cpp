@@ -74,7 +74,7 @@ bool CallText::print_length_pointer(std::string& out, std::size_t index) const {
 
 bool CallText::print_poll_set(std::string& out, std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && append_pollfds(out, *bytes, false, limits_);
+    return bytes && append_pollfds(out, *bytes, value(index + 1), false, limits_);
 }
 
 bool CallText::print_epoll_events(std::string& out, std::size_t index) const {

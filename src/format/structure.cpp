@@ -7,6 +7,7 @@
 #include <sys/statfs.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdint>
@@ -384,32 +385,37 @@ bool append_long(std::string& out, std::string_view bytes) {
     return value.has_value();
 }
 
-bool append_pollfds(std::string& out, std::string_view bytes, bool returned, const Limits& limits) {
+void end_array(std::string& out, bool after_some, bool before_others) {
+    out.append(before_others && after_some ? ", " : "").append(before_others ? "...]" : "]");
+}
+
+bool append_pollfds(std::string& out,
+                    std::string_view bytes,
+                    std::size_t count,
+                    bool returned,
+                    const Limits& limits) {
     constexpr std::size_t kSize = 8;  // struct pollfd: int fd, short events, short revents
     if (bytes.size() < kSize) {
         return false;
     }
     out.push_back('[');
-    std::size_t shown = 0;
-    for (std::size_t at = 0; at + kSize <= bytes.size(); at += kSize) {
-        const int fd = *read_at<int>(bytes, at);
-        const auto events = *read_at<std::uint16_t>(bytes, at + 4);
-        const auto ready = *read_at<std::uint16_t>(bytes, at + 6);
+    std::size_t shown = 0, seen = 0;
+    for (; shown < limits.items_max && (seen + 1) * kSize <= bytes.size(); ++seen) {
+        const int fd = *read_at<int>(bytes, seen * kSize);
+        const auto events = *read_at<std::uint16_t>(bytes, seen * kSize + 4);
+        const auto ready = *read_at<std::uint16_t>(bytes, seen * kSize + 6);
         if (returned && ready == 0) {
             continue;
         }
-        if (shown++ == limits.items_max) {
-            out.append(", ...");
-            break;
-        }
         print(out,
               "{}{{fd={}, {}={}}}",
-              shown > 1 ? ", " : "",
+              shown > 0 ? ", " : "",
               fd,
               returned ? "revents" : "events",
               flags("poll_events", returned ? ready : events));
+        ++shown;
     }
-    out.push_back(']');
+    end_array(out, shown > 0, seen < count);
     return true;
 }
 
@@ -432,15 +438,13 @@ bool append_epoll_events(std::string& out,
                          std::size_t count,
                          const Limits& limits) {
     constexpr std::size_t kSize = 12;
-    if (bytes.size() < std::min(count, limits.items_max) * kSize) {
-        return false;
-    }
+    const std::size_t shown = std::min({count, limits.items_max, bytes.size() / kSize});
     out.push_back('[');
-    for (std::size_t i = 0; i < std::min(count, limits.items_max); ++i) {
+    for (std::size_t i = 0; i < shown; ++i) {
         out.append(i > 0 ? ", " : "");
         append_epoll_event(out, bytes.substr(i * kSize, kSize));
     }
-    out.append(count > limits.items_max ? ", ...]" : "]");
+    end_array(out, shown > 0, count > shown);
     return true;
 }
 

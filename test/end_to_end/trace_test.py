@@ -38,6 +38,7 @@ for _ in range(3):
 # Says hello again and again until it is told to go on.
 POLITE = """
 import os, time
+open("ready", "wb").close()
 while not os.access("go", os.F_OK):
     time.sleep(0.02)
 with open("file", "rb") as file:
@@ -55,6 +56,8 @@ def plain(line):
     """A line without what no two runs share."""
     line = re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", line)
     line = re.sub(r" /\* \d+ (vars|entries) \*/", "", line)
+    if name_of(line) == "getdents64":  # its result stands behind that comment
+        line = re.sub(r" += ", " = ", line)
     line = re.sub(r"(socket|pipe):\[\d+\]", r"\1:[INODE]", line)
     if name_of(line) in GIVES_TASK:
         line = re.sub(r"= \d+$", "= TASK", line)
@@ -157,7 +160,7 @@ class TraceTest(support.EndToEndTest):
                                                     [line for line in seen if name_of(line) != "openat"], path), 4)
 
     def test_how_calls_look(self):
-        for option in (["-y"], ["-s", "4"], ["-s", "200"], ["-a", "10"], ["-n"], ["-v"], ["-e", "raw=openat,close"],
+        for option in (["-y"], ["-s", "4"], ["-s", "200"], ["-a", "10"], ["-n", "-qq"], ["-v"], ["-e", "raw=openat,close"],
                        ["-e", "verbose=none"], ["-e", "abbrev=none"], ["-qq"]):
             with self.subTest(option):
                 self.assertGreater(self.same(*option, "-e", "trace=openat,newfstatat,read,close,write,exit_group,statfs", "ls", "-l",
@@ -174,7 +177,8 @@ class TraceTest(support.EndToEndTest):
 
     def test_how_tasks_end(self):
         self.assertEqual(self.same("-e", "none", "sh", "-c", "exit 3", status=3), 1)
-        self.assertEqual(self.same("-e", "none", "-e", "signal=none", "sh", "-c", "kill -KILL $$", status=-9), 1)
+        self.assertEqual(self.same("-e", "none", "sh", "-c", "kill -TERM $$", status=-15), 1)
+        self.assertEqual(self.same("-e", "none", "-e", "signal=!TERM", "sh", "-c", "kill -TERM $$", status=-15), 0)
 
     def test_the_table_counts_the_same(self):
         def counted(path):
@@ -191,6 +195,7 @@ class TraceTest(support.EndToEndTest):
         """A program that was already running, from its `go` on."""
         self.restore()
         program = self.start([*PYTHON, "-c", POLITE], cwd=self.work, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+        self.wait_for(lambda: os.path.exists(os.path.join(self.work, "ready")), "it runs")
         watcher = self.start([*tracer, "-o", output, "-e", "trace=%file,read,close,lseek", "-p", str(program.pid)],
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.wait_for(lambda: os.path.exists(output) and os.path.getsize(output) > 0, "it is seen")

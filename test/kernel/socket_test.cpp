@@ -123,11 +123,11 @@ TEST_F(Socket, unix_sockets_are_named_by_their_path) {
     EXPECT_EQ(shown, lines(R"(
         socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
         bind network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"addrlen":30}
-        listen network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR {"backlog":5}
+        listen network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"backlog":5}
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
         connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR - > ~/socket {"addrlen":30}
-        accept network =5 fd=5 #3 socket [sockfs] ~/socket O_RDWR => #1 ~/socket {"fd":3}
-        write network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"count":3}
+        accept network =5 fd=5 #3 socket [sockfs] ~/socket O_RDWR => #1 ~/socket ~/socket > - {"fd":3}
+        write network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 - > ~/socket {"count":3}
         socket network =6 fd=6 #4 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
         bind network =0 fd=6 #4 socket [sockfs] @dyetrace test O_RDWR @dyetrace test > - {"addrlen":16}
         socket network =7 fd=7 #5 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_SEQPACKET","protocol":0}

@@ -1071,13 +1071,13 @@ ends AS (
            any_value(protocol) AS protocol, any_value(local_address) AS local_address, any_value(local_port) AS local_port,
            any_value(remote_address) AS remote_address, any_value(remote_port) AS remote_port,
            nullif(max(connection_id), 0) AS connection_id, any_value(network_namespace) AS network_namespace,
-           any_value(_unix_name(path)) AS unix_path
+           any_value(_unix_name(path)) AS unix_path, any_value(_unix_name(path2)) AS unix_peer_path
     FROM raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
            PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
        h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
-       s.cookie, s.family, s.socket_type, s.protocol, _known_address(s.local_address, s.local_port) AS local_address,
-       nullif(s.local_port, 0) AS local_port, _known_address(s.remote_address, s.remote_port) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
+       s.cookie, s.family, s.socket_type, s.protocol, coalesce(_known_address(s.local_address, s.local_port), s.unix_path) AS local_address,
+       nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
 CREATE OR REPLACE VIEW events AS
@@ -1151,9 +1151,9 @@ LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.syscall
 UNION ALL
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id,
        o.name AS host,
-       _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node,
 )dyetrace"
-    R"dyetrace(       _wall_time(e.start_ns, o.wall_offset_ns) AS time,
+    R"dyetrace(       _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace) AS node,
+       _wall_time(e.start_ns, o.wall_offset_ns) AS time,
        e.start_ns AS start_ns,
        e.duration_ns AS duration_ns,
        NULL::UBIGINT AS on_cpu_ns,
@@ -1371,9 +1371,9 @@ COMMENT ON COLUMN events.network_namespace IS 'inode of the network namespace';
 COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
 COMMENT ON COLUMN events.name IS 'what was called; what socketcall of a 32-bit program carries has the name of that call';
 COMMENT ON COLUMN events.class IS 'file, metadata, network, pipe, process, memory, wait, block, other';
-COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32';
 )dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or the recording stopped)';
+    R"dyetrace(COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32';
+COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or the recording stopped)';
 COMMENT ON COLUMN events.result IS 'raw return value; NULL if unfinished';
 COMMENT ON COLUMN events.error IS 'ENOENT, …; NULL if it succeeded';
 COMMENT ON COLUMN events.arguments IS 'other scalars by name, decoded, as JSON text';
@@ -1395,9 +1395,9 @@ COMMENT ON COLUMN events.bytes IS 'bytes moved';
 COMMENT ON COLUMN events.object2_id IS 'second object: rename, link, sendfile, splice, copy_file_range, dup';
 COMMENT ON COLUMN events.path2 IS 'its name';
 COMMENT ON COLUMN events.file_offset2 IS 'byte of the second object at which it began';
-COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket';
+COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name';
 COMMENT ON COLUMN events.local_port IS 'its port';
-COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket';
+COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to';
 COMMENT ON COLUMN events.remote_port IS 'its port';
 COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
 COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';

@@ -179,6 +179,8 @@ CallText::Printer CallText::printer_of(std::string_view type) {
         TypePrinter{"wait_status", &CallText::print_structure},
         TypePrinter{"fd_pair", &CallText::print_structure},
         TypePrinter{"epoll_event", &CallText::print_structure},
+        TypePrinter{"text_list", &CallText::print_texts},
+        TypePrinter{"environment", &CallText::print_environment},
         TypePrinter{"fd_set", &CallText::print_pointer},
         TypePrinter{"messages_in", &CallText::print_pointer},
         TypePrinter{"messages_out", &CallText::print_pointer},
@@ -313,6 +315,19 @@ bool CallText::print_timespec(std::string& out, std::size_t index) const {
 bool CallText::print_poll_set(std::string& out, std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
     return bytes && append_pollfds(out, *bytes, false, limits_);
+}
+
+bool CallText::print_texts(std::string& out, std::size_t index) const {
+    const auto bytes = attached(Attachment::kStructure, index);
+    return bytes && append_texts(out, *bytes, limits_);
+}
+
+bool CallText::print_environment(std::string& out, std::size_t index) const {
+    append_address(out, index);
+    if (const auto bytes = attached(Attachment::kStructure, index)) {
+        append_variable_count(out, *bytes);
+    }
+    return true;
 }
 
 bool CallText::print_epoll_events(std::string& out, std::size_t index) const {

@@ -71,6 +71,8 @@ class CallText {
     bool print_timespec(std::string& out, std::size_t index) const;
     bool print_poll_set(std::string& out, std::size_t index) const;
     bool print_epoll_events(std::string& out, std::size_t index) const;
+    bool print_texts(std::string& out, std::size_t index) const;
+    bool print_environment(std::string& out, std::size_t index) const;
     bool print_offset(std::string& out, std::size_t index) const;
     bool print_offset_pointer(std::string& out, std::size_t index) const;
     bool print_plain(std::string& out, std::size_t index) const;

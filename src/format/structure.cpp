@@ -7,6 +7,7 @@
 #include <sys/statfs.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <span>
 
+#include "format/quote.h"
 #include "schema/flags.h"
 
 namespace dyetrace::format {
@@ -261,6 +263,32 @@ bool append_long(std::string& out, std::string_view bytes) {
         print(out, "[{}]", *value);
     }
     return value.has_value();
+}
+
+bool append_texts(std::string& out, std::string_view bytes, const Limits& limits) {
+    const auto count = read_at<std::uint64_t>(bytes, 0);
+    if (!count) {
+        return false;
+    }
+    std::string_view rest = bytes.substr(sizeof(*count));
+    out.push_back('[');
+    std::uint64_t shown = 0;
+    for (; shown < std::min<std::uint64_t>(*count, limits.items_max) && !rest.empty(); ++shown) {
+        const std::size_t end = std::min(rest.find('\0'), rest.size());
+        out.append(shown > 0 ? ", " : "");
+        append_quoted(out, rest.substr(0, end), limits.text_max);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    out.append(shown == *count ? "]" : shown > 0 ? ", ...]" : "...]");
+    return true;
+}
+
+bool append_variable_count(std::string& out, std::string_view bytes) {
+    const auto count = read_at<std::uint64_t>(bytes, 0);
+    if (count) {
+        print(out, " /* {} var{} */", *count, *count == 1 ? "" : "s");
+    }
+    return count.has_value();
 }
 
 bool append_pollfds(std::string& out, std::string_view bytes, bool returned, const Limits& limits) {

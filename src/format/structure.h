@@ -34,6 +34,10 @@ bool append_wait_status(std::string& out, std::string_view bytes);
 bool append_int_pair(std::string& out, std::string_view bytes);
 bool append_long(std::string& out, std::string_view bytes);  // [12]
 
+// ["ls", "-l"]: a count of 8 bytes, behind it the first strings, each with its NUL. And what strace says of an environment.
+bool append_texts(std::string& out, std::string_view bytes, const Limits& limits);
+bool append_variable_count(std::string& out, std::string_view bytes);
+
 // Of as many pollfd as there are; `returned`: revents of those that have some, else fd and events of all.
 bool append_pollfds(std::string& out, std::string_view bytes, bool returned, const Limits& limits);
 bool append_epoll_event(std::string& out, std::string_view bytes);

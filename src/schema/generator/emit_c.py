@@ -23,12 +23,13 @@ SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", 
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
             "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
-CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "fixed"]
+CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "text_list", "environment", "fixed"]
 FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_event": 12, "fd_pair": 8, "wait_status": 4,
                "open_how": 24, "clone_args": 88, "offset_pointer": 8, "offset_pointer2": 8, "structure_in": 32, "structure_out": 256}
 CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text": "text", "text_out": "text_out", "poll_set": "poll_set",
               "epoll_events": "epoll_events", "iovec_in": "vector", "iovec_out": "vector", "message_in": "message",
-              "message_out": "message"}
+              "message_out": "message", "text_list": "text_list", "environment": "environment"}
+LAID_OUT_BY_ABI = {"vector", "message", "text_list", "environment"}  # what the kernel's programs read as of x86_64 only
 # Calls that the kernel names by number: those that parts of others amount to, and one that is unlike the rest.
 OPERATIONS = ["sendmsg", "recvmsg", "pread64", "pwrite64", "preadv", "pwritev", "fsync", "fdatasync", "poll", "io_getevents", "sendfile"]
 FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io", "page_offset"]
@@ -192,7 +193,7 @@ def captures_of(call, abi):
     """(kind, bytes / 8 rounded up) per argument, for those behind a pointer."""
     arguments = call.arguments_i386 if abi == "i386" else call.arguments
     for i, a in enumerate(arguments[:6]):
-        if a.type in CAPTURE_OF:
+        if a.type in CAPTURE_OF and not (abi == "i386" and CAPTURE_OF[a.type] in LAID_OUT_BY_ABI):
             yield i, CAPTURES.index(CAPTURE_OF[a.type])
         elif a.type in FIXED_BYTES and abi != "i386":
             yield i, CAPTURES.index("fixed") + (120 if "statfs" in call.name else FIXED_BYTES[a.type]) // 4

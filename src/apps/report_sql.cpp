@@ -23,6 +23,7 @@ SELECT coalesce(p.process, '?') AS process, e.process_id, e.thread_id, e.comm, e
                  CASE WHEN e.local_port < e.remote_port AND e.local_port < 32768 THEN 'clients of :' || e.local_port
                       WHEN contains(e.remote_address, ':') THEN '[' || e.remote_address || ']:' || e.remote_port
                       ELSE e.remote_address || ':' || e.remote_port END
+            WHEN e.object_type = 'socket' AND starts_with(e.path, 'socket:[') THEN coalesce(e.remote_address, e.path)
             WHEN e.name = 'sync' THEN 'all file systems'
             ELSE coalesce(e.path, '?') END AS target
 FROM events e LEFT JOIN _report_processes p ON p.process_id = e.process_id

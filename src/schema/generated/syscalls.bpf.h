@@ -131,12 +131,12 @@ enum syscall_number {
     [0] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
     [1] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
     [2] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* open */ \
-    [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED}, /* close */ \
+    [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
     [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 44, .flags = CALL_DECODED}, /* stat */ \
     [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 44, .flags = CALL_DECODED}, /* fstat */ \
     [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 44, .flags = CALL_DECODED}, /* lstat */ \
     [7] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
-    [8] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED}, /* lseek */ \
+    [8] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
     [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [10] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [11] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
@@ -144,7 +144,7 @@ enum syscall_number {
     [13] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [14] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [15] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [16] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* ioctl */ \
+    [16] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
     [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
     [18] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* pwrite64 */ \
     [19] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
@@ -160,8 +160,8 @@ enum syscall_number {
     [29] = {.event_class = 0, .returns = 0}, /* shmget */ \
     [30] = {.event_class = 0, .returns = 0}, /* shmat */ \
     [31] = {.event_class = 0, .returns = 0}, /* shmctl */ \
-    [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup */ \
-    [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup2 */ \
+    [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup */ \
+    [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
     [34] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
     [35] = {.event_class = 7, .returns = 1, .capture[0] = 12, .flags = CALL_DECODED}, /* nanosleep */ \
     [36] = {.event_class = 0, .returns = 0}, /* getitimer */ \
@@ -200,12 +200,12 @@ enum syscall_number {
     [69] = {.event_class = 0, .returns = 0}, /* msgsnd */ \
     [70] = {.event_class = 0, .returns = 0}, /* msgrcv */ \
     [71] = {.event_class = 0, .returns = 0}, /* msgctl */ \
-    [72] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED}, /* fcntl */ \
-    [73] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* flock */ \
-    [74] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fsync */ \
-    [75] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fdatasync */ \
+    [72] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl */ \
+    [73] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* flock */ \
+    [74] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fsync */ \
+    [75] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fdatasync */ \
     [76] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate */ \
-    [77] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate */ \
+    [77] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate */ \
     [78] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
     [79] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
     [80] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED}, /* chdir */ \
@@ -420,7 +420,7 @@ enum syscall_number {
     [289] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
     [290] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [291] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
-    [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup3 */ \
+    [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
     [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 10, .flags = CALL_DECODED}, /* pipe2 */ \
     [294] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
     [295] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
@@ -516,12 +516,12 @@ enum syscall_number {
     [3] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
     [4] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
     [5] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* open */ \
-    [6] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED}, /* close */ \
+    [6] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
     [106] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat */ \
     [108] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat */ \
     [107] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat */ \
     [168] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
-    [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED}, /* lseek */ \
+    [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
     [90] = {.size = 2, .fd = 5, .offset = 6, .packed = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [125] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [91] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
@@ -529,7 +529,7 @@ enum syscall_number {
     [174] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [175] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [173] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* ioctl */ \
+    [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
     [180] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
     [181] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwrite64 */ \
     [145] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
@@ -545,8 +545,8 @@ enum syscall_number {
     [395] = {.event_class = 0, .returns = 0}, /* shmget */ \
     [397] = {.event_class = 0, .returns = 0}, /* shmat */ \
     [396] = {.event_class = 0, .returns = 0}, /* shmctl */ \
-    [41] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup */ \
-    [63] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup2 */ \
+    [41] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup */ \
+    [63] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
     [29] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
     [162] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* nanosleep */ \
     [105] = {.event_class = 0, .returns = 0}, /* getitimer */ \
@@ -583,12 +583,12 @@ enum syscall_number {
     [400] = {.event_class = 0, .returns = 0}, /* msgsnd */ \
     [401] = {.event_class = 0, .returns = 0}, /* msgrcv */ \
     [402] = {.event_class = 0, .returns = 0}, /* msgctl */ \
-    [55] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED}, /* fcntl */ \
-    [143] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* flock */ \
-    [118] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fsync */ \
-    [148] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fdatasync */ \
+    [55] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl */ \
+    [143] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* flock */ \
+    [118] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fsync */ \
+    [148] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fdatasync */ \
     [92] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate */ \
-    [93] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate */ \
+    [93] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate */ \
     [141] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
     [183] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
     [12] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED}, /* chdir */ \
@@ -797,7 +797,7 @@ enum syscall_number {
     [327] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
     [328] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [329] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
-    [330] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup3 */ \
+    [330] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
     [331] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* pipe2 */ \
     [332] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
     [333] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
@@ -917,13 +917,13 @@ enum syscall_number {
     [119] = {.event_class = 0, .returns = 0}, /* sigreturn */ \
     [126] = {.event_class = 0, .returns = 0}, /* sigprocmask */ \
     [134] = {.event_class = 0, .returns = 0}, /* bdflush */ \
-    [140] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* _llseek */ \
+    [140] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* _llseek */ \
     [142] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* _newselect */ \
     [166] = {.event_class = 0, .returns = 0}, /* vm86 */ \
     [191] = {.event_class = 0, .returns = 0}, /* ugetrlimit */ \
     [192] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED | CALL_PAGE_OFFSET}, /* mmap2 */ \
     [193] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate64 */ \
-    [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate64 */ \
+    [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate64 */ \
     [195] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat64 */ \
     [196] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat64 */ \
     [197] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat64 */ \
@@ -946,7 +946,7 @@ enum syscall_number {
     [214] = {.event_class = 0, .returns = 0}, /* setgid32 */ \
     [215] = {.event_class = 0, .returns = 0}, /* setfsuid32 */ \
     [216] = {.event_class = 0, .returns = 0}, /* setfsgid32 */ \
-    [221] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED}, /* fcntl64 */ \
+    [221] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl64 */ \
     [239] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile64 */ \
     [268] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* statfs64 */ \
     [269] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs64 */ \

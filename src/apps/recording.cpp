@@ -32,7 +32,6 @@ constexpr double kRelaxFill = 0.01;
 constexpr std::int64_t kHurryNs =
     200'000'000;  // since the last drain: readers are at most 2 s behind
 constexpr std::int64_t kTickNs = 1'000'000'000;
-constexpr int kSealerNice = 10;
 constexpr sched_param kNoParameters{};
 
 std::uint64_t cpu_ns(int who) {
@@ -288,7 +287,6 @@ void Recording::State::start_sealer(const base::Log& log) {
     }
     if (sealer == 0) {
         setpgid(0, 0);  // Ctrl-C is not meant for it
-        setpriority(PRIO_PROCESS, 0, kSealerNice);
         sched_setscheduler(0, SCHED_IDLE, &kNoParameters);
         sigset_t none;
         sigemptyset(&none);

@@ -31,8 +31,18 @@ CallText::CallText(const SyscallEvent& event,
                    const schema::SyscallInfo& info,
                    const schema::Dictionary& dictionary,
                    Names names,
-                   const Limits& limits)
-    : event_(event), info_(info), dictionary_(dictionary), names_(names), limits_(limits) {}
+                   const Limits& limits,
+                   const CallDetail& detail)
+    : event_(event),
+      info_(info),
+      dictionary_(dictionary),
+      names_(names),
+      limits_(limits),
+      detail_(detail) {
+    if (detail.whole) {
+        limits_.items_max = ~std::size_t{0};
+    }
+}
 
 std::uint64_t CallText::value(std::size_t index) const {
     const std::uint64_t raw = event_.arguments[index];
@@ -58,6 +68,9 @@ std::size_t CallText::moved() const {
 // structure and preview: u8 argument index, u8 reserved[7], then the bytes.
 std::optional<std::string_view> CallText::attached(Attachment kind, std::size_t index) const {
     constexpr std::size_t kPrefix = 8;
+    if (kind == Attachment::kStructure && !detail_.verbose) {
+        return std::nullopt;
+    }
     const schema::RecordBytes record(reinterpret_cast<const std::byte*>(&event_),
                                      event_.header.size);
     std::size_t at = sizeof(event_);
@@ -121,6 +134,9 @@ bool CallText::is_shown(std::size_t index) const {
     if (type == "offset_high") {
         return false;
     }
+    if (detail_.raw) {
+        return true;
+    }
     if (type == "mode" && is_one_of(info_.name, {"open", "openat"})) {
         return creates();
     }
@@ -136,6 +152,10 @@ bool CallText::is_shown(std::size_t index) const {
 }
 
 void CallText::append_argument(std::string& out, std::size_t index) const {
+    if (detail_.raw) {
+        out.append(hex(value(index)));
+        return;
+    }
     const Printer printer = printer_of(info_.arguments[index].type);
     if (!(this->*printer)(out, index)) {
         append_address(out, index);
@@ -278,7 +298,7 @@ bool CallText::print_message(std::string& out, std::size_t index) const {
 
 bool CallText::print_socket_address(std::string& out, std::size_t index) const {
     const auto address = schema::attachment(event_, Attachment::kAddress);
-    return value(index) != 0 && address && append_sockaddr(out, *address);
+    return value(index) != 0 && detail_.verbose && address && append_sockaddr(out, *address);
 }
 
 bool CallText::print_structure(std::string& out, std::size_t index) const {
@@ -293,8 +313,9 @@ bool CallText::print_structure(std::string& out, std::size_t index) const {
     if (type == "wait_status") return append_wait_status(out, *bytes);
     if (type == "epoll_event") return append_epoll_event(out, *bytes);
     if (failed() && type == "structure_out") return false;
-    if (info_.name == "statx") return append_statx(out, *bytes);
-    if (info_.name == "statfs" || info_.name == "fstatfs") return append_statfs(out, *bytes);
+    if (info_.name == "statx") return append_statx(out, *bytes, detail_.whole);
+    if (info_.name == "statfs" || info_.name == "fstatfs")
+        return append_statfs(out, *bytes, detail_.whole);
     if (info_.name == "utimensat") return append_timespecs(out, *bytes);
     if (is_one_of(info_.name, {"select", "_newselect"})) return append_timeval(out, *bytes);
     return false;
@@ -302,7 +323,7 @@ bool CallText::print_structure(std::string& out, std::size_t index) const {
 
 bool CallText::print_stat(std::string& out, std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && !failed() && append_stat(out, *bytes);
+    return bytes && !failed() && append_stat(out, *bytes, detail_.whole);
 }
 
 bool CallText::print_timespec(std::string& out, std::size_t index) const {
@@ -387,11 +408,7 @@ bool CallText::print_plain(std::string& out, std::size_t index) const {
     if (type == "int" && info_.name == "socket" && (value(0) == AF_INET || value(0) == AF_INET6)) {
         schema::append_argument(out, "ip_protocol", value(index));
     } else if (type == "device") {
-        const std::uint64_t device = value(index);
-        fmt::format_to(std::back_inserter(out),
-                       "makedev({:#x}, {:#x})",
-                       (device >> 8) & 0xfff,
-                       (device & 0xff) | ((device >> 12) & 0xfff00));
+        out.append(device_text(value(index)));
     } else if (type == "uint" && value(index) >= kLooksLikeAddress && !info_.decoded) {
         append_address(out, index);
     } else {

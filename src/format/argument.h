@@ -28,7 +28,8 @@ class CallText {
              const schema::SyscallInfo& info,
              const schema::Dictionary& dictionary,
              Names names,
-             const Limits& limits);
+             const Limits& limits,
+             const CallDetail& detail = {});
 
     // False for one that is not shown (the mode of an open that creates nothing, the high half of an offset).
     bool is_shown(std::size_t index) const;
@@ -82,7 +83,8 @@ class CallText {
     const schema::SyscallInfo& info_;
     const schema::Dictionary& dictionary_;
     Names names_;
-    const Limits& limits_;
+    Limits limits_;
+    CallDetail detail_;
 };
 
 }  // namespace dyetrace::format

@@ -100,6 +100,10 @@ void CallText::append_result(std::string& out) const {
         append_error(out);
         return;
     }
+    if (detail_.raw) {
+        out.append(hex(static_cast<std::uint64_t>(event_.result)));
+        return;
+    }
     if (append_returned_structure(out)) {
         return;
     }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,14 +20,26 @@ struct Limits {
     std::size_t items_max = 32;  // members of an array; behind them "..."
 };
 
+// How much of one call is shown.
+struct CallDetail {
+    bool raw = false;     // arguments as they are, in hexadecimal
+    bool whole = false;   // all members of structures and arrays
+    bool verbose = true;  // structures, else their addresses
+};
+
+// As C's %#x: 0 without 0x.
+std::string hex(std::uint64_t value);
+std::string device_text(std::uint64_t device);  // makedev(0xfe, 0)
+
 bool append_sockaddr(std::string& out, std::string_view bytes);
 bool append_timespec(std::string& out, std::string_view bytes);
 bool append_timespecs(std::string& out,
                       std::string_view bytes);  // [{…}, {…}], UTIME_NOW and UTIME_OMIT by name
 bool append_timeval(std::string& out, std::string_view bytes);
-bool append_stat(std::string& out, std::string_view bytes);
-bool append_statx(std::string& out, std::string_view bytes);
-bool append_statfs(std::string& out, std::string_view bytes);
+// `whole`: all members, else the few that people look for.
+bool append_stat(std::string& out, std::string_view bytes, bool whole);
+bool append_statx(std::string& out, std::string_view bytes, bool whole);
+bool append_statfs(std::string& out, std::string_view bytes, bool whole);
 bool append_open_how(std::string& out, std::string_view bytes);
 bool append_clone_args(std::string& out, std::string_view bytes);
 bool append_flock(std::string& out, std::string_view bytes);

@@ -5,6 +5,7 @@
  * exit is several programs, see filter.h.
  */
 #include "kernel/offset.h"
+#include "kernel/packed.h"
 #include "kernel/paths.h"
 #include "kernel/preview.h"
 #include "kernel/process.h"
@@ -14,9 +15,9 @@
 const volatile __u32 scratch_event_offset = offsetof(struct scratch, event);
 const volatile __u32 scratch_input_offset = offsetof(struct scratch, input);
 
-static __always_inline struct task_state *watched_state(struct task_struct *task)
+static __always_inline struct task_state *watched_state(struct task_struct *current)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+	struct task_state *state = bpf_task_storage_get(&tasks, current, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 
 	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
 		return NULL;
@@ -44,8 +45,8 @@ static __always_inline void remember_closed(struct task_state *state)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = watched_state(task);
+	struct task_struct *current = bpf_get_current_task_btf(), *task = typed(struct task_struct, current);
+	struct task_state *state = watched_state(current);
 	const volatile struct syscall_shape *shape;
 	__u64 number = id;
 	__u32 abi, index;
@@ -69,6 +70,8 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		read_arguments(state->arguments, regs, abi);
 	else
 		state->arguments[0] = regs->di;
+	if (abi == ABI_I386)
+		shape = shape_of(abi, unpack_entry(state, number));
 	if (shape->fd) {
 		index = (shape->fd - 1) & 7;
 		load_file_of(&state->entry_file, task, index < 6 ? state->arguments[index] : -1);
@@ -249,6 +252,8 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 	bool compat = event->abi == ABI_I386;
 
 	event->event_class = shape->event_class;
+	if (shape->packed && !(state->flags & TASK_UNPACKED))
+		return;
 	if (shape->special == SPECIAL_PAIR)
 		fill_pair(scratch, task, state, shape);
 	else
@@ -310,9 +315,12 @@ static __always_inline void begin_event(struct syscall_event *event, struct task
 		event->present |= SYSCALL_HAS_DURATION;
 		event->syscall = state->syscall; /* execve may have changed the abi, and rt_sigreturn everything */
 		event->abi = state->syscall >> ABI_SHIFT;
-		if (shape_of(event->abi, event->syscall)->special == SPECIAL_EXEC)
+		if (event->abi == ABI_I386 || shape_of(event->abi, event->syscall)->special == SPECIAL_EXEC)
 			__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
-	} else {
+	}
+	if (event->abi == ABI_I386 && !(state->flags & TASK_IN_CALL && state->flags & TASK_UNPACKED))
+		unpack_exit(event, task, state);
+	if (!(state->flags & TASK_IN_CALL)) {
 		/* denied by seccomp, or attached in mid-call */
 		event->start_ns = now;
 		event->present |= SYSCALL_HAS_ENTRY_MISSED;
@@ -424,8 +432,8 @@ int BPF_PROG(write_selected, struct pt_regs *regs, long result)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = watched_state(task);
+	struct task_struct *current = bpf_get_current_task_btf(), *task = typed(struct task_struct, current);
+	struct task_state *state = watched_state(current);
 	struct ring_control *control;
 	struct scratch *scratch;
 	bool is_current;

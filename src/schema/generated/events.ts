@@ -70,7 +70,7 @@ export interface Event {
   network_namespace: number | null;
   /** syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import */
   kind: string | null;
-  /** what was called */
+  /** what was called; what socketcall of a 32-bit program carries has the name of that call */
   name: string | null;
   /** file, metadata, network, pipe, process, memory, wait, block, other */
   class: string | null;

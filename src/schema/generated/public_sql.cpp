@@ -52,8 +52,8 @@ CREATE OR REPLACE TABLE _flag_sets AS SELECT unnest(string_split(types, ',')) AS
     'bits': [{'bit': _number_in(w), 'cover': coalesce(nullif(split_part(w, '/', 2), ''), '0')::UBIGINT, 'name': split_part(w, '=', 1)}
              FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM _flag_words;
 CREATE OR REPLACE TABLE _syscalls AS
-WITH calls AS (SELECT name, unnest([0, 1]) AS abi, unnest([x86_64, i386]) AS number,
-                      string_split(unnest([arguments, coalesce(arguments_i386, arguments)]), ',') AS words FROM _call_words),
+WITH calls AS (SELECT name, unnest([0, 1, 2]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64)]) AS number,
+                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words FROM _call_words),
 typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
 sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM _flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,

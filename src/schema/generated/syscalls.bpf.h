@@ -47,7 +47,7 @@ enum syscall_special {
     SPECIAL_RECVMSG = 21,
     SPECIAL_SPLICE = 22,
     SPECIAL_PIDFD = 23,
-    SPECIAL_MMAP = 24,
+    SPECIAL_SOCKETCALL = 24,
     SPECIAL_SYMLINK = 25,
     SPECIAL_OWN_ADDRESS = 26,
     SPECIAL_FCNTL = 27,
@@ -73,6 +73,7 @@ enum syscall_flag {
     CALL_SPLIT_OFFSET = 4,
     CALL_INBOUND = 8,
     CALL_IS_IO = 16,
+    CALL_PAGE_OFFSET = 32,
 };
 
 /* What the registers of a call mean: positions of arguments count from 1, 0 is none. */
@@ -93,6 +94,7 @@ struct syscall_shape {
     __u8 message_flags;
     __u8 rwf_flags;
     __u8 several;
+    __u8 packed;
     __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */
     __u8 event_class;
     __u8 returns;
@@ -135,7 +137,7 @@ enum syscall_number {
     [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 44, .flags = CALL_DECODED}, /* lstat */ \
     [7] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
     [8] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED}, /* lseek */ \
-    [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap */ \
+    [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [10] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [11] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
     [12] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
@@ -487,24 +489,24 @@ enum syscall_number {
     [446] = {.event_class = 0, .returns = 0}, /* landlock_restrict_self */ \
     [447] = {.event_class = 0, .returns = 0}, /* memfd_secret */ \
     [448] = {.event_class = 0, .returns = 0}, /* process_mrelease */ \
-    [449] = {.event_class = 0, .returns = 0}, /* futex_waitv */ \
+    [449] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_waitv */ \
     [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
     [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
     [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat2 */ \
     [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
-    [454] = {.event_class = 0, .returns = 0}, /* futex_wake */ \
-    [455] = {.event_class = 0, .returns = 0}, /* futex_wait */ \
-    [456] = {.event_class = 0, .returns = 0}, /* futex_requeue */ \
+    [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_wake */ \
+    [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
+    [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_requeue */ \
     [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
     [458] = {.event_class = 0, .returns = 0}, /* listmount */ \
     [459] = {.event_class = 0, .returns = 0}, /* lsm_get_self_attr */ \
     [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
     [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.event_class = 0, .returns = 0}, /* setxattrat */ \
-    [464] = {.event_class = 0, .returns = 0}, /* getxattrat */ \
-    [465] = {.event_class = 0, .returns = 0}, /* listxattrat */ \
-    [466] = {.event_class = 0, .returns = 0}, /* removexattrat */ \
+    [463] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[3] = 2, .flags = CALL_DECODED}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* removexattrat */ \
     [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
     [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
     [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
@@ -520,7 +522,7 @@ enum syscall_number {
     [107] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat */ \
     [168] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
     [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED}, /* lseek */ \
-    [90] = {.event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap */ \
+    [90] = {.size = 2, .fd = 5, .offset = 6, .packed = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [125] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [91] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
     [45] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
@@ -534,7 +536,7 @@ enum syscall_number {
     [146] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
     [33] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* access */ \
     [42] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* pipe */ \
-    [82] = {.event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* select */ \
+    [82] = {.several = 2, .packed = 5, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* select */ \
     [158] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
     [163] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
     [144] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* msync */ \
@@ -862,24 +864,24 @@ enum syscall_number {
     [446] = {.event_class = 0, .returns = 0}, /* landlock_restrict_self */ \
     [447] = {.event_class = 0, .returns = 0}, /* memfd_secret */ \
     [448] = {.event_class = 0, .returns = 0}, /* process_mrelease */ \
-    [449] = {.event_class = 0, .returns = 0}, /* futex_waitv */ \
+    [449] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_waitv */ \
     [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
     [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
     [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat2 */ \
     [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
-    [454] = {.event_class = 0, .returns = 0}, /* futex_wake */ \
-    [455] = {.event_class = 0, .returns = 0}, /* futex_wait */ \
-    [456] = {.event_class = 0, .returns = 0}, /* futex_requeue */ \
+    [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_wake */ \
+    [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
+    [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_requeue */ \
     [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
     [458] = {.event_class = 0, .returns = 0}, /* listmount */ \
     [459] = {.event_class = 0, .returns = 0}, /* lsm_get_self_attr */ \
     [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
     [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.event_class = 0, .returns = 0}, /* setxattrat */ \
-    [464] = {.event_class = 0, .returns = 0}, /* getxattrat */ \
-    [465] = {.event_class = 0, .returns = 0}, /* listxattrat */ \
-    [466] = {.event_class = 0, .returns = 0}, /* removexattrat */ \
+    [463] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[3] = 2, .flags = CALL_DECODED}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* removexattrat */ \
     [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
     [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
     [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
@@ -907,7 +909,7 @@ enum syscall_number {
     [84] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* oldlstat */ \
     [89] = {.event_class = 0, .returns = 0}, /* readdir */ \
     [98] = {.event_class = 0, .returns = 0}, /* profil */ \
-    [102] = {.event_class = 3, .returns = 0, .flags = CALL_DECODED}, /* socketcall */ \
+    [102] = {.event_class = 3, .returns = 0, .special = SPECIAL_SOCKETCALL, .flags = CALL_DECODED}, /* socketcall */ \
     [109] = {.event_class = 0, .returns = 0}, /* olduname */ \
     [112] = {.event_class = 0, .returns = 0}, /* idle */ \
     [113] = {.event_class = 0, .returns = 0}, /* vm86old */ \
@@ -919,7 +921,7 @@ enum syscall_number {
     [142] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* _newselect */ \
     [166] = {.event_class = 0, .returns = 0}, /* vm86 */ \
     [191] = {.event_class = 0, .returns = 0}, /* ugetrlimit */ \
-    [192] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap2 */ \
+    [192] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED | CALL_PAGE_OFFSET}, /* mmap2 */ \
     [193] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate64 */ \
     [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate64 */ \
     [195] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat64 */ \
@@ -954,15 +956,15 @@ enum syscall_number {
     [404] = {.event_class = 0, .returns = 0}, /* clock_settime64 */ \
     [405] = {.event_class = 0, .returns = 0}, /* clock_adjtime64 */ \
     [406] = {.event_class = 0, .returns = 0}, /* clock_getres_time64 */ \
-    [407] = {.event_class = 0, .returns = 0}, /* clock_nanosleep_time64 */ \
+    [407] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* clock_nanosleep_time64 */ \
     [408] = {.event_class = 0, .returns = 0}, /* timer_gettime64 */ \
     [409] = {.event_class = 0, .returns = 0}, /* timer_settime64 */ \
     [410] = {.event_class = 0, .returns = 0}, /* timerfd_gettime64 */ \
     [411] = {.event_class = 0, .returns = 0}, /* timerfd_settime64 */ \
     [412] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimensat_time64 */ \
-    [413] = {.event_class = 0, .returns = 0}, /* pselect6_time64 */ \
-    [414] = {.event_class = 0, .returns = 0}, /* ppoll_time64 */ \
-    [416] = {.event_class = 0, .returns = 0}, /* io_pgetevents_time64 */ \
+    [413] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6_time64 */ \
+    [414] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* ppoll_time64 */ \
+    [416] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents_time64 */ \
     [417] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg_time64 */ \
     [418] = {.event_class = 0, .returns = 0}, /* mq_timedsend_time64 */ \
     [419] = {.event_class = 0, .returns = 0}, /* mq_timedreceive_time64 */ \
@@ -970,4 +972,32 @@ enum syscall_number {
     [421] = {.event_class = 0, .returns = 0}, /* rt_sigtimedwait_time64 */ \
     [422] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_time64 */ \
     [423] = {.event_class = 0, .returns = 0}, /* sched_rr_get_interval_time64 */ \
+
+
+/* What socketcall does, by its first argument. */
+struct carried_call {
+    __u16 number; /* of the call itself */
+    __u16 words; /* its arguments */
+};
+#define CARRIED_CALLS \
+    [1] = {359, 3}, /* socket */ \
+    [2] = {361, 3}, /* bind */ \
+    [3] = {362, 3}, /* connect */ \
+    [4] = {363, 2}, /* listen */ \
+    [5] = {364, 3}, /* accept4 */ \
+    [6] = {367, 3}, /* getsockname */ \
+    [7] = {368, 3}, /* getpeername */ \
+    [8] = {360, 4}, /* socketpair */ \
+    [9] = {369, 4}, /* sendto */ \
+    [10] = {371, 4}, /* recvfrom */ \
+    [11] = {369, 6}, /* sendto */ \
+    [12] = {371, 6}, /* recvfrom */ \
+    [13] = {373, 2}, /* shutdown */ \
+    [14] = {366, 5}, /* setsockopt */ \
+    [15] = {365, 5}, /* getsockopt */ \
+    [16] = {370, 3}, /* sendmsg */ \
+    [17] = {372, 3}, /* recvmsg */ \
+    [18] = {364, 4}, /* accept4 */ \
+    [19] = {337, 5}, /* recvmmsg */ \
+    [20] = {345, 4}, /* sendmmsg */ \
 

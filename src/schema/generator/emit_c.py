@@ -17,11 +17,11 @@ ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "
          "epoll_event": "several", "messages_in": "several", "messages_out": "several", "control_blocks": "several",
          "io_events": "several"}
 MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "offset_pointer", "offset_pointer2", "vector",
-           "address", "message", "message_flags", "rwf_flags", "several"]
+           "address", "message", "message_flags", "rwf_flags", "several", "packed"]
 RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
-            "pidfd", "mmap", "symlink", "own_address", "fcntl", "chdir", "chroot"]
+            "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
 CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "fixed"]
 FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_event": 12, "fd_pair": 8, "wait_status": 4,
@@ -31,8 +31,9 @@ CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text": "text", "text_o
               "message_out": "message"}
 # Calls that the kernel names by number: those that parts of others amount to, and one that is unlike the rest.
 OPERATIONS = ["sendmsg", "recvmsg", "pread64", "pwrite64", "preadv", "pwritev", "fsync", "fdatasync", "poll", "io_getevents", "sendfile"]
-FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io"]
-ABIS = {"x86_64": 0, "i386": 1}
+FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io", "page_offset"]
+ABIS = {"x86_64": 0, "i386": 1, "x32": 2}
+SHAPED_ABIS = ["x86_64", "i386"]  # those with a table in the kernel's programs; x32 uses that of x86_64
 TABLE_SIZE = 512  # system calls per abi; a power of two
 
 
@@ -174,12 +175,16 @@ def shape_of(call, abi):
             flags.append("inbound")
         if a.type == "offset_low":
             flags.append("split_offset")
+        if a.type == "offset_pages":
+            flags.append("page_offset")
     if call.decoded:
         flags.append("decoded")
     if call.offset == "position":
         flags.append("position")
     if call.class_name == "io":
         flags.append("is_io")
+    if call.packed_i386 and abi == "i386":
+        members["packed"] = len(arguments)
     return members, sorted(set(flags), key=FLAGS.index)
 
 
@@ -204,10 +209,10 @@ def bpf_syscalls(schema):
             + "".join(f"    __u8 {m};\n" for m in MEMBERS)
             + "    __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */\n"
             "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n};\n"]
-    numbers = "".join(f"    NUMBER_{abi.upper()}_{call.name.upper()} = {call.numbers[abi]},\n" for abi in ABIS
+    numbers = "".join(f"    NUMBER_{abi.upper()}_{call.name.upper()} = {call.numbers[abi]},\n" for abi in SHAPED_ABIS
                       for call in schema.syscalls if call.name in OPERATIONS and abi in call.numbers)
     out.append(f"enum syscall_number {{\n{numbers}}};\n")
-    for abi in ABIS:
+    for abi in SHAPED_ABIS:
         rows = []
         for call in schema.syscalls:
             if abi not in call.numbers:
@@ -220,6 +225,11 @@ def bpf_syscalls(schema):
             words += [".flags = " + " | ".join(f"CALL_{f.upper()}" for f in flags)] if flags else []
             rows.append(f"    [{call.numbers[abi]}] = {{{', '.join(words)}}}, /* {call.name} */ \\\n")
         out.append(f"#define SYSCALL_SHAPES_{abi.upper()} \\\n{''.join(rows)}\n")
+    number = {call.name: call.numbers["i386"] for call in schema.syscalls if "i386" in call.numbers}
+    carried = next(call.carries for call in schema.syscalls if call.carries)
+    rows = "".join(f"    [{i + 1}] = {{{number[name]}, {words}}}, /* {name} */ \\\n" for i, (name, words) in enumerate(carried))
+    out.append("/* What socketcall does, by its first argument. */\nstruct carried_call {\n    __u16 number; /* of the call itself */\n"
+               f"    __u16 words; /* its arguments */\n}};\n#define CARRIED_CALLS \\\n{rows}\n")
     return "\n".join(out)
 
 

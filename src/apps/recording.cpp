@@ -12,6 +12,7 @@
 #include <csignal>
 
 #include "apps/background.h"
+#include "apps/namespace_names.h"
 #include "apps/record_facts.h"
 #include "apps/selection.h"
 #include "apps/session.h"
@@ -31,7 +32,6 @@ constexpr double kRelaxFill = 0.01;
 constexpr std::int64_t kHurryNs =
     200'000'000;  // since the last drain: readers are at most 2 s behind
 constexpr std::int64_t kTickNs = 1'000'000'000;
-constexpr int kSealerNice = 10;
 constexpr sched_param kNoParameters{};
 
 std::uint64_t cpu_ns(int who) {
@@ -82,6 +82,7 @@ struct Recording::State {
     std::optional<Selection> selection = std::nullopt;  // nothing: everything is kept
     std::vector<std::uint64_t> left_out = {};           // by the selection, per CPU
     std::optional<FactWriter> facts = std::nullopt;
+    std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
     pid_t sealer = -1;
     std::int64_t flushed_ns = 0;
     std::int64_t ticked_ns = 0;
@@ -96,6 +97,7 @@ struct Recording::State {
     void take(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records);
     capture::Books books(std::uint32_t cpu) const;
     void write_losses();
+    void write_names(bool now);
     void tick();
     Result<void> finish();
     void start_sealer(const base::Log& log);
@@ -113,6 +115,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     capture::CaptureOptions listen;
     TRY(trace::Host host, trace::this_host());
     const std::string host_name = host.name;
+    const std::uint32_t own_namespace = host.network_namespace;
     host.node_by = options.node_by;
     listen.event_ring_bytes = options.ring_bytes;
     listen.predicate = options.where;
@@ -132,6 +135,9 @@ Result<Recording> Recording::start(RecordingOptions options) {
     state->facts.emplace(*state->writer, cpus);
     state->lost_before.resize(cpus);
     state->left_out.resize(cpus);
+    if (state->options.node_by == "netns") {
+        state->namespaces.emplace(own_namespace);
+    }
     if (!state->options.where.selects_all()) {
         state->selection.emplace(state->options.where, host_name);
     }
@@ -169,6 +175,7 @@ std::uint64_t Recording::State::drain() {
             }
         });
     drained_ns = now;
+    write_names(false);
     return bytes;
 }
 
@@ -176,6 +183,9 @@ void Recording::State::take(std::uint32_t cpu,
                             schema::Stream stream,
                             std::span<const std::byte> records) {
     if (!selection || stream == schema::Stream::kFacts) {
+        if (namespaces && stream == schema::Stream::kFacts) {
+            namespaces->learn(records);
+        }
         if (selection) {
             selection->learn(records);
         }
@@ -213,8 +223,17 @@ void Recording::State::write_losses() {
     }
 }
 
+void Recording::State::write_names(bool now) {
+    if (namespaces && !failure) {
+        note(namespaces->look(now, [this](std::uint32_t inode, std::string_view name) {
+            return facts->write_namespace_name(inode, name);
+        }));
+    }
+}
+
 void Recording::State::tick() {
     ticked_ns = base::boot_time_ns();
+    write_names(true);
     if (failure) {
         return;
     }
@@ -268,7 +287,6 @@ void Recording::State::start_sealer(const base::Log& log) {
     }
     if (sealer == 0) {
         setpgid(0, 0);  // Ctrl-C is not meant for it
-        setpriority(PRIO_PROCESS, 0, kSealerNice);
         sched_setscheduler(0, SCHED_IDLE, &kNoParameters);
         sigset_t none;
         sigemptyset(&none);

@@ -90,8 +90,9 @@ constexpr const char* kThreads = R"sql(
 SELECT any_value(comm) || '[' || any_value(tid) || ']', max(start_ns + duration_ns) - min(start_ns), sum(on_cpu_ns),
        sum(duration_ns - on_cpu_ns) FILTER (WHERE class IN ('file', 'metadata', 'block')),
        sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'network'), sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'pipe'),
-       sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'wait'),
-       sum(duration_ns - on_cpu_ns) FILTER (WHERE class NOT IN ('file', 'metadata', 'block', 'network', 'pipe', 'wait'))
+       sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'wait' OR name IN ('wait4', 'waitid', 'waitpid', 'vfork')),
+       sum(duration_ns - on_cpu_ns) FILTER (WHERE class NOT IN ('file', 'metadata', 'block', 'network', 'pipe', 'wait')
+                                            AND name NOT IN ('wait4', 'waitid', 'waitpid', 'vfork'))
 FROM _report_calls WHERE thread_id IS NOT NULL GROUP BY thread_id
 ORDER BY sum(duration_ns - on_cpu_ns) DESC, thread_id LIMIT 8)sql";
 

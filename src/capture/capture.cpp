@@ -90,7 +90,8 @@ struct Capture::State {
 
     Result<void> fill_program_tables();
     Result<void> map_rings(const CaptureOptions& options);
-    Result<void> mark(pid_t process, std::uint32_t flags);
+    // 0: every process, all of its threads.
+    Result<void> mark(pid_t process, pid_t thread, std::uint32_t flags);
     Result<void> run_iterator(bpf_program* program);
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
     void attach_optional(bpf_program* program, bpf_link** link, const char* name, const char* lack);
@@ -297,25 +298,28 @@ Result<void> Capture::State::run_iterator(bpf_program* program) {
     return {};
 }
 
-Result<void> Capture::State::mark(pid_t process, std::uint32_t flags) {
+Result<void> Capture::State::mark(pid_t process, pid_t thread, std::uint32_t flags) {
     skeleton->bss->mark_tgid = static_cast<std::uint32_t>(process);
+    skeleton->bss->mark_tid = static_cast<std::uint32_t>(thread);
     skeleton->bss->mark_flags = flags;
     skeleton->bss->marked = 0;
     TRY(run_iterator(skeleton->progs.mark_tasks));
     if (skeleton->bss->marked == 0) {
-        return Error(ErrorCode::kNotFound, fmt::format("there is no process {}", process));
+        return Error(ErrorCode::kNotFound,
+                     fmt::format("there is no process {}", std::max(process, thread)));
     }
     return {};
 }
 
 Result<void> Capture::watch(pid_t process) {
-    return state_->mark(process, kTaskWatched);
+    return state_->skeleton->rodata->follow_children ? state_->mark(process, 0, kTaskWatched)
+                                                     : state_->mark(0, process, kTaskWatched);
 }
 Result<void> Capture::watch_held_back(pid_t process) {
-    return state_->mark(process, kTaskWatched | kTaskSkipsOneExit);
+    return state_->mark(process, 0, kTaskWatched | kTaskSkipsOneExit);
 }
 Result<void> Capture::exclude(pid_t process) {
-    return state_->mark(process, kTaskExcluded);
+    return state_->mark(process, 0, kTaskExcluded);
 }
 
 Result<void> Capture::stop() {

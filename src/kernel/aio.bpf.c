@@ -95,7 +95,7 @@ static __always_inline void describe(struct scratch *scratch, struct submission 
 	bool writes = block->operation == BLOCK_PWRITE || block->operation == BLOCK_PWRITEV;
 
 	__builtin_memset(submission, 0, sizeof(*submission));
-	see_file(scratch, file_of(bpf_get_current_task_btf(), block->fd), 0);
+	see_file(scratch, file_of(current_task(), block->fd), 0);
 	submission->fd = block->fd;
 	submission->handle_id = scratch->seen.handle_id;
 	submission->open_flags = scratch->seen.open_flags;
@@ -155,8 +155,8 @@ static long keep_block(__u32 index, void *context)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(prepare_io_submit, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct task_struct *task = current_task();
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct scratch *scratch = cpu_scratch();
 	struct blocks_walk walk = {};
 
@@ -259,7 +259,7 @@ int BPF_PROG(follow_io_getevents, struct pt_regs *regs, long result)
 	if (!scratch || scratch->event.result <= 0)
 		return 0;
 	walk.base = scratch->event.arguments[3];
-	walk.mm = mm_of(scratch, bpf_get_current_task_btf());
+	walk.mm = mm_of(scratch, current_task());
 	walk.count = scratch->event.result < BLOCKS_MAX ? scratch->event.result : BLOCKS_MAX;
 	bpf_loop(walk.count, write_completed, &walk, 0);
 	if (scratch->event.result > BLOCKS_MAX)

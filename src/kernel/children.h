@@ -29,7 +29,7 @@ static __always_inline void touch(struct scratch *scratch, __u8 role, __s32 fd, 
 /* A descriptor of the current task. */
 static __always_inline void touch_descriptor(struct scratch *scratch, __u8 role, __s32 fd, __u32 events)
 {
-	see_file(scratch, file_of(bpf_get_current_task_btf(), fd), 0);
+	see_file(scratch, file_of(current_task(), fd), 0);
 	touch(scratch, role, fd, scratch->seen.handle_id, events);
 }
 

@@ -24,7 +24,7 @@ static __always_inline bool is_only_user(struct task_struct *task, __u64 file)
 static __always_inline bool moved_under_us(struct syscall_event *event, struct task_state *state, struct scratch *scratch)
 {
 	if (scratch->seen.open_flags & O_APPEND && !(event->present & SYSCALL_HAS_ENTRY_MISSED))
-		return !is_only_user(bpf_get_current_task_btf(), state->entry_file);
+		return !is_only_user(current_task(), state->entry_file);
 	return event->file_offset != state->entry_position;
 }
 

@@ -161,7 +161,7 @@ static __always_inline void fill_second_base(struct scratch *scratch, struct tas
 __noinline int fill_paths(struct scratch *scratch, struct task_state *state)
 {
 	const volatile struct syscall_shape *shape;
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	const struct syscall_event *event;
 	enum path_kind kind;
 

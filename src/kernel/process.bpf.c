@@ -46,8 +46,8 @@ int BPF_PROG(prepare_pidfd, struct pt_regs *regs, long id)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(prepare_exec, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct task_struct *task = current_task();
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct scratch *scratch = cpu_scratch();
 	const volatile struct syscall_shape *shape;
 

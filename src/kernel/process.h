@@ -34,7 +34,7 @@ static __always_inline void find_target(struct task_state *state, __s32 pid)
 		return;
 	if (find_by_vpid)
 		task = bpf_task_from_vpid(pid);
-	else if (find_by_pid && BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level) == 0)
+	else if (find_by_pid && BPF_CORE_READ(current_task(), thread_pid, level) == 0)
 		task = bpf_task_from_pid(pid);
 	if (!task)
 		return;
@@ -48,7 +48,7 @@ static __always_inline void find_waited(struct scratch *scratch, struct task_sta
 	struct ended_key key = { .pid = pid };
 	struct ended_state *known;
 
-	key.namespace = number_of(scratch, namespace_of(bpf_get_current_task_btf()));
+	key.namespace = number_of(scratch, namespace_of(current_task()));
 	known = bpf_map_lookup_elem(&ended, &key);
 	if (!known) {
 		find_target(state, pid);

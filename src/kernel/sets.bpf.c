@@ -13,14 +13,14 @@
 
 static __always_inline union entry_set *take_entry_set(struct scratch *scratch)
 {
-	__u64 key = number_of(scratch, bpf_get_current_task_btf());
+	__u64 key = number_of(scratch, current_task());
 
 	return bpf_map_lookup_elem(&entry_sets, &key);
 }
 
 static __always_inline void drop_entry_set(struct scratch *scratch)
 {
-	__u64 key = number_of(scratch, bpf_get_current_task_btf());
+	__u64 key = number_of(scratch, current_task());
 
 	bpf_map_delete_elem(&entry_sets, &key);
 }
@@ -83,8 +83,8 @@ static __always_inline void read_sets(struct select_set *sets, const __u64 *argu
 SEC("tp_btf/sys_enter")
 int BPF_PROG(prepare_select, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct task_struct *task = current_task();
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct scratch *scratch = cpu_scratch();
 	__u64 key;
 
@@ -156,10 +156,21 @@ static __always_inline __u64 private_data_of(__s32 fd)
 	if (!scratch)
 		return 0;
 	scratch->number = 0;
-	load_file_of(&scratch->number, bpf_get_current_task_btf(), fd);
+	load_file_of(&scratch->number, current_task(), fd);
 	if (!scratch->number)
 		return 0;
 	return number_of(scratch, typed(struct file, scratch->number)->private_data);
+}
+
+/* struct epoll_event as programs give and get it: packed, which the compiler would read byte by byte. */
+struct epoll_member {
+	__u32 events;
+	__u32 data[2];
+};
+
+static __always_inline __u64 data_of(const struct epoll_member *member)
+{
+	return member->data[0] | (__u64)member->data[1] << 32;
 }
 
 /*
@@ -193,7 +204,7 @@ int BPF_PROG(follow_epoll_ctl, struct pt_regs *regs, long result)
 {
 	struct scratch *scratch = cpu_scratch();
 	struct interest interest = {}, *known;
-	struct epoll_event member;
+	struct epoll_member member;
 	struct interest_key key;
 
 	if (!scratch || scratch->event.result < 0)
@@ -201,11 +212,11 @@ int BPF_PROG(follow_epoll_ctl, struct pt_regs *regs, long result)
 	interest.fd = scratch->event.arguments[2];
 	key.eventpoll = private_data_of(scratch->event.arguments[0]);
 	scratch->number = 0;
-	load_file_of(&scratch->number, bpf_get_current_task_btf(), interest.fd);
+	load_file_of(&scratch->number, current_task(), interest.fd);
 	if (is_member(scratch->number, key.eventpoll, interest.fd, (__u32)interest.fd) ||
 	    bpf_probe_read_user(&member, sizeof(member), (void *)scratch->event.arguments[3]))
 		return 0;
-	key.data = member.data;
+	key.data = data_of(&member);
 	interest.file = scratch->number;
 	interest.handle_id = scratch->event.handle2_id;
 	known = bpf_map_lookup_elem(&interests, &key);
@@ -227,17 +238,17 @@ static long touch_ready(__u32 index, void *context)
 	struct epoll_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
 	struct interest_key key = { .eventpoll = walk->eventpoll };
-	struct epoll_event member;
+	struct epoll_member member;
 	struct interest *interest;
 	__s32 fd;
 
 	if (!scratch || index >= walk->count ||
 	    bpf_probe_read_user(&member, sizeof(member), (void *)(walk->base + index * sizeof(member))))
 		return 1;
-	key.data = member.data;
-	fd = member.data;
+	key.data = data_of(&member);
+	fd = key.data;
 	scratch->number = 0;
-	load_file_of(&scratch->number, bpf_get_current_task_btf(), fd);
+	load_file_of(&scratch->number, current_task(), fd);
 	if (is_member(scratch->number, key.eventpoll, fd, key.data)) {
 		see_file(scratch, scratch->number, 0);
 		touch(scratch, EVENT_ROLE_POLL, fd, scratch->seen.handle_id, member.events);
@@ -246,7 +257,7 @@ static long touch_ready(__u32 index, void *context)
 	interest = bpf_map_lookup_elem(&interests, &key);
 	if (!interest)
 		touch(scratch, EVENT_ROLE_POLL, -1, 0, member.events);
-	else if (file_of(bpf_get_current_task_btf(), interest->fd) == interest->file)
+	else if (file_of(current_task(), interest->fd) == interest->file)
 		touch_descriptor(scratch, EVENT_ROLE_POLL, interest->fd, member.events);
 	else
 		touch(scratch, EVENT_ROLE_POLL, -1, interest->handle_id, member.events);
@@ -281,7 +292,7 @@ static long keep_closed(__u32 index, void *context)
 
 	if (!scratch || range[0] + index > range[1])
 		return 1;
-	file = file_of(bpf_get_current_task_btf(), range[0] + index);
+	file = file_of(current_task(), range[0] + index);
 	if (!file)
 		return 0;
 	set = &scratch->entry_set.closed;
@@ -300,8 +311,8 @@ static long keep_closed(__u32 index, void *context)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(prepare_close_range, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct task_struct *task = current_task();
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct files_struct *files = task->files;
 	struct scratch *scratch = cpu_scratch();
 	__u32 range[2], descriptors;

@@ -15,9 +15,9 @@
 const volatile __u32 scratch_event_offset = offsetof(struct scratch, event);
 const volatile __u32 scratch_input_offset = offsetof(struct scratch, input);
 
-static __always_inline struct task_state *watched_state(struct task_struct *task)
+static __always_inline struct task_state *watched_state(struct task_struct *current)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+	struct task_state *state = bpf_task_storage_get(&tasks, current, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 
 	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
 		return NULL;
@@ -45,8 +45,8 @@ static __always_inline void remember_closed(struct task_state *state)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = watched_state(task);
+	struct task_struct *current = bpf_get_current_task_btf(), *task = typed(struct task_struct, current);
+	struct task_state *state = watched_state(current);
 	const volatile struct syscall_shape *shape;
 	__u64 number = id;
 	__u32 abi, index;
@@ -66,7 +66,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	state->target_tid = 0;
 	state->stream_sk = 0;
 	/* most calls need no more than a descriptor, which most have in front */
-	if (shape->special || shape->fd > 1 || abi == ABI_I386)
+	if (preview_bytes || shape->special || shape->fd > 1 || abi == ABI_I386)
 		read_arguments(state->arguments, regs, abi);
 	else
 		state->arguments[0] = regs->di;
@@ -80,6 +80,8 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		if (shape->special == SPECIAL_CLOSE)
 			remember_closed(state);
 	}
+	if (preview_bytes)
+		keep_entry_values(state, shape);
 	state->entry_ns = bpf_ktime_get_boot_ns();
 	if (shape->special)
 		bpf_tail_call(ctx, &preparers, shape->special);
@@ -432,8 +434,8 @@ int BPF_PROG(write_selected, struct pt_regs *regs, long result)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = watched_state(task);
+	struct task_struct *current = bpf_get_current_task_btf(), *task = typed(struct task_struct, current);
+	struct task_state *state = watched_state(current);
 	struct ring_control *control;
 	struct scratch *scratch;
 	bool is_current;

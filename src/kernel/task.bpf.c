@@ -17,7 +17,7 @@ int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 	of_parent->target_start_ns = child->start_boottime;
 	if (!(of_parent->flags & (TASK_WATCHED | TASK_EXCLUDED)) && !watch_all)
 		return 0;
-	if (!follow_children && child->tgid != parent->tgid && !(of_parent->flags & TASK_EXCLUDED))
+	if (!follow_children && !(of_parent->flags & TASK_EXCLUDED))
 		return 0;
 	state = bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (state)

@@ -12,6 +12,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 #include "kernel/rows.h"
 
@@ -224,6 +226,31 @@ TEST_F(Compat, waiting_and_children) {
         i386 idle other =ENOSYS {"arg1":0,"arg2":0,"arg3":0,"arg4":0,"arg5":0,"arg6":0}
         i386 call_511 other =ENOSYS
         p2 i386 exit process unfinished {"error_code":3}
+    )"));
+}
+
+// What 32-bit programs of after 2020 call: times of 64 bits.
+TEST_F(Compat, waiting_with_times_of_64_bits) {
+    const std::string shown = rows32([&](LowMemory& memory) {
+        const std::array<std::int64_t, 2> time = {0, 1'000'000};
+        const std::uint32_t short_time = memory.put(time);
+        const std::array<std::uint32_t, 1> read_set = {1u << 3};
+        const std::uint32_t set = memory.put(read_set);
+        const std::array<pollfd, 1> polled = {{{3, POLLIN, 0}}};
+        const std::uint32_t poll_set = memory.put(polled);
+        const std::uint32_t ends = memory.room(8);
+        REQUIRE(call("pipe", ends) == 0);
+        REQUIRE(call("clock_nanosleep_time64", CLOCK_MONOTONIC, 0, short_time, 0) == 0);
+        REQUIRE(call("ppoll_time64", poll_set, 1, short_time, 0, 8) == 0);
+        REQUIRE(call("pselect6_time64", 4, set, 0, 0, short_time, 0) == 0);
+        REQUIRE(call("io_pgetevents_time64", 0, 0, 0, 0, short_time, 0) == -EINVAL);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        i386 pipe pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N]
+        i386 clock_nanosleep_time64 wait =0 {"which_clock":"CLOCK_MONOTONIC","flags":"0"}
+        i386 ppoll_time64 wait =0 {"nfds":1,"sigsetsize":8}
+        i386 pselect6_time64 wait =0 {"n":4}
+        i386 io_pgetevents_time64 wait =EINVAL {"ctx_id":0,"min_nr":0,"nr":0}
     )"));
 }
 

@@ -8,7 +8,7 @@ namespace {
 constexpr EventColumnInfo kEventColumns[] = {
     {EventColumn::kEventId, "event_id", SqlType::kUbigint, EventColumnGroup::kWhoAndWhen, "opaque; order events by (start_ns, event_id)"},
     {EventColumn::kHost, "host", SqlType::kVarchar, EventColumnGroup::kWhoAndWhen, "host on which it happened"},
-    {EventColumn::kNode, "node", SqlType::kVarchar, EventColumnGroup::kWhoAndWhen, "label for people: host, or container or network namespace when asked"},
+    {EventColumn::kNode, "node", SqlType::kVarchar, EventColumnGroup::kWhoAndWhen, "label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode])"},
     {EventColumn::kTime, "time", SqlType::kTimestampNs, EventColumnGroup::kWhoAndWhen, "wall clock at start"},
     {EventColumn::kStartNs, "start_ns", SqlType::kUbigint, EventColumnGroup::kWhoAndWhen, "CLOCK_BOOTTIME of the host at entry, never altered"},
     {EventColumn::kDurationNs, "duration_ns", SqlType::kUbigint, EventColumnGroup::kWhoAndWhen, "exit minus entry; NULL if the entry was not seen or it never returned"},

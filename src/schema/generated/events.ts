@@ -16,7 +16,7 @@ export type Abi = "x86_64" | "i386" | "x32";
 export type ObjectType = "unknown" | "file" | "directory" | "symlink" | "character_device" | "block_device" | "pipe" | "socket" | "anonymous" | "memory";
 
 /** why events are missing */
-export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_full" | "spool_full" | "ring_damaged";
+export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_full" | "spool_full" | "ring_damaged" | "damaged_file";
 
 /** whether a source of events is watched */
 export type CoverageState = "on" | "partial" | "off" | "refused";
@@ -32,7 +32,7 @@ export interface Event {
   event_id: string | null;
   /** host on which it happened */
   host: string | null;
-  /** label for people: host, or container or network namespace when asked */
+  /** label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode]) */
   node: string | null;
   /** wall clock at start */
   time: string | null;

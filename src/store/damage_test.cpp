@@ -19,7 +19,7 @@ class Damaged : public testing::Test {
 
     // Seals all, and keeps a copy of the segments.
     void seal() {
-        for (const std::uint64_t number : {1, 2, 3}) {
+        for (const std::uint64_t number : {1u, 2u, 3u}) {
             std::filesystem::copy(segment(number), segment(number) + ".copy");
         }
         reseal();

@@ -55,17 +55,14 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     return options;
 }
 
-void print_summary(const base::Log& log, const std::string& path, const Summary& summary) {
-    log.say(fmt::format(
-        "{}: {} events in {} · {} · {}",
-        path,
-        base::with_separators(summary.events),
-        base::duration_text(summary.elapsed_ns),
-        base::bytes_text(summary.stored_bytes),
-        summary.lost == 0 ? "nothing lost" : base::with_separators(summary.lost) + " events lost"));
-    log.say(fmt::format("recorder used {} CPU, {}",
-                        base::duration_text(summary.own_cpu_ns),
-                        base::bytes_text(summary.own_memory_bytes)));
+std::string losses_text(const Summary& summary) {
+    if (summary.lost + summary.unwritten > 0) {
+        return base::with_separators(summary.lost + summary.unwritten) + " events lost";
+    }
+    return summary.failed ? "ended early" : "nothing lost";
+}
+
+void warn_of_losses(const base::Log& log, const Summary& summary) {
     if (summary.lost > 0) {
         log.warn(
             fmt::format("{} of {} events were lost because the rings were full; the table `gaps` "
@@ -73,6 +70,26 @@ void print_summary(const base::Log& log, const std::string& path, const Summary&
                         base::with_separators(summary.lost),
                         base::with_separators(summary.generated)));
     }
+    if (summary.unwritten > 0) {
+        log.warn(
+            fmt::format("{} of {} events that the kernel counted did not reach the disk; the table "
+                        "`gaps` says since when",
+                        base::with_separators(summary.unwritten),
+                        base::with_separators(summary.generated)));
+    }
+}
+
+void print_summary(const base::Log& log, const std::string& path, const Summary& summary) {
+    log.say(fmt::format("{}: {} events in {} · {} · {}",
+                        path,
+                        base::with_separators(summary.events),
+                        base::duration_text(summary.elapsed_ns),
+                        base::bytes_text(summary.stored_bytes),
+                        losses_text(summary)));
+    log.say(fmt::format("recorder used {} CPU, {}",
+                        base::duration_text(summary.own_cpu_ns),
+                        base::bytes_text(summary.own_memory_bytes)));
+    warn_of_losses(log, summary);
     for (const std::string& line : summary.not_seen) {
         log.say(line);
     }

@@ -7,7 +7,11 @@ namespace dyetrace::apps {
 Result<filter::Predicate> SelectionOptions::predicate() const {
     filter::ShortForms forms;
     forms.comms = comms;
-    forms.paths = paths;
+    for (const std::string& path : paths) {
+        for (std::string& meaning : filter::path_meanings(path)) {
+            forms.paths.push_back(std::move(meaning));
+        }
+    }
     forms.ports = ports;
     forms.errors = errors;
     forms.where = where;
@@ -50,7 +54,7 @@ void Selection::learn(std::span<const std::byte> facts) {
     }
 }
 
-bool Selection::decide(std::uint32_t cpu, schema::RecordBytes record) {
+void Selection::decide(std::uint32_t cpu, schema::RecordBytes record) {
     const schema::RecordId type = schema::header_of(record).type;
     const bool is_event = type == schema::RecordId::kSyscallEvent ||
                           type == schema::RecordId::kPartEvent ||
@@ -58,7 +62,6 @@ bool Selection::decide(std::uint32_t cpu, schema::RecordBytes record) {
     if (is_event) {
         kept_ = evaluator_.matches(record, static_cast<std::uint16_t>(cpu), dictionary_);
     }
-    return is_event;
 }
 
 }  // namespace dyetrace::apps

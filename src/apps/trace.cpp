@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <ctime>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/help_formatter.h"
 #include "apps/json_event.h"
@@ -18,6 +20,7 @@
 #include "apps/verbs.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "filter/short_forms.h"
 #include "format/colour.h"
 
 namespace dyetrace::apps {
@@ -79,6 +82,18 @@ void say_losses(const capture::Capture& capture, const base::Log& log) {
     if (lost > 0) {
         log.warn(fmt::format("{} calls are missing here: the rings were full",
                              base::with_separators(lost)));
+    }
+}
+
+void say_notes(const TraceOptions& options, const base::Log& log) {
+    for (const std::string& note : options.notes) {
+        log.warn(note);
+    }
+    const std::size_t wanted = options.style.limits.text_max;
+    if (wanted >= kPreviewBytesMax) {
+        log.warn(fmt::format("-s {}: of each buffer at most {} bytes are seen",
+                             base::with_separators(wanted),
+                             base::with_separators(kPreviewBytesMax - 1)));
     }
 }
 
@@ -145,6 +160,18 @@ void describe(CLI::App& verb, const TraceOption& option) {
     }
 }
 
+// A path as it was typed may be an argument of a call; events name files by their absolute paths.
+void resolve_paths(std::vector<std::string>& paths) {
+    std::vector<std::string> resolved;
+    for (const std::string& path : paths) {
+        resolved.push_back(path);
+        for (std::string& meaning : filter::path_meanings(path)) {
+            resolved.push_back(std::move(meaning));
+        }
+    }
+    paths = std::move(resolved);
+}
+
 std::string help_text() {
     CLI::App app;
     speak_plainly(app);
@@ -156,27 +183,22 @@ std::string help_text() {
 
 int run_trace(const std::vector<std::string>& words) {
     const base::Log log = base::Log::to_stderr();
-    const Result<TraceOptions> options = parse_trace_options(words);
-    if (!options.ok()) {
-        log.fail(options.error());
+    Result<TraceOptions> parsed = parse_trace_options(words);
+    if (!parsed.ok()) {
+        log.fail(parsed.error());
         return kExitUsage;
     }
-    if (options.value().help) {
+    TraceOptions options = std::move(parsed).value();
+    if (options.help) {
         std::fputs(help_text().c_str(), stdout);
         return 0;
     }
-    for (const std::string& note : options.value().notes) {
-        log.warn(note);
-    }
-    if (options.value().style.limits.text_max >= kPreviewBytesMax) {
-        log.warn(fmt::format("-s {}: of each buffer at most {} bytes are seen",
-                             base::with_separators(options.value().style.limits.text_max),
-                             base::with_separators(kPreviewBytesMax - 1)));
-    }
-    const Result<std::optional<int>> status = trace(options.value(), log);
+    say_notes(options, log);
+    resolve_paths(options.paths);
+    const Result<std::optional<int>> status = trace(options, log);
     if (!status.ok()) {
         log.fail(status.error());
-        return status_of_failed_start(options.value().command);
+        return status_of_failed_start(options.command);
     }
     return status.value() ? pass_on(*status.value()) : 0;
 }

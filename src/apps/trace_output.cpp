@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -38,9 +39,9 @@ std::uint64_t counted_ns(const SyscallEvent& event, const TraceOptions& options)
     return event.duration_ns - waited;
 }
 
+// The absolute name, without . and .. as far as the text tells.
 std::string joined(std::string_view base, std::string_view path) {
-    std::string whole(base == "/" ? "" : base);
-    return whole.append("/").append(path);
+    return (std::filesystem::path(base) / path).lexically_normal().string();
 }
 
 }  // namespace

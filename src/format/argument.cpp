@@ -19,6 +19,10 @@ namespace {
 using schema::Attachment;
 using schema::SyscallEvent;
 
+// Marks of src/kernel/preview.h at an argument's index.
+constexpr std::size_t kAfter = 0x80;    // what the call wrote over; without it: as it was at entry
+constexpr std::size_t kControl = 0x40;  // of a message
+
 constexpr std::size_t kPathMax = 4096;  // PATH_MAX: paths are never cut by -s, as in strace
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
@@ -90,6 +94,10 @@ std::optional<std::string_view> CallText::attached(Attachment kind, std::size_t 
         at += (header.length + std::size_t{7}) & ~std::size_t{7};
     }
     return std::nullopt;
+}
+
+std::optional<std::string_view> CallText::attached_after(std::size_t index) const {
+    return attached(Attachment::kStructure, index | kAfter);
 }
 
 // The object behind a descriptor: of `fd` and `dirfd` the first of the event, of `fd2` and `dirfd2` the second. Calls that
@@ -199,7 +207,14 @@ CallText::Printer CallText::printer_of(std::string_view type) {
         TypePrinter{"wait_status", &CallText::print_structure},
         TypePrinter{"fd_pair", &CallText::print_structure},
         TypePrinter{"epoll_event", &CallText::print_structure},
-        TypePrinter{"fd_set", &CallText::print_pointer},
+        TypePrinter{"fd_set", &CallText::print_fd_set},
+        TypePrinter{"option_in", &CallText::print_option},
+        TypePrinter{"option_out", &CallText::print_option},
+        TypePrinter{"length_pointer", &CallText::print_length_pointer},
+        TypePrinter{"rlimit_in", &CallText::print_structure},
+        TypePrinter{"rlimit_out", &CallText::print_structure},
+        TypePrinter{"value_in", &CallText::print_bytes},
+        TypePrinter{"value_out", &CallText::print_bytes},
         TypePrinter{"messages_in", &CallText::print_pointer},
         TypePrinter{"messages_out", &CallText::print_pointer},
         TypePrinter{"control_blocks", &CallText::print_pointer},
@@ -256,12 +271,12 @@ bool CallText::print_text(std::string& out, std::size_t index) const {
 bool CallText::print_bytes(std::string& out, std::size_t index) const {
     const std::string_view type = info_.arguments[index].type;
     const auto data = attached(Attachment::kPreview, index);
-    if (!data || (type != "bytes_in" && failed())) {
+    const bool inward = type == "bytes_in" || type == "value_in";
+    if (!data || (!inward && failed())) {
         return false;
     }
-    const std::size_t whole = type == "bytes_in"
-                                  ? (index + 1 < 6 ? static_cast<std::size_t>(value(index + 1)) : 0)
-                                  : moved();
+    const std::size_t whole =
+        inward ? (index + 1 < 6 ? static_cast<std::size_t>(value(index + 1)) : 0) : moved();
     const std::string_view shown = data->substr(0, whole);
     if (info_.name == "getcwd" && !shown.empty()) {
         append_quoted(out, shown.substr(0, shown.find('\0')), kPathMax);
@@ -292,6 +307,7 @@ bool CallText::print_message(std::string& out, std::size_t index) const {
                          *message,
                          schema::attachment(event_, Attachment::kAddress).value_or(""),
                          attached(Attachment::kPreview, index).value_or(""),
+                         attached(Attachment::kStructure, index | kControl).value_or(""),
                          inward ? ~std::size_t{0} : moved(),
                          limits_);
 }
@@ -310,7 +326,9 @@ bool CallText::print_structure(std::string& out, std::size_t index) const {
     if (type == "open_how") return append_open_how(out, *bytes);
     if (type == "clone_args") return append_clone_args(out, *bytes);
     if (type == "fd_pair") return append_int_pair(out, *bytes);
-    if (type == "wait_status") return append_wait_status(out, *bytes);
+    if (type == "wait_status") return event_.result > 0 && append_wait_status(out, *bytes);
+    if (type == "rlimit_in") return append_rlimit(out, *bytes);
+    if (type == "rlimit_out") return !failed() && append_rlimit(out, *bytes);
     if (type == "epoll_event") return append_epoll_event(out, *bytes);
     if (failed() && type == "structure_out") return false;
     if (info_.name == "statx") return append_statx(out, *bytes, detail_.whole);
@@ -329,6 +347,34 @@ bool CallText::print_stat(std::string& out, std::size_t index) const {
 bool CallText::print_timespec(std::string& out, std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
     return bytes && append_timespec(out, *bytes);
+}
+
+bool CallText::print_fd_set(std::string& out, std::size_t index) const {
+    const auto bits = attached(Attachment::kStructure, index);
+    return bits && append_fd_set(out, *bits);
+}
+
+bool CallText::print_option(std::string& out, std::size_t index) const {
+    const auto bytes = attached(Attachment::kStructure, index);
+    return bytes && append_socket_option(out, value(1), value(2), *bytes);
+}
+
+// [16], or [128 => 16] if the call changed it.
+bool CallText::print_length_pointer(std::string& out, std::size_t index) const {
+    std::int32_t length[2] = {};
+    const auto before = attached(Attachment::kStructure, index);
+    const auto after = attached_after(index);
+    if (!before || before->size() < sizeof(length[0])) {
+        return false;
+    }
+    std::memcpy(&length[0], before->data(), sizeof(length[0]));
+    length[1] = length[0];
+    if (!failed() && after && after->size() >= sizeof(length[1])) {
+        std::memcpy(&length[1], after->data(), sizeof(length[1]));
+    }
+    out.append(length[0] == length[1] ? fmt::format("[{}]", length[0])
+                                      : fmt::format("[{} => {}]", length[0], length[1]));
+    return true;
 }
 
 bool CallText::print_poll_set(std::string& out, std::size_t index) const {
@@ -354,8 +400,16 @@ bool CallText::print_offset(std::string& out, std::size_t index) const {
 }
 
 bool CallText::print_offset_pointer(std::string& out, std::size_t index) const {
-    const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && append_long(out, *bytes);
+    const auto before = attached(Attachment::kStructure, index);
+    const auto after = attached_after(index);
+    if (!before || !append_long(out, *before)) {
+        return false;
+    }
+    if (info_.name.starts_with("sendfile") && moved() > 0 && after) {
+        out.append(" => ");  // strace shows it of no other call
+        append_long(out, *after);
+    }
+    return true;
 }
 
 bool CallText::print_pointer(std::string& out, std::size_t index) const {
@@ -395,7 +449,7 @@ bool CallText::print_fcntl_argument(std::string& out, std::size_t index) const {
                           "F_OFD_SETLK",
                           "F_OFD_SETLKW"})) {
         const auto bytes = attached(Attachment::kStructure, index);
-        return bytes && append_flock(out, *bytes);
+        return bytes && append_flock(out, *bytes, is_one_of(command, {"F_GETLK", "F_OFD_GETLK"}));
     } else {
         fmt::format_to(std::back_inserter(out), "{}", signed_value(index));
     }

@@ -315,17 +315,21 @@ bool append_clone_args(std::string& out, std::string_view bytes) {
     return true;
 }
 
-bool append_flock(std::string& out, std::string_view bytes) {
+bool append_flock(std::string& out, std::string_view bytes, bool with_pid) {
     const auto lock = read_at<struct flock>(bytes);
     if (!lock) {
         return false;
     }
     print(out,
-          "{{l_type={}, l_whence={}, l_start={}, l_len={}}}",
+          "{{l_type={}, l_whence={}, l_start={}, l_len={}",
           flags("lock_type", static_cast<std::uint16_t>(lock->l_type)),
           flags("seek_whence", static_cast<std::uint16_t>(lock->l_whence)),
           lock->l_start,
           lock->l_len);
+    if (with_pid) {
+        print(out, ", l_pid={}", lock->l_pid);
+    }
+    out.push_back('}');
     return true;
 }
 

@@ -42,10 +42,21 @@ bool append_statx(std::string& out, std::string_view bytes, bool whole);
 bool append_statfs(std::string& out, std::string_view bytes, bool whole);
 bool append_open_how(std::string& out, std::string_view bytes);
 bool append_clone_args(std::string& out, std::string_view bytes);
-bool append_flock(std::string& out, std::string_view bytes);
+bool append_flock(std::string& out, std::string_view bytes, bool with_pid);
 bool append_wait_status(std::string& out, std::string_view bytes);
 bool append_int_pair(std::string& out, std::string_view bytes);
 bool append_long(std::string& out, std::string_view bytes);  // [12]
+
+// [3 7]
+bool append_fd_set(std::string& out, std::string_view bits);
+bool append_rlimit(std::string& out, std::string_view bytes);
+// The value of a socket's option: [1], {l_onoff=1, l_linger=5}, {tv_sec=1, tv_usec=0}, or its bytes.
+bool append_socket_option(std::string& out,
+                          std::uint64_t level,
+                          std::uint64_t option,
+                          std::string_view bytes);
+// [{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[4]}]
+bool append_control(std::string& out, std::string_view bytes, const Limits& limits);
 
 // Of as many pollfd as there are; `returned`: revents of those that have some, else fd and events of all.
 bool append_pollfds(std::string& out, std::string_view bytes, bool returned, const Limits& limits);
@@ -68,6 +79,7 @@ bool append_msghdr(std::string& out,
                    std::string_view bytes,
                    std::string_view name,
                    std::string_view data,
+                   std::string_view control,
                    std::size_t moved,
                    const Limits& limits);
 

@@ -241,6 +241,20 @@ struct {
 	__type(value, union entry_set);
 } entry_sets SEC(".maps");
 
+/* `dyetrace trace`: what the call is going to write over, see preview.h. */
+#define ENTRY_VALUE_BYTES_MAX 128 /* SELECT_WORDS */
+struct entry_values {
+	__u32 length[6]; /* by argument; 0: nothing */
+	__u8 bytes[6][ENTRY_VALUE_BYTES_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64); /* address of the task */
+	__type(value, struct entry_values);
+} entry_values SEC(".maps");
+
 /* What an epoll descriptor was told to wait for, by the word that it hands back. */
 struct interest_key {
 	__u64 eventpoll; /* address */
@@ -358,6 +372,7 @@ struct scratch {
 	struct part_event part;
 	__u8 part_attachments[8 + ADDRESS_BYTES_MAX];
 	struct event_object_fact touched;
+	struct entry_values entry_values;
 	union {
 		struct exec_path exec_path;
 		union entry_set entry_set;

@@ -66,7 +66,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	state->target_tid = 0;
 	state->stream_sk = 0;
 	/* most calls need no more than a descriptor, which most have in front */
-	if (shape->special || shape->fd > 1 || abi == ABI_I386)
+	if (preview_bytes || shape->special || shape->fd > 1 || abi == ABI_I386)
 		read_arguments(state->arguments, regs, abi);
 	else
 		state->arguments[0] = regs->di;
@@ -80,6 +80,8 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		if (shape->special == SPECIAL_CLOSE)
 			remember_closed(state);
 	}
+	if (preview_bytes)
+		keep_entry_values(state, shape);
 	state->entry_ns = bpf_ktime_get_boot_ns();
 	if (shape->special)
 		bpf_tail_call(ctx, &preparers, shape->special);

@@ -73,6 +73,9 @@ std::uint64_t own_start_ticks() {
 std::string info_path(const std::string& folder) {
     return folder + "/trace.json";
 }
+std::string finished_path(const std::string& folder) {
+    return folder + "/trace.json.finished";
+}
 std::string recording_path(const std::string& folder) {
     return folder + "/recording";
 }
@@ -129,7 +132,8 @@ std::vector<std::uint64_t> SegmentList::missing() const {
 }
 
 Result<TraceFolder> TraceFolder::create(const std::string& path, TraceInfo info) {
-    if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
+    const bool made = ::mkdir(path.c_str(), 0755) == 0;
+    if (!made && errno != EEXIST) {
         return Error::from_errno(errno, fmt::format("cannot make the trace '{}'", path));
     }
     TRY(const std::vector<std::string> names, base::list_folder(path));
@@ -141,9 +145,21 @@ Result<TraceFolder> TraceFolder::create(const std::string& path, TraceInfo info)
     info.recorder_pid = ::getpid();
     info.recorder_start_ticks = own_start_ticks();
     TraceFolder folder(path, std::move(info));
-    TRY(folder.lock());
-    TRY(folder.write_info());
+    folder.made_ = made;
+    if (Result<void> occupied = folder.occupy(); !occupied.ok()) {
+        folder.discard();
+        return std::move(occupied).error().with_context(
+            fmt::format("cannot make the trace '{}'", path));
+    }
     return folder;
+}
+
+Result<void> TraceFolder::occupy() {
+    TRY(lock());
+    TraceInfo finished = info_;
+    finished.state = TraceState::kFinished;
+    TRY(base::write_file_atomically(finished_path(path_), to_json(finished)));
+    return write_info();
 }
 
 Result<TraceFolder> TraceFolder::open(const std::string& path) {
@@ -190,16 +206,27 @@ Result<TraceState> TraceFolder::current_state() {
 
 Result<void> TraceFolder::finish() {
     info_.state = TraceState::kFinished;
-    release_reserve();
-    TRY(write_info());
+    TRY(base::rename_file(finished_path(path_), info_path(path_)));
     ::unlink(recording_path(path_).c_str());
     recording_.reset();
     return {};
 }
 
+void TraceFolder::discard() {
+    for (const std::string& path :
+         {segment_path(1), info_path(path_), finished_path(path_), recording_path(path_)}) {
+        ::unlink(path.c_str());
+    }
+    recording_.reset();
+    if (made_) {
+        ::rmdir(path_.c_str());
+    }
+}
+
 Result<void> TraceFolder::mark_died() {
     info_.state = TraceState::kDied;
     TRY(write_info());
+    ::unlink(finished_path(path_).c_str());
     ::unlink(recording_path(path_).c_str());
     return {};
 }
@@ -222,7 +249,8 @@ Result<void> TraceFolder::lock() {
         state = state * 6364136223846793005u + 1442695040888963407u;
         byte = static_cast<std::byte>(state >> 56);
     }
-    return base::write_all(recording_, room);
+    return base::write_all(recording_, room)
+        .with_context(fmt::format("writing '{}'", recording_path(path_)));
 }
 
 Result<void> TraceFolder::write_info() const {

@@ -222,8 +222,9 @@ SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, g.end_ns, n
        _gap_reason_name(g.reason) AS reason
 FROM raw_gap g JOIN _hosts o USING (host_index);
 CREATE OR REPLACE VIEW accounting AS
-SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, max(a.generated) AS generated, max(a.filtered) AS filtered,
-       max(a.aggregated) AS aggregated, max(a.delivered) AS delivered, max(a.lost) AS lost, max(a.facts_lost) AS facts_lost
+SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, arg_max(a.generated, a.time_ns) AS generated,
+       arg_max(a.filtered, a.time_ns) AS filtered, arg_max(a.aggregated, a.time_ns) AS aggregated,
+       arg_max(a.delivered, a.time_ns) AS delivered, arg_max(a.lost, a.time_ns) AS lost, arg_max(a.facts_lost, a.time_ns) AS facts_lost
 FROM raw_accounting a JOIN _hosts o USING (host_index) GROUP BY host_index, a.cpu;
 CREATE OR REPLACE VIEW coverage AS
 SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) AS state, v.text AS reason

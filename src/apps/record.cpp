@@ -23,6 +23,7 @@ struct RecordArguments {
     TargetOptions targets;
     SelectionOptions selection;
     std::string output;
+    std::string ring = "16M";
     std::string node_by = "host";
     bool no_seal = false;
 };
@@ -40,12 +41,25 @@ std::string default_trace_name() {
     return name;
 }
 
+// An empty text if it is a ring's size, else why not.
+std::string refuse_ring(const std::string& text) {
+    const Result<std::uint64_t> bytes = parse_bytes(text);
+    if (!bytes.ok()) {
+        return bytes.error().text();
+    }
+    const bool fits = bytes.value() >= capture::kEventRingBytesMin &&
+                      bytes.value() <= capture::kEventRingBytesMax;
+    return fits ? "" : fmt::format("{} is no size of a ring: it is from 64K to 512M", text);
+}
+static_assert(capture::kEventRingBytesMin == 64u << 10 && capture::kEventRingBytesMax == 512u
+                                                                                             << 20);
+
 Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     RecordingOptions options;
     options.trace_path = arguments.output.empty() ? default_trace_name() : arguments.output;
     TRY(options.targets, arguments.targets.targets());
     TRY(options.where, arguments.selection.predicate());
-    TRY(options.ring_bytes, arguments.targets.ring_bytes());
+    TRY(options.ring_bytes, parse_bytes(arguments.ring));
     options.seal = !arguments.no_seal;
     options.node_by = arguments.node_by;
     options.as_given = arguments.targets.as_given();
@@ -55,17 +69,14 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     return options;
 }
 
-void print_summary(const base::Log& log, const std::string& path, const Summary& summary) {
-    log.say(fmt::format(
-        "{}: {} events in {} · {} · {}",
-        path,
-        base::with_separators(summary.events),
-        base::duration_text(summary.elapsed_ns),
-        base::bytes_text(summary.stored_bytes),
-        summary.lost == 0 ? "nothing lost" : base::with_separators(summary.lost) + " events lost"));
-    log.say(fmt::format("recorder used {} CPU, {}",
-                        base::duration_text(summary.own_cpu_ns),
-                        base::bytes_text(summary.own_memory_bytes)));
+std::string losses_text(const Summary& summary) {
+    if (summary.lost + summary.unwritten > 0) {
+        return base::with_separators(summary.lost + summary.unwritten) + " events lost";
+    }
+    return summary.failed ? "ended early" : "nothing lost";
+}
+
+void warn_of_losses(const base::Log& log, const Summary& summary) {
     if (summary.lost > 0) {
         log.warn(
             fmt::format("{} of {} events were lost because the rings were full; the table `gaps` "
@@ -73,6 +84,26 @@ void print_summary(const base::Log& log, const std::string& path, const Summary&
                         base::with_separators(summary.lost),
                         base::with_separators(summary.generated)));
     }
+    if (summary.unwritten > 0) {
+        log.warn(
+            fmt::format("{} of {} events that the kernel counted did not reach the disk; the table "
+                        "`gaps` says since when",
+                        base::with_separators(summary.unwritten),
+                        base::with_separators(summary.generated)));
+    }
+}
+
+void print_summary(const base::Log& log, const std::string& path, const Summary& summary) {
+    log.say(fmt::format("{}: {} events in {} · {} · {}",
+                        path,
+                        base::with_separators(summary.events),
+                        base::duration_text(summary.elapsed_ns),
+                        base::bytes_text(summary.stored_bytes),
+                        losses_text(summary)));
+    log.say(fmt::format("recorder used {} CPU, {}",
+                        base::duration_text(summary.own_cpu_ns),
+                        base::bytes_text(summary.own_memory_bytes)));
+    warn_of_losses(log, summary);
     for (const std::string& line : summary.not_seen) {
         log.say(line);
     }
@@ -115,6 +146,13 @@ void add_record(CLI::App& app, int& exit_status) {
             "-o,--output", arguments->output, "Folder of the trace (default: dyetrace-<time>)")
         ->type_name("TRACE");
     add_target_options(*verb, arguments->targets);
+    verb->add_option("--ring",
+                     arguments->ring,
+                     "Memory per CPU for events not yet read, from 64K to 512M; rounded up to a "
+                     "power of two")
+        ->check(&refuse_ring)
+        ->capture_default_str()
+        ->type_name("SIZE");
     add_selection_options(*verb, arguments->selection);
     verb->add_option("--node-by",
                      arguments->node_by,

@@ -25,7 +25,7 @@ Result<void> FactWriter::write(Record& record) {
     std::memcpy(bytes_.data(), &record, sizeof(record));
     std::copy(attachments_.begin(), attachments_.end(), bytes_.begin() + sizeof(record));
     attachments_.clear();
-    return writer_->append(cpu_, schema::Stream::kFacts, bytes_);
+    return append_(bytes_);
 }
 
 Result<void> FactWriter::write_coverage(const capture::Source& source) {

@@ -2,20 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "capture/capture.h"
 #include "schema/record.h"
-#include "trace/segment_writer.h"
 
 namespace dyetrace::apps {
 
 class FactWriter {
   public:
-    // `cpu` stands for the recorder: one behind the last CPU.
-    FactWriter(trace::SegmentWriter& writer, std::uint32_t cpu) : writer_(&writer), cpu_(cpu) {}
+    using Append = std::function<Result<void>(std::span<const std::byte> record)>;
+    explicit FactWriter(Append append) : append_(std::move(append)) {}
 
     Result<void> write_coverage(const capture::Source& source);
     Result<void> write_clocks();
@@ -33,8 +35,7 @@ class FactWriter {
     Result<void> write(Record& record);
     void attach(schema::Attachment kind, std::string_view text);
 
-    trace::SegmentWriter* writer_;
-    std::uint32_t cpu_;
+    Append append_;
     std::uint64_t sequence_ = 0;
     std::vector<std::byte> attachments_;
     std::vector<std::byte> bytes_;

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 
 #include "apps/background.h"
 #include "apps/namespace_names.h"
@@ -50,6 +51,15 @@ std::uint64_t peak_memory_bytes() {
     return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024u;
 }
 
+// "14:03:22", as a clock on the wall of this machine said.
+std::string time_of_day(std::int64_t boot_ns) {
+    const std::int64_t wall_ns = base::wall_time_ns() - (base::boot_time_ns() - boot_ns);
+    const auto seconds = static_cast<std::time_t>(wall_ns / 1'000'000'000);
+    std::tm parts{};
+    localtime_r(&seconds, &parts);
+    return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
 // What this kernel refuses, with the reason; what no recording sees, by name.
 std::vector<std::string> describe_unseen(const std::vector<capture::Source>& sources) {
     std::vector<std::string> result;
@@ -85,21 +95,29 @@ struct Recording::State {
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
     pid_t sealer = -1;
     std::int64_t flushed_ns = 0;
+    std::int64_t kept_until_ns = 0;  // what ended before is in the trace
     std::int64_t ticked_ns = 0;
     std::atomic<std::int64_t> drained_ns = 0;  // read by the thread of Background, too
     std::vector<std::uint64_t> lost_before = {};
     std::optional<Error> failure = std::nullopt;
+    std::vector<std::byte> last_words = {};  // facts after the writer failed
 
-    Result<void> begin(const base::Log& log);
+    Result<void> begin();
+    void abandon();
     void loop();
     bool must_hurry(bool hurrying) const;
     std::uint64_t drain();
     void take(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records);
+    Result<void> append_fact(std::span<const std::byte> record);
     capture::Books books(std::uint32_t cpu) const;
+    std::uint64_t unwritten(std::uint32_t cpu) const;
+    std::uint64_t unwritten() const;
     void write_losses();
     void write_names(bool now);
+    void flush();
     void tick();
     Result<void> finish();
+    Result<void> write_last_words();
     void start_sealer(const base::Log& log);
     void await_sealer();
     Summary summary() const;
@@ -129,10 +147,16 @@ Result<Recording> Recording::start(RecordingOptions options) {
     // the writer refers to the folder, which has to be in its final place first
     std::unique_ptr<State> state(
         new State{std::move(options), std::move(folder), std::move(session)});
-    TRY(trace::SegmentWriter writer, trace::SegmentWriter::create(state->folder, 0));
-    state->writer.emplace(std::move(writer));
+    auto writer = trace::SegmentWriter::create(state->folder, 0);
+    if (!writer.ok()) {
+        state->folder.discard();
+        return std::move(writer).error();
+    }
+    state->writer.emplace(std::move(writer).value());
     const std::uint32_t cpus = state->session.capture().cpu_count();
-    state->facts.emplace(*state->writer, cpus);
+    state->facts.emplace([state = state.get()](std::span<const std::byte> record) {
+        return state->append_fact(record);
+    });
     state->lost_before.resize(cpus);
     state->left_out.resize(cpus);
     if (state->options.node_by == "netns") {
@@ -152,17 +176,22 @@ void Recording::State::note(Result<void> result) {
     }
 }
 
-Result<void> Recording::State::begin(const base::Log& log) {
+Result<void> Recording::State::begin() {
     drained_ns = base::boot_time_ns();
+    kept_until_ns = drained_ns;
     TRY(session.attach());
     for (const capture::Source& source : session.capture().sources()) {
         TRY(facts->write_coverage(source));
     }
-    if (options.seal) {
-        start_sealer(log);
-    }
     tick();
     return session.release();
+}
+
+// Nothing was recorded: a second try finds no folder in its way.
+void Recording::State::abandon() {
+    (void)session.end();
+    writer.reset();
+    folder.discard();
 }
 
 std::uint64_t Recording::State::drain() {
@@ -170,9 +199,7 @@ std::uint64_t Recording::State::drain() {
     write_losses();
     const std::uint64_t bytes = session.capture().drain(
         [this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
-            if (!failure) {
-                take(cpu, stream, records);
-            }
+            take(cpu, stream, records);
         });
     drained_ns = now;
     write_names(false);
@@ -193,18 +220,40 @@ void Recording::State::take(std::uint32_t cpu,
         return;
     }
     left_out[cpu] += selection->select(cpu, records, [&](std::span<const std::byte> kept) {
-        if (!failure) {
-            note(writer->append(cpu, stream, kept));
-        }
+        note(writer->append(cpu, stream, kept));
     });
 }
 
-// The kernel's books, with what was left out on this side of the ring.
+Result<void> Recording::State::append_fact(std::span<const std::byte> record) {
+    if (writer->failed()) {
+        last_words.insert(last_words.end(), record.begin(), record.end());
+        return {};
+    }
+    return writer->append(session.capture().cpu_count(), schema::Stream::kFacts, record);
+}
+
+// The kernel's books, with what was left out on this side of the ring and what the disk did not take.
 capture::Books Recording::State::books(std::uint32_t cpu) const {
     capture::Books books = session.capture().books(cpu);
     books.filtered += left_out[cpu];
-    books.delivered -= left_out[cpu];
+    books.delivered -= left_out[cpu] + unwritten(cpu);
+    books.lost += unwritten(cpu);
     return books;
+}
+
+// Of what the rings had; all of it is known when they are drained for the last time.
+std::uint64_t Recording::State::unwritten(std::uint32_t cpu) const {
+    return writer->failed()
+               ? session.capture().books(cpu).delivered - left_out[cpu] - writer->events_of(cpu)
+               : 0;
+}
+
+std::uint64_t Recording::State::unwritten() const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+        sum += unwritten(cpu);
+    }
+    return sum;
 }
 
 // What was lost since the rings were last emptied is a gap that began no earlier than that.
@@ -212,7 +261,7 @@ void Recording::State::write_losses() {
     for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
         const capture::Books books = session.capture().books(cpu);
         const std::uint64_t lost = books.lost - lost_before[cpu];
-        if (lost > 0 && !failure) {
+        if (lost > 0) {
             note(facts->write_gap(cpu,
                                   static_cast<std::uint64_t>(drained_ns.load()),
                                   books.last_lost_ns,
@@ -234,13 +283,17 @@ void Recording::State::write_names(bool now) {
 void Recording::State::tick() {
     ticked_ns = base::boot_time_ns();
     write_names(true);
-    if (failure) {
-        return;
-    }
     note(facts->write_clocks());
-    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count() && !failure; ++cpu) {
+    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
         note(facts->write_books(cpu, books(cpu)));
     }
+}
+
+void Recording::State::flush() {
+    flushed_ns = base::boot_time_ns();
+    Result<void> flushed = writer->flush();
+    kept_until_ns = flushed.ok() ? drained_ns.load() : kept_until_ns;
+    note(std::move(flushed));
 }
 
 bool Recording::State::must_hurry(bool hurrying) const {
@@ -256,9 +309,8 @@ void Recording::State::loop() {
         const std::uint64_t bytes = drain();
         wait_ms = bytes > 0 ? kDrainBusyMs : std::min(wait_ms * 2, kDrainIdleMs);
         const std::int64_t now = base::boot_time_ns();
-        if (now - flushed_ns >= trace::kFlushIntervalMs * std::int64_t{1'000'000} && !failure) {
-            note(writer->flush());
-            flushed_ns = now;
+        if (now - flushed_ns >= trace::kFlushIntervalMs * std::int64_t{1'000'000}) {
+            flush();
         }
         if (now - ticked_ns >= kTickNs) {
             tick();
@@ -267,14 +319,30 @@ void Recording::State::loop() {
 }
 
 Result<void> Recording::State::finish() {
-    TRY(session.end());
+    note(session.end());
     drain();
-    tick();
-    if (failure) {
-        return *failure;
+    if (!writer->failed()) {
+        tick();
+        note(writer->close());
     }
-    TRY(writer->close());
-    return folder.finish();
+    if (writer->failed()) {
+        TRY(write_last_words());
+    }
+    TRY(folder.finish());
+    return failure ? Result<void>(*failure) : Result<void>();
+}
+
+Result<void> Recording::State::write_last_words() {
+    TRY(facts->write_gap(UINT32_MAX,
+                         static_cast<std::uint64_t>(kept_until_ns),
+                         static_cast<std::uint64_t>(base::boot_time_ns()),
+                         unwritten(),
+                         schema::GapReason::kDiskFull));
+    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+        TRY(facts->write_books(cpu, books(cpu)));
+    }
+    const auto own_cpu = static_cast<std::uint16_t>(session.capture().cpu_count());
+    return writer->write_last_words(own_cpu, last_words);
 }
 
 // The sealer is this program again. Until the recording ends it takes what everybody else leaves.
@@ -316,7 +384,8 @@ Summary Recording::State::summary() const {
     for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
         const capture::Books counted = books(cpu);
         result.generated += counted.generated;
-        result.lost += counted.lost;
+        result.lost += counted.lost - unwritten(cpu);
+        result.unwritten += unwritten(cpu);
         result.filtered += counted.filtered;
         result.facts_lost += counted.facts_lost;
     }
@@ -330,9 +399,12 @@ Summary Recording::State::summary() const {
 
 Result<Summary> Recording::run(const base::Log& log) {
     State& state = *state_;
-    if (Result<void> begun = state.begin(log); !begun.ok()) {
-        (void)state.finish();
+    if (Result<void> begun = state.begin(); !begun.ok()) {
+        state.abandon();
         return begun.error();
+    }
+    if (state.options.seal) {
+        state.start_sealer(log);
     }
     state.loop();
     const Result<void> finished = state.finish();
@@ -340,8 +412,9 @@ Result<Summary> Recording::run(const base::Log& log) {
     if (!finished.ok()) {
         // before the command is waited for: it may take long
         log.fail(finished.error().with_context(
-            fmt::format("the recording stopped early{}; what was recorded before can be read",
-                        state.options.targets.command.empty() ? "" : ", the command goes on")));
+            fmt::format("the recording stopped early{}; events from {} on are missing",
+                        state.options.targets.command.empty() ? "" : ", the command goes on",
+                        time_of_day(state.kept_until_ns))));
         summary.failed = true;
     }
     summary.command_status = state.session.command_status();

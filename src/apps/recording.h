@@ -1,11 +1,14 @@
 // One recording from start to end: listens, keeps the books, writes segments.
 //
-//   TRY(Recording recording, Recording::start(options));   folder made, programs loaded, nothing attached
-//   TRY(recording.run(child));                              until the command, the processes, the time or a signal ends it
-//   recording.summary()
+//   TRY(Recording recording, Recording::start(options));   programs loaded, folder made, nothing attached
+//   TRY(const Summary summary, recording.run(log));         until the command, the processes, the time or a signal ends it
 //
-// Nothing wakes this loop but its own clock: it looks at the rings every kDrainBusyMs while there is something, and less and
-// less often when there is nothing; between looks it keeps out of the way (apps/background.h). Kill -9 loses what is in the rings and in pending blocks: a quarter of a second.
+// Nothing wakes this loop but its own clock: it looks at the rings every millisecond while there is something, and less and
+// less often when there is nothing; between looks it keeps out of the way (apps/background.h).
+//
+// Failure: what cannot begin leaves no folder behind. A disk that gets full ends the recording and not the command; the trace
+// ends with a gap that says since when events are missing and how many the kernel counted. Kill -9 loses what is in the rings
+// and in pending blocks: a quarter of a second.
 #pragma once
 
 #include <chrono>
@@ -37,9 +40,10 @@ struct RecordingOptions {
 
 struct Summary {
     bool failed = false;          // said already; the trace ends early
+    std::uint64_t unwritten = 0;  // events that the kernel counted and that did not reach the disk
     std::uint64_t events = 0;     // in the trace
     std::uint64_t generated = 0;  // calls that ended, whatever became of them
-    std::uint64_t lost = 0;
+    std::uint64_t lost = 0;       // by full rings
     std::uint64_t filtered = 0;
     std::uint64_t facts_lost = 0;
     std::uint64_t stored_bytes = 0;  // of the whole folder, sealed

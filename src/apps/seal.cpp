@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include "apps/verbs.h"
@@ -23,6 +25,7 @@ namespace {
 constexpr int kExitFailure = 1;
 // A new file in the folder wakes the sealer; a recorder that is killed makes none, so it looks by itself too.
 constexpr int kLookIntervalMs = 1000;
+constexpr std::chrono::seconds kTryAgainAfter{60};
 // Behind everything that does work for somebody.
 constexpr int kNice = 19;
 constexpr int kIdleIoClass = 3 << 13;
@@ -59,16 +62,48 @@ class FolderWatch {
     base::Fd notify_;
 };
 
+// Returns the state after which it looked.
+Result<trace::TraceState> seal_now(const std::string& path, std::optional<store::Sealer>& sealer) {
+    if (!sealer) {
+        TRY(trace::TraceFolder folder, trace::TraceFolder::open(path));
+        TRY(sealer, store::Sealer::start(std::move(folder)));
+    }
+    return sealer->seal_what_is_there();
+}
+
+bool is_recording(const std::string& path) {
+    Result<trace::TraceFolder> folder = trace::TraceFolder::open(path);
+    if (!folder.ok()) {
+        return false;
+    }
+    const Result<trace::TraceState> state = folder.value().current_state();
+    return state.ok() && state.value() == trace::TraceState::kRecording;
+}
+
+// The disk was full, most likely: it may have room later, and has some when the recorder is gone.
+void wait_for_better_times(const std::string& path, const FolderWatch& watch) {
+    const auto until = std::chrono::steady_clock::now() + kTryAgainAfter;
+    while (is_recording(path) && std::chrono::steady_clock::now() < until) {
+        watch.wait();
+    }
+}
+
 Result<store::SealedSegment> seal_trace(const SealArguments& arguments) {
-    TRY(trace::TraceFolder folder, trace::TraceFolder::open(arguments.trace));
-    TRY(store::Sealer sealer, store::Sealer::start(std::move(folder)));
+    std::optional<store::Sealer> sealer;
     const FolderWatch watch(arguments.trace);
     for (;;) {
-        TRY(const trace::TraceState state, sealer.seal_what_is_there());
-        if (!arguments.follow || state != trace::TraceState::kRecording) {
-            return sealer.totals();
+        const bool may_wait = arguments.follow && is_recording(arguments.trace);
+        const Result<trace::TraceState> state = seal_now(arguments.trace, sealer);
+        if (!state.ok()) {
+            if (!may_wait) {
+                return state.error();
+            }
+            wait_for_better_times(arguments.trace, watch);
+        } else if (!arguments.follow || state.value() != trace::TraceState::kRecording) {
+            return sealer->totals();
+        } else {
+            watch.wait();
         }
-        watch.wait();
     }
 }
 
@@ -78,6 +113,17 @@ int run_seal(const SealArguments& arguments) {
         be_modest();
     }
     const Result<store::SealedSegment> sealed = seal_trace(arguments);
+    if (!sealed.ok() && arguments.follow) {
+        // nothing is lost, and the recorder has its own say
+        log.warn(
+            fmt::format("{}: not all of it is Parquet; it can be read with dyetrace as it is, and "
+                        "`dyetrace seal "
+                        "{}` goes on when the cause is gone: {}",
+                        arguments.trace,
+                        arguments.trace,
+                        sealed.error().text()));
+        return kExitFailure;
+    }
     if (!sealed.ok()) {
         log.fail(sealed.error());
         return kExitFailure;

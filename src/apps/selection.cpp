@@ -54,7 +54,7 @@ void Selection::learn(std::span<const std::byte> facts) {
     }
 }
 
-bool Selection::decide(std::uint32_t cpu, schema::RecordBytes record) {
+void Selection::decide(std::uint32_t cpu, schema::RecordBytes record) {
     const schema::RecordId type = schema::header_of(record).type;
     const bool is_event = type == schema::RecordId::kSyscallEvent ||
                           type == schema::RecordId::kPartEvent ||
@@ -62,7 +62,6 @@ bool Selection::decide(std::uint32_t cpu, schema::RecordBytes record) {
     if (is_event) {
         kept_ = evaluator_.matches(record, static_cast<std::uint16_t>(cpu), dictionary_);
     }
-    return is_event;
 }
 
 }  // namespace dyetrace::apps

@@ -43,8 +43,8 @@ class Selection {
 
     void learn(std::span<const std::byte> facts);
 
-    // Calls keep(span) for every stretch of kept records; returns how many events were left out. What follows an event (the
-    // objects that it touched) shares its fate.
+    // Calls keep(span) for every stretch of kept records; returns how many were left out. What follows an event (the objects
+    // that it touched, which the kernel's books count too) shares its fate.
     template <typename Keep>
     std::uint64_t select(std::uint32_t cpu, std::span<const std::byte> events, Keep&& keep) {
         std::uint64_t left_out = 0;
@@ -55,8 +55,8 @@ class Selection {
                 break;
             }
             const bool was_kept = kept_;
-            const bool is_event = decide(cpu, record);
-            left_out += is_event && !kept_ ? 1 : 0;
+            decide(cpu, record);
+            left_out += kept_ ? 0 : 1;
             if (was_kept && !kept_ && at > begin) {
                 keep(events.subspan(begin, at - begin));
             }
@@ -75,8 +75,8 @@ class Selection {
     const schema::Dictionary& dictionary() const { return dictionary_; }
 
   private:
-    // Sets kept_; true if the record is an event, which has a fate of its own.
-    bool decide(std::uint32_t cpu, schema::RecordBytes record);
+    // Sets kept_, if the record is an event, which has a fate of its own.
+    void decide(std::uint32_t cpu, schema::RecordBytes record);
 
     filter::Evaluator evaluator_;
     schema::Dictionary dictionary_;

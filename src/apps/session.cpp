@@ -50,6 +50,16 @@ Result<Session> Session::start(Targets targets, capture::CaptureOptions options)
     return session;
 }
 
+Result<Session> Session::start_counting(Targets targets) {
+    capture::CaptureOptions options;
+    options.count_only = true;
+    options.event_ring_bytes = capture::kEventRingBytesMin;
+    TRY(Session session, start(std::move(targets), options));
+    TRY(session.attach());
+    TRY(session.release());
+    return session;
+}
+
 Result<void> Session::attach() {
     started_ns_ = base::boot_time_ns();
     if (child_) {

@@ -27,6 +27,9 @@ class Session {
   public:
     static Result<Session> start(Targets targets, capture::CaptureOptions options);
 
+    // For totals only: attached, the command runs, nothing but names comes out of the rings.
+    static Result<Session> start_counting(Targets targets);
+
     Result<void> attach();
     // Lets the command go.
     Result<void> release();

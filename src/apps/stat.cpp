@@ -32,12 +32,7 @@ struct Counts {
 
 Result<Counts> count(const StatArguments& arguments) {
     TRY(Targets targets, arguments.targets.targets());
-    capture::CaptureOptions options;
-    options.count_only = true;
-    options.event_ring_bytes = capture::kEventRingBytesMin;
-    TRY(Session session, Session::start(std::move(targets), options));
-    TRY(session.attach());
-    TRY(session.release());
+    TRY(Session session, Session::start_counting(std::move(targets)));
     while (!session.ended()) {
         session.wait(kWaitMs);
         session.capture().drain([](auto, auto, auto) {});

@@ -63,10 +63,6 @@ Result<Targets> TargetOptions::targets() const {
     return targets;
 }
 
-Result<std::uint64_t> TargetOptions::ring_bytes() const {
-    return parse_bytes(ring);
-}
-
 std::vector<std::pair<std::string, std::string>> TargetOptions::as_given() const {
     std::vector<std::pair<std::string, std::string>> given;
     for (const std::string& word : command) {
@@ -84,18 +80,24 @@ std::vector<std::pair<std::string, std::string>> TargetOptions::as_given() const
     return given;
 }
 
+std::string refuse_pid(const std::string& text) {
+    pid_t process = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, process);
+    const bool is_pid = error == std::errc() && rest == end && process > 0;
+    return is_pid ? "" : fmt::format("'{}' is no process: its number is 1 or more", text);
+}
+
 void add_target_options(CLI::App& verb, TargetOptions& options) {
     verb.add_option("-p,--pid",
                     options.processes,
                     "Watch these processes, all their threads and later children")
         ->delimiter(',')
+        ->check(&refuse_pid)
         ->type_name("PID[,PID]");
     verb.add_flag("-a,--all", options.all, "Watch every process of the system");
     verb.add_option("--duration", options.duration, "Stop after this time: 500ms, 90s, 5m")
         ->type_name("TIME");
-    verb.add_option("--ring", options.ring, "Memory per CPU for events not yet read: 512K, 16M, 1G")
-        ->capture_default_str()
-        ->type_name("SIZE");
     verb.add_option("command", options.command, "Command to run and watch, behind --")
         ->type_name("CMD");
 }

@@ -27,15 +27,16 @@ struct TargetOptions {
     std::vector<int> processes;
     bool all = false;
     std::string duration;
-    std::string ring = "16M";
 
     Result<Targets> targets() const;
-    Result<std::uint64_t> ring_bytes() const;
     // For trace.json.
     std::vector<std::pair<std::string, std::string>> as_given() const;
 };
 
 void add_target_options(CLI::App& verb, TargetOptions& options);
+
+// An empty text if it is the number of a process, else why not.
+std::string refuse_pid(const std::string& text);
 
 // "1500ms", "90s", "5m", "2h"; a number alone is seconds.
 Result<std::chrono::nanoseconds> parse_duration(const std::string& text);

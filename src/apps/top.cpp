@@ -129,12 +129,7 @@ void print_json(const std::vector<TotalRow>& rows, const Names& names, double se
 Result<std::optional<int>> watch(const TopArguments& arguments) {
     TRY(Targets targets, arguments.targets.targets());
     TRY(const std::chrono::nanoseconds interval, parse_duration(arguments.interval));
-    capture::CaptureOptions options;
-    options.count_only = true;
-    options.event_ring_bytes = capture::kEventRingBytesMin;
-    TRY(Session session, Session::start(std::move(targets), options));
-    TRY(session.attach());
-    TRY(session.release());
+    TRY(Session session, Session::start_counting(std::move(targets)));
     Names names;
     std::vector<capture::Total> before;
     std::int64_t printed_ns = session.started_ns();

@@ -8,6 +8,7 @@
 
 #include <bit>
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include "capture/blind_spots.h"
 #include "capture/kernel_filter.h"
 #include "capture/kernel_offer.h"
+#include "capture/load_talk.h"
 #include "capture/ring.h"
 #include "capture/totals.h"
 #include "schema/generated/syscalls.bpf.h"
@@ -33,7 +35,9 @@ using base::ErrorCode;
 constexpr std::uint64_t kRecordBytesMax =
     16384;  // RECORD_BYTES_MAX of src/kernel/maps.h: the slack behind a ring's end
 constexpr std::uint32_t kRecentNames = 1024;  // RECENT_NAMES of src/kernel/maps.h
-constexpr std::uint32_t kTaskWatched = 1;     // enum task_flags of src/kernel/maps.h
+constexpr std::size_t kWarningBytesMax = 512;
+constexpr pid_t kFirstProcess = 1;
+constexpr std::uint32_t kTaskWatched = 1;  // enum task_flags of src/kernel/maps.h
 constexpr std::uint32_t kTaskExcluded = 2;
 constexpr std::uint32_t kTaskSkipsOneExit = 4;
 
@@ -41,8 +45,9 @@ struct SkeletonDeleter {
     void operator()(dyetrace_bpf* skeleton) const { dyetrace_bpf__destroy(skeleton); }
 };
 
-// libbpf's own talk is for developers; the last warning says why a load failed.
+// libbpf's own talk is for developers; the verifier's refusal, or else the last warning, says why a load failed.
 thread_local std::string last_warning;
+thread_local std::string refusal;
 
 int keep_warning(libbpf_print_level level, const char* format, va_list arguments) {
     if (level != LIBBPF_WARN) {
@@ -51,22 +56,36 @@ int keep_warning(libbpf_print_level level, const char* format, va_list arguments
     if (std::getenv("DYETRACE_LIBBPF_LOG") != nullptr) {
         return std::vfprintf(stderr, format, arguments);
     }
-    char text[512];
-    const int length = std::vsnprintf(text, sizeof(text), format, arguments);
-    last_warning.assign(
-        text, static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(sizeof(text)) - 1)));
+    char* text = nullptr;  // the verifier's log may have megabytes
+    const int length = vasprintf(&text, format, arguments);
+    if (length < 0) {
+        return 0;
+    }
+    const std::unique_ptr<char, void (*)(void*)> owner(text, &std::free);
+    const std::string_view warning(text, static_cast<std::size_t>(length));
+    if (std::string refused = verifier_refusal(warning); !refused.empty()) {
+        refusal = std::move(refused);
+    }
+    last_warning = warning.substr(0, std::min(warning.find('\n'), kWarningBytesMax));
     return 0;
 }
 
 Error load_error(int error_number) {
-    if (error_number == EPERM) {  // EACCES is the verifier's
+    if (error_number == EPERM) {
         return Error(ErrorCode::kPermissionDenied,
                      "the kernel refuses BPF to this user: run as root, or give the program "
                      "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
     }
+    if (!refusal.empty()) {  // with EACCES, mostly, which is no question of rights here
+        return Error(ErrorCode::kUnsupported, "this kernel's verifier refuses " + refusal);
+    }
     return Error::from_errno(
         error_number,
         "cannot load the BPF programs; `dyetrace doctor` says what this kernel lacks");
+}
+
+bool is_there(pid_t process) {
+    return process > 0 && (::kill(process, 0) == 0 || errno == EPERM);
 }
 
 Result<base::Mapping> map_array(const bpf_map* map) {
@@ -90,8 +109,8 @@ struct Capture::State {
 
     Result<void> fill_program_tables();
     Result<void> map_rings(const CaptureOptions& options);
-    // 0: every process, all of its threads.
-    Result<void> mark(pid_t process, pid_t thread, std::uint32_t flags);
+    Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
+    Result<void> look_for_hidden_process();
     Result<void> run_iterator(bpf_program* program);
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
     void attach_optional(bpf_program* program, bpf_link** link, const char* name, const char* lack);
@@ -104,6 +123,7 @@ Capture::~Capture() = default;
 
 Result<Capture> Capture::load(const CaptureOptions& asked) {
     libbpf_set_print(keep_warning);
+    refusal.clear();
     CaptureOptions options = asked;
     options.event_ring_bytes =
         std::bit_ceil(std::clamp(options.event_ring_bytes, kEventRingBytesMin, kEventRingBytesMax));
@@ -148,7 +168,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
         const Error failure = load_error(-error);
         return failure.code() == ErrorCode::kPermissionDenied
                    ? failure  // libbpf has nothing to add
-                   : failure.with_context(last_warning.substr(0, last_warning.find('\n')));
+                   : failure.with_context(last_warning);
     }
     TRY(state->fill_program_tables());
     TRY(state->map_rings(options));
@@ -273,6 +293,9 @@ Result<void> Capture::attach() {
              "this kernel lets no iterator sleep; a call that is under way at "
              "the end has no path and no address"});
     }
+    if (skeleton.rodata->watch_all) {
+        TRY(state_->look_for_hidden_process());
+    }
     TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
     TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));
     return {};
@@ -298,28 +321,44 @@ Result<void> Capture::State::run_iterator(bpf_program* program) {
     return {};
 }
 
-Result<void> Capture::State::mark(pid_t process, pid_t thread, std::uint32_t flags) {
-    skeleton->bss->mark_tgid = static_cast<std::uint32_t>(process);
-    skeleton->bss->mark_tid = static_cast<std::uint32_t>(thread);
+Result<void> Capture::State::mark(pid_t process, std::uint32_t flags, bool one_thread) {
+    skeleton->bss->mark_number = static_cast<std::uint32_t>(process);
+    skeleton->bss->mark_one_thread = one_thread;
     skeleton->bss->mark_flags = flags;
     skeleton->bss->marked = 0;
     TRY(run_iterator(skeleton->progs.mark_tasks));
-    if (skeleton->bss->marked == 0) {
-        return Error(ErrorCode::kNotFound,
-                     fmt::format("there is no process {}", std::max(process, thread)));
+    if (skeleton->bss->marked > 0) {
+        return {};
     }
-    return {};
+    if (is_there(process)) {
+        return Error(
+            ErrorCode::kUnsupported,
+            fmt::format("process {} is there, but this kernel keeps it from BPF programs: it "
+                        "cannot be watched",
+                        process));
+    }
+    return Error(ErrorCode::kNotFound, fmt::format("there is no process {}", process));
+}
+
+// Some virtual machines hide their first process.
+Result<void> Capture::State::look_for_hidden_process() {
+    const Result<void> seen = mark(kFirstProcess, 0);
+    if (!seen.ok() && seen.error().code() == ErrorCode::kUnsupported) {
+        sources.push_back(
+            {"process 1", schema::CoverageState::kOff, "this kernel keeps it from BPF programs"});
+        return {};
+    }
+    return seen;
 }
 
 Result<void> Capture::watch(pid_t process) {
-    return state_->skeleton->rodata->follow_children ? state_->mark(process, 0, kTaskWatched)
-                                                     : state_->mark(0, process, kTaskWatched);
+    return state_->mark(process, kTaskWatched, !state_->skeleton->rodata->follow_children);
 }
 Result<void> Capture::watch_held_back(pid_t process) {
-    return state_->mark(process, 0, kTaskWatched | kTaskSkipsOneExit);
+    return state_->mark(process, kTaskWatched | kTaskSkipsOneExit);
 }
 Result<void> Capture::exclude(pid_t process) {
-    return state_->mark(process, 0, kTaskExcluded);
+    return state_->mark(process, kTaskExcluded);
 }
 
 Result<void> Capture::stop() {

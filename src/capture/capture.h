@@ -32,7 +32,8 @@ namespace dyetrace::capture {
 inline constexpr std::uint64_t kEventRingBytesDefault =
     16u << 20;  // per CPU: a third of a second at 250,000 events/s
 inline constexpr std::uint64_t kEventRingBytesMin = 64u << 10;  // four of the largest records
-inline constexpr std::uint64_t kEventRingBytesMax = 1u << 30;
+inline constexpr std::uint64_t kEventRingBytesMax =
+    512u << 20;  // the verifier allows no offset above 1 << 29
 inline constexpr std::uint64_t kFactRingBytes = 4u << 20;  // per CPU: 40,000 announcements
 
 struct CaptureOptions {
@@ -98,6 +99,7 @@ class Capture {
     ~Capture();
 
     Result<void> attach();
+    // A number in this process's pid namespace. kUnsupported: it is there, but this kernel keeps it from BPF programs.
     Result<void> watch(pid_t process);
     // A process that waits in a call of ours before its execve: the rest of that call is not recorded.
     Result<void> watch_held_back(pid_t process);

@@ -250,6 +250,8 @@ CallText::Printer CallText::printer_of(std::string_view type) {
         TypePrinter{"wait_status", &CallText::print_structure},
         TypePrinter{"fd_pair", &CallText::print_structure},
         TypePrinter{"epoll_event", &CallText::print_structure},
+        TypePrinter{"text_list", &CallText::print_texts},
+        TypePrinter{"environment", &CallText::print_environment},
         TypePrinter{"fd_set", &CallText::print_fd_set},
         TypePrinter{"option_in", &CallText::print_option},
         TypePrinter{"option_out", &CallText::print_option},
@@ -364,32 +366,7 @@ bool CallText::print_socket_address(std::string& out, std::size_t index) const {
     return value(index) != 0 && detail_.verbose && address && append_sockaddr(out, *address);
 }
 
-// The arguments of the program that runs now.
-bool CallText::print_arguments_of_program(std::string& out) const {
-    constexpr std::size_t kCommandBytes = 1024;  // COMMAND_BYTES_MAX of src/kernel
-    const schema::Task* task = dictionary_.task(event_.context_id);
-    if (failed() || !has(SyscallEvent::kHasResult) || task == nullptr || !task->command) {
-        return false;
-    }
-    std::string_view rest = *task->command;
-    const bool cut = rest.size() >= kCommandBytes;
-    out.push_back('[');
-    std::size_t shown = 0;
-    for (; !rest.empty() && shown < limits_.items_max; ++shown) {
-        const std::size_t end = std::min(rest.find('\0'), rest.size());
-        out.append(shown > 0 ? ", " : "");
-        append_quoted(out, rest.substr(0, end), limits_.text_max);
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    end_array(out, shown > 0, !rest.empty() || cut);
-    return true;
-}
-
 bool CallText::print_pointer(std::string& out, std::size_t index) const {
-    const bool is_exec = info_.name == "execve" || info_.name == "execveat";
-    if (is_exec && info_.arguments[index].name == "argv" && print_arguments_of_program(out)) {
-        return true;
-    }
     append_address(out, index);
     return true;
 }

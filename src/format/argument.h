@@ -82,8 +82,9 @@ class CallText {
     bool print_timespec(std::string& out, std::size_t index) const;
     bool print_poll_set(std::string& out, std::size_t index) const;
     bool print_epoll_events(std::string& out, std::size_t index) const;
+    bool print_texts(std::string& out, std::size_t index) const;
+    bool print_environment(std::string& out, std::size_t index) const;
     bool print_offset(std::string& out, std::size_t index) const;
-    bool print_arguments_of_program(std::string& out) const;
     bool print_fd_set(std::string& out, std::size_t index) const;
     bool print_option(std::string& out, std::size_t index) const;
     bool print_length_pointer(std::string& out, std::size_t index) const;

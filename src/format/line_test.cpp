@@ -226,6 +226,30 @@ TEST(Line, shows_addresses_of_sockets) {
               "socket(AF_UNIX, SOCK_STREAM, 0)         = 3");
 }
 
+TEST(Line, shows_the_arguments_of_a_program_and_counts_its_environment) {
+    const auto list = [](std::uint64_t count, std::string_view texts) {
+        return bytes_of(count) + std::string(texts);
+    };
+    const auto exec = [&](const std::string& arguments, std::uint64_t variables) {
+        return Call("execve")
+            .path("/x")
+            .arguments({0x7000, 0x7008, 0x7010})
+            .result(0)
+            .structure(1, arguments)
+            .structure(2, list(variables, ""))
+            .line();
+    };
+    using namespace std::literals;
+    EXPECT_EQ(exec(list(3, "x\0\0a\nb\0"sv), 1),
+              R"(execve("/x", ["x", "", "a\nb"], 0x7010 /* 1 var */) = 0)");
+    EXPECT_EQ(exec(list(0, ""), 0), R"(execve("/x", [], 0x7010 /* 0 vars */)   = 0)");
+    EXPECT_EQ(exec(list(5, "x\0y\0"sv), 12),
+              R"(execve("/x", ["x", "y", ...], 0x7010 /* 12 vars */) = 0)");
+    EXPECT_EQ(exec("", 2), R"(execve("/x", 0x7008, 0x7010 /* 2 vars */) = 0)");
+    EXPECT_EQ(Call("execve").path("/x").arguments({0x7000, 0, 0}).result(-2).line(),
+              R"(execve("/x", NULL, NULL)                = -1 ENOENT (No such file or directory))");
+}
+
 TEST(Line, shows_structures_that_came_with_the_event) {
     struct stat stat {};
     stat.st_mode = S_IFREG | 0644;

@@ -77,6 +77,19 @@ bool CallText::print_poll_set(std::string& out, std::size_t index) const {
     return bytes && append_pollfds(out, *bytes, value(index + 1), false, limits_);
 }
 
+bool CallText::print_texts(std::string& out, std::size_t index) const {
+    const auto bytes = attached(Attachment::kStructure, index);
+    return bytes && append_texts(out, *bytes, limits_);
+}
+
+bool CallText::print_environment(std::string& out, std::size_t index) const {
+    append_address(out, index);
+    if (const auto bytes = attached(Attachment::kStructure, index)) {
+        append_variable_count(out, *bytes);
+    }
+    return true;
+}
+
 bool CallText::print_epoll_events(std::string& out, std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
     return bytes && !failed() && append_epoll_events(out, *bytes, moved(), limits_);

@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 
+#include "format/quote.h"
 #include "schema/flags.h"
 
 namespace dyetrace::format {
@@ -387,6 +388,32 @@ bool append_long(std::string& out, std::string_view bytes) {
 
 void end_array(std::string& out, bool after_some, bool before_others) {
     out.append(before_others && after_some ? ", " : "").append(before_others ? "...]" : "]");
+}
+
+bool append_texts(std::string& out, std::string_view bytes, const Limits& limits) {
+    const auto count = read_at<std::uint64_t>(bytes, 0);
+    if (!count) {
+        return false;
+    }
+    std::string_view rest = bytes.substr(sizeof(*count));
+    out.push_back('[');
+    std::uint64_t shown = 0;
+    for (; shown < std::min<std::uint64_t>(*count, limits.items_max) && !rest.empty(); ++shown) {
+        const std::size_t end = std::min(rest.find('\0'), rest.size());
+        out.append(shown > 0 ? ", " : "");
+        append_quoted(out, rest.substr(0, end), limits.text_max);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    end_array(out, shown > 0, shown < *count);
+    return true;
+}
+
+bool append_variable_count(std::string& out, std::string_view bytes) {
+    const auto count = read_at<std::uint64_t>(bytes, 0);
+    if (count) {
+        print(out, " /* {} var{} */", *count, *count == 1 ? "" : "s");
+    }
+    return count.has_value();
 }
 
 bool append_pollfds(std::string& out,

@@ -50,6 +50,9 @@ bool append_wait_status(std::string& out, std::string_view bytes);
 bool append_int_pair(std::string& out, std::string_view bytes);
 bool append_long(std::string& out, std::string_view bytes);  // [12]
 
+// ["ls", "-l"]: a count of 8 bytes, behind it the first strings, each with its NUL. And what strace says of an environment.
+bool append_texts(std::string& out, std::string_view bytes, const Limits& limits);
+bool append_variable_count(std::string& out, std::string_view bytes);
 // [3 7]
 bool append_fd_set(std::string& out, std::string_view bits);
 bool append_rlimit(std::string& out, std::string_view bytes);

@@ -104,6 +104,7 @@ std::string TraceLosses::text() const {
     if (unknown_gaps > 0) {
         text += "; how many more is not known";
     }
+    text += disk_full ? " (the disk was full: the recording ended there)" : "";
     return text + (recorder_died ? " (the recorder died)" : "");
 }
 
@@ -172,15 +173,18 @@ Result<void> Database::count_losses() {
     return query(
         fmt::format(
             "SELECT count(*), least(coalesce(sum(lost) FILTER (lost < {0}), 0), {0})::UBIGINT, "
-            "count(*) FILTER (lost = {0}), count(*) FILTER (reason = {1}) FROM raw_gap",
+            "count(*) FILTER (lost = {0}), count(*) FILTER (reason = {1}), count(*) FILTER (reason "
+            "= {2}) FROM raw_gap",
             unknown,
-            static_cast<unsigned>(schema::GapReason::kRecorderDied)),
+            static_cast<unsigned>(schema::GapReason::kRecorderDied),
+            static_cast<unsigned>(schema::GapReason::kDiskFull)),
         [this](Rows& rows) -> Result<void> {
             TRY(const std::span<const Cell> row, rows.next());
             TRY(parts_->losses.gaps, number_in(row[0]));
             TRY(parts_->losses.lost, number_in(row[1]));
             TRY(parts_->losses.unknown_gaps, number_in(row[2]));
             parts_->losses.recorder_died = row[3].text != "0";
+            parts_->losses.disk_full = row[4].text != "0";
             return {};
         });
 }

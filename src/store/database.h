@@ -33,8 +33,8 @@ namespace dyetrace::store {
 struct DatabaseOptions {
     int threads = 0;           // 0: as many as CPUs
     std::string memory_limit;  // "2GB"; empty: DuckDB's own, 80 % of the machine
-    // Parquet files are compared with their checksums when a trace is opened, up to so many bytes: 0.6 s when they are in
-    // memory. Of files beyond that only the sizes are.
+    // Parquet files are compared with their checksums when a trace is opened, up to so many bytes: less than 2 s when
+    // they are in memory. Of files beyond that only the sizes are.
     std::uint64_t check_bytes_max = std::uint64_t{4} << 30;
 };
 
@@ -44,6 +44,7 @@ struct TraceLosses {
     std::uint64_t lost = 0;          // events, where their number is known
     std::uint64_t unknown_gaps = 0;  // gaps of which nobody knows how many events they cost
     bool recorder_died = false;
+    bool disk_full = false;
 
     // "3 gaps: 120 events lost; how many more is not known (the recorder died)"; empty: nothing is missing.
     std::string text() const;

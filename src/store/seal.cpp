@@ -135,6 +135,11 @@ trace::SealedInfo describe(const trace::SegmentReader& segment,
     return info;
 }
 
+bool is_whole(const std::string& segment_path) {
+    auto segment = trace::SegmentReader::open(segment_path, trace::SegmentEnd::kMayGrow);
+    return segment.ok() && segment.value().verify().ok() && segment.value().lost().empty();
+}
+
 std::uint64_t bytes_in(const std::string& folder) {
     std::uint64_t bytes = 0;
     std::error_code error;
@@ -158,14 +163,17 @@ Result<Sealer> Sealer::start(trace::TraceFolder folder) {
     }
     Sealer sealer(std::move(folder), std::move(lock));
     TRY(sealer.remove_leftovers());
-    TRY(sealer.write_frame());
+    if (Result<void> written = sealer.write_frame(); !written.ok()) {
+        (void)sealer.remove_leftovers();
+        return std::move(written).error();
+    }
     return sealer;
 }
 
 Result<void> Sealer::remove_leftovers() const {
     TRY(const std::vector<std::string> names, base::list_folder(folder_.path()));
     for (const std::string& name : names) {
-        if (name.starts_with("sealing-")) {
+        if (name.starts_with("sealing-") || name.ends_with(".parquet.new")) {
             std::error_code error;
             std::filesystem::remove_all(folder_.path() + "/" + name, error);
         }
@@ -185,7 +193,7 @@ void Sealer::keep_better_copy(const SealedFolder& sealed, std::uint64_t number) 
     const std::string segment = folder_.segment_path(number);
     if (sealed.damages.empty()) {
         ::unlink(segment.c_str());
-    } else if (trace::SegmentReader::open(segment, trace::SegmentEnd::kMayGrow).ok()) {
+    } else if (is_whole(segment)) {
         std::error_code error;
         std::filesystem::rename(sealed.path, sealing_path(folder_, number), error);
         std::filesystem::remove_all(sealing_path(folder_, number), error);
@@ -195,13 +203,13 @@ void Sealer::keep_better_copy(const SealedFolder& sealed, std::uint64_t number) 
 // What readers without dyetrace need from the first moment on: every table, the hosts, the names of
 // calls and flags, and the views over them.
 Result<void> Sealer::write_frame() const {
+    TRY(base::write_file_atomically(folder_.path() + "/views.sql", schema::views_sql()));
     TRY(const Engine engine, Engine::open(kSealingEngine));
     TRY(make_hosts_table(engine, folder_.info().hosts));
     TRY(engine.run(schema::words_sql()));
     TRY(write_frame_table(engine, "_hosts", folder_.path() + "/hosts.parquet"));
     TRY(write_frame_table(engine, "_call_words", folder_.path() + "/syscalls.parquet"));
     TRY(write_frame_table(engine, "_flag_words", folder_.path() + "/flags.parquet"));
-    TRY(base::write_file_atomically(folder_.path() + "/views.sql", schema::views_sql()));
     if (std::filesystem::exists(folder_.sealed_path(0))) {
         return {};
     }
@@ -217,6 +225,14 @@ Result<void> Sealer::write_frame() const {
 }
 
 Result<SealedSegment> Sealer::seal(std::uint64_t number, trace::SegmentEnd end) {
+    Result<SealedSegment> sealed = write_sealed(number, end);
+    if (!sealed.ok()) {
+        (void)remove_leftovers();
+    }
+    return sealed;
+}
+
+Result<SealedSegment> Sealer::write_sealed(std::uint64_t number, trace::SegmentEnd end) {
     TRY(trace::SegmentReader segment,
         trace::SegmentReader::open(folder_.segment_path(number), end));
     TRY(segment.verify());
@@ -262,6 +278,9 @@ Result<trace::TraceState> Sealer::seal_what_is_there() {
         if (is_last && state == trace::TraceState::kRecording) {
             break;
         }
+        if (state == trace::TraceState::kRecording) {
+            TRY(leave_room_to_the_recorder(number));
+        }
         const bool is_cut = is_last && state == trace::TraceState::kDied;
         auto sealed =
             seal(number, is_cut ? trace::SegmentEnd::kRecorderDied : trace::SegmentEnd::kComplete);
@@ -276,6 +295,21 @@ Result<trace::TraceState> Sealer::seal_what_is_there() {
         TRY(folder_.mark_died());
     }
     return state;
+}
+
+// Parquet files are hardly larger than their segment; as much again is for the recorder meanwhile, which a full disk ends.
+Result<void> Sealer::leave_room_to_the_recorder(std::uint64_t number) const {
+    std::error_code error;
+    const std::uint64_t segment = std::filesystem::file_size(folder_.segment_path(number), error);
+    const std::filesystem::space_info disk = std::filesystem::space(folder_.path(), error);
+    if (!error && disk.available < 2 * segment) {
+        return Error(ErrorCode::kLimitReached,
+                     fmt::format("{} bytes are free, Parquet of '{}' may need {}",
+                                 disk.available,
+                                 folder_.segment_path(number),
+                                 segment));
+    }
+    return {};
 }
 
 // The recorder died after its last segment was sealed: the gap gets a number of its own.

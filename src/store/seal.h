@@ -38,7 +38,8 @@ class Sealer {
     // away what an earlier sealer left half-done. kUnavailable if another one works on this trace.
     static Result<Sealer> start(trace::TraceFolder folder);
 
-    // The segment must be complete, or (`end` says so) the last one of a recorder that died.
+    // The segment must be complete, or (`end` says so) the last one of a recorder that died. A segment that cannot be sealed
+    // stays as it was.
     Result<SealedSegment> seal(std::uint64_t number, trace::SegmentEnd end);
 
     // Seals all segments that are complete now. When the recorder is gone that is all of them, and one that died is
@@ -53,7 +54,9 @@ class Sealer {
 
     Result<void> remove_leftovers() const;
     void keep_better_copy(const SealedFolder& sealed, std::uint64_t number) const;
+    Result<SealedSegment> write_sealed(std::uint64_t number, trace::SegmentEnd end);
     Result<void> write_frame() const;
+    Result<void> leave_room_to_the_recorder(std::uint64_t number) const;
     Result<void> seal_death(std::uint64_t last_number);
     Result<void> commit(const std::string& from, std::uint64_t number) const;
 

@@ -16,21 +16,56 @@ class DiskAppendFile : public AppendFile {
   public:
     DiskAppendFile(base::Fd file, std::string path)
         : file_(std::move(file)), path_(std::move(path)) {}
+    DiskAppendFile(const DiskAppendFile&) = delete;
+    DiskAppendFile& operator=(const DiskAppendFile&) = delete;
+    ~DiskAppendFile() override { give_back_room(); }
 
     Result<void> append(std::span<const std::byte> bytes) override {
-        return base::write_all(file_, bytes).with_context(fmt::format("writing '{}'", path_));
+        TRY(keep_room(bytes.size() + kLastWordsBytes));
+        return write(bytes);
     }
 
-    Result<void> truncate(std::uint64_t size) override {
-        if (::ftruncate(file_.get(), static_cast<off_t>(size)) != 0) {
-            return Error::from_errno(errno, fmt::format("shortening '{}'", path_));
+    Result<void> append_last_words(std::span<const std::byte> bytes) override {
+        return write(bytes);
+    }
+
+  private:
+    // Takes the room before the bytes are there, so that a disk that gets full is noticed while there is room to say so.
+    Result<void> keep_room(std::uint64_t bytes) {
+        int done = -1;
+        while (promises_room_ && done != 0) {
+            done = ::fallocate(file_.get(),
+                               FALLOC_FL_KEEP_SIZE,
+                               static_cast<off_t>(size_),
+                               static_cast<off_t>(bytes));
+            if (done != 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) {
+                promises_room_ = false;
+            } else if (done != 0 && errno != EINTR) {
+                return Error::from_errno(errno, fmt::format("writing '{}'", path_));
+            }
         }
         return {};
     }
 
-  private:
+    Result<void> write(std::span<const std::byte> bytes) {
+        Result<void> written = base::write_all(file_, bytes);
+        if (!written.ok()) {
+            give_back_room();
+            return std::move(written).with_context(fmt::format("writing '{}'", path_));
+        }
+        size_ += bytes.size();
+        return {};
+    }
+
+    // What is behind the last whole append().
+    void give_back_room() const {
+        static_cast<void>(::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0);
+    }
+
     base::Fd file_;
     std::string path_;
+    std::uint64_t size_ = 0;
+    bool promises_room_ = true;
 };
 
 }  // namespace

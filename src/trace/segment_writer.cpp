@@ -1,6 +1,7 @@
 #include "trace/segment_writer.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,18 +14,6 @@ namespace {
 
 std::size_t slot_of(std::uint16_t cpu, schema::Stream stream) {
     return std::size_t{cpu} * 2 + static_cast<std::size_t>(stream);
-}
-
-schema::Gap disk_full_gap(std::uint64_t begin_ns, std::uint64_t end_ns) {
-    schema::Gap gap{};
-    gap.header.size = sizeof(gap);
-    gap.header.type = schema::RecordId::kGap;
-    gap.begin_ns = begin_ns;
-    gap.end_ns = end_ns;
-    gap.lost = UINT64_MAX;
-    gap.cpu = UINT32_MAX;
-    gap.reason = static_cast<std::uint8_t>(schema::GapReason::kDiskFull);
-    return gap;
 }
 
 }  // namespace
@@ -92,15 +81,20 @@ Result<void> SegmentWriter::close() {
 
 Result<void> SegmentWriter::begin_segment() {
     ++number_;
-    auto file = options_.create_file(folder_->segment_path(number_));
-    if (!file.ok()) {
-        return fail(std::move(file).error());
+    auto begun = begin_file(false);
+    if (!begun.ok()) {
+        return fail(std::move(begun).error());
     }
-    file_ = std::move(file).value();
-    position_ = 0;
+    ++totals_.segments;
+    return {};
+}
+
+// A file without its header is no segment: it goes again.
+Result<void> SegmentWriter::begin_file(bool last_words) {
+    const std::string path = folder_->segment_path(number_);
+    TRY(file_, options_.create_file(path));
     segment_ = {};
     created_ns_ = options_.clock_ns();
-    last_written_ns_ = created_ns_;
     SegmentHeader header{};
     header.magic = kSegmentMagic;
     header.format_version = kFormatVersion;
@@ -109,11 +103,14 @@ Result<void> SegmentWriter::begin_segment() {
     header.created_ns = created_ns_;
     header.checksum =
         checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(SegmentHeader, checksum)));
-    if (auto written = file_->append(std::as_bytes(std::span(&header, 1))); !written.ok()) {
-        return fail(std::move(written).error());
+    const auto bytes = std::as_bytes(std::span(&header, 1));
+    auto written = last_words ? file_->append_last_words(bytes) : file_->append(bytes);
+    if (!written.ok()) {
+        file_ = nullptr;
+        ::unlink(path.c_str());
+        return written;
     }
     position_ = sizeof(header);
-    ++totals_.segments;
     return {};
 }
 
@@ -226,6 +223,10 @@ Result<void> SegmentWriter::write_records(const Pending& pending) {
     ++totals_.blocks;
     totals_.raw_bytes += pending.bytes.size();
     (pending.stream == schema::Stream::kEvents ? totals_.events : totals_.facts) += summary.count;
+    if (pending.stream == schema::Stream::kEvents) {
+        events_of_.resize(std::max<std::size_t>(events_of_.size(), pending.cpu + 1u));
+        events_of_[pending.cpu] += summary.count;
+    }
     return {};
 }
 
@@ -255,11 +256,13 @@ Result<void> SegmentWriter::write_block(BlockHeader header, std::span<const std:
     header.header_checksum = checksum(
         std::as_bytes(std::span(&header, 1)).first(offsetof(BlockHeader, header_checksum)));
     std::memcpy(block_.data(), &header, sizeof(header));
-    if (auto written = file_->append(std::span(block_).first(size)); !written.ok()) {
+    const auto bytes = std::span<const std::byte>(block_).first(size);
+    if (failure_) {
+        TRY(file_->append_last_words(bytes));
+    } else if (auto written = file_->append(bytes); !written.ok()) {
         return fail(std::move(written).error());
     }
     position_ += size;
-    last_written_ns_ = header.written_ns;
     totals_.stored_bytes += size;
     return {};
 }
@@ -269,29 +272,30 @@ Error SegmentWriter::fail(Error error) {
     if (!failure_) {
         failure_ = std::move(error).with_context(
             fmt::format("recording into '{}' stopped", folder_->path()));
-        if (file_ != nullptr) {
-            write_last_words();
-            file_ = nullptr;
-        }
     }
     return *failure_;
 }
 
-// Best effort: without room for them, readers see a segment that stops behind its last whole block.
-void SegmentWriter::write_last_words() {
-    if (!file_->truncate(position_).ok() || position_ == 0) {
-        return;
+Result<void> SegmentWriter::write_last_words(std::uint16_t cpu, std::span<const std::byte> facts) {
+    CHECK(failure_.has_value(), "nothing has failed");
+    folder_->release_reserve();  // room where none was promised
+    if (file_ == nullptr) {
+        TRY(begin_file(true));
     }
-    folder_->release_reserve();
     Pending last;
-    const schema::Gap gap = disk_full_gap(last_written_ns_, options_.clock_ns());
-    const auto bytes = std::as_bytes(std::span(&gap, 1));
-    last.bytes.assign(bytes.begin(), bytes.end());
-    last.stream = schema::Stream::kFacts;
-    last.summary.add(last.bytes);
-    if (!write_records(last).ok() || !end_segment().ok()) {
-        static_cast<void>(file_->truncate(position_));
+    const std::size_t slot = slot_of(cpu, schema::Stream::kFacts);
+    if (slot < slots_.size() && slots_[slot] != nullptr) {
+        last = std::move(*slots_[slot]);
     }
+    last.cpu = cpu;
+    last.stream = schema::Stream::kFacts;
+    last.bytes.insert(last.bytes.end(), facts.begin(), facts.end());
+    RecordWalk walk(facts);
+    for (schema::RecordBytes record = walk.next(); !record.empty(); record = walk.next()) {
+        last.summary.add(record);
+    }
+    TRY(write_records(last));
+    return end_segment();
 }
 
 }  // namespace dyetrace::trace

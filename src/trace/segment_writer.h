@@ -12,8 +12,10 @@
 // Order: an event may refer to a fact that was appended before it, on any CPU. Every prefix of a segment keeps that:
 // before a block of events is written, all pending facts are.
 //
-// Failure: the block that did not fit is taken back, a gap `disk_full` and the end block are put into the room that the
-// folder keeps in reserve, and the writer is closed: every later call returns the same Error.
+// Failure: the block that did not fit is taken back, and every later call returns the same Error, but for one: the
+// caller puts what it has to say of the failure into room that was kept for it.
+//
+//   TRY(writer.write_last_words(cpu, facts));                                 the gap, the last books; then the segment ends
 //
 // Limits: one thread. Memory is kPendingBlocksMax blocks, made at first use; no allocation per block after that.
 #pragma once
@@ -97,7 +99,16 @@ class SegmentWriter {
     // flush(), then the end of the segment. Calling it again does nothing.
     Result<void> close();
 
+    bool failed() const { return failure_.has_value(); }
+    // After a failure, once: the facts of this CPU that wait still, these behind them, and the end of the segment. Without
+    // that readers see a recorder that died.
+    Result<void> write_last_words(std::uint16_t cpu, std::span<const std::byte> facts);
+
     const SegmentWriterTotals& totals() const { return totals_; }
+    // Records of the stream `events` of this CPU that reached the file.
+    std::uint64_t events_of(std::uint32_t cpu) const {
+        return cpu < events_of_.size() ? events_of_[cpu] : 0;
+    }
 
   private:
     struct Pending {
@@ -110,6 +121,7 @@ class SegmentWriter {
     SegmentWriter(TraceFolder& folder, std::uint16_t host_index, SegmentWriterOptions options);
 
     Result<void> begin_segment();
+    Result<void> begin_file(bool last_words);
     Result<void> end_segment();
     Result<void> rotate_if_due();
     Result<void> add(std::uint16_t cpu, schema::Stream stream, schema::RecordBytes record);
@@ -120,7 +132,6 @@ class SegmentWriter {
     Result<void> write_block(BlockHeader header, std::span<const std::byte> raw);
     void release(Pending& pending);
     Error fail(Error error);
-    void write_last_words();
 
     TraceFolder* folder_;
     std::uint16_t host_index_;
@@ -134,9 +145,9 @@ class SegmentWriter {
     std::uint64_t number_ = 0;    // of the current segment
     std::uint64_t position_ = 0;  // behind its last whole block
     std::uint64_t created_ns_ = 0;
-    std::uint64_t last_written_ns_ = 0;
     SegmentTotals segment_{};
     SegmentWriterTotals totals_;
+    std::vector<std::uint64_t> events_of_;  // by CPU
     std::optional<Error> failure_;
 };
 

@@ -14,9 +14,10 @@ std::uint64_t hand_wound_clock() {
     return now_ns;
 }
 
-// A disk with room for so many bytes; a write that does not fit leaves the part that did, as a real one does.
+// A disk with room for so many bytes, of which so many are kept for last words.
 struct SmallDisk {
     std::size_t room;
+    std::size_t promised;
     std::vector<std::string> files;  // contents
 };
 
@@ -24,18 +25,22 @@ class SmallDiskFile : public AppendFile {
   public:
     SmallDiskFile(SmallDisk& disk, std::size_t index) : disk_(disk), index_(index) {}
     Result<void> append(std::span<const std::byte> bytes) override {
-        const std::size_t fits = std::min(bytes.size(), disk_.room);
-        disk_.files[index_].append(base::text_of(bytes.first(fits)));
-        disk_.room -= fits;
-        return fits == bytes.size() ? Result<void>() : Error::from_errno(ENOSPC, "cannot write");
+        return write(bytes, bytes.size() + disk_.promised);
     }
-    Result<void> truncate(std::uint64_t size) override {
-        disk_.room += disk_.files[index_].size() - size;
-        disk_.files[index_].resize(size);
-        return {};
+    Result<void> append_last_words(std::span<const std::byte> bytes) override {
+        return write(bytes, bytes.size());
     }
 
   private:
+    Result<void> write(std::span<const std::byte> bytes, std::size_t needed) {
+        if (needed > disk_.room) {
+            return Error::from_errno(ENOSPC, "cannot write");
+        }
+        disk_.files[index_].append(base::text_of(bytes));
+        disk_.room -= bytes.size();
+        return {};
+    }
+
     SmallDisk& disk_;
     std::size_t index_;
 };
@@ -116,12 +121,12 @@ TEST(SegmentWriter, keeps_a_record_that_is_larger_than_a_block) {
 }
 
 // At every size of the disk: what the writer counted as written can be read, and nothing else.
-TEST(SegmentWriter, on_a_full_disk_leaves_whole_blocks_and_the_reason) {
+TEST(SegmentWriter, on_a_full_disk_leaves_whole_blocks) {
     SyntheticRecords records;
     const std::vector<std::byte> events = records.events(0, 10);
     for (std::size_t room = 100; room < 4000; room += 37) {
         SegmentFixture trace;
-        SmallDisk disk{room, {}};
+        SmallDisk disk{room, 0, {}};
         SegmentWriter writer = SegmentWriter::create(trace.folder(), 0, on(disk)).value();
         Result<void> done;
         while (done.ok()) {
@@ -136,25 +141,52 @@ TEST(SegmentWriter, on_a_full_disk_leaves_whole_blocks_and_the_reason) {
         const ReadBack back = trace.read(SegmentEnd::kMayGrow).value();
         EXPECT_TRUE(back.lost.empty());
         EXPECT_EQ(back.records, writer.totals().events + writer.totals().facts) << room;
+        EXPECT_EQ(writer.events_of(0), writer.totals().events);
     }
 }
 
-TEST(SegmentWriter, uses_the_reserve_to_say_that_the_disk_was_full) {
+TEST(SegmentWriter, has_room_to_say_that_the_disk_was_full) {
     SyntheticRecords records;
     SegmentFixture trace;
-    SmallDisk disk{2000, {}};
+    SmallDisk disk{2000 + kLastWordsBytes, kLastWordsBytes, {}};
     SegmentWriter writer = SegmentWriter::create(trace.folder(), 0, on(disk)).value();
     EXPECT_FALSE(writer.append(0, Stream::kEvents, records.events(0, 100'000)).ok());
+    EXPECT_TRUE(writer.failed());
+    const std::vector<std::byte> facts = records.facts(0);
+    writer.write_last_words(0, facts).value();
     trace.replace_segment(disk.files[0]);
-    const SegmentReader reader =
-        SegmentReader::open(trace.segment_path(), SegmentEnd::kComplete).value();
-    EXPECT_TRUE(reader.has_end_block());
-    ASSERT_FALSE(reader.blocks().empty());
-    EXPECT_EQ(reader.blocks().back().record_types,
-              record_type_bit(static_cast<std::uint16_t>(schema::RecordId::kGap)));
+    const ReadBack back = trace.read(SegmentEnd::kComplete).value();
+    EXPECT_TRUE(back.lost.empty());
+    EXPECT_EQ(back.bytes.at({0, static_cast<std::uint8_t>(Stream::kFacts)}), facts);
     EXPECT_EQ(
-        base::file_size(base::open_file(trace.path() + "/recording", O_RDONLY).value()).value(),
-        0u);
+        base::file_size(base::open_file(trace.path() + "/recording", O_RDONLY).value()).value(), 0u)
+        << "the reserve is for others now";
+}
+
+// The disk had room for the end of a segment and none for the next one.
+TEST(SegmentWriter, has_last_words_between_two_segments) {
+    SyntheticRecords records;
+    const std::vector<std::byte> events = records.events(0, 10);
+    SegmentWriterOptions options;
+    options.limits.records_max = 10;
+    SegmentFixture trace;
+    int files = 0;
+    options.create_file = [&](const std::string& path) -> Result<std::unique_ptr<AppendFile>> {
+        if (++files == 2) {
+            return Error::from_errno(ENOSPC, "cannot make a file");
+        }
+        return create_append_file(path);
+    };
+    SegmentWriter writer = SegmentWriter::create(trace.folder(), 0, options).value();
+    writer.append(0, Stream::kEvents, events).value();
+    EXPECT_EQ(writer.flush().error().code(), ErrorCode::kLimitReached);
+    const std::vector<std::byte> facts = records.facts(0);
+    writer.write_last_words(0, facts).value();
+    EXPECT_EQ(read_back(trace.folder().segment_path(1), SegmentEnd::kComplete).value().records,
+              10u);
+    const ReadBack last = read_back(trace.folder().segment_path(2), SegmentEnd::kComplete).value();
+    EXPECT_TRUE(last.lost.empty());
+    EXPECT_EQ(last.bytes.at({0, static_cast<std::uint8_t>(Stream::kFacts)}), facts);
 }
 
 }  // namespace

@@ -73,6 +73,9 @@ std::uint64_t own_start_ticks() {
 std::string info_path(const std::string& folder) {
     return folder + "/trace.json";
 }
+std::string finished_path(const std::string& folder) {
+    return folder + "/trace.json.finished";
+}
 std::string recording_path(const std::string& folder) {
     return folder + "/recording";
 }
@@ -95,6 +98,22 @@ Result<bool> recorder_is_gone(const std::string& folder) {
     return Error::from_errno(errno, fmt::format("cannot ask who records '{}'", folder));
 }
 
+// Why trace.json cannot be read, as somebody wants to know it who named the wrong thing.
+Error no_trace(const std::string& path, const Error& error) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0 && errno == ENOENT) {
+        return Error(error.code(), fmt::format("there is no trace '{}'", path));
+    }
+    if (S_ISREG(status.st_mode)) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("'{}' is a file; a trace is a folder", path));
+    }
+    return Error(error.code(),
+                 error.code() == ErrorCode::kNotFound
+                     ? fmt::format("'{}' is no trace: it has no trace.json", path)
+                     : error.text());
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> SegmentList::missing() const {
@@ -113,30 +132,40 @@ std::vector<std::uint64_t> SegmentList::missing() const {
 }
 
 Result<TraceFolder> TraceFolder::create(const std::string& path, TraceInfo info) {
-    if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
+    const bool made = ::mkdir(path.c_str(), 0755) == 0;
+    if (!made && errno != EEXIST) {
         return Error::from_errno(errno, fmt::format("cannot make the trace '{}'", path));
     }
     TRY(const std::vector<std::string> names, base::list_folder(path));
     if (!names.empty()) {
-        return Error(ErrorCode::kAlreadyExists, fmt::format("'{}' is there and not empty", path));
+        return Error(ErrorCode::kAlreadyExists,
+                     fmt::format("'{}' is there and not empty: take another name", path));
     }
     info.state = TraceState::kRecording;
     info.recorder_pid = ::getpid();
     info.recorder_start_ticks = own_start_ticks();
     TraceFolder folder(path, std::move(info));
-    TRY(folder.lock());
-    TRY(folder.write_info());
+    folder.made_ = made;
+    if (Result<void> occupied = folder.occupy(); !occupied.ok()) {
+        folder.discard();
+        return std::move(occupied).error().with_context(
+            fmt::format("cannot make the trace '{}'", path));
+    }
     return folder;
+}
+
+Result<void> TraceFolder::occupy() {
+    TRY(lock());
+    TraceInfo finished = info_;
+    finished.state = TraceState::kFinished;
+    TRY(base::write_file_atomically(finished_path(path_), to_json(finished)));
+    return write_info();
 }
 
 Result<TraceFolder> TraceFolder::open(const std::string& path) {
     auto text = base::read_file(info_path(path), kTraceInfoBytesMax);
     if (!text.ok()) {
-        const ErrorCode code = text.error().code();
-        return Error(code,
-                     code == ErrorCode::kNotFound
-                         ? fmt::format("'{}' is no trace: it has no trace.json", path)
-                         : text.error().text());
+        return no_trace(path, text.error());
     }
     auto info = parse_trace_info(text.value());
     if (!info.ok()) {
@@ -177,16 +206,27 @@ Result<TraceState> TraceFolder::current_state() {
 
 Result<void> TraceFolder::finish() {
     info_.state = TraceState::kFinished;
-    release_reserve();
-    TRY(write_info());
+    TRY(base::rename_file(finished_path(path_), info_path(path_)));
     ::unlink(recording_path(path_).c_str());
     recording_.reset();
     return {};
 }
 
+void TraceFolder::discard() {
+    for (const std::string& path :
+         {segment_path(1), info_path(path_), finished_path(path_), recording_path(path_)}) {
+        ::unlink(path.c_str());
+    }
+    recording_.reset();
+    if (made_) {
+        ::rmdir(path_.c_str());
+    }
+}
+
 Result<void> TraceFolder::mark_died() {
     info_.state = TraceState::kDied;
     TRY(write_info());
+    ::unlink(finished_path(path_).c_str());
     ::unlink(recording_path(path_).c_str());
     return {};
 }
@@ -209,7 +249,8 @@ Result<void> TraceFolder::lock() {
         state = state * 6364136223846793005u + 1442695040888963407u;
         byte = static_cast<std::byte>(state >> 56);
     }
-    return base::write_all(recording_, room);
+    return base::write_all(recording_, room)
+        .with_context(fmt::format("writing '{}'", recording_path(path_)));
 }
 
 Result<void> TraceFolder::write_info() const {

@@ -2,7 +2,8 @@
 //
 //   web1.trace/
 //     trace.json             hosts, options, state                           replaced by rename
-//     recording              locked by the recorder as long as it lives; its bytes are room for last words on a full disk
+//     trace.json.finished    what it will be when the recording has ended: a full disk has room for a rename
+//     recording              locked by the recorder as long as it lives; its bytes are room for what must be written at the end
 //     segment-000007.seg     recorded, not yet in Parquet; the newest grows
 //     sealed-000006/         the Parquet files of segment 6, one per record type that had rows; appears by rename
 //     sealed-000000/         the same without rows, of every record type
@@ -25,8 +26,9 @@
 
 namespace dyetrace::trace {
 
-// Enough for a gap, an end block and trace.json when the disk is full.
-inline constexpr std::size_t kReserveBytes = 64 * 1024;
+// When the disk is full: enough for a gap and an end block where the file system cannot promise room for them, and for the
+// views and empty tables (a quarter of a megabyte) without which others cannot read the trace.
+inline constexpr std::size_t kReserveBytes = 512 * 1024;
 
 // trace.json: 1,024 hosts of a few hundred bytes and the user's options.
 inline constexpr std::size_t kTraceInfoBytesMax = 4 * 1024 * 1024;
@@ -45,7 +47,7 @@ struct SegmentList {
 class TraceFolder {
   public:
     // Makes the folder (or takes an empty one); the caller is its recorder until it finishes or dies. Fills in
-    // info.recorder_*. kAlreadyExists if something is there.
+    // info.recorder_*. kAlreadyExists if something is there. Leaves nothing behind when it fails.
     static Result<TraceFolder> create(const std::string& path, TraceInfo info);
 
     // Reads trace.json; kNotFound if there is none.
@@ -63,8 +65,11 @@ class TraceFolder {
     // The state as it is now: reads trace.json again. kRecording only if the recorder lives.
     Result<TraceState> current_state();
 
-    // The recorder: all segments are closed.
+    // The recorder: all segments are closed. Needs no room on the disk.
     Result<void> finish();
+
+    // The recorder, when nothing was recorded: removes its files, and the folder if create() made it.
+    void discard();
 
     // The sealer: the recorder is gone and its last segment is sealed with a gap.
     Result<void> mark_died();
@@ -76,12 +81,14 @@ class TraceFolder {
     TraceFolder(std::string path, TraceInfo info)
         : path_(std::move(path)), info_(std::move(info)) {}
 
+    Result<void> occupy();
     Result<void> lock();
     Result<void> write_info() const;
 
     std::string path_;
     TraceInfo info_;
     base::Fd recording_;  // the recorder's, locked
+    bool made_ = false;   // by create()
 };
 
 }  // namespace dyetrace::trace

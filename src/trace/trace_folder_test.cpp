@@ -33,6 +33,19 @@ TEST(TraceFolder, does_not_take_a_folder_with_something_in_it) {
               "'" + temporary.path() + "' is no trace: it has no trace.json");
 }
 
+TEST(TraceFolder, can_be_taken_back_and_then_be_made_again) {
+    const auto temporary = base::TemporaryFolder::make().value();
+    const std::string made = temporary.path() + "/made", found = temporary.path() + "/found";
+    std::filesystem::create_directory(found);
+    for (const std::string& path : {made, found, made}) {
+        TraceFolder folder = TraceFolder::create(path, info_of_one_host()).value();
+        ASSERT_TRUE(SegmentWriter::create(folder, 0).ok());
+        folder.discard();
+    }
+    EXPECT_EQ(base::list_folder(temporary.path()).value(), std::vector<std::string>{"found"});
+    EXPECT_TRUE(base::list_folder(found).value().empty());
+}
+
 TEST(TraceFolder, is_recording_while_its_recorder_lives_and_finished_when_it_says_so) {
     const auto temporary = base::TemporaryFolder::make().value();
     TraceFolder recorder = TraceFolder::create(temporary.path() + "/t", info_of_one_host()).value();
@@ -40,7 +53,8 @@ TEST(TraceFolder, is_recording_while_its_recorder_lives_and_finished_when_it_say
     EXPECT_EQ(reader.current_state().value(), TraceState::kRecording);
     recorder.finish().value();
     EXPECT_EQ(reader.current_state().value(), TraceState::kFinished);
-    EXPECT_FALSE(std::filesystem::exists(temporary.path() + "/t/recording"));
+    EXPECT_EQ(base::list_folder(temporary.path() + "/t").value(),
+              std::vector<std::string>{"trace.json"});
 }
 
 TEST(TraceFolder, knows_that_its_recorder_was_killed) {

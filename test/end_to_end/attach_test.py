@@ -2,6 +2,7 @@
 """Attached in mid-run: what was open before is known, so that no event has an unknown descriptor."""
 
 import os
+import subprocess
 import sys
 
 import support
@@ -31,7 +32,7 @@ class AttachTest(support.EndToEndTest):
             running.stdin.close()
             self.assertEqual(running.wait(timeout=support.PATIENCE_S), 0)
         self.assertEqual(trace.number("SELECT count(*) FROM gaps"), 0)
-        unknown = trace.rows("SELECT name, state, error, fd, count(*) AS calls FROM events "
+        unknown = trace.rows("SELECT comm, exe, name, state, error, fd, duration_ns IS NULL AS entry_missed, count(*) AS calls FROM events "
                              "WHERE fd >= 0 AND object_id IS NULL AND error IS DISTINCT FROM 'EBADF' AND state = 'finished' GROUP BY ALL")
         self.assertEqual(unknown, [])
         kinds = trace.rows(f"SELECT DISTINCT object_type FROM events WHERE {mine} AND fd >= 0 AND object_type IS NOT NULL")
@@ -52,6 +53,58 @@ class AttachTest(support.EndToEndTest):
     def test_the_whole_system(self):
         running = self.start_program()
         self.check(running, "-a", "--ring", "128M", end=False)  # whatever else goes on here
+
+    def test_a_number_is_meant_in_the_pid_namespace_of_who_types_it(self):
+        """In a container's own namespace the shell is process 1, and the command of the recorder has a small number too."""
+        script = f"""
+            {support.DYETRACE} record --no-seal -o {self.path("own")} -- true &&
+            {support.DYETRACE} record --no-seal -o {self.path("first")} -p 1 &
+            for i in $(seq 600); do [ ! -e {self.path("first")}/segment-000001.seg ] || : >{self.path("seen")}; sleep 0.05
+                [ ! -e {self.path("end")} ] || exit 0; done"""
+        inside = self.start(["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script], stderr=-1)
+        self.addCleanup(inside.stderr.close)
+        trace = support.Trace(self.path("first"))
+        self.wait_for(lambda: self.listens(trace), "it listens")
+        self.wait_for(lambda: trace.number("SELECT count(*) FROM events WHERE path LIKE '%/seen'") > 0, "the shell is recorded")
+        self.assertEqual(trace.rows("SELECT DISTINCT pid_in_namespace AS pid, comm FROM events WHERE path LIKE '%/seen'"),
+                         [{"pid": 1, "comm": "sh"}])
+        self.assertEqual(support.Trace(self.path("own")).rows("SELECT comm FROM processes"), [{"comm": "true"}])
+        self.file("end")
+        inside.wait(timeout=support.PATIENCE_S)
+
+    def test_who_is_not_there_is_said_and_nothing_is_left_behind(self):
+        gone = self.start(["true"])
+        gone.wait()
+        for number, status, words in ((gone.pid, 1, f"there is no process {gone.pid}"), (0, 2, "'0' is no process"),
+                                      (-5, 2, "'-5' is no process")):
+            done = subprocess.run([support.DYETRACE, "record", "-o", self.path("trace"), "-p", str(number)], capture_output=True,
+                                  text=True, timeout=support.PATIENCE_S)
+            self.assertEqual(done.returncode, status)
+            self.assertIn(words, self.one_line(done.stderr))
+            self.assertFalse(os.path.exists(self.path("trace")), "the next try must not find it in its way")
+
+    def test_a_process_that_is_hidden_from_bpf_is_told_from_one_that_is_not_there(self):
+        """Some virtual machines hide process 1; elsewhere it can be watched."""
+        trace = support.Trace(self.path("trace"))
+        done = subprocess.run([support.DYETRACE, "record", "-o", trace.path, "-p", "1", "--duration", "200ms"], capture_output=True,
+                              text=True, timeout=support.PATIENCE_S)
+        everything = self.record("-a", "--duration", "200ms", name="all")
+        hidden = everything.rows("SELECT state FROM coverage WHERE source = 'process 1'")
+        if done.returncode == 0:
+            self.assertEqual(hidden, [])
+        else:
+            self.assertIn("process 1 is there, but this kernel keeps it from BPF programs", self.one_line(done.stderr))
+            self.assertEqual(hidden, [{"state": "off"}])
+            self.assertIn("process 1", everything.said)
+
+    def test_a_ring_has_a_size_that_the_kernel_takes(self):
+        for size in ("1", "63K", "513M", "100G", "x"):
+            done = subprocess.run([support.DYETRACE, "record", "--ring", size, "-o", self.path("trace"), "--", "true"],
+                                  capture_output=True, text=True, timeout=support.PATIENCE_S)
+            self.assertEqual(done.returncode, 2, size)
+            self.assertIn("size", self.one_line(done.stderr))
+        for size in ("64K", "512M"):
+            self.record("--no-seal", "--ring", size, "--", "true", name=size)
 
 
 if __name__ == "__main__":

@@ -13,33 +13,84 @@ from support import DYETRACE, program
 
 SEED = 7
 DAMAGES = 8  # of each file
-SMALL_DISK_BYTES = 3 << 20
+PARQUET_DAMAGES = 3  # of each of these; src/store/damage_test.cpp has every kind, with what it costs
 
 
 class DiskTest(support.EndToEndTest):
-    def small_disk(self):
+    def small_disk(self, size):
         """A folder on a file system that is soon full."""
         disk = self.path("disk")
         os.mkdir(disk)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK_BYTES}", "tmpfs", disk], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], check=True)
         self.addCleanup(subprocess.run, ["umount", "--lazy", disk], check=False)
         return disk
 
-    def test_a_full_disk_ends_the_recording_and_not_the_command(self):
-        disk, done = self.small_disk(), self.path("done")
+    def record_on(self, disk, calls, *options):
+        done = self.path("done")
         trace = support.Trace(os.path.join(disk, "trace"))
-        command = f"{program('calls')} {self.file('read')} 2 2000000 && touch {done}"
-        recorder = subprocess.run([DYETRACE, "record", "--no-seal", "-o", trace.path, "--", "sh", "-c", command], capture_output=True,
-                                  text=True, timeout=4 * support.PATIENCE_S)
+        command = f"{program('calls')} {self.file('read')} 2 {calls} && touch {done}"
+        recorder = subprocess.run([DYETRACE, "record", "--ring", "256M", *options, "-o", trace.path, "--", "sh", "-c", command],
+                                  capture_output=True, text=True, timeout=4 * support.PATIENCE_S)
         self.assertTrue(os.path.exists(done), "the command went on to its end")
-        self.assertEqual(recorder.returncode, 1, "the command succeeded, the recording did not")
-        errors = [line for line in recorder.stderr.splitlines() if line.startswith("dyetrace: error: ")]
-        self.assertEqual(len(errors), 1, recorder.stderr)
-        self.assertIn("ENOSPC", errors[0])
-        self.assertIn("the command goes on", errors[0])
-        self.assertGreater(trace.number("SELECT count(*) FROM events WHERE name = 'pread64'"), 1000)
-        self.assertEqual(trace.number("SELECT count(*) FROM gaps WHERE reason = 'disk_full'"), 1)
-        self.assertIn("not known", trace.warnings)
+        trace.said, trace.status = recorder.stderr, recorder.returncode
+        return trace
+
+    def check_that_the_books_say_what_the_disk_cost(self, trace):
+        self.assertEqual(trace.status, 1, "the command succeeded, the recording did not")
+        errors = [line for line in trace.said.splitlines() if line.startswith("dyetrace: error: ")]
+        self.assertEqual(len(errors), 1, trace.said)
+        self.assertRegex(errors[0], r"the command goes on; events from \d\d:\d\d:\d\d on are missing: .*segment-000001.seg.*ENOSPC")
+        self.assertNotIn("nothing lost", trace.said)
+        self.assertEqual(trace.info()["state"], "finished")
+        books, stored = trace.books(), trace.number("SELECT count(*) FROM events")
+        self.assertGreater(stored, 1000)
+        self.assertEqual(books["delivered"], stored)
+        self.assertEqual(books["generated"], stored + books["lost"])
+        gaps = trace.rows("SELECT reason, lost, begin_ns, end_ns FROM gaps")
+        self.assertEqual([(gap["reason"], int(gap["lost"])) for gap in gaps], [("disk_full", books["lost"])])
+        self.assertGreater(books["lost"], 0)
+        self.assertIn(f"{books['lost']:,} events lost", trace.said)
+        self.assertIn(f"1 gap: {books['lost']:,} events lost (the disk was full: the recording ended there)", trace.warnings)
+        # what is missing is missing from the gap's begin on: before it the sequences of each CPU have no hole
+        self.assertEqual(trace.number(f"""
+            WITH kept AS (SELECT start_ns + coalesce(duration_ns, 0) AS end_ns, sequence, cpu FROM raw_syscall_event)
+            SELECT count(*) FROM (SELECT max(sequence) + 1 - count(*) AS holes FROM kept WHERE end_ns < {gaps[0]['begin_ns']} GROUP BY cpu)
+            WHERE holes <> 0"""), 0)
+
+    def test_a_full_disk_ends_the_recording_and_not_the_command(self):
+        trace = self.record_on(self.small_disk("3m"), 2_000_000, "--no-seal")
+        self.check_that_the_books_say_what_the_disk_cost(trace)
+
+    def test_a_full_disk_leaves_a_trace_that_others_can_read(self):
+        trace = self.record_on(self.small_disk("2m"), 2_000_000)
+        self.check_that_the_books_say_what_the_disk_cost(trace)
+        names = os.listdir(trace.path)
+        self.assertEqual([name for name in names if name.startswith("sealing-") or ".new" in name], [])
+        self.assertLessEqual({"views.sql", "hosts.parquet", "sealed-000000"}, set(names))
+
+    def test_a_disk_without_room_for_parquet_costs_nothing_else(self):
+        trace = self.record_on(self.small_disk("6m"), 600_000)
+        self.assertEqual(trace.status, 0, trace.said)
+        self.assertIn("nothing lost", trace.said)
+        self.assertEqual(trace.number("SELECT count(*) FROM events WHERE name = 'pread64' AND ends_with(path, '/read')"), 1_200_000)
+        self.assertEqual(trace.number("SELECT count(*) FROM gaps"), 0)
+        self.assertIn(f"`dyetrace seal {trace.path}` goes on when the cause is gone", trace.said)
+        self.assertIn("No space left", trace.said)
+        self.assertEqual([name for name in os.listdir(trace.path) if name.startswith("sealing-")], [])
+        subprocess.run(["mount", "-o", "remount,size=100m", os.path.dirname(trace.path)], check=True)
+        subprocess.run([DYETRACE, "seal", "-q", trace.path], check=True)
+        self.assertEqual([name for name in os.listdir(trace.path) if name.startswith("segment-")], [])
+        self.assertEqual(trace.number("SELECT count(*) FROM events WHERE name = 'pread64' AND ends_with(path, '/read')"), 1_200_000)
+
+    def test_a_disk_that_is_full_already_is_said_in_one_line(self):
+        disk = self.small_disk("256k")
+        done = subprocess.run([DYETRACE, "record", "-o", os.path.join(disk, "trace"), "--", "touch", self.path("ran")],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(os.path.join(disk, "trace"), self.one_line(done.stderr))
+        self.assertIn("ENOSPC", done.stderr)
+        self.assertEqual(os.listdir(disk), [])
+        self.assertFalse(os.path.exists(self.path("ran")), "the command must not run unrecorded")
 
     def test_a_folder_that_cannot_be_written_is_said_in_one_line(self):
         for output in (os.path.join(self.file("no_folder"), "trace"), "/proc/trace", "/nowhere/at/all"):
@@ -112,10 +163,11 @@ class CompanyTest(support.EndToEndTest):
 class DamageTest(support.EndToEndTest):
     """Any byte may be wrong and any file cut: an answer with a warning, or one line; never a crash."""
 
-    def damages(self, path, random_numbers):
+    @staticmethod
+    def damages(path, random_numbers, count):
         with open(path, "rb") as file:
             whole = file.read()
-        for _ in range(DAMAGES):
+        for _ in range(count):
             at = random_numbers.randrange(len(whole))
             yield f"cut at {at}", whole[:at]
             flipped = bytearray(whole)
@@ -141,11 +193,11 @@ class DamageTest(support.EndToEndTest):
         shutil.rmtree(copy)
         return answered
 
-    def check(self, trace, name):
-        """Of 2 * DAMAGES damages of the file, how many leave a trace that answers."""
+    def check(self, trace, name, count=DAMAGES):
+        """Of twice `count` damages of the file, how many leave a trace that answers."""
         random_numbers = random.Random(f"{SEED} {os.path.basename(name)}")
         self.assertTrue(self.ask(trace.path, "whole"))
-        damages = list(self.damages(os.path.join(trace.path, name), random_numbers))
+        damages = list(self.damages(os.path.join(trace.path, name), random_numbers, count))
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             return sum(pool.map(lambda number: self.ask_damaged(trace, name, number, damages[number]), range(len(damages))))
 
@@ -158,7 +210,7 @@ class DamageTest(support.EndToEndTest):
         trace = self.record("--", "sh", "-c", "cat /etc/passwd /etc/hostname; ls -l /etc")
         for name in ("syscall_event.parquet", "handle.parquet", "segment.json"):
             # every damage of a file costs what is in it and no more
-            self.assertEqual(self.check(trace, os.path.join("sealed-000001", name)), 2 * DAMAGES)
+            self.assertEqual(self.check(trace, os.path.join("sealed-000001", name), PARQUET_DAMAGES), 2 * PARQUET_DAMAGES)
 
     def test_a_damaged_file_is_named_and_its_events_are_a_gap(self):
         trace = self.record("--", "sh", "-c", "cat /etc/passwd /etc/hostname; ls -l /etc")

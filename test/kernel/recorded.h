@@ -10,7 +10,7 @@
 // The child is forked, marked while it waits at a gate, let go, and ends with _exit. What child and test tell each other
 // goes through Shared. A nullable column is an optional: absent compares unequal to every value.
 //
-// Limits: one recording at a time; needs root and BPF, else the test is skipped with the reason. A child that runs longer
+// Limits: one recording at a time; needs root, else the test is skipped with the reason, and BPF. A child that runs longer
 // than kChildSecondsMax is killed and the test fails.
 #pragma once
 

@@ -114,7 +114,7 @@ TEST_F(Unfinished, what_is_under_way_at_the_end_tells_its_path_and_its_address) 
         p5 readv pipe unfinished fd=3 #2 pipe [pipefs] pipe:[N] O_RDONLY {"vlen":2}
         p6 splice pipe unfinished fd=3 #2 pipe [pipefs] pipe:[N] O_RDONLY -/100 => #3 ~/lock {"fd_out":10,"len":100,"flags":"0"}
         p7 flock file unfinished fd=10 #3 file ~/lock O_RDWR size=0 {"cmd":"LOCK_EX"}
-        p8 recvfrom network unfinished fd=7 #4 socket [sockfs] socket:[N] O_RDWR -/1 {"size":1,"flags":"0"}
+        p8 recvfrom network unfinished fd=7 #4 socket [sockfs] socket:[N] O_RDWR -/1 - > ~/socket {"size":1,"flags":"0"}
         p9 i386 open file unfinished ~/d/fifo "~/d/fifo" {"flags":"O_RDONLY","mode":"000"}
     )"));
 }

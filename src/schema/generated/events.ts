@@ -120,11 +120,11 @@ export interface Event {
   path2: string | null;
   /** byte of the second object at which it began */
   file_offset2: string | null;
-  /** own end: of the call where it names it (bind, getsockname), else of the socket */
+  /** own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name */
   local_address: string | null;
   /** its port */
   local_port: number | null;
-  /** other end: of the message where it names one, else of the socket */
+  /** other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to */
   remote_address: string | null;
   /** its port */
   remote_port: number | null;

@@ -144,13 +144,13 @@ ends AS (
            any_value(protocol) AS protocol, any_value(local_address) AS local_address, any_value(local_port) AS local_port,
            any_value(remote_address) AS remote_address, any_value(remote_port) AS remote_port,
            nullif(max(connection_id), 0) AS connection_id, any_value(network_namespace) AS network_namespace,
-           any_value(_unix_name(path)) AS unix_path
+           any_value(_unix_name(path)) AS unix_path, any_value(_unix_name(path2)) AS unix_peer_path
     FROM raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
            PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
        h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
-       s.cookie, s.family, s.socket_type, s.protocol, _known_address(s.local_address, s.local_port) AS local_address,
-       nullif(s.local_port, 0) AS local_port, _known_address(s.remote_address, s.remote_port) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
+       s.cookie, s.family, s.socket_type, s.protocol, coalesce(_known_address(s.local_address, s.local_port), s.unix_path) AS local_address,
+       nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
 CREATE OR REPLACE VIEW events AS
@@ -212,9 +212,9 @@ SELECT object_id, cookie, _family_name(family) AS family, _socket_type_name(sock
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
        network_namespace, valid_from_ns
 FROM _handles WHERE family IS NOT NULL;
-CREATE OR REPLACE VIEW event_objects AS
 )dyetrace"
-    R"dyetrace(SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
+    R"dyetrace(CREATE OR REPLACE VIEW event_objects AS
+SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
        nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.events AS poll_events
 FROM raw_event_object e LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;
 CREATE OR REPLACE VIEW gaps AS
@@ -222,8 +222,9 @@ SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, g.end_ns, n
        _gap_reason_name(g.reason) AS reason
 FROM raw_gap g JOIN _hosts o USING (host_index);
 CREATE OR REPLACE VIEW accounting AS
-SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, max(a.generated) AS generated, max(a.filtered) AS filtered,
-       max(a.aggregated) AS aggregated, max(a.delivered) AS delivered, max(a.lost) AS lost, max(a.facts_lost) AS facts_lost
+SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, arg_max(a.generated, a.time_ns) AS generated,
+       arg_max(a.filtered, a.time_ns) AS filtered, arg_max(a.aggregated, a.time_ns) AS aggregated,
+       arg_max(a.delivered, a.time_ns) AS delivered, arg_max(a.lost, a.time_ns) AS lost, arg_max(a.facts_lost, a.time_ns) AS facts_lost
 FROM raw_accounting a JOIN _hosts o USING (host_index) GROUP BY host_index, a.cpu;
 CREATE OR REPLACE VIEW coverage AS
 SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) AS state, v.text AS reason

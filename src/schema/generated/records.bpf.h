@@ -313,8 +313,8 @@ struct accounting_fact {
     __u64 generated; /* calls of watched tasks that ended (and events of other sources) */
     __u64 filtered; /* left out because a condition was not met */
     __u64 aggregated; /* counted in the kernel instead of being written */
-    __u64 delivered; /* written to the ring */
-    __u64 lost; /* not written because the ring was full */
+    __u64 delivered; /* written to the ring, and to the disk */
+    __u64 lost; /* not written because the ring was full, or the disk */
     __u64 facts_lost; /* announcements that failed and are repeated */
     __u32 cpu; /* CPU */
     __u32 reserved; /* 0 */

@@ -432,8 +432,8 @@ struct Accounting {
     std::uint64_t generated;  // calls of watched tasks that ended (and events of other sources)
     std::uint64_t filtered;  // left out because a condition was not met
     std::uint64_t aggregated;  // counted in the kernel instead of being written
-    std::uint64_t delivered;  // written to the ring
-    std::uint64_t lost;  // not written because the ring was full
+    std::uint64_t delivered;  // written to the ring, and to the disk
+    std::uint64_t lost;  // not written because the ring was full, or the disk
     std::uint64_t facts_lost;  // announcements that failed and are repeated
     std::uint32_t cpu;  // CPU
     std::uint32_t reserved;  // 0

@@ -160,13 +160,13 @@ ends AS (
            any_value(protocol) AS protocol, any_value(local_address) AS local_address, any_value(local_port) AS local_port,
            any_value(remote_address) AS remote_address, any_value(remote_port) AS remote_port,
            nullif(max(connection_id), 0) AS connection_id, any_value(network_namespace) AS network_namespace,
-           any_value(_unix_name(path)) AS unix_path
+           any_value(_unix_name(path)) AS unix_path, any_value(_unix_name(path2)) AS unix_peer_path
     FROM raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
            PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
        h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
-       s.cookie, s.family, s.socket_type, s.protocol, _known_address(s.local_address, s.local_port) AS local_address,
-       nullif(s.local_port, 0) AS local_port, _known_address(s.remote_address, s.remote_port) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
+       s.cookie, s.family, s.socket_type, s.protocol, coalesce(_known_address(s.local_address, s.local_port), s.unix_path) AS local_address,
+       nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
 CREATE OR REPLACE VIEW events AS
@@ -206,9 +206,9 @@ LEFT JOIN (SELECT _task_id(host_index, process_start_ns, pid) AS process_id, max
                   arg_max(exit_code, end_ns) AS exit_code FROM raw_thread_end WHERE tid = pid GROUP BY 1) t
        ON t.process_id = c.process_id
 GROUP BY c.process_id;
-CREATE OR REPLACE VIEW threads AS
 )dyetrace"
-    R"dyetrace(SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
+    R"dyetrace(CREATE OR REPLACE VIEW threads AS
+SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
        arg_max(c.comm, c.valid_from_ns) AS comm, any_value(c.thread_start_ns) AS start_ns, any_value(t.end_ns) AS end_ns
 FROM _contexts c JOIN _hosts o USING (host_index)
 LEFT JOIN (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(end_ns) AS end_ns FROM raw_thread_end GROUP BY 1) t
@@ -238,8 +238,9 @@ SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, g.end_ns, n
        _gap_reason_name(g.reason) AS reason
 FROM raw_gap g JOIN _hosts o USING (host_index);
 CREATE OR REPLACE VIEW accounting AS
-SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, max(a.generated) AS generated, max(a.filtered) AS filtered,
-       max(a.aggregated) AS aggregated, max(a.delivered) AS delivered, max(a.lost) AS lost, max(a.facts_lost) AS facts_lost
+SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, arg_max(a.generated, a.time_ns) AS generated,
+       arg_max(a.filtered, a.time_ns) AS filtered, arg_max(a.aggregated, a.time_ns) AS aggregated,
+       arg_max(a.delivered, a.time_ns) AS delivered, arg_max(a.lost, a.time_ns) AS lost, arg_max(a.facts_lost, a.time_ns) AS facts_lost
 FROM raw_accounting a JOIN _hosts o USING (host_index) GROUP BY host_index, a.cpu;
 CREATE OR REPLACE VIEW coverage AS
 SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) AS state, v.text AS reason
@@ -304,9 +305,9 @@ COMMENT ON COLUMN events.bytes IS 'bytes moved';
 COMMENT ON COLUMN events.object2_id IS 'second object: rename, link, sendfile, splice, copy_file_range, dup';
 COMMENT ON COLUMN events.path2 IS 'its name';
 COMMENT ON COLUMN events.file_offset2 IS 'byte of the second object at which it began';
-COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket';
+COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name';
 COMMENT ON COLUMN events.local_port IS 'its port';
-COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket';
+COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to';
 COMMENT ON COLUMN events.remote_port IS 'its port';
 COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
 COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';

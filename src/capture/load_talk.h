@@ -1,0 +1,18 @@
+// What libbpf says while programs are loaded, cut down to what tells people why it failed.
+//
+//   libbpf: prog 'follow_poll': -- BEGIN PROG LOAD LOG --
+//   0: R1=ctx() R10=fp0                                       ──►  BPF program 'follow_poll': R1 unbounded memory access,
+//   R1 unbounded memory access, make sure to bounds check          make sure to bounds check
+//   processed 118 insns (limit 1000000) …
+//   -- END PROG LOAD LOG --
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dyetrace::capture {
+
+// A warning of libbpf's that holds the verifier's log: the program's name and the log's last lines. Empty if it holds none.
+std::string verifier_refusal(std::string_view warning);
+
+}  // namespace dyetrace::capture

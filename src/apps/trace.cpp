@@ -54,6 +54,7 @@ std::string host_name() {
 Targets targets_of(const TraceOptions& options) {
     Targets targets;
     targets.command = options.command;
+    targets.and_children = options.follow;
     targets.processes.assign(options.processes.begin(), options.processes.end());
     return targets;
 }

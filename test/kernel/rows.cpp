@@ -310,8 +310,12 @@ std::string law_of_result(const Event& event, const Columns& columns, const Sysc
 std::string law_of_object(const Event& event, const Columns& columns, const SyscallInfo& call) {
     const bool succeeded = event.finished() && event.result() >= 0;
     const bool makes = succeeded && (call.returns == "fd" || has_argument(call, {"fd_pair"}));
-    if (event.finished() &&
-        columns.has(EventColumn::kFd) != (makes || has_argument(call, {"fd"}))) {
+    const bool has_fd = columns.has(EventColumn::kFd), takes_fd = has_argument(call, {"fd"});
+    // an empty path, or none, is the directory's descriptor itself, unless that is AT_FDCWD
+    const bool may_be_itself = has_argument(call, {"dirfd"}) &&
+                               columns.has(EventColumn::kObjectId) &&
+                               columns.text(EventColumn::kArgumentPath).value_or("").empty();
+    if (event.finished() && (makes || takes_fd ? !has_fd : has_fd && !may_be_itself)) {
         return "fd";
     }
     const bool known = columns.has(EventColumn::kObjectId);

@@ -102,16 +102,19 @@ TEST(Line, shows_the_time_the_thread_and_the_duration) {
         style.wall_offset_ns = 1'000'000'000;
         return call.line(style, known);
     };
-    const std::string behind = "getpid()                                = 4711 <0.000012>";
+    const std::string behind = "getpid()                    = 4711 <0.000012>";
     EXPECT_EQ(shown({}), "[pid  4712] " + behind);
-    EXPECT_EQ(shown({.time = TimeStyle::kClock}), "[pid  4712] 13:53:21 " + behind);
+    EXPECT_EQ(call.line({.result_column = 1}, known), "getpid() = 4711");
+    EXPECT_EQ(shown({.time = TimeStyle::kClock}),
+              "[pid  4712] 13:53:21 getpid()           = 4711 <0.000012>");
     EXPECT_EQ(shown({.time = TimeStyle::kClock, .time_digits = 6}),
-              "[pid  4712] 13:53:21.120381 " + behind);
+              "[pid  4712] 13:53:21.120381 getpid()    = 4711 <0.000012>");
     EXPECT_EQ(shown({.time = TimeStyle::kUnix, .time_digits = 9}),
-              "[pid  4712] 50001.120381000 " + behind);
-    EXPECT_EQ(shown({.relative_digits = 6}), "[pid  4712]      0.000000 " + behind);
+              "[pid  4712] 50001.120381000 getpid()    = 4711 <0.000012>");
+    EXPECT_EQ(shown({.relative_digits = 6}),
+              "[pid  4712]      0.000000 getpid()      = 4711 <0.000012>");
     EXPECT_EQ(shown({.time = TimeStyle::kClock, .relative_digits = 0}),
-              "[pid  4712] 13:53:21 (+     0) " + behind);
+              "[pid  4712] 13:53:21 (+     0) getpid() = 4711 <0.000012>");
     EXPECT_EQ(call.line({.duration_digits = 9, .number = true, .result_column = 1}, known),
               "[  39] getpid() = 4711 <0.000012345>");
 }

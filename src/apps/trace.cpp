@@ -54,6 +54,7 @@ std::string host_name() {
 Targets targets_of(const TraceOptions& options) {
     Targets targets;
     targets.command = options.command;
+    targets.and_children = options.follow;
     targets.processes.assign(options.processes.begin(), options.processes.end());
     return targets;
 }
@@ -221,6 +222,8 @@ void add_trace(CLI::App& app) {
         ->expected(1, kWordsMax);
     verb->footer(
         "Nobody is stopped, so nothing can be changed: -E, -u and -e inject are refused.\n"
+        "Signals are not shown (strace's --- lines), only what ended a thread (+++).\n"
+        "A call is shown when it ends, in one line; one that never did is unfinished.\n"
         "\n"
         "Examples:\n"
         "  dyetrace trace -e file -- ls\n"

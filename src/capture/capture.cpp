@@ -354,6 +354,11 @@ Result<void> Capture::State::look_for_hidden_process() {
 Result<void> Capture::watch(pid_t process) {
     return state_->mark(process, kTaskWatched, !state_->skeleton->rodata->follow_children);
 }
+Result<std::uint32_t> Capture::watched() const {
+    state_->skeleton->bss->marked = 0;
+    TRY(state_->run_iterator(state_->skeleton->progs.count_watched));
+    return state_->skeleton->bss->marked;
+}
 Result<void> Capture::watch_held_back(pid_t process) {
     return state_->mark(process, kTaskWatched | kTaskSkipsOneExit);
 }

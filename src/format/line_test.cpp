@@ -170,6 +170,27 @@ TEST(Line, shows_arguments_raw_and_structures_not_or_whole) {
         "st_atime_nsec=0, st_mtime=0, st_mtime_nsec=0, st_ctime=0, st_ctime_nsec=0}, 0) = 0");
 }
 
+TEST(Line, names_the_directory_that_a_path_starts_from) {
+    const auto known = dictionary();
+    // of the file that was opened the directory is the second object
+    EXPECT_EQ(Call("openat")
+                  .arguments({kAtFdcwd, 0x7000, 0})
+                  .result(3)
+                  .fd(3, 3)
+                  .base2(4)
+                  .path("a/b")
+                  .line(kPaths, known),
+              R"(openat(AT_FDCWD</home>, "a/b", O_RDONLY) = 3</home/a/b>)");
+    // an empty path is the descriptor itself
+    EXPECT_EQ(Call("readlinkat")
+                  .arguments({3, 0x7000, 0x8000, 9})
+                  .result(-22)
+                  .fd(3, 3)
+                  .path("")
+                  .line(kPaths, known),
+              R"(readlinkat(3</home/a/b>, "", 0x8000, 9) = -1 EINVAL (Invalid argument))");
+}
+
 TEST(Line, shows_a_call_that_never_returned) {
     EXPECT_EQ(Call("read").arguments({0, 0x7000, 1024}).unfinished().line(),
               "read(0, 0x7000, 1024 <unfinished ...>)  = ?");

@@ -39,3 +39,18 @@ int mark_tasks(struct bpf_iter__task *context)
 	marked++;
 	return 0;
 }
+
+/* Watched threads that are not on their way out: `marked`. */
+SEC("iter/task")
+int count_watched(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct task_state *state;
+
+	if (!task || task->flags & PF_EXITING)
+		return 0;
+	state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (state && state->flags & TASK_WATCHED && !(state->flags & TASK_EXCLUDED))
+		marked++;
+	return 0;
+}

@@ -111,9 +111,9 @@ class TraceTest(support.EndToEndTest):
         expected, seen = self.run_both(*words, status=status)
         return self.assert_same(lines_of(expected, change), lines_of(seen, change), words)
 
-    def same_by_task(self, *words):
+    def same_by_task(self, *words, status=0):
         """Each task's lines, tasks in the order in which they began."""
-        prefixes = self.run_both("-ff", *words)
+        prefixes = self.run_both("-ff", *words, status=status)
         files = [sorted(glob.glob(glob.escape(prefix) + ".*"), key=lambda path: int(path.rsplit(".", 1)[1])) for prefix in prefixes]
         self.assertEqual(len(files[0]), len(files[1]), "as many tasks")
         return [self.assert_same(lines_of(expected), lines_of(seen), words) for expected, seen in zip(*files)]
@@ -128,6 +128,10 @@ class TraceTest(support.EndToEndTest):
         counts = self.same_by_task("sh", "-c", "sleep 0.1 & wait")
         self.assertEqual(len(counts), 2)
         self.assertGreater(min(counts), 10)
+
+    def test_a_child_that_outlives_the_command(self):
+        counts = self.same_by_task("sh", "-c", "sleep 0.5 & exit 3", status=3)
+        self.assertEqual(len(counts), 2)
 
     def test_sqlite3(self):
         # -s 0: what it writes holds random numbers

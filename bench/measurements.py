@@ -138,7 +138,8 @@ def stored(trace, said, rounds, median):
         output_of([DYETRACE, "seal", "--quiet", copy])
         after = os.times()
         seconds.append(after.children_user + after.children_system - before.children_user - before.children_system)
-        parquet = folder_bytes(copy) - os.path.getsize(os.path.join(copy, "views.sql"))
+        constant = sum(os.path.getsize(os.path.join(copy, name)) for name in ("views.sql", "syscalls.parquet", "flags.parquet"))
+        parquet = folder_bytes(copy) - constant
         shutil.rmtree(copy)
     shutil.rmtree(trace)
     return [f"{said.events:,}", f"{said.lost:,}", f"{segments / said.events:.1f}", f"{parquet / said.events:.1f}",

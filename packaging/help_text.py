@@ -29,6 +29,7 @@ class Entry:
     """A verb, a positional or an option: what stands left of RIGHT and what stands right of it."""
     left: str
     text: str
+    stands_for: "Entry | None" = None  # `CALLS alone is --trace=CALLS`
 
     @property
     def names(self):
@@ -44,7 +45,9 @@ class Entry:
         """`table, csv, json (an object per line)` is a list of words; `500ms, 90s` and `Folder of the trace` are not."""
         plain = re.sub(r"\([^)]*\)", "", self.text).split(": ")[-1]
         words = [word.strip() for word in plain.split(",")]
-        return words if len(words) > 1 and all(re.fullmatch(r"[a-z]+", word) for word in words) else re.findall(r"%[a-z]+", self.text)
+        if len(words) > 1 and all(re.fullmatch(r"[a-z]+", word) for word in words):
+            return words
+        return re.findall(r"%[a-z]+", self.text) or (self.stands_for.choices if self.stands_for else [])
 
 
 @dataclasses.dataclass
@@ -76,6 +79,10 @@ def parse(text):
     for lines in paragraphs[1:]:
         if lines[0] == "Options:":
             help_.options = _entries(lines[1:])
+            by_name = {name: entry for entry in help_.options for name in entry.names}
+            for entry in help_.options:
+                if found := re.search(r" alone is (--[\w-]+)=", entry.text):
+                    entry.stands_for = by_name[found[1]]
         elif lines[0] == "Verbs:":
             help_.verbs = _entries(lines[1:])
         elif lines[0] == "Examples:":

@@ -20,6 +20,7 @@ namespace dyetrace::apps {
 class CallSet {
   public:
     static CallSet all();
+    static CallSet none() { return {}; }
     // kInvalidArgument with the word that is not known.
     static base::Result<CallSet> parse(std::string_view list);
 

@@ -66,7 +66,12 @@ std::string in_our_words(const CLI::ParseError& error) {
     const std::string text = error.what();
     const std::size_t colon = text.find(": ");
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && colon != std::string::npos) {
-        return fmt::format("'{}' is not known", text.substr(colon + 2));
+        std::string words = text.substr(colon + 2);
+        words.erase(0, words.starts_with("-- ") ? 3 : 0);  // it counts what begins the command
+        return fmt::format("'{}' is not known", words);
+    }
+    if (text == "trace is required") {
+        return "say which TRACE";
     }
     return text;
 }

@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
         "Examples:\n"
         "  dyetrace record -o trace -- git status\n"
         "  dyetrace report trace\n"
-        "  dyetrace sql trace \"SELECT name, count(*) FROM events GROUP BY 1\"\n"
+        "  dyetrace sql trace \"SELECT name, count(*) FROM events GROUP BY 1\"\n\n"
         "`dyetrace VERB --help` and `man dyetrace-VERB` say more.");
     if (argc <= 1) {
         std::fputs(app.help().c_str(), stdout);

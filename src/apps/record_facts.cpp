@@ -75,4 +75,13 @@ Result<void> FactWriter::write_gap(std::uint32_t cpu,
     return write(fact);
 }
 
+Result<void> FactWriter::write_namespace_name(std::uint32_t inode, std::string_view name) {
+    attach(schema::Attachment::kText, name);
+    schema::NamespaceName fact{};
+    fact.time_ns = static_cast<std::uint64_t>(base::boot_time_ns());
+    fact.network_namespace = inode;
+    fact.attachments = static_cast<std::uint16_t>(attachments_.size());
+    return write(fact);
+}
+
 }  // namespace dyetrace::apps

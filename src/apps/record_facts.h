@@ -28,6 +28,8 @@ class FactWriter {
                            std::uint64_t lost,
                            schema::GapReason reason);
 
+    Result<void> write_namespace_name(std::uint32_t inode, std::string_view name);
+
   private:
     template <typename Record>
     Result<void> write(Record& record);

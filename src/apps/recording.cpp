@@ -13,6 +13,7 @@
 #include <ctime>
 
 #include "apps/background.h"
+#include "apps/namespace_names.h"
 #include "apps/record_facts.h"
 #include "apps/selection.h"
 #include "apps/session.h"
@@ -91,6 +92,7 @@ struct Recording::State {
     std::optional<Selection> selection = std::nullopt;  // nothing: everything is kept
     std::vector<std::uint64_t> left_out = {};           // by the selection, per CPU
     std::optional<FactWriter> facts = std::nullopt;
+    std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
     pid_t sealer = -1;
     std::int64_t flushed_ns = 0;
     std::int64_t kept_until_ns = 0;  // what ended before is in the trace
@@ -111,6 +113,7 @@ struct Recording::State {
     std::uint64_t unwritten(std::uint32_t cpu) const;
     std::uint64_t unwritten() const;
     void write_losses();
+    void write_names(bool now);
     void flush();
     void tick();
     Result<void> finish();
@@ -130,6 +133,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     capture::CaptureOptions listen;
     TRY(trace::Host host, trace::this_host());
     const std::string host_name = host.name;
+    const std::uint32_t own_namespace = host.network_namespace;
     host.node_by = options.node_by;
     listen.event_ring_bytes = options.ring_bytes;
     listen.predicate = options.where;
@@ -155,6 +159,9 @@ Result<Recording> Recording::start(RecordingOptions options) {
     });
     state->lost_before.resize(cpus);
     state->left_out.resize(cpus);
+    if (state->options.node_by == "netns") {
+        state->namespaces.emplace(own_namespace);
+    }
     if (!state->options.where.selects_all()) {
         state->selection.emplace(state->options.where, host_name);
     }
@@ -195,6 +202,7 @@ std::uint64_t Recording::State::drain() {
             take(cpu, stream, records);
         });
     drained_ns = now;
+    write_names(false);
     return bytes;
 }
 
@@ -202,6 +210,9 @@ void Recording::State::take(std::uint32_t cpu,
                             schema::Stream stream,
                             std::span<const std::byte> records) {
     if (!selection || stream == schema::Stream::kFacts) {
+        if (namespaces && stream == schema::Stream::kFacts) {
+            namespaces->learn(records);
+        }
         if (selection) {
             selection->learn(records);
         }
@@ -261,8 +272,17 @@ void Recording::State::write_losses() {
     }
 }
 
+void Recording::State::write_names(bool now) {
+    if (namespaces && !failure) {
+        note(namespaces->look(now, [this](std::uint32_t inode, std::string_view name) {
+            return facts->write_namespace_name(inode, name);
+        }));
+    }
+}
+
 void Recording::State::tick() {
     ticked_ns = base::boot_time_ns();
+    write_names(true);
     note(facts->write_clocks());
     for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
         note(facts->write_books(cpu, books(cpu)));

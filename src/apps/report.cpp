@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/damages.h"
 #include "apps/report_sql.h"
 #include "apps/report_text.h"
 #include "apps/verbs.h"
@@ -42,6 +43,7 @@ Result<void> take_rows(store::Rows& rows, const ReportQuestion& question, Report
 
 Result<Report> read_report(const std::string& path) {
     TRY(const std::unique_ptr<store::Database> database, store::Database::open(path, {}));
+    say_damages(*database, base::Log::to_stderr());
     Report report;
     report.trace = path;
     report.recording = database->state() == trace::TraceState::kRecording;

@@ -23,6 +23,7 @@ SELECT coalesce(p.process, '?') AS process, e.process_id, e.thread_id, e.comm, e
                  CASE WHEN e.local_port < e.remote_port AND e.local_port < 32768 THEN 'clients of :' || e.local_port
                       WHEN contains(e.remote_address, ':') THEN '[' || e.remote_address || ']:' || e.remote_port
                       ELSE e.remote_address || ':' || e.remote_port END
+            WHEN e.object_type = 'socket' AND starts_with(e.path, 'socket:[') THEN coalesce(e.remote_address, e.path)
             WHEN e.name = 'sync' THEN 'all file systems'
             ELSE coalesce(e.path, '?') END AS target
 FROM events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
@@ -89,8 +90,9 @@ constexpr const char* kThreads = R"sql(
 SELECT any_value(comm) || '[' || any_value(tid) || ']', max(start_ns + duration_ns) - min(start_ns), sum(on_cpu_ns),
        sum(duration_ns - on_cpu_ns) FILTER (WHERE class IN ('file', 'metadata', 'block')),
        sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'network'), sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'pipe'),
-       sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'wait'),
-       sum(duration_ns - on_cpu_ns) FILTER (WHERE class NOT IN ('file', 'metadata', 'block', 'network', 'pipe', 'wait'))
+       sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'wait' OR name IN ('wait4', 'waitid', 'waitpid', 'vfork')),
+       sum(duration_ns - on_cpu_ns) FILTER (WHERE class NOT IN ('file', 'metadata', 'block', 'network', 'pipe', 'wait')
+                                            AND name NOT IN ('wait4', 'waitid', 'waitpid', 'vfork'))
 FROM _report_calls WHERE thread_id IS NOT NULL GROUP BY thread_id
 ORDER BY sum(duration_ns - on_cpu_ns) DESC, thread_id LIMIT 8)sql";
 

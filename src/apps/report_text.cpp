@@ -50,7 +50,8 @@ std::string losses_words(const Report& report) {
     if (report.gaps.empty()) {
         return "nothing lost";
     }
-    std::string words = plural(lost, "event") + " lost";
+    std::string words = lost == 0 && unknown == 0 ? "no event lost, but facts about some"
+                                                  : plural(lost, "event") + " lost";
     return unknown == 0
                ? words
                : words + fmt::format(", and more in {} of unknown size", plural(unknown, "gap"));
@@ -103,28 +104,28 @@ void add_titled(Page& page, std::string_view title, const Table& table) {
     }
 }
 
-// The median gives way to the names where the terminal is narrow.
-constexpr std::size_t kWidthOfMedian = 100;
+// The percentiles give way to the names where the terminal is narrow.
+constexpr std::size_t kWidthOfPercentiles = 100;
 
 std::vector<std::string> activity_cells(const Activity& a,
                                         const std::string& process,
-                                        bool median) {
+                                        bool percentiles) {
     std::vector<std::string> cells{process,
                                    a.verb,
                                    a.target,
                                    with_separators(a.calls),
                                    bytes_or_dash(a.bytes),
                                    time_or_dash(a.times.total_ns)};
-    if (median) {
+    if (percentiles) {
         cells.push_back(time_or_dash(a.times.p50_ns));
+        cells.push_back(time_or_dash(a.times.p99_ns));
     }
-    cells.push_back(time_or_dash(a.times.p99_ns));
     cells.push_back(time_or_dash(a.times.max_ns));
     return cells;
 }
 
 // The processes that took most time, each with what it did, the process's name once.
-void add_activities(Page& page, const Report& report, bool median) {
+void add_activities(Page& page, const Report& report, bool percentiles) {
     std::vector<format::TableColumn> columns{{"what happened", Align::kLeft, Fit::kCutsEnd},
                                              {"", Align::kLeft},
                                              {"", Align::kLeft, Fit::kCutsMiddle},
@@ -132,7 +133,7 @@ void add_activities(Page& page, const Report& report, bool median) {
                                              {"bytes", Align::kRight},
                                              {"time", Align::kRight}};
     for (const char* title : {"p50", "p99", "max"}) {
-        if (median || std::string_view(title) != "p50") {
+        if (percentiles || std::string_view(title) == "max") {
             columns.push_back({title, Align::kRight});
         }
     }
@@ -148,7 +149,7 @@ void add_activities(Page& page, const Report& report, bool median) {
         std::size_t rows = 0;
         for (const Activity& activity : report.activities) {
             if (activity.process == process && rows < kRowsPerProcess) {
-                table.add(activity_cells(activity, rows++ == 0 ? process : "", median));
+                table.add(activity_cells(activity, rows++ == 0 ? process : "", percentiles));
             }
         }
     }
@@ -249,6 +250,16 @@ void add_threads(Page& page, const Report& report) {
     add_titled(page, "time blocked inside calls", table);
 }
 
+void add_sources(Page& page,
+                 std::string_view words,
+                 const std::set<std::string>& sources,
+                 std::size_t width) {
+    if (!sources.empty()) {
+        const std::string text = fmt::format("· {}{}", words, fmt::join(sources, ", "));
+        page.line(base::wrapped(format::make_harmless(text), width - kIndent, kFindingIndent));
+    }
+}
+
 void add_missing(Page& page, const Report& report, std::size_t width) {
     if (report.gaps.empty() && report.not_covered.empty()) {
         return;
@@ -258,7 +269,8 @@ void add_missing(Page& page, const Report& report, std::size_t width) {
     for (const GapRow& gap : report.gaps) {
         const std::string lost = gap.unknown == gap.gaps
                                      ? std::string("an unknown number of events")
-                                     : plural(gap.lost, "event");
+                                 : gap.lost == 0 ? std::string("facts about events")
+                                                 : plural(gap.lost, "event");
         page.line(format::make_harmless(fmt::format("· {}: {} lost in {} of {} ({})",
                                                     gap.host,
                                                     lost,
@@ -266,10 +278,11 @@ void add_missing(Page& page, const Report& report, std::size_t width) {
                                                     duration_text(gap.total_ns),
                                                     gap.reason)));
     }
-    std::set<std::string> unseen;
+    std::set<std::string> unseen;  // the same for every recording: by name only
+    std::set<std::string> in_part;
     for (const CoverageRow& row : report.not_covered) {
-        if (row.state != "refused") {  // the same for every recording: by name only
-            unseen.insert(row.source);
+        if (row.state != "refused") {
+            (row.state == "off" ? unseen : in_part).insert(row.source);
             continue;
         }
         page.line(format::make_harmless(fmt::format("· {}: {} {}{}{}",
@@ -279,11 +292,10 @@ void add_missing(Page& page, const Report& report, std::size_t width) {
                                                     row.reason.empty() ? "" : ": ",
                                                     row.reason)));
     }
-    if (!unseen.empty()) {
-        page.line(base::wrapped(format::make_harmless(fmt::format("· not seen, or in part: {}",
-                                                                  fmt::join(unseen, ", "))),
-                                width - kIndent,
-                                kFindingIndent));
+    add_sources(page, "not seen: ", unseen, width);
+    add_sources(page, "seen in part: ", in_part, width);
+    if (!report.not_covered.empty()) {
+        page.line("· the table `coverage` says why, and `dyetrace doctor` what helps");
     }
 }
 
@@ -296,7 +308,7 @@ std::string report_text(const Report& report, const ReportStyle& style) {
     if (report.overview.calls == 0) {
         page.line("no call was recorded; `dyetrace doctor` says what this machine allows");
     }
-    add_activities(page, report, style.width >= kWidthOfMedian);
+    add_activities(page, report, style.width >= kWidthOfPercentiles);
     add_findings(page, report, style.width);
     add_targets(page, "files with most bytes", report.files);
     add_targets(page, "connections with most bytes", report.sockets);

@@ -7,7 +7,11 @@ namespace dyetrace::apps {
 Result<filter::Predicate> SelectionOptions::predicate() const {
     filter::ShortForms forms;
     forms.comms = comms;
-    forms.paths = paths;
+    for (const std::string& path : paths) {
+        for (std::string& meaning : filter::path_meanings(path)) {
+            forms.paths.push_back(std::move(meaning));
+        }
+    }
     forms.ports = ports;
     forms.errors = errors;
     forms.where = where;

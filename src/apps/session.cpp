@@ -2,10 +2,10 @@
 
 #include <poll.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 
 #include "base/clock.h"
@@ -25,8 +25,14 @@ base::Fd take_signals() {
     return base::Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-bool is_alive(pid_t process) {
-    return kill(process, 0) == 0 || errno == EPERM;
+// Readable once the process has ended, waited for or not; unlike its number it never means another one.
+base::Fd process_descriptor(pid_t process) {
+    return base::Fd(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+}
+
+bool is_alive(const base::Fd& process) {
+    pollfd end{process.get(), POLLIN, 0};
+    return process.valid() && poll(&end, 1, 0) == 0;
 }
 
 }  // namespace
@@ -63,6 +69,7 @@ Result<void> Session::attach() {
     TRY(capture_.attach());
     for (const pid_t process : targets_.processes) {
         TRY(capture_.watch(process));
+        processes_.push_back(process_descriptor(process));
     }
     return {};
 }
@@ -78,8 +85,7 @@ bool Session::ended() {
     if (targets_.duration && base::boot_time_ns() - started_ns_ >= targets_.duration->count()) {
         return true;
     }
-    const auto& processes = targets_.processes;
-    return !processes.empty() && std::none_of(processes.begin(), processes.end(), is_alive);
+    return !processes_.empty() && std::none_of(processes_.begin(), processes_.end(), is_alive);
 }
 
 void Session::take_signal(int number, bool from_terminal) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "apps/child.h"
 #include "apps/targets.h"
@@ -52,6 +53,7 @@ class Session {
     Targets targets_;
     capture::Capture capture_;
     std::optional<Child> child_;
+    std::vector<base::Fd> processes_;  // the ones that were named
     base::Fd signals_;
     std::int64_t started_ns_ = 0;
     int interrupts_ = 0;

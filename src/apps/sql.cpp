@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "apps/damages.h"
 #include "apps/sql_prompt.h"
 #include "apps/verbs.h"
 #include "base/fd.h"
@@ -96,6 +97,7 @@ class SqlSession {
 
     // What the answers leave out, once per look at the trace.
     void tell_losses() const {
+        say_damages(*database_, log_);
         if (const std::string losses = database_->losses().text(); !losses.empty()) {
             log_.warn(fmt::format("the trace has {}; the table `gaps` says where", losses));
         }
@@ -178,8 +180,11 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
     return SqlSession(arguments, log, std::move(database), std::move(file));
 }
 
-int run_sql(const SqlArguments& arguments) {
+int run_sql(SqlArguments arguments) {
     const base::Log log = base::Log::to_stderr();
+    if (arguments.statement.starts_with('.')) {  // what a prompt knows, a shell may say, too
+        arguments.statement = sql_of_command(arguments.statement).value_or(";");
+    }
     Result<SqlSession> session = start(arguments, log);
     if (!session.ok()) {
         log.fail(session.error());
@@ -233,6 +238,8 @@ void add_sql(CLI::App& app, int& exit_status) {
         "Examples:\n"
         "  dyetrace sql trace \"SELECT path, sum(bytes) FROM events GROUP BY 1 ORDER BY 2\"\n"
         "  dyetrace sql trace \"SELECT * FROM events WHERE error = 'ENOENT'\" --format json\n"
+        "  dyetrace sql trace .tables\n"
+        "  dyetrace sql trace \".schema events\"\n"
         "  dyetrace sql trace < questions.sql");
     verb->callback([arguments, &exit_status] { exit_status = run_sql(*arguments); });
 }

@@ -165,21 +165,23 @@ bool is_complete_statement(const std::string& text) {
 }
 
 std::optional<std::string> sql_of_command(const std::string& line) {
-    const std::string command = trimmed(line);
+    std::string command = trimmed(line);
+    while (command.ends_with(';')) {  // people type it behind everything
+        command = trimmed(command.substr(0, command.size() - 1));
+    }
     if (command == ".quit" || command == ".exit") {
         return std::nullopt;
     }
     if (command == ".tables") {
-        return "SELECT view_name AS \"table\", comment FROM duckdb_views() WHERE NOT internal AND "
-               "NOT starts_with(view_name, 'raw_') "
-               "AND NOT starts_with(view_name, '_') ORDER BY 1;";
+        return "SELECT \"table\", comment FROM _comments WHERE \"column\" IS NULL ORDER BY 1;";
     }
     if (command.starts_with(".schema ")) {
         std::string table = trimmed(command.substr(8));
         table.erase(std::remove(table.begin(), table.end(), '\''), table.end());
-        return "SELECT column_name AS \"column\", data_type AS type, comment FROM duckdb_columns() "
-               "WHERE table_name = '" +
-               table + "' ORDER BY column_index;";
+        return "SELECT c.column_name AS \"column\", c.data_type AS type, m.comment FROM "
+               "duckdb_columns() c LEFT JOIN _comments m ON m.\"table\" = c.table_name AND "
+               "m.\"column\" = c.column_name WHERE c.table_name = '" +
+               table + "' ORDER BY c.column_index;";
     }
     return "SELECT '.tables  .schema TABLE  .quit' AS commands;";
 }

@@ -1,24 +1,26 @@
 // dyetrace trace: system calls as they happen, as strace shows them, without stopping anybody.
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/help_formatter.h"
 #include "apps/json_event.h"
 #include "apps/session.h"
 #include "apps/trace_options.h"
 #include "apps/trace_output.h"
+#include "apps/trace_sink.h"
 #include "apps/verbs.h"
-#include "base/fd.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "filter/short_forms.h"
 #include "format/colour.h"
 
 namespace dyetrace::apps {
@@ -48,45 +50,6 @@ std::string host_name() {
     return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
 }
 
-// Where the lines go: the file of -o, stdout for JSON, else stderr, so that the command's own output stays what it was.
-class Sink {
-  public:
-    static Result<Sink> open(const TraceOptions& options) {
-        Sink sink;
-        sink.fd_ = options.form == TraceForm::kJson ? STDOUT_FILENO : STDERR_FILENO;
-        if (!options.output.empty()) {
-            sink.file_ = base::Fd(
-                ::open(options.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-            if (sink.file_.get() < 0) {
-                return base::Error::from_errno(errno,
-                                               fmt::format("cannot write to '{}'", options.output));
-            }
-            sink.fd_ = sink.file_.get();
-        }
-        return sink;
-    }
-
-    int fd() const { return fd_; }
-    bool failed() const { return error_ != 0; }
-
-    // After a failure (a closed pipe) nothing more is written.
-    void write(std::string_view text) {
-        while (!text.empty() && error_ == 0) {
-            const ssize_t written = ::write(fd_, text.data(), text.size());
-            if (written > 0) {
-                text.remove_prefix(static_cast<std::size_t>(written));
-            } else if (errno != EINTR) {
-                error_ = errno;
-            }
-        }
-    }
-
-  private:
-    base::Fd file_;
-    int fd_ = -1;
-    int error_ = 0;
-};
-
 Targets targets_of(const TraceOptions& options) {
     Targets targets;
     targets.command = options.command;
@@ -95,14 +58,16 @@ Targets targets_of(const TraceOptions& options) {
 }
 
 EventPrinter printer_of(const TraceOptions& options,
-                        const Sink& sink,
+                        const format::CallDetails& details,
+                        const TraceSink& sink,
                         const schema::Dictionary& dictionary) {
     if (options.form == TraceForm::kJson) {
         return json_printer({host_name(), wall_offset_ns()}, dictionary);
     }
     format::LineStyle style = options.style;
     style.colour = format::wants_colour(options.colour, sink.fd());
-    style.pid = options.follow;
+    style.details = &details;
+    style.pid = options.follow && !options.separately;
     style.pid_bare = !options.output.empty();
     style.wall_offset_ns = wall_offset_ns();
     style.zone_offset_seconds = zone_offset_seconds();
@@ -120,18 +85,35 @@ void say_losses(const capture::Capture& capture, const base::Log& log) {
     }
 }
 
+void say_notes(const TraceOptions& options, const base::Log& log) {
+    for (const std::string& note : options.notes) {
+        log.warn(note);
+    }
+    const std::size_t wanted = options.style.limits.text_max;
+    if (wanted >= kPreviewBytesMax) {
+        log.warn(fmt::format("-s {}: of each buffer at most {} bytes are seen",
+                             base::with_separators(wanted),
+                             base::with_separators(kPreviewBytesMax - 1)));
+    }
+}
+
 Result<std::optional<int>> trace(const TraceOptions& options, const base::Log& log) {
-    TRY(Sink sink, Sink::open(options));
+    // the command's own output stays what it was
+    TRY(TraceSink sink,
+        TraceSink::open({options.output, options.append, options.separately},
+                        options.form == TraceForm::kJson ? STDOUT_FILENO : STDERR_FILENO));
     capture::CaptureOptions listen;
     listen.follow_children = options.follow;
     listen.preview_bytes = static_cast<std::uint32_t>(
         std::clamp<std::size_t>(options.style.limits.text_max + 1, 1, kPreviewBytesMax));
     TRY(Session session, Session::start(targets_of(options), listen));
+    std::signal(SIGPIPE, SIG_IGN);  // after the command got its own
     schema::Dictionary dictionary;
-    TraceOutput output(
-        options, dictionary, printer_of(options, sink, dictionary), [&](std::string_view text) {
-            sink.write(text);
-        });
+    const OptionDetails details(options);
+    TraceOutput output(options,
+                       dictionary,
+                       printer_of(options, details, sink, dictionary),
+                       [&](std::uint32_t tid, std::string_view text) { sink.write(tid, text); });
     const auto drain = [&] {
         const std::uint64_t bytes = session.capture().drain(
             [&](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
@@ -149,10 +131,14 @@ Result<std::optional<int>> trace(const TraceOptions& options, const base::Log& l
     }
     TRY(session.end());
     drain();
+    output.finish();
     if (options.form == TraceForm::kSummary || options.form == TraceForm::kLinesAndSummary) {
-        sink.write(output.summary());
+        sink.write(0, output.summary());
     }
     say_losses(session.capture(), log);
+    if (sink.error()) {
+        log.fail(*sink.error());
+    }
     return session.command_status();
 }
 
@@ -167,11 +153,23 @@ void describe(CLI::App& verb, const TraceOption& option) {
         names += fmt::format("{}--{}", names.empty() ? "" : ",", option.name);
     }
     const std::string help(option.help);
-    if (option.value.empty()) {
+    if (option.value.empty() || option.value.front() == '[') {
         verb.add_flag(names, help);
     } else {
         verb.add_option(names, take_nothing(), help)->type_name(std::string(option.value));
     }
+}
+
+// A path as it was typed may be an argument of a call; events name files by their absolute paths.
+void resolve_paths(std::vector<std::string>& paths) {
+    std::vector<std::string> resolved;
+    for (const std::string& path : paths) {
+        resolved.push_back(path);
+        for (std::string& meaning : filter::path_meanings(path)) {
+            resolved.push_back(std::move(meaning));
+        }
+    }
+    paths = std::move(resolved);
 }
 
 std::string help_text() {
@@ -185,19 +183,22 @@ std::string help_text() {
 
 int run_trace(const std::vector<std::string>& words) {
     const base::Log log = base::Log::to_stderr();
-    const Result<TraceOptions> options = parse_trace_options(words);
-    if (!options.ok()) {
-        log.fail(options.error());
+    Result<TraceOptions> parsed = parse_trace_options(words);
+    if (!parsed.ok()) {
+        log.fail(parsed.error());
         return kExitUsage;
     }
-    if (options.value().help) {
+    TraceOptions options = std::move(parsed).value();
+    if (options.help) {
         std::fputs(help_text().c_str(), stdout);
         return 0;
     }
-    const Result<std::optional<int>> status = trace(options.value(), log);
+    say_notes(options, log);
+    resolve_paths(options.paths);
+    const Result<std::optional<int>> status = trace(options, log);
     if (!status.ok()) {
         log.fail(status.error());
-        return status_of_failed_start(options.value().command);
+        return status_of_failed_start(options.command);
     }
     return status.value() ? pass_on(*status.value()) : 0;
 }
@@ -206,8 +207,8 @@ void add_trace(CLI::App& app) {
     CLI::App* verb =
         app.add_subcommand("trace", "Show system calls as they happen, as strace does");
     for (const TraceOption& option : trace_options()) {
-        if (option.name == "help") {
-            continue;  // every verb has it
+        if (option.name == "help" || option.help.empty()) {
+            continue;  // every verb has the one; the others are refused
         }
         describe(*verb, option);
     }
@@ -216,7 +217,6 @@ void add_trace(CLI::App& app) {
         ->expected(1, kWordsMax);
     verb->footer(
         "Nobody is stopped, so nothing can be changed: -E, -u and -e inject are refused.\n"
-        "Options of strace that need no answer here (-q -v -w) are taken.\n"
         "\n"
         "Examples:\n"
         "  dyetrace trace -e file -- ls\n"

@@ -2,19 +2,21 @@
 //
 //   TRY(TraceOptions options, parse_trace_options({"-f", "-e", "%file", "-yy", "--", "ls", "-l"}));
 //
-// Pure: looks at no file, process or terminal. Options of strace that make no sense here (it does not stop anybody) are
-// taken and do nothing; those that would change the traced program (inject, fault, -E, -u) are refused.
+// Pure: looks at no file, process or terminal. No word is taken without effect: what would change the traced program
+// (inject, fault, -E, -u) or cannot be told without stopping it is refused, and an option that another one makes void is
+// said in `notes`.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apps/call_set.h"
 #include "base/result.h"
+#include "format/call_summary.h"
 #include "format/colour.h"
 #include "format/line.h"
 
@@ -34,18 +36,30 @@ enum class TraceForm : std::uint8_t {
     kLinesAndSummary  // -C
 };
 
+using SignalSet = std::bitset<65>;  // by number; 0 is none
+
 struct TraceOptions {
     std::vector<std::string> command;     // or
     std::vector<std::int32_t> processes;  // -p
-    bool follow = false;                  // -f
+    bool follow = false;                  // -f: other threads and children too
     CallSet calls = CallSet::all();       // -e trace=
     StatusSet statuses;
     std::vector<std::string> paths;  // -P, each a path or a glob; empty: all
-    std::string output;              // -o; empty: stderr, as strace
+    std::string output;       // -o; empty: stderr, as strace; |COMMAND or !COMMAND: into that
+    bool append = false;      // -A
+    bool separately = false;  // -ff: a file per thread
     TraceForm form = TraceForm::kLines;
-    format::LineStyle style;  // -t -T -y -s; pid, colour and offsets are the caller's
+    format::LineStyle style;  // -t -T -y -s …; pid, colour and offsets are the caller's
+    format::CallOrder summary_order = format::CallOrder::kTime;  // -S
+    bool wall_clock = false;                                     // -w: -c counts waiting too
+    bool ends = true;                                            // +++ lines; off with -qq
+    SignalSet signals = SignalSet().set();                       // --- lines
+    CallSet raw = CallSet::none();                               // -e raw=
+    CallSet abbreviated = CallSet::all();                        // -e abbrev=, -v
+    CallSet verbose = CallSet::all();                            // -e verbose=
     format::ColourMode colour = format::ColourMode::kAuto;
     bool help = false;
+    std::vector<std::string> notes;  // what was asked for in vain
 };
 
 // kInvalidArgument says which word and what is possible.
@@ -53,13 +67,14 @@ base::Result<TraceOptions> parse_trace_options(const std::vector<std::string>& w
 
 // An option as --help shows it.
 struct TraceOption {
-    char letter;             // 0: it has none
-    std::string_view name;   // without --; empty: it has none
-    std::string_view value;  // empty: it takes none
-    std::string_view help;
+    char letter;            // 0: it has none
+    std::string_view name;  // without --; empty: it has none
+    std::string_view
+        value;  // empty: it takes none; "[=WHAT]": the name may have one, the letter has none
+    std::string_view help;  // empty: of strace, refused
 };
 
-// What parse_trace_options knows, but for those of strace that have no effect.
-std::span<const TraceOption> trace_options();
+// All that parse_trace_options knows, those that it refuses too.
+std::vector<TraceOption> trace_options();
 
 }  // namespace dyetrace::apps

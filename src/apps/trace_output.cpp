@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -28,9 +29,19 @@ bool has_failed(const SyscallEvent& event) {
     return has(event, SyscallEvent::kHasResult) && event.result < 0 && event.result >= -4095;
 }
 
+// What -c adds up: time on a CPU, as strace, or with -w all of it.
+std::uint64_t counted_ns(const SyscallEvent& event, const TraceOptions& options) {
+    if (!has(event, SyscallEvent::kHasDuration)) {
+        return 0;
+    }
+    const std::uint64_t waited =
+        options.wall_clock ? 0 : std::min<std::uint64_t>(event.off_cpu_ns, event.duration_ns);
+    return event.duration_ns - waited;
+}
+
+// The absolute name, without . and .. as far as the text tells.
 std::string joined(std::string_view base, std::string_view path) {
-    std::string whole(base == "/" ? "" : base);
-    return whole.append("/").append(path);
+    return (std::filesystem::path(base) / path).lexically_normal().string();
 }
 
 }  // namespace
@@ -87,7 +98,7 @@ bool TraceSelector::shows(const SyscallEvent& event) const {
 TraceOutput::TraceOutput(const TraceOptions& options,
                          schema::Dictionary& dictionary,
                          EventPrinter printer,
-                         std::function<void(std::string_view)> write)
+                         Write write)
     : options_(options),
       dictionary_(dictionary),
       selector_(options, dictionary),
@@ -100,15 +111,20 @@ void TraceOutput::take(std::uint32_t cpu,
     for (schema::RecordBytes record = schema::first_record(records); !record.empty();
          record = schema::first_record(records)) {
         records = records.subspan(record.size());
-        if (stream == schema::Stream::kFacts) {
+        if (const auto* end = schema::as<schema::ThreadEnd>(record)) {
+            if (options_.ends && (options_.form == TraceForm::kLines ||
+                                  options_.form == TraceForm::kLinesAndSummary)) {
+                ends_.push_back(*end);
+            }
+        } else if (stream == schema::Stream::kFacts) {
             dictionary_.add(record);
         } else if (const auto* event = schema::as<SyscallEvent>(record)) {
-            keep(cpu, *event);
+            take_call(cpu, *event);
         }
     }
 }
 
-void TraceOutput::keep(std::uint32_t cpu, const SyscallEvent& event) {
+void TraceOutput::take_call(std::uint32_t cpu, const SyscallEvent& event) {
     if (!selector_.shows(event)) {
         hidden_ += 1;
         return;
@@ -116,17 +132,24 @@ void TraceOutput::keep(std::uint32_t cpu, const SyscallEvent& event) {
     shown_ += 1;
     if (options_.form == TraceForm::kSummary || options_.form == TraceForm::kLinesAndSummary) {
         const auto* info = schema::find_syscall(static_cast<schema::Abi>(event.abi), event.syscall);
-        summary_.add(info != nullptr ? info->name : "?",
-                     has_failed(event),
-                     has(event, SyscallEvent::kHasDuration) ? event.duration_ns : 0);
+        summary_.add(
+            info != nullptr ? info->name : "?", has_failed(event), counted_ns(event, options_));
         if (options_.form == TraceForm::kSummary) {
             return;
         }
     }
+    const schema::Task* task = dictionary_.task(event.context_id);
+    keep(end_of(event), task != nullptr ? task->tid : 0, cpu, event.header);
+}
+
+void TraceOutput::keep(std::uint64_t end_ns,
+                       std::uint32_t tid,
+                       std::uint32_t cpu,
+                       const schema::RecordHeader& header) {
     const std::size_t at = words_.size();
-    words_.resize(at + event.header.size / 8);
-    std::memcpy(words_.data() + at, &event, event.header.size);
-    waiting_.push_back({end_of(event), cpu, at, event.header.size});
+    words_.resize(at + header.size / 8);
+    std::memcpy(words_.data() + at, &header, header.size);
+    waiting_.push_back({end_ns, options_.separately ? tid : 0, cpu, at, header.size});
 }
 
 void TraceOutput::flush() {
@@ -134,15 +157,33 @@ void TraceOutput::flush() {
         return a.end_ns < b.end_ns;
     });
     for (const Waiting& event : waiting_) {
-        printer_(
-            text_, event.cpu, std::as_bytes(std::span(words_)).subspan(event.at * 8, event.bytes));
+        printer_(texts_[event.tid],
+                 event.cpu,
+                 std::as_bytes(std::span(words_)).subspan(event.at * 8, event.bytes));
     }
-    if (!text_.empty()) {
-        write_(text_);
+    for (const auto& [tid, text] : texts_) {
+        if (!text.empty()) {
+            write_(tid, text);
+        }
     }
-    text_.clear();
+    texts_.clear();
     words_.clear();
     waiting_.clear();
+    for (const schema::ThreadEnd& end : ends_) {
+        keep(end.end_ns, end.tid, 0, end.header);
+    }
+    ends_.clear();
+}
+
+void TraceOutput::finish() {
+    flush();
+    flush();  // the ends that waited
+}
+
+format::CallDetail OptionDetails::of(const schema::SyscallInfo& call) const {
+    return {.raw = options_.raw.has(call.abi, call.number),
+            .whole = !options_.abbreviated.has(call.abi, call.number),
+            .verbose = options_.verbose.has(call.abi, call.number)};
 }
 
 EventPrinter line_printer(const format::LineStyle& style, const schema::Dictionary& dictionary) {

@@ -3,12 +3,14 @@
 //   capture ──take()──► facts ► dictionary
 //                       events ► chosen ► batch ──flush()──► by their end ► lines ► write
 //
-// Records of one batch (one drain of all rings) are put in order; between batches the order is that of the drains. One
-// thread. Memory: one batch, at most what the rings hold.
+// Records of one batch (one drain of all rings) are put in order; between batches the order is that of the drains. That a
+// thread ended is a fact, and facts are drained before the events that were written earlier: it waits for one more batch.
+// One thread. Memory: two batches, at most what the rings hold.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,42 +49,64 @@ using EventPrinter =
 
 class TraceOutput {
   public:
-    // `printer` makes the text of an event with its line end; `write` gets whole lines. `options` and `dictionary` must outlive it.
+    // Gets whole lines, and the thread that they are about; 0 unless threads are separate.
+    using Write = std::function<void(std::uint32_t tid, std::string_view lines)>;
+
+    // `printer` makes the text of an event with its line end. `options` and `dictionary` must outlive it.
     TraceOutput(const TraceOptions& options,
                 schema::Dictionary& dictionary,
                 EventPrinter printer,
-                std::function<void(std::string_view)> write);
+                Write write);
 
     // Records one after the other, as capture hands them out; what is no record ends them.
     void take(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records);
     // The end of a drain.
     void flush();
+    // The end of the last one.
+    void finish();
 
     // The table of -c and -C.
-    std::string summary() const { return summary_.text(); }
+    std::string summary() const { return summary_.text(options_.summary_order); }
     std::uint64_t shown() const { return shown_; }
     std::uint64_t hidden() const { return hidden_; }
 
   private:
     struct Waiting {
         std::uint64_t end_ns;
+        std::uint32_t tid;
         std::uint32_t cpu;
         std::size_t at;  // in words_
         std::size_t bytes;
     };
-    void keep(std::uint32_t cpu, const schema::SyscallEvent& event);
+    void take_call(std::uint32_t cpu, const schema::SyscallEvent& event);
+    void keep(std::uint64_t end_ns,
+              std::uint32_t tid,
+              std::uint32_t cpu,
+              const schema::RecordHeader& header);
 
     const TraceOptions& options_;
     schema::Dictionary& dictionary_;
     TraceSelector selector_;
     EventPrinter printer_;
-    std::function<void(std::string_view)> write_;
+    Write write_;
     std::vector<std::uint64_t> words_;
     std::vector<Waiting> waiting_;
-    std::string text_;
+    std::vector<schema::ThreadEnd> ends_;  // of this batch, shown with the next
+    std::map<std::uint32_t, std::string> texts_;
     format::CallSummary summary_;
     std::uint64_t shown_ = 0;
     std::uint64_t hidden_ = 0;
+};
+
+// -e raw=, abbrev=, verbose=.
+class OptionDetails : public format::CallDetails {
+  public:
+    // Borrowed.
+    explicit OptionDetails(const TraceOptions& options) : options_(options) {}
+    format::CallDetail of(const schema::SyscallInfo& call) const override;
+
+  private:
+    const TraceOptions& options_;
 };
 
 // One line per event, coloured and with the thread in front as `style` says.

@@ -1,5 +1,8 @@
 #include "capture/blind_spots.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace dyetrace::capture {
 namespace {
 
@@ -22,19 +25,41 @@ constexpr BlindSpot kBlindSpots[] = {
      "calls are seen, but not where in the stream their bytes are: each subflow numbers its own"},
     {"epoll",
      CoverageState::kPartial,
-     "what was added to a set before the recording is not named when it becomes ready"},
+     "what was added to a set before the recording, with another word than its descriptor (a "
+     "pointer), is not named "
+     "when it becomes ready"},
     {"seccomp",
      CoverageState::kPartial,
      "a call that it denies has no start and no duration, one that it kills for has no end"},
-    {"socketcall, ipc",
+    {"ipc",
      CoverageState::kPartial,
-     "these two of 32-bit programs are named, but not what they were asked to do"},
+     "this call of 32-bit programs is seen with the name of what it does (SEMOP, SHMAT), but not "
+     "on which object"},
 };
+
+constexpr BlindSpot kX32 = {"x32",
+                            CoverageState::kPartial,
+                            "calls that have a number of their own there (readv, ioctl, execve) "
+                            "are seen with name and result only"};
+
+// Few kernels do; for the others it is nothing to miss.
+bool kernel_has_x32() {
+#if defined(__x86_64__)
+    constexpr long kMark = 0x40000000;  // __X32_SYSCALL_BIT
+    return syscall(kMark | SYS_getpid) == getpid();
+#else
+    return false;
+#endif
+}
 
 }  // namespace
 
-std::span<const BlindSpot> blind_spots() {
-    return kBlindSpots;
+std::vector<BlindSpot> blind_spots() {
+    std::vector<BlindSpot> spots(std::begin(kBlindSpots), std::end(kBlindSpots));
+    if (kernel_has_x32()) {
+        spots.push_back(kX32);
+    }
+    return spots;
 }
 
 }  // namespace dyetrace::capture

@@ -1,8 +1,8 @@
 // What no program here sees yet, or sees only in part: a line each for the table `coverage` and for `dyetrace doctor`.
 #pragma once
 
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include "schema/record_info.h"
 
@@ -14,6 +14,7 @@ struct BlindSpot {
     std::string_view reason;      // what is therefore missing
 };
 
-std::span<const BlindSpot> blind_spots();
+// Those that this kernel can have.
+std::vector<BlindSpot> blind_spots();
 
 }  // namespace dyetrace::capture

@@ -109,7 +109,8 @@ struct Capture::State {
 
     Result<void> fill_program_tables();
     Result<void> map_rings(const CaptureOptions& options);
-    Result<void> mark(pid_t process, std::uint32_t flags);
+    // A process with all of its threads, or one thread.
+    Result<void> mark(pid_t number, bool one_thread, std::uint32_t flags);
     Result<void> look_for_hidden_process();
     Result<void> run_iterator(bpf_program* program);
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
@@ -147,6 +148,10 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     const KernelOffer offer = KernelOffer::find();
     skeleton.rodata->find_by_vpid = offer.task_from_vpid;
     skeleton.rodata->find_by_pid = offer.task_from_pid;
+    skeleton.rodata->read_other_tasks = offer.copy_from_user_task;
+    if (offer.copy_from_user_task) {
+        bpf_program__set_flags(skeleton.progs.finish_calls, BPF_F_SLEEPABLE);
+    }
     bpf_program__set_autoload(skeleton.progs.stream_sent, offer.tcp_sendmsg_locked);
     bpf_program__set_autoload(skeleton.progs.stream_read, offer.tcp_rcv_space_adjust);
 #if defined(__x86_64__)
@@ -285,6 +290,13 @@ Result<void> Capture::attach() {
     if (skeleton.rodata->watch_all) {
         TRY(state_->look_for_hidden_process());
     }
+    if (!skeleton.rodata->read_other_tasks) {
+        state_->sources.push_back(
+            {"unfinished calls",
+             schema::CoverageState::kPartial,
+             "this kernel lets no iterator sleep; a call that is under way at "
+             "the end has no path and no address"});
+    }
     TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
     TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));
     return {};
@@ -310,27 +322,28 @@ Result<void> Capture::State::run_iterator(bpf_program* program) {
     return {};
 }
 
-Result<void> Capture::State::mark(pid_t process, std::uint32_t flags) {
-    skeleton->bss->mark_tgid = static_cast<std::uint32_t>(process);
+Result<void> Capture::State::mark(pid_t number, bool one_thread, std::uint32_t flags) {
+    skeleton->bss->mark_number = static_cast<std::uint32_t>(number);
+    skeleton->bss->mark_one_thread = one_thread;
     skeleton->bss->mark_flags = flags;
     skeleton->bss->marked = 0;
     TRY(run_iterator(skeleton->progs.mark_tasks));
     if (skeleton->bss->marked > 0) {
         return {};
     }
-    if (is_there(process)) {
+    if (is_there(number)) {
         return Error(
             ErrorCode::kUnsupported,
             fmt::format("process {} is there, but this kernel keeps it from BPF programs: it "
                         "cannot be watched",
-                        process));
+                        number));
     }
-    return Error(ErrorCode::kNotFound, fmt::format("there is no process {}", process));
+    return Error(ErrorCode::kNotFound, fmt::format("there is no process {}", number));
 }
 
 // Some virtual machines hide their first process.
 Result<void> Capture::State::look_for_hidden_process() {
-    const Result<void> seen = mark(kFirstProcess, 0);
+    const Result<void> seen = mark(kFirstProcess, false, 0);
     if (!seen.ok() && seen.error().code() == ErrorCode::kUnsupported) {
         sources.push_back(
             {"process 1", schema::CoverageState::kOff, "this kernel keeps it from BPF programs"});
@@ -340,13 +353,13 @@ Result<void> Capture::State::look_for_hidden_process() {
 }
 
 Result<void> Capture::watch(pid_t process) {
-    return state_->mark(process, kTaskWatched);
+    return state_->mark(process, !state_->skeleton->rodata->follow_children, kTaskWatched);
 }
 Result<void> Capture::watch_held_back(pid_t process) {
-    return state_->mark(process, kTaskWatched | kTaskSkipsOneExit);
+    return state_->mark(process, false, kTaskWatched | kTaskSkipsOneExit);
 }
 Result<void> Capture::exclude(pid_t process) {
-    return state_->mark(process, kTaskExcluded);
+    return state_->mark(process, false, kTaskExcluded);
 }
 
 Result<void> Capture::stop() {

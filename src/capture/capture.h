@@ -38,7 +38,8 @@ inline constexpr std::uint64_t kFactRingBytes = 4u << 20;  // per CPU: 40,000 an
 
 struct CaptureOptions {
     bool watch_all = false;  // every task, else those given to watch()
-    bool follow_children = true;
+    bool follow_children =
+        true;  // and all threads; else a watched process is one thread, by its tid
     std::uint32_t preview_bytes = 0;   // show so much of each buffer, and structures; 0: neither
     filter::Predicate predicate = {};  // what certainly is not selected is dropped in the kernel
     std::string host = {};             // as the predicate's column of that name says it

@@ -180,13 +180,17 @@ Feature describe_lockdown() {
     const std::string line = read_line("/sys/kernel/security/lockdown");
     const std::size_t open = line.find('['), close = line.find(']');
     if (open == std::string::npos || close == std::string::npos) {
-        return {"lockdown", Availability::kYes, "not active", "", false};
+        return {"lockdown",
+                Availability::kYes,
+                "not active: BPF programs may read the kernel's memory",
+                "",
+                false};
     }
     const std::string mode = line.substr(open + 1, close - open - 1);
     const bool strict = mode == "confidentiality";
     return {"lockdown",
             strict ? Availability::kNo : Availability::kYes,
-            mode,
+            strict ? mode : mode + ": BPF programs may read the kernel's memory",
             strict ? "the kernel lets no BPF program read its memory: boot with lockdown=integrity"
                    : "",
             strict};

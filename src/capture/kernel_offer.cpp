@@ -2,9 +2,29 @@
 
 #include <bpf/btf.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <string_view>
 
 namespace dyetrace::capture {
+namespace {
+
+// Whether the enum of helpers names it.
+bool has_helper(const btf& types, std::string_view name) {
+    const std::int32_t id = btf__find_by_name_kind(&types, "bpf_func_id", BTF_KIND_ENUM);
+    if (id <= 0) {
+        return false;
+    }
+    const btf_type* helpers = btf__type_by_id(&types, static_cast<std::uint32_t>(id));
+    const std::span values(btf_enum(helpers), btf_vlen(helpers));
+    return std::any_of(values.begin(), values.end(), [&](const struct btf_enum& value) {
+        return name == btf__name_by_offset(&types, value.name_off);
+    });
+}
+
+}  // namespace
 
 KernelOffer KernelOffer::find() {
     const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
@@ -17,7 +37,8 @@ KernelOffer KernelOffer::find() {
     return {has("bpf_task_from_vpid", BTF_KIND_FUNC),
             has("bpf_task_from_pid", BTF_KIND_FUNC),
             has("btf_trace_tcp_sendmsg_locked", BTF_KIND_TYPEDEF),
-            has("btf_trace_tcp_rcv_space_adjust", BTF_KIND_TYPEDEF)};
+            has("btf_trace_tcp_rcv_space_adjust", BTF_KIND_TYPEDEF),
+            has_helper(*types, "BPF_FUNC_copy_from_user_task")};
 }
 
 }  // namespace dyetrace::capture

@@ -9,6 +9,7 @@ struct KernelOffer {
     bool task_from_pid = false;         // kfunc bpf_task_from_pid: the same in the host's namespace
     bool tcp_sendmsg_locked = false;    // tracepoint
     bool tcp_rcv_space_adjust = false;  // tracepoint
+    bool copy_from_user_task = false;   // helper of iterators that sleep; both came with it
 
     // All false where the kernel's types cannot be read.
     static KernelOffer find();

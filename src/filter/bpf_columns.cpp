@@ -407,6 +407,7 @@ bool BpfColumns::compare_address(
     const Label ip = code_.new_label();
     code_.load(Register::k1, kInput, offsetof(filter_input, object.family), 2);
     code_.jump_if(BPF_JEQ, Register::k1, AF_INET, ip);
+    code_.jump_if(BPF_JEQ, Register::k1, AF_UNIX, exits.undecided);  // it may have a name
     code_.jump_if(BPF_JNE, Register::k1, AF_INET6, exits.null);
     code_.place(ip);
     code_.jump_if(BPF_JNE, Register::k1, family, different);

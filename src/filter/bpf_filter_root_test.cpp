@@ -257,6 +257,9 @@ bool is_clear(const SyscallEvent& event,
     if (task == nullptr || object == nullptr || object2 == nullptr || !task->exe) {
         return false;
     }
+    if (object->socket && object->socket->family == AF_UNIX) {  // its address is a name
+        return false;
+    }
     const __u32 known = scratch.input.known;
     for (const auto kind : {Attachment::kPath, Attachment::kPath2}) {
         const auto given = schema::attachment(event, kind);

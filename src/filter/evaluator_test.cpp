@@ -1,9 +1,12 @@
 #include "filter/evaluator.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 #include "filter/random_cases.h"
@@ -218,6 +221,22 @@ TEST(Evaluator, says_the_same_with_and_without_memory) {
         }
     }
     EXPECT_GT(selected, 10'000);
+}
+
+TEST(ShortForms, resolve_a_path_but_not_a_glob) {
+    const std::filesystem::path folder =
+        std::filesystem::canonical(std::filesystem::temp_directory_path()) /
+        fmt::format("dyetrace-paths-{}", getpid());
+    std::filesystem::create_directories(folder / "real");
+    std::filesystem::create_directory_symlink("real", folder / "link");
+    const std::string base = folder.string();
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(path_meanings(base + "/link/x"), (Names{base + "/link/x", base + "/real/x"}));
+    EXPECT_EQ(path_meanings(base + "/./real/"), Names{base + "/real"});
+    EXPECT_EQ(path_meanings("*.db"), Names{"*.db"});
+    EXPECT_EQ(path_meanings("no-such-file"),
+              Names{(std::filesystem::current_path() / "no-such-file").string()});
+    std::filesystem::remove_all(folder);
 }
 
 }  // namespace

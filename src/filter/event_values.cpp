@@ -221,6 +221,16 @@ Value EventValues::of_object(EventColumn column) const {
     return number_if(ends.connection_id != 0, ends.connection_id);
 }
 
+// A unix socket has its name for an address.
+Value EventValues::socket_address(EventColumn column, const schema::SocketEnds& ends) const {
+    const bool local = column == EventColumn::kLocalAddress;
+    const auto& unix_name = local ? ends.unix_path : ends.unix_peer_path;
+    if (unix_name) {
+        return Value::of(buffers_.escaped(column, *unix_name));
+    }
+    return name_or_null(local ? ends.local_address : ends.remote_address);
+}
+
 // An address or a port of either end: of the call where it names this end, else of the socket.
 Value EventValues::end(EventColumn column) const {
     const bool local = column == EventColumn::kLocalAddress || column == EventColumn::kLocalPort;
@@ -235,9 +245,7 @@ Value EventValues::end(EventColumn column) const {
         if (address) {
             return Value::of(buffers_.kept(column, address->address));
         }
-        return known ? name_or_null(local ? object_->socket->local_address
-                                          : object_->socket->remote_address)
-                     : Value{};
+        return known ? socket_address(column, *object_->socket) : Value{};
     }
     if (address) {
         return number_if(address->has_port, address->port);

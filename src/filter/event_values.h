@@ -66,6 +66,7 @@ class EventValues {
     Value of_part(schema::EventColumn column) const;
     Value of_log(schema::EventColumn column) const;
     Value end(schema::EventColumn column) const;
+    Value socket_address(schema::EventColumn column, const schema::SocketEnds& ends) const;
     Value path(schema::EventColumn column,
                bool has_handle,
                bool names_base,

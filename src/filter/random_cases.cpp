@@ -175,8 +175,12 @@ schema::OwnedRecord RandomCases::socket(std::uint32_t id) {
         std::memcpy(s.remote_address, remote.bytes.data(), remote.bytes.size());
         return schema::build(s);
     }
-    const std::string path = path_bytes();
-    return chance(50) ? schema::build(s) : schema::build(s, {{Attachment::kPath, path}});
+    const std::string path = path_bytes(), peer = chance(20) ? "10.0.0.7" : path_bytes();
+    if (chance(30)) {
+        return schema::build(s);
+    }
+    return chance(50) ? schema::build(s, {{Attachment::kPath, path}})
+                      : schema::build(s, {{Attachment::kPath, path}, {Attachment::kPath2, peer}});
 }
 
 std::string RandomCases::path_bytes() {

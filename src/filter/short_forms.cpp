@@ -1,7 +1,9 @@
 #include "filter/short_forms.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "schema/text.h"
@@ -58,6 +60,13 @@ Expression named(EventColumn column, const std::string& typed) {
     return condition(Operator::kEqual, {column_of(column), text_constant(schema::escaped(typed))});
 }
 
+std::string without_slash(std::string path) {
+    while (path.size() > 1 && path.back() == '/') {
+        path.pop_back();
+    }
+    return path;
+}
+
 template <typename Number>
 Expression one_of(EventColumn column, const std::vector<Number>& numbers) {
     std::vector<Expression> operands{column_of(column)};
@@ -68,6 +77,21 @@ Expression one_of(EventColumn column, const std::vector<Number>& numbers) {
 }
 
 }  // namespace
+
+std::vector<std::string> path_meanings(const std::string& typed) {
+    std::error_code error;
+    const std::filesystem::path absolute = std::filesystem::absolute(typed, error);
+    if (typed.empty() || is_pattern(typed) || error) {
+        return {typed};
+    }
+    std::vector<std::string> meanings{without_slash(absolute.lexically_normal().string())};
+    const std::string target =
+        without_slash(std::filesystem::weakly_canonical(absolute, error).string());
+    if (!error && target != meanings[0]) {
+        meanings.push_back(target);
+    }
+    return meanings;
+}
 
 Result<Predicate> predicate_of(const ShortForms& forms) {
     std::vector<Expression> all;

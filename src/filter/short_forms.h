@@ -21,7 +21,7 @@ struct ShortForms {
     // Bytes as typed. One with * ? or [ is a GLOB pattern, in which \ makes the next character plain; another one is a
     // name. A comm is cut to 15 bytes, as the kernel does.
     std::vector<std::string> comms;
-    std::vector<std::string> paths;
+    std::vector<std::string> paths;    // absolute, see path_meanings()
     std::vector<std::uint16_t> ports;  // of either end
     bool errors = false;
     std::optional<std::uint64_t> longer_ns;
@@ -29,5 +29,11 @@ struct ShortForms {
 };
 
 Result<Predicate> predicate_of(const ShortForms& forms);
+
+// What a path that a person typed is called in events: a name is absolute, and what its symbolic links lead to is another
+// name of it; a glob is as it was typed. Asks the file system, now and here, so that the meaning stays what it was.
+//
+//   link    /home/a/link, /home/b/file        ../*.db    ../*.db
+std::vector<std::string> path_meanings(const std::string& typed);
 
 }  // namespace dyetrace::filter

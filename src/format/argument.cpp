@@ -19,6 +19,10 @@ namespace {
 using schema::Attachment;
 using schema::SyscallEvent;
 
+// Marks of src/kernel/preview.h at an argument's index.
+constexpr std::size_t kAfter = 0x80;    // what the call wrote over; without it: as it was at entry
+constexpr std::size_t kControl = 0x40;  // of a message
+
 constexpr std::size_t kPathMax = 4096;  // PATH_MAX: paths are never cut by -s, as in strace
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
@@ -31,8 +35,18 @@ CallText::CallText(const SyscallEvent& event,
                    const schema::SyscallInfo& info,
                    const schema::Dictionary& dictionary,
                    Names names,
-                   const Limits& limits)
-    : event_(event), info_(info), dictionary_(dictionary), names_(names), limits_(limits) {}
+                   const Limits& limits,
+                   const CallDetail& detail)
+    : event_(event),
+      info_(info),
+      dictionary_(dictionary),
+      names_(names),
+      limits_(limits),
+      detail_(detail) {
+    if (detail.whole) {
+        limits_.items_max = ~std::size_t{0};
+    }
+}
 
 std::uint64_t CallText::value(std::size_t index) const {
     const std::uint64_t raw = event_.arguments[index];
@@ -58,6 +72,9 @@ std::size_t CallText::moved() const {
 // structure and preview: u8 argument index, u8 reserved[7], then the bytes.
 std::optional<std::string_view> CallText::attached(Attachment kind, std::size_t index) const {
     constexpr std::size_t kPrefix = 8;
+    if (kind == Attachment::kStructure && !detail_.verbose) {
+        return std::nullopt;
+    }
     const schema::RecordBytes record(reinterpret_cast<const std::byte*>(&event_),
                                      event_.header.size);
     std::size_t at = sizeof(event_);
@@ -77,6 +94,10 @@ std::optional<std::string_view> CallText::attached(Attachment kind, std::size_t 
         at += (header.length + std::size_t{7}) & ~std::size_t{7};
     }
     return std::nullopt;
+}
+
+std::optional<std::string_view> CallText::attached_after(std::size_t index) const {
+    return attached(Attachment::kStructure, index | kAfter);
 }
 
 // The object behind a descriptor: of `fd` and `dirfd` the first of the event, of `fd2` and `dirfd2` the second. Calls that
@@ -121,6 +142,9 @@ bool CallText::is_shown(std::size_t index) const {
     if (type == "offset_high") {
         return false;
     }
+    if (detail_.raw) {
+        return true;
+    }
     if (type == "mode" && is_one_of(info_.name, {"open", "openat"})) {
         return creates();
     }
@@ -136,6 +160,10 @@ bool CallText::is_shown(std::size_t index) const {
 }
 
 void CallText::append_argument(std::string& out, std::size_t index) const {
+    if (detail_.raw) {
+        out.append(hex(value(index)));
+        return;
+    }
     const Printer printer = printer_of(info_.arguments[index].type);
     if (!(this->*printer)(out, index)) {
         append_address(out, index);
@@ -179,7 +207,14 @@ CallText::Printer CallText::printer_of(std::string_view type) {
         TypePrinter{"wait_status", &CallText::print_structure},
         TypePrinter{"fd_pair", &CallText::print_structure},
         TypePrinter{"epoll_event", &CallText::print_structure},
-        TypePrinter{"fd_set", &CallText::print_pointer},
+        TypePrinter{"fd_set", &CallText::print_fd_set},
+        TypePrinter{"option_in", &CallText::print_option},
+        TypePrinter{"option_out", &CallText::print_option},
+        TypePrinter{"length_pointer", &CallText::print_length_pointer},
+        TypePrinter{"rlimit_in", &CallText::print_structure},
+        TypePrinter{"rlimit_out", &CallText::print_structure},
+        TypePrinter{"value_in", &CallText::print_bytes},
+        TypePrinter{"value_out", &CallText::print_bytes},
         TypePrinter{"messages_in", &CallText::print_pointer},
         TypePrinter{"messages_out", &CallText::print_pointer},
         TypePrinter{"control_blocks", &CallText::print_pointer},
@@ -236,12 +271,12 @@ bool CallText::print_text(std::string& out, std::size_t index) const {
 bool CallText::print_bytes(std::string& out, std::size_t index) const {
     const std::string_view type = info_.arguments[index].type;
     const auto data = attached(Attachment::kPreview, index);
-    if (!data || (type != "bytes_in" && failed())) {
+    const bool inward = type == "bytes_in" || type == "value_in";
+    if (!data || (!inward && failed())) {
         return false;
     }
-    const std::size_t whole = type == "bytes_in"
-                                  ? (index + 1 < 6 ? static_cast<std::size_t>(value(index + 1)) : 0)
-                                  : moved();
+    const std::size_t whole =
+        inward ? (index + 1 < 6 ? static_cast<std::size_t>(value(index + 1)) : 0) : moved();
     const std::string_view shown = data->substr(0, whole);
     if (info_.name == "getcwd" && !shown.empty()) {
         append_quoted(out, shown.substr(0, shown.find('\0')), kPathMax);
@@ -272,13 +307,14 @@ bool CallText::print_message(std::string& out, std::size_t index) const {
                          *message,
                          schema::attachment(event_, Attachment::kAddress).value_or(""),
                          attached(Attachment::kPreview, index).value_or(""),
+                         attached(Attachment::kStructure, index | kControl).value_or(""),
                          inward ? ~std::size_t{0} : moved(),
                          limits_);
 }
 
 bool CallText::print_socket_address(std::string& out, std::size_t index) const {
     const auto address = schema::attachment(event_, Attachment::kAddress);
-    return value(index) != 0 && address && append_sockaddr(out, *address);
+    return value(index) != 0 && detail_.verbose && address && append_sockaddr(out, *address);
 }
 
 bool CallText::print_structure(std::string& out, std::size_t index) const {
@@ -290,11 +326,14 @@ bool CallText::print_structure(std::string& out, std::size_t index) const {
     if (type == "open_how") return append_open_how(out, *bytes);
     if (type == "clone_args") return append_clone_args(out, *bytes);
     if (type == "fd_pair") return append_int_pair(out, *bytes);
-    if (type == "wait_status") return append_wait_status(out, *bytes);
+    if (type == "wait_status") return event_.result > 0 && append_wait_status(out, *bytes);
+    if (type == "rlimit_in") return append_rlimit(out, *bytes);
+    if (type == "rlimit_out") return !failed() && append_rlimit(out, *bytes);
     if (type == "epoll_event") return append_epoll_event(out, *bytes);
     if (failed() && type == "structure_out") return false;
-    if (info_.name == "statx") return append_statx(out, *bytes);
-    if (info_.name == "statfs" || info_.name == "fstatfs") return append_statfs(out, *bytes);
+    if (info_.name == "statx") return append_statx(out, *bytes, detail_.whole);
+    if (info_.name == "statfs" || info_.name == "fstatfs")
+        return append_statfs(out, *bytes, detail_.whole);
     if (info_.name == "utimensat") return append_timespecs(out, *bytes);
     if (is_one_of(info_.name, {"select", "_newselect"})) return append_timeval(out, *bytes);
     return false;
@@ -302,12 +341,40 @@ bool CallText::print_structure(std::string& out, std::size_t index) const {
 
 bool CallText::print_stat(std::string& out, std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && !failed() && append_stat(out, *bytes);
+    return bytes && !failed() && append_stat(out, *bytes, detail_.whole);
 }
 
 bool CallText::print_timespec(std::string& out, std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
     return bytes && append_timespec(out, *bytes);
+}
+
+bool CallText::print_fd_set(std::string& out, std::size_t index) const {
+    const auto bits = attached(Attachment::kStructure, index);
+    return bits && append_fd_set(out, *bits);
+}
+
+bool CallText::print_option(std::string& out, std::size_t index) const {
+    const auto bytes = attached(Attachment::kStructure, index);
+    return bytes && append_socket_option(out, value(1), value(2), *bytes);
+}
+
+// [16], or [128 => 16] if the call changed it.
+bool CallText::print_length_pointer(std::string& out, std::size_t index) const {
+    std::int32_t length[2] = {};
+    const auto before = attached(Attachment::kStructure, index);
+    const auto after = attached_after(index);
+    if (!before || before->size() < sizeof(length[0])) {
+        return false;
+    }
+    std::memcpy(&length[0], before->data(), sizeof(length[0]));
+    length[1] = length[0];
+    if (!failed() && after && after->size() >= sizeof(length[1])) {
+        std::memcpy(&length[1], after->data(), sizeof(length[1]));
+    }
+    out.append(length[0] == length[1] ? fmt::format("[{}]", length[0])
+                                      : fmt::format("[{} => {}]", length[0], length[1]));
+    return true;
 }
 
 bool CallText::print_poll_set(std::string& out, std::size_t index) const {
@@ -333,8 +400,16 @@ bool CallText::print_offset(std::string& out, std::size_t index) const {
 }
 
 bool CallText::print_offset_pointer(std::string& out, std::size_t index) const {
-    const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && append_long(out, *bytes);
+    const auto before = attached(Attachment::kStructure, index);
+    const auto after = attached_after(index);
+    if (!before || !append_long(out, *before)) {
+        return false;
+    }
+    if (info_.name.starts_with("sendfile") && moved() > 0 && after) {
+        out.append(" => ");  // strace shows it of no other call
+        append_long(out, *after);
+    }
+    return true;
 }
 
 bool CallText::print_pointer(std::string& out, std::size_t index) const {
@@ -374,7 +449,7 @@ bool CallText::print_fcntl_argument(std::string& out, std::size_t index) const {
                           "F_OFD_SETLK",
                           "F_OFD_SETLKW"})) {
         const auto bytes = attached(Attachment::kStructure, index);
-        return bytes && append_flock(out, *bytes);
+        return bytes && append_flock(out, *bytes, is_one_of(command, {"F_GETLK", "F_OFD_GETLK"}));
     } else {
         fmt::format_to(std::back_inserter(out), "{}", signed_value(index));
     }
@@ -387,11 +462,7 @@ bool CallText::print_plain(std::string& out, std::size_t index) const {
     if (type == "int" && info_.name == "socket" && (value(0) == AF_INET || value(0) == AF_INET6)) {
         schema::append_argument(out, "ip_protocol", value(index));
     } else if (type == "device") {
-        const std::uint64_t device = value(index);
-        fmt::format_to(std::back_inserter(out),
-                       "makedev({:#x}, {:#x})",
-                       (device >> 8) & 0xfff,
-                       (device & 0xff) | ((device >> 12) & 0xfff00));
+        out.append(device_text(value(index)));
     } else if (type == "uint" && value(index) >= kLooksLikeAddress && !info_.decoded) {
         append_address(out, index);
     } else {

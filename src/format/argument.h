@@ -28,7 +28,8 @@ class CallText {
              const schema::SyscallInfo& info,
              const schema::Dictionary& dictionary,
              Names names,
-             const Limits& limits);
+             const Limits& limits,
+             const CallDetail& detail = {});
 
     // False for one that is not shown (the mode of an open that creates nothing, the high half of an offset).
     bool is_shown(std::size_t index) const;
@@ -52,10 +53,13 @@ class CallText {
     bool creates() const;
     std::size_t moved() const;
     std::optional<std::string_view> attached(schema::Attachment kind, std::size_t index) const;
+    std::optional<std::string_view> attached_after(std::size_t index) const;
     const schema::Object* object_of(std::size_t index) const;
     void append_address(std::string& out, std::size_t index) const;
     void append_error(std::string& out) const;
     bool append_returned_structure(std::string& out) const;
+    void append_ready_sets(std::string& out) const;
+    void append_time_left(std::string& out, std::size_t index) const;
 
     // Each appends and says so, or appends nothing: then the address is shown.
     bool print_descriptor(std::string& out, std::size_t index) const;
@@ -72,6 +76,9 @@ class CallText {
     bool print_poll_set(std::string& out, std::size_t index) const;
     bool print_epoll_events(std::string& out, std::size_t index) const;
     bool print_offset(std::string& out, std::size_t index) const;
+    bool print_fd_set(std::string& out, std::size_t index) const;
+    bool print_option(std::string& out, std::size_t index) const;
+    bool print_length_pointer(std::string& out, std::size_t index) const;
     bool print_offset_pointer(std::string& out, std::size_t index) const;
     bool print_plain(std::string& out, std::size_t index) const;
     bool print_pointer(std::string& out, std::size_t index) const;
@@ -82,7 +89,8 @@ class CallText {
     const schema::SyscallInfo& info_;
     const schema::Dictionary& dictionary_;
     Names names_;
-    const Limits& limits_;
+    Limits limits_;
+    CallDetail detail_;
 };
 
 }  // namespace dyetrace::format

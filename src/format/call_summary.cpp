@@ -55,15 +55,33 @@ void CallSummary::add(const CallTotal& more) {
     total.total_ns += more.total_ns;
 }
 
-std::vector<CallTotal> CallSummary::sorted() const {
+std::vector<CallTotal> CallSummary::sorted(CallOrder order) const {
+    const auto size = [&](const CallTotal& total) -> std::uint64_t {
+        switch (order) {
+            case CallOrder::kTime:
+                return total.total_ns;
+            case CallOrder::kAverage:
+                return total.calls == 0 ? 0 : total.total_ns / total.calls;
+            case CallOrder::kCalls:
+                return total.calls;
+            case CallOrder::kErrors:
+                return total.errors;
+            case CallOrder::kName:
+                break;
+        }
+        return 0;
+    };
     std::vector<CallTotal> rows = totals_;
-    std::stable_sort(rows.begin(), rows.end(), [](const CallTotal& a, const CallTotal& b) {
-        return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.calls > b.calls;
+    std::stable_sort(rows.begin(), rows.end(), [&](const CallTotal& a, const CallTotal& b) {
+        if (size(a) != size(b)) {
+            return size(a) > size(b);
+        }
+        return order != CallOrder::kName && a.calls > b.calls;
     });
     return rows;
 }
 
-std::string CallSummary::text() const {
+std::string CallSummary::text(CallOrder order) const {
     CallTotal whole{"total", 0, 0, 0};
     for (const CallTotal& total : totals_) {
         whole.calls += total.calls;
@@ -72,7 +90,7 @@ std::string CallSummary::text() const {
     }
     std::string out = "% time     seconds  usecs/call     calls    errors syscall\n";
     out.append(kRule);
-    for (const CallTotal& total : sorted()) {
+    for (const CallTotal& total : sorted(order)) {
         append_total(out, total, whole.total_ns);
     }
     out.append(kRule);

@@ -21,15 +21,17 @@ struct CallTotal {
     std::uint64_t total_ns = 0;
 };
 
+// Of the rows; equal ones by calls, then by name.
+enum class CallOrder : std::uint8_t { kTime, kAverage, kCalls, kErrors, kName };
+
 class CallSummary {
   public:
-    // One call; its system time is what strace counts, we have the time it took.
     void add(std::string_view name, bool failed, std::uint64_t ns);
     void add(const CallTotal& total);
 
-    // By falling time, then calls, then name.
-    std::vector<CallTotal> sorted() const;
-    std::string text() const;
+    // Biggest first, names rising.
+    std::vector<CallTotal> sorted(CallOrder order = CallOrder::kTime) const;
+    std::string text(CallOrder order = CallOrder::kTime) const;
 
   private:
     CallTotal& total_of(std::string_view name);

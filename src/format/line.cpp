@@ -1,11 +1,13 @@
 #include "format/line.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <iterator>
 
 #include "format/colour.h"
 #include "format/quote.h"
+#include "schema/flags.h"
 
 namespace dyetrace::format {
 namespace {
@@ -35,27 +37,28 @@ Colour colour_of(schema::Class event_class) {
     }
 }
 
-// Seconds of the day and microseconds of a wall clock.
-void append_clock(std::string& out,
-                  std::int64_t wall_ns,
-                  std::int64_t zone_seconds,
-                  bool fraction) {
+// The part of a second behind its point.
+void append_fraction(std::string& out, std::int64_t ns, int digits) {
+    std::int64_t unit = kNsPerSecond;
+    for (int i = 0; i < digits; ++i) {
+        unit /= 10;
+    }
+    if (digits > 0) {
+        fmt::format_to(std::back_inserter(out), ".{:0{}}", ns % kNsPerSecond / unit, digits);
+    }
+}
+
+void append_clock(std::string& out, std::int64_t wall_ns, std::int64_t zone_seconds, int digits) {
     const std::int64_t seconds = wall_ns / kNsPerSecond + zone_seconds;
     const std::int64_t of_day = ((seconds % kSecondsPerDay) + kSecondsPerDay) % kSecondsPerDay;
     fmt::format_to(
         std::back_inserter(out), "{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60);
-    if (fraction) {
-        fmt::format_to(std::back_inserter(out), ".{:06}", wall_ns % kNsPerSecond / 1000);
-    }
-    out.push_back(' ');
+    append_fraction(out, wall_ns, digits);
 }
 
-void append_seconds(std::string& out, std::uint64_t ns, int width) {
-    fmt::format_to(std::back_inserter(out),
-                   "{:>{}}.{:06}",
-                   ns / kNsPerSecond,
-                   width,
-                   ns % kNsPerSecond / 1000);
+void append_seconds(std::string& out, std::int64_t ns, int width, int digits) {
+    fmt::format_to(std::back_inserter(out), "{:>{}}", ns / kNsPerSecond, width);
+    append_fraction(out, ns, digits);
 }
 
 }  // namespace
@@ -63,12 +66,19 @@ void append_seconds(std::string& out, std::uint64_t ns, int width) {
 LineWriter::LineWriter(const LineStyle& style, const schema::Dictionary& dictionary)
     : style_(style), dictionary_(dictionary) {}
 
+std::uint32_t LineWriter::tid_of(std::uint32_t context_id) const {
+    const schema::Task* task = dictionary_.task(context_id);
+    return task != nullptr ? task->tid : 0;
+}
+
 bool LineWriter::append(std::string& out, schema::RecordBytes record) {
     if (const auto* event = schema::as<SyscallEvent>(record)) {
-        append_pid(out, dictionary_.task(event->context_id));
-        append_time(out, event->start_ns);
+        append_prefix(out, tid_of(event->context_id), event->start_ns);
         const schema::SyscallInfo* info =
             schema::find_syscall(static_cast<schema::Abi>(event->abi), event->syscall);
+        if (style_.number) {
+            fmt::format_to(std::back_inserter(out), "[{:4}] ", event->syscall);
+        }
         if (info != nullptr) {
             append_call(out, *event, *info);
         } else {
@@ -76,20 +86,39 @@ bool LineWriter::append(std::string& out, schema::RecordBytes record) {
         }
         return true;
     }
+    if (const auto* end = schema::as<schema::ThreadEnd>(record)) {
+        append_prefix(out, end->tid, end->end_ns);
+        append_end(out, *end);
+        return true;
+    }
     if (const auto* event = schema::as<schema::LogEvent>(record)) {
-        append_pid(out, dictionary_.task(event->context_id));
-        append_time(out, event->start_ns);
+        append_prefix(out, tid_of(event->context_id), event->start_ns);
         append_log(out, *event);
         return true;
     }
     return false;
 }
 
-void LineWriter::append_pid(std::string& out, const schema::Task* task) const {
+void LineWriter::append_prefix(std::string& out, std::uint32_t tid, std::uint64_t at_ns) {
+    append_pid(out, tid);
+    const std::int64_t wall_ns = static_cast<std::int64_t>(at_ns) + style_.wall_offset_ns;
+    if (style_.time == TimeStyle::kClock) {
+        append_clock(out, wall_ns, style_.zone_offset_seconds, style_.time_digits);
+    } else if (style_.time == TimeStyle::kUnix) {
+        append_seconds(out, wall_ns, 0, style_.time_digits);
+    }
+    const bool both = style_.time != TimeStyle::kNone && style_.relative_digits;
+    out.append(both ? " (+" : "");
+    if (style_.relative_digits) {
+        append_relative(out, at_ns);
+    }
+    out.append(both ? ") " : style_.time != TimeStyle::kNone || style_.relative_digits ? " " : "");
+}
+
+void LineWriter::append_pid(std::string& out, std::uint32_t tid) const {
     if (!style_.pid) {
         return;
     }
-    const std::uint32_t tid = task != nullptr ? task->tid : 0;
     const Painted painted(out, style_.colour, Colour::kDim);
     if (style_.pid_bare) {
         fmt::format_to(std::back_inserter(out), "{:<5} ", tid);
@@ -98,35 +127,20 @@ void LineWriter::append_pid(std::string& out, const schema::Task* task) const {
     }
 }
 
-void LineWriter::append_time(std::string& out, std::uint64_t start_ns) {
-    const std::int64_t wall_ns = static_cast<std::int64_t>(start_ns) + style_.wall_offset_ns;
-    switch (style_.time) {
-        case TimeStyle::kNone:
-            return;
-        case TimeStyle::kSeconds:
-            append_clock(out, wall_ns, style_.zone_offset_seconds, false);
-            return;
-        case TimeStyle::kMicroseconds:
-            append_clock(out, wall_ns, style_.zone_offset_seconds, true);
-            return;
-        case TimeStyle::kUnix:
-            append_seconds(out, static_cast<std::uint64_t>(wall_ns), 0);
-            break;
-        case TimeStyle::kRelative: {
-            const bool first =
-                last_start_ns_ == 0 || start_ns < last_start_ns_;  // lines come by their end
-            append_seconds(out, first ? 0 : start_ns - last_start_ns_, 6);
-            last_start_ns_ = start_ns;
-            break;
-        }
-    }
-    out.push_back(' ');
+void LineWriter::append_relative(std::string& out, std::uint64_t start_ns) {
+    const bool first = last_start_ns_ == 0 || start_ns < last_start_ns_;  // lines come by their end
+    append_seconds(out,
+                   first ? 0 : static_cast<std::int64_t>(start_ns - last_start_ns_),
+                   6,
+                   *style_.relative_digits);
+    last_start_ns_ = start_ns;
 }
 
 void LineWriter::append_call(std::string& out,
                              const SyscallEvent& event,
                              const schema::SyscallInfo& info) const {
-    const CallText call(event, info, dictionary_, style_.names, style_.limits);
+    const CallDetail detail = style_.details != nullptr ? style_.details->of(info) : CallDetail{};
+    const CallText call(event, info, dictionary_, style_.names, style_.limits, detail);
     const std::size_t begin = out.size();
     std::size_t invisible = 0;  // bytes of colour
     {
@@ -151,15 +165,16 @@ void LineWriter::append_call(std::string& out,
                             info.returns != "never";
     out.append(unfinished ? " <unfinished ...>)" : ")");
     const std::size_t width = out.size() - begin - invisible;
-    out.append(width < kResultColumn - 1 ? kResultColumn - 1 - width : 0, ' ');
+    out.append(width + 1 < style_.result_column ? style_.result_column - 1 - width : 0, ' ');
     out.append(" = ");
     {
         const Painted painted(out, style_.colour && call.failed(), Colour::kRed);
         call.append_result(out);
     }
-    if (style_.duration && (event.present & SyscallEvent::kHasDuration) != 0) {
+    if (style_.duration_digits && (event.present & SyscallEvent::kHasDuration) != 0) {
         out.append(" <");
-        append_seconds(out, event.duration_ns, 0);
+        append_seconds(
+            out, static_cast<std::int64_t>(event.duration_ns), 0, *style_.duration_digits);
         out.push_back('>');
     }
 }
@@ -171,6 +186,18 @@ void LineWriter::append_unknown(std::string& out, const SyscallEvent& event) con
     }
     const bool returned = (event.present & SyscallEvent::kHasResult) != 0;
     out.append(returned ? fmt::format(") = {}", event.result) : std::string(") = ?"));
+}
+
+void LineWriter::append_end(std::string& out, const schema::ThreadEnd& end) const {
+    if (WIFSIGNALED(end.exit_code)) {
+        fmt::format_to(std::back_inserter(out),
+                       "+++ killed by {}{} +++",
+                       schema::flags_text("signal", static_cast<unsigned>(WTERMSIG(end.exit_code))),
+                       WCOREDUMP(end.exit_code) ? " (core dumped)" : "");
+    } else {
+        fmt::format_to(
+            std::back_inserter(out), "+++ exited with {} +++", WEXITSTATUS(end.exit_code));
+    }
 }
 
 void LineWriter::append_log(std::string& out, const schema::LogEvent& event) const {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "format/argument.h"
@@ -16,19 +17,29 @@ namespace dyetrace::format {
 
 enum class TimeStyle : std::uint8_t {
     kNone,
-    kSeconds,       // -t    09:14:07
-    kMicroseconds,  // -tt   09:14:07.120381
-    kUnix,          // -ttt  1795252447.120381
-    kRelative,      // -r    since the line before
+    kClock,  // -t   09:14:07
+    kUnix,   // -ttt 1795252447.120381
+};
+
+// How calls are shown that are not shown as usual.
+class CallDetails {
+  public:
+    virtual ~CallDetails() = default;
+    virtual CallDetail of(const schema::SyscallInfo& call) const = 0;
 };
 
 struct LineStyle {
     Names names = Names::kNone;
     TimeStyle time = TimeStyle::kNone;
-    bool duration = false;  // -T
-    bool pid = false;       // the thread that called, in front
+    int time_digits = 0;                      // of seconds; -tt: 6
+    std::optional<int> relative_digits = {};  // -r: time since the line before
+    std::optional<int> duration_digits = {};  // -T
+    bool number = false;                      // -n
+    bool pid = false;                         // the thread that called, in front
     bool colour = false;
-    bool pid_bare = false;  // "4711 " instead of "[pid  4711] ": what strace -o writes
+    bool pid_bare = false;           // "4711 " instead of "[pid  4711] ": what strace -o writes
+    std::size_t result_column = 40;  // where "= result" begins unless the call is longer: -a
+    const CallDetails* details = nullptr;  // borrowed; nullptr: all calls as usual
     Limits limits{};
     std::int64_t wall_offset_ns = 0;       // wall clock minus CLOCK_BOOTTIME of the host
     std::int64_t zone_offset_seconds = 0;  // local time minus UTC
@@ -39,24 +50,26 @@ class LineWriter {
     // `dictionary` must outlive it.
     LineWriter(const LineStyle& style, const schema::Dictionary& dictionary);
 
-    // Appends the line without its end; false if the record is no event that has one (parts are inside their call).
+    // Appends the line without its end, of an event or the end of a thread; false if the record has none (parts are inside
+    // their call).
     bool append(std::string& out, schema::RecordBytes record);
 
   private:
     void append_time(std::string& out, std::uint64_t start_ns);
-    void append_pid(std::string& out, const schema::Task* task) const;
+    void append_prefix(std::string& out, std::uint32_t tid, std::uint64_t at_ns);
+    void append_pid(std::string& out, std::uint32_t tid) const;
+    void append_relative(std::string& out, std::uint64_t start_ns);
+    std::uint32_t tid_of(std::uint32_t context_id) const;
     void append_call(std::string& out,
                      const schema::SyscallEvent& event,
                      const schema::SyscallInfo& info) const;
     void append_unknown(std::string& out, const schema::SyscallEvent& event) const;
+    void append_end(std::string& out, const schema::ThreadEnd& end) const;
     void append_log(std::string& out, const schema::LogEvent& event) const;
 
     LineStyle style_;
     const schema::Dictionary& dictionary_;
     std::uint64_t last_start_ns_ = 0;
 };
-
-// Column at which "= result" begins unless the call is longer (strace -a).
-constexpr std::size_t kResultColumn = 40;
 
 }  // namespace dyetrace::format

@@ -95,24 +95,76 @@ TEST(Line, names_descriptors_when_asked) {
 
 TEST(Line, shows_the_time_the_thread_and_the_duration) {
     const auto known = dictionary();
-    LineStyle style{.duration = true, .pid = true, .wall_offset_ns = 1'000'000'000};
     const Call call = Call("getpid").result(4711).took(50'000'120'381'000, 12'345);
-    const auto shown = [&](TimeStyle time) {
-        style.time = time;
+    const auto shown = [&](LineStyle style) {
+        style.duration_digits = 6;
+        style.pid = true;
+        style.wall_offset_ns = 1'000'000'000;
         return call.line(style, known);
     };
-    EXPECT_EQ(shown(TimeStyle::kNone),
-              "[pid  4712] getpid()                                = 4711 <0.000012>");
-    EXPECT_EQ(shown(TimeStyle::kSeconds),
-              "[pid  4712] 13:53:21 getpid()                                = 4711 <0.000012>");
+    const std::string behind = "getpid()                                = 4711 <0.000012>";
+    EXPECT_EQ(shown({}), "[pid  4712] " + behind);
+    EXPECT_EQ(shown({.time = TimeStyle::kClock}), "[pid  4712] 13:53:21 " + behind);
+    EXPECT_EQ(shown({.time = TimeStyle::kClock, .time_digits = 6}),
+              "[pid  4712] 13:53:21.120381 " + behind);
+    EXPECT_EQ(shown({.time = TimeStyle::kUnix, .time_digits = 9}),
+              "[pid  4712] 50001.120381000 " + behind);
+    EXPECT_EQ(shown({.relative_digits = 6}), "[pid  4712]      0.000000 " + behind);
+    EXPECT_EQ(shown({.time = TimeStyle::kClock, .relative_digits = 0}),
+              "[pid  4712] 13:53:21 (+     0) " + behind);
+    EXPECT_EQ(call.line({.duration_digits = 9, .number = true, .result_column = 1}, known),
+              "[  39] getpid() = 4711 <0.000012345>");
+}
+
+TEST(Line, says_how_a_thread_ended) {
+    const schema::Dictionary nobody;
+    const auto shown = [&](std::int32_t exit_code) {
+        schema::ThreadEnd end{};
+        end.tid = 4712;
+        end.exit_code = exit_code;
+        std::string out;
+        LineWriter writer({.pid = true, .pid_bare = true}, nobody);
+        EXPECT_TRUE(writer.append(out, schema::build(end).bytes()));
+        return out;
+    };
+    EXPECT_EQ(shown(0x300), "4712  +++ exited with 3 +++");
+    EXPECT_EQ(shown(9), "4712  +++ killed by SIGKILL +++");
+    EXPECT_EQ(shown(11 | 0x80), "4712  +++ killed by SIGSEGV (core dumped) +++");
+}
+
+// Details that are the same for every call.
+struct Details : CallDetails {
+    explicit Details(const CallDetail& detail) : detail_(detail) {}
+    CallDetail of(const schema::SyscallInfo&) const override { return detail_; }
+    CallDetail detail_;
+};
+
+TEST(Line, shows_arguments_raw_and_structures_not_or_whole) {
+    const auto known = dictionary();
+    struct stat stat {};
+    stat.st_mode = S_IFREG | 0644;
+    stat.st_size = 7;
+    stat.st_nlink = 2;
+    stat.st_dev = 0xfe00;
+    const Call call =
+        Call("newfstatat")
+            .arguments({kAtFdcwd, 0x7000, 0x8000, 0})
+            .result(0)
+            .path("x")
+            .structure(2, std::string(reinterpret_cast<const char*>(&stat), sizeof(stat)));
+    const auto shown = [&](const CallDetail& detail) {
+        const Details details(detail);
+        return call.line({.result_column = 1, .details = &details}, known);
+    };
+    EXPECT_EQ(shown({.raw = true}), "newfstatat(0xffffff9c, 0x7000, 0x8000, 0) = 0");
+    EXPECT_EQ(shown({.verbose = false}), R"(newfstatat(AT_FDCWD, "x", 0x8000, 0) = 0)");
+    EXPECT_EQ(shown({}),
+              R"(newfstatat(AT_FDCWD, "x", {st_mode=S_IFREG|0644, st_size=7, ...}, 0) = 0)");
     EXPECT_EQ(
-        shown(TimeStyle::kMicroseconds),
-        "[pid  4712] 13:53:21.120381 getpid()                                = 4711 <0.000012>");
-    EXPECT_EQ(shown(TimeStyle::kUnix),
-              "[pid  4712] 50001.120381 getpid()                                = 4711 <0.000012>");
-    EXPECT_EQ(
-        shown(TimeStyle::kRelative),
-        "[pid  4712]      0.000000 getpid()                                = 4711 <0.000012>");
+        shown({.whole = true}),
+        R"(newfstatat(AT_FDCWD, "x", {st_dev=makedev(0xfe, 0), st_ino=0, st_mode=S_IFREG|0644, )"
+        "st_nlink=2, st_uid=0, st_gid=0, st_blksize=0, st_blocks=0, st_size=7, st_atime=0, "
+        "st_atime_nsec=0, st_mtime=0, st_mtime_nsec=0, st_ctime=0, st_ctime_nsec=0}, 0) = 0");
 }
 
 TEST(Line, shows_a_call_that_never_returned) {

@@ -144,6 +144,7 @@ bool append_msghdr(std::string& out,
                    std::string_view bytes,
                    std::string_view name,
                    std::string_view data,
+                   std::string_view control,
                    std::size_t moved,
                    const Limits& limits) {
     msghdr message{};
@@ -164,9 +165,15 @@ bool append_msghdr(std::string& out,
         fmt::format_to(
             std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(message.msg_iov));
     }
+    fmt::format_to(std::back_inserter(out), ", msg_iovlen={}", message.msg_iovlen);
+    if (message.msg_controllen > 0) {
+        out.append(", msg_control=");
+        if (!append_control(out, control.substr(0, message.msg_controllen), limits)) {
+            out.append(hex(reinterpret_cast<std::uintptr_t>(message.msg_control)));
+        }
+    }
     fmt::format_to(std::back_inserter(out),
-                   ", msg_iovlen={}, msg_controllen={}, msg_flags={}}}",
-                   message.msg_iovlen,
+                   ", msg_controllen={}, msg_flags={}}}",
                    message.msg_controllen,
                    schema::flags_text("message_flags", static_cast<unsigned>(message.msg_flags)));
     return true;

@@ -45,24 +45,53 @@ void CallText::append_error(std::string& out) const {
     }
 }
 
+// left {tv_sec=0, tv_nsec=999}
+void CallText::append_time_left(std::string& out, std::size_t index) const {
+    const auto time = attached_after(index);
+    const bool in_microseconds = info_.arguments[index].type == "structure_in";
+    std::string text;
+    if (time && (in_microseconds ? append_timeval(text, *time) : append_timespec(text, *time))) {
+        out.append(out.ends_with('(') ? "left " : ", left ").append(text);
+    }
+}
+
+// in [3 5], out [4], left {…}
+void CallText::append_ready_sets(std::string& out) const {
+    static constexpr std::string_view kNames[] = {"in", "out", "except"};
+    bool first = true;
+    for (std::size_t set = 0; set < std::size(kNames); ++set) {
+        const auto bits = attached_after(1 + set);
+        if (bits && bits->find_first_not_of('\0') != std::string_view::npos) {
+            out.append(first ? "" : ", ").append(kNames[set]).append(" ");
+            append_fd_set(out, *bits);
+            first = false;
+        }
+    }
+}
+
 // What strace shows behind the number: the ready descriptors of a poll, the flags of F_GETFL.
 bool CallText::append_returned_structure(std::string& out) const {
-    if (info_.name == "poll" || info_.name == "ppoll") {
+    const bool polls = info_.name == "poll" || info_.name == "ppoll";
+    const bool selects =
+        info_.name == "select" || info_.name == "pselect6" || info_.name == "_newselect";
+    if (polls || selects) {
         if (event_.result == 0) {
             out.append("0 (Timeout)");
             return true;
         }
-        const auto bytes = attached(schema::Attachment::kStructure, 0);
-        fmt::format_to(std::back_inserter(out), "{}", event_.result);
-        std::string ready;
-        if (bytes && append_pollfds(ready, *bytes, true, limits_)) {
-            fmt::format_to(std::back_inserter(out), " ({})", ready);
+        std::string ready = "(";
+        if (selects) {
+            append_ready_sets(ready);
+            append_time_left(ready, 4);
+        } else {
+            const auto set = attached(schema::Attachment::kStructure, 0);
+            if (set) {
+                append_pollfds(ready, *set, true, limits_);
+            }
+            append_time_left(ready, 2);
         }
-        return true;
-    }
-    if (event_.result == 0 &&
-        (info_.name == "select" || info_.name == "pselect6" || info_.name == "_newselect")) {
-        out.append("0 (Timeout)");
+        out.append(fmt::format("{}", event_.result));
+        out.append(ready == "(" ? "" : fmt::format(" {})", ready));
         return true;
     }
     if (info_.returns != "fcntl") {
@@ -98,6 +127,10 @@ void CallText::append_result(std::string& out) const {
     }
     if (failed()) {
         append_error(out);
+        return;
+    }
+    if (detail_.raw) {
+        out.append(hex(static_cast<std::uint64_t>(event_.result)));
         return;
     }
     if (append_returned_structure(out)) {

@@ -46,8 +46,63 @@ struct Stat {
     std::uint32_t mode, uid, gid, padding;
     std::uint64_t rdev;
     std::int64_t size, block_size, blocks;
+    struct {
+        std::int64_t seconds, nanoseconds;
+    } times[3];  // of access, modification, change
 };
-static_assert(sizeof(Stat) == 72);
+static_assert(sizeof(Stat) == 120);
+
+//  /* 2026-11-21T12:42:19.335270604+0000 */   in local time; nothing for 0
+void append_date(std::string& out, std::int64_t seconds, std::int64_t nanoseconds) {
+    const std::time_t time = seconds;
+    std::tm parts{};
+    char date[32] = {}, zone[16] = {};
+    if ((seconds == 0 && nanoseconds == 0) || localtime_r(&time, &parts) == nullptr) {
+        return;
+    }
+    std::strftime(date, sizeof(date), "%FT%T", &parts);
+    std::strftime(zone, sizeof(zone), "%z", &parts);
+    print(out, " /* {}", date);
+    if (nanoseconds != 0) {
+        print(out, ".{:09}", nanoseconds);
+    }
+    print(out, "{} */", zone);
+}
+
+void append_stat_times(std::string& out, const Stat& stat) {
+    static constexpr std::string_view kNames[] = {"atime", "mtime", "ctime"};
+    for (std::size_t i = 0; i < std::size(kNames); ++i) {
+        const auto& time = stat.times[i];
+        print(out, ", st_{}={}", kNames[i], time.seconds);
+        append_date(out, time.seconds, time.nanoseconds);
+        print(out, ", st_{}_nsec={}", kNames[i], time.nanoseconds);
+    }
+}
+
+void append_statx_rest(std::string& out, const struct statx& statx) {
+    print(out,
+          ", stx_blocks={}, stx_attributes_mask={:#x}",
+          std::uint64_t{statx.stx_blocks},
+          std::uint64_t{statx.stx_attributes_mask});
+    const std::pair<std::string_view, statx_timestamp> times[] = {{"atime", statx.stx_atime},
+                                                                  {"btime", statx.stx_btime},
+                                                                  {"ctime", statx.stx_ctime},
+                                                                  {"mtime", statx.stx_mtime}};
+    for (const auto& [name, time] : times) {
+        print(out,
+              ", stx_{}={{tv_sec={}, tv_nsec={}}}",
+              name,
+              std::int64_t{time.tv_sec},
+              time.tv_nsec);
+        append_date(out, time.tv_sec, time.tv_nsec);
+    }
+    print(out,
+          ", stx_rdev_major={}, stx_rdev_minor={}, stx_dev_major={}, stx_dev_minor={}",
+          statx.stx_rdev_major,
+          statx.stx_rdev_minor,
+          statx.stx_dev_major,
+          statx.stx_dev_minor);
+}
 
 bool append_time_or_word(std::string& out, std::string_view bytes, std::size_t at) {
     const auto seconds = read_at<std::int64_t>(bytes, at);
@@ -91,6 +146,16 @@ std::string_view file_system_name(std::uint64_t magic) {
 
 }  // namespace
 
+std::string hex(std::uint64_t value) {
+    return value == 0 ? "0" : fmt::format("{:#x}", value);
+}
+
+std::string device_text(std::uint64_t device) {
+    return fmt::format("makedev({}, {})",
+                       hex((device >> 8) & 0xfff),
+                       hex((device & 0xff) | ((device >> 12) & 0xfff00)));
+}
+
 bool append_timespec(std::string& out, std::string_view bytes) {
     const auto seconds = read_at<std::int64_t>(bytes);
     const auto nanoseconds = read_at<std::int64_t>(bytes, 8);
@@ -123,43 +188,72 @@ bool append_timeval(std::string& out, std::string_view bytes) {
     return true;
 }
 
-bool append_stat(std::string& out, std::string_view bytes) {
+bool append_stat(std::string& out, std::string_view bytes, bool whole) {
     const auto stat = read_at<Stat>(bytes);
     if (!stat) {
         return false;
     }
     constexpr std::uint32_t kTypeMask = 0170000, kCharacter = 0020000, kBlock = 0060000;
     const std::uint32_t type = stat->mode & kTypeMask;
-    if (type == kCharacter || type == kBlock) {
-        const std::uint64_t major = (stat->rdev >> 8) & 0xfff;
-        const std::uint64_t minor = (stat->rdev & 0xff) | ((stat->rdev >> 12) & 0xfff00);
-        print(out,
-              "{{st_mode={}, st_rdev=makedev({:#x}, {:#x}), ...}}",
-              flags("mode", stat->mode),
-              major,
-              minor);
-    } else {
-        print(out, "{{st_mode={}, st_size={}, ...}}", flags("mode", stat->mode), stat->size);
+    out.push_back('{');
+    if (whole) {
+        print(out, "st_dev={}, st_ino={}, ", device_text(stat->device), stat->inode);
     }
+    print(out, "st_mode={}", flags("mode", stat->mode));
+    if (whole) {
+        print(out,
+              ", st_nlink={}, st_uid={}, st_gid={}, st_blksize={}, st_blocks={}",
+              stat->links,
+              stat->uid,
+              stat->gid,
+              stat->block_size,
+              stat->blocks);
+    }
+    if (type == kCharacter || type == kBlock) {
+        print(out, ", st_rdev={}", device_text(stat->rdev));
+    } else {
+        print(out, ", st_size={}", stat->size);
+    }
+    if (whole) {
+        append_stat_times(out, *stat);
+    }
+    out.append(whole ? "}" : ", ...}");
     return true;
 }
 
-bool append_statx(std::string& out, std::string_view bytes) {
+bool append_statx(std::string& out, std::string_view bytes, bool whole) {
     const auto statx = read_at<struct statx>(bytes);
     if (!statx) {
         return false;
     }
+    print(out, "{{stx_mask={}", flags("statx_mask", statx->stx_mask));
+    if (whole) {
+        print(out, ", stx_blksize={}", statx->stx_blksize);
+    }
     print(out,
-          "{{stx_mask={}, stx_attributes={}{:x}, stx_mode={}, stx_size={}, ...}}",
-          flags("statx_mask", statx->stx_mask),
+          ", stx_attributes={}{:x}",
           statx->stx_attributes == 0 ? "" : "0x",
-          std::uint64_t{statx->stx_attributes},
-          flags("mode", statx->stx_mode),
-          std::uint64_t{statx->stx_size});
+          std::uint64_t{statx->stx_attributes});
+    if (whole) {
+        print(out,
+              ", stx_nlink={}, stx_uid={}, stx_gid={}",
+              statx->stx_nlink,
+              statx->stx_uid,
+              statx->stx_gid);
+    }
+    print(out, ", stx_mode={}", flags("mode", statx->stx_mode));
+    if (whole) {
+        print(out, ", stx_ino={}", std::uint64_t{statx->stx_ino});
+    }
+    print(out, ", stx_size={}", std::uint64_t{statx->stx_size});
+    if (whole) {
+        append_statx_rest(out, *statx);
+    }
+    out.append(whole ? "}" : ", ...}");
     return true;
 }
 
-bool append_statfs(std::string& out, std::string_view bytes) {
+bool append_statfs(std::string& out, std::string_view bytes, bool whole) {
     const auto statfs = read_at<struct statfs>(bytes);
     if (!statfs) {
         return false;
@@ -167,8 +261,7 @@ bool append_statfs(std::string& out, std::string_view bytes) {
     const auto magic = static_cast<std::uint64_t>(statfs->f_type);
     const std::string_view name = file_system_name(magic);
     print(out,
-          "{{f_type={}, f_bsize={}, f_blocks={}, f_bfree={}, f_bavail={}, f_files={}, f_ffree={}, "
-          "...}}",
+          "{{f_type={}, f_bsize={}, f_blocks={}, f_bfree={}, f_bavail={}, f_files={}, f_ffree={}, ",
           name.empty() ? fmt::format("{:#x}", magic) : std::string(name),
           statfs->f_bsize,
           statfs->f_blocks,
@@ -176,6 +269,19 @@ bool append_statfs(std::string& out, std::string_view bytes) {
           statfs->f_bavail,
           statfs->f_files,
           statfs->f_ffree);
+    if (whole) {
+        const auto id =
+            *read_at<std::array<std::uint32_t, 2>>(bytes, offsetof(struct statfs, f_fsid));
+        print(out,
+              "f_fsid={{val=[{}, {}]}}, f_namelen={}, f_frsize={}, f_flags={:#x}}}",
+              hex(id[0]),
+              hex(id[1]),
+              statfs->f_namelen,
+              statfs->f_frsize,
+              statfs->f_flags);
+    } else {
+        out.append("...}");
+    }
     return true;
 }
 
@@ -209,17 +315,21 @@ bool append_clone_args(std::string& out, std::string_view bytes) {
     return true;
 }
 
-bool append_flock(std::string& out, std::string_view bytes) {
+bool append_flock(std::string& out, std::string_view bytes, bool with_pid) {
     const auto lock = read_at<struct flock>(bytes);
     if (!lock) {
         return false;
     }
     print(out,
-          "{{l_type={}, l_whence={}, l_start={}, l_len={}}}",
+          "{{l_type={}, l_whence={}, l_start={}, l_len={}",
           flags("lock_type", static_cast<std::uint16_t>(lock->l_type)),
           flags("seek_whence", static_cast<std::uint16_t>(lock->l_whence)),
           lock->l_start,
           lock->l_len);
+    if (with_pid) {
+        print(out, ", l_pid={}", lock->l_pid);
+    }
+    out.push_back('}');
     return true;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,20 +20,43 @@ struct Limits {
     std::size_t items_max = 32;  // members of an array; behind them "..."
 };
 
+// How much of one call is shown.
+struct CallDetail {
+    bool raw = false;     // arguments as they are, in hexadecimal
+    bool whole = false;   // all members of structures and arrays
+    bool verbose = true;  // structures, else their addresses
+};
+
+// As C's %#x: 0 without 0x.
+std::string hex(std::uint64_t value);
+std::string device_text(std::uint64_t device);  // makedev(0xfe, 0)
+
 bool append_sockaddr(std::string& out, std::string_view bytes);
 bool append_timespec(std::string& out, std::string_view bytes);
 bool append_timespecs(std::string& out,
                       std::string_view bytes);  // [{…}, {…}], UTIME_NOW and UTIME_OMIT by name
 bool append_timeval(std::string& out, std::string_view bytes);
-bool append_stat(std::string& out, std::string_view bytes);
-bool append_statx(std::string& out, std::string_view bytes);
-bool append_statfs(std::string& out, std::string_view bytes);
+// `whole`: all members, else the few that people look for.
+bool append_stat(std::string& out, std::string_view bytes, bool whole);
+bool append_statx(std::string& out, std::string_view bytes, bool whole);
+bool append_statfs(std::string& out, std::string_view bytes, bool whole);
 bool append_open_how(std::string& out, std::string_view bytes);
 bool append_clone_args(std::string& out, std::string_view bytes);
-bool append_flock(std::string& out, std::string_view bytes);
+bool append_flock(std::string& out, std::string_view bytes, bool with_pid);
 bool append_wait_status(std::string& out, std::string_view bytes);
 bool append_int_pair(std::string& out, std::string_view bytes);
 bool append_long(std::string& out, std::string_view bytes);  // [12]
+
+// [3 7]
+bool append_fd_set(std::string& out, std::string_view bits);
+bool append_rlimit(std::string& out, std::string_view bytes);
+// The value of a socket's option: [1], {l_onoff=1, l_linger=5}, {tv_sec=1, tv_usec=0}, or its bytes.
+bool append_socket_option(std::string& out,
+                          std::uint64_t level,
+                          std::uint64_t option,
+                          std::string_view bytes);
+// [{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[4]}]
+bool append_control(std::string& out, std::string_view bytes, const Limits& limits);
 
 // Of as many pollfd as there are; `returned`: revents of those that have some, else fd and events of all.
 bool append_pollfds(std::string& out, std::string_view bytes, bool returned, const Limits& limits);
@@ -55,6 +79,7 @@ bool append_msghdr(std::string& out,
                    std::string_view bytes,
                    std::string_view name,
                    std::string_view data,
+                   std::string_view control,
                    std::size_t moved,
                    const Limits& limits);
 

@@ -35,7 +35,12 @@ std::string cut_middle(std::string_view text, std::size_t width) {
     if (base::display_width(text) <= width) {
         return std::string(text);
     }
-    const std::size_t behind = (width - 1) * 2 / 3;
+    // The last name of a path stays whole where it can.
+    const std::size_t slash = text.rfind('/');
+    const std::size_t last =
+        slash == std::string_view::npos ? 0 : base::display_width(text.substr(slash));
+    const std::size_t part = (width - 1) * 2 / 3;
+    const std::size_t behind = last > part && last < width ? last : part;
     return base::truncated(text, width - behind).append(tail(text, behind));
 }
 

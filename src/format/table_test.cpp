@@ -31,6 +31,10 @@ TEST(Table, cuts_what_may_be_cut_when_the_terminal_is_narrow) {
               "  git[4699]  1,204  /home/s…/.git/config\n"
               "  ls[1]          2  /\n");
     EXPECT_EQ(base::display_width(cut_middle("0123456789abcdef", 9)), 9u);
+    EXPECT_EQ(cut_middle("/tmp/tmp.cD3x/shop.db-journal", 20), "/tm…/shop.db-journal");
+    EXPECT_EQ(cut_middle("/tmp/tmp.cD3x/shop.db-journal", 17), "…/shop.db-journal");
+    EXPECT_EQ(cut_middle("/tmp/tmp.cD3x/shop.db-journal", 16), "/tmp/…db-journal");
+    EXPECT_EQ(cut_middle("/tmp/tmp.cD3x/shop.db-journal", 10), "/tm…ournal");
 }
 
 TEST(Table, keeps_control_characters_away_from_the_terminal) {

@@ -6,15 +6,16 @@
 #include "kernel/maps.h"
 
 /* What the next run of the iterator does; written by src/capture. */
-__u32 mark_tgid; /* this process, by its number in the pid namespace of who runs the iterator */
+__u32 mark_number; /* of a process, or of one thread, in the pid namespace of who runs the iterator */
+bool mark_one_thread;
 __u32 mark_flags; /* enum task_flags */
 __u32 marked; /* out: threads */
 
 /* 0: it has none there. */
-static __always_inline __u32 tgid_for_reader(struct task_struct *task)
+static __always_inline __u32 number_for_reader(struct task_struct *task)
 {
 	unsigned int level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
-	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	struct upid upid = {};
 
 	if (level > PID_NAMESPACES_MAX || level > BPF_CORE_READ(pid, level))
@@ -29,7 +30,7 @@ int mark_tasks(struct bpf_iter__task *context)
 	struct task_struct *task = context->task;
 	struct task_state *state;
 
-	if (!task || tgid_for_reader(task) != mark_tgid)
+	if (!task || number_for_reader(mark_one_thread ? task : task->group_leader) != mark_number)
 		return 0;
 	state = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!state)

@@ -34,15 +34,19 @@ const volatile __u64 fact_ring_bytes; /* power of two */
 const volatile bool watch_all; /* every task, else only the marked ones and their children */
 const volatile bool strong_order; /* x86: stores are seen in order */
 const volatile bool filter_loaded; /* a predicate decides, see filter.h */
-const volatile bool follow_children;
+const volatile bool follow_children; /* and threads */
 const volatile bool find_by_vpid; /* the kernel has bpf_task_from_vpid */
 const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
+const volatile bool read_other_tasks; /* finish_calls may sleep, and so read memory of other tasks */
 const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
 const volatile bool count_only; /* add up in `totals` instead of writing events */
 
 /* What the registers of each call mean, by its number. */
 const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_X86_64 };
 const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_I386 };
+
+#define CARRIED_MAX 32 /* socketcall's first argument; power of two */
+const volatile struct carried_call carried_calls[CARRIED_MAX] = { CARRIED_CALLS };
 
 /* Counts up whenever a name may have changed: rename, mount, umount, pivot_root. */
 __u64 name_epoch;
@@ -58,6 +62,7 @@ enum task_flags {
 	TASK_JUDGED = 32, /* the predicate was asked about its present context */
 	TASK_DROPPED = 64, /* and selects none of its calls */
 	TASK_CALL_ADOPTED = 128, /* that call began before the recording: its entry was not seen */
+	TASK_UNPACKED = 256, /* i386: that call's arguments were behind a pointer, see packed.h */
 };
 
 /* Memory of a thread. Written by its own CPU only, but for flags set when it is marked. */
@@ -79,7 +84,7 @@ struct task_state {
 	/* what context_id was announced with */
 	__u64 comm[2];
 	__u64 cred, nsproxy, cgroups, parent;
-	__u64 arguments[6]; /* of execve, where exit no longer finds them */
+	__u64 arguments[6]; /* of execve and of i386, where exit may no longer find them */
 	__u32 context_announced;
 	__u32 entry_type; /* close: enum object_type */
 	struct filter_object closed; /* close: what the filter is told */
@@ -236,6 +241,20 @@ struct {
 	__type(value, union entry_set);
 } entry_sets SEC(".maps");
 
+/* `dyetrace trace`: what the call is going to write over, see preview.h. */
+#define ENTRY_VALUE_BYTES_MAX 128 /* SELECT_WORDS */
+struct entry_values {
+	__u32 length[6]; /* by argument; 0: nothing */
+	__u8 bytes[6][ENTRY_VALUE_BYTES_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64); /* address of the task */
+	__type(value, struct entry_values);
+} entry_values SEC(".maps");
+
 /* What an epoll descriptor was told to wait for, by the word that it hands back. */
 struct interest_key {
 	__u64 eventpoll; /* address */
@@ -353,6 +372,7 @@ struct scratch {
 	struct part_event part;
 	__u8 part_attachments[8 + ADDRESS_BYTES_MAX];
 	struct event_object_fact touched;
+	struct entry_values entry_values;
 	union {
 		struct exec_path exec_path;
 		union entry_set entry_set;
@@ -374,6 +394,7 @@ struct scratch {
 		__u32 open_flags;
 		__u32 mode;
 		__u32 object_type;
+		struct handle_key key;
 		__u32 place; /* in recent_names and name_changes */
 		bool announced;
 		__u64 path_hash; /* 0: the root of the namespace */
@@ -384,6 +405,8 @@ struct scratch {
 		__u64 dentry, mount, epoch;
 	} plain_root;
 	struct handle_state new_handle;
+	struct object_key object_key;
+	struct object_state new_object;
 	struct filter_input input;
 	__u8 text[MATCH_TEXT_BYTES]; /* to be matched */
 	struct match_position match;

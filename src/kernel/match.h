@@ -121,7 +121,7 @@ MATCH_FUNCTION int match_is_plain(const __u8 *text, __u32 length)
 	if (length > MATCH_TEXT_BYTES)
 		return 0;
 	MATCH_LOOP(length, match_plain_step, &state);
-	return state.plain;
+	return state.plain != 0;
 }
 
 MATCH_FUNCTION enum match match_text(const struct filter_atom *atom, const __u8 *text, __u32 length, int plain,
@@ -162,7 +162,7 @@ MATCH_FUNCTION void match_add(struct filter_verdicts *verdicts, const struct fil
 
 	if (!(atom->subjects & request->subject))
 		return;
-	result = match_text(atom, request->text, request->length, request->plain, request->position);
+	result = match_text(atom, request->text, request->length, request->plain != 0, request->position);
 	if (result == MATCH_UNKNOWN)
 		return;
 	verdicts->is_known |= bit;

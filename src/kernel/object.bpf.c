@@ -65,30 +65,32 @@ static __always_inline bool announce_handle(struct scratch *scratch, struct hand
 static __always_inline __u64 resolve_object(struct scratch *scratch, struct handle_state *handle, __u64 dentry, __u32 links,
 					    bool created)
 {
-	struct object_key key = { .ino = handle->name.ino, .device = handle->device, .generation = handle->name.generation };
+	struct object_key *key = &scratch->object_key;
 	bool anonymous = scratch->seen.magic == ANON_INODE_FS_MAGIC;
-	struct object_state *known, fresh = {};
+	struct object_state *known, *fresh = &scratch->new_object;
 
-	if (anonymous)
-		key.ino = dentry; /* one inode serves them all */
-	known = bpf_map_lookup_elem(&objects, &key);
+	key->ino = anonymous ? dentry : handle->name.ino; /* one inode serves all anonymous ones */
+	key->device = handle->device;
+	key->generation = handle->name.generation;
+	known = bpf_map_lookup_elem(&objects, key);
 	if (known && created && known->promised) {
 		known->promised = 0;
 		created = false;
 	}
-	if (known && !(created && (anonymous || !key.generation)) && !(known->dead && links && !key.generation)) {
+	if (known && !(created && (anonymous || !key->generation)) && !(known->dead && links && !key->generation)) {
 		known->linked |= links > 0;
 		known->dead |= known->linked && !links;
 		handle->object_id = known->object_id;
 		return known->serial;
 	}
-	fresh.object_id = new_id(&scratch->next_object);
-	fresh.linked = links > 0;
-	if (anonymous || (!key.generation && (known || created)))
-		fresh.serial = bpf_ktime_get_boot_ns();
-	bpf_map_update_elem(&objects, &key, &fresh, BPF_ANY);
-	handle->object_id = fresh.object_id;
-	return fresh.serial;
+	__builtin_memset(fresh, 0, sizeof(*fresh));
+	fresh->object_id = new_id(&scratch->next_object);
+	fresh->linked = links > 0;
+	if (anonymous || (!key->generation && (known || created)))
+		fresh->serial = bpf_ktime_get_boot_ns();
+	bpf_map_update_elem(&objects, key, fresh, BPF_ANY);
+	handle->object_id = fresh->object_id;
+	return fresh->serial;
 }
 
 /* What a connection is called: taken over from before it was closed, when the sequence numbers no longer tell. */
@@ -109,17 +111,19 @@ static __always_inline bool is_announced_alike(struct handle_state *handle, stru
 	       known->connection_id == handle->connection_id;
 }
 
-/* Everything behind the first look: reads the path, finds the object, announces what is new. */
-static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address, __u32 flags)
+static __always_inline void take_name(struct scratch *scratch, const struct name_state *name)
 {
-	struct handle_key key = { .dentry = dentry_address, .mount = mnt_address };
-	struct dentry *dentry = typed(struct dentry, dentry_address);
-	struct handle_state *known, *handle = &scratch->new_handle;
-	struct inode *inode = typed(struct inode, scratch->seen.inode);
+	scratch->seen.handle_id = name->handle_id;
+	scratch->seen.object_type = name->object_type;
+	scratch->seen.path_hash = name->path_hash;
+	scratch->seen.announced = name->announced;
+}
+
+/* What a name and its inode are now, and the path that leads there. */
+static __always_inline void describe_name(struct scratch *scratch, struct handle_state *handle, struct dentry *dentry,
+					  struct inode *inode, __u64 mnt_address)
+{
 	struct super_block *sb = inode->i_sb;
-	struct mount *mount = mount_of((void *)mnt_address);
-	struct socket *socket = typed(struct socket, scratch->seen.socket);
-	__u64 serial;
 
 	__builtin_memset(handle, 0, sizeof(*handle));
 	handle->name.epoch = name_epoch;
@@ -128,37 +132,59 @@ static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_addre
 	handle->name.name_hash = dentry->d_name.hash_len;
 	handle->name.ino = inode->i_ino;
 	handle->name.generation = inode->i_generation;
+	handle->name.ends = scratch->seen.ends;
+	handle->name.linked = inode->i_nlink > 0;
 	handle->device = sb->s_dev;
 	handle->mode = inode->i_mode;
 	scratch->seen.magic = sb->s_magic;
 	handle->name.object_type = type_of(handle->mode, scratch->seen.magic);
-	handle->name.ends = scratch->seen.ends;
-	handle->name.linked = inode->i_nlink > 0;
 	read_path(scratch, dentry, (void *)mnt_address);
 	handle->name.path_hash = scratch->walk.hash;
 	handle->name.path_flags = scratch->walk.flags;
-	serial = resolve_object(scratch, handle, dentry_address, inode->i_nlink, flags & SEE_FRESH);
-	known = bpf_map_lookup_elem(&handles, &key);
+}
+
+/* A name that says what it said before keeps its number, and is not announced again. */
+static __always_inline void number_handle(struct scratch *scratch, struct handle_state *handle)
+{
+	struct handle_state *known = bpf_map_lookup_elem(&handles, &scratch->seen.key);
+
 	handle->connection_id = connection_of(handle, known, (struct sock *)scratch->seen.sk);
-	if (known && is_announced_alike(handle, known)) {
-		handle->name.handle_id = known->name.handle_id;
-		handle->name.announced = known->name.announced;
-		if (filter_loaded)
-			handle->filter = known->filter;
-	} else {
+	if (!known || !is_announced_alike(handle, known)) {
 		handle->name.handle_id = new_id(&scratch->next_handle);
+		return;
 	}
-	if (!handle->name.announced) {
-		handle->name.announced = announce_handle(scratch, handle, sb, serial, BPF_CORE_READ(mount, mnt_id));
-		if (handle->name.announced && scratch->seen.socket && socket->sk)
-			handle->name.announced = announce_socket(scratch, handle, socket, socket->sk);
-	}
-	bpf_map_update_elem(&handles, &key, handle, BPF_ANY);
+	handle->name.handle_id = known->name.handle_id;
+	handle->name.announced = known->name.announced;
+	if (filter_loaded)
+		handle->filter = known->filter;
+}
+
+static __always_inline void announce(struct scratch *scratch, struct handle_state *handle, struct super_block *sb, __u64 serial,
+				     __u64 mnt_address)
+{
+	struct mount *mount = mount_of((void *)mnt_address);
+	struct socket *socket = typed(struct socket, scratch->seen.socket);
+
+	handle->name.announced = announce_handle(scratch, handle, sb, serial, BPF_CORE_READ(mount, mnt_id));
+	if (handle->name.announced && scratch->seen.socket && socket->sk)
+		handle->name.announced = announce_socket(scratch, handle, socket, socket->sk);
+}
+
+/* Everything behind the first look: reads the path, finds the object, announces what is new. The key is in scratch->seen. */
+static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address, __u32 flags)
+{
+	struct handle_state *handle = &scratch->new_handle;
+	struct inode *inode = typed(struct inode, scratch->seen.inode);
+	__u64 serial;
+
+	describe_name(scratch, handle, typed(struct dentry, dentry_address), inode, mnt_address);
+	serial = resolve_object(scratch, handle, dentry_address, inode->i_nlink, flags & SEE_FRESH);
+	number_handle(scratch, handle);
+	if (!handle->name.announced)
+		announce(scratch, handle, inode->i_sb, serial, mnt_address);
+	bpf_map_update_elem(&handles, &scratch->seen.key, handle, BPF_ANY);
 	__sync_fetch_and_add(&name_changes[scratch->seen.place & (RECENT_NAMES - 1)], 1);
-	scratch->seen.handle_id = handle->name.handle_id;
-	scratch->seen.object_type = handle->name.object_type;
-	scratch->seen.path_hash = handle->name.path_hash;
-	scratch->seen.announced = handle->name.announced;
+	take_name(scratch, &handle->name);
 	if (filter_loaded)
 		scratch->seen.filter = handle->filter;
 	return 0;
@@ -174,44 +200,40 @@ static __always_inline bool is_current(const struct name_state *name, struct scr
 	       name->linked == (inode->i_nlink > 0);
 }
 
-static __always_inline void take_name(struct scratch *scratch, const struct name_state *name)
-{
-	scratch->seen.handle_id = name->handle_id;
-	scratch->seen.object_type = name->object_type;
-	scratch->seen.path_hash = name->path_hash;
-	scratch->seen.announced = true;
-}
-
 /* Fills scratch->seen from a dentry and a mount; seen.inode, .socket and .ends are set. */
 static __always_inline void see_name(struct scratch *scratch, struct dentry *dentry, struct vfsmount *mnt, __u32 flags)
 {
-	struct handle_key key = { .dentry = number_of(scratch, dentry), .mount = (__u64)mnt };
-	__u32 place = (key.dentry >> 6 ^ key.dentry >> 14) & (RECENT_NAMES - 1),
+	struct handle_key *key = &scratch->seen.key;
+	__u64 dentry_address = number_of(scratch, dentry);
+	__u32 place = (dentry_address >> 6 ^ dentry_address >> 14) & (RECENT_NAMES - 1),
 	      index = bpf_get_smp_processor_id() * RECENT_NAMES + place;
 	struct recent_name *recent = bpf_map_lookup_elem(&recent_names, &index);
 	__u64 changes = *(volatile __u64 *)&name_changes[place];
 	struct handle_state *known;
 
+	key->dentry = dentry_address;
+	key->mount = (__u64)mnt;
+
 	/* a predicate needs more than a recent name has */
-	if (!filter_loaded && !flags && recent && recent->key.dentry == key.dentry && recent->key.mount == key.mount &&
+	if (!filter_loaded && !flags && recent && recent->key.dentry == key->dentry && recent->key.mount == key->mount &&
 	    recent->changes == changes && is_current(&recent->name, scratch, dentry)) {
 		take_name(scratch, &recent->name);
 		return;
 	}
-	known = bpf_map_lookup_elem(&handles, &key);
+	known = bpf_map_lookup_elem(&handles, key);
 	if (known && !flags && is_current(&known->name, scratch, dentry)) {
 		take_name(scratch, &known->name);
 		if (filter_loaded) {
 			scratch->seen.filter = known->filter;
 		} else if (recent) {
-			recent->key = key;
+			recent->key = *key;
 			recent->changes = changes;
 			recent->name = known->name;
 		}
 		return;
 	}
 	scratch->seen.place = place;
-	resolve_slowly(scratch, key.dentry, key.mount, flags);
+	resolve_slowly(scratch, key->dentry, key->mount, flags);
 }
 
 /* Whether a call that returned this open file also made its object; else it opened what was there already. */

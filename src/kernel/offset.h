@@ -49,7 +49,7 @@ static __always_inline void fill_offset(struct syscall_event *event, const volat
 	event->present |= SYSCALL_HAS_FILE_OFFSET | SYSCALL_HAS_OFFSET_CERTAIN;
 	if (shape->offset) {
 		offset = argument(event, shape->offset);
-		if (shape->special == SPECIAL_MMAP && event->abi == ABI_I386)
+		if (shape->flags & CALL_PAGE_OFFSET)
 			offset <<= MMAP2_UNIT_BITS;
 		if (shape->flags & CALL_SPLIT_OFFSET && event->abi == ABI_I386)
 			offset = (__u32)offset | argument(event, shape->offset + 1) << 32;

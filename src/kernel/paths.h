@@ -12,6 +12,13 @@
 
 enum path_kind { PATH_NONE, PATH_EMPTY, PATH_RELATIVE, PATH_ABSOLUTE };
 
+static __always_inline enum path_kind kind_of(const __u8 *text, __u32 length)
+{
+	if (length == 0)
+		return PATH_EMPTY;
+	return text[0] == '/' ? PATH_ABSOLUTE : PATH_RELATIVE;
+}
+
 /* Attaches a path argument. Read at exit: the call itself has made it resident. */
 static __always_inline enum path_kind attach_argument_path(struct scratch *scratch, __u64 user, __u16 kind)
 {
@@ -26,7 +33,7 @@ static __always_inline enum path_kind attach_argument_path(struct scratch *scrat
 	length = bpf_probe_read_user_str(text, PATH_BYTES_MAX, (void *)user);
 	if (length < 1)
 		return PATH_NONE;
-	result = length == 1 ? PATH_EMPTY : text[0] == '/' ? PATH_ABSOLUTE : PATH_RELATIVE;
+	result = kind_of(text, length - 1);
 	if (filter_loaded)
 		tell_filter_of_path(scratch, text, length - 1, kind == ATTACHMENT_PATH2);
 	finish_attachment(scratch, header, kind, length - 1);
@@ -47,7 +54,7 @@ static __always_inline enum path_kind attach_exec_path(struct scratch *scratch, 
 	if (length >= PATH_BYTES_MAX)
 		length = 0;
 	bpf_probe_read_kernel(header + 1, length, kept->text);
-	result = length == 0 ? PATH_EMPTY : kept->text[0] == '/' ? PATH_ABSOLUTE : PATH_RELATIVE;
+	result = kind_of(kept->text, length);
 	if (filter_loaded)
 		tell_filter_of_path(scratch, kept->text, length, false);
 	bpf_map_delete_elem(&exec_paths, &task);
@@ -71,10 +78,9 @@ static __always_inline __u32 see_root(struct scratch *scratch, struct fs_struct 
 	return 0;
 }
 
-/* Finds what a path starts from: a handle, or 0. */
-static __noinline __u32 see_base(struct scratch *scratch, __u32 kind, bool has_dirfd, __s32 dirfd)
+/* Finds what a path of a task starts from: a handle, or 0. */
+static __noinline __u32 see_base(struct scratch *scratch, struct task_struct *task, __u32 kind, bool has_dirfd, __s32 dirfd)
 {
-	struct task_struct *task = current_task();
 	struct fs_struct *fs = task->fs;
 
 	if (kind == PATH_NONE || !fs)
@@ -107,18 +113,14 @@ static __always_inline bool fill_new_directory(struct scratch *scratch, struct t
 	return true;
 }
 
-static __always_inline void fill_first_path(struct scratch *scratch, struct task_struct *task, struct task_state *state,
-					    const volatile struct syscall_shape *shape)
+/* What a first path starts from, or the object that it stands for. */
+static __always_inline void fill_first_base(struct scratch *scratch, struct task_struct *task, struct task_state *state,
+					    const volatile struct syscall_shape *shape, enum path_kind kind)
 {
 	struct syscall_event *event = &scratch->event;
 	__u64 dirfd = shape->dirfd ? argument(event, shape->dirfd) : 0;
-	enum path_kind kind;
 	__u32 base;
 
-	if (shape->special == SPECIAL_EXEC && event->result >= 0)
-		kind = attach_exec_path(scratch, number_of(scratch, task));
-	else
-		kind = attach_argument_path(scratch, argument(event, shape->path), ATTACHMENT_PATH);
 	if (event->present & SYSCALL_HAS_HANDLE || fill_new_directory(scratch, task, shape))
 		return;
 	/* utimensat and statx: no path at all means the descriptor, too */
@@ -129,7 +131,7 @@ static __always_inline void fill_first_path(struct scratch *scratch, struct task
 	if (shape->special == SPECIAL_EXEC && state->handle_id && kind != PATH_ABSOLUTE)
 		base = state->handle_id;
 	else
-		base = see_base(scratch, kind, shape->dirfd, dirfd);
+		base = see_base(scratch, task, kind, shape->dirfd, dirfd);
 	if (!base)
 		return;
 	if (filter_loaded && base == scratch->seen.handle_id)
@@ -138,15 +140,15 @@ static __always_inline void fill_first_path(struct scratch *scratch, struct task
 	event->present |= kind == PATH_EMPTY ? SYSCALL_HAS_HANDLE : SYSCALL_HAS_HANDLE | SYSCALL_HAS_NAMES_BASE;
 }
 
-static __always_inline void fill_second_path(struct scratch *scratch, const volatile struct syscall_shape *shape)
+static __always_inline void fill_second_base(struct scratch *scratch, struct task_struct *task,
+					     const volatile struct syscall_shape *shape, enum path_kind kind)
 {
 	struct syscall_event *event = &scratch->event;
-	enum path_kind kind = attach_argument_path(scratch, argument(event, shape->path2), ATTACHMENT_PATH2);
 	__u32 base;
 
 	if (shape->special == SPECIAL_SYMLINK) /* a text; it starts from wherever the link is met */
 		return;
-	base = see_base(scratch, kind, shape->dirfd2, shape->dirfd2 ? argument(event, shape->dirfd2) : 0);
+	base = see_base(scratch, task, kind, shape->dirfd2, shape->dirfd2 ? argument(event, shape->dirfd2) : 0);
 	if (!base)
 		return;
 	if (filter_loaded)
@@ -160,13 +162,23 @@ __noinline int fill_paths(struct scratch *scratch, struct task_state *state)
 {
 	const volatile struct syscall_shape *shape;
 	struct task_struct *task = current_task();
+	const struct syscall_event *event;
+	enum path_kind kind;
 
 	if (!scratch || !state)
 		return 0;
-	shape = shape_of(scratch->event.abi, scratch->event.syscall);
-	if (shape->path)
-		fill_first_path(scratch, task, state, shape);
-	if (shape->path2)
-		fill_second_path(scratch, shape);
+	event = &scratch->event;
+	shape = shape_of(event->abi, event->syscall);
+	if (shape->path) {
+		if (shape->special == SPECIAL_EXEC && event->result >= 0)
+			kind = attach_exec_path(scratch, number_of(scratch, task));
+		else
+			kind = attach_argument_path(scratch, argument(event, shape->path), ATTACHMENT_PATH);
+		fill_first_base(scratch, task, state, shape, kind);
+	}
+	if (shape->path2) {
+		kind = attach_argument_path(scratch, argument(event, shape->path2), ATTACHMENT_PATH2);
+		fill_second_base(scratch, task, shape, kind);
+	}
 	return 0;
 }

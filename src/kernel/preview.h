@@ -4,6 +4,9 @@
  * small structures. Off, and gone from the program, unless preview_bytes is set.
  *
  *   attachment `preview` or `structure`:  | u8 argument | 7 bytes of 0 | content … |
+ *
+ * What a call writes over (the sets of select, a time that is left) comes twice: as it was at entry, with the argument, and as
+ * it was at exit, with PREVIEW_AFTER in it. The control data of a message comes behind it with PREVIEW_CONTROL.
  */
 #pragma once
 
@@ -12,6 +15,10 @@
 #define PREVIEW_BYTES_MAX 2048 /* of one argument */
 #define PREVIEW_VECTORS_MAX 16 /* parts of an iovec that are shown */
 #define PREVIEW_EVENTS_MAX 32 /* members of a poll set */
+#define PREVIEW_OPTION_MAX 64 /* bytes of a socket option */
+#define PREVIEW_CONTROL_MAX 256 /* bytes of a message's control data */
+#define PREVIEW_AFTER 0x80
+#define PREVIEW_CONTROL 0x40
 
 struct preview {
 	struct attachment_header *header;
@@ -107,6 +114,86 @@ static __always_inline void attach_message(struct scratch *scratch, __u32 index,
 	if (bpf_probe_read_user(preview.content + sizeof(message), count * 16, (void *)message[2]) == 0)
 		finish_attachment(scratch, preview.header, ATTACHMENT_STRUCTURE, 8 + sizeof(message) + count * 16);
 	attach_vector_bytes(scratch, index, message[2], count, moved);
+	attach_user_bytes(scratch, index | PREVIEW_CONTROL, message[4],
+			  message[5] < PREVIEW_CONTROL_MAX ? message[5] : PREVIEW_CONTROL_MAX, ATTACHMENT_STRUCTURE);
+}
+
+static __always_inline __u32 fd_set_bytes(__u32 descriptors)
+{
+	__u32 words = (descriptors + 63) / 64;
+
+	return (words < SELECT_WORDS ? words : SELECT_WORDS) * 8;
+}
+
+/* sys_enter: what the call is going to write over. */
+__noinline int keep_entry_value(struct scratch *scratch, struct task_state *state, __u32 index)
+{
+	const volatile struct syscall_shape *shape;
+	struct entry_values *values;
+	__u32 length;
+	__u8 kind;
+
+	if (!scratch || !state || index >= 6)
+		return 0;
+	shape = shape_of(state->syscall >> ABI_SHIFT, state->syscall & NUMBER_MAX);
+	values = &scratch->entry_values;
+	values->length[index] = 0;
+	if (!(shape->before >> index & 1))
+		return 0;
+	kind = shape->capture[index];
+	length = kind > CAPTURE_FIXED ? (kind - CAPTURE_FIXED) * 4 : fd_set_bytes(state->arguments[0]);
+	opaque(length);
+	if (length > ENTRY_VALUE_BYTES_MAX || !state->arguments[index])
+		return 0;
+	if (bpf_probe_read_user(values->bytes[index], length, (void *)state->arguments[index]) == 0)
+		values->length[index] = length;
+	return 0;
+}
+
+static __always_inline void keep_entry_values(struct task_state *state, const volatile struct syscall_shape *shape)
+{
+	struct scratch *scratch = cpu_scratch();
+	__u64 key;
+
+	if (!scratch || !shape->before)
+		return;
+	for (__u32 index = 0; index < 6; index++)
+		keep_entry_value(scratch, state, index);
+	key = number_of(scratch, current_task());
+	bpf_map_update_elem(&entry_values, &key, &scratch->entry_values, BPF_ANY);
+}
+
+__noinline int attach_entry_value(struct scratch *scratch, __u32 index)
+{
+	struct entry_values *values;
+	struct preview preview;
+	__u32 length;
+	__u64 key;
+
+	if (!scratch || index >= 6 || scratch->event.present & SYSCALL_HAS_ENTRY_MISSED)
+		return 0;
+	key = number_of(scratch, current_task());
+	values = bpf_map_lookup_elem(&entry_values, &key);
+	if (!values)
+		return 0;
+	length = values->length[index];
+	opaque(length);
+	if (!length || length > ENTRY_VALUE_BYTES_MAX || !begin_preview(scratch, index, &preview))
+		return 0;
+	if (bpf_probe_read_kernel(preview.content, length, values->bytes[index]) == 0)
+		finish_attachment(scratch, preview.header, ATTACHMENT_STRUCTURE, length + 8);
+	return 0;
+}
+
+/* fcntl: its third argument is an address for the commands that are about locks. */
+static __always_inline bool is_about_locks(__u64 command)
+{
+	return (command >= F_GETLK && command <= F_SETLKW) || (command >= F_OFD_GETLK && command <= F_OFD_SETLKW);
+}
+
+static __always_inline void attach_option(struct scratch *scratch, __u32 index, __u64 user, __u32 length)
+{
+	attach_user_bytes(scratch, index, user, length < PREVIEW_OPTION_MAX ? length : PREVIEW_OPTION_MAX, ATTACHMENT_STRUCTURE);
 }
 
 /* Bytes that the call took from or put into the buffer at this argument; what it was to take where it failed. */
@@ -125,6 +212,7 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 	const volatile struct syscall_shape *shape;
 	struct syscall_event *event;
 	__u64 user, count, returned;
+	__u32 tag = index, length = 0;
 	__u8 kind;
 
 	if (!scratch || index >= 6)
@@ -135,8 +223,12 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 	kind = shape->capture[index];
 	user = event->arguments[index];
 	count = index < 5 ? event->arguments[index + 1] : 0;
+	if (shape->before >> index & 1) {
+		attach_entry_value(scratch, index);
+		tag |= PREVIEW_AFTER;
+	}
 	if (kind > CAPTURE_FIXED) {
-		attach_user_bytes(scratch, index, user, (kind - CAPTURE_FIXED) * 4, ATTACHMENT_STRUCTURE);
+		attach_user_bytes(scratch, tag, user, (kind - CAPTURE_FIXED) * 4, ATTACHMENT_STRUCTURE);
 		return 0;
 	}
 	switch (kind) {
@@ -162,6 +254,23 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 		break;
 	case CAPTURE_MESSAGE:
 		attach_message(scratch, index, user, event->result < 0 ? 0 : event->result);
+		break;
+	case CAPTURE_VALUE_IN:
+		attach_user_bytes(scratch, index, user, count < preview_bytes ? count : preview_bytes, ATTACHMENT_PREVIEW);
+		break;
+	case CAPTURE_OPTION_IN:
+		attach_option(scratch, index, user, count);
+		break;
+	case CAPTURE_OPTION_OUT:
+		if (event->result >= 0 && bpf_probe_read_user(&length, sizeof(length), (void *)count) == 0)
+			attach_option(scratch, index, user, length);
+		break;
+	case CAPTURE_FD_SET:
+		attach_user_bytes(scratch, tag, user, fd_set_bytes(event->arguments[0]), ATTACHMENT_STRUCTURE);
+		break;
+	case CAPTURE_LOCK:
+		if (is_about_locks(event->arguments[1]))
+			attach_user_bytes(scratch, index, user, 32, ATTACHMENT_STRUCTURE); /* struct flock */
 		break;
 	}
 	return 0;

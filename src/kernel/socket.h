@@ -149,8 +149,8 @@ static __always_inline __u32 peer_object(struct scratch *scratch, struct sock *s
 {
 	struct unix_sock *own = typed(struct unix_sock, sk);
 	struct sock *peer = own->peer;
-	struct object_state *known, fresh = {};
-	struct object_key key = {};
+	struct object_state *known, *fresh = &scratch->new_object;
+	struct object_key *key = &scratch->object_key;
 	struct socket *socket;
 	struct inode *inode;
 
@@ -161,17 +161,18 @@ static __always_inline __u32 peer_object(struct scratch *scratch, struct sock *s
 		return 0;
 	inode = typed(struct inode, (void *)socket + (bpf_core_field_offset(struct socket_alloc, vfs_inode) -
 						      bpf_core_field_offset(struct socket_alloc, socket)));
-	key.ino = inode->i_ino;
-	key.device = inode->i_sb->s_dev;
-	key.generation = inode->i_generation;
-	known = bpf_map_lookup_elem(&objects, &key);
+	key->ino = inode->i_ino;
+	key->device = inode->i_sb->s_dev;
+	key->generation = inode->i_generation;
+	known = bpf_map_lookup_elem(&objects, key);
 	if (known)
 		return known->object_id;
-	fresh.object_id = new_id(&scratch->next_object);
-	fresh.linked = 1;
-	fresh.promised = 1;
-	bpf_map_update_elem(&objects, &key, &fresh, BPF_ANY);
-	return fresh.object_id;
+	__builtin_memset(fresh, 0, sizeof(*fresh));
+	fresh->object_id = new_id(&scratch->next_object);
+	fresh->linked = 1;
+	fresh->promised = 1;
+	bpf_map_update_elem(&objects, key, fresh, BPF_ANY);
+	return fresh->object_id;
 }
 
 static __always_inline void fill_addresses(struct socket_fact *fact, struct sock *sk)

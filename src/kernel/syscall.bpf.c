@@ -5,6 +5,7 @@
  * exit is several programs, see filter.h.
  */
 #include "kernel/offset.h"
+#include "kernel/packed.h"
 #include "kernel/paths.h"
 #include "kernel/preview.h"
 #include "kernel/process.h"
@@ -65,10 +66,12 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	state->target_tid = 0;
 	state->stream_sk = 0;
 	/* most calls need no more than a descriptor, which most have in front */
-	if (shape->special || shape->fd > 1 || abi == ABI_I386)
+	if (preview_bytes || shape->special || shape->fd > 1 || abi == ABI_I386)
 		read_arguments(state->arguments, regs, abi);
 	else
 		state->arguments[0] = regs->di;
+	if (abi == ABI_I386)
+		shape = shape_of(abi, unpack_entry(state, number));
 	if (shape->fd) {
 		index = (shape->fd - 1) & 7;
 		load_file_of(&state->entry_file, task, index < 6 ? state->arguments[index] : -1);
@@ -77,6 +80,8 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		if (shape->special == SPECIAL_CLOSE)
 			remember_closed(state);
 	}
+	if (preview_bytes)
+		keep_entry_values(state, shape);
 	state->entry_ns = bpf_ktime_get_boot_ns();
 	if (shape->special)
 		bpf_tail_call(ctx, &preparers, shape->special);
@@ -249,6 +254,8 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 	bool compat = event->abi == ABI_I386;
 
 	event->event_class = shape->event_class;
+	if (shape->packed && !(state->flags & TASK_UNPACKED))
+		return;
 	if (shape->special == SPECIAL_PAIR)
 		fill_pair(scratch, task, state, shape);
 	else
@@ -310,9 +317,12 @@ static __always_inline void begin_event(struct syscall_event *event, struct task
 		event->present |= SYSCALL_HAS_DURATION;
 		event->syscall = state->syscall; /* execve may have changed the abi, and rt_sigreturn everything */
 		event->abi = state->syscall >> ABI_SHIFT;
-		if (shape_of(event->abi, event->syscall)->special == SPECIAL_EXEC)
+		if (event->abi == ABI_I386 || shape_of(event->abi, event->syscall)->special == SPECIAL_EXEC)
 			__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
-	} else {
+	}
+	if (event->abi == ABI_I386 && !(state->flags & TASK_IN_CALL && state->flags & TASK_UNPACKED))
+		unpack_exit(event, task, state);
+	if (!(state->flags & TASK_IN_CALL)) {
 		/* denied by seccomp, or attached in mid-call */
 		event->start_ns = now;
 		event->present |= SYSCALL_HAS_ENTRY_MISSED;

@@ -3,8 +3,7 @@
  * Life of tasks: children inherit being watched, exec changes the program, an exit ends a thread and the call it was in,
  * and a context switch divides a call's time into running and waiting.
  */
-#include "kernel/call.h"
-#include "kernel/task.h"
+#include "kernel/unfinished.h"
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
@@ -18,7 +17,7 @@ int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 	of_parent->target_start_ns = child->start_boottime;
 	if (!(of_parent->flags & (TASK_WATCHED | TASK_EXCLUDED)) && !watch_all)
 		return 0;
-	if (!follow_children && child->tgid != parent->tgid && !(of_parent->flags & TASK_EXCLUDED))
+	if (!follow_children && !(of_parent->flags & TASK_EXCLUDED))
 		return 0;
 	state = bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (state)
@@ -93,58 +92,6 @@ static __always_inline void remember_end(struct scratch *scratch, struct task_st
 	bpf_map_update_elem(&ended, &key, &end, BPF_ANY);
 }
 
-/* What a call that never returned was about, as far as its descriptor tells; its path arguments are another task's memory. */
-static __always_inline void fill_unfinished(struct scratch *scratch, struct task_struct *task)
-{
-	struct syscall_event *event = &scratch->event;
-	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
-
-	event->event_class = shape->event_class;
-	if (shape->size) {
-		event->requested = argument(event, shape->size);
-		event->present |= SYSCALL_HAS_REQUESTED;
-	}
-	if (!shape->fd)
-		return;
-	event->fd = argument(event, shape->fd);
-	event->present |= SYSCALL_HAS_FD;
-	see_file(scratch, file_of(task, event->fd), 0);
-	if (!scratch->seen.handle_id)
-		return;
-	event->handle_id = scratch->seen.handle_id;
-	event->open_flags = scratch->seen.open_flags;
-	event->event_class = class_of(shape, scratch->seen.object_type);
-	event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_OPEN_FLAGS;
-}
-
-/* The call that a dying thread is in never returns: exit itself, or whatever it was killed in. */
-static __always_inline void end_call(struct scratch *scratch, struct task_struct *task, struct task_state *state)
-{
-	struct syscall_event *event = &scratch->event;
-	struct ring_control *control = ring_control(STREAM_EVENTS);
-
-	if (!(state->flags & TASK_IN_CALL) || !control)
-		return;
-	control->generated++;
-	__builtin_memset(event, 0, sizeof(*event));
-	event->header.type = RECORD_SYSCALL_EVENT;
-	event->start_ns = state->entry_ns;
-	event->off_cpu_ns = state->off_cpu_ns;
-	event->state = STATE_UNFINISHED;
-	event->syscall = state->syscall;
-	event->abi = state->syscall >> 16;
-	event->context_id = state->context_id;
-	if (shape_of(event->abi, event->syscall)->special)
-		__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
-	else
-		read_arguments(event->arguments, (struct pt_regs *)bpf_task_pt_regs(task), event->abi);
-	fill_unfinished(scratch, task);
-	if (state->flags & TASK_CALL_ADOPTED)
-		event->present |= SYSCALL_HAS_ENTRY_MISSED;
-	state->flags &= ~(TASK_IN_CALL | TASK_CALL_ADOPTED);
-	emit(STREAM_EVENTS, &event->header, sizeof(*event));
-}
-
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_exit, struct task_struct *task)
 {
@@ -159,7 +106,7 @@ int BPF_PROG(task_exit, struct task_struct *task)
 		return 0;
 	if (!context_is_current(state, task))
 		announce_context(state, task, scratch);
-	end_call(scratch, task, state);
+	end_call(scratch, task, state, false);
 	fact = &scratch->fact.thread_end;
 	__builtin_memset(fact, 0, sizeof(*fact));
 	fact->header.type = RECORD_THREAD_END;
@@ -209,11 +156,17 @@ static __always_inline void adopt_call(struct task_struct *task, struct task_sta
 	state->syscall = number | abi << ABI_SHIFT;
 	read_arguments(state->arguments, regs, abi);
 	state->entry_ns = bpf_ktime_get_boot_ns();
+	state->entry_position = -1;
+	state->handle_id = 0;
+	state->target_tid = 0;
 	state->off_cpu_ns = 0;
 	state->flags |= TASK_IN_CALL | TASK_CALL_ADOPTED;
 }
 
-/* At the end of a recording, when nothing else here is attached: the calls that are still under way. */
+/*
+ * At the end of a recording, when nothing else here is attached: the calls that are still under way. May sleep, where
+ * read_other_tasks says so: then nobody else uses the CPU's scratch meanwhile, because there is nobody else.
+ */
 SEC("iter/task")
 int finish_calls(struct bpf_iter__task *context)
 {
@@ -232,6 +185,6 @@ int finish_calls(struct bpf_iter__task *context)
 		return 0;
 	if (!context_is_current(state, task))
 		announce_context(state, task, scratch);
-	end_call(scratch, task, state);
+	end_call(scratch, task, state, true);
 	return 0;
 }

@@ -14,7 +14,7 @@ def products(schema):
     prelude = (model.ROOT / "prelude.sql").read_text()
     public = emit_sql.public_sql(schema, prelude)
     ddl = emit_sql.raw_ddl(schema)
-    views = "\n".join(emit_sql.raw_views(schema)) + "\nCREATE OR REPLACE VIEW _hosts AS SELECT * FROM read_parquet('hosts.parquet');\n" + public
+    views = emit_sql.views_sql(schema, public)
     generated = model.ROOT / "generated"
     return {
         generated / "records.bpf.h": emit_c.bpf_records(schema),
@@ -30,6 +30,7 @@ def products(schema):
         generated / "syscalls.cpp": emit_c.cpp_syscalls(schema),
         generated / "public_sql.cpp": emit_sql.as_cpp("public_sql", public),
         generated / "views_sql.cpp": emit_sql.as_cpp("views_sql", views),
+        generated / "words_sql.cpp": emit_sql.as_cpp("words_sql", emit_sql.words_sql(schema)),
         generated / "live_sql.cpp": emit_sql.as_cpp("live_tables_sql", ddl),
         generated / "events.ts": emit_docs.typescript(schema),
         REPOSITORY / "docs" / "reference" / "tables.md": emit_docs.reference_page(schema),

@@ -86,6 +86,7 @@ Result<std::uint64_t> number_in(const Cell& cell) {
 struct Database::Parts {
     trace::TraceFolder folder;
     Engine engine;
+    SealedFiles files;
     Snapshot snapshot;
     RecordSource source;
     TraceLosses losses;
@@ -119,6 +120,9 @@ trace::TraceState Database::state() const {
 const TraceLosses& Database::losses() const {
     return parts_->losses;
 }
+const std::vector<std::string>& Database::damages() const {
+    return parts_->snapshot.damages;
+}
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, DatabaseOptions options) {
     TRY(trace::TraceFolder folder, trace::TraceFolder::open(path));
@@ -126,11 +130,13 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Databa
     engine_options.threads = options.threads;
     engine_options.memory_limit = options.memory_limit;
     TRY(Engine engine, Engine::open(engine_options));
-    auto parts = std::make_unique<Parts>(Parts{std::move(folder), std::move(engine), {}, {}, {}});
+    auto parts = std::make_unique<Parts>(Parts{
+        std::move(folder), std::move(engine), SealedFiles(options.check_bytes_max), {}, {}, {}});
     parts->threads = options.threads > 0
                          ? options.threads
                          : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
     TRY(register_record_scan(parts->engine, parts->source));
+    TRY(parts->engine.run(schema::words_sql()));
     std::unique_ptr<Database> database(new Database(std::move(parts)));
     TRY(database->look());
     TRY(database->parts_->engine.run("SET lock_configuration = true"));
@@ -143,7 +149,7 @@ Result<void> Database::refresh() {
 
 Result<void> Database::look() {
     Parts& parts = *parts_;
-    TRY(parts.snapshot, take_snapshot(parts.folder));
+    TRY(parts.snapshot, take_snapshot(parts.folder, parts.files));
     parts.source = {.blocks = {}, .threads = parts.threads};
     for (const trace::SegmentReader& segment : parts.snapshot.segments) {
         for (const trace::BlockHeader& block : segment.blocks()) {

@@ -33,6 +33,9 @@ namespace dyetrace::store {
 struct DatabaseOptions {
     int threads = 0;           // 0: as many as CPUs
     std::string memory_limit;  // "2GB"; empty: DuckDB's own, 80 % of the machine
+    // Parquet files are compared with their checksums when a trace is opened, up to so many bytes: 0.6 s when they are in
+    // memory. Of files beyond that only the sizes are.
+    std::uint64_t check_bytes_max = std::uint64_t{4} << 30;
 };
 
 // What is missing from a trace. Every answer about it should say so.
@@ -64,6 +67,8 @@ class Database {
     // kRecording: there will be more to see.
     trace::TraceState state() const;
     const TraceLosses& losses() const;
+    // Files that cannot be read, a line for people each; what is in them is in `gaps`, with the reason damaged_file.
+    const std::vector<std::string>& damages() const;
 
     // Looks again. Rows that were handed out before must be gone.
     Result<void> refresh();

@@ -161,7 +161,7 @@ TEST(Database, says_that_segments_are_missing) {
     trace.record(3, 1000);
     std::filesystem::remove(trace.folder().segment_path(2));
     EXPECT_EQ(trace.ask("SELECT count(*) FROM events"), "2000\n");
-    EXPECT_EQ(trace.ask("SELECT reason, lost FROM gaps"), "damaged_block NULL\n");
+    EXPECT_EQ(trace.ask("SELECT reason, lost FROM gaps"), "damaged_file NULL\n");
 }
 
 TEST(Database, can_be_read_by_others_with_views_sql_at_any_moment) {

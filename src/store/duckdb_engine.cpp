@@ -66,11 +66,16 @@ Result<Engine> Engine::open(const EngineOptions& options) {
 }
 
 Result<void> Engine::run(const std::string& sql) const {
+    TRY(run_counted(sql));
+    return {};
+}
+
+Result<std::uint64_t> Engine::run_counted(const std::string& sql) const {
     OwnedResult result;
     if (duckdb_query(connection_.get(), sql.c_str(), result.out()) != DuckDBSuccess) {
         return engine_error(duckdb_result_error(result.out()));
     }
-    return {};
+    return duckdb_rows_changed(result.out());
 }
 
 }  // namespace dyetrace::store

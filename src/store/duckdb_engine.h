@@ -4,6 +4,7 @@
 #include <duckdb.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -75,6 +76,9 @@ class Engine {
 
     // Any number of statements; their rows are dropped.
     Result<void> run(const std::string& sql) const;
+
+    // One statement; how many rows it wrote.
+    Result<std::uint64_t> run_counted(const std::string& sql) const;
 
   private:
     OwnedDatabase database_;

@@ -14,7 +14,7 @@ namespace dyetrace::store {
 namespace {
 
 Result<void> load() {
-    void* const library = ::dlopen("libduckdb.so", RTLD_NOW | RTLD_LOCAL);
+    void* const library = ::dlopen("libduckdb.so", RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {
         return Error(ErrorCode::kNotFound,
                      fmt::format("DuckDB's library is missing: {}", ::dlerror()));

@@ -19,6 +19,7 @@
 #include "store/duckdb_engine.h"
 #include "store/facts_tables.h"
 #include "store/record_scan.h"
+#include "store/sealed_files.h"
 #include "trace/sealed_info.h"
 
 namespace dyetrace::store {
@@ -46,10 +47,38 @@ Result<void> make_empty_folder(const std::string& path) {
     return {};
 }
 
-Result<void> copy_to_parquet(const Engine& engine,
-                             const std::string& select,
-                             const std::string& path) {
-    return engine.run(fmt::format("COPY ({}) TO {} {}", select, sql_text(path), kParquetOptions));
+// Rows written.
+Result<std::uint64_t> copy_to_parquet(const Engine& engine,
+                                      const std::string& select,
+                                      const std::string& path) {
+    return engine.run_counted(
+        fmt::format("COPY ({}) TO {} {}", select, sql_text(path), kParquetOptions));
+}
+
+// A small table beside the segments; a reader finds it whole or not at all.
+Result<void> write_frame_table(const Engine& engine,
+                               const std::string& table,
+                               const std::string& path) {
+    const std::string unfinished = path + ".new";
+    TRY(
+        engine.run(fmt::format("COPY {} TO {} (FORMAT parquet, COMPRESSION zstd, "
+                               "COMPRESSION_LEVEL 19, PARQUET_VERSION V2)",
+                               table,
+                               sql_text(unfinished))));
+    if (::rename(unfinished.c_str(), path.c_str()) != 0) {
+        return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", path));
+    }
+    return {};
+}
+
+// <record>.parquet, and what segment.json says of it.
+Result<trace::SealedFile> write_file(const Engine& engine,
+                                     const std::string& select,
+                                     const std::string& folder,
+                                     const std::string& record) {
+    TRY(const std::uint64_t rows,
+        copy_to_parquet(engine, select, fmt::format("{}/{}.parquet", folder, record)));
+    return trace::describe_sealed_file(folder, record, rows);
 }
 
 // By host, CPU and sequence: neighbours in the file are neighbours in time, and their numbers differ little.
@@ -67,10 +96,11 @@ RecordSource ordered_source(const trace::SegmentReader& segment) {
     return source;
 }
 
-Result<void> write_tables(const Engine& engine,
-                          const RecordSource& source,
-                          bool has_lost,
-                          const std::string& folder) {
+Result<std::vector<trace::SealedFile>> write_tables(const Engine& engine,
+                                                    const RecordSource& source,
+                                                    bool has_lost,
+                                                    const std::string& folder) {
+    std::vector<trace::SealedFile> files;
     std::uint64_t types = 0;
     for (const ScanBlock& block : source.blocks) {
         types |= block.header.record_types;
@@ -84,9 +114,25 @@ Result<void> write_tables(const Engine& engine,
         }
         std::string select = fmt::format("SELECT * FROM _records('{}')", info.name);
         select += is_gap ? " UNION ALL SELECT * FROM live_gap" : "";
-        TRY(copy_to_parquet(engine, select, fmt::format("{}/{}.parquet", folder, info.name)));
+        TRY(trace::SealedFile file, write_file(engine, select, folder, info.name));
+        files.push_back(std::move(file));
     }
-    return {};
+    return files;
+}
+
+// What segment.json says of the segment itself.
+trace::SealedInfo describe(const trace::SegmentReader& segment,
+                           std::uint64_t number,
+                           const RecordSource& source) {
+    trace::SealedInfo info;
+    info.number = number;
+    info.last_written_ns = segment.last_written_ns();
+    for (const ScanBlock& block : source.blocks) {
+        (block.header.stream == 0 ? info.events : info.facts) += block.header.record_count;
+        info.begin_ns = std::min(info.begin_ns, block.header.begin_ns);
+        info.end_ns = std::max(info.end_ns, block.header.end_ns);
+    }
+    return info;
 }
 
 std::uint64_t bytes_in(const std::string& folder) {
@@ -122,28 +168,43 @@ Result<Sealer> Sealer::start(trace::TraceFolder folder) {
 Result<void> Sealer::remove_leftovers() const {
     TRY(const std::vector<std::string> names, base::list_folder(folder_.path()));
     for (const std::string& name : names) {
-        if (name.starts_with("sealing-") || name == "hosts.parquet.new") {
+        if (name.starts_with("sealing-") || name.ends_with(".parquet.new")) {
             std::error_code error;
             std::filesystem::remove_all(folder_.path() + "/" + name, error);
         }
     }
     TRY(const trace::SegmentList list, folder_.list());
+    SealedFiles files(UINT64_MAX);
     for (const std::uint64_t number : list.sealed) {
-        ::unlink(folder_.segment_path(number).c_str());
+        if (::access(folder_.segment_path(number).c_str(), F_OK) == 0) {
+            keep_better_copy(files.look(folder_, number), number);
+        }
     }
     return {};
 }
 
-// What readers without dyetrace need from the first moment on: every table, the hosts, and the views over them.
+// Both the segment and its Parquet files are there. Damaged files are thrown away, so that they are made again.
+void Sealer::keep_better_copy(const SealedFolder& sealed, std::uint64_t number) const {
+    const std::string segment = folder_.segment_path(number);
+    if (sealed.damages.empty()) {
+        ::unlink(segment.c_str());
+    } else if (trace::SegmentReader::open(segment, trace::SegmentEnd::kMayGrow).ok()) {
+        std::error_code error;
+        std::filesystem::rename(sealed.path, sealing_path(folder_, number), error);
+        std::filesystem::remove_all(sealing_path(folder_, number), error);
+    }
+}
+
+// What readers without dyetrace need from the first moment on: every table, the hosts, the names of
+// calls and flags, and the views over them.
 Result<void> Sealer::write_frame() const {
     TRY(base::write_file_atomically(folder_.path() + "/views.sql", schema::views_sql()));
     TRY(const Engine engine, Engine::open(kSealingEngine));
     TRY(make_hosts_table(engine, folder_.info().hosts));
-    const std::string hosts = folder_.path() + "/hosts.parquet";
-    TRY(copy_to_parquet(engine, "SELECT * FROM _hosts", hosts + ".new"));
-    if (::rename((hosts + ".new").c_str(), hosts.c_str()) != 0) {
-        return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", hosts));
-    }
+    TRY(engine.run(schema::words_sql()));
+    TRY(write_frame_table(engine, "_hosts", folder_.path() + "/hosts.parquet"));
+    TRY(write_frame_table(engine, "_call_words", folder_.path() + "/syscalls.parquet"));
+    TRY(write_frame_table(engine, "_flag_words", folder_.path() + "/flags.parquet"));
     if (std::filesystem::exists(folder_.sealed_path(0))) {
         return {};
     }
@@ -177,15 +238,11 @@ Result<SealedSegment> Sealer::write_sealed(std::uint64_t number, trace::SegmentE
     TRY(insert_gaps(engine, segment.lost()));
     const std::string sealing = sealing_path(folder_, number);
     TRY(make_empty_folder(sealing));
-    TRY(write_tables(engine, source, !segment.lost().empty(), sealing));
-    SealedSegment sealed;
-    for (const ScanBlock& block : source.blocks) {
-        (block.header.stream == 0 ? sealed.events : sealed.facts) += block.header.record_count;
-    }
-    sealed.parquet_bytes = bytes_in(sealing);
-    const bool died = end == trace::SegmentEnd::kRecorderDied;
-    TRY(trace::write_sealed_info(
-        sealing, {number, sealed.events, sealed.facts, segment.last_written_ns(), died}));
+    trace::SealedInfo info = describe(segment, number, source);
+    info.recorder_died = end == trace::SegmentEnd::kRecorderDied;
+    TRY(info.files, write_tables(engine, source, !segment.lost().empty(), sealing));
+    const SealedSegment sealed{info.events, info.facts, bytes_in(sealing)};
+    TRY(trace::write_sealed_info(sealing, info));
     TRY(commit(sealing, number));
     totals_.events += sealed.events;
     totals_.facts += sealed.facts;
@@ -220,7 +277,12 @@ Result<trace::TraceState> Sealer::seal_what_is_there() {
             TRY(leave_room_to_the_recorder(number));
         }
         const bool is_cut = is_last && state == trace::TraceState::kDied;
-        TRY(seal(number, is_cut ? trace::SegmentEnd::kRecorderDied : trace::SegmentEnd::kComplete));
+        auto sealed =
+            seal(number, is_cut ? trace::SegmentEnd::kRecorderDied : trace::SegmentEnd::kComplete);
+        // A damaged segment stays as it is, and readers say so; the others are worth sealing.
+        if (!sealed.ok() && sealed.error().code() != ErrorCode::kCorrupt) {
+            return std::move(sealed).error();
+        }
     }
     if (new_death) {
         TRY(const trace::SegmentList sealed, folder_.list());
@@ -258,8 +320,13 @@ Result<void> Sealer::seal_death(std::uint64_t last_number) {
                     {trace::lost_range(died_ns, UINT64_MAX, schema::GapReason::kRecorderDied)}));
     const std::string sealing = sealing_path(folder_, last_number + 1);
     TRY(make_empty_folder(sealing));
-    TRY(copy_to_parquet(engine, "SELECT * FROM live_gap", sealing + "/gap.parquet"));
-    TRY(trace::write_sealed_info(sealing, {last_number + 1, 0, 0, died_ns, true}));
+    trace::SealedInfo info;
+    info.number = last_number + 1;
+    info.last_written_ns = died_ns;
+    info.recorder_died = true;
+    TRY(trace::SealedFile file, write_file(engine, "SELECT * FROM live_gap", sealing, "gap"));
+    info.files.push_back(std::move(file));
+    TRY(trace::write_sealed_info(sealing, info));
     return commit(sealing, last_number + 1);
 }
 

@@ -3,7 +3,8 @@
 //   segment-000007.seg ─► sealing-000007/<record>.parquet ─rename─► sealed-000007/ ─► the segment is unlinked
 //
 // The rename is the commit: before it readers use the segment, after it the Parquet files. A sealer that dies half-way
-// leaves a sealing- folder, which the next one throws away, or a segment that is sealed already, which it unlinks.
+// leaves a sealing- folder, which the next one throws away, or a segment that is sealed already, which it unlinks; if the
+// Parquet files of such a segment are damaged, it makes them again.
 //
 // Rows of a file are ordered by host, CPU and sequence. Record types without rows get no file.
 //
@@ -23,6 +24,8 @@
 
 namespace dyetrace::store {
 
+struct SealedFolder;
+
 struct SealedSegment {
     std::uint64_t events = 0;
     std::uint64_t facts = 0;
@@ -31,7 +34,7 @@ struct SealedSegment {
 
 class Sealer {
   public:
-    // Writes hosts.parquet, views.sql and sealed-000000 (every table, without rows) if they are not there yet, and throws
+    // Writes hosts.parquet, syscalls.parquet, flags.parquet, views.sql and sealed-000000 (every table, without rows) if they are not there yet, and throws
     // away what an earlier sealer left half-done. kUnavailable if another one works on this trace.
     static Result<Sealer> start(trace::TraceFolder folder);
 
@@ -50,6 +53,7 @@ class Sealer {
         : folder_(std::move(folder)), lock_(std::move(lock)) {}
 
     Result<void> remove_leftovers() const;
+    void keep_better_copy(const SealedFolder& sealed, std::uint64_t number) const;
     Result<SealedSegment> write_sealed(std::uint64_t number, trace::SegmentEnd end);
     Result<void> write_frame() const;
     Result<void> leave_room_to_the_recorder(std::uint64_t number) const;

@@ -1,7 +1,6 @@
 #include "store/snapshot.h"
 
-#include <unistd.h>
-
+#include <algorithm>
 #include <utility>
 
 #include "trace/sealed_info.h"
@@ -24,18 +23,52 @@ trace::SegmentEnd end_of(std::uint64_t number,
                                                   : trace::SegmentEnd::kRecorderDied;
 }
 
+void add_damage(Damage damage, Snapshot& snapshot) {
+    snapshot.lost.push_back(damage.lost);
+    snapshot.damages.push_back(std::move(damage.text));
+}
+
+Result<void> open_segment(const trace::TraceFolder& folder,
+                          std::uint64_t number,
+                          trace::SegmentEnd end,
+                          Snapshot& snapshot) {
+    TRY(trace::SegmentReader segment, trace::SegmentReader::open(folder.segment_path(number), end));
+    TRY(segment.verify());
+    snapshot.lost.insert(snapshot.lost.end(), segment.lost().begin(), segment.lost().end());
+    snapshot.segments.push_back(std::move(segment));
+    return {};
+}
+
 Result<void> open_segments(const trace::TraceFolder& folder,
                            const trace::SegmentList& list,
                            Snapshot& snapshot) {
     for (const std::uint64_t number : list.recorded) {
         const trace::SegmentEnd end = end_of(number, list, snapshot.state);
-        TRY(trace::SegmentReader segment,
-            trace::SegmentReader::open(folder.segment_path(number), end));
-        TRY(segment.verify());
-        snapshot.lost.insert(snapshot.lost.end(), segment.lost().begin(), segment.lost().end());
-        snapshot.segments.push_back(std::move(segment));
+        Result<void> opened = open_segment(folder, number, end, snapshot);
+        if (!opened.ok() && opened.error().code() == ErrorCode::kCorrupt) {
+            add_damage(lost_segment(folder, number, "is damaged (its header)"), snapshot);
+            continue;
+        }
+        TRY(std::move(opened));
     }
     return {};
+}
+
+// Parquet files, or the segment that they were made of if they are damaged and it is still there.
+void take_sealed(const trace::TraceFolder& folder,
+                 std::uint64_t number,
+                 SealedFiles& files,
+                 Snapshot& snapshot) {
+    const SealedFolder& sealed = files.look(folder, number);
+    const trace::SegmentEnd end =
+        sealed.recorder_died ? trace::SegmentEnd::kRecorderDied : trace::SegmentEnd::kComplete;
+    if (!sealed.damages.empty() && open_segment(folder, number, end, snapshot).ok()) {
+        return;
+    }
+    for (const Damage& damage : sealed.damages) {
+        add_damage(damage, snapshot);
+    }
+    snapshot.sealed.push_back(sealed);
 }
 
 // The recorder died, its segments are all sealed, and no sealer has said so yet.
@@ -54,44 +87,41 @@ void add_unsaid_death(const trace::TraceFolder& folder,
     }
 }
 
-Result<Snapshot> try_snapshot(trace::TraceFolder& folder) {
+Result<Snapshot> try_snapshot(trace::TraceFolder& folder, SealedFiles& files) {
     Snapshot snapshot;
     TRY(snapshot.state, folder.current_state());
     TRY(const trace::SegmentList list, folder.list());
     TRY(open_segments(folder, list, snapshot));
     add_unsaid_death(folder, list, snapshot);
-    for (std::size_t i = 0; i < list.missing().size(); ++i) {
-        snapshot.lost.push_back(trace::lost_range(0, UINT64_MAX, schema::GapReason::kDamagedBlock));
-    }
-    if (::access(folder.sealed_path(0).c_str(), F_OK) == 0) {
-        snapshot.sealed_folders.push_back(folder.sealed_path(0));
+    for (const std::uint64_t number : list.missing()) {
+        add_damage(lost_segment(folder, number, "is missing"), snapshot);
     }
     for (const std::uint64_t number : list.sealed) {
-        snapshot.sealed_folders.push_back(folder.sealed_path(number));
+        take_sealed(folder, number, files, snapshot);
     }
     return snapshot;
 }
 
 }  // namespace
 
-Result<Snapshot> take_snapshot(trace::TraceFolder& folder) {
-    Result<Snapshot> snapshot = try_snapshot(folder);
+Result<Snapshot> take_snapshot(trace::TraceFolder& folder, SealedFiles& files) {
+    Result<Snapshot> snapshot = try_snapshot(folder, files);
     for (int tries = 1; tries < kTriesMax; ++tries) {
         if (snapshot.ok() || snapshot.error().code() != ErrorCode::kNotFound) {
             break;
         }
         snapshot = try_snapshot(
-            folder);  // a segment was sealed and unlinked between listing and opening it
+            folder, files);  // a segment was sealed and unlinked between listing and opening it
     }
     return snapshot;
 }
 
 std::vector<std::string> parquet_files(const Snapshot& snapshot, const std::string& record) {
     std::vector<std::string> files;
-    for (const std::string& folder : snapshot.sealed_folders) {
-        const std::string path = folder + "/" + record + ".parquet";
-        if (::access(path.c_str(), F_OK) == 0) {
-            files.push_back(path);
+    for (const SealedFolder& folder : snapshot.sealed) {
+        if (std::find(folder.records.begin(), folder.records.end(), record) !=
+            folder.records.end()) {
+            files.push_back(folder.path + "/" + record + ".parquet");
         }
     }
     return files;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "store/sealed_files.h"
 #include "trace/segment_reader.h"
 #include "trace/trace_folder.h"
 
@@ -13,14 +14,15 @@ namespace dyetrace::store {
 
 struct Snapshot {
     trace::TraceState state = trace::TraceState::kFinished;
-    std::vector<std::string> sealed_folders;     // in order; with sealed-000000 if it is there
+    std::vector<SealedFolder> sealed;            // in order; not sealed-000000, it has no rows
     std::vector<trace::SegmentReader> segments;  // open, verified: they may be unlinked from now on
     std::vector<trace::LostRange> lost;  // by damage, deleted files and the recorder's death
+    std::vector<std::string> damages;    // files that cannot be read, a line each
 };
 
-Result<Snapshot> take_snapshot(trace::TraceFolder& folder);
+Result<Snapshot> take_snapshot(trace::TraceFolder& folder, SealedFiles& files);
 
-// Paths of <record>.parquet in those folders, where there is one.
+// Paths of <record>.parquet in those folders, where there is a whole one.
 std::vector<std::string> parquet_files(const Snapshot& snapshot, const std::string& record);
 
 }  // namespace dyetrace::store

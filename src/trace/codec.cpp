@@ -15,6 +15,23 @@ std::uint64_t checksum(std::span<const std::byte> bytes) {
     return XXH3_64bits(bytes.data(), bytes.size());
 }
 
+void Checksum::Free::operator()(XXH3_state_s* state) const {
+    XXH3_freeState(state);
+}
+
+Checksum::Checksum() : state_(XXH3_createState()) {
+    CHECK(state_ != nullptr, "no memory for a checksum");
+    XXH3_64bits_reset(state_.get());
+}
+
+void Checksum::add(std::span<const std::byte> bytes) {
+    XXH3_64bits_update(state_.get(), bytes.data(), bytes.size());
+}
+
+std::uint64_t Checksum::value() const {
+    return XXH3_64bits_digest(state_.get());
+}
+
 void Compressor::Free::operator()(ZSTD_CCtx_s* context) const {
     ZSTD_freeCCtx(context);
 }

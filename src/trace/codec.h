@@ -11,10 +11,25 @@
 
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
+struct XXH3_state_s;
 
 namespace dyetrace::trace {
 
 std::uint64_t checksum(std::span<const std::byte> bytes);
+
+// The same over bytes that come in pieces.
+class Checksum {
+  public:
+    Checksum();
+    void add(std::span<const std::byte> bytes);
+    std::uint64_t value() const;
+
+  private:
+    struct Free {
+        void operator()(XXH3_state_s* state) const;
+    };
+    std::unique_ptr<XXH3_state_s, Free> state_;
+};
 
 class Compressor {
   public:

@@ -98,6 +98,22 @@ Result<bool> recorder_is_gone(const std::string& folder) {
     return Error::from_errno(errno, fmt::format("cannot ask who records '{}'", folder));
 }
 
+// Why trace.json cannot be read, as somebody wants to know it who named the wrong thing.
+Error no_trace(const std::string& path, const Error& error) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0 && errno == ENOENT) {
+        return Error(error.code(), fmt::format("there is no trace '{}'", path));
+    }
+    if (S_ISREG(status.st_mode)) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("'{}' is a file; a trace is a folder", path));
+    }
+    return Error(error.code(),
+                 error.code() == ErrorCode::kNotFound
+                     ? fmt::format("'{}' is no trace: it has no trace.json", path)
+                     : error.text());
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> SegmentList::missing() const {
@@ -122,7 +138,8 @@ Result<TraceFolder> TraceFolder::create(const std::string& path, TraceInfo info)
     }
     TRY(const std::vector<std::string> names, base::list_folder(path));
     if (!names.empty()) {
-        return Error(ErrorCode::kAlreadyExists, fmt::format("'{}' is there and not empty", path));
+        return Error(ErrorCode::kAlreadyExists,
+                     fmt::format("'{}' is there and not empty: take another name", path));
     }
     info.state = TraceState::kRecording;
     info.recorder_pid = ::getpid();
@@ -148,11 +165,7 @@ Result<void> TraceFolder::occupy() {
 Result<TraceFolder> TraceFolder::open(const std::string& path) {
     auto text = base::read_file(info_path(path), kTraceInfoBytesMax);
     if (!text.ok()) {
-        const ErrorCode code = text.error().code();
-        return Error(code,
-                     code == ErrorCode::kNotFound
-                         ? fmt::format("'{}' is no trace: it has no trace.json", path)
-                         : text.error().text());
+        return no_trace(path, text.error());
     }
     auto info = parse_trace_info(text.value());
     if (!info.ok()) {

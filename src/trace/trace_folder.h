@@ -7,7 +7,7 @@
 //     segment-000007.seg     recorded, not yet in Parquet; the newest grows
 //     sealed-000006/         the Parquet files of segment 6, one per record type that had rows; appears by rename
 //     sealed-000000/         the same without rows, of every record type
-//     hosts.parquet views.sql
+//     hosts.parquet syscalls.parquet flags.parquet views.sql     for readers of Parquet only
 //
 // Segment N is in sealed-N if that exists, else in segment-N.seg: each event once. The sealer renames the folder of
 // Parquet files into place and only then unlinks the segment, so a reader that sees both takes Parquet.

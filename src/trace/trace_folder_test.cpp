@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "trace/sealed_info.h"
 #include "trace/segment_fixture.h"
 
 namespace dyetrace::trace {
@@ -119,13 +118,6 @@ TEST(TraceInfo, cut_at_any_byte_is_refused_and_never_aborts) {
         parse_trace_info(
             R"({"format_version":0,"state":"recording","program":"","hosts":[{"index":1024}]})")
             .ok());
-}
-
-TEST(SealedInfo, is_read_as_it_was_written) {
-    const auto temporary = base::TemporaryFolder::make().value();
-    const SealedInfo info{7, 1'000'000, 12, UINT64_MAX, true};
-    write_sealed_info(temporary.path(), info).value();
-    EXPECT_EQ(read_sealed_info(temporary.path()).value(), info);
 }
 
 }  // namespace

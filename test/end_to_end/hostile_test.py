@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A hostile world: full disks, damaged files, missing rights, company. One clear line, and what was recorded stays readable."""
 
+import concurrent.futures
 import os
 import random
 import shutil
@@ -171,41 +172,62 @@ class DamageTest(support.EndToEndTest):
             flipped[at] ^= 1 << random_numbers.randrange(8)
             yield f"bit flipped at {at}", bytes(flipped)
 
-    def ask(self, trace, what):
-        done = subprocess.run([DYETRACE, "sql", trace.path, "SELECT count(*), count(path), sum(bytes) FROM events"], capture_output=True,
+    def ask(self, folder, what):
+        done = subprocess.run([DYETRACE, "sql", folder, "SELECT count(*), count(path), sum(bytes) FROM events"], capture_output=True,
                               text=True, errors="replace", timeout=support.PATIENCE_S)
         self.assertIn(done.returncode, (0, 1), f"{what}: {done.stderr}")
         if done.returncode == 1:
             self.one_line(done.stderr)
         return done.returncode == 0
 
-    def check(self, trace, path):
-        random_numbers = random.Random(f"{SEED} {os.path.basename(path)}")
-        with open(path, "rb") as file:
-            whole = file.read()
-        answered = 0
-        for what, content in self.damages(path, random_numbers):
-            with open(path, "wb") as file:
-                file.write(content)
-            answered += self.ask(trace, f"{path} {what}, seed {SEED}")
-        with open(path, "wb") as file:
-            file.write(whole)
-        self.assertTrue(self.ask(trace, "whole again"))
+    def ask_damaged(self, trace, name, number, damage):
+        """A copy of its own, so that all CPUs can ask."""
+        what, content = damage
+        copy = self.path(f"copy-{number}")
+        shutil.copytree(trace.path, copy)
+        with open(os.path.join(copy, name), "wb") as file:
+            file.write(content)
+        answered = self.ask(copy, f"{name} {what}, seed {SEED}")
+        shutil.rmtree(copy)
         return answered
+
+    def check(self, trace, name):
+        """Of 2 * DAMAGES damages of the file, how many leave a trace that answers."""
+        random_numbers = random.Random(f"{SEED} {os.path.basename(name)}")
+        self.assertTrue(self.ask(trace.path, "whole"))
+        damages = list(self.damages(os.path.join(trace.path, name), random_numbers))
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            return sum(pool.map(lambda number: self.ask_damaged(trace, name, number, damages[number]), range(len(damages))))
 
     def test_damaged_segment(self):
         trace = self.record("--no-seal", "--", "sh", "-c", "cat /etc/passwd /etc/hostname; ls -l /etc")
         # what is behind the header costs its block and no more
-        self.assertGreater(self.check(trace, os.path.join(trace.path, "segment-000001.seg")), 1.8 * DAMAGES)
+        self.assertGreater(self.check(trace, "segment-000001.seg"), 1.8 * DAMAGES)
 
     def test_damaged_parquet(self):
         trace = self.record("--", "sh", "-c", "cat /etc/passwd /etc/hostname; ls -l /etc")
-        for name in ("syscall_event", "handle"):
-            self.check(trace, os.path.join(trace.path, "sealed-000001", name + ".parquet"))
+        for name in ("syscall_event.parquet", "handle.parquet", "segment.json"):
+            # every damage of a file costs what is in it and no more
+            self.assertEqual(self.check(trace, os.path.join("sealed-000001", name)), 2 * DAMAGES)
+
+    def test_a_damaged_file_is_named_and_its_events_are_a_gap(self):
+        trace = self.record("--", "sh", "-c", "cat /etc/passwd /etc/hostname; ls -l /etc")
+        events = trace.number("SELECT count(*) FROM raw_syscall_event")
+        path = os.path.join(trace.path, "sealed-000001", "syscall_event.parquet")
+        ask = ("SELECT (SELECT count(*) FROM events) AS events, (SELECT count(*) > 0 FROM processes) AS others, "
+               "(SELECT lost FROM gaps) AS lost, (SELECT reason FROM gaps) AS reason")
+        for damage in (lambda: os.truncate(path, os.path.getsize(path) // 2), lambda: os.truncate(path, 0), lambda: os.remove(path)):
+            damage()
+            self.assertEqual(trace.rows(ask), [{"events": 0, "others": True, "lost": events, "reason": "damaged_file"}])
+            self.assertIn("sealed-000001/syscall_event.parquet' is damaged (", trace.warnings)
+            self.assertIn(f"{events:,} events", trace.warnings)
+        for verb in ("report", "seal"):
+            done = subprocess.run([DYETRACE, verb, trace.path], capture_output=True, text=True, timeout=support.PATIENCE_S)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_damaged_description(self):
         trace = self.record("--", "true")
-        self.check(trace, os.path.join(trace.path, "trace.json"))
+        self.check(trace, "trace.json")
 
 
 if __name__ == "__main__":

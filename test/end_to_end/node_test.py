@@ -2,6 +2,7 @@
 """What the column `node` says with --node-by, and what tells containers apart."""
 
 import os
+import subprocess
 
 import support
 
@@ -33,6 +34,40 @@ class NodeTest(support.EndToEndTest):
         self.assertRegex(inner, r"^net:\[\d+\]$")
         outer = {row["node"] for row in trace.rows("SELECT DISTINCT node FROM events WHERE comm = 'cat'")}
         self.assertNotIn(inner, outer)
+
+    def names_of(self, trace, comm):
+        return sorted({row["node"] for row in trace.rows(f"SELECT DISTINCT node FROM events WHERE comm = '{comm}'")})
+
+    def test_a_network_namespace_is_called_what_ip_netns_calls_it(self):
+        name = f"dyetrace-test-{os.getpid()}"
+        self.addCleanup(subprocess.run, ["ip", "netns", "delete", name], check=False, capture_output=True)
+        # made, used and deleted while it is recorded
+        go = self.path("go")
+        waiting = f"until [ -e {go} ]; do sleep 0.05; done; tac /dev/null"
+        script = f"ip netns add {name} && ip netns exec {name} sh -c '{waiting}' && ip netns delete {name} && exec rev /dev/null"
+        trace, recorder = self.start_recording("--node-by=netns", "--", "sh", "-c", script, name="made")
+        self.wait_for(lambda: self.names_of(trace, "sleep") == [name], "the namespace has its name")
+        open(go, "wb").close()
+        self.assertEqual(recorder.wait(timeout=support.PATIENCE_S), 0)
+        self.assertEqual(self.names_of(trace, "tac"), [name])
+        self.assertEqual(self.names_of(trace, "rev"), [trace.info()["hosts"][0]["name"]] if self.in_first_namespace() else
+                         [f"net:[{os.stat('/proc/self/ns/net').st_ino}]"])
+        # there before
+        subprocess.run(["ip", "netns", "add", name], check=True)
+        trace = self.record("--node-by=netns", "--", "ip", "netns", "exec", name, "tac", "/dev/null", name="there")
+        self.assertEqual(self.names_of(trace, "tac"), [name])
+        self.assertEqual(trace.number("SELECT count(*) FROM events WHERE comm = 'tac' AND network_namespace IS NULL"), 0)
+        # not asked for
+        trace = self.record("--", "ip", "netns", "exec", name, "tac", "/dev/null", name="host")
+        self.assertEqual(self.names_of(trace, "tac"), [trace.info()["hosts"][0]["name"]])
+
+    @staticmethod
+    def in_first_namespace():
+        """As the recorder sees it: a machine may not let even root look at its first process."""
+        try:
+            return os.stat("/proc/self/ns/net").st_ino == os.stat("/proc/1/ns/net").st_ino
+        except PermissionError:
+            return False
 
     def test_a_container_is_told_by_its_cgroup(self):
         folders = cgroup_folders()

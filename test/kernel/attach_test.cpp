@@ -1,8 +1,10 @@
-// Calls that began before the recording did.
+// What began before the recording did: calls under way, members of epoll sets.
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <fstream>
 #include <string>
@@ -77,6 +79,64 @@ TEST_F(Attach, a_call_that_began_before_and_ends_has_no_start) {
         }
     }
     EXPECT_EQ(found, 1u);
+}
+
+// Waits until 700 and 702 are ready.
+void wait_for_both(int set) {
+    std::array<epoll_event, 2> ready{};
+    REQUIRE(write(701, "x", 1) == 1 && write(703, "x", 1) == 1);
+    REQUIRE(epoll_wait(set, ready.data(), 2, -1) == 2);
+}
+
+constexpr std::uint64_t kWord =
+    0x7f0012345678;  // what a program that keeps a pointer there would give
+constexpr int kSet = 710;
+
+// A set of 700, by its descriptor, and of 702, by a word of the program's own.
+void make_set() {
+    for (const int fd : {700, 702}) {
+        int ends[2];
+        REQUIRE(pipe(ends) == 0);
+        REQUIRE(dup2(ends[0], fd) == fd && dup2(ends[1], fd + 1) == fd + 1);
+    }
+    REQUIRE(dup2(epoll_create1(0), kSet) == kSet);
+    epoll_event member{};
+    member.events = EPOLLIN;
+    member.data.fd = 700;
+    REQUIRE(epoll_ctl(kSet, EPOLL_CTL_ADD, 700, &member) == 0);
+    member.data.u64 = kWord;
+    REQUIRE(epoll_ctl(kSet, EPOLL_CTL_ADD, 702, &member) == 0);
+}
+
+TEST_F(Attach, a_member_of_an_epoll_set_from_before_is_named_if_its_word_is_its_descriptor) {
+    before_ = make_set;
+    const Trace trace = record([] { wait_for_both(kSet); });
+    const std::vector<Touched> ready = trace.only("epoll_wait").touched();
+    ASSERT_EQ(ready.size(), 2u);
+    EXPECT_EQ(ready[0].fd, 700);
+    ASSERT_NE(ready[0].object, nullptr);
+    EXPECT_EQ(ready[0].object->object_type, schema::ObjectType::kPipe);
+    EXPECT_EQ(ready[0].object->object_id, trace.nth("write", 0).object_id());
+    // the blind spot `epoll`
+    EXPECT_EQ(ready[1].fd, -1);
+    EXPECT_EQ(ready[1].object, nullptr);
+    EXPECT_EQ(ready[1].events, static_cast<std::uint32_t>(EPOLLIN));
+}
+
+TEST_F(Attach, a_member_from_before_is_named_once_it_is_changed) {
+    before_ = make_set;
+    const Trace trace = record([] {
+        epoll_event member{};
+        member.events = EPOLLIN;
+        member.data.u64 = kWord;
+        REQUIRE(epoll_ctl(kSet, EPOLL_CTL_MOD, 702, &member) == 0);
+        wait_for_both(kSet);
+    });
+    const std::vector<Touched> ready = trace.only("epoll_wait").touched();
+    ASSERT_EQ(ready.size(), 2u);
+    EXPECT_EQ(ready[1].fd, 702);
+    ASSERT_NE(ready[1].object, nullptr);
+    EXPECT_EQ(ready[1].object->object_id, trace.nth("write", 1).object_id());
 }
 
 }  // namespace

@@ -13,8 +13,19 @@
 #include <string_view>
 
 #include "kernel/recorded.h"
+#include "schema/syscalls.h"
 
 namespace dyetrace::test {
+
+// Number of a call in the table of i386.
+inline int number_of(std::string_view name) {
+    for (const schema::SyscallInfo& call : schema::syscalls_of(schema::Abi::kI386)) {
+        if (call.name == name) {
+            return call.number;
+        }
+    }
+    return -1;
+}
 
 // The arguments as the registers get them; the result, or -errno.
 inline int call32(int number,

@@ -12,25 +12,16 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 #include "kernel/rows.h"
-#include "schema/syscalls.h"
 
 namespace dyetrace::test {
 namespace {
 
 // O_LARGEFILE of i386; in the headers of 64-bit code it is 0.
 constexpr int kReadWriteLarge = O_RDWR | 0100000;
-
-// Number of a call in the table of i386.
-int number_of(std::string_view name) {
-    for (const schema::SyscallInfo& call : schema::syscalls_of(schema::Abi::kI386)) {
-        if (call.name == name) {
-            return call.number;
-        }
-    }
-    return -1;
-}
 
 class Compat : public RowsTest {
   protected:
@@ -175,37 +166,34 @@ TEST_F(Compat, mappings_and_copies) {
         i386 open file =3 fd=3 #1 file ~/from "~/from" O_RDONLY size=8192 {"flags":"O_RDONLY","mode":"000"}
         i386 open file =4 fd=4 #2 file ~/to "~/to" O_RDWR size=0 {"flags":"O_RDWR","mode":"000"}
         i386 mmap2 memory =0x* fd=3 #1 file ~/from O_RDONLY @4096 size=8192 -/4096 {"addr":"0x0","len":4096,"prot":"PROT_READ","flags":"MAP_PRIVATE|MAP_32BIT","page_offset":1}
-        i386 mmap memory =0x*
+        i386 mmap memory =0x* fd=3 #1 file ~/from O_RDONLY @4096 size=8192 -/4096 {"addr":"0x0","len":4096,"prot":"PROT_READ","flags":"MAP_PRIVATE","off":4096}
         i386 sendfile64 file =7 fd=4 #2 file ~/to O_RDWR @0 size=7 7/7 => #1 ~/from @5 {"in_fd":3,"count":7}
         i386 sendfile file =7 fd=4 #2 file ~/to O_RDWR @7 size=14 7/7 => #1 ~/from @6 {"in_fd":3,"count":7}
         i386 copy_file_range file =8 fd=3 #1 file ~/from O_RDONLY @12 size=8192 8/8 => #2 ~/to @14 {"fd_out":4,"len":8,"flags":0}
     )"));
 }
 
-TEST_F(Compat, sockets_through_one_call_or_many) {
+TEST_F(Compat, sockets) {
     const std::string shown = rows32([&](LowMemory& memory) {
-        const std::array<std::uint32_t, 3> new_socket = {AF_UNIX, SOCK_DGRAM, 0};
         const std::uint32_t pair = memory.room(8), text = memory.put_text("abc");
         const std::array<std::uint32_t, 2> part = {text, 3};
         const std::array<std::uint32_t, 7> message = {0, 0, memory.put(part), 1, 0, 0, 0};
-        REQUIRE(call("socketcall", 1, memory.put(new_socket)) == 3);
         REQUIRE(call("socketpair", AF_UNIX, SOCK_DGRAM, 0, pair) == 0);
-        REQUIRE(call("sendto", 4, text, 3, 0, 0, 0) == 3);
-        REQUIRE(call("sendmsg", 4, memory.put(message), 0) == 3);
-        REQUIRE(call("recvfrom", 5, text, 3, 0, 0, 0) == 3);
-        REQUIRE(call("recvmsg", 5, memory.put(message), 0) == 3);
-        REQUIRE(call("sendto", 4, text, 3, 0, 0, 0) == 3);
-        REQUIRE(call("recvmmsg_time64", 5, memory.put(message), 1, 0, 0) == 1);
+        REQUIRE(call("sendto", 3, text, 3, 0, 0, 0) == 3);
+        REQUIRE(call("sendmsg", 3, memory.put(message), 0) == 3);
+        REQUIRE(call("recvfrom", 4, text, 3, 0, 0, 0) == 3);
+        REQUIRE(call("recvmsg", 4, memory.put(message), 0) == 3);
+        REQUIRE(call("sendto", 3, text, 3, 0, 0, 0) == 3);
+        REQUIRE(call("recvmmsg_time64", 4, memory.put(message), 1, 0, 0) == 1);
     });
     EXPECT_EQ(shown, lines(R"(
-        i386 socketcall network =3 {"call":1}
-        i386 socketpair network =0 fd=4 #1 socket [sockfs] socket:[N] O_RDWR => #2 socket:[N] {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
-        i386 sendto network =3 fd=4 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"len":3,"flags":"0","addr_len":0}
-        i386 sendmsg network =3 fd=4 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"flags":"0"}
-        i386 recvfrom network =3 fd=5 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"size":3,"flags":"0"}
-        i386 recvmsg network =3 fd=5 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"flags":"0"}
-        i386 sendto network =3 fd=4 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"len":3,"flags":"0","addr_len":0}
-        i386 recvmmsg_time64 network =1 fd=5 #2 socket [sockfs] socket:[N] O_RDWR {"vlen":1,"flags":"0"}
+        i386 socketpair network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR => #2 socket:[N] {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
+        i386 sendto network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"len":3,"flags":"0","addr_len":0}
+        i386 sendmsg network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"flags":"0"}
+        i386 recvfrom network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"size":3,"flags":"0"}
+        i386 recvmsg network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"flags":"0"}
+        i386 sendto network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"len":3,"flags":"0","addr_len":0}
+        i386 recvmmsg_time64 network =1 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"vlen":1,"flags":"0"}
     )"));
 }
 
@@ -238,6 +226,31 @@ TEST_F(Compat, waiting_and_children) {
         i386 idle other =ENOSYS {"arg1":0,"arg2":0,"arg3":0,"arg4":0,"arg5":0,"arg6":0}
         i386 call_511 other =ENOSYS
         p2 i386 exit process unfinished {"error_code":3}
+    )"));
+}
+
+// What 32-bit programs of after 2020 call: times of 64 bits.
+TEST_F(Compat, waiting_with_times_of_64_bits) {
+    const std::string shown = rows32([&](LowMemory& memory) {
+        const std::array<std::int64_t, 2> time = {0, 1'000'000};
+        const std::uint32_t short_time = memory.put(time);
+        const std::array<std::uint32_t, 1> read_set = {1u << 3};
+        const std::uint32_t set = memory.put(read_set);
+        const std::array<pollfd, 1> polled = {{{3, POLLIN, 0}}};
+        const std::uint32_t poll_set = memory.put(polled);
+        const std::uint32_t ends = memory.room(8);
+        REQUIRE(call("pipe", ends) == 0);
+        REQUIRE(call("clock_nanosleep_time64", CLOCK_MONOTONIC, 0, short_time, 0) == 0);
+        REQUIRE(call("ppoll_time64", poll_set, 1, short_time, 0, 8) == 0);
+        REQUIRE(call("pselect6_time64", 4, set, 0, 0, short_time, 0) == 0);
+        REQUIRE(call("io_pgetevents_time64", 0, 0, 0, 0, short_time, 0) == -EINVAL);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        i386 pipe pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N]
+        i386 clock_nanosleep_time64 wait =0 {"which_clock":"CLOCK_MONOTONIC","flags":"0"}
+        i386 ppoll_time64 wait =0 {"nfds":1,"sigsetsize":8}
+        i386 pselect6_time64 wait =0 {"n":4}
+        i386 io_pgetevents_time64 wait =EINVAL {"ctx_id":0,"min_nr":0,"nr":0}
     )"));
 }
 

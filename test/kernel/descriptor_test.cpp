@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -170,6 +171,40 @@ TEST_F(Descriptor, a_temporary_file_has_a_name_only_when_it_is_linked) {
         linkat metadata =0 /proc/self/fd/3 "/proc/self/fd/3" => ~/named {"olddfd":"AT_FDCWD","newdfd":"AT_FDCWD","flags":"AT_SYMLINK_FOLLOW"}
         write file =3 fd=3 #1 file ~/#N O_RDWR|O_TMPFILE @3 size=6 3/3 {"count":3}
         openat file =4 fd=4 #1 file ~/named "~/named" O_RDONLY size=6 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+    )"));
+}
+
+TEST_F(Descriptor, what_takes_any_descriptor_has_the_class_of_its_object) {
+    const std::string shown = rows([] {
+        int ends[2], waiting = 0;
+        REQUIRE(pipe(ends) == 0);
+        REQUIRE(socket(AF_UNIX, SOCK_DGRAM, 0) == 5);
+        for (const int fd : {3, 5}) {
+            REQUIRE(fcntl(fd, F_GETFD, 0) == 0);
+            REQUIRE(ioctl(fd, FIONREAD, &waiting) == 0);
+            REQUIRE(dup(fd) == 6);
+            REQUIRE(dup2(fd, 6) == 6);
+            REQUIRE(fsync(fd) < 0);
+            REQUIRE(close(6) == 0);
+        }
+        REQUIRE(close(99) < 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        pipe2 pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N] {"flags":"0"}
+        socket network =5 fd=5 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
+        fcntl pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY {"fd":3,"cmd":"F_GETFD","arg":0}
+        ioctl pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY {"cmd":"FIONREAD","arg":*}
+        dup pipe =6 fd=6 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N] {"fd":3}
+        dup2 pipe =6 fd=6 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N] {"oldfd":3,"newfd":6}
+        fsync pipe =EINVAL fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY
+        close pipe =0 fd=6 #1 pipe [pipefs] pipe:[N] O_RDONLY
+        fcntl network =0 fd=5 #2 socket [sockfs] socket:[N] O_RDWR {"fd":5,"cmd":"F_GETFD","arg":0}
+        ioctl network =0 fd=5 #2 socket [sockfs] socket:[N] O_RDWR {"cmd":"FIONREAD","arg":*}
+        dup network =6 fd=6 #2 socket [sockfs] socket:[N] O_RDWR => #2 socket:[N] {"fd":5}
+        dup2 network =6 fd=6 #2 socket [sockfs] socket:[N] O_RDWR => #2 socket:[N] {"oldfd":5,"newfd":6}
+        fsync network =EINVAL fd=5 #2 socket [sockfs] socket:[N] O_RDWR
+        close network =0 fd=6 #2 socket [sockfs] socket:[N] O_RDWR
+        close file =EBADF fd=99
     )"));
 }
 

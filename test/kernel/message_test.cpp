@@ -193,12 +193,12 @@ TEST_F(Message, unix_datagrams_name_a_path_or_an_abstract_name) {
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
         bind network =0 fd=3 #1 socket [sockfs] ~/server O_RDWR ~/server > - {"addrlen":30}
         bind network =0 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR @dyetrace client > - {"addrlen":18}
-        sendto network =3 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR 3/3 - > ~/server {"len":3,"flags":"0","addr_len":30}
-        recvfrom network =3 fd=3 #1 socket [sockfs] ~/server O_RDWR 3/100 - > @dyetrace client {"size":100,"flags":"0"}
-        sendto network =2 fd=3 #1 socket [sockfs] ~/server O_RDWR 2/2 - > @dyetrace client {"len":2,"flags":"0","addr_len":18}
-        read network =2 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR 2/100 {"count":100}
-        connect network =0 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR - > ~/server {"addrlen":30}
-        write network =1 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR 1/1 {"count":1}
+        sendto network =3 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR 3/3 @dyetrace client > ~/server {"len":3,"flags":"0","addr_len":30}
+        recvfrom network =3 fd=3 #1 socket [sockfs] ~/server O_RDWR 3/100 ~/server > @dyetrace client {"size":100,"flags":"0"}
+        sendto network =2 fd=3 #1 socket [sockfs] ~/server O_RDWR 2/2 ~/server > @dyetrace client {"len":2,"flags":"0","addr_len":18}
+        read network =2 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR 2/100 @dyetrace client > - {"count":100}
+        connect network =0 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR @dyetrace client > ~/server {"addrlen":30}
+        write network =1 fd=4 #2 socket [sockfs] @dyetrace client O_RDWR 1/1 @dyetrace client > ~/server {"count":1}
     )"));
 }
 

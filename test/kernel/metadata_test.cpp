@@ -9,6 +9,9 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include <cerrno>
+#include <cstdint>
+
 #include "kernel/rows.h"
 
 namespace dyetrace::test {
@@ -164,6 +167,39 @@ TEST_F(Metadata, what_reads_and_writes_attributes) {
         removexattr metadata =0 ~/data "~/data"
         lremovexattr metadata =ENODATA ~/data "~/data"
         fremovexattr metadata =0 fd=3 #1 file ~/data O_RDONLY size=3
+    )"));
+}
+
+// Linux 6.13; where they are not there yet they fail, and are seen all the same.
+TEST_F(Metadata, extended_attributes_from_a_directory_on) {
+    const std::string file = make_file("data", "123");
+    const bool there = syscall(463, AT_FDCWD, "", 0, "", nullptr, 0) >= 0 || errno != ENOSYS;
+    if (!there) {
+        GTEST_SKIP() << "this kernel has no setxattrat";
+    }
+    const std::string shown = rows([&] {
+        char memory[1024];
+        struct {
+            const void* value;
+            std::uint32_t size, flags;
+        } attribute{"123", 3, 0};
+        REQUIRE(open(at("").c_str(), O_DIRECTORY) == 3);
+        REQUIRE(syscall(463, 3, "data", 0, "user.a", &attribute, sizeof(attribute)) == 0);
+        attribute.value = memory;
+        REQUIRE(
+            syscall(464, 3, "data", AT_SYMLINK_NOFOLLOW, "user.a", &attribute, sizeof(attribute)) ==
+            3);
+        REQUIRE(syscall(465, AT_FDCWD, file.c_str(), 0, memory, sizeof(memory)) == 7);
+        REQUIRE(syscall(466, 3, "data", 0, "user.a") == 0);
+        REQUIRE(syscall(466, 3, "data", 0, "user.a") < 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        openat file =3 fd=3 #1 directory ~ "~/" O_RDONLY|O_DIRECTORY {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_DIRECTORY","mode":"000"}
+        setxattrat metadata =0 ~/data "data" {"dfd":3,"at_flags":"0","usize":16}
+        getxattrat metadata =3 ~/data "data" {"dfd":3,"at_flags":"AT_SYMLINK_NOFOLLOW","usize":16}
+        listxattrat metadata =7 ~/data "~/data" {"dfd":"AT_FDCWD","at_flags":"0","size":1024}
+        removexattrat metadata =0 ~/data "data" {"dfd":3,"at_flags":"0"}
+        removexattrat metadata =ENODATA ~/data "data" {"dfd":3,"at_flags":"0"}
     )"));
 }
 

@@ -138,7 +138,7 @@ TEST_F(ReadWrite, what_has_no_position_has_no_offset) {
         pipe2 pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N] {"flags":"0"}
         write pipe =3 fd=4 #1 pipe [pipefs] pipe:[N] O_WRONLY 3/3 {"count":3}
         read pipe =3 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY 3/8 {"count":8}
-        lseek file =ESPIPE fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY {"offset":0,"whence":"SEEK_SET"}
+        lseek pipe =ESPIPE fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY {"offset":0,"whence":"SEEK_SET"}
         pread64 pipe =ESPIPE fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY -/8 {"count":8,"pos":0}
         openat file =5 fd=5 #2 character_device [devtmpfs] /dev/null "/dev/null" O_RDWR {"dfd":"AT_FDCWD","flags":"O_RDWR","mode":"000"}
         write file =3 fd=5 #2 character_device [devtmpfs] /dev/null O_RDWR 3/3 {"count":3}

@@ -49,9 +49,9 @@ TEST_F(Socket, a_tcp_connection_from_socket_to_shutdown) {
         connect network =EISCONN fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port2 connection1 {"addrlen":16}
         shutdown network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port2 connection1 {"how":"SHUT_WR"}
         shutdown network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port3 {"how":"SHUT_RDWR"}
-        close file =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port3
-        close file =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port2
-        close file =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > -
+        close network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port3
+        close network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port2
+        close network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > -
     )"));
 }
 
@@ -123,11 +123,11 @@ TEST_F(Socket, unix_sockets_are_named_by_their_path) {
     EXPECT_EQ(shown, lines(R"(
         socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
         bind network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"addrlen":30}
-        listen network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR {"backlog":5}
+        listen network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"backlog":5}
         socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
         connect network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR - > ~/socket {"addrlen":30}
-        accept network =5 fd=5 #3 socket [sockfs] ~/socket O_RDWR => #1 ~/socket {"fd":3}
-        write network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 {"count":3}
+        accept network =5 fd=5 #3 socket [sockfs] ~/socket O_RDWR => #1 ~/socket ~/socket > - {"fd":3}
+        write network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/3 - > ~/socket {"count":3}
         socket network =6 fd=6 #4 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
         bind network =0 fd=6 #4 socket [sockfs] @dyetrace test O_RDWR @dyetrace test > - {"addrlen":16}
         socket network =7 fd=7 #5 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_SEQPACKET","protocol":0}
@@ -150,7 +150,7 @@ TEST_F(Socket, a_pair_has_two_ends) {
         socketpair network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR => #2 socket:[N] {"family":"AF_UNIX","type":"SOCK_STREAM|SOCK_CLOEXEC","protocol":0}
         write network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 3/3 {"count":3}
         read network =3 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 3/8 {"count":8}
-        close file =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR
+        close network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR
         read network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 0/8 {"count":8}
         sendto network =EPIPE fd=4 #2 socket [sockfs] socket:[N] O_RDWR -/3 {"len":3,"flags":"MSG_NOSIGNAL","addr_len":0}
     )"));

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <map>
 
 #include "filter/event_values.h"
@@ -171,6 +172,10 @@ TEST_F(Sql, shows_every_column_of_every_event_as_these_tests_do) {
         REQUIRE(call32(20) == getpid());
         REQUIRE(call32(5, memory.put_text("none"), O_RDONLY) < 0);
         REQUIRE(call32(19, 99, 0xffffffff, SEEK_SET) < 0);
+        REQUIRE(call32(102, 13, memory.put(std::array<std::uint32_t, 2>{99, SHUT_RD})) < 0);
+        REQUIRE(call32(90, 1) < 0);
+        REQUIRE(syscall(0x40000000 | SYS_close, 99) < 0);  // x32
+        REQUIRE(syscall(0x40000000 | 515, 99, nullptr, 0) < 0);
     });
     const EventsById expected = by_records(trace.records());
     const EventsById shown = by_sql(trace.records());

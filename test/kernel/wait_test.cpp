@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
 
 #include "kernel/rows.h"
@@ -58,6 +59,33 @@ TEST_F(Wait, a_futex_names_its_operation) {
         futex wait =EAGAIN {"uaddr":"0x*","op":"FUTEX_WAIT_PRIVATE","val":8,"utime":0,"uaddr2":"0x0","val3":0}
         futex wait =ETIMEDOUT {"uaddr":"0x*","op":"FUTEX_WAIT","val":7,"utime":*,"uaddr2":"0x0","val3":0}
         futex wait =0 {"uaddr":"0x*","op":"FUTEX_WAKE","val":1,"utime":0,"uaddr2":"0x0","val3":0}
+    )"));
+}
+
+// Linux 5.16 and 6.7
+TEST_F(Wait, futex_calls_of_their_own) {
+    constexpr int kWait32 = 2;  // FUTEX2_SIZE_U32
+    static std::uint32_t word = 7;
+    if (syscall(454, &word, ~0u, 1, kWait32) < 0) {
+        GTEST_SKIP() << "this kernel has no futex_wake";
+    }
+    const std::string shown = rows([&] {
+        struct {
+            std::uint64_t value, address;
+            std::uint32_t flags, reserved;
+        } waiters[2] = {{8, reinterpret_cast<std::uint64_t>(&word), kWait32, 0},
+                        {7, reinterpret_cast<std::uint64_t>(&word), kWait32, 0}};
+        REQUIRE(syscall(449, waiters, 1, 0, nullptr, CLOCK_MONOTONIC) < 0);
+        REQUIRE(syscall(454, &word, ~0u, 1, kWait32) == 0);
+        REQUIRE(syscall(455, &word, 8, ~0u, kWait32, nullptr, CLOCK_MONOTONIC) < 0);
+        waiters[0].value = 7;
+        REQUIRE(syscall(456, waiters, 0, 1, 1) == 0);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        futex_waitv wait =EAGAIN {"nr_futexes":1,"flags":0,"clockid":"CLOCK_MONOTONIC"}
+        futex_wake wait =0 {"uaddr":"0x*","mask":4294967295,"nr":1,"flags":2}
+        futex_wait wait =EAGAIN {"uaddr":"0x*","val":8,"mask":4294967295,"flags":2,"clockid":"CLOCK_MONOTONIC"}
+        futex_requeue wait =0 {"flags":0,"nr_wake":1,"nr_requeue":1}
     )"));
 }
 

@@ -16,7 +16,7 @@ export type Abi = "x86_64" | "i386" | "x32";
 export type ObjectType = "unknown" | "file" | "directory" | "symlink" | "character_device" | "block_device" | "pipe" | "socket" | "anonymous" | "memory";
 
 /** why events are missing */
-export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_full" | "spool_full" | "ring_damaged";
+export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_full" | "spool_full" | "ring_damaged" | "damaged_file";
 
 /** whether a source of events is watched */
 export type CoverageState = "on" | "partial" | "off" | "refused";
@@ -32,7 +32,7 @@ export interface Event {
   event_id: string | null;
   /** host on which it happened */
   host: string | null;
-  /** label for people: host, or container or network namespace when asked */
+  /** label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode]) */
   node: string | null;
   /** wall clock at start */
   time: string | null;
@@ -70,7 +70,7 @@ export interface Event {
   network_namespace: number | null;
   /** syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import */
   kind: string | null;
-  /** what was called */
+  /** what was called; what socketcall of a 32-bit program carries has the name of that call */
   name: string | null;
   /** file, metadata, network, pipe, process, memory, wait, block, other */
   class: string | null;
@@ -120,11 +120,11 @@ export interface Event {
   path2: string | null;
   /** byte of the second object at which it began */
   file_offset2: string | null;
-  /** own end: of the call where it names it (bind, getsockname), else of the socket */
+  /** own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name */
   local_address: string | null;
   /** its port */
   local_port: number | null;
-  /** other end: of the message where it names one, else of the socket */
+  /** other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to */
   remote_address: string | null;
   /** its port */
   remote_port: number | null;

@@ -526,6 +526,21 @@ constexpr FlagWord kIpProtocolValues[] = {
     {0x106, 0x0, "IPPROTO_MPTCP"},
 };
 
+constexpr FlagWord kIpcCallValues[] = {
+    {0x1, 0x0, "SEMOP"},
+    {0x2, 0x0, "SEMGET"},
+    {0x3, 0x0, "SEMCTL"},
+    {0x4, 0x0, "SEMTIMEDOP"},
+    {0xb, 0x0, "MSGSND"},
+    {0xc, 0x0, "MSGRCV"},
+    {0xd, 0x0, "MSGGET"},
+    {0xe, 0x0, "MSGCTL"},
+    {0x15, 0x0, "SHMAT"},
+    {0x16, 0x0, "SHMDT"},
+    {0x17, 0x0, "SHMGET"},
+    {0x18, 0x0, "SHMCTL"},
+};
+
 constexpr FlagWord kItimerWhichValues[] = {
     {0x0, 0x0, "ITIMER_REAL"},
     {0x1, 0x0, "ITIMER_VIRTUAL"},
@@ -1322,6 +1337,29 @@ constexpr FlagWord kSocketTypeBits[] = {
     {0x800, 0x0, "SOCK_NONBLOCK"},
 };
 
+constexpr FlagWord kSocketcallCallValues[] = {
+    {0x1, 0x0, "SYS_SOCKET"},
+    {0x2, 0x0, "SYS_BIND"},
+    {0x3, 0x0, "SYS_CONNECT"},
+    {0x4, 0x0, "SYS_LISTEN"},
+    {0x5, 0x0, "SYS_ACCEPT"},
+    {0x6, 0x0, "SYS_GETSOCKNAME"},
+    {0x7, 0x0, "SYS_GETPEERNAME"},
+    {0x8, 0x0, "SYS_SOCKETPAIR"},
+    {0x9, 0x0, "SYS_SEND"},
+    {0xa, 0x0, "SYS_RECV"},
+    {0xb, 0x0, "SYS_SENDTO"},
+    {0xc, 0x0, "SYS_RECVFROM"},
+    {0xd, 0x0, "SYS_SHUTDOWN"},
+    {0xe, 0x0, "SYS_SETSOCKOPT"},
+    {0xf, 0x0, "SYS_GETSOCKOPT"},
+    {0x10, 0x0, "SYS_SENDMSG"},
+    {0x11, 0x0, "SYS_RECVMSG"},
+    {0x12, 0x0, "SYS_ACCEPT4"},
+    {0x13, 0x0, "SYS_RECVMMSG"},
+    {0x14, 0x0, "SYS_SENDMMSG"},
+};
+
 constexpr FlagWord kSpliceFlagsBits[] = {
     {0x1, 0x0, "SPLICE_F_MOVE"},
     {0x2, 0x0, "SPLICE_F_NONBLOCK"},
@@ -1435,6 +1473,7 @@ constexpr FlagSet kFlagSets[] = {
     {"inotify_mask", 0xffffffff, 0x0, 0x8ff1000, 0x8ff1000, {}, kInotifyMaskBits, "0", FlagRest::kHex, false, false},
     {"ioctl_command", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kIoctlCommandValues, {}, "0x0", FlagRest::kHex, false, false},
     {"ip_protocol", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kIpProtocolValues, {}, "0x0", FlagRest::kHex, false, false},
+    {"ipc_call", 0xffffffff, 0xffff, 0xffff0000, 0xffffffff, kIpcCallValues, {}, "0x0", FlagRest::kHex, false, false},
     {"itimer_which", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kItimerWhichValues, {}, "0x0", FlagRest::kHex, false, false},
     {"lock_type", 0xffff, 0xffff, 0x0, 0xffff, kLockTypeValues, {}, "0x0", FlagRest::kHex, false, false},
     {"madvise_advice", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kMadviseAdviceValues, {}, "0x0", FlagRest::kHex, false, false},
@@ -1467,6 +1506,7 @@ constexpr FlagSet kFlagSets[] = {
     {"socket_level", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kSocketLevelValues, {}, "0x0", FlagRest::kHex, false, false},
     {"socket_option", 0xffffffffffffffff, 0xffffffffffffffff, 0x0, 0xffffffff, kSocketOptionValues, {}, "0x0", FlagRest::kHex, false, true},
     {"socket_type", 0xffffffff, 0xf, 0xfff7f7f0, 0xfff7f7ff, kSocketTypeValues, kSocketTypeBits, "0", FlagRest::kHex, false, false},
+    {"socketcall_call", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kSocketcallCallValues, {}, "0x0", FlagRest::kHex, false, false},
     {"splice_flags", 0xffffffff, 0x0, 0xfffffff0, 0xfffffff0, {}, kSpliceFlagsBits, "0", FlagRest::kHex, false, false},
     {"statx_flags", 0xffffffff, 0x6000, 0xffff00ff, 0xffff60ff, kStatxFlagsValues, kStatxFlagsBits, "0", FlagRest::kHex, false, false},
     {"statx_mask", 0xffffffff, 0x0, 0xffffc000, 0xffffc000, {}, kStatxMaskBits, "0", FlagRest::kHex, false, false},

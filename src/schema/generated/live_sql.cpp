@@ -19,6 +19,7 @@ CREATE OR REPLACE TABLE live_clock_snapshot (host_index USMALLINT, cpu USMALLINT
 CREATE OR REPLACE TABLE live_coverage (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, time_ns UBIGINT, state UTINYINT, path VARCHAR, text VARCHAR);
 CREATE OR REPLACE TABLE live_event_object (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, parent_sequence UBIGINT, range_begin BIGINT, range_end BIGINT, handle_id UINTEGER, fd INTEGER, role UTINYINT, events UINTEGER);
 CREATE OR REPLACE TABLE live_thread_end (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, end_ns UBIGINT, thread_start_ns UBIGINT, process_start_ns UBIGINT, pid UINTEGER, tid UINTEGER, exit_code INTEGER);
+CREATE OR REPLACE TABLE live_namespace_name (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, time_ns UBIGINT, network_namespace UINTEGER, text VARCHAR);
 )dyetrace";
 }
 

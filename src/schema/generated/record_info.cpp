@@ -221,6 +221,15 @@ constexpr ColumnInfo kThreadEndColumns[] = {
     {"exit_code", ColumnType::kS32, ColumnSource::kField, 48, 4, -1, 0},
 };
 
+constexpr ColumnInfo kNamespaceNameColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU16, ColumnSource::kCpu, 0, 2, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"time_ns", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"network_namespace", ColumnType::kU32, ColumnSource::kField, 24, 4, -1, 0},
+    {"text", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 7},
+};
+
 constexpr RecordInfo kRecords[] = {
     {RecordId::kSyscallEvent, "syscall_event", 192, 104, 126, true, Stream::kEvents, kSyscallEventColumns},
     {RecordId::kPartEvent, "part_event", 120, 60, 76, true, Stream::kEvents, kPartEventColumns},
@@ -234,6 +243,7 @@ constexpr RecordInfo kRecords[] = {
     {RecordId::kCoverage, "coverage", 32, 0, 26, false, Stream::kFacts, kCoverageColumns},
     {RecordId::kEventObject, "event_object", 56, 0, 0, false, Stream::kEvents, kEventObjectColumns},
     {RecordId::kThreadEnd, "thread_end", 56, 0, 0, false, Stream::kFacts, kThreadEndColumns},
+    {RecordId::kNamespaceName, "namespace_name", 32, 0, 28, false, Stream::kFacts, kNamespaceNameColumns},
 };
 
 }  // namespace

@@ -66,6 +66,7 @@ enum gap_reason {
     GAP_REASON_DISK_FULL = 3,
     GAP_REASON_SPOOL_FULL = 4,
     GAP_REASON_RING_DAMAGED = 5,
+    GAP_REASON_DAMAGED_FILE = 6,
 };
 
 /* whether a source of events is watched */
@@ -111,6 +112,7 @@ enum record_id {
     RECORD_COVERAGE = 22,
     RECORD_EVENT_OBJECT = 23,
     RECORD_THREAD_END = 24,
+    RECORD_NAMESPACE_NAME = 25,
 };
 
 /* Begins every record in a ring and in a segment. */
@@ -360,4 +362,13 @@ struct thread_end_fact {
     __u32 tid; /* thread */
     __s32 exit_code; /* as wait() reports it */
     __u32 reserved; /* 0 */
+};
+
+/* what a network namespace is called on its host; only when asked for */
+struct namespace_name_fact {
+    struct record_header header;
+    __u64 time_ns; /* CLOCK_BOOTTIME at which it was called so */
+    __u32 network_namespace; /* inode of the namespace */
+    __u16 attachments; /* bytes of attachments behind the record: text = name */
+    __u16 reserved; /* 0 */
 };

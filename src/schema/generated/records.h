@@ -68,6 +68,7 @@ enum class GapReason : std::uint8_t {
     kDiskFull = 3,
     kSpoolFull = 4,
     kRingDamaged = 5,
+    kDamagedFile = 6,
 };
 
 // whether a source of events is watched
@@ -113,6 +114,7 @@ enum class RecordId : std::uint16_t {
     kCoverage = 22,
     kEventObject = 23,
     kThreadEnd = 24,
+    kNamespaceName = 25,
 };
 
 // Begins every record in a ring and in a segment.
@@ -522,5 +524,20 @@ static_assert(offsetof(ThreadEnd, pid) == 40);
 static_assert(offsetof(ThreadEnd, tid) == 44);
 static_assert(offsetof(ThreadEnd, exit_code) == 48);
 static_assert(offsetof(ThreadEnd, reserved) == 52);
+
+// what a network namespace is called on its host; only when asked for
+struct NamespaceName {
+    static constexpr RecordId kId = RecordId::kNamespaceName;
+    RecordHeader header;
+    std::uint64_t time_ns;  // CLOCK_BOOTTIME at which it was called so
+    std::uint32_t network_namespace;  // inode of the namespace
+    std::uint16_t attachments;  // bytes of attachments behind the record: text = name
+    std::uint16_t reserved;  // 0
+};
+static_assert(sizeof(NamespaceName) == 32);
+static_assert(offsetof(NamespaceName, time_ns) == 16);
+static_assert(offsetof(NamespaceName, network_namespace) == 24);
+static_assert(offsetof(NamespaceName, attachments) == 28);
+static_assert(offsetof(NamespaceName, reserved) == 30);
 
 }  // namespace dyetrace::schema

@@ -47,7 +47,7 @@ enum syscall_special {
     SPECIAL_RECVMSG = 21,
     SPECIAL_SPLICE = 22,
     SPECIAL_PIDFD = 23,
-    SPECIAL_MMAP = 24,
+    SPECIAL_SOCKETCALL = 24,
     SPECIAL_SYMLINK = 25,
     SPECIAL_OWN_ADDRESS = 26,
     SPECIAL_FCNTL = 27,
@@ -64,7 +64,12 @@ enum syscall_capture {
     CAPTURE_EPOLL_EVENTS = 5,
     CAPTURE_VECTOR = 6,
     CAPTURE_MESSAGE = 7,
-    CAPTURE_FIXED = 8,
+    CAPTURE_VALUE_IN = 8,
+    CAPTURE_OPTION_IN = 9,
+    CAPTURE_OPTION_OUT = 10,
+    CAPTURE_FD_SET = 11,
+    CAPTURE_LOCK = 12,
+    CAPTURE_FIXED = 13,
 };
 
 enum syscall_flag {
@@ -73,6 +78,7 @@ enum syscall_flag {
     CALL_SPLIT_OFFSET = 4,
     CALL_INBOUND = 8,
     CALL_IS_IO = 16,
+    CALL_PAGE_OFFSET = 32,
 };
 
 /* What the registers of a call mean: positions of arguments count from 1, 0 is none. */
@@ -93,7 +99,9 @@ struct syscall_shape {
     __u8 message_flags;
     __u8 rwf_flags;
     __u8 several;
+    __u8 packed;
     __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */
+    __u8 before; /* bits of the arguments that are captured at entry too */
     __u8 event_class;
     __u8 returns;
     __u8 special;
@@ -129,27 +137,27 @@ enum syscall_number {
     [0] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
     [1] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
     [2] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* open */ \
-    [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED}, /* close */ \
-    [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 44, .flags = CALL_DECODED}, /* stat */ \
-    [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 44, .flags = CALL_DECODED}, /* fstat */ \
-    [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 44, .flags = CALL_DECODED}, /* lstat */ \
+    [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
+    [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 49, .flags = CALL_DECODED}, /* stat */ \
+    [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 49, .flags = CALL_DECODED}, /* fstat */ \
+    [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 49, .flags = CALL_DECODED}, /* lstat */ \
     [7] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
-    [8] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED}, /* lseek */ \
-    [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap */ \
+    [8] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
+    [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [10] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [11] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
     [12] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
     [13] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [14] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [15] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [16] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* ioctl */ \
+    [16] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
     [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
     [18] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* pwrite64 */ \
     [19] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
     [20] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
     [21] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* access */ \
-    [22] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 10, .flags = CALL_DECODED}, /* pipe */ \
-    [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[4] = 16, .flags = CALL_DECODED}, /* select */ \
+    [22] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 15, .flags = CALL_DECODED}, /* pipe */ \
+    [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 21, .before = 0x1e, .flags = CALL_DECODED}, /* select */ \
     [24] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
     [25] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
     [26] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* msync */ \
@@ -158,36 +166,36 @@ enum syscall_number {
     [29] = {.event_class = 0, .returns = 0}, /* shmget */ \
     [30] = {.event_class = 0, .returns = 0}, /* shmat */ \
     [31] = {.event_class = 0, .returns = 0}, /* shmctl */ \
-    [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup */ \
-    [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup2 */ \
+    [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup */ \
+    [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
     [34] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
-    [35] = {.event_class = 7, .returns = 1, .capture[0] = 12, .flags = CALL_DECODED}, /* nanosleep */ \
+    [35] = {.event_class = 7, .returns = 1, .capture[0] = 17, .flags = CALL_DECODED}, /* nanosleep */ \
     [36] = {.event_class = 0, .returns = 0}, /* getitimer */ \
     [37] = {.event_class = 0, .returns = 0}, /* alarm */ \
     [38] = {.event_class = 0, .returns = 0}, /* setitimer */ \
     [39] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
-    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .capture[2] = 10, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
+    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .capture[2] = 15, .before = 0x4, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
     [41] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
     [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
-    [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND}, /* accept */ \
+    [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 14, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept */ \
     [44] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
-    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
+    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 14, .before = 0x20, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
     [46] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
     [47] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
     [48] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
     [49] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED}, /* bind */ \
     [50] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
-    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
-    [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
-    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 10, .flags = CALL_DECODED}, /* socketpair */ \
-    [54] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
-    [55] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* getsockopt */ \
+    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 14, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
+    [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 14, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
+    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 15, .flags = CALL_DECODED}, /* socketpair */ \
+    [54] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 9, .flags = CALL_DECODED}, /* setsockopt */ \
+    [55] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 14, .before = 0x10, .flags = CALL_DECODED}, /* getsockopt */ \
     [56] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
     [57] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
     [58] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
     [59] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED}, /* execve */ \
     [60] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit */ \
-    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 9, .flags = CALL_DECODED}, /* wait4 */ \
+    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 14, .flags = CALL_DECODED}, /* wait4 */ \
     [62] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* kill */ \
     [63] = {.event_class = 0, .returns = 0}, /* uname */ \
     [64] = {.event_class = 0, .returns = 0}, /* semget */ \
@@ -198,12 +206,12 @@ enum syscall_number {
     [69] = {.event_class = 0, .returns = 0}, /* msgsnd */ \
     [70] = {.event_class = 0, .returns = 0}, /* msgrcv */ \
     [71] = {.event_class = 0, .returns = 0}, /* msgctl */ \
-    [72] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED}, /* fcntl */ \
-    [73] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* flock */ \
-    [74] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fsync */ \
-    [75] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fdatasync */ \
+    [72] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .capture[2] = 12, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl */ \
+    [73] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* flock */ \
+    [74] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fsync */ \
+    [75] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fdatasync */ \
     [76] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate */ \
-    [77] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate */ \
+    [77] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate */ \
     [78] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
     [79] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
     [80] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED}, /* chdir */ \
@@ -223,7 +231,7 @@ enum syscall_number {
     [94] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lchown */ \
     [95] = {.event_class = 2, .returns = 8, .flags = CALL_DECODED}, /* umask */ \
     [96] = {.event_class = 0, .returns = 0}, /* gettimeofday */ \
-    [97] = {.event_class = 0, .returns = 0}, /* getrlimit */ \
+    [97] = {.event_class = 0, .returns = 0, .capture[1] = 17}, /* getrlimit */ \
     [98] = {.event_class = 0, .returns = 0}, /* getrusage */ \
     [99] = {.event_class = 0, .returns = 0}, /* sysinfo */ \
     [100] = {.event_class = 0, .returns = 0}, /* times */ \
@@ -254,17 +262,17 @@ enum syscall_number {
     [125] = {.event_class = 0, .returns = 0}, /* capget */ \
     [126] = {.event_class = 0, .returns = 0}, /* capset */ \
     [127] = {.event_class = 0, .returns = 0}, /* rt_sigpending */ \
-    [128] = {.event_class = 7, .returns = 0, .capture[2] = 12, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
+    [128] = {.event_class = 7, .returns = 0, .capture[2] = 17, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
     [129] = {.event_class = 0, .returns = 0}, /* rt_sigqueueinfo */ \
     [130] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
     [131] = {.event_class = 0, .returns = 0}, /* sigaltstack */ \
-    [132] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 16, .flags = CALL_DECODED}, /* utime */ \
+    [132] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 21, .flags = CALL_DECODED}, /* utime */ \
     [133] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknod */ \
     [134] = {.event_class = 0, .returns = 0}, /* uselib */ \
     [135] = {.event_class = 0, .returns = 0}, /* personality */ \
     [136] = {.event_class = 0, .returns = 0}, /* ustat */ \
-    [137] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 38, .flags = CALL_DECODED}, /* statfs */ \
-    [138] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 38, .flags = CALL_DECODED}, /* fstatfs */ \
+    [137] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 43, .flags = CALL_DECODED}, /* statfs */ \
+    [138] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 43, .flags = CALL_DECODED}, /* fstatfs */ \
     [139] = {.event_class = 0, .returns = 0}, /* sysfs */ \
     [140] = {.event_class = 0, .returns = 0}, /* getpriority */ \
     [141] = {.event_class = 0, .returns = 0}, /* setpriority */ \
@@ -286,7 +294,7 @@ enum syscall_number {
     [157] = {.event_class = 5, .returns = 0, .flags = CALL_DECODED}, /* prctl */ \
     [158] = {.event_class = 0, .returns = 0}, /* arch_prctl */ \
     [159] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
-    [160] = {.event_class = 0, .returns = 0}, /* setrlimit */ \
+    [160] = {.event_class = 0, .returns = 0, .capture[1] = 17}, /* setrlimit */ \
     [161] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED}, /* chroot */ \
     [162] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
     [163] = {.event_class = 0, .returns = 0}, /* acct */ \
@@ -314,27 +322,27 @@ enum syscall_number {
     [185] = {.event_class = 0, .returns = 0}, /* security */ \
     [186] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
     [187] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* readahead */ \
-    [188] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* setxattr */ \
-    [189] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* lsetxattr */ \
-    [190] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* fsetxattr */ \
-    [191] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .flags = CALL_DECODED}, /* getxattr */ \
-    [192] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .flags = CALL_DECODED}, /* lgetxattr */ \
-    [193] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .flags = CALL_DECODED}, /* fgetxattr */ \
-    [194] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattr */ \
-    [195] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* llistxattr */ \
-    [196] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* flistxattr */ \
+    [188] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .capture[2] = 8, .flags = CALL_DECODED}, /* setxattr */ \
+    [189] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .capture[2] = 8, .flags = CALL_DECODED}, /* lsetxattr */ \
+    [190] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .capture[2] = 8, .flags = CALL_DECODED}, /* fsetxattr */ \
+    [191] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .capture[2] = 3, .flags = CALL_DECODED}, /* getxattr */ \
+    [192] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .capture[2] = 3, .flags = CALL_DECODED}, /* lgetxattr */ \
+    [193] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .capture[2] = 3, .flags = CALL_DECODED}, /* fgetxattr */ \
+    [194] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* listxattr */ \
+    [195] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* llistxattr */ \
+    [196] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* flistxattr */ \
     [197] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* removexattr */ \
     [198] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* lremovexattr */ \
     [199] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* fremovexattr */ \
     [200] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tkill */ \
     [201] = {.event_class = 0, .returns = 0}, /* time */ \
-    [202] = {.event_class = 7, .returns = 0, .capture[3] = 12, .flags = CALL_DECODED}, /* futex */ \
+    [202] = {.event_class = 7, .returns = 0, .capture[3] = 17, .flags = CALL_DECODED}, /* futex */ \
     [203] = {.event_class = 0, .returns = 0}, /* sched_setaffinity */ \
     [204] = {.event_class = 0, .returns = 0}, /* sched_getaffinity */ \
     [205] = {.event_class = 0, .returns = 0}, /* set_thread_area */ \
     [206] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_setup */ \
     [207] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
-    [208] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 12, .flags = CALL_DECODED}, /* io_getevents */ \
+    [208] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 17, .flags = CALL_DECODED}, /* io_getevents */ \
     [209] = {.several = 3, .event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
     [210] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
     [211] = {.event_class = 0, .returns = 0}, /* get_thread_area */ \
@@ -356,12 +364,12 @@ enum syscall_number {
     [227] = {.event_class = 0, .returns = 0}, /* clock_settime */ \
     [228] = {.event_class = 0, .returns = 0}, /* clock_gettime */ \
     [229] = {.event_class = 0, .returns = 0}, /* clock_getres */ \
-    [230] = {.event_class = 7, .returns = 1, .capture[2] = 12, .flags = CALL_DECODED}, /* clock_nanosleep */ \
+    [230] = {.event_class = 7, .returns = 1, .capture[2] = 17, .flags = CALL_DECODED}, /* clock_nanosleep */ \
     [231] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
     [232] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
-    [233] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 11, .flags = CALL_DECODED}, /* epoll_ctl */ \
+    [233] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 16, .flags = CALL_DECODED}, /* epoll_ctl */ \
     [234] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
-    [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 16, .flags = CALL_DECODED}, /* utimes */ \
+    [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 21, .flags = CALL_DECODED}, /* utimes */ \
     [236] = {.event_class = 0, .returns = 0}, /* vserver */ \
     [237] = {.event_class = 0, .returns = 0}, /* mbind */ \
     [238] = {.event_class = 0, .returns = 0}, /* set_mempolicy */ \
@@ -387,8 +395,8 @@ enum syscall_number {
     [258] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdirat */ \
     [259] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknodat */ \
     [260] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchownat */ \
-    [261] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 16, .flags = CALL_DECODED}, /* futimesat */ \
-    [262] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 44, .flags = CALL_DECODED}, /* newfstatat */ \
+    [261] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 21, .flags = CALL_DECODED}, /* futimesat */ \
+    [262] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 49, .flags = CALL_DECODED}, /* newfstatat */ \
     [263] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlinkat */ \
     [264] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat */ \
     [265] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* linkat */ \
@@ -396,17 +404,17 @@ enum syscall_number {
     [267] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED}, /* readlinkat */ \
     [268] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat */ \
     [269] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat */ \
-    [270] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[4] = 12, .flags = CALL_DECODED}, /* pselect6 */ \
-    [271] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 12, .flags = CALL_DECODED}, /* ppoll */ \
+    [270] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 17, .before = 0x1e, .flags = CALL_DECODED}, /* pselect6 */ \
+    [271] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED}, /* ppoll */ \
     [272] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
     [273] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
     [274] = {.event_class = 0, .returns = 0}, /* get_robust_list */ \
-    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 10, .capture[3] = 10, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
+    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 15, .capture[3] = 15, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
     [276] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
     [277] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync_file_range */ \
     [278] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
     [279] = {.event_class = 0, .returns = 0}, /* move_pages */ \
-    [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 16, .flags = CALL_DECODED}, /* utimensat */ \
+    [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 21, .flags = CALL_DECODED}, /* utimensat */ \
     [281] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
     [282] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd */ \
     [283] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
@@ -414,21 +422,21 @@ enum syscall_number {
     [285] = {.fd = 1, .offset = 3, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fallocate */ \
     [286] = {.event_class = 0, .returns = 0}, /* timerfd_settime */ \
     [287] = {.event_class = 0, .returns = 0}, /* timerfd_gettime */ \
-    [288] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND}, /* accept4 */ \
+    [288] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 14, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept4 */ \
     [289] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
     [290] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [291] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
-    [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup3 */ \
-    [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 10, .flags = CALL_DECODED}, /* pipe2 */ \
+    [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
+    [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 15, .flags = CALL_DECODED}, /* pipe2 */ \
     [294] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
     [295] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
     [296] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
     [297] = {.event_class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
     [298] = {.event_class = 0, .returns = 0}, /* perf_event_open */ \
-    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[4] = 12, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
+    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[4] = 17, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
     [300] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
     [301] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
-    [302] = {.event_class = 0, .returns = 0}, /* prlimit64 */ \
+    [302] = {.event_class = 0, .returns = 0, .capture[2] = 17, .capture[3] = 17}, /* prlimit64 */ \
     [303] = {.event_class = 0, .returns = 0}, /* name_to_handle_at */ \
     [304] = {.event_class = 0, .returns = 0}, /* open_by_handle_at */ \
     [305] = {.event_class = 0, .returns = 0}, /* clock_adjtime */ \
@@ -452,14 +460,14 @@ enum syscall_number {
     [323] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
     [324] = {.event_class = 0, .returns = 0}, /* membarrier */ \
     [325] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
-    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .capture[1] = 10, .capture[3] = 10, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
+    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .capture[1] = 15, .capture[3] = 15, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
     [327] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
     [328] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
     [329] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
     [330] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [331] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
-    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[4] = 72, .flags = CALL_DECODED}, /* statx */ \
-    [333] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 12, .flags = CALL_DECODED}, /* io_pgetevents */ \
+    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[4] = 77, .flags = CALL_DECODED}, /* statx */ \
+    [333] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 17, .flags = CALL_DECODED}, /* io_pgetevents */ \
     [334] = {.event_class = 0, .returns = 0}, /* rseq */ \
     [335] = {.event_class = 0, .returns = 0}, /* uretprobe */ \
     [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
@@ -473,13 +481,13 @@ enum syscall_number {
     [432] = {.event_class = 0, .returns = 0}, /* fsmount */ \
     [433] = {.event_class = 0, .returns = 0}, /* fspick */ \
     [434] = {.event_class = 5, .returns = 3, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* pidfd_open */ \
-    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .capture[0] = 30, .flags = CALL_DECODED}, /* clone3 */ \
+    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .capture[0] = 35, .flags = CALL_DECODED}, /* clone3 */ \
     [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
-    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 14, .flags = CALL_DECODED}, /* openat2 */ \
+    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 19, .flags = CALL_DECODED}, /* openat2 */ \
     [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_getfd */ \
     [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat2 */ \
     [440] = {.event_class = 0, .returns = 0}, /* process_madvise */ \
-    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 12, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
+    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 17, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
     [442] = {.event_class = 0, .returns = 0}, /* mount_setattr */ \
     [443] = {.event_class = 0, .returns = 0}, /* quotactl_fd */ \
     [444] = {.event_class = 0, .returns = 0}, /* landlock_create_ruleset */ \
@@ -487,24 +495,24 @@ enum syscall_number {
     [446] = {.event_class = 0, .returns = 0}, /* landlock_restrict_self */ \
     [447] = {.event_class = 0, .returns = 0}, /* memfd_secret */ \
     [448] = {.event_class = 0, .returns = 0}, /* process_mrelease */ \
-    [449] = {.event_class = 0, .returns = 0}, /* futex_waitv */ \
+    [449] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_waitv */ \
     [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
     [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
     [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat2 */ \
     [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
-    [454] = {.event_class = 0, .returns = 0}, /* futex_wake */ \
-    [455] = {.event_class = 0, .returns = 0}, /* futex_wait */ \
-    [456] = {.event_class = 0, .returns = 0}, /* futex_requeue */ \
+    [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_wake */ \
+    [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
+    [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_requeue */ \
     [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
     [458] = {.event_class = 0, .returns = 0}, /* listmount */ \
     [459] = {.event_class = 0, .returns = 0}, /* lsm_get_self_attr */ \
     [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
     [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.event_class = 0, .returns = 0}, /* setxattrat */ \
-    [464] = {.event_class = 0, .returns = 0}, /* getxattrat */ \
-    [465] = {.event_class = 0, .returns = 0}, /* listxattrat */ \
-    [466] = {.event_class = 0, .returns = 0}, /* removexattrat */ \
+    [463] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[3] = 2, .flags = CALL_DECODED}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* removexattrat */ \
     [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
     [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
     [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
@@ -514,27 +522,27 @@ enum syscall_number {
     [3] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
     [4] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
     [5] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* open */ \
-    [6] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED}, /* close */ \
+    [6] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
     [106] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat */ \
     [108] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat */ \
     [107] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat */ \
     [168] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
-    [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED}, /* lseek */ \
-    [90] = {.event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap */ \
+    [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
+    [90] = {.size = 2, .fd = 5, .offset = 6, .packed = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [125] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [91] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
     [45] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
     [174] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [175] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [173] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* ioctl */ \
+    [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
     [180] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
     [181] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwrite64 */ \
     [145] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
     [146] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
     [33] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* access */ \
     [42] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* pipe */ \
-    [82] = {.event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* select */ \
+    [82] = {.several = 2, .packed = 5, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* select */ \
     [158] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
     [163] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
     [144] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* msync */ \
@@ -543,8 +551,8 @@ enum syscall_number {
     [395] = {.event_class = 0, .returns = 0}, /* shmget */ \
     [397] = {.event_class = 0, .returns = 0}, /* shmat */ \
     [396] = {.event_class = 0, .returns = 0}, /* shmctl */ \
-    [41] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup */ \
-    [63] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup2 */ \
+    [41] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup */ \
+    [63] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
     [29] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
     [162] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* nanosleep */ \
     [105] = {.event_class = 0, .returns = 0}, /* getitimer */ \
@@ -581,12 +589,12 @@ enum syscall_number {
     [400] = {.event_class = 0, .returns = 0}, /* msgsnd */ \
     [401] = {.event_class = 0, .returns = 0}, /* msgrcv */ \
     [402] = {.event_class = 0, .returns = 0}, /* msgctl */ \
-    [55] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED}, /* fcntl */ \
-    [143] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* flock */ \
-    [118] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fsync */ \
-    [148] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fdatasync */ \
+    [55] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl */ \
+    [143] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* flock */ \
+    [118] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fsync */ \
+    [148] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fdatasync */ \
     [92] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate */ \
-    [93] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate */ \
+    [93] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate */ \
     [141] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
     [183] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
     [12] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED}, /* chdir */ \
@@ -695,15 +703,15 @@ enum syscall_number {
     [137] = {.event_class = 0, .returns = 0}, /* afs_syscall */ \
     [224] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
     [225] = {.fd = 1, .offset = 2, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* readahead */ \
-    [226] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* setxattr */ \
-    [227] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* lsetxattr */ \
-    [228] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* fsetxattr */ \
-    [229] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .flags = CALL_DECODED}, /* getxattr */ \
-    [230] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .flags = CALL_DECODED}, /* lgetxattr */ \
-    [231] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .flags = CALL_DECODED}, /* fgetxattr */ \
-    [232] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattr */ \
-    [233] = {.path = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* llistxattr */ \
-    [234] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* flistxattr */ \
+    [226] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .capture[2] = 8, .flags = CALL_DECODED}, /* setxattr */ \
+    [227] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .capture[2] = 8, .flags = CALL_DECODED}, /* lsetxattr */ \
+    [228] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .capture[2] = 8, .flags = CALL_DECODED}, /* fsetxattr */ \
+    [229] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .capture[2] = 3, .flags = CALL_DECODED}, /* getxattr */ \
+    [230] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .capture[2] = 3, .flags = CALL_DECODED}, /* lgetxattr */ \
+    [231] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .capture[2] = 3, .flags = CALL_DECODED}, /* fgetxattr */ \
+    [232] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* listxattr */ \
+    [233] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* llistxattr */ \
+    [234] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* flistxattr */ \
     [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* removexattr */ \
     [236] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* lremovexattr */ \
     [237] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* fremovexattr */ \
@@ -795,7 +803,7 @@ enum syscall_number {
     [327] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
     [328] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [329] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
-    [330] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED}, /* dup3 */ \
+    [330] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
     [331] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* pipe2 */ \
     [332] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
     [333] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
@@ -862,24 +870,24 @@ enum syscall_number {
     [446] = {.event_class = 0, .returns = 0}, /* landlock_restrict_self */ \
     [447] = {.event_class = 0, .returns = 0}, /* memfd_secret */ \
     [448] = {.event_class = 0, .returns = 0}, /* process_mrelease */ \
-    [449] = {.event_class = 0, .returns = 0}, /* futex_waitv */ \
+    [449] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_waitv */ \
     [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
     [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
     [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat2 */ \
     [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
-    [454] = {.event_class = 0, .returns = 0}, /* futex_wake */ \
-    [455] = {.event_class = 0, .returns = 0}, /* futex_wait */ \
-    [456] = {.event_class = 0, .returns = 0}, /* futex_requeue */ \
+    [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_wake */ \
+    [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
+    [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_requeue */ \
     [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
     [458] = {.event_class = 0, .returns = 0}, /* listmount */ \
     [459] = {.event_class = 0, .returns = 0}, /* lsm_get_self_attr */ \
     [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
     [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.event_class = 0, .returns = 0}, /* setxattrat */ \
-    [464] = {.event_class = 0, .returns = 0}, /* getxattrat */ \
-    [465] = {.event_class = 0, .returns = 0}, /* listxattrat */ \
-    [466] = {.event_class = 0, .returns = 0}, /* removexattrat */ \
+    [463] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[3] = 2, .flags = CALL_DECODED}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* removexattrat */ \
     [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
     [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
     [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
@@ -907,7 +915,7 @@ enum syscall_number {
     [84] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* oldlstat */ \
     [89] = {.event_class = 0, .returns = 0}, /* readdir */ \
     [98] = {.event_class = 0, .returns = 0}, /* profil */ \
-    [102] = {.event_class = 3, .returns = 0, .flags = CALL_DECODED}, /* socketcall */ \
+    [102] = {.event_class = 3, .returns = 0, .special = SPECIAL_SOCKETCALL, .flags = CALL_DECODED}, /* socketcall */ \
     [109] = {.event_class = 0, .returns = 0}, /* olduname */ \
     [112] = {.event_class = 0, .returns = 0}, /* idle */ \
     [113] = {.event_class = 0, .returns = 0}, /* vm86old */ \
@@ -915,13 +923,13 @@ enum syscall_number {
     [119] = {.event_class = 0, .returns = 0}, /* sigreturn */ \
     [126] = {.event_class = 0, .returns = 0}, /* sigprocmask */ \
     [134] = {.event_class = 0, .returns = 0}, /* bdflush */ \
-    [140] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* _llseek */ \
+    [140] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* _llseek */ \
     [142] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* _newselect */ \
     [166] = {.event_class = 0, .returns = 0}, /* vm86 */ \
     [191] = {.event_class = 0, .returns = 0}, /* ugetrlimit */ \
-    [192] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .special = SPECIAL_MMAP, .flags = CALL_DECODED}, /* mmap2 */ \
+    [192] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED | CALL_PAGE_OFFSET}, /* mmap2 */ \
     [193] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate64 */ \
-    [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* ftruncate64 */ \
+    [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate64 */ \
     [195] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat64 */ \
     [196] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat64 */ \
     [197] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat64 */ \
@@ -944,7 +952,7 @@ enum syscall_number {
     [214] = {.event_class = 0, .returns = 0}, /* setgid32 */ \
     [215] = {.event_class = 0, .returns = 0}, /* setfsuid32 */ \
     [216] = {.event_class = 0, .returns = 0}, /* setfsgid32 */ \
-    [221] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED}, /* fcntl64 */ \
+    [221] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl64 */ \
     [239] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile64 */ \
     [268] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* statfs64 */ \
     [269] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs64 */ \
@@ -954,15 +962,15 @@ enum syscall_number {
     [404] = {.event_class = 0, .returns = 0}, /* clock_settime64 */ \
     [405] = {.event_class = 0, .returns = 0}, /* clock_adjtime64 */ \
     [406] = {.event_class = 0, .returns = 0}, /* clock_getres_time64 */ \
-    [407] = {.event_class = 0, .returns = 0}, /* clock_nanosleep_time64 */ \
+    [407] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* clock_nanosleep_time64 */ \
     [408] = {.event_class = 0, .returns = 0}, /* timer_gettime64 */ \
     [409] = {.event_class = 0, .returns = 0}, /* timer_settime64 */ \
     [410] = {.event_class = 0, .returns = 0}, /* timerfd_gettime64 */ \
     [411] = {.event_class = 0, .returns = 0}, /* timerfd_settime64 */ \
     [412] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimensat_time64 */ \
-    [413] = {.event_class = 0, .returns = 0}, /* pselect6_time64 */ \
-    [414] = {.event_class = 0, .returns = 0}, /* ppoll_time64 */ \
-    [416] = {.event_class = 0, .returns = 0}, /* io_pgetevents_time64 */ \
+    [413] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6_time64 */ \
+    [414] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* ppoll_time64 */ \
+    [416] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents_time64 */ \
     [417] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg_time64 */ \
     [418] = {.event_class = 0, .returns = 0}, /* mq_timedsend_time64 */ \
     [419] = {.event_class = 0, .returns = 0}, /* mq_timedreceive_time64 */ \
@@ -970,4 +978,32 @@ enum syscall_number {
     [421] = {.event_class = 0, .returns = 0}, /* rt_sigtimedwait_time64 */ \
     [422] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_time64 */ \
     [423] = {.event_class = 0, .returns = 0}, /* sched_rr_get_interval_time64 */ \
+
+
+/* What socketcall does, by its first argument. */
+struct carried_call {
+    __u16 number; /* of the call itself */
+    __u16 words; /* its arguments */
+};
+#define CARRIED_CALLS \
+    [1] = {359, 3}, /* socket */ \
+    [2] = {361, 3}, /* bind */ \
+    [3] = {362, 3}, /* connect */ \
+    [4] = {363, 2}, /* listen */ \
+    [5] = {364, 3}, /* accept4 */ \
+    [6] = {367, 3}, /* getsockname */ \
+    [7] = {368, 3}, /* getpeername */ \
+    [8] = {360, 4}, /* socketpair */ \
+    [9] = {369, 4}, /* sendto */ \
+    [10] = {371, 4}, /* recvfrom */ \
+    [11] = {369, 6}, /* sendto */ \
+    [12] = {371, 6}, /* recvfrom */ \
+    [13] = {373, 2}, /* shutdown */ \
+    [14] = {366, 5}, /* setsockopt */ \
+    [15] = {365, 5}, /* getsockopt */ \
+    [16] = {370, 3}, /* sendmsg */ \
+    [17] = {372, 3}, /* recvmsg */ \
+    [18] = {364, 4}, /* accept4 */ \
+    [19] = {337, 5}, /* recvmmsg */ \
+    [20] = {345, 4}, /* sendmmsg */ \
 

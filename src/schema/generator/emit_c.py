@@ -17,22 +17,30 @@ ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "
          "epoll_event": "several", "messages_in": "several", "messages_out": "several", "control_blocks": "several",
          "io_events": "several"}
 MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "offset_pointer", "offset_pointer2", "vector",
-           "address", "message", "message_flags", "rwf_flags", "several"]
+           "address", "message", "message_flags", "rwf_flags", "several", "packed"]
 RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
-            "pidfd", "mmap", "symlink", "own_address", "fcntl", "chdir", "chroot"]
+            "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
-CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "fixed"]
+CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "value_in", "option_in", "option_out",
+            "fd_set", "lock", "fixed"]
 FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_event": 12, "fd_pair": 8, "wait_status": 4,
-               "open_how": 24, "clone_args": 88, "offset_pointer": 8, "offset_pointer2": 8, "structure_in": 32, "structure_out": 256}
+               "open_how": 24, "clone_args": 88, "offset_pointer": 8, "offset_pointer2": 8, "structure_in": 32, "structure_out": 256,
+               "length_pointer": 4, "rlimit_in": 16, "rlimit_out": 16}
 CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text": "text", "text_out": "text_out", "poll_set": "poll_set",
               "epoll_events": "epoll_events", "iovec_in": "vector", "iovec_out": "vector", "message_in": "message",
-              "message_out": "message"}
+              "message_out": "message", "value_in": "value_in", "value_out": "text_out", "option_in": "option_in",
+              "option_out": "option_out", "fd_set": "fd_set"}
+ONLY_64 = {"option_in", "option_out", "fd_set"}  # their layout is another one in 32-bit programs
+# Read at entry too, since the call writes there.
+BEFORE = {"fd_set", "offset_pointer", "offset_pointer2", "length_pointer"}
+BEFORE_IN = {"select": {"structure_in"}, "pselect6": {"timespec"}, "ppoll": {"timespec"}}
 # Calls that the kernel names by number: those that parts of others amount to, and one that is unlike the rest.
 OPERATIONS = ["sendmsg", "recvmsg", "pread64", "pwrite64", "preadv", "pwritev", "fsync", "fdatasync", "poll", "io_getevents", "sendfile"]
-FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io"]
-ABIS = {"x86_64": 0, "i386": 1}
+FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io", "page_offset"]
+ABIS = {"x86_64": 0, "i386": 1, "x32": 2}
+SHAPED_ABIS = ["x86_64", "i386"]  # those with a table in the kernel's programs; x32 uses that of x86_64
 TABLE_SIZE = 512  # system calls per abi; a power of two
 
 
@@ -174,12 +182,16 @@ def shape_of(call, abi):
             flags.append("inbound")
         if a.type == "offset_low":
             flags.append("split_offset")
+        if a.type == "offset_pages":
+            flags.append("page_offset")
     if call.decoded:
         flags.append("decoded")
     if call.offset == "position":
         flags.append("position")
     if call.class_name == "io":
         flags.append("is_io")
+    if call.packed_i386 and abi == "i386":
+        members["packed"] = len(arguments)
     return members, sorted(set(flags), key=FLAGS.index)
 
 
@@ -187,10 +199,18 @@ def captures_of(call, abi):
     """(kind, bytes / 8 rounded up) per argument, for those behind a pointer."""
     arguments = call.arguments_i386 if abi == "i386" else call.arguments
     for i, a in enumerate(arguments[:6]):
-        if a.type in CAPTURE_OF:
+        if a.type in CAPTURE_OF and not (abi == "i386" and a.type in ONLY_64):
             yield i, CAPTURES.index(CAPTURE_OF[a.type])
+        elif call.special == "fcntl" and i == 2 and abi != "i386":
+            yield i, CAPTURES.index("lock")
         elif a.type in FIXED_BYTES and abi != "i386":
             yield i, CAPTURES.index("fixed") + (120 if "statfs" in call.name else FIXED_BYTES[a.type]) // 4
+
+
+def before_of(call, abi):
+    """Bits of the arguments whose memory is read at entry."""
+    arguments = call.arguments if abi != "i386" else []
+    return sum(1 << i for i, a in enumerate(arguments[:6]) if a.type in BEFORE or a.type in BEFORE_IN.get(call.name, ()))
 
 
 def bpf_syscalls(schema):
@@ -203,11 +223,12 @@ def bpf_syscalls(schema):
            "/* What the registers of a call mean: positions of arguments count from 1, 0 is none. */\nstruct syscall_shape {\n"
             + "".join(f"    __u8 {m};\n" for m in MEMBERS)
             + "    __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */\n"
+            "    __u8 before; /* bits of the arguments that are captured at entry too */\n"
             "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n};\n"]
-    numbers = "".join(f"    NUMBER_{abi.upper()}_{call.name.upper()} = {call.numbers[abi]},\n" for abi in ABIS
+    numbers = "".join(f"    NUMBER_{abi.upper()}_{call.name.upper()} = {call.numbers[abi]},\n" for abi in SHAPED_ABIS
                       for call in schema.syscalls if call.name in OPERATIONS and abi in call.numbers)
     out.append(f"enum syscall_number {{\n{numbers}}};\n")
-    for abi in ABIS:
+    for abi in SHAPED_ABIS:
         rows = []
         for call in schema.syscalls:
             if abi not in call.numbers:
@@ -217,9 +238,15 @@ def bpf_syscalls(schema):
             words = [f".{m} = {i}" for m, i in members.items()] + [f".event_class = {cls}", f".returns = {RETURNS.index(call.returns)}"]
             words += [f".special = SPECIAL_{call.special.upper()}"] if call.special else []
             words += [f".capture[{i}] = {kind}" for i, kind in captures_of(call, abi)]
+            words += [f".before = {before_of(call, abi):#x}"] if before_of(call, abi) else []
             words += [".flags = " + " | ".join(f"CALL_{f.upper()}" for f in flags)] if flags else []
             rows.append(f"    [{call.numbers[abi]}] = {{{', '.join(words)}}}, /* {call.name} */ \\\n")
         out.append(f"#define SYSCALL_SHAPES_{abi.upper()} \\\n{''.join(rows)}\n")
+    number = {call.name: call.numbers["i386"] for call in schema.syscalls if "i386" in call.numbers}
+    carried = next(call.carries for call in schema.syscalls if call.carries)
+    rows = "".join(f"    [{i + 1}] = {{{number[name]}, {words}}}, /* {name} */ \\\n" for i, (name, words) in enumerate(carried))
+    out.append("/* What socketcall does, by its first argument. */\nstruct carried_call {\n    __u16 number; /* of the call itself */\n"
+               f"    __u16 words; /* its arguments */\n}};\n#define CARRIED_CALLS \\\n{rows}\n")
     return "\n".join(out)
 
 

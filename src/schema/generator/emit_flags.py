@@ -24,16 +24,6 @@ def cpp_flags(schema):
             "std::span<const FlagSet> flag_sets() { return kFlagSets; }\n\n}  // namespace dyetrace::schema\n")
 
 
-def sql_struct(s):
-    """Masks are what prelude.sql needs: rest_mask of bits without a name, nameless if the field has none either."""
-    quoted = lambda items: "[" + ", ".join(items) + "]"
-    bits = quoted(f"{{'bit': {v}, 'cover': {c}, 'name': '{n}'}}" for n, v, c in s.bits) if s.bits else "NULL"
-    numbers = quoted(str(v) for _, v in s.values)
-    names = quoted(f"'{n}'" for n, _ in s.values)
-    return (f"{{'width': {s.width_mask}, 'field': {s.field_mask}, 'rest_mask': {s.rest_mask}, 'nameless': {s.nameless_mask}, "
-            f"'numbers': {numbers}, 'names': {names}, 'bits': {bits}, 'zero': '{s.zero}', 'rest': '{s.rest}', 'last': {str(s.last).lower()}}}")
-
-
 def open_flags_macro(schema):
     """Straight-line, because it is a column of its own: no list is built for a row."""
     s = next(s for s in schema.flags if s.name == "open_flags")
@@ -45,9 +35,15 @@ def open_flags_macro(schema):
             + ",\n    ".join(bits + [rest]) + ") END;")
 
 
-def flag_sets_sql(schema):
-    shape = ("STRUCT(width UBIGINT, field UBIGINT, rest_mask UBIGINT, nameless UBIGINT, numbers UBIGINT[], names VARCHAR[], "
-             "bits STRUCT(bit UBIGINT, cover UBIGINT, name VARCHAR)[], zero VARCHAR, rest VARCHAR, last BOOLEAN)")
-    out = [open_flags_macro(schema), f"CREATE OR REPLACE TABLE _flag_sets (type VARCHAR, words {shape});"]
-    out += [f"INSERT INTO _flag_sets VALUES ('{t}', {sql_struct(s)});" for s in schema.flags for t in s.types]
-    return out
+def flag_words_sql(schema):
+    """One row per set, as text that prelude.sql takes apart: NAME=number, a bit that a larger name hides NAME=number/larger."""
+    text = lambda items: "'" + ",".join(items) + "'" if items else "NULL"
+    rows = []
+    for s in schema.flags:
+        values = text([f"{n}={v}" for n, v in s.values])
+        bits = text([f"{n}={v}" + (f"/{c}" if c else "") for n, v, c in s.bits])
+        rows.append(f"('{','.join(s.types)}', {s.width_mask}, {s.field_mask}, {s.rest_mask}, {s.nameless_mask}, {values}, {bits}, "
+                    f"'{s.zero}', '{s.rest}', {str(s.last).lower()}, {str(s.pair).lower()})")
+    return ("CREATE OR REPLACE TABLE _flag_words (types VARCHAR, width UBIGINT, field UBIGINT, rest_mask UBIGINT, nameless UBIGINT, "
+            '"values" VARCHAR, bits VARCHAR, zero VARCHAR, rest VARCHAR, last BOOLEAN, pair BOOLEAN);\n'
+            "INSERT INTO _flag_words VALUES\n" + ",\n".join(rows) + ";\n")

@@ -12,7 +12,8 @@ HEADER_BYTES = 16  # record_header: size, type, flags, sequence
 HIDDEN = {"pointer", "path", "path2", "bytes_in", "bytes_out", "iovec_in", "iovec_out", "message_in", "message_out", "messages_in",
           "messages_out", "address_in", "address_out", "fd_pair", "structure_in", "structure_out", "stat_out", "text", "text_out",
           "poll_set", "fd_set", "timespec", "control_blocks", "io_events", "epoll_event", "epoll_events", "open_how", "clone_args",
-          "wait_status", "fd", "offset_pointer", "offset_pointer2"}
+          "wait_status", "fd", "offset_pointer", "offset_pointer2", "value_in", "value_out", "option_in", "option_out", "length_pointer",
+          "rlimit_in", "rlimit_out"}
 
 # Column names that would have to be quoted in DuckDB or in the SQL standard.
 RESERVED = set("""all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create
@@ -87,6 +88,8 @@ class Syscall:
     offset: str | None
     special: str | None
     decoded: bool
+    packed_i386: bool                # the first register points to the arguments, a word of 4 bytes each
+    carries: list[tuple[str, int]]   # what it does by its first argument, from 1: the call, and how many words hold its arguments
 
     def shows(self, argument):
         """Whether the public column `arguments` has it. A call that makes a descriptor says in `fd` which; the one it was given is here."""
@@ -159,9 +162,12 @@ def read_syscalls():
         unknown = [f"arg{i + 1}:uint" for i in range(6)]
         arguments = parse_arguments(row.get("arguments", unknown))
         i386 = parse_arguments(row["arguments_i386"]) if "arguments_i386" in row else arguments
-        numbers = {abi: row[abi] for abi in ("x86_64", "i386") if abi in row}
+        numbers = {abi: row[abi] for abi in ("x86_64", "i386", "x32") if abi in row}
+        if "x86_64" in row:
+            numbers.setdefault("x32", row["x86_64"])
+        carries = [(word.split(":")[0], int(word.split(":")[1])) for word in row.get("carries", [])]
         calls.append(Syscall(name, numbers, row.get("class", "other"), row.get("returns", "int"), arguments, i386,
-                             row.get("offset"), row.get("special"), row.get("decoded", False)))
+                             row.get("offset"), row.get("special"), row.get("decoded", False), row.get("packed_i386", False), carries))
     return calls
 
 

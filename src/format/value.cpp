@@ -1,0 +1,153 @@
+// Values that calls are handed by address: sets of descriptors, limits, options and control data of sockets.
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <optional>
+
+#include "format/quote.h"
+#include "format/structure.h"
+#include "schema/flags.h"
+
+namespace dyetrace::format {
+namespace {
+
+template <typename... Arguments>
+void print(std::string& out, fmt::format_string<Arguments...> pattern, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(out), pattern, std::forward<Arguments>(arguments)...);
+}
+
+template <typename T>
+std::optional<T> exactly(std::string_view bytes) {
+    T value{};
+    if (bytes.size() != sizeof(T)) {
+        return std::nullopt;
+    }
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    return value;
+}
+
+std::string limit_text(std::uint64_t limit) {
+    if (limit == ~std::uint64_t{0}) {
+        return "RLIM64_INFINITY";
+    }
+    return limit > 1024 && limit % 1024 == 0 ? fmt::format("{}*1024", limit / 1024)
+                                             : fmt::format("{}", limit);
+}
+
+void append_credentials(std::string& out, const ucred& credentials) {
+    print(out, "{{pid={}, uid={}, gid={}}}", credentials.pid, credentials.uid, credentials.gid);
+}
+
+void append_passed(std::string& out, std::string_view descriptors) {
+    out.push_back('[');
+    for (std::size_t at = 0; at + sizeof(int) <= descriptors.size(); at += sizeof(int)) {
+        print(out, "{}{}", at > 0 ? ", " : "", *exactly<int>(descriptors.substr(at, sizeof(int))));
+    }
+    out.push_back(']');
+}
+
+void append_control_data(std::string& out,
+                         const cmsghdr& header,
+                         std::string_view data,
+                         const Limits& limits) {
+    const bool of_socket = header.cmsg_level == SOL_SOCKET;
+    if (of_socket && header.cmsg_type == SCM_RIGHTS) {
+        out.append("SCM_RIGHTS, cmsg_data=");
+        append_passed(out, data);
+        return;
+    }
+    const auto credentials = exactly<ucred>(data);
+    if (of_socket && header.cmsg_type == SCM_CREDENTIALS && credentials) {
+        out.append("SCM_CREDENTIALS, cmsg_data=");
+        append_credentials(out, *credentials);
+        return;
+    }
+    print(out, "{}, cmsg_data=", hex(static_cast<unsigned>(header.cmsg_type)));
+    append_quoted(out, data, limits.text_max);
+}
+
+}  // namespace
+
+bool append_fd_set(std::string& out, std::string_view bits) {
+    bool first = true;
+    out.push_back('[');
+    for (std::size_t fd = 0; fd < bits.size() * 8; ++fd) {
+        if ((static_cast<unsigned char>(bits[fd / 8]) >> (fd % 8) & 1) != 0) {
+            print(out, "{}{}", first ? "" : " ", fd);
+            first = false;
+        }
+    }
+    out.push_back(']');
+    return true;
+}
+
+bool append_rlimit(std::string& out, std::string_view bytes) {
+    struct Limit {
+        std::uint64_t current, most;
+    };
+    const auto limit = exactly<Limit>(bytes);
+    if (limit) {
+        print(out,
+              "{{rlim_cur={}, rlim_max={}}}",
+              limit_text(limit->current),
+              limit_text(limit->most));
+    }
+    return limit.has_value();
+}
+
+bool append_socket_option(std::string& out,
+                          std::uint64_t level,
+                          std::uint64_t option,
+                          std::string_view bytes) {
+    constexpr std::size_t kOptionMax = 64;
+    const auto number = exactly<int>(bytes);
+    const auto pause = exactly<linger>(bytes);
+    const auto time = exactly<timeval>(bytes);
+    const auto credentials = exactly<ucred>(bytes);
+    if (number) {
+        print(out, "[{}]", *number);
+    } else if (level == SOL_SOCKET && option == SO_LINGER && pause) {
+        print(out, "{{l_onoff={}, l_linger={}}}", pause->l_onoff, pause->l_linger);
+    } else if (level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO) && time) {
+        return append_timeval(out, bytes);
+    } else if (level == SOL_SOCKET && option == SO_PEERCRED && credentials) {
+        append_credentials(out, *credentials);
+    } else {
+        append_quoted(out, bytes, kOptionMax);
+    }
+    return true;
+}
+
+bool append_control(std::string& out, std::string_view bytes, const Limits& limits) {
+    std::size_t count = 0;
+    const std::size_t begin = out.size();
+    out.push_back('[');
+    while (bytes.size() >= sizeof(cmsghdr)) {
+        cmsghdr header{};
+        std::memcpy(&header, bytes.data(), sizeof(header));
+        if (header.cmsg_len < sizeof(header) || header.cmsg_len > bytes.size()) {
+            break;
+        }
+        print(out,
+              "{}{{cmsg_len={}, cmsg_level={}, cmsg_type=",
+              count > 0 ? ", " : "",
+              header.cmsg_len,
+              schema::flags_text("socket_level", static_cast<unsigned>(header.cmsg_level)));
+        append_control_data(
+            out, header, bytes.substr(sizeof(header), header.cmsg_len - sizeof(header)), limits);
+        out.push_back('}');
+        bytes.remove_prefix(std::min(bytes.size(), CMSG_ALIGN(header.cmsg_len)));
+        ++count;
+    }
+    out.push_back(']');
+    if (count == 0) {
+        out.resize(begin);
+    }
+    return count > 0;
+}
+
+}  // namespace dyetrace::format

@@ -87,7 +87,7 @@ class SqlSession {
             return base::write_all(out(), base::bytes_of(text));
         };
         return database_->query(
-            statements,
+            sql_of_statement(statements),
             [&](store::Rows& rows) {
                 return store::write_rows(rows, format_, file_.valid() ? 0 : terminal_width(), sink);
             },

@@ -2,16 +2,20 @@
 
 #include <editline/readline.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace dyetrace::apps {
 namespace {
@@ -82,6 +86,9 @@ constexpr const char* kKeywords[] = {"ALL",
                                      "quantile_cont",
                                      "sum"};
 
+constexpr const char* kTablesSql =
+    "SELECT \"table\", comment FROM _comments WHERE \"column\" IS NULL ORDER BY 1;";
+
 // The library asks a plain function, so what it completes lives here.
 std::vector<std::string>& completions() {
     static std::vector<std::string> words;
@@ -112,6 +119,34 @@ char* complete(const char* prefix, int state) {
 char** complete_word(const char* text, int, int) {
     rl_attempted_completion_over = 1;  // no file names
     return rl_completion_matches(text, &complete);
+}
+
+volatile std::sig_atomic_t interrupted = 0;  // by Ctrl-C, since the line began
+
+void note_interrupt(int) {
+    interrupted = 1;
+}
+
+// A key, or Ctrl-C for the line, as in a shell: "kill the line" and then "end of line". SIGINT is let in here only, so that
+// none falls between the look at `interrupted` and the wait.
+int next_key(FILE*) {
+    constexpr int kKillLine = 'U' - '@';
+    static bool killed = false;  // the second half is due
+    if (std::exchange(killed, false)) {
+        return '\n';
+    }
+    sigset_t mask;
+    ::sigprocmask(SIG_SETMASK, nullptr, &mask);
+    sigdelset(&mask, SIGINT);
+    pollfd keyboard{STDIN_FILENO, POLLIN, 0};
+    while (interrupted == 0 && ::ppoll(&keyboard, 1, nullptr, &mask) < 0 && errno == EINTR) {
+    }
+    if (interrupted != 0) {
+        killed = true;
+        return kKillLine;
+    }
+    unsigned char key = 0;
+    return ::read(STDIN_FILENO, &key, 1) == 1 ? key : EOF;
 }
 
 std::string history_file() {
@@ -146,6 +181,21 @@ std::size_t behind_quoted(const std::string& text, std::size_t at) {
 
 }  // namespace
 
+// DuckDB's own answer lists all that the public tables are made of.
+std::string sql_of_statement(const std::string& statement) {
+    std::string words;
+    for (const char c : trimmed(statement)) {
+        const char word = std::isspace(static_cast<unsigned char>(c)) != 0 ? ' ' : c;
+        if (word != ' ' || !words.ends_with(' ')) {
+            words.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(word))));
+        }
+    }
+    while (words.ends_with(';') || words.ends_with(' ')) {
+        words.pop_back();
+    }
+    return words == "show tables" ? kTablesSql : statement;
+}
+
 bool is_complete_statement(const std::string& text) {
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t behind = behind_quoted(text, at);
@@ -173,7 +223,7 @@ std::optional<std::string> sql_of_command(const std::string& line) {
         return std::nullopt;
     }
     if (command == ".tables") {
-        return "SELECT \"table\", comment FROM _comments WHERE \"column\" IS NULL ORDER BY 1;";
+        return kTablesSql;
     }
     if (command.starts_with(".schema ")) {
         std::string table = trimmed(command.substr(8));
@@ -193,6 +243,10 @@ SqlPrompt::SqlPrompt(bool is_terminal, std::vector<std::string> names) : is_term
     completions() = std::move(names);
     completions().insert(completions().end(), std::begin(kKeywords), std::end(kKeywords));
     history_path_ = history_file();
+    struct sigaction action {};
+    action.sa_handler = &note_interrupt;
+    ::sigaction(SIGINT, &action, &before_);
+    rl_getc_function = &next_key;  // read once, when the library begins
     ::using_history();
     ::stifle_history(kHistoryLinesMax);
     if (!history_path_.empty()) {
@@ -204,7 +258,11 @@ SqlPrompt::SqlPrompt(bool is_terminal, std::vector<std::string> names) : is_term
 }
 
 SqlPrompt::~SqlPrompt() {
-    if (!is_terminal_ || history_path_.empty()) {
+    if (!is_terminal_) {
+        return;
+    }
+    ::sigaction(SIGINT, &before_, nullptr);
+    if (history_path_.empty()) {
         return;
     }
     const mode_t before = ::umask(0077);
@@ -215,7 +273,12 @@ SqlPrompt::~SqlPrompt() {
 std::optional<std::string> SqlPrompt::next_line(bool continues) {
     char* line = nullptr;
     if (is_terminal_) {
+        sigset_t interrupt;
+        sigemptyset(&interrupt);
+        sigaddset(&interrupt, SIGINT);
+        ::sigprocmask(SIG_BLOCK, &interrupt, nullptr);
         line = ::readline(continues ? "     ...> " : "dyetrace> ");
+        ::sigprocmask(SIG_UNBLOCK, &interrupt, nullptr);
     } else {
         std::size_t room = 0;
         const ssize_t length = ::getline(&line, &room, stdin);
@@ -233,6 +296,11 @@ std::optional<std::string> SqlPrompt::next_line(bool continues) {
 std::optional<std::string> SqlPrompt::next_statement() {
     std::string statement;
     while (const auto line = next_line(!statement.empty())) {
+        if (interrupted != 0) {
+            interrupted = 0;
+            statement.clear();
+            continue;
+        }
         if (statement.empty() && trimmed(*line).starts_with('.')) {
             if (is_terminal_) {
                 ::add_history(line->c_str());

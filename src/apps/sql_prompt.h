@@ -3,12 +3,13 @@
 //   dyetrace> SELECT name,            a statement goes on until its semicolon
 //        ...>   count(*) FROM ev⇥     ⇥ completes keywords, tables and columns
 //
-// `.tables` and `.schema TABLE` become SQL; `.quit` and the end of input end it. History: ~/.dyetrace_history, readable
+// Ctrl-C takes back what was typed. `.tables` and `.schema TABLE` become SQL; `.quit` and the end of input end it. History: ~/.dyetrace_history, readable
 // by its owner only, as a question may name what is secret.
 //
 // Limits: one prompt per program (the library keeps its state in globals).
 #pragma once
 
+#include <csignal>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,8 +33,12 @@ class SqlPrompt {
     std::optional<std::string> next_line(bool continues);
 
     bool is_terminal_;
+    struct sigaction before_ {};  // for SIGINT
     std::string history_path_;
 };
+
+// SHOW TABLES as the question for the public tables; any other statement as it is.
+std::string sql_of_statement(const std::string& statement);
 
 // Whether `text` has a semicolon outside of strings, quoted names and comments: it can be run.
 bool is_complete_statement(const std::string& text);

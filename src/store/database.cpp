@@ -51,6 +51,11 @@ Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
             engine.connection(), statements, index, statement.out()) != DuckDBSuccess) {
         return engine_error(duckdb_prepare_error(statement.get()));
     }
+    if (duckdb_prepared_statement_type(statement.get()) == DUCKDB_STATEMENT_TYPE_LOAD) {
+        return Error(ErrorCode::kUnsupported,
+                     "extensions are neither fetched nor loaded: answers come from this program "
+                     "and the files that it is given");
+    }
     OwnedPending pending;
     if (duckdb_pending_prepared_streaming(statement.get(), pending.out()) != DuckDBSuccess) {
         return engine_error(duckdb_pending_error(pending.get()));

@@ -200,15 +200,36 @@ TEST(Database, can_be_read_by_others_with_views_sql_at_any_moment) {
 TEST(Database, refuses_to_fetch_extensions_or_to_change_settings) {
     StoreFixture trace;
     trace.record(1, 10);
-    for (const char* sql : {"INSTALL httpfs",
-                            "LOAD httpfs",
-                            "SET threads = 1",
-                            "SET autoinstall_known_extensions = true",
-                            "SELECT * FROM 'https://example.org/x.parquet'"}) {
+    const std::pair<const char*, const char*> refusals[] = {
+        {"INSTALL httpfs", "extensions are neither fetched nor loaded"},
+        {"FORCE INSTALL httpfs", "extensions are neither fetched nor loaded"},
+        {"INSTALL httpfs FROM community", "extensions are neither fetched nor loaded"},
+        {"INSTALL httpfs FROM 'http://127.0.0.1:9'", "extensions are neither fetched nor loaded"},
+        {"SELECT 1; INSTALL httpfs", "extensions are neither fetched nor loaded"},
+        {"LOAD httpfs", "extensions are neither fetched nor loaded"},
+        {"LOAD './x.duckdb_extension'", "extensions are neither fetched nor loaded"},
+        {"SET threads = 1", "the configuration has been locked"},
+        {"SET autoinstall_known_extensions = true", "the configuration has been locked"},
+        {"SET allow_community_extensions = true", "the configuration has been locked"},
+        {"SET lock_configuration = false", "the configuration has been locked"},
+        {"SELECT * FROM 'https://example.org/x.parquet'", "requires the extension httpfs"},
+        {"COPY (SELECT 1) TO 'https://example.org/x.parquet'", "requires the extension httpfs"},
+        {"ATTACH 'https://example.org/x.db'", "requires the extension httpfs"}};
+    for (const auto& [sql, reason] : refusals) {
         const std::string answer = trace.ask(sql);
         EXPECT_EQ(answer.substr(0, 6), "error:") << sql << ": " << answer;
+        EXPECT_NE(answer.find(reason), std::string::npos) << sql << ": " << answer;
         EXPECT_EQ(answer.find('\n'), std::string::npos) << answer;
     }
+}
+
+TEST(Database, reads_and_writes_files_of_this_user) {
+    StoreFixture trace;
+    trace.record(1, 10);
+    const base::TemporaryFolder temporary = base::TemporaryFolder::make().value();
+    const std::string file = "'" + temporary.path() + "/x.parquet'";
+    trace.ask("COPY (SELECT count(*) AS n FROM events) TO " + file + " (FORMAT parquet)");
+    EXPECT_EQ(trace.ask("SELECT n FROM read_parquet(" + file + ")"), "10\n");
 }
 
 TEST(Database, stops_a_statement_that_is_cancelled) {

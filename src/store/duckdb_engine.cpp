@@ -45,6 +45,9 @@ Result<Engine> Engine::open(const EngineOptions& options) {
     }
     TRY(set(config.get(), "autoinstall_known_extensions", "false"));
     TRY(set(config.get(), "autoload_known_extensions", "false"));
+    TRY(set(config.get(), "allow_community_extensions", "false"));
+    // no folder: those that this user installed for DuckDB are neither found nor updated
+    TRY(set(config.get(), "extension_directory", "/dev/null/none"));
     TRY(set(config.get(), "temp_directory", options.temporary_folder));
     if (options.threads > 0) {
         TRY(set(config.get(), "threads", std::to_string(options.threads)));

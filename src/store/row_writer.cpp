@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "store/cell_text.h"
 
@@ -95,11 +96,19 @@ bool is_id(const ResultColumn& column) {
     return column.is_64_bit && (column.name.ends_with("_id") || column.name == "fingerprint");
 }
 
-void append_json(std::string& out, const Cell& cell, bool as_string) {
+// The decoded arguments of a call are JSON as text, and everything else that claims to be must prove it.
+bool is_object(const ResultColumn& column, const Cell& cell) {
+    return cell.kind == CellKind::kText && column.name == "arguments" &&
+           cell.text.starts_with('{') && base::Json::parse(cell.text).ok();
+}
+
+void append_json(std::string& out, const ResultColumn& column, const Cell& cell) {
     const bool is_word = cell.text == "nan" || cell.text.ends_with("inf");
     if (cell.kind == CellKind::kNull || (cell.kind == CellKind::kNumber && is_word)) {
         out.append("null");
-    } else if (cell.kind == CellKind::kText || as_string) {
+    } else if (column.is_json || is_object(column, cell)) {
+        out.append(cell.text);
+    } else if (cell.kind == CellKind::kText || is_id(column)) {
         append_json_string(out, cell.text);
     } else {
         out.append(cell.text);
@@ -108,12 +117,11 @@ void append_json(std::string& out, const Cell& cell, bool as_string) {
 
 Result<void> write_json(Rows& rows, Output& out) {
     std::vector<std::string> names;
-    std::vector<bool> ids;
-    for (const ResultColumn& column : rows.columns()) {
+    const std::vector<ResultColumn> columns = rows.columns();
+    for (const ResultColumn& column : columns) {
         std::string name(names.empty() ? "" : ",");
         append_json_string(name, column.name);
         names.push_back(name + ":");
-        ids.push_back(is_id(column));
     }
     for (;;) {
         TRY(const std::span<const Cell> row, rows.next());
@@ -123,7 +131,7 @@ Result<void> write_json(Rows& rows, Output& out) {
         out.text().push_back('{');
         for (std::size_t i = 0; i < row.size(); ++i) {
             out.text().append(names[i]);
-            append_json(out.text(), row[i], ids[i]);
+            append_json(out.text(), columns[i], row[i]);
         }
         out.text().append("}\n");
         TRY(out.line_done());
@@ -232,8 +240,31 @@ Result<std::vector<Line>> measured_lines(Rows& rows) {
     return lines;
 }
 
+// EXPLAIN answers with a drawing of many lines.
+bool is_explanation(const std::vector<ResultColumn>& columns) {
+    return columns.size() == 2 && columns[0].name == "explain_key" &&
+           columns[1].name == "explain_value";
+}
+
+Result<void> write_explanation(Rows& rows, Output& out) {
+    for (;;) {
+        TRY(const std::span<const Cell> row, rows.next());
+        if (row.empty()) {
+            return out.finish();
+        }
+        for (std::string_view rest = row[1].text; !rest.empty();) {
+            const std::size_t end = std::min(rest.find('\n'), rest.size());
+            out.text().append(harmless(rest.substr(0, end))).append("\n");
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+    }
+}
+
 Result<void> write_table(Rows& rows, std::size_t width, Output& out) {
     const std::vector<ResultColumn> columns = rows.columns();
+    if (is_explanation(columns)) {
+        return write_explanation(rows, out);
+    }
     const Line names = header_of(columns);
     TRY(const std::vector<Line> first, measured_lines(rows));
     const TableLayout layout = lay_out(columns, first, width);

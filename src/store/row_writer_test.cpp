@@ -89,6 +89,22 @@ TEST_F(RowWriter, writes_64_bit_ids_as_strings_in_json) {
               "id\":null,\"ok\":true,\"n\":null}\n");
 }
 
+TEST_F(RowWriter, writes_json_as_json) {
+    EXPECT_EQ(
+        written("SELECT '{\"a\":[1]}'::JSON AS j, '{\"b\":2}' AS arguments, '{\"c\":3}' AS text "
+                "UNION ALL SELECT NULL, '{no json', ''",
+                RowFormat::kJson),
+        "{\"j\":{\"a\":[1]},\"arguments\":{\"b\":2},\"text\":\"{\\\"c\\\":3}\"}\n"
+        "{\"j\":null,\"arguments\":\"{no json\",\"text\":\"\"}\n");
+}
+
+TEST_F(RowWriter, draws_a_plan_in_lines) {
+    const std::string plan = written("EXPLAIN SELECT 1", RowFormat::kTable);
+    EXPECT_EQ(plan.find("\\n"), std::string::npos) << plan;
+    EXPECT_EQ(plan.substr(0, 3), "\xe2\x94\x8c") << "the corner of a box: " << plan;
+    EXPECT_GT(std::count(plan.begin(), plan.end(), '\n'), 4);
+}
+
 TEST_F(RowWriter, knows_every_type_that_sql_has) {
     EXPECT_EQ(
         written(

@@ -7,6 +7,17 @@
 
 namespace dyetrace::store {
 
+namespace {
+
+bool is_json(duckdb_result* result, idx_t column) {
+    const OwnedLogicalType type(duckdb_column_logical_type(result, column));
+    const std::unique_ptr<char, void (*)(void*)> alias(duckdb_logical_type_get_alias(type.get()),
+                                                       &duckdb_free);
+    return alias != nullptr && std::string_view(alias.get()) == "JSON";
+}
+
+}  // namespace
+
 Rows::Rows(std::unique_ptr<State> state) : state_(std::move(state)) {
     duckdb_result* const result = state_->result.out();
     if (duckdb_result_return_type(*result) != DUCKDB_RESULT_TYPE_QUERY_RESULT) {
@@ -14,7 +25,10 @@ Rows::Rows(std::unique_ptr<State> state) : state_(std::move(state)) {
     }
     for (idx_t i = 0; i < duckdb_column_count(result); ++i) {
         const duckdb_type type = duckdb_column_type(result, i);
-        columns_.push_back({duckdb_column_name(result, i), cell_kind_of(type), is_64_bit(type)});
+        columns_.push_back({duckdb_column_name(result, i),
+                            cell_kind_of(type),
+                            is_64_bit(type),
+                            is_json(result, i)});
     }
 }
 

@@ -32,6 +32,7 @@ struct ResultColumn {
     std::string name;
     CellKind kind = CellKind::kText;
     bool is_64_bit = false;  // a whole number that JavaScript may not hold exactly
+    bool is_json = false;    // text of SQL's type JSON
 };
 
 class Rows {

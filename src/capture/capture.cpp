@@ -330,19 +330,19 @@ Result<void> Capture::State::mark(pid_t process, std::uint32_t flags, bool one_t
     if (skeleton->bss->marked > 0) {
         return {};
     }
-    if (is_there(number)) {
+    if (is_there(process)) {
         return Error(
             ErrorCode::kUnsupported,
             fmt::format("process {} is there, but this kernel keeps it from BPF programs: it "
                         "cannot be watched",
-                        number));
+                        process));
     }
-    return Error(ErrorCode::kNotFound, fmt::format("there is no process {}", number));
+    return Error(ErrorCode::kNotFound, fmt::format("there is no process {}", process));
 }
 
 // Some virtual machines hide their first process.
 Result<void> Capture::State::look_for_hidden_process() {
-    const Result<void> seen = mark(kFirstProcess, false, 0);
+    const Result<void> seen = mark(kFirstProcess, 0);
     if (!seen.ok() && seen.error().code() == ErrorCode::kUnsupported) {
         sources.push_back(
             {"process 1", schema::CoverageState::kOff, "this kernel keeps it from BPF programs"});

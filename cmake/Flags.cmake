@@ -14,6 +14,8 @@ target_compile_options(dyetrace_flags INTERFACE
     -Wall -Wextra -Wconversion -Wshadow -Werror
     $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>) # false alarms in std::string::insert and + (GCC bug 105651)
+# bpftool's skeletons say _Bool, which is a word of C; GCC's <stdbool.h> makes it one of C++, Clang's does not.
+target_compile_definitions(dyetrace_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:_Bool=bool>)
 # A broken index is our mistake, and our mistakes abort, in every build.
 target_compile_definitions(dyetrace_flags INTERFACE _GLIBCXX_ASSERTIONS)
 

@@ -35,10 +35,12 @@ def code(lines):
 
 
 def list_items(lines):
-    text = " ".join(line.strip() for line in lines)
-    for item in re.split(r"(?:^| )- (?=`)", text)[1:]:
-        term, meaning = re.fullmatch(r"`([^`]+)`: (.*)", item).groups()
-        yield from tagged(f"\\fB{quoted(term)}\\fR", meaning)
+    for item in re.split(r"(?:^|\n)- ", "\n".join(lines))[1:]:
+        text = " ".join(line.strip() for line in item.split("\n"))
+        if found := re.fullmatch(r"`([^`]+)`: (.*)", text):
+            yield from tagged(f"\\fB{quoted(found[1])}\\fR", found[2])
+        else:
+            yield from [".IP \\(bu 2", inline(text)]
 
 
 def blocks(text):

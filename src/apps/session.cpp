@@ -78,21 +78,32 @@ Result<void> Session::release() {
     return child_ ? child_->release() : Result<void>();
 }
 
+bool Session::targets_ended() {
+    return child_ ? child_->poll().has_value()
+                  : !processes_.empty() &&
+                        std::none_of(processes_.begin(), processes_.end(), is_alive);
+}
+
 bool Session::ended() {
-    if (stop_ || (child_ && child_->poll())) {
+    if (stop_) {
         return true;
     }
     if (targets_.duration && base::boot_time_ns() - started_ns_ >= targets_.duration->count()) {
         return true;
     }
-    return !processes_.empty() && std::none_of(processes_.begin(), processes_.end(), is_alive);
+    if (!targets_ended()) {
+        return false;
+    }
+    const Result<std::uint32_t> left =
+        targets_.and_children ? capture_.watched() : Result<std::uint32_t>(0);
+    return !left.ok() || left.value() == 0;
 }
 
 void Session::take_signal(int number, bool from_terminal) {
     if (number == SIGCHLD) {
         return;
     }
-    if (child_ && from_terminal && number == SIGINT && interrupts_++ == 0) {
+    if (child_ && from_terminal && number == SIGINT && interrupts_++ == 0 && !child_->poll()) {
         return;
     }
     if (child_ && !from_terminal && !child_->poll()) {

@@ -48,6 +48,7 @@ class Session {
   private:
     Session(Targets targets, capture::Capture capture)
         : targets_(std::move(targets)), capture_(std::move(capture)) {}
+    bool targets_ended();
     void take_signal(int number, bool from_terminal);
 
     Targets targets_;

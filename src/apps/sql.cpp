@@ -26,7 +26,6 @@ namespace {
 constexpr int kExitFailure = 1;
 // At a prompt a running recording is looked at again when the last look is older; a reader is never 2 s behind.
 constexpr std::chrono::seconds kLookAgainAfter{1};
-constexpr std::size_t kStatementBytesMax = 16 << 20;
 
 struct SqlArguments {
     std::string trace;
@@ -75,7 +74,7 @@ class SqlSession {
                const base::Log& log,
                std::unique_ptr<store::Database> database,
                base::Fd file)
-        : arguments_(arguments), log_(log), database_(std::move(database)), file_(std::move(file)) {
+        : log_(log), database_(std::move(database)), file_(std::move(file)) {
         format_ = arguments.format == "csv"    ? store::RowFormat::kCsv
                   : arguments.format == "json" ? store::RowFormat::kJson
                                                : store::RowFormat::kTable;
@@ -123,7 +122,6 @@ class SqlSession {
   private:
     const base::Fd& out() const { return file_.valid() ? file_ : stdout_; }
 
-    const SqlArguments& arguments_;
     const base::Log& log_;
     std::unique_ptr<store::Database> database_;
     base::Fd file_;  // of -o

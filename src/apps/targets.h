@@ -18,7 +18,8 @@ struct Targets {
     std::vector<std::string> command;
     std::vector<pid_t> processes;
     bool whole_system = false;
-    std::optional<std::chrono::nanoseconds> duration;
+    std::optional<std::chrono::nanoseconds> duration = {};
+    bool and_children = false;  // it ends when their children have ended too
 };
 
 // The options as the user wrote them; lives as long as the command line is parsed and run.

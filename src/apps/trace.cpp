@@ -18,6 +18,7 @@
 #include "apps/trace_output.h"
 #include "apps/trace_sink.h"
 #include "apps/verbs.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "filter/short_forms.h"
@@ -53,6 +54,7 @@ std::string host_name() {
 Targets targets_of(const TraceOptions& options) {
     Targets targets;
     targets.command = options.command;
+    targets.and_children = options.follow;
     targets.processes.assign(options.processes.begin(), options.processes.end());
     return targets;
 }
@@ -104,8 +106,10 @@ Result<std::optional<int>> trace(const TraceOptions& options, const base::Log& l
                         options.form == TraceForm::kJson ? STDOUT_FILENO : STDERR_FILENO));
     capture::CaptureOptions listen;
     listen.follow_children = options.follow;
-    listen.preview_bytes = static_cast<std::uint32_t>(
-        std::clamp<std::size_t>(options.style.limits.text_max + 1, 1, kPreviewBytesMax));
+    if (options.form == TraceForm::kLines || options.form == TraceForm::kLinesAndSummary) {
+        listen.preview_bytes = static_cast<std::uint32_t>(
+            std::clamp<std::size_t>(options.style.limits.text_max + 1, 1, kPreviewBytesMax));
+    }
     TRY(Session session, Session::start(targets_of(options), listen));
     std::signal(SIGPIPE, SIG_IGN);  // after the command got its own
     schema::Dictionary dictionary;
@@ -115,11 +119,12 @@ Result<std::optional<int>> trace(const TraceOptions& options, const base::Log& l
                        printer_of(options, details, sink, dictionary),
                        [&](std::uint32_t tid, std::string_view text) { sink.write(tid, text); });
     const auto drain = [&] {
+        const auto began_ns = static_cast<std::uint64_t>(base::boot_time_ns());
         const std::uint64_t bytes = session.capture().drain(
             [&](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
                 output.take(cpu, stream, records);
             });
-        output.flush();
+        output.flush(began_ns);
         return bytes;
     };
     TRY(session.attach());
@@ -131,7 +136,7 @@ Result<std::optional<int>> trace(const TraceOptions& options, const base::Log& l
     }
     TRY(session.end());
     drain();
-    output.finish();
+    output.flush(TraceOutput::kLast);
     if (options.form == TraceForm::kSummary || options.form == TraceForm::kLinesAndSummary) {
         sink.write(0, output.summary());
     }
@@ -217,6 +222,8 @@ void add_trace(CLI::App& app) {
         ->expected(1, kWordsMax);
     verb->footer(
         "Nobody is stopped, so nothing can be changed: -E, -u and -e inject are refused.\n"
+        "Signals are not shown (strace's --- lines), only what ended a thread (+++).\n"
+        "A call is shown when it ends, in one line; one that never did is unfinished.\n"
         "\n"
         "Examples:\n"
         "  dyetrace trace -e file -- ls\n"

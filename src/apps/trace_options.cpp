@@ -64,6 +64,7 @@ void finish_style(Words& words) {
         style.time = kTimes[std::min(words.times, 3) - 1];
         style.time_digits = words.times > 1 ? 6 : 0;
     }
+    style.limits.items_max = style.limits.text_max;  // strace: -s is for arrays too
     style.names = words.names == 0   ? format::Names::kNone
                   : words.names == 1 ? format::Names::kPaths
                                      : format::Names::kAll;

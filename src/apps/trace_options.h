@@ -53,7 +53,7 @@ struct TraceOptions {
     format::CallOrder summary_order = format::CallOrder::kTime;  // -S
     bool wall_clock = false;                                     // -w: -c counts waiting too
     bool ends = true;                                            // +++ lines; off with -qq
-    SignalSet signals = SignalSet().set();                       // --- lines
+    SignalSet signals = SignalSet().set();                       // whose `killed by` is shown
     CallSet raw = CallSet::none();                               // -e raw=
     CallSet abbreviated = CallSet::all();                        // -e abbrev=, -v
     CallSet verbose = CallSet::all();                            // -e verbose=

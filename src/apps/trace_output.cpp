@@ -1,6 +1,7 @@
 #include "apps/trace_output.h"
 
 #include <fnmatch.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <cstring>
@@ -112,8 +113,7 @@ void TraceOutput::take(std::uint32_t cpu,
          record = schema::first_record(records)) {
         records = records.subspan(record.size());
         if (const auto* end = schema::as<schema::ThreadEnd>(record)) {
-            if (options_.ends && (options_.form == TraceForm::kLines ||
-                                  options_.form == TraceForm::kLinesAndSummary)) {
+            if (shows(*end)) {
                 ends_.push_back(*end);
             }
         } else if (stream == schema::Stream::kFacts) {
@@ -124,6 +124,14 @@ void TraceOutput::take(std::uint32_t cpu,
     }
 }
 
+bool TraceOutput::shows(const schema::ThreadEnd& end) const {
+    const auto killed_by = static_cast<std::size_t>(WTERMSIG(end.exit_code));
+    const bool has_lines =
+        options_.form == TraceForm::kLines || options_.form == TraceForm::kLinesAndSummary;
+    return has_lines && options_.ends &&
+           (killed_by >= options_.signals.size() || killed_by == 0 || options_.signals[killed_by]);
+}
+
 void TraceOutput::take_call(std::uint32_t cpu, const SyscallEvent& event) {
     if (!selector_.shows(event)) {
         hidden_ += 1;
@@ -132,8 +140,10 @@ void TraceOutput::take_call(std::uint32_t cpu, const SyscallEvent& event) {
     shown_ += 1;
     if (options_.form == TraceForm::kSummary || options_.form == TraceForm::kLinesAndSummary) {
         const auto* info = schema::find_syscall(static_cast<schema::Abi>(event.abi), event.syscall);
-        summary_.add(
-            info != nullptr ? info->name : "?", has_failed(event), counted_ns(event, options_));
+        if (has(event, SyscallEvent::kHasResult)) {  // as strace: not what never returned
+            summary_.add(
+                info != nullptr ? info->name : "?", has_failed(event), counted_ns(event, options_));
+        }
         if (options_.form == TraceForm::kSummary) {
             return;
         }
@@ -152,7 +162,14 @@ void TraceOutput::keep(std::uint64_t end_ns,
     waiting_.push_back({end_ns, options_.separately ? tid : 0, cpu, at, header.size});
 }
 
-void TraceOutput::flush() {
+void TraceOutput::flush(std::uint64_t drain_began_ns) {
+    std::erase_if(ends_, [&](const schema::ThreadEnd& end) {
+        const bool all_before_is_here = end.end_ns < drain_began_ns;
+        if (all_before_is_here) {
+            keep(end.end_ns, end.tid, 0, end.header);
+        }
+        return all_before_is_here;
+    });
     std::stable_sort(waiting_.begin(), waiting_.end(), [](const Waiting& a, const Waiting& b) {
         return a.end_ns < b.end_ns;
     });
@@ -169,15 +186,6 @@ void TraceOutput::flush() {
     texts_.clear();
     words_.clear();
     waiting_.clear();
-    for (const schema::ThreadEnd& end : ends_) {
-        keep(end.end_ns, end.tid, 0, end.header);
-    }
-    ends_.clear();
-}
-
-void TraceOutput::finish() {
-    flush();
-    flush();  // the ends that waited
 }
 
 format::CallDetail OptionDetails::of(const schema::SyscallInfo& call) const {

@@ -4,8 +4,8 @@
 //                       events ► chosen ► batch ──flush()──► by their end ► lines ► write
 //
 // Records of one batch (one drain of all rings) are put in order; between batches the order is that of the drains. That a
-// thread ended is a fact, and facts are drained before the events that were written earlier: it waits for one more batch.
-// One thread. Memory: two batches, at most what the rings hold.
+// thread ended is a fact; one that was written after the drain began waits for the next, in which the thread's last events
+// may be. One thread. Memory: one batch, at most what the rings hold.
 #pragma once
 
 #include <cstdint>
@@ -60,10 +60,9 @@ class TraceOutput {
 
     // Records one after the other, as capture hands them out; what is no record ends them.
     void take(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records);
-    // The end of a drain.
-    void flush();
-    // The end of the last one.
-    void finish();
+    // The end of a drain that began then, on CLOCK_BOOTTIME; of the last one: kLast.
+    void flush(std::uint64_t drain_began_ns);
+    static constexpr std::uint64_t kLast = ~std::uint64_t{0};
 
     // The table of -c and -C.
     std::string summary() const { return summary_.text(options_.summary_order); }
@@ -78,6 +77,7 @@ class TraceOutput {
         std::size_t at;  // in words_
         std::size_t bytes;
     };
+    bool shows(const schema::ThreadEnd& end) const;
     void take_call(std::uint32_t cpu, const schema::SyscallEvent& event);
     void keep(std::uint64_t end_ns,
               std::uint32_t tid,
@@ -91,7 +91,7 @@ class TraceOutput {
     Write write_;
     std::vector<std::uint64_t> words_;
     std::vector<Waiting> waiting_;
-    std::vector<schema::ThreadEnd> ends_;  // of this batch, shown with the next
+    std::vector<schema::ThreadEnd> ends_;  // not shown yet
     std::map<std::uint32_t, std::string> texts_;
     format::CallSummary summary_;
     std::uint64_t shown_ = 0;

@@ -126,7 +126,7 @@ const Row kRows[] = {
          words.options.paths.emplace_back(value);
          return {};
      }},
-    {{0, "signal", "SET", "Only these signals"},
+    {{0, "signal", "SET", "Only these signals: of those that ended a thread, others are not shown"},
      [](Words& words, std::string_view value) -> Result<void> {
          TRY(words.options.signals, parse_signals(value));
          return {};
@@ -153,7 +153,7 @@ const Row kRows[] = {
      },
      false,
      kOfLines},
-    {{0, "decode-fds", "[=WHAT]", "The same in a word: none, path, socket, all"},
+    {{0, "decode-fds", "[=WHAT]", "The same in words, =WHAT: none, path, socket, all"},
      take_names,
      kAlsoInE,
      kOfLines},
@@ -167,21 +167,18 @@ const Row kRows[] = {
     {{0,
       "absolute-timestamps",
       "[=FORMAT]",
-      "The same in words: none, time or unix, and s, ms, us or ns"},
+      "The same in words, =FORMAT: none, time or unix, and s, ms, us, ns"},
      take_absolute_times,
      false,
      kOfLines},
-    {{'r',
-      "relative-timestamps",
-      "[=UNIT]",
-      "Time since the call before, in s, ms, us (default) or ns"},
+    {{'r', "relative-timestamps", "[=UNIT]", "Time since the call before; =UNIT: s, ms, us, ns"},
      [](Words& words, std::string_view value) -> Result<void> {
          TRY(words.options.style.relative_digits, parse_precision(value));
          return {};
      },
      false,
      kOfLines},
-    {{'T', "syscall-times", "[=UNIT]", "Time that each call took, in s, ms, us (default) or ns"},
+    {{'T', "syscall-times", "[=UNIT]", "Time that each call took; =UNIT: s, ms, us, ns"},
      [](Words& words, std::string_view value) -> Result<void> {
          TRY(words.options.style.duration_digits, parse_precision(value));
          return {};
@@ -258,12 +255,12 @@ const Row kRows[] = {
          words.options.separately = true;
          return {};
      }},
-    {{'q', "", "", "Of no more messages than there are; -qq: no +++ lines"},
+    {{'q', "", "", "No messages of attaching (there are none); -qq: no +++ lines either"},
      [](Words& words, std::string_view) -> Result<void> {
          words.options.ends = words.options.ends && ++words.quiets < 2;
          return {};
      }},
-    {{0, "quiet", "[=SET]", "Leave out messages: exit (the +++ lines), all; others there are none"},
+    {{0, "quiet", "[=SET]", "Leave out messages, =SET: exit (the +++ lines), all"},
      take_quiet,
      kAlsoInE},
     {{'c', "summary-only", "", "A table of calls instead of the lines"},

@@ -87,6 +87,7 @@ TEST(TraceOptions, are_all_taken_or_refused_with_a_reason) {
                                   : option.value == "N"              ? "9"
                                   : option.value == "COLUMN"         ? "9"
                                   : option.name == "status"          ? "failed"
+                                  : option.name == "signal"          ? "none"
                                   : option.name == "color"           ? "never"
                                   : option.name == "summary-sort-by" ? "calls"
                                                                      : "all";
@@ -238,7 +239,7 @@ std::string output_of(const std::vector<std::string>& words,
         output.take(
             cpu++, is_event ? schema::Stream::kEvents : schema::Stream::kFacts, event.bytes());
     }
-    output.finish();
+    output.flush(TraceOutput::kLast);
     return out + (options.form == TraceForm::kSummary ? output.summary() : "");
 }
 
@@ -285,6 +286,11 @@ TEST(TraceOutput, puts_the_end_of_a_thread_behind_its_calls) {
     EXPECT_EQ(output_of({"-ff", "-ofile", "-qe", "!getpid", "x"}, records),
               "7: +++ exited with 0 +++\n");
     EXPECT_EQ(output_of({"-qq", "-e", "none", "x"}, records), "");
+    end.exit_code = 15;
+    records[0] = schema::build(end);
+    EXPECT_EQ(output_of({"-e", "none", "-e", "signal=TERM", "x"}, records),
+              "+++ killed by SIGTERM +++\n");
+    EXPECT_EQ(output_of({"-e", "none", "-e", "signal=!TERM", "x"}, records), "");
 }
 
 TEST(TraceOutput, adds_up_time_on_a_cpu_or_all_of_it) {

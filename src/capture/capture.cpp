@@ -117,8 +117,7 @@ struct Capture::State {
 
     Result<void> fill_program_tables();
     Result<void> map_rings(const CaptureOptions& options);
-    // A process with all of its threads, or one thread.
-    Result<void> mark(pid_t number, bool one_thread, std::uint32_t flags);
+    Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
     Result<void> look_for_hidden_process();
     Result<void> run_iterator(bpf_program* program);
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
@@ -295,15 +294,15 @@ Result<void> Capture::attach() {
     for (const BlindSpot& spot : blind_spots()) {
         state_->sources.push_back({std::string(spot.name), spot.state, std::string(spot.reason)});
     }
-    if (skeleton.rodata->watch_all) {
-        TRY(state_->look_for_hidden_process());
-    }
     if (!skeleton.rodata->read_other_tasks) {
         state_->sources.push_back(
             {"unfinished calls",
              schema::CoverageState::kPartial,
              "this kernel lets no iterator sleep; a call that is under way at "
              "the end has no path and no address"});
+    }
+    if (skeleton.rodata->watch_all) {
+        TRY(state_->look_for_hidden_process());
     }
     TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
     TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));
@@ -330,8 +329,8 @@ Result<void> Capture::State::run_iterator(bpf_program* program) {
     return {};
 }
 
-Result<void> Capture::State::mark(pid_t number, bool one_thread, std::uint32_t flags) {
-    skeleton->bss->mark_number = static_cast<std::uint32_t>(number);
+Result<void> Capture::State::mark(pid_t process, std::uint32_t flags, bool one_thread) {
+    skeleton->bss->mark_number = static_cast<std::uint32_t>(process);
     skeleton->bss->mark_one_thread = one_thread;
     skeleton->bss->mark_flags = flags;
     skeleton->bss->marked = 0;
@@ -339,19 +338,19 @@ Result<void> Capture::State::mark(pid_t number, bool one_thread, std::uint32_t f
     if (skeleton->bss->marked > 0) {
         return {};
     }
-    if (is_there(number)) {
+    if (is_there(process)) {
         return Error(
             ErrorCode::kUnsupported,
             fmt::format("process {} is there, but this kernel keeps it from BPF programs: it "
                         "cannot be watched",
-                        number));
+                        process));
     }
-    return Error(ErrorCode::kNotFound, fmt::format("there is no process {}", number));
+    return Error(ErrorCode::kNotFound, fmt::format("there is no process {}", process));
 }
 
 // Some virtual machines hide their first process.
 Result<void> Capture::State::look_for_hidden_process() {
-    const Result<void> seen = mark(kFirstProcess, false, 0);
+    const Result<void> seen = mark(kFirstProcess, 0);
     if (!seen.ok() && seen.error().code() == ErrorCode::kUnsupported) {
         sources.push_back(
             {"process 1", schema::CoverageState::kOff, "this kernel keeps it from BPF programs"});
@@ -361,13 +360,18 @@ Result<void> Capture::State::look_for_hidden_process() {
 }
 
 Result<void> Capture::watch(pid_t process) {
-    return state_->mark(process, !state_->skeleton->rodata->follow_children, kTaskWatched);
+    return state_->mark(process, kTaskWatched, !state_->skeleton->rodata->follow_children);
+}
+Result<std::uint32_t> Capture::watched() const {
+    state_->skeleton->bss->marked = 0;
+    TRY(state_->run_iterator(state_->skeleton->progs.count_watched));
+    return state_->skeleton->bss->marked;
 }
 Result<void> Capture::watch_held_back(pid_t process) {
-    return state_->mark(process, false, kTaskWatched | kTaskSkipsOneExit);
+    return state_->mark(process, kTaskWatched | kTaskSkipsOneExit);
 }
 Result<void> Capture::exclude(pid_t process) {
-    return state_->mark(process, false, kTaskExcluded);
+    return state_->mark(process, kTaskExcluded);
 }
 
 Result<void> Capture::stop() {

@@ -101,6 +101,8 @@ class Capture {
     Result<void> attach();
     // A number in this process's pid namespace. kUnsupported: it is there, but this kernel keeps it from BPF programs.
     Result<void> watch(pid_t process);
+    // Threads that live of those, and of their children. Looks at every task of the system.
+    Result<std::uint32_t> watched() const;
     // A process that waits in a call of ours before its execve: the rest of that call is not recorded.
     Result<void> watch_held_back(pid_t process);
     Result<void> exclude(pid_t process);

@@ -25,8 +25,28 @@ constexpr std::size_t kControl = 0x40;  // of a message
 
 constexpr std::size_t kPathMax = 4096;  // PATH_MAX: paths are never cut by -s, as in strace
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
+// Whether this operation of futex looks at the argument.
+bool is_of_futex(std::uint64_t operation, std::size_t index) {
+    constexpr std::uint64_t kCommand = 0x7f;
+    switch (operation & kCommand) {
+        case 0:  // FUTEX_WAIT
+            return index <= 3;
+        case 1:  // FUTEX_WAKE
+        case 2:  // FUTEX_FD
+            return index <= 2;
+        case 6:   // FUTEX_LOCK_PI
+        case 13:  // FUTEX_LOCK_PI2
+            return index <= 3 && index != 2;
+        case 7:  // FUTEX_UNLOCK_PI
+        case 8:  // FUTEX_TRYLOCK_PI
+            return index <= 1;
+        case 9:  // FUTEX_WAIT_BITSET
+            return index != 4;
+        case 10:  // FUTEX_WAKE_BITSET
+            return index <= 2 || index == 5;
+        default:
+            return true;
+    }
 }
 
 }  // namespace
@@ -100,11 +120,30 @@ std::optional<std::string_view> CallText::attached_after(std::size_t index) cons
     return attached(Attachment::kStructure, index | kAfter);
 }
 
-// The object behind a descriptor: of `fd` and `dirfd` the first of the event, of `fd2` and `dirfd2` the second. Calls that
+// What `dirfd` stands for: what a relative path starts from, the object itself where the path is empty, and what src/kernel
+// gives as the second object where the first is another one.
+const schema::Object* CallText::directory() const {
+    const auto path = schema::attachment(event_, Attachment::kPath);
+    const bool is_empty = !path || path->empty();
+    const bool starts = has(SyscallEvent::kHasNamesBase) && path && !path->starts_with('/');
+    const bool is_itself =
+        has(SyscallEvent::kHasFd) && !has(SyscallEvent::kHasNamesBase) && is_empty;
+    if (has(SyscallEvent::kHasHandle) && (starts || is_itself)) {
+        return dictionary_.object(event_.handle_id);
+    }
+    return has(SyscallEvent::kHasHandle2) && has(SyscallEvent::kHasNamesBase2)
+               ? dictionary_.object(event_.handle2_id)
+               : nullptr;
+}
+
+// The object behind a descriptor: of `fd` the first of the event, of `fd2` and `dirfd2` the second. Calls that
 // make a descriptor have the new one first; then the one they were given may be the second.
 const schema::Object* CallText::object_of(std::size_t index) const {
     const std::string_view type = info_.arguments[index].type;
-    const bool is_base = type == "dirfd" || type == "dirfd2";
+    if (type == "dirfd") {
+        return directory();
+    }
+    const bool is_base = type == "dirfd2";
     const bool is_other = type == "fd" && has(SyscallEvent::kHasFd) &&
                           event_.fd != static_cast<std::int32_t>(value(index));
     const bool second = type == "fd2" || type == "dirfd2" || is_other;
@@ -147,6 +186,10 @@ bool CallText::is_shown(std::size_t index) const {
     }
     if (type == "mode" && is_one_of(info_.name, {"open", "openat"})) {
         return creates();
+    }
+    if (info_.name.starts_with("futex") && info_.name != "futex_waitv" &&
+        info_.argument_count == 6) {
+        return is_of_futex(value(1), index);
     }
     return !(info_.name == "fcntl" && index == 2 &&
              is_one_of(schema::flags_text("fcntl_command", value(1)),
@@ -207,6 +250,8 @@ CallText::Printer CallText::printer_of(std::string_view type) {
         TypePrinter{"wait_status", &CallText::print_structure},
         TypePrinter{"fd_pair", &CallText::print_structure},
         TypePrinter{"epoll_event", &CallText::print_structure},
+        TypePrinter{"text_list", &CallText::print_texts},
+        TypePrinter{"environment", &CallText::print_environment},
         TypePrinter{"fd_set", &CallText::print_fd_set},
         TypePrinter{"option_in", &CallText::print_option},
         TypePrinter{"option_out", &CallText::print_option},
@@ -293,8 +338,12 @@ bool CallText::print_vectors(std::string& out, std::size_t index) const {
     }
     const bool inward = info_.arguments[index].type == "iovec_in";
     const std::size_t whole = inward ? ~std::size_t{0} : moved();
-    return append_iovecs(
-        out, *vectors, attached(Attachment::kPreview, index).value_or(""), whole, limits_);
+    return append_iovecs(out,
+                         *vectors,
+                         value(index + 1),
+                         attached(Attachment::kPreview, index).value_or(""),
+                         whole,
+                         limits_);
 }
 
 bool CallText::print_message(std::string& out, std::size_t index) const {
@@ -315,101 +364,6 @@ bool CallText::print_message(std::string& out, std::size_t index) const {
 bool CallText::print_socket_address(std::string& out, std::size_t index) const {
     const auto address = schema::attachment(event_, Attachment::kAddress);
     return value(index) != 0 && detail_.verbose && address && append_sockaddr(out, *address);
-}
-
-bool CallText::print_structure(std::string& out, std::size_t index) const {
-    const auto bytes = attached(Attachment::kStructure, index);
-    if (!bytes) {
-        return false;
-    }
-    const std::string_view type = info_.arguments[index].type;
-    if (type == "open_how") return append_open_how(out, *bytes);
-    if (type == "clone_args") return append_clone_args(out, *bytes);
-    if (type == "fd_pair") return append_int_pair(out, *bytes);
-    if (type == "wait_status") return event_.result > 0 && append_wait_status(out, *bytes);
-    if (type == "rlimit_in") return append_rlimit(out, *bytes);
-    if (type == "rlimit_out") return !failed() && append_rlimit(out, *bytes);
-    if (type == "epoll_event") return append_epoll_event(out, *bytes);
-    if (failed() && type == "structure_out") return false;
-    if (info_.name == "statx") return append_statx(out, *bytes, detail_.whole);
-    if (info_.name == "statfs" || info_.name == "fstatfs")
-        return append_statfs(out, *bytes, detail_.whole);
-    if (info_.name == "utimensat") return append_timespecs(out, *bytes);
-    if (is_one_of(info_.name, {"select", "_newselect"})) return append_timeval(out, *bytes);
-    return false;
-}
-
-bool CallText::print_stat(std::string& out, std::size_t index) const {
-    const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && !failed() && append_stat(out, *bytes, detail_.whole);
-}
-
-bool CallText::print_timespec(std::string& out, std::size_t index) const {
-    const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && append_timespec(out, *bytes);
-}
-
-bool CallText::print_fd_set(std::string& out, std::size_t index) const {
-    const auto bits = attached(Attachment::kStructure, index);
-    return bits && append_fd_set(out, *bits);
-}
-
-bool CallText::print_option(std::string& out, std::size_t index) const {
-    const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && append_socket_option(out, value(1), value(2), *bytes);
-}
-
-// [16], or [128 => 16] if the call changed it.
-bool CallText::print_length_pointer(std::string& out, std::size_t index) const {
-    std::int32_t length[2] = {};
-    const auto before = attached(Attachment::kStructure, index);
-    const auto after = attached_after(index);
-    if (!before || before->size() < sizeof(length[0])) {
-        return false;
-    }
-    std::memcpy(&length[0], before->data(), sizeof(length[0]));
-    length[1] = length[0];
-    if (!failed() && after && after->size() >= sizeof(length[1])) {
-        std::memcpy(&length[1], after->data(), sizeof(length[1]));
-    }
-    out.append(length[0] == length[1] ? fmt::format("[{}]", length[0])
-                                      : fmt::format("[{} => {}]", length[0], length[1]));
-    return true;
-}
-
-bool CallText::print_poll_set(std::string& out, std::size_t index) const {
-    const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && append_pollfds(out, *bytes, false, limits_);
-}
-
-bool CallText::print_epoll_events(std::string& out, std::size_t index) const {
-    const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && !failed() && append_epoll_events(out, *bytes, moved(), limits_);
-}
-
-// On i386 an offset of 64 bits comes in two registers.
-bool CallText::print_offset(std::string& out, std::size_t index) const {
-    std::int64_t offset = signed_value(index);
-    const bool split =
-        index + 1 < info_.argument_count && info_.arguments[index + 1].type == "offset_high";
-    if (split && info_.abi == schema::Abi::kI386) {
-        offset = static_cast<std::int64_t>((value(index + 1) << 32) | value(index));
-    }
-    fmt::format_to(std::back_inserter(out), "{}", offset);
-    return true;
-}
-
-bool CallText::print_offset_pointer(std::string& out, std::size_t index) const {
-    const auto before = attached(Attachment::kStructure, index);
-    const auto after = attached_after(index);
-    if (!before || !append_long(out, *before)) {
-        return false;
-    }
-    if (info_.name.starts_with("sendfile") && moved() > 0 && after) {
-        out.append(" => ");  // strace shows it of no other call
-        append_long(out, *after);
-    }
-    return true;
 }
 
 bool CallText::print_pointer(std::string& out, std::size_t index) const {
@@ -433,29 +387,6 @@ bool CallText::print_long_word(std::string& out, std::size_t index) const {
     return true;
 }
 
-bool CallText::print_fcntl_argument(std::string& out, std::size_t index) const {
-    const std::string command = schema::flags_text("fcntl_command", value(1));
-    if (command == "F_SETFL") {
-        schema::append_argument(out, "open_flags", value(index));
-    } else if (command == "F_SETFD") {
-        schema::append_argument(out, "close_on_exec", value(index));
-    } else if (command == "F_ADD_SEALS") {
-        schema::append_argument(out, "seals", value(index));
-    } else if (is_one_of(command,
-                         {"F_GETLK",
-                          "F_SETLK",
-                          "F_SETLKW",
-                          "F_OFD_GETLK",
-                          "F_OFD_SETLK",
-                          "F_OFD_SETLKW"})) {
-        const auto bytes = attached(Attachment::kStructure, index);
-        return bytes && append_flock(out, *bytes, is_one_of(command, {"F_GETLK", "F_OFD_GETLK"}));
-    } else {
-        fmt::format_to(std::back_inserter(out), "{}", signed_value(index));
-    }
-    return true;
-}
-
 bool CallText::print_plain(std::string& out, std::size_t index) const {
     const std::string_view type = info_.arguments[index].type;
     constexpr std::uint64_t kLooksLikeAddress = std::uint64_t{1} << 32;
@@ -463,6 +394,10 @@ bool CallText::print_plain(std::string& out, std::size_t index) const {
         schema::append_argument(out, "ip_protocol", value(index));
     } else if (type == "device") {
         out.append(device_text(value(index)));
+    } else if (info_.name == "rseq" && index != 2) {
+        out.append(hex(value(index)));
+    } else if (info_.name == "futex" && index == 5) {
+        out.append(value(index) == 0xffffffffu ? "FUTEX_BITSET_MATCH_ANY" : hex(value(index)));
     } else if (type == "uint" && value(index) >= kLooksLikeAddress && !info_.decoded) {
         append_address(out, index);
     } else {

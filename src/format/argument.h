@@ -7,9 +7,11 @@
 // What did not come with the event (structures and data are captured on demand) is shown as its address.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +22,10 @@
 #include "schema/syscalls.h"
 
 namespace dyetrace::format {
+
+inline bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 class CallText {
   public:
@@ -54,6 +60,7 @@ class CallText {
     std::size_t moved() const;
     std::optional<std::string_view> attached(schema::Attachment kind, std::size_t index) const;
     std::optional<std::string_view> attached_after(std::size_t index) const;
+    const schema::Object* directory() const;
     const schema::Object* object_of(std::size_t index) const;
     void append_address(std::string& out, std::size_t index) const;
     void append_error(std::string& out) const;
@@ -75,6 +82,8 @@ class CallText {
     bool print_timespec(std::string& out, std::size_t index) const;
     bool print_poll_set(std::string& out, std::size_t index) const;
     bool print_epoll_events(std::string& out, std::size_t index) const;
+    bool print_texts(std::string& out, std::size_t index) const;
+    bool print_environment(std::string& out, std::size_t index) const;
     bool print_offset(std::string& out, std::size_t index) const;
     bool print_fd_set(std::string& out, std::size_t index) const;
     bool print_option(std::string& out, std::size_t index) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "format/colour.h"
@@ -35,6 +36,16 @@ Colour colour_of(schema::Class event_class) {
         default:
             return Colour::kBold;
     }
+}
+
+// Without what only colours it: ESC [ … m.
+std::size_t visible_width(std::string_view text) {
+    std::size_t width = text.size();
+    for (std::size_t at = text.find('\x1b'); at != std::string_view::npos;
+         at = text.find('\x1b', at + 1)) {
+        width -= std::min(text.find('m', at), text.size() - 1) - at + 1;
+    }
+    return width;
 }
 
 // The part of a second behind its point.
@@ -73,6 +84,7 @@ std::uint32_t LineWriter::tid_of(std::uint32_t context_id) const {
 
 bool LineWriter::append(std::string& out, schema::RecordBytes record) {
     if (const auto* event = schema::as<SyscallEvent>(record)) {
+        const std::size_t line = out.size();
         append_prefix(out, tid_of(event->context_id), event->start_ns);
         const schema::SyscallInfo* info =
             schema::find_syscall(static_cast<schema::Abi>(event->abi), event->syscall);
@@ -80,7 +92,7 @@ bool LineWriter::append(std::string& out, schema::RecordBytes record) {
             fmt::format_to(std::back_inserter(out), "[{:4}] ", event->syscall);
         }
         if (info != nullptr) {
-            append_call(out, *event, *info);
+            append_call(out, line, *event, *info);
         } else {
             append_unknown(out, *event);
         }
@@ -137,20 +149,15 @@ void LineWriter::append_relative(std::string& out, std::uint64_t start_ns) {
 }
 
 void LineWriter::append_call(std::string& out,
+                             std::size_t line,
                              const SyscallEvent& event,
                              const schema::SyscallInfo& info) const {
     const CallDetail detail = style_.details != nullptr ? style_.details->of(info) : CallDetail{};
     const CallText call(event, info, dictionary_, style_.names, style_.limits, detail);
-    const std::size_t begin = out.size();
-    std::size_t invisible = 0;  // bytes of colour
     {
-        const std::size_t plain = out.size() + info.name.size();
-        {
-            const Painted painted(
-                out, style_.colour, colour_of(static_cast<schema::Class>(event.event_class)));
-            out.append(info.name);
-        }
-        invisible = out.size() - plain;
+        const Painted painted(
+            out, style_.colour, colour_of(static_cast<schema::Class>(event.event_class)));
+        out.append(info.name);
     }
     out.push_back('(');
     bool first = true;
@@ -164,7 +171,7 @@ void LineWriter::append_call(std::string& out,
     const bool unfinished = event.state == static_cast<std::uint8_t>(schema::State::kUnfinished) &&
                             info.returns != "never";
     out.append(unfinished ? " <unfinished ...>)" : ")");
-    const std::size_t width = out.size() - begin - invisible;
+    const std::size_t width = visible_width(std::string_view(out).substr(line));
     out.append(width + 1 < style_.result_column ? style_.result_column - 1 - width : 0, ' ');
     out.append(" = ");
     {

@@ -60,7 +60,9 @@ class LineWriter {
     void append_pid(std::string& out, std::uint32_t tid) const;
     void append_relative(std::string& out, std::uint64_t start_ns);
     std::uint32_t tid_of(std::uint32_t context_id) const;
+    // `line` is where the line begins in `out`.
     void append_call(std::string& out,
+                     std::size_t line,
                      const schema::SyscallEvent& event,
                      const schema::SyscallInfo& info) const;
     void append_unknown(std::string& out, const schema::SyscallEvent& event) const;

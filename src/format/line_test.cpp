@@ -102,16 +102,19 @@ TEST(Line, shows_the_time_the_thread_and_the_duration) {
         style.wall_offset_ns = 1'000'000'000;
         return call.line(style, known);
     };
-    const std::string behind = "getpid()                                = 4711 <0.000012>";
+    const std::string behind = "getpid()                    = 4711 <0.000012>";
     EXPECT_EQ(shown({}), "[pid  4712] " + behind);
-    EXPECT_EQ(shown({.time = TimeStyle::kClock}), "[pid  4712] 13:53:21 " + behind);
+    EXPECT_EQ(call.line({.result_column = 1}, known), "getpid() = 4711");
+    EXPECT_EQ(shown({.time = TimeStyle::kClock}),
+              "[pid  4712] 13:53:21 getpid()           = 4711 <0.000012>");
     EXPECT_EQ(shown({.time = TimeStyle::kClock, .time_digits = 6}),
-              "[pid  4712] 13:53:21.120381 " + behind);
+              "[pid  4712] 13:53:21.120381 getpid()    = 4711 <0.000012>");
     EXPECT_EQ(shown({.time = TimeStyle::kUnix, .time_digits = 9}),
-              "[pid  4712] 50001.120381000 " + behind);
-    EXPECT_EQ(shown({.relative_digits = 6}), "[pid  4712]      0.000000 " + behind);
+              "[pid  4712] 50001.120381000 getpid()    = 4711 <0.000012>");
+    EXPECT_EQ(shown({.relative_digits = 6}),
+              "[pid  4712]      0.000000 getpid()      = 4711 <0.000012>");
     EXPECT_EQ(shown({.time = TimeStyle::kClock, .relative_digits = 0}),
-              "[pid  4712] 13:53:21 (+     0) " + behind);
+              "[pid  4712] 13:53:21 (+     0) getpid() = 4711 <0.000012>");
     EXPECT_EQ(call.line({.duration_digits = 9, .number = true, .result_column = 1}, known),
               "[  39] getpid() = 4711 <0.000012345>");
 }
@@ -165,6 +168,27 @@ TEST(Line, shows_arguments_raw_and_structures_not_or_whole) {
         R"(newfstatat(AT_FDCWD, "x", {st_dev=makedev(0xfe, 0), st_ino=0, st_mode=S_IFREG|0644, )"
         "st_nlink=2, st_uid=0, st_gid=0, st_blksize=0, st_blocks=0, st_size=7, st_atime=0, "
         "st_atime_nsec=0, st_mtime=0, st_mtime_nsec=0, st_ctime=0, st_ctime_nsec=0}, 0) = 0");
+}
+
+TEST(Line, names_the_directory_that_a_path_starts_from) {
+    const auto known = dictionary();
+    // of the file that was opened the directory is the second object
+    EXPECT_EQ(Call("openat")
+                  .arguments({kAtFdcwd, 0x7000, 0})
+                  .result(3)
+                  .fd(3, 3)
+                  .base2(4)
+                  .path("a/b")
+                  .line(kPaths, known),
+              R"(openat(AT_FDCWD</home>, "a/b", O_RDONLY) = 3</home/a/b>)");
+    // an empty path is the descriptor itself
+    EXPECT_EQ(Call("readlinkat")
+                  .arguments({3, 0x7000, 0x8000, 9})
+                  .result(-22)
+                  .fd(3, 3)
+                  .path("")
+                  .line(kPaths, known),
+              R"(readlinkat(3</home/a/b>, "", 0x8000, 9) = -1 EINVAL (Invalid argument))");
 }
 
 TEST(Line, shows_a_call_that_never_returned) {
@@ -221,6 +245,30 @@ TEST(Line, shows_addresses_of_sockets) {
               "socket(AF_INET, SOCK_STREAM|SOCK_CLOEXEC, IPPROTO_TCP) = 3");
     EXPECT_EQ(Call("socket").arguments({1, 1, 0}).result(3).line(),
               "socket(AF_UNIX, SOCK_STREAM, 0)         = 3");
+}
+
+TEST(Line, shows_the_arguments_of_a_program_and_counts_its_environment) {
+    const auto list = [](std::uint64_t count, std::string_view texts) {
+        return bytes_of(count) + std::string(texts);
+    };
+    const auto exec = [&](const std::string& arguments, std::uint64_t variables) {
+        return Call("execve")
+            .path("/x")
+            .arguments({0x7000, 0x7008, 0x7010})
+            .result(0)
+            .structure(1, arguments)
+            .structure(2, list(variables, ""))
+            .line();
+    };
+    using namespace std::literals;
+    EXPECT_EQ(exec(list(3, "x\0\0a\nb\0"sv), 1),
+              R"(execve("/x", ["x", "", "a\nb"], 0x7010 /* 1 var */) = 0)");
+    EXPECT_EQ(exec(list(0, ""), 0), R"(execve("/x", [], 0x7010 /* 0 vars */)   = 0)");
+    EXPECT_EQ(exec(list(5, "x\0y\0"sv), 12),
+              R"(execve("/x", ["x", "y", ...], 0x7010 /* 12 vars */) = 0)");
+    EXPECT_EQ(exec("", 2), R"(execve("/x", 0x7008, 0x7010 /* 2 vars */) = 0)");
+    EXPECT_EQ(Call("execve").path("/x").arguments({0x7000, 0, 0}).result(-2).line(),
+              R"(execve("/x", NULL, NULL)                = -1 ENOENT (No such file or directory))");
 }
 
 TEST(Line, shows_structures_that_came_with_the_event) {

@@ -118,16 +118,18 @@ bool append_sockaddr(std::string& out, std::string_view bytes) {
 
 bool append_iovecs(std::string& out,
                    std::string_view bytes,
+                   std::size_t count,
                    std::string_view data,
                    std::size_t moved,
                    const Limits& limits) {
-    const std::size_t count = bytes.size() / sizeof(iovec);
-    if (count == 0 && !bytes.empty()) {
+    const std::size_t known = bytes.size() / sizeof(iovec);
+    const std::size_t shown = std::min({count, known, limits.items_max});
+    if (known == 0 && count > 0) {
         return false;
     }
     out.push_back('[');
     std::size_t from = 0;
-    for (std::size_t i = 0; i < std::min(count, limits.items_max); ++i) {
+    for (std::size_t i = 0; i < shown; ++i) {
         iovec vector{};
         std::memcpy(&vector, bytes.data() + i * sizeof(vector), sizeof(vector));
         out.append(i > 0 ? ", {iov_base=" : "{iov_base=");
@@ -136,7 +138,7 @@ bool append_iovecs(std::string& out,
         from += std::min(vector.iov_len,
                          std::size_t{1} << 40);  // untrusted: no overflow after 1,024 of them
     }
-    out.append(count > limits.items_max ? ", ...]" : "]");
+    end_array(out, shown > 0, count > shown);
     return true;
 }
 
@@ -161,7 +163,7 @@ bool append_msghdr(std::string& out,
     }
     fmt::format_to(std::back_inserter(out), ", msg_namelen={}, msg_iov=", message.msg_namelen);
     const std::string_view vectors = bytes.substr(sizeof(message));
-    if (vectors.empty() || !append_iovecs(out, vectors, data, moved, limits)) {
+    if (vectors.empty() || !append_iovecs(out, vectors, message.msg_iovlen, data, moved, limits)) {
         fmt::format_to(
             std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(message.msg_iov));
     }

@@ -86,7 +86,7 @@ bool CallText::append_returned_structure(std::string& out) const {
         } else {
             const auto set = attached(schema::Attachment::kStructure, 0);
             if (set) {
-                append_pollfds(ready, *set, true, limits_);
+                append_pollfds(ready, *set, 0, true, limits_);
             }
             append_time_left(ready, 2);
         }

@@ -7,6 +7,7 @@
 #include <sys/statfs.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <span>
 
+#include "format/quote.h"
 #include "schema/flags.h"
 
 namespace dyetrace::format {
@@ -67,6 +69,17 @@ void append_date(std::string& out, std::int64_t seconds, std::int64_t nanosecond
         print(out, ".{:09}", nanoseconds);
     }
     print(out, "{} */", zone);
+}
+
+// S_IFDIR|S_ISVTX|0777
+std::string mode_text(std::uint32_t mode) {
+    std::string text = flags("mode", mode & ~07000u);
+    const std::size_t at = text.rfind('|') == std::string::npos ? 0 : text.rfind('|') + 1;
+    return text.insert(at,
+                       fmt::format("{}{}{}",
+                                   (mode & S_ISUID) != 0 ? "S_ISUID|" : "",
+                                   (mode & S_ISGID) != 0 ? "S_ISGID|" : "",
+                                   (mode & S_ISVTX) != 0 ? "S_ISVTX|" : ""));
 }
 
 void append_stat_times(std::string& out, const Stat& stat) {
@@ -199,7 +212,7 @@ bool append_stat(std::string& out, std::string_view bytes, bool whole) {
     if (whole) {
         print(out, "st_dev={}, st_ino={}, ", device_text(stat->device), stat->inode);
     }
-    print(out, "st_mode={}", flags("mode", stat->mode));
+    print(out, "st_mode={}", mode_text(stat->mode));
     if (whole) {
         print(out,
               ", st_nlink={}, st_uid={}, st_gid={}, st_blksize={}, st_blocks={}",
@@ -241,7 +254,7 @@ bool append_statx(std::string& out, std::string_view bytes, bool whole) {
               statx->stx_uid,
               statx->stx_gid);
     }
-    print(out, ", stx_mode={}", flags("mode", statx->stx_mode));
+    print(out, ", stx_mode={}", mode_text(statx->stx_mode));
     if (whole) {
         print(out, ", stx_ino={}", std::uint64_t{statx->stx_ino});
     }
@@ -373,32 +386,63 @@ bool append_long(std::string& out, std::string_view bytes) {
     return value.has_value();
 }
 
-bool append_pollfds(std::string& out, std::string_view bytes, bool returned, const Limits& limits) {
+void end_array(std::string& out, bool after_some, bool before_others) {
+    out.append(before_others && after_some ? ", " : "").append(before_others ? "...]" : "]");
+}
+
+bool append_texts(std::string& out, std::string_view bytes, const Limits& limits) {
+    const auto count = read_at<std::uint64_t>(bytes, 0);
+    if (!count) {
+        return false;
+    }
+    std::string_view rest = bytes.substr(sizeof(*count));
+    out.push_back('[');
+    std::uint64_t shown = 0;
+    for (; shown < std::min<std::uint64_t>(*count, limits.items_max) && !rest.empty(); ++shown) {
+        const std::size_t end = std::min(rest.find('\0'), rest.size());
+        out.append(shown > 0 ? ", " : "");
+        append_quoted(out, rest.substr(0, end), limits.text_max);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    end_array(out, shown > 0, shown < *count);
+    return true;
+}
+
+bool append_variable_count(std::string& out, std::string_view bytes) {
+    const auto count = read_at<std::uint64_t>(bytes, 0);
+    if (count) {
+        print(out, " /* {} var{} */", *count, *count == 1 ? "" : "s");
+    }
+    return count.has_value();
+}
+
+bool append_pollfds(std::string& out,
+                    std::string_view bytes,
+                    std::size_t count,
+                    bool returned,
+                    const Limits& limits) {
     constexpr std::size_t kSize = 8;  // struct pollfd: int fd, short events, short revents
     if (bytes.size() < kSize) {
         return false;
     }
     out.push_back('[');
-    std::size_t shown = 0;
-    for (std::size_t at = 0; at + kSize <= bytes.size(); at += kSize) {
-        const int fd = *read_at<int>(bytes, at);
-        const auto events = *read_at<std::uint16_t>(bytes, at + 4);
-        const auto ready = *read_at<std::uint16_t>(bytes, at + 6);
+    std::size_t shown = 0, seen = 0;
+    for (; shown < limits.items_max && (seen + 1) * kSize <= bytes.size(); ++seen) {
+        const int fd = *read_at<int>(bytes, seen * kSize);
+        const auto events = *read_at<std::uint16_t>(bytes, seen * kSize + 4);
+        const auto ready = *read_at<std::uint16_t>(bytes, seen * kSize + 6);
         if (returned && ready == 0) {
             continue;
         }
-        if (shown++ == limits.items_max) {
-            out.append(", ...");
-            break;
-        }
         print(out,
               "{}{{fd={}, {}={}}}",
-              shown > 1 ? ", " : "",
+              shown > 0 ? ", " : "",
               fd,
               returned ? "revents" : "events",
               flags("poll_events", returned ? ready : events));
+        ++shown;
     }
-    out.push_back(']');
+    end_array(out, shown > 0, seen < count);
     return true;
 }
 
@@ -421,15 +465,13 @@ bool append_epoll_events(std::string& out,
                          std::size_t count,
                          const Limits& limits) {
     constexpr std::size_t kSize = 12;
-    if (bytes.size() < std::min(count, limits.items_max) * kSize) {
-        return false;
-    }
+    const std::size_t shown = std::min({count, limits.items_max, bytes.size() / kSize});
     out.push_back('[');
-    for (std::size_t i = 0; i < std::min(count, limits.items_max); ++i) {
+    for (std::size_t i = 0; i < shown; ++i) {
         out.append(i > 0 ? ", " : "");
         append_epoll_event(out, bytes.substr(i * kSize, kSize));
     }
-    out.append(count > limits.items_max ? ", ...]" : "]");
+    end_array(out, shown > 0, count > shown);
     return true;
 }
 

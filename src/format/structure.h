@@ -27,6 +27,9 @@ struct CallDetail {
     bool verbose = true;  // structures, else their addresses
 };
 
+// ] or, after some members and before others, ", ...]".
+void end_array(std::string& out, bool after_some, bool before_others);
+
 // As C's %#x: 0 without 0x.
 std::string hex(std::uint64_t value);
 std::string device_text(std::uint64_t device);  // makedev(0xfe, 0)
@@ -47,6 +50,9 @@ bool append_wait_status(std::string& out, std::string_view bytes);
 bool append_int_pair(std::string& out, std::string_view bytes);
 bool append_long(std::string& out, std::string_view bytes);  // [12]
 
+// ["ls", "-l"]: a count of 8 bytes, behind it the first strings, each with its NUL. And what strace says of an environment.
+bool append_texts(std::string& out, std::string_view bytes, const Limits& limits);
+bool append_variable_count(std::string& out, std::string_view bytes);
 // [3 7]
 bool append_fd_set(std::string& out, std::string_view bits);
 bool append_rlimit(std::string& out, std::string_view bytes);
@@ -58,18 +64,23 @@ bool append_socket_option(std::string& out,
 // [{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[4]}]
 bool append_control(std::string& out, std::string_view bytes, const Limits& limits);
 
-// Of as many pollfd as there are; `returned`: revents of those that have some, else fd and events of all.
-bool append_pollfds(std::string& out, std::string_view bytes, bool returned, const Limits& limits);
+// Of `count` pollfd as many as there are; `returned`: revents of those that have some, else fd and events of all.
+bool append_pollfds(std::string& out,
+                    std::string_view bytes,
+                    std::size_t count,
+                    bool returned,
+                    const Limits& limits);
 bool append_epoll_event(std::string& out, std::string_view bytes);
 bool append_epoll_events(std::string& out,
                          std::string_view bytes,
                          std::size_t count,
                          const Limits& limits);
 
-// [{iov_base="abc", iov_len=3}, …]; the strings come from `data`, which holds what the vectors hold one after the other,
+// [{iov_base="abc", iov_len=3}, …] of `count`; the strings come from `data`, which holds what the vectors hold one after the other,
 // up to `moved` bytes; addresses where it has nothing.
 bool append_iovecs(std::string& out,
                    std::string_view bytes,
+                   std::size_t count,
                    std::string_view data,
                    std::size_t moved,
                    const Limits& limits);

@@ -84,6 +84,11 @@ class Call {
         event_.present |= schema::SyscallEvent::kHasFd | schema::SyscallEvent::kHasHandle;
         return *this;
     }
+    // What a path starts from, as the second object.
+    Call& base2(std::uint32_t handle) {
+        event_.handle2_id = handle;
+        return bit(schema::SyscallEvent::kHasHandle2 | schema::SyscallEvent::kHasNamesBase2);
+    }
     Call& bit(std::uint32_t bits) {
         event_.present |= bits;
         return *this;

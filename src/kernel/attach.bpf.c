@@ -6,8 +6,8 @@
 #include "kernel/maps.h"
 
 /* What the next run of the iterator does; written by src/capture. */
-__u32 mark_number; /* of a process, or of one thread, in the pid namespace of who runs the iterator */
-bool mark_one_thread;
+__u32 mark_number; /* this process, or thread, by its number in the pid namespace of who runs the iterator */
+bool mark_one_thread; /* not the whole process */
 __u32 mark_flags; /* enum task_flags */
 __u32 marked; /* out: threads */
 
@@ -37,5 +37,20 @@ int mark_tasks(struct bpf_iter__task *context)
 		return 0;
 	state->flags |= mark_flags;
 	marked++;
+	return 0;
+}
+
+/* Watched threads that are not on their way out: `marked`. */
+SEC("iter/task")
+int count_watched(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct task_state *state;
+
+	if (!task || task->flags & PF_EXITING)
+		return 0;
+	state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (state && state->flags & TASK_WATCHED && !(state->flags & TASK_EXCLUDED))
+		marked++;
 	return 0;
 }

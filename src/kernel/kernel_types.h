@@ -16,7 +16,7 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct pt_regs {
-	unsigned long bx, cx, dx, si, di, bp, r8, r9, r10, orig_ax;
+	unsigned long bx, cx, dx, si, di, bp, r8, r9, r10, orig_ax, sp;
 };
 
 struct hlist_node {

@@ -138,6 +138,24 @@ static __always_inline void fill_first_base(struct scratch *scratch, struct task
 		tell_filter_of_seen(scratch, false);
 	event->handle_id = base;
 	event->present |= kind == PATH_EMPTY ? SYSCALL_HAS_HANDLE : SYSCALL_HAS_HANDLE | SYSCALL_HAS_NAMES_BASE;
+	if (kind == PATH_EMPTY && (__s32)dirfd != AT_FDCWD) {
+		event->fd = dirfd;
+		event->present |= SYSCALL_HAS_FD;
+	}
+}
+
+/* `dyetrace trace -y`: the directory of a call whose event is about another object, which strace names all the same. */
+static __always_inline void name_directory(struct scratch *scratch, struct task_struct *task,
+					   const volatile struct syscall_shape *shape, enum path_kind kind)
+{
+	struct syscall_event *event = &scratch->event;
+
+	if (!shape->dirfd || shape->path2 || event->present & SYSCALL_HAS_HANDLE2 || kind == PATH_EMPTY ||
+	    (kind == PATH_RELATIVE && event->present & SYSCALL_HAS_NAMES_BASE))
+		return;
+	event->handle2_id = see_base(scratch, task, PATH_RELATIVE, true, argument(event, shape->dirfd));
+	if (event->handle2_id)
+		event->present |= SYSCALL_HAS_HANDLE2 | SYSCALL_HAS_NAMES_BASE2;
 }
 
 static __always_inline void fill_second_base(struct scratch *scratch, struct task_struct *task,
@@ -175,6 +193,8 @@ __noinline int fill_paths(struct scratch *scratch, struct task_state *state)
 		else
 			kind = attach_argument_path(scratch, argument(event, shape->path), ATTACHMENT_PATH);
 		fill_first_base(scratch, task, state, shape, kind);
+		if (preview_bytes)
+			name_directory(scratch, task, shape, kind);
 	}
 	if (shape->path2) {
 		kind = attach_argument_path(scratch, argument(event, shape->path2), ATTACHMENT_PATH2);

@@ -15,6 +15,8 @@
 #define PREVIEW_BYTES_MAX 2048 /* of one argument */
 #define PREVIEW_VECTORS_MAX 16 /* parts of an iovec that are shown */
 #define PREVIEW_EVENTS_MAX 32 /* members of a poll set */
+#define PREVIEW_TEXTS_MAX 32 /* arguments of a program that are shown */
+#define TEXTS_MAX 4096 /* of a list that are counted */
 #define PREVIEW_OPTION_MAX 64 /* bytes of a socket option */
 #define PREVIEW_CONTROL_MAX 256 /* bytes of a message's control data */
 #define PREVIEW_AFTER 0x80
@@ -196,6 +198,60 @@ static __always_inline void attach_option(struct scratch *scratch, __u32 index, 
 	attach_user_bytes(scratch, index, user, length < PREVIEW_OPTION_MAX ? length : PREVIEW_OPTION_MAX, ATTACHMENT_STRUCTURE);
 }
 
+/* A list of strings that ends with NULL, as execve takes two. */
+struct text_walk {
+	__u64 list; /* address of the pointers */
+	__u32 count;
+	__u32 filled; /* bytes of strings so far */
+	bool counts_only;
+};
+
+static long attach_list_text(__u32 index, void *context)
+{
+	struct text_walk *walk = context;
+	struct scratch *scratch = cpu_scratch();
+	struct preview preview;
+	__u32 at = walk->filled;
+	__u64 text = 0;
+	long length;
+
+	if (!scratch || bpf_probe_read_user(&text, sizeof(text), (void *)(walk->list + index * 8ull)) || !text)
+		return 1;
+	walk->count = index + 1;
+	if (walk->counts_only || index >= PREVIEW_TEXTS_MAX || at > PREVIEW_BYTES_MAX || !begin_preview(scratch, 0, &preview))
+		return 0;
+	length = bpf_probe_read_user_str(preview.content + 8 + at,
+					 preview_bytes < NAME_BYTES_MAX ? preview_bytes + 1 : NAME_BYTES_MAX, (void *)text);
+	if (length > 0)
+		walk->filled = at + length;
+	return 0;
+}
+
+/* Count (8 bytes), and the first strings with their NUL: of execve's new stack, or of what it was given where it failed. */
+static __always_inline void attach_texts(struct scratch *scratch, __u32 index, bool environment)
+{
+	const struct syscall_event *event = &scratch->event;
+	struct text_walk walk = { .list = event->arguments[index], .counts_only = environment };
+	struct preview preview;
+	__u64 count = 0;
+
+	if (event->result >= 0) { /* argc, argv …, NULL, envp …, NULL */
+		walk.list = ((struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()))->sp + 8;
+		bpf_probe_read_user(&count, sizeof(count), (void *)(walk.list - 8));
+		if (!count || count > 0x7fffffff) /* a 32-bit program */
+			return;
+		if (environment)
+			walk.list += (count + 1) * 8;
+	}
+	if (!walk.list)
+		return;
+	bpf_loop(TEXTS_MAX, attach_list_text, &walk, 0);
+	if (!begin_preview(scratch, index, &preview))
+		return;
+	*(__u64 *)preview.content = walk.count;
+	finish_attachment(scratch, preview.header, ATTACHMENT_STRUCTURE, 16 + walk.filled);
+}
+
 /* Bytes that the call took from or put into the buffer at this argument; what it was to take where it failed. */
 static __always_inline __u32 buffer_bytes(const struct syscall_event *event, const volatile struct syscall_shape *shape)
 {
@@ -251,6 +307,12 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 		break;
 	case CAPTURE_VECTOR:
 		attach_vector(scratch, index, user, count, event->result < 0 ? 0 : event->result);
+		break;
+	case CAPTURE_TEXT_LIST:
+		attach_texts(scratch, index, false);
+		break;
+	case CAPTURE_ENVIRONMENT:
+		attach_texts(scratch, index, true);
 		break;
 	case CAPTURE_MESSAGE:
 		attach_message(scratch, index, user, event->result < 0 ? 0 : event->result);

@@ -19,7 +19,7 @@ class Damaged : public testing::Test {
 
     // Seals all, and keeps a copy of the segments.
     void seal() {
-        for (const std::uint64_t number : {1, 2, 3}) {
+        for (const std::uint64_t number : {1u, 2u, 3u}) {
             std::filesystem::copy(segment(number), segment(number) + ".copy");
         }
         reseal();
@@ -72,7 +72,7 @@ TEST_F(Damaged, events_cost_their_segment) {
         EXPECT_NE(text.find("sealed-000002/syscall_event.parquet' is damaged (" + what),
                   std::string::npos)
             << text;
-        EXPECT_NE(text.find(": 1,000 events from "), std::string::npos) << text;
+        EXPECT_NE(text.find(": 1,000 events at "), std::string::npos) << text;
         EXPECT_EQ(text.find('\n'), std::string::npos);
         EXPECT_EQ(database->losses().text(), "1 gap: 1,000 events lost");
     });
@@ -145,6 +145,21 @@ TEST_F(Damaged, the_segment_is_read_instead_while_it_is_there) {
     EXPECT_FALSE(std::filesystem::exists(segment(2)));
     EXPECT_EQ(trace_.ask("SELECT count(*), count(DISTINCT event_id) FROM events"), "3000 3000\n");
     EXPECT_TRUE(trace_.database()->damages().empty());
+}
+
+TEST_F(Damaged, the_segment_is_left_alone_if_it_is_damaged_too) {
+    seal();
+    std::string bytes = base::read_file(segment(1) + ".copy", 64u << 20).value();
+    bytes[bytes.size() / 2] ^= 1;
+    base::write_file_atomically(segment(1), bytes).value();
+    std::filesystem::resize_file(file(1, "handle.parquet"), 0);
+    for (const bool sealed_again : {false, true}) {
+        if (sealed_again) {
+            reseal();
+        }
+        EXPECT_EQ(trace_.ask("SELECT count(*), count(path) FROM events"), "3000 0\n");
+        EXPECT_EQ(trace_.database()->damages().size(), 1u);
+    }
 }
 
 TEST_F(Damaged, a_segment_without_a_header_costs_itself_before_and_after_sealing) {

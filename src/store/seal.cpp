@@ -135,6 +135,11 @@ trace::SealedInfo describe(const trace::SegmentReader& segment,
     return info;
 }
 
+bool is_whole(const std::string& segment_path) {
+    auto segment = trace::SegmentReader::open(segment_path, trace::SegmentEnd::kMayGrow);
+    return segment.ok() && segment.value().verify().ok() && segment.value().lost().empty();
+}
+
 std::uint64_t bytes_in(const std::string& folder) {
     std::uint64_t bytes = 0;
     std::error_code error;
@@ -188,7 +193,7 @@ void Sealer::keep_better_copy(const SealedFolder& sealed, std::uint64_t number) 
     const std::string segment = folder_.segment_path(number);
     if (sealed.damages.empty()) {
         ::unlink(segment.c_str());
-    } else if (trace::SegmentReader::open(segment, trace::SegmentEnd::kMayGrow).ok()) {
+    } else if (is_whole(segment)) {
         std::error_code error;
         std::filesystem::rename(sealed.path, sealing_path(folder_, number), error);
         std::filesystem::remove_all(sealing_path(folder_, number), error);

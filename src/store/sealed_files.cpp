@@ -58,19 +58,22 @@ std::string missing_words(std::string_view record, std::optional<std::uint64_t> 
                 : fmt::format("rows of '{}'", record);
 }
 
-// " from 2026-11-21 18:20:01 to 18:20:07 UTC", if that is known.
+// " from 2026-11-21 18:20:01 to 18:20:07 UTC" or " at 2026-11-21 18:20:01 UTC", if that is known.
 std::string range_words(const trace::TraceFolder& folder, const trace::SealedInfo& info) {
     if (info.begin_ns >= info.end_ns || folder.info().hosts.empty()) {
         return {};
     }
     const auto second_of = [&](std::uint64_t boot_ns) {
         const auto wall_ns =
-            static_cast<std::int64_t>(boot_ns) + folder.info().hosts.front().wall_offset_ns;
-        return fmt::gmtime(static_cast<std::time_t>(wall_ns / 1'000'000'000));
+            boot_ns + static_cast<std::uint64_t>(folder.info().hosts.front().wall_offset_ns);
+        return static_cast<std::time_t>(static_cast<std::int64_t>(wall_ns) / 1'000'000'000);
     };
-    return fmt::format(" from {:%Y-%m-%d %H:%M:%S} to {:%H:%M:%S} UTC",
-                       second_of(info.begin_ns),
-                       second_of(info.end_ns));
+    const std::time_t begin = second_of(info.begin_ns);
+    const std::time_t end = second_of(info.end_ns);
+    return begin == end ? fmt::format(" at {:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(begin))
+                        : fmt::format(" from {:%Y-%m-%d %H:%M:%S} to {:%H:%M:%S} UTC",
+                                      fmt::gmtime(begin),
+                                      fmt::gmtime(end));
 }
 
 // For a folder without a usable segment.json: what every Parquet file has.

@@ -28,15 +28,17 @@ void add_damage(Damage damage, Snapshot& snapshot) {
     snapshot.damages.push_back(std::move(damage.text));
 }
 
-Result<void> open_segment(const trace::TraceFolder& folder,
-                          std::uint64_t number,
-                          trace::SegmentEnd end,
-                          Snapshot& snapshot) {
+Result<trace::SegmentReader> open_verified(const trace::TraceFolder& folder,
+                                           std::uint64_t number,
+                                           trace::SegmentEnd end) {
     TRY(trace::SegmentReader segment, trace::SegmentReader::open(folder.segment_path(number), end));
     TRY(segment.verify());
+    return segment;
+}
+
+void add_segment(trace::SegmentReader segment, Snapshot& snapshot) {
     snapshot.lost.insert(snapshot.lost.end(), segment.lost().begin(), segment.lost().end());
     snapshot.segments.push_back(std::move(segment));
-    return {};
 }
 
 Result<void> open_segments(const trace::TraceFolder& folder,
@@ -44,17 +46,18 @@ Result<void> open_segments(const trace::TraceFolder& folder,
                            Snapshot& snapshot) {
     for (const std::uint64_t number : list.recorded) {
         const trace::SegmentEnd end = end_of(number, list, snapshot.state);
-        Result<void> opened = open_segment(folder, number, end, snapshot);
+        Result<trace::SegmentReader> opened = open_verified(folder, number, end);
         if (!opened.ok() && opened.error().code() == ErrorCode::kCorrupt) {
             add_damage(lost_segment(folder, number, "is damaged (its header)"), snapshot);
             continue;
         }
-        TRY(std::move(opened));
+        TRY(trace::SegmentReader segment, std::move(opened));
+        add_segment(std::move(segment), snapshot);
     }
     return {};
 }
 
-// Parquet files, or the segment that they were made of if they are damaged and it is still there.
+// Parquet files, or the segment that they were made of if they are damaged and it is still there, and whole.
 void take_sealed(const trace::TraceFolder& folder,
                  std::uint64_t number,
                  SealedFiles& files,
@@ -62,8 +65,12 @@ void take_sealed(const trace::TraceFolder& folder,
     const SealedFolder& sealed = files.look(folder, number);
     const trace::SegmentEnd end =
         sealed.recorder_died ? trace::SegmentEnd::kRecorderDied : trace::SegmentEnd::kComplete;
-    if (!sealed.damages.empty() && open_segment(folder, number, end, snapshot).ok()) {
-        return;
+    if (!sealed.damages.empty()) {
+        auto segment = open_verified(folder, number, end);
+        const std::size_t said_anyway = sealed.recorder_died ? 1 : 0;
+        if (segment.ok() && segment.value().lost().size() == said_anyway) {
+            return add_segment(std::move(segment).value(), snapshot);
+        }
     }
     for (const Damage& damage : sealed.damages) {
         add_damage(damage, snapshot);

@@ -32,7 +32,7 @@ class AttachTest(support.EndToEndTest):
             running.stdin.close()
             self.assertEqual(running.wait(timeout=support.PATIENCE_S), 0)
         self.assertEqual(trace.number("SELECT count(*) FROM gaps"), 0)
-        unknown = trace.rows("SELECT name, state, error, fd, count(*) AS calls FROM events "
+        unknown = trace.rows("SELECT comm, exe, name, state, error, fd, duration_ns IS NULL AS entry_missed, count(*) AS calls FROM events "
                              "WHERE fd >= 0 AND object_id IS NULL AND error IS DISTINCT FROM 'EBADF' AND state = 'finished' GROUP BY ALL")
         self.assertEqual(unknown, [])
         kinds = trace.rows(f"SELECT DISTINCT object_type FROM events WHERE {mine} AND fd >= 0 AND object_type IS NOT NULL")

@@ -8,6 +8,7 @@ descriptors and what follows from it is left out, see WAITS, and so are calls th
 
 import difflib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -90,6 +91,20 @@ class StraceTest(support.EndToEndTest):
         self.run_before("git", "add", ".")
         self.run_before("git", "commit", "-q", "-m", "all")
         self.assertGreater(self.check("git", "clone", "-q", ".", "copy"), 500)
+
+    def exec_lines(self, *tracer):
+        """What is said of programs that are started, or not, with few and with many arguments; without pids and addresses."""
+        script = "/none 1; env -i env; env $(seq 40) true; echo " + "x" * 5000
+        log = self.path("exec")
+        subprocess.run([*tracer, "-f", "-e", "trace=execve", "-o", log, "sh", "-c", script], check=False, **self.options())
+        with open(log, encoding="ascii") as file:
+            return [re.sub(r"^(\[pid +)?\d+\]? +|0x[0-9a-f]+", "", line).rstrip() for line in file if "execve(" in line]
+
+    def test_execve_shows_the_arguments_as_strace_does(self):
+        os.mkdir(self.work)
+        expected = self.exec_lines("strace")
+        self.assertGreaterEqual(len(expected), 4)
+        self.assertEqual(self.exec_lines(DYETRACE, "trace"), expected)
 
     def test_tar(self):
         self.make_tree()

@@ -78,7 +78,8 @@ TEST_F(Messages, sendmmsg_and_recvmmsg_have_a_part_per_message) {
     const Event received = trace.nth("recvmmsg", 0);
     ASSERT_EQ(received.parts().size(), 3u);
     for (int i = 0; i < 3; ++i) {
-        const Part out = sent.parts()[i], in = received.parts()[i];
+        const auto at = static_cast<std::size_t>(i);
+        const Part out = sent.parts()[at], in = received.parts()[at];
         EXPECT_EQ(out.raw().part, static_cast<std::uint32_t>(i));
         EXPECT_EQ(out.operation(), "sendmsg");
         EXPECT_EQ(out.result(), 10 * (i + 1));

@@ -49,7 +49,7 @@ TEST_F(Metadata, what_asks_about_a_file) {
         lstat metadata =0 ~/data "~/data"
         fstat metadata =0 fd=3 #1 file ~/data O_RDONLY size=3
         newfstatat metadata =0 ~/data "data" {"dfd":4,"flag":"AT_SYMLINK_NOFOLLOW"}
-        newfstatat metadata =0 #1 file ~/data "" {"dfd":3,"flag":"AT_EMPTY_PATH"}
+        newfstatat metadata =0 fd=3 #1 file ~/data "" {"dfd":3,"flag":"AT_EMPTY_PATH"}
         statx metadata =0 ~/data "data" {"dfd":4,"flags":"AT_STATX_FORCE_SYNC","mask":"STATX_SIZE"}
         statx metadata =0 ~/data "~/data" {"dfd":"AT_FDCWD","flags":"AT_STATX_SYNC_AS_STAT","mask":"STATX_BASIC_STATS"}
         access metadata =0 ~/data "~/data" {"mode":"R_OK|W_OK"}
@@ -103,7 +103,7 @@ TEST_F(Metadata, what_changes_mode_owner_and_times) {
         utimes metadata =0 ~/data "~/data"
         futimesat metadata =0 ~/data "data" {"dfd":4}
         utimensat metadata =0 ~/data "data" {"dfd":4,"flags":"AT_SYMLINK_NOFOLLOW"}
-        utimensat metadata =0 #1 file ~/data {"dfd":3,"flags":"0"}
+        utimensat metadata =0 fd=3 #1 file ~/data {"dfd":3,"flags":"0"}
         chmod metadata =ENOENT ~/none "~/none" {"mode":"000"}
         fchown metadata =EBADF fd=99 {"user":0,"group":0}
     )"));

@@ -67,7 +67,7 @@ TEST_F(Names, links_have_both_names) {
         readlinkat metadata =1 ~/t "t" {"dfd":3,"bufsiz":16}
         readlinkat metadata =EINVAL ~/a "a" {"dfd":3,"bufsiz":16}
         openat file =4 fd=4 #2 symlink ~/s "~/s" O_RDONLY|O_NOFOLLOW|O_PATH {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_NOFOLLOW|O_PATH","mode":"000"}
-        readlinkat metadata =4 #2 symlink ~/s "" {"dfd":4,"bufsiz":16}
+        readlinkat metadata =4 fd=4 #2 symlink ~/s "" {"dfd":4,"bufsiz":16}
     )"));
 }
 

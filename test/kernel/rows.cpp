@@ -310,7 +310,10 @@ std::string law_of_result(const Event& event, const Columns& columns, const Sysc
 std::string law_of_object(const Event& event, const Columns& columns, const SyscallInfo& call) {
     const bool succeeded = event.finished() && event.result() >= 0;
     const bool makes = succeeded && (call.returns == "fd" || has_argument(call, {"fd_pair"}));
-    if (event.finished() &&
+    // no path or an empty one stands for the descriptor that it would start from, unless that is the working directory
+    const bool may_have = has_argument(call, {"dirfd"}) &&
+                          columns.text(EventColumn::kArgumentPath).value_or("").empty();
+    if (event.finished() && !may_have &&
         columns.has(EventColumn::kFd) != (makes || has_argument(call, {"fd"}))) {
         return "fd";
     }

@@ -24,15 +24,16 @@ SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", 
             "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
 CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "value_in", "option_in", "option_out",
-            "fd_set", "lock", "fixed"]
+            "fd_set", "lock", "text_list", "environment", "fixed"]
 FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_event": 12, "fd_pair": 8, "wait_status": 4,
                "open_how": 24, "clone_args": 88, "offset_pointer": 8, "offset_pointer2": 8, "structure_in": 32, "structure_out": 256,
                "length_pointer": 4, "rlimit_in": 16, "rlimit_out": 16}
 CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text": "text", "text_out": "text_out", "poll_set": "poll_set",
               "epoll_events": "epoll_events", "iovec_in": "vector", "iovec_out": "vector", "message_in": "message",
               "message_out": "message", "value_in": "value_in", "value_out": "text_out", "option_in": "option_in",
-              "option_out": "option_out", "fd_set": "fd_set"}
-ONLY_64 = {"option_in", "option_out", "fd_set"}  # their layout is another one in 32-bit programs
+              "option_out": "option_out", "fd_set": "fd_set", "text_list": "text_list", "environment": "environment"}
+# Their layout is another one in 32-bit programs.
+ONLY_64 = {"option_in", "option_out", "fd_set", "iovec_in", "iovec_out", "message_in", "message_out", "text_list", "environment"}
 # Read at entry too, since the call writes there.
 BEFORE = {"fd_set", "offset_pointer", "offset_pointer2", "length_pointer"}
 BEFORE_IN = {"select": {"structure_in"}, "pselect6": {"timespec"}, "ppoll": {"timespec"}}

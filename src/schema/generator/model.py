@@ -13,7 +13,7 @@ HIDDEN = {"pointer", "path", "path2", "bytes_in", "bytes_out", "iovec_in", "iove
           "messages_out", "address_in", "address_out", "fd_pair", "structure_in", "structure_out", "stat_out", "text", "text_out",
           "poll_set", "fd_set", "timespec", "control_blocks", "io_events", "epoll_event", "epoll_events", "open_how", "clone_args",
           "wait_status", "fd", "offset_pointer", "offset_pointer2", "value_in", "value_out", "option_in", "option_out", "length_pointer",
-          "rlimit_in", "rlimit_out"}
+          "rlimit_in", "rlimit_out", "text_list", "environment"}
 
 # Column names that would have to be quoted in DuckDB or in the SQL standard.
 RESERVED = set("""all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""`dyetrace trace` means what strace means: for real programs and strace's options, line by line, the same words.
+
+Both run the same command from the same state. What no two runs share is made equal: addresses, identities of tasks, inodes of
+sockets, digits of times. What dyetrace does not look into (see UNLIKE) is left out on both sides, and so is strace's comment
+on how many entries a buffer holds, and its lines about signals. Of programs with several tasks each has a file of its own (-ff), so that no line is split.
+"""
+
+import difflib
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import support
+from support import DYETRACE
+
+# Their structures or bytes are shown as addresses: signal actions and masks, random bytes, what clone returns by address.
+# futex: who waits for whom is another story in each run.
+UNLIKE = ("rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigsuspend", "getrandom", "clone", "clone3", "futex", "ioctl", "sysinfo", "uname",
+          "sched_getaffinity")
+GIVES_TASK = ("getpid", "gettid", "getppid", "getpgrp", "getpgid", "set_tid_address", "wait4", "vfork")
+ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+PYTHON = [sys.executable, "-E", "-s", "-S"]
+THREADS = """
+import os, threading
+def work():
+    with open("/etc/passwd", "rb") as file:
+        os.lseek(file.fileno(), 5, os.SEEK_SET)
+        os.read(file.fileno(), 100)
+for _ in range(3):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+"""
+# Says hello again and again until it is told to go on.
+POLITE = """
+import os, time
+open("ready", "wb").close()
+while not os.access("go", os.F_OK):
+    time.sleep(0.02)
+with open("file", "rb") as file:
+    file.read()
+os.mkdir("made", 0o750)
+"""
+
+
+def name_of(line):
+    found = re.search(r"(\w+)\(", line)
+    return found.group(1) if found else ""
+
+
+def plain(line):
+    """A line without what no two runs share."""
+    line = re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", line)
+    line = re.sub(r" /\* \d+ (vars|entries) \*/", "", line)
+    if name_of(line) == "getdents64":  # its result stands behind that comment
+        line = re.sub(r" += ", " = ", line)
+    line = re.sub(r"(socket|pipe):\[\d+\]", r"\1:[INODE]", line)
+    if name_of(line) in GIVES_TASK:
+        line = re.sub(r"= \d+$", "= TASK", line)
+    return re.sub(r"^\d+ +", "TASK ", line)
+
+
+def without_times(line):
+    line = re.sub(r"^( *)(\d\d:\d\d:\d\d|\d+)(\.\d+)? ", lambda time: re.sub(r"\d", "9", time.group(0)), line)
+    return re.sub(r"<\d+(\.\d+)?>$", lambda time: re.sub(r"\d", "9", time.group(0)), line)
+
+
+def lines_of(path, change=plain):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return [change(line) for line in file.read().splitlines() if name_of(line) not in UNLIKE and "--- SIG" not in line]
+
+
+class TraceTest(support.EndToEndTest):
+    def setUp(self):
+        super().setUp()
+        self.work = self.path("work")  # the same path in both runs
+        self.restore()
+
+    def restore(self):
+        shutil.rmtree(self.work, ignore_errors=True)
+        os.mkdir(self.work)
+        with open(os.path.join(self.work, "file"), "w", encoding="ascii") as file:
+            file.write("words and words\n" * 20)
+        os.symlink("file", os.path.join(self.work, "link"))
+
+    def options(self):
+        return {"cwd": self.work, "env": ENVIRONMENT, "stdin": subprocess.DEVNULL, "timeout": support.PATIENCE_S}
+
+    def run_both(self, *words, status=0):
+        """Where each wrote: -o is added."""
+        outputs = []
+        for tracer in (["strace"], [DYETRACE, "trace"]):
+            self.restore()
+            outputs.append(self.path(tracer[-1] + ".out"))
+            done = subprocess.run([*tracer, "-o", outputs[-1], *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                  check=False, **self.options())
+            self.assertEqual(done.returncode, status, done.stderr)
+        return outputs
+
+    def assert_same(self, expected, seen, what):
+        difference = list(difflib.unified_diff(expected, seen, "strace", "dyetrace", lineterm="", n=1))
+        self.assertEqual(difference, [], f"{what}:\n" + "\n".join(difference[:40]))
+        return len(seen)
+
+    def same(self, *words, change=plain, status=0):
+        """How many lines both have."""
+        expected, seen = self.run_both(*words, status=status)
+        return self.assert_same(lines_of(expected, change), lines_of(seen, change), words)
+
+    def same_by_task(self, *words, status=0):
+        """Each task's lines, tasks in the order in which they began."""
+        prefixes = self.run_both("-ff", *words, status=status)
+        files = [sorted(glob.glob(glob.escape(prefix) + ".*"), key=lambda path: int(path.rsplit(".", 1)[1])) for prefix in prefixes]
+        self.assertEqual(len(files[0]), len(files[1]), "as many tasks")
+        return [self.assert_same(lines_of(expected), lines_of(seen), words) for expected, seen in zip(*files)]
+
+    def test_cat(self):
+        self.assertGreater(self.same("cat", "file"), 20)
+
+    def test_ls(self):
+        self.assertGreater(self.same("ls", "-l", "."), 50)
+
+    def test_a_shell_and_its_child(self):
+        counts = self.same_by_task("sh", "-c", "sleep 0.1 & wait")
+        self.assertEqual(len(counts), 2)
+        self.assertGreater(min(counts), 10)
+
+    def test_a_child_that_outlives_the_command(self):
+        counts = self.same_by_task("sh", "-c", "sleep 0.5 & exit 3", status=3)
+        self.assertEqual(len(counts), 2)
+
+    def test_sqlite3(self):
+        # -s 0: what it writes holds random numbers
+        statements = "CREATE TABLE t (a, b); INSERT INTO t SELECT value, hex(value) FROM generate_series(1, 500); SELECT count(*) FROM t;"
+        self.assertGreater(self.same("-s", "0", "sqlite3", "test.db", statements), 80)
+
+    def test_threads(self):
+        counts = self.same_by_task("-e", "trace=openat,lseek,read,close", *PYTHON, "-c", THREADS)
+        self.assertEqual(len(counts), 4)
+        self.assertGreaterEqual(min(counts), 5)
+
+    def test_which_calls(self):
+        for chosen in ("trace=openat,read", "trace=%file", "!mmap,read", "trace=/^f", "trace=%desc", "read", "trace=none"):
+            with self.subTest(chosen):
+                self.assertGreater(self.same("-e", chosen, "cat", "file", "none", status=1), 0)
+
+    def test_which_results(self):
+        for option in (["-z"], ["-Z"], ["-e", "status=failed"], ["--status=successful"]):
+            with self.subTest(option):
+                self.assertGreater(self.same(*option, "cat", "file", "none", status=1), 2)
+
+    def test_which_paths(self):
+        """strace takes an open by its text, dyetrace by the file that it opens: it may show more opens."""
+        for path in ("file", "link", "./file", os.path.join(self.work, "link"), "/etc/passwd"):
+            with self.subTest(path):
+                expected, seen = [lines_of(output) for output in self.run_both("-P", path, "cat", "file", "link", "/etc/passwd")]
+                opened = [line for line in expected if name_of(line) == "openat"]
+                self.assertLessEqual(set(opened), set(seen))
+                self.assertGreater(self.assert_same([line for line in expected if line not in opened],
+                                                    [line for line in seen if name_of(line) != "openat"], path), 4)
+
+    def test_how_calls_look(self):
+        for option in (["-y"], ["-s", "4"], ["-s", "200"], ["-a", "10"], ["-n", "-qq"], ["-v"], ["-e", "raw=openat,close"],
+                       ["-e", "verbose=none"], ["-e", "abbrev=none"], ["-qq"]):
+            with self.subTest(option):
+                self.assertGreater(self.same(*option, "-e", "trace=openat,newfstatat,read,close,write,exit_group,statfs", "ls", "-l",
+                                             "/etc/passwd"), 15)
+
+    def test_times(self):
+        for option in ("-t", "-tt", "-ttt", "-r", "-T", "--syscall-times=ns", "--relative-timestamps=ms", "--absolute-timestamps=unix,ns"):
+            with self.subTest(option):
+                self.assertGreater(self.same(option, "-e", "trace=%file", "cat", "file", change=lambda line: without_times(plain(line))), 5)
+
+    def test_children_in_one_file(self):
+        # a call that takes longer than others is two lines of strace
+        self.assertGreater(self.same("-f", "-e", "trace=openat,execve", "sh", "-c", "cat file; cat link"), 8)
+
+    def test_how_tasks_end(self):
+        self.assertEqual(self.same("-e", "none", "sh", "-c", "exit 3", status=3), 1)
+        self.assertEqual(self.same("-e", "none", "sh", "-c", "kill -TERM $$", status=-15), 1)
+        self.assertEqual(self.same("-e", "none", "-e", "signal=!TERM", "sh", "-c", "kill -TERM $$", status=-15), 0)
+
+    def test_the_table_counts_the_same(self):
+        def counted(path):
+            with open(path, encoding="utf-8") as file:
+                rows = [line.split() for line in file.read().splitlines()[2:]]
+            return sorted([row[-1], *row[3:-1]] for row in rows if row[-1] not in ("total", *UNLIKE) and row[0][0] != "-")
+
+        for option in ("-c", "-cw"):
+            expected, seen = self.run_both(option, "cat", "file", "none", status=1)
+            self.assertEqual(counted(expected), counted(seen))
+            self.assertIn(["openat", *counted(seen)[[row[0] for row in counted(seen)].index("openat")][1:]], counted(expected))
+
+    def attach(self, tracer, output):
+        """A program that was already running, from its `go` on."""
+        self.restore()
+        program = self.start([*PYTHON, "-c", POLITE], cwd=self.work, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+        self.wait_for(lambda: os.path.exists(os.path.join(self.work, "ready")), "it runs")
+        watcher = self.start([*tracer, "-o", output, "-e", "trace=%file,read,close,lseek", "-p", str(program.pid)],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.wait_for(lambda: os.path.exists(output) and os.path.getsize(output) > 0, "it is seen")
+        open(os.path.join(self.work, "go"), "wb").close()
+        self.assertEqual(program.wait(timeout=support.PATIENCE_S), 0)
+        self.assertEqual(watcher.wait(timeout=support.PATIENCE_S), 0)
+        return [line for line in lines_of(output) if not line.endswith("ENOENT (No such file or directory)")]
+
+    def test_a_process_that_runs(self):
+        expected = self.attach(["strace"], self.path("strace.out"))
+        seen = self.attach([DYETRACE, "trace"], self.path("trace.out"))
+        self.assertGreater(self.assert_same(expected, seen, "-p"), 5)
+
+    def trace(self, *words, status=0):
+        done = subprocess.run([DYETRACE, "trace", *words], capture_output=True, text=True, check=False, **self.options())
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def test_output_is_appended_only_when_asked(self):
+        out = os.path.join(self.work, "out")
+        with open(out, "w", encoding="ascii") as file:
+            file.write("kept\n")
+        self.trace("-A", "-o", out, "-e", "execve", "true")
+        with open(out, encoding="utf-8") as file:
+            self.assertEqual([line[:4] for line in file], ["kept", "exec", "+++ "])
+        self.trace("-o", out, "-e", "execve", "true")
+        with open(out, encoding="utf-8") as file:
+            self.assertEqual([line[:4] for line in file], ["exec", "+++ "])
+
+    def test_output_goes_into_a_command(self):
+        for mark in "|!":
+            self.trace("-o", f"{mark}tr a-z A-Z > out", "-e", "execve", "true")
+            with open(os.path.join(self.work, "out"), encoding="utf-8") as file:
+                self.assertIn("EXECVE(", file.read())
+
+    def test_what_cannot_be_done_is_refused(self):
+        for words in (["-D"], ["-X", "raw"], ["-I", "1"], ["-O", "1"], ["-U", "name"], ["-E", "A=1"], ["-e", "inject=read"], ["-k"], ["-w"],
+                      ["-c", "-C"], ["-e", "read=1"]):
+            with self.subTest(words):
+                self.one_line(self.trace(*words, "true", status=2).stderr)
+
+
+if __name__ == "__main__":
+    support.main()

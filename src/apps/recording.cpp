@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <iterator>
 
 #include "apps/background.h"
 #include "apps/namespace_names.h"
@@ -345,29 +347,29 @@ Result<void> Recording::State::write_last_words() {
     return writer->write_last_words(own_cpu, last_words);
 }
 
-// The sealer is this program again. Until the recording ends it takes what everybody else leaves.
+// The sealer is this program again. Until the recording ends it takes what everybody else leaves. It is spawned, not forked:
+// a child that waits for a CPU before its exec would hold the links to the kernel's tracepoints open, and record on.
 void Recording::State::start_sealer(const base::Log& log) {
-    sealer = fork();
-    if (sealer < 0) {
+    posix_spawnattr_t how;
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&how, &none);
+    posix_spawnattr_setpgroup(&how, 0);  // Ctrl-C is not meant for it
+    std::string words[] = {"dyetrace", "seal", "--follow", "--quiet", options.trace_path};
+    char* arguments[std::size(words) + 1] = {};
+    std::transform(std::begin(words), std::end(words), arguments, [](std::string& word) {
+        return word.data();
+    });
+    if (posix_spawn(&sealer, "/proc/self/exe", nullptr, &how, arguments, environ) != 0) {
+        sealer = -1;
         log.warn(
             "cannot start the sealer: the trace stays in segments until `dyetrace seal` is run");
-        return;
+    } else {
+        sched_setscheduler(sealer, SCHED_IDLE, &kNoParameters);
     }
-    if (sealer == 0) {
-        setpgid(0, 0);  // Ctrl-C is not meant for it
-        sched_setscheduler(0, SCHED_IDLE, &kNoParameters);
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, nullptr);
-        execl("/proc/self/exe",
-              "dyetrace",
-              "seal",
-              "--follow",
-              "--quiet",
-              options.trace_path.c_str(),
-              nullptr);
-        _exit(127);
-    }
+    posix_spawnattr_destroy(&how);
 }
 
 void Recording::State::await_sealer() {

@@ -3,7 +3,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
+#include <linux/membarrier.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bit>
@@ -82,6 +84,12 @@ Error load_error(int error_number) {
     return Error::from_errno(
         error_number,
         "cannot load the BPF programs; `dyetrace doctor` says what this kernel lacks");
+}
+
+// What a program that had begun on another CPU still writes is in its ring and in the books afterwards: the call waits for a
+// grace period of RCU, which such a program holds up.
+void wait_for_running_programs() {
+    ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 bool is_there(pid_t process) {
@@ -369,6 +377,7 @@ Result<void> Capture::exclude(pid_t process) {
 Result<void> Capture::stop() {
     dyetrace_bpf& skeleton = *state_->skeleton;
     dyetrace_bpf__detach(&skeleton);
+    wait_for_running_programs();
     return state_->run_iterator(skeleton.progs.finish_calls);
 }
 

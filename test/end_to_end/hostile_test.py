@@ -7,11 +7,13 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 
 import support
 from support import DYETRACE, program
 
 SEED = 7
+AGE_MAX_NS, AGE_TRIES = 2_000_000_000, 3
 DAMAGES = 8  # of each file
 PARQUET_DAMAGES = 3  # of each of these; src/store/damage_test.cpp has every kind, with what it costs
 
@@ -67,6 +69,10 @@ class DiskTest(support.EndToEndTest):
         names = os.listdir(trace.path)
         self.assertEqual([name for name in names if name.startswith("sealing-") or ".new" in name], [])
         self.assertLessEqual({"views.sql", "hosts.parquet", "sealed-000000"}, set(names))
+        duckdb = os.path.join(support.ROOT, "build", "readers", "bin", "duckdb")  # tools/install_packages test
+        asked = subprocess.run([duckdb, "-csv", "-noheader", "-init", "views.sql", "-c", "SELECT count(*) >= 0 FROM events"], cwd=trace.path,
+                               capture_output=True, text=True, timeout=support.PATIENCE_S)
+        self.assertEqual((asked.stdout.strip(), asked.returncode), ("true", 0), asked.stderr)
 
     def test_a_disk_without_room_for_parquet_costs_nothing_else(self):
         trace = self.record_on(self.small_disk("6m"), 600_000)
@@ -135,15 +141,56 @@ class CompanyTest(support.EndToEndTest):
                              2 * count)
             self.assertEqual(trace.number("SELECT count(DISTINCT exe) FROM events"), 1)
 
+    def test_two_recorders_of_the_same_process_see_the_same(self):
+        running = self.start(["sh", "-c", f"read go; exec {program('calls')} {self.file('read')} 2 20000"], stdin=-1)
+        names = ("one", "two")
+        recorders = [self.start_recording("--ring", "64M", "-p", str(running.pid), name=name) for name in names]
+        running.stdin.write(b"go\n")
+        running.stdin.close()
+        self.assertEqual(running.wait(timeout=support.PATIENCE_S), 0)
+        seen = []
+        for trace, recorder in recorders:
+            self.assertEqual(recorder.wait(timeout=support.PATIENCE_S), 0)
+            self.assertEqual(trace.number("SELECT count(*) FROM gaps"), 0)
+            # from the exec on: before it each recorder came at a moment of its own
+            seen.append(trace.rows("SELECT tid, name, result, path, argument_path, file_offset, bytes, count(*) AS calls FROM events "
+                                   "WHERE start_ns > (SELECT max(start_ns) FROM events WHERE name = 'execve') GROUP BY ALL ORDER BY ALL"))
+        self.assertGreater(sum(int(row["calls"]) for row in seen[0]), 40_000)
+        self.assertEqual(seen[0], seen[1])
+
     def test_the_recorder_and_its_sealer_are_not_in_their_trace(self):
-        trace, recorder = self.start_recording("-a", "--ring", "64M")
+        # a copy, so that this test's own questions can be told from the recorder and its sealer
+        build = os.path.dirname(DYETRACE)
+        os.mkdir(self.path("copy"))
+        for name in ("dyetrace", "dyetrace-store"):
+            shutil.copy(os.path.join(build, name), self.path("copy"))
+        os.symlink(os.path.join(build, "libduckdb.so"), os.path.join(self.path("copy"), "libduckdb.so"))
+        trace = support.Trace(self.path("trace"))
+        recorder = self.start([self.path("copy/dyetrace"), "record", "-a", "--ring", "64M", "-o", trace.path], stderr=subprocess.DEVNULL)
+        self.wait_for(lambda: self.listens(trace), "it listens")
+        trace.number("SELECT count(*) FROM events")  # by a dyetrace that is nobody's recorder
         subprocess.run([program("calls"), self.file("read"), "2", "600000"], check=True)  # enough for a sealed segment
         self.assertEqual(self.stop(recorder), 0)
         self.assertGreater(len([name for name in os.listdir(trace.path) if name.startswith("sealed-")]), 1)
         self.assertEqual(trace.number(f"SELECT count(*) FROM events WHERE pid = {recorder.pid}"), 0)
+        self.assertEqual(trace.rows(f"SELECT DISTINCT exe FROM processes WHERE contains(exe, '{self.path('copy')}/')"), [])
+        self.assertGreater(trace.number("SELECT count(*) FROM processes WHERE contains(exe, '/dyetrace')"), 0, "others' are seen")
         # this test's own questions are dyetrace too, but they do not write into the trace
         self.assertEqual(trace.number(f"SELECT count(*) FROM events WHERE contains(path, '{trace.path}') AND open_flags NOT LIKE "
                                       "'O_RDONLY%'"), 0)
+
+    def test_a_reader_is_at_most_two_seconds_behind(self):
+        trace, recorder = self.start_recording("--ring", "64M", "--", program("calls"), self.file("read"), "2", "50", "endless")
+        ages_ns = []
+        for _ in range(AGE_TRIES):  # a machine that is busy with others may be late; it is not late again and again
+            newest_ns = trace.number("SELECT max(start_ns + duration_ns) FROM events WHERE name = 'pread64'")
+            ages_ns.append(support.boot_ns() - newest_ns)  # with the time that the answer took
+            if ages_ns[-1] < AGE_MAX_NS:
+                break
+        print(f"the newest event that a reader saw was {ages_ns[-1] / 1e6:.0f} ms old", file=sys.stderr)
+        recorder.send_signal(signal.SIGTERM)
+        recorder.wait(timeout=support.PATIENCE_S)
+        self.assertLess(min(ages_ns), AGE_MAX_NS, ages_ns)
 
     def test_a_trace_is_read_while_it_is_written(self):
         trace, recorder = self.start_recording("--ring", "64M", "--", program("calls"), self.file("read"), "2", "50", "endless")

@@ -1,5 +1,6 @@
 """What the end-to-end tests share: the built program as a user runs it, traces as answers to SQL, bounded waiting."""
 
+import functools
 import json
 import os
 import shutil
@@ -22,6 +23,16 @@ def program(name):
 
 def boot_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+
+@functools.cache
+def outer_root():
+    """What stands before every path that the kernel names: nothing, or where the root of this chroot lies."""
+    program = os.path.realpath(shutil.which("true"))
+    with tempfile.TemporaryDirectory(prefix="dyetrace-test-") as folder:
+        trace = Trace(os.path.join(folder, "trace"))
+        subprocess.run([DYETRACE, "record", "-o", trace.path, "--", program], check=True, capture_output=True, timeout=PATIENCE_S)
+        return trace.rows("SELECT exe FROM processes")[0]["exe"].removesuffix(program)
 
 
 class Trace:

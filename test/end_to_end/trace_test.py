@@ -71,7 +71,10 @@ def without_times(line):
 
 def lines_of(path, change=plain):
     with open(path, encoding="utf-8", errors="replace") as file:
-        return [change(line) for line in file.read().splitlines() if name_of(line) not in UNLIKE and "--- SIG" not in line]
+        text = file.read()
+    if support.outer_root():  # what is taken out had moved the results
+        text = re.sub(r" += ", " = ", text.replace(support.outer_root(), ""))
+    return [change(line) for line in text.splitlines() if name_of(line) not in UNLIKE and "--- SIG" not in line]
 
 
 class TraceTest(support.EndToEndTest):
@@ -155,6 +158,8 @@ class TraceTest(support.EndToEndTest):
 
     def test_which_paths(self):
         """strace takes an open by its text, dyetrace by the file that it opens: it may show more opens."""
+        if support.outer_root():
+            self.skipTest("in a chroot -P means paths from the root above it")
         for path in ("file", "link", "./file", os.path.join(self.work, "link"), "/etc/passwd"):
             with self.subTest(path):
                 expected, seen = [lines_of(output) for output in self.run_both("-P", path, "cat", "file", "link", "/etc/passwd")]

@@ -62,13 +62,12 @@ class Ring {
             if (length == 0) {
                 damaged += head - tail;
                 tail = head;
-                break;
+            } else {
+                sink(memory_.subspan(tail & (ring_bytes_ - 1), length));
+                tail += length;
             }
-            sink(memory_.subspan(tail & (ring_bytes_ - 1), length));
-            tail += length;
             std::atomic_ref(control_->tail).store(tail, std::memory_order_release);
         }
-        std::atomic_ref(control_->tail).store(tail, std::memory_order_release);
         return tail - begin;
     }
 

@@ -376,6 +376,7 @@ Result<void> Capture::exclude(pid_t process) {
 
 Result<void> Capture::stop() {
     dyetrace_bpf& skeleton = *state_->skeleton;
+    skeleton.bss->ending = true;
     dyetrace_bpf__detach(&skeleton);
     wait_for_running_programs();
     return state_->run_iterator(skeleton.progs.finish_calls);

@@ -51,6 +51,8 @@ const volatile struct carried_call carried_calls[CARRIED_MAX] = { CARRIED_CALLS 
 /* Counts up whenever a name may have changed: rename, mount, umount, pivot_root. */
 __u64 name_epoch;
 
+bool ending; /* set before anything is detached: a call whose entry is not seen from now on is no part of the recording */
+
 __u32 filter_atom_count; /* string conditions of the predicate */
 
 enum task_flags {

@@ -287,13 +287,16 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 		__sync_fetch_and_add(&name_epoch, 1);
 }
 
-/* False for the first exit of a new task: the return of its parent's clone. */
+/*
+ * False for the first exit of a new task, the return of its parent's clone, and for calls that began when sys_enter was
+ * already detached: whatever is detached first, the other goes on for some milliseconds.
+ */
 static __always_inline bool is_own_call(struct task_state *state)
 {
-	bool child = state->flags & TASK_CHILD_RETURN && !(state->flags & TASK_IN_CALL);
+	bool missed = !(state->flags & TASK_IN_CALL), child = missed && state->flags & TASK_CHILD_RETURN;
 
 	state->flags &= ~TASK_CHILD_RETURN;
-	return !child;
+	return !child && !(missed && ending);
 }
 
 static __always_inline void begin_event(struct syscall_event *event, struct task_state *state, struct pt_regs *regs,

@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -283,6 +284,7 @@ TEST_F(Stream, two_writers_that_append_have_certain_ranges_without_overlap) {
         if (child == 0) {
             _exit(0);
         }
+        REQUIRE(waitpid(child, nullptr, 0) == child);
     });
     std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
     for (const Event& write : trace.all("write")) {

@@ -134,5 +134,21 @@ TEST_F(Unfinished, what_a_process_is_killed_in_is_finished) {
     EXPECT_EQ(trace.only("openat").argument_path(), "fifo");
 }
 
+// The programs are detached one after the other; what goes on meanwhile is seen by half of them.
+TEST_F(Unfinished, what_begins_while_the_recording_ends_is_no_part_of_it) {
+    const Trace trace = record([] {
+        if (fork() == 0) {
+            constexpr std::clock_t kTime = CLOCKS_PER_SEC / 2;
+            while (std::clock() < kTime) {
+                close(dup(STDERR_FILENO));
+            }
+        }
+    });
+    EXPECT_GT(trace.count("close"), 1u);
+    for (const Event& event : trace.events()) {
+        EXPECT_FALSE(event.finished() && event.entry_missed()) << event.name();
+    }
+}
+
 }  // namespace
 }  // namespace dyetrace::test

@@ -35,11 +35,11 @@ using base::Error;
 using base::ErrorCode;
 
 constexpr std::uint64_t kRecordBytesMax =
-    16384;  // RECORD_BYTES_MAX of src/kernel/maps.h: the slack behind a ring's end
-constexpr std::uint32_t kRecentNames = 1024;  // RECENT_NAMES of src/kernel/maps.h
+    16384;  // RECORD_BYTES_MAX of src/kernel/settings.h: the slack behind a ring's end
+constexpr std::uint32_t kRecentNames = 1024;  // RECENT_NAMES of src/kernel/identity.h
 constexpr std::size_t kWarningBytesMax = 512;
 constexpr pid_t kFirstProcess = 1;
-constexpr std::uint32_t kTaskWatched = 1;  // enum task_flags of src/kernel/maps.h
+constexpr std::uint32_t kTaskWatched = 1;  // enum task_flags of src/kernel/task_state.h
 constexpr std::uint32_t kTaskExcluded = 2;
 constexpr std::uint32_t kTaskSkipsOneExit = 4;
 

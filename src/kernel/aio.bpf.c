@@ -58,6 +58,31 @@ static __always_inline __u16 number_of_operation(__u16 operation, bool compat)
 	return compat ? NUMBER_I386_IO_GETEVENTS : NUMBER_X86_64_IO_GETEVENTS;
 }
 
+/* AIO: what was submitted, by its control block. */
+struct submission_key {
+	__u64 mm; /* address */
+	__u64 control_block;
+};
+
+struct submission {
+	__u64 start_ns;
+	__u64 requested;
+	__s64 file_offset;
+	__u32 handle_id;
+	__u32 open_flags;
+	__s32 fd;
+	__u16 operation;
+	__u8 event_class;
+	__u8 has_offset : 1, moves : 1;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct submission_key);
+	__type(value, struct submission);
+} submissions SEC(".maps");
+
 struct blocks_walk {
 	__u64 base;
 	__u64 mm;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What belongs to an event and is written behind it, in the same ring: the objects that it touched, and its messages or
- * control blocks. The programs that do so run in place of sys_exit's end (maps.h, followers); the event is still in scratch.
+ * control blocks. The programs that do so run in place of sys_exit's end (`followers` in syscall.bpf.c); the event is still in scratch.
  */
 #pragma once
 

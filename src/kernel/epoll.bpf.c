@@ -3,11 +3,18 @@
  * Behind epoll_ctl and epoll_wait, which hands back no descriptor but a word of the program's own.
  *
  *   word = descriptor     what most programs ask for: the kernel's list of the file's sets proves it, at epoll_wait
- *   any other word        epoll_ctl keeps what it stands for in `interests`
+ *   any other word        epoll_ctl keeps what it stands for in `interests`; what was added before the recording, an
+ *                         iterator over the open files of those who are watched
+ *
+ * Limits: a member that was added before, and whose file nobody who is watched has open any more, is not named; so is what
+ * members_left stands for.
  */
 #include "kernel/children.h"
 
-#define EPOLL_SETS_MAX 8 /* that one open file is looked for in */
+#define EPOLL_SETS_MAX 64 /* that one open file is looked for in, from the latest on */
+#define MEMBERSHIPS_MAX 4096 /* of one open file, when a recording begins */
+#define INTERESTS_MAX 65536
+#define MEMBERS_MAX (INTERESTS_MAX / 2) /* from before: what the map forgets first must not be one of them at once */
 
 /* What an epoll descriptor was told to wait for, by the word that it hands back. */
 struct interest_key {
@@ -18,12 +25,12 @@ struct interest_key {
 struct interest {
 	__u64 file; /* address */
 	__s32 fd;
-	__u32 handle_id;
+	__u32 handle_id; /* 0: from before the recording */
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
+	__uint(max_entries, INTERESTS_MAX);
 	__type(key, struct interest_key);
 	__type(value, struct interest);
 } interests SEC(".maps");
@@ -113,6 +120,15 @@ struct epoll_walk {
 	__u32 count;
 };
 
+/* A member whose descriptor is closed, or another process's. That it is still in the set proves that the file is open. */
+static __always_inline __u32 handle_of(struct scratch *scratch, const struct interest *interest, const struct interest_key *key)
+{
+	if (!is_member(interest->file, key->eventpoll, interest->fd, key->data))
+		return interest->handle_id;
+	see_file(scratch, interest->file, 0);
+	return scratch->seen.handle_id;
+}
+
 static long touch_ready(__u32 index, void *context)
 {
 	struct epoll_walk *walk = context;
@@ -140,7 +156,7 @@ static long touch_ready(__u32 index, void *context)
 	else if (file_of(current_task(), interest->fd) == interest->file)
 		touch_descriptor(scratch, EVENT_ROLE_POLL, interest->fd, member.events);
 	else
-		touch(scratch, EVENT_ROLE_POLL, -1, interest->handle_id, member.events);
+		touch(scratch, EVENT_ROLE_POLL, -1, handle_of(scratch, interest, &key), member.events);
 	return 0;
 }
 
@@ -158,5 +174,55 @@ int BPF_PROG(follow_epoll_wait, struct pt_regs *regs, long result)
 	bpf_loop(walk.count, touch_ready, &walk, 0);
 	if (scratch->event.result > TOUCHED_MAX)
 		touch_rest(scratch, EVENT_ROLE_POLL, TOUCHED_MAX, scratch->event.result);
+	return 0;
+}
+
+/* Of the iterator below, for src/capture. */
+__u32 members_kept;
+bool members_left; /* there are more; how many is not known, because a file is seen once per descriptor */
+
+struct membership_walk {
+	__u64 file;
+	__u64 link; /* address of the next one; 0: there is none */
+};
+
+static long keep_member(__u32 index, void *context)
+{
+	struct membership_walk *walk = context;
+	struct epitem *item;
+	struct interest_key key = {};
+	struct interest interest = {};
+
+	if (!walk->link)
+		return 1;
+	item = typed(struct epitem, walk->link - bpf_core_field_offset(struct epitem, fllink));
+	walk->link = (__u64)item->fllink.next;
+	key.eventpoll = (__u64)item->ep;
+	key.data = item->event.data;
+	interest.file = walk->file;
+	interest.fd = item->ffd.fd;
+	if (key.data == (__u32)interest.fd) /* needs no remembering */
+		return 0;
+	if (members_kept >= MEMBERS_MAX)
+		members_left = true;
+	else if (bpf_map_update_elem(&interests, &key, &interest, BPF_NOEXIST) == 0) /* a call that was seen knows better */
+		members_kept++;
+	return 0;
+}
+
+/* When a recording begins, each file that is open; those of one table of descriptors once. Uses no scratch: may be preempted. */
+SEC("iter/task_file")
+int find_members(struct bpf_iter__task_file *context)
+{
+	struct file *file = context->file;
+	struct membership_walk walk = {};
+
+	if (!file || !file->f_ep)
+		return 0;
+	walk.file = (__u64)file;
+	walk.link = (__u64)typed(struct hlist_head, file->f_ep)->first;
+	bpf_loop(MEMBERSHIPS_MAX, keep_member, &walk, 0);
+	if (walk.link)
+		members_left = true;
 	return 0;
 }

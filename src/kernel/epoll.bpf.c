@@ -117,7 +117,6 @@ int BPF_PROG(follow_epoll_ctl, struct pt_regs *regs, long result)
 struct epoll_walk {
 	__u64 base;
 	__u64 eventpoll;
-	__u32 count;
 };
 
 /* A member whose descriptor is closed, or another process's. That it is still in the set proves that the file is open. */
@@ -138,8 +137,7 @@ static long touch_ready(__u32 index, void *context)
 	struct interest *interest;
 	__s32 fd;
 
-	if (!scratch || index >= walk->count ||
-	    bpf_probe_read_user(&member, sizeof(member), (void *)(walk->base + index * sizeof(member))))
+	if (!scratch || bpf_probe_read_user(&member, sizeof(member), (void *)(walk->base + index * sizeof(member))))
 		return 1;
 	key.data = data_of(&member);
 	fd = key.data;
@@ -170,10 +168,7 @@ int BPF_PROG(follow_epoll_wait, struct pt_regs *regs, long result)
 		return 0;
 	walk.base = scratch->event.arguments[1];
 	walk.eventpoll = private_data_of(scratch->event.arguments[0]);
-	walk.count = scratch->event.result < TOUCHED_MAX ? scratch->event.result : TOUCHED_MAX;
-	bpf_loop(walk.count, touch_ready, &walk, 0);
-	if (scratch->event.result > TOUCHED_MAX)
-		touch_rest(scratch, EVENT_ROLE_POLL, TOUCHED_MAX, scratch->event.result);
+	walk_members(scratch, touch_ready, &walk, scratch->event.result, EVENT_ROLE_POLL);
 	return 0;
 }
 

@@ -21,22 +21,16 @@ static __always_inline void drop_entry_set(struct scratch *scratch)
 	bpf_map_delete_elem(&entry_sets, &key);
 }
 
-struct poll_walk {
-	__u64 base;
-	__u32 count;
-};
-
 static long touch_polled(__u32 index, void *context)
 {
-	struct poll_walk *walk = context;
+	__u64 base = *(__u64 *)context;
 	struct scratch *scratch = cpu_scratch();
 	struct {
 		__s32 fd;
 		__s16 events, revents;
 	} member = {};
 
-	if (!scratch || index >= walk->count ||
-	    bpf_probe_read_user(&member, sizeof(member), (void *)(walk->base + index * sizeof(member))))
+	if (!scratch || bpf_probe_read_user(&member, sizeof(member), (void *)(base + index * sizeof(member))))
 		return 1;
 	if (member.fd >= 0 && (member.revents || index < TOUCHED_IDLE_MAX))
 		touch_descriptor(scratch, EVENT_ROLE_POLL, member.fd, (__u16)member.revents);
@@ -47,15 +41,13 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(follow_poll, struct pt_regs *regs, long result)
 {
 	struct scratch *scratch = cpu_scratch();
-	struct poll_walk walk = {};
-	__u64 count;
+	__u64 base, count;
 
 	if (!scratch || scratch->event.result < 0)
 		return 0;
 	count = scratch->event.arguments[1];
-	walk.base = scratch->event.arguments[0];
-	walk.count = count < TOUCHED_MAX ? count : TOUCHED_MAX;
-	bpf_loop(walk.count, touch_polled, &walk, 0);
+	base = scratch->event.arguments[0];
+	bpf_loop(count < TOUCHED_MAX ? count : TOUCHED_MAX, touch_polled, &base, 0);
 	if (count > TOUCHED_IDLE_MAX)
 		touch_rest(scratch, EVENT_ROLE_POLL, TOUCHED_IDLE_MAX, count);
 	return 0;
@@ -94,7 +86,7 @@ int BPF_PROG(prepare_select, struct pt_regs *regs, long id)
 
 struct select_walk {
 	struct select_set *asked;
-	__u32 count;
+	__u32 count; /* the verifier gives up without it */
 	__u32 idle; /* listed that are not ready */
 };
 

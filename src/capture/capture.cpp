@@ -361,7 +361,7 @@ void Capture::State::find_members(IteratorScope scope) {
 
 // Some virtual machines hide their first process.
 Result<void> Capture::State::look_for_hidden_process() {
-    const Result<void> seen = mark(kFirstProcess, 0);
+    Result<void> seen = mark(kFirstProcess, 0);
     if (!seen.ok() && seen.error().code() == ErrorCode::kUnsupported) {
         sources.push_back(
             {"process 1", schema::CoverageState::kOff, "this kernel keeps it from BPF programs"});

@@ -196,7 +196,7 @@ static long keep_member(__u32 index, void *context)
 	key.data = item->event.data;
 	interest.file = walk->file;
 	interest.fd = item->ffd.fd;
-	if (key.data == (__u32)interest.fd) /* needs no remembering */
+	if (key.data == (__u32)interest.fd && index < EPOLL_SETS_MAX) /* is_member finds it */
 		return 0;
 	if (members_kept >= MEMBERS_MAX)
 		members_left = true;

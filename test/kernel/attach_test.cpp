@@ -250,6 +250,28 @@ TEST_F(Attach, a_member_that_left_before_is_not_named_for_the_one_that_took_its_
     EXPECT_EQ(ready[0].fd, 700);
 }
 
+TEST_F(Attach, a_descriptor_in_more_sets_than_are_looked_at_is_named_in_each) {
+    constexpr int kSets = 70;  // > EPOLL_SETS_MAX, as the socket that a server's workers listen on
+    static std::array<int, kSets> sets;
+    before_ = [] {
+        const int fd = eventfd(1, 0);
+        for (int& set : sets) {
+            set = epoll_create1(0);
+            add(set, fd, static_cast<std::uint64_t>(fd));
+        }
+    };
+    const Trace trace = record([] {
+        for (const int set : sets) {
+            wait_for_one(set);
+        }
+    });
+    ASSERT_EQ(trace.count("epoll_wait"), sets.size());
+    for (const Event& wait : trace.all("epoll_wait")) {
+        ASSERT_EQ(wait.touched().size(), 1u);
+        EXPECT_NE(wait.touched()[0].object, nullptr);
+    }
+}
+
 // Its reason, or empty.
 std::string coverage_of_epoll(const std::vector<capture::Source>& sources) {
     for (const capture::Source& source : sources) {

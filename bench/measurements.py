@@ -1,11 +1,13 @@
 """The parts of bench/run. Each prints a table."""
 
+import contextlib
 import os
 import re
 import shutil
 
 import servers
-from tracers import DYETRACE, EMPTY, LOAD, TRACERS, UNTRACED, Recording, Said, folder_bytes, output_of
+from tracers import (DYETRACE, EMPTY, LOAD, MISSING, TRACERS, UNTRACED, Recording, Said, empty_programs, falco, folder_bytes,
+                     output_of)
 
 # One of each kind: no object, a file, a device, a pipe. The name for strace's filter behind it.
 CALLS = {"getppid": "getppid", "pread": "pread64", "write": "write", "pipe": "read,write"}
@@ -56,25 +58,42 @@ def loop(folder, rounds, median):
                 ["", *CALLS, "call/floor's", "added/floor's", "bytes/call", "lost"], rows)
 
 
-def throughput(title, folder, rounds, median, measure, *options):
-    """`measure()` gives {name: operations per second}; with and without in turn."""
-    alone, watched, said = {}, {}, []
+def throughput(title, folder, rounds, median, measure):
+    """`measure()` gives {name: operations per second}; alone and beside what watches the whole system, in turn."""
+    path = os.path.join(folder, "whole")
+    watchers = {
+        "alone": contextlib.nullcontext,
+        "empty programs": empty_programs,
+        "recorded": lambda: Recording(path, "-a"),
+        "--no-seal": lambda: Recording(path, "-a", "--no-seal"),
+        "Falco's reader": falco,
+    }
+    if "scap-open" in MISSING:
+        del watchers["Falco's reader"]
+    rates, said, falco_lost = {}, [], 0
     for _ in range(rounds):
-        for name, value in measure().items():
-            alone.setdefault(name, []).append(value)
-        with Recording(os.path.join(folder, "whole"), "-a", *options) as recording:
-            for name, value in measure().items():
-                watched.setdefault(name, []).append(value)
-        said.append(recording)
-        shutil.rmtree(recording.path)
-    rows = [[name, f"{median(alone[name]):,.0f}", f"{median(watched[name]):,.0f}",
-             f"{median(watched[name]) / median(alone[name]):.2f}"] for name in alone]
-    print_table(f"{title}, whole system recorded, median of {rounds}", ["", "alone /s", "recorded /s", "ratio"], rows)
+        for watcher, begin in watchers.items():
+            with begin() as beside:
+                for name, value in measure().items():
+                    rates.setdefault(name, {}).setdefault(watcher, []).append(value)
+            if isinstance(beside, Recording):
+                shutil.rmtree(path)
+            if watcher == "recorded":
+                said.append(beside)
+            if watcher == "Falco's reader":
+                falco_lost += beside.lost
+    rows = []
+    for name, taken in rates.items():
+        alone = median(taken["alone"])
+        rows.append([name, f"{alone:,.0f}", *(f"{median(values) / alone:.2f}" for watcher, values in taken.items() if watcher != "alone")])
+    print_table(f"{title}, whole system, median of {rounds}: operations per second alone, and what is left of them",
+                ["", *watchers], rows)
     events = sum(recording.said.events for recording in said)
     lost = sum(recording.said.lost for recording in said)
     print(f"  {events:,} events, {lost:,} lost; {sum(recording.bytes for recording in said) / events:.1f} bytes each, sealed; recorder "
           f"{1e9 * sum(recording.said.cpu_s for recording in said) / events:,.0f} ns of CPU per event, "
-          f"{max(recording.said.memory_bytes for recording in said) / 1e6:.0f} MB at most")
+          f"{max(recording.said.memory_bytes for recording in said) / 1e6:.0f} MB at most"
+          + (f"; Falco's reader lost {falco_lost:,}" if falco_lost else ""))
 
 
 def redis(folder, rounds, median):

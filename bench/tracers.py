@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 
@@ -15,7 +16,9 @@ FLOOR = os.path.join(PROGRAMS, "bench_floor")
 PATIENCE_S = 600
 LOOP_RING = "256M"  # a loop makes 2 M events/s, more than any program: the ring holds all of them
 
-MISSING = [name for name in ("strace", "perf", "bpftrace") if shutil.which(name) is None]
+# scap-open is the example reader in Falco's libraries (falcosecurity/libs, userspace/libscap/examples/01-open); no Debian package
+# has it. Put it on the PATH to be compared with.
+MISSING = [name for name in ("strace", "perf", "bpftrace", "scap-open") if shutil.which(name) is None]
 
 # What an event of dyetrace has of a call itself: start, duration, name, pid, tid, call, result, arguments.
 BPFTRACE = """
@@ -91,6 +94,35 @@ class Recording:
         self.bytes = folder_bytes(self.path)
 
 
+class Beside:
+    """A program that watches the whole system and keeps nothing: it listens when the block begins and has ended when the block has."""
+
+    def __init__(self, command, ready, lost=None):
+        self.command, self.ready, self.lost_pattern = command, ready, lost
+        self.lost = 0
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in self.process.stdout:
+            if self.ready in line:
+                return self
+        raise RuntimeError(f"{self.command[0]} ended with {self.process.wait()}")
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGINT)
+        said, _ = self.process.communicate(timeout=PATIENCE_S)
+        if self.lost_pattern:
+            self.lost = int(re.search(self.lost_pattern, said)[1])
+
+
+def empty_programs():
+    return Beside([FLOOR, "sh", "-c", "echo ready; exec cat"], "ready")
+
+
+def falco():
+    return Beside(["stdbuf", "-oL", "scap-open", "--modern_bpf"], "Live capture", r"n_drops: (\d+)")
+
+
 class Tracer:
     """`run(command, folder)` gives the command's stdout, how many calls the tracer lost, and how many bytes it kept."""
 
@@ -147,6 +179,15 @@ class Elsewhere(Tracer):
         return stdout, 0, 0
 
 
+class Falco(Tracer):
+    """Falco's reader takes the calls of everybody and throws them away."""
+
+    def run(self, command, folder, call=""):
+        with falco() as beside:
+            stdout, _ = output_of(command)
+        return stdout, beside.lost, 0
+
+
 RECORD = [DYETRACE, "record", "-o", "{out}", "--ring", LOOP_RING]
 LOST = r"([\d,]+) events lost"
 
@@ -158,6 +199,7 @@ TRACERS = [
     Elsewhere("dyetrace, of another process", "", [], 2_000_000),
     Tracer("dyetrace record", "", [*RECORD, "--"], 1_000_000, lost=LOST),
     Tracer("dyetrace record --no-seal", "", [*RECORD, "--no-seal", "--"], 1_000_000, lost=LOST),
+    Falco("Falco's reader", "scap-open", [], 1_000_000),
     Tracer("perf record", "perf",
            ["perf", "record", "-q", "-o", "{out}", "-e", "raw_syscalls:sys_enter", "-e", "raw_syscalls:sys_exit", "--"],
            500_000),

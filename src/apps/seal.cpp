@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/spare_cpu.h"
 #include "apps/verbs.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -29,6 +30,10 @@ constexpr std::chrono::seconds kTryAgainAfter{60};
 // Behind everything that does work for somebody.
 constexpr int kNice = 19;
 constexpr int kIdleIoClass = 3 << 13;
+
+// Under load sealing waits for a quiet moment, with at most this many segments (each a million events or more): their end
+// would otherwise be long to wait for. Waiting costs no disk, a segment is hardly larger than its Parquet files.
+constexpr std::size_t kSegmentsWaitingMax = 8;
 
 struct SealArguments {
     std::string trace;
@@ -62,13 +67,18 @@ class FolderWatch {
     base::Fd notify_;
 };
 
+// Even where nobody else wants its CPU, it takes caches and memory bandwidth from those beside it (docs/performance.md).
+bool may_seal(std::size_t waiting) {
+    return waiting > kSegmentsWaitingMax || has_spare_cpu();
+}
+
 // Returns the state after which it looked.
 Result<trace::TraceState> seal_now(const std::string& path, std::optional<store::Sealer>& sealer) {
     if (!sealer) {
         TRY(trace::TraceFolder folder, trace::TraceFolder::open(path));
         TRY(sealer, store::Sealer::start(std::move(folder)));
     }
-    return sealer->seal_what_is_there();
+    return sealer->seal_what_is_there(may_seal);
 }
 
 bool is_recording(const std::string& path) {

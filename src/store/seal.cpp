@@ -267,18 +267,23 @@ Result<void> Sealer::commit(const std::string& from, std::uint64_t number) const
     return {};
 }
 
-Result<trace::TraceState> Sealer::seal_what_is_there() {
+Result<trace::TraceState> Sealer::seal_what_is_there(const MaySeal& may_seal) {
     TRY(const trace::TraceState state, folder_.current_state());
     TRY(const trace::SegmentList list, folder_.list());
     const std::uint64_t last_sealed = list.sealed.empty() ? 0 : list.sealed.back();
     const bool new_death =
         state == trace::TraceState::kDied && folder_.info().state == trace::TraceState::kRecording;
+    std::size_t waiting = list.recorded.size();
     for (const std::uint64_t number : list.recorded) {
+        --waiting;  // the last one is not complete
         const bool is_last = number == list.recorded.back() && number > last_sealed;
         if (is_last && state == trace::TraceState::kRecording) {
             break;
         }
         if (state == trace::TraceState::kRecording) {
+            if (!may_seal(waiting)) {
+                break;
+            }
             TRY(leave_room_to_the_recorder(number));
         }
         const bool is_cut = is_last && state == trace::TraceState::kDied;

@@ -13,7 +13,9 @@
 // Limits: one sealer per trace (a lock tells); memory is one row group per column, not the segment.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -42,9 +44,14 @@ class Sealer {
     // stays as it was.
     Result<SealedSegment> seal(std::uint64_t number, trace::SegmentEnd end);
 
+    // Asked before each segment while the recorder runs, with the number of those that are complete; false: come again later.
+    using MaySeal = std::function<bool(std::size_t waiting)>;
+
     // Seals all segments that are complete now. When the recorder is gone that is all of them, and one that died is
     // written down in trace.json and as a gap. Returns the state after which it looked: kRecording means come again.
-    Result<trace::TraceState> seal_what_is_there();
+    Result<trace::TraceState> seal_what_is_there(const MaySeal& may_seal = [](std::size_t) {
+        return true;
+    });
 
     const SealedSegment& totals() const { return totals_; }
 

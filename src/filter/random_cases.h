@@ -41,6 +41,7 @@ class RandomCases {
     schema::OwnedRecord socket(std::uint32_t id);
     schema::OwnedRecord part_event(std::uint64_t sequence);
     schema::OwnedRecord log_event(std::uint64_t sequence);
+    schema::OwnedRecord signal_event(std::uint64_t sequence);
     std::string path_bytes();
     std::string sockaddr_bytes();
     std::uint64_t number();

@@ -15,15 +15,6 @@
 const volatile __u32 scratch_event_offset = offsetof(struct scratch, event);
 const volatile __u32 scratch_input_offset = offsetof(struct scratch, input);
 
-static __always_inline struct task_state *watched_state(struct task_struct *current)
-{
-	struct task_state *state = bpf_task_storage_get(&tasks, current, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
-
-	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
-		return NULL;
-	return state;
-}
-
 /* close: the file is gone at exit. */
 static __always_inline void remember_closed(struct task_state *state)
 {

@@ -82,6 +82,15 @@ CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, a0, a1, a2, a
     CASE WHEN labels IS NOT NULL THEN '{' || coalesce(array_to_string(list_transform(
         [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5],
         lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}' END;
+-- A signal: signals.cpp does the same in C++. Codes that any signal may have are not above 0, but for SI_KERNEL (128).
+CREATE OR REPLACE TABLE _signal_sets AS SELECT any_value(words) FILTER (type = 'signal') AS signals,
+    any_value(words) FILTER (type = 'signal_code') AS codes FROM _flag_sets;
+CREATE OR REPLACE MACRO _signal_code_text(codes, signal, code) AS _argument_text('signal_code', codes,
+    (CASE WHEN code > 0 AND code <> 128 THEN signal::UBIGINT << 32 ELSE 0::UBIGINT END) | (code::BIGINT & 4294967295)::UBIGINT);
+CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
+    '{' || concat_ws(',', '"signal":' || _argument_text('signal', signals, signal::UBIGINT), '"code":' || _signal_code_text(codes, signal, code),
+    '"pid":' || pid, '"uid":' || uid, '"status":' || status, '"utime":' || utime, '"stime":' || stime, '"timer":' || timer,
+    '"overrun":' || overrun, '"value":' || v, '"address":"' || format('{:#x}', address) || '"') || '}';
 -- A relative name behind the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
     '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),
@@ -100,7 +109,8 @@ CREATE OR REPLACE MACRO _short_container(container) AS
 -- The label of --node-by; the host's name for what is in no container, or in the network namespace of the host itself.
 CREATE OR REPLACE MACRO _node(node_by, host, host_network_namespace, container, network_namespace, network_name) AS CASE
     WHEN node_by = 'container' THEN coalesce(_short_container(container), host)
-    WHEN node_by = 'netns' AND network_namespace <> host_network_namespace THEN coalesce(network_name, 'net:[' || network_namespace || ']')
+)dyetrace"
+    R"dyetrace(    WHEN node_by = 'netns' AND network_namespace <> host_network_namespace THEN coalesce(network_name, 'net:[' || network_namespace || ']')
     ELSE host END;
 
 -- @ stands for the NUL of an abstract name; a path ends at its NUL.
@@ -115,8 +125,7 @@ CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS
     WHEN object_type = 'anonymous' THEN 'anon_inode:' || coalesce(path, '')
     ELSE path END;
 -- Of a socket that has no such end yet the kernel shows zeros.
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
+CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
 
 -- Facts, once each: announcements are repeated after a loss.
 CREATE OR REPLACE TABLE _contexts AS
@@ -173,6 +182,12 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _
 FROM raw_log_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+UNION ALL BY NAME
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'tracepoint' AS kind, 'signal_deliver' AS name, 'process' AS class, 'finished' AS state, e.signal AS result, _signal_text(s.signals, s.codes, e.signal, e.code, e.sender_pid, e.sender_uid, e.status, e.user_ticks, e.system_ticks, e.timer, e.overrun, e.value, e.address) AS arguments, 1::DOUBLE AS weight
+FROM raw_signal_event e
+JOIN _hosts o ON o.host_index = e.host_index
+LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+CROSS JOIN _signal_sets s
 ;
 
 CREATE OR REPLACE VIEW hosts AS
@@ -183,7 +198,8 @@ SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max
        arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, arg_max(c.uid, c.valid_from_ns) AS uid,
        arg_max(c.cgroup_id, c.valid_from_ns) AS cgroup_id, arg_max(c.container, c.valid_from_ns) AS container,
        arg_max(c.network_namespace, c.valid_from_ns) AS network_namespace,
-       arg_max(c.mount_namespace, c.valid_from_ns) AS mount_namespace, any_value(c.process_start_ns) AS start_ns,
+)dyetrace"
+    R"dyetrace(       arg_max(c.mount_namespace, c.valid_from_ns) AS mount_namespace, any_value(c.process_start_ns) AS start_ns,
        any_value(t.end_ns) AS end_ns, any_value(t.exit_code) AS exit_code
 FROM _contexts c JOIN _hosts o USING (host_index)
 LEFT JOIN (SELECT _task_id(host_index, process_start_ns, pid) AS process_id, max(end_ns) AS end_ns,
@@ -212,8 +228,7 @@ SELECT object_id, cookie, _family_name(family) AS family, _socket_type_name(sock
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
        network_namespace, valid_from_ns
 FROM _handles WHERE family IS NOT NULL;
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE VIEW event_objects AS
+CREATE OR REPLACE VIEW event_objects AS
 SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
        nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.events AS poll_events
 FROM raw_event_object e LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;

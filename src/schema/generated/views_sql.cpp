@@ -8,6 +8,7 @@ const char* views_sql() {
     R"dyetrace(CREATE OR REPLACE VIEW raw_syscall_event AS FROM read_parquet('sealed-*/syscall_event.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW raw_part_event AS FROM read_parquet('sealed-*/part_event.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW raw_log_event AS FROM read_parquet('sealed-*/log_event.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW raw_signal_event AS FROM read_parquet('sealed-*/signal_event.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW raw_task_context AS FROM read_parquet('sealed-*/task_context.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW raw_handle AS FROM read_parquet('sealed-*/handle.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW raw_socket AS FROM read_parquet('sealed-*/socket.parquet', union_by_name = true);
@@ -98,9 +99,19 @@ CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, a0, a1, a2, a
     CASE WHEN labels IS NOT NULL THEN '{' || coalesce(array_to_string(list_transform(
         [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5],
         lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}' END;
+-- A signal: signals.cpp does the same in C++. Codes that any signal may have are not above 0, but for SI_KERNEL (128).
+CREATE OR REPLACE TABLE _signal_sets AS SELECT any_value(words) FILTER (type = 'signal') AS signals,
+    any_value(words) FILTER (type = 'signal_code') AS codes FROM _flag_sets;
+CREATE OR REPLACE MACRO _signal_code_text(codes, signal, code) AS _argument_text('signal_code', codes,
+    (CASE WHEN code > 0 AND code <> 128 THEN signal::UBIGINT << 32 ELSE 0::UBIGINT END) | (code::BIGINT & 4294967295)::UBIGINT);
+CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
+    '{' || concat_ws(',', '"signal":' || _argument_text('signal', signals, signal::UBIGINT), '"code":' || _signal_code_text(codes, signal, code),
+    '"pid":' || pid, '"uid":' || uid, '"status":' || status, '"utime":' || utime, '"stime":' || stime, '"timer":' || timer,
+    '"overrun":' || overrun, '"value":' || v, '"address":"' || format('{:#x}', address) || '"') || '}';
 -- A relative name behind the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
-    '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),
+)dyetrace"
+    R"dyetrace(    '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),
         lambda done, part: CASE WHEN part[1] IN ('', '.') THEN done WHEN part[1] = '..' THEN done[:-2] ELSE done || part END), '/'), '') END;
 CREATE OR REPLACE MACRO _join_path(base, p) AS _plain_path(CASE WHEN p = '' THEN base WHEN base = '/' THEN '/' || p ELSE base || '/' || p END);
 CREATE OR REPLACE MACRO _family_name(v) AS CASE v WHEN 1 THEN 'unix' WHEN 2 THEN 'inet' WHEN 10 THEN 'inet6' WHEN 16 THEN 'netlink'
@@ -110,8 +121,7 @@ CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN
 CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1 THEN 'icmp' WHEN 6 THEN 'tcp' WHEN 17 THEN 'udp'
     WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
-)dyetrace"
-    R"dyetrace(-- What people call a container: docker's short form of an id, else the last word.
+-- What people call a container: docker's short form of an id, else the last word.
 CREATE OR REPLACE MACRO _short_container(container) AS
     CASE WHEN regexp_full_match(container, '[0-9a-f]{64}') THEN left(container, 12) ELSE regexp_extract(container, '[^/]*$') END;
 -- The label of --node-by; the host's name for what is in no container, or in the network namespace of the host itself.
@@ -189,6 +199,13 @@ SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _
 FROM raw_log_event e
 JOIN _hosts o ON o.host_index = e.host_index
 LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+UNION ALL BY NAME
+)dyetrace"
+    R"dyetrace(SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'tracepoint' AS kind, 'signal_deliver' AS name, 'process' AS class, 'finished' AS state, e.signal AS result, _signal_text(s.signals, s.codes, e.signal, e.code, e.sender_pid, e.sender_uid, e.status, e.user_ticks, e.system_ticks, e.timer, e.overrun, e.value, e.address) AS arguments, 1::DOUBLE AS weight
+FROM raw_signal_event e
+JOIN _hosts o ON o.host_index = e.host_index
+LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+CROSS JOIN _signal_sets s
 ;
 
 CREATE OR REPLACE VIEW hosts AS
@@ -206,8 +223,7 @@ LEFT JOIN (SELECT _task_id(host_index, process_start_ns, pid) AS process_id, max
                   arg_max(exit_code, end_ns) AS exit_code FROM raw_thread_end WHERE tid = pid GROUP BY 1) t
        ON t.process_id = c.process_id
 GROUP BY c.process_id;
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE VIEW threads AS
+CREATE OR REPLACE VIEW threads AS
 SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
        arg_max(c.comm, c.valid_from_ns) AS comm, any_value(c.thread_start_ns) AS start_ns, any_value(t.end_ns) AS end_ns
 FROM _contexts c JOIN _hosts o USING (host_index)
@@ -280,11 +296,11 @@ COMMENT ON COLUMN events.cgroup_id IS 'kernfs id of the cgroup';
 COMMENT ON COLUMN events.container IS 'container, from the cgroup''s path';
 COMMENT ON COLUMN events.network_namespace IS 'inode of the network namespace';
 COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
-COMMENT ON COLUMN events.name IS 'what was called; what socketcall of a 32-bit program carries has the name of that call';
+COMMENT ON COLUMN events.name IS 'what was called, or signal_deliver; what socketcall of a 32-bit program carries has the name of that call';
 COMMENT ON COLUMN events.class IS 'file, metadata, network, pipe, process, memory, wait, block, other';
 COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32';
 COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or the recording stopped)';
-COMMENT ON COLUMN events.result IS 'raw return value; NULL if unfinished';
+COMMENT ON COLUMN events.result IS 'raw return value; NULL if unfinished; of a signal its number';
 COMMENT ON COLUMN events.error IS 'ENOENT, …; NULL if it succeeded';
 COMMENT ON COLUMN events.arguments IS 'other scalars by name, decoded, as JSON text';
 COMMENT ON COLUMN events.parent_event_id IS 'event that this is a part of; counts leave parts out';

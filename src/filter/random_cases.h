@@ -31,6 +31,8 @@ class RandomCases {
     bool chance(unsigned percent) { return below(100) < percent; }
 
   private:
+    static constexpr std::uint32_t kTasks = 8;
+
     template <typename List>
     auto pick(const List& list) {
         return list[below(list.size())];

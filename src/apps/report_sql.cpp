@@ -100,7 +100,7 @@ ORDER BY sum(duration_ns - on_cpu_ns) DESC, thread_id LIMIT 8)sql";
 constexpr const char* kDeaths = R"sql(
 SELECT p.process, d.exit_code & 127, arg_max(format('{:#x}', s.address), s.start_ns)
 FROM processes d JOIN _report_processes p USING (process_id)
-LEFT JOIN (SELECT c.process_id, e.signal, e.address, e.start_ns FROM raw_signal_event e JOIN _contexts c USING (host_index, context_id)) s
+LEFT JOIN (SELECT c.process_id, e.signal, e.address, e.start_ns FROM internal.raw_signal_event e JOIN internal.contexts c USING (host_index, context_id)) s
        ON s.process_id = d.process_id AND s.signal = d.exit_code & 127
 WHERE d.exit_code & 127 IN (4, 5, 6, 7, 8, 9, 11, 24, 25, 31)
 GROUP BY d.process_id, d.end_ns, p.process, d.exit_code ORDER BY d.end_ns, p.process LIMIT 8)sql";

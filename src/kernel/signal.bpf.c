@@ -142,6 +142,7 @@ int BPF_PROG(signal_deliver, int signal, struct kernel_siginfo *info, struct k_s
 	if (!context_is_current(state, task))
 		announce_context(state, task, scratch);
 	event.header.type = RECORD_SIGNAL_EVENT;
+	event.header.flags = RECORD_MAY_BE_SKIPPED;
 	event.start_ns = bpf_ktime_get_boot_ns();
 	event.context_id = state->context_id;
 	if (siginfo)

@@ -15,6 +15,18 @@
 const volatile __u32 scratch_event_offset = offsetof(struct scratch, event);
 const volatile __u32 scratch_input_offset = offsetof(struct scratch, input);
 
+/*
+ * Programs that do what only some calls need, by enum syscall_special; filled by src/capture. They run in place of the end of
+ * sys_enter (preparers) and of sys_exit (followers), so that these stay small.
+ */
+#define SPECIALS_MAX 64
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, SPECIALS_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} preparers SEC(".maps"), followers SEC(".maps");
+
 /* close: the file is gone at exit. */
 static __always_inline void remember_closed(struct task_state *state)
 {
@@ -384,7 +396,7 @@ static __always_inline void pass_on(void *ctx, struct scratch *scratch, struct r
 	control->filtered--;
 }
 
-/* Writes the event, and then what belongs to it (maps.h, followers). */
+/* Writes the event, and then what belongs to it (`followers`). */
 static __always_inline void write_event(void *ctx, struct scratch *scratch, struct ring_control *control)
 {
 	__u32 special = shape_of(scratch->event.abi, scratch->event.syscall)->special;

@@ -79,6 +79,7 @@ TEST_F(Signal, kill_names_its_sender_and_who_got_it) {
     const schema::Task* task = trace.records().dictionary.task(event.context_id);
     ASSERT_NE(task, nullptr);
     EXPECT_EQ(task->tid, static_cast<std::uint32_t>(*receiver));
+    EXPECT_EQ(event.header.flags, 1);  // readers that do not know it skip it
     const Event killing = trace.only("kill");
     EXPECT_GE(event.start_ns, killing.raw().start_ns);
 }

@@ -13,6 +13,7 @@
 #include "format/quote.h"
 #include "schema/flags.h"
 #include "schema/generated/columns.h"
+#include "schema/signals.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -95,6 +96,10 @@ class JsonPrinter {
     }
 
     void append_arguments(std::string& out, schema::RecordBytes event) {
+        if (const auto* signal = schema::as<schema::SignalEvent>(event)) {
+            schema::append_signal_json(append_name(out, "arguments"), *signal);
+            return;
+        }
         const auto* call = schema::as<SyscallEvent>(event);
         const auto* info =
             call == nullptr

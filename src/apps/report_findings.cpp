@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "base/text.h"
+#include "schema/flags.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -43,6 +45,22 @@ std::string pid_of(std::string_view process) {
 std::string select_events(const std::string& process, std::string_view condition) {
     return fmt::format(
         "select * from events where pid = {} and {} order by start_ns", pid_of(process), condition);
+}
+
+std::vector<Finding> deaths_of(const Report& report) {
+    std::vector<Finding> out;
+    for (const Death& death : report.deaths) {
+        out.push_back(
+            {"killed_by_signal",
+             fmt::format("{} was killed by {}{}",
+                         death.process,
+                         schema::flags_text("signal", death.signal),
+                         death.address.empty() ? "" : ", at the address " + death.address),
+             0,
+             select_events(death.process,
+                           fmt::format("name = 'signal_deliver' and result = {}", death.signal))});
+    }
+    return out;
 }
 
 void add_syncs(const Report& report, std::vector<Finding>& out) {
@@ -179,6 +197,10 @@ std::vector<Finding> findings_of(const Report& report) {
     std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
         return a.cost_ns > b.cost_ns;
     });
+    std::vector<Finding> deaths = deaths_of(report);
+    findings.insert(findings.begin(),
+                    std::make_move_iterator(deaths.begin()),
+                    std::make_move_iterator(deaths.end()));
     findings.resize(std::min(findings.size(), kFindingsMax));
     return findings;
 }

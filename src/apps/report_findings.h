@@ -2,7 +2,8 @@
 //
 //   sqlite3[4711] spent 58 % of its time in 96 syncs of /tmp/demo.db-journal, which it then deleted
 //
-// Pure and reproducible: the same rows, the same findings, the dearest first. Limits: kFindingsMax, the rest is not said.
+// Pure and reproducible: the same rows, the same findings, the dearest first; before all others, what ended a process.
+// Limits: kFindingsMax, the rest is not said.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@
 namespace dyetrace::apps {
 
 struct Finding {
-    std::string kind;  // sync_share, small_transfers, repeated_opens, failing_calls, blocked_thread
+    std::string
+        kind;  // killed_by_signal, sync_share, small_transfers, repeated_opens, failing_calls, blocked_thread
     std::string text;  // one sentence, no full stop
     std::uint64_t cost_ns = 0;
     std::string query;  // SQL that shows the events

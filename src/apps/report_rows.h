@@ -101,6 +101,13 @@ struct ThreadTime {
     std::uint64_t blocked_ns() const { return file_ns + network_ns + pipe_ns + wait_ns + other_ns; }
 };
 
+// A process that a signal ended which nobody sends to end one in order.
+struct Death {
+    std::string process;
+    std::uint64_t signal = 0;
+    std::string address;  // that it faulted at; empty: no fault, or not known
+};
+
 struct GapRow {
     std::string host;
     std::string reason;
@@ -131,6 +138,7 @@ struct Report {
     std::vector<SmallTransfers> small;
     std::vector<Syncs> syncs;
     std::vector<ThreadTime> threads;
+    std::vector<Death> deaths;
     std::vector<GapRow> gaps;
     std::vector<CoverageRow> not_covered;
 };

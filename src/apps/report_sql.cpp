@@ -96,6 +96,15 @@ SELECT any_value(comm) || '[' || any_value(tid) || ']', max(start_ns + duration_
 FROM _report_calls WHERE thread_id IS NOT NULL GROUP BY thread_id
 ORDER BY sum(duration_ns - on_cpu_ns) DESC, thread_id LIMIT 8)sql";
 
+// SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS
+constexpr const char* kDeaths = R"sql(
+SELECT p.process, d.exit_code & 127, arg_max(format('{:#x}', s.address), s.start_ns)
+FROM processes d JOIN _report_processes p USING (process_id)
+LEFT JOIN (SELECT c.process_id, e.signal, e.address, e.start_ns FROM internal.raw_signal_event e JOIN internal.contexts c USING (host_index, context_id)) s
+       ON s.process_id = d.process_id AND s.signal = d.exit_code & 127
+WHERE d.exit_code & 127 IN (4, 5, 6, 7, 8, 9, 11, 24, 25, 31)
+GROUP BY d.process_id, d.end_ns, p.process, d.exit_code ORDER BY d.end_ns, p.process LIMIT 8)sql";
+
 constexpr const char* kGaps = R"sql(
 SELECT host, reason, count(*), coalesce(sum(lost), 0), count(*) - count(lost), sum(end_ns - begin_ns)
 FROM gaps GROUP BY ALL ORDER BY host, reason)sql";
@@ -194,6 +203,11 @@ constexpr ReportQuestion kQuestions[] = {
                               number(c[5]),
                               number(c[6]),
                               number(c[7])});
+     }},
+    {"deaths",
+     kDeaths,
+     [](Report& r, ReportCells c) {
+         r.deaths.push_back({text(c[0]), number(c[1]), text(c[2])});
      }},
     {"gaps",
      kGaps,

@@ -154,6 +154,18 @@ TEST(Findings, name_the_cost_and_put_the_dearest_first) {
               "end in ENOENT");
 }
 
+TEST(Findings, begin_with_what_ended_a_process) {
+    Report report = demo();
+    report.deaths = {{"crash[7]", 11, "0x10"}, {"victim[8]", 9, ""}};
+    const auto findings = findings_of(report);
+    ASSERT_EQ(findings.size(), 4u);
+    EXPECT_EQ(findings[0].text, "crash[7] was killed by SIGSEGV, at the address 0x10");
+    EXPECT_EQ(findings[0].query,
+              "select * from events where pid = 7 and name = 'signal_deliver' and result = 11 "
+              "order by start_ns");
+    EXPECT_EQ(findings[1].text, "victim[8] was killed by SIGKILL");
+}
+
 TEST(ReportSql, takes_cells_as_they_come) {
     Report report;
     for (const ReportQuestion& question : report_questions()) {

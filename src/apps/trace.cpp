@@ -222,7 +222,7 @@ void add_trace(CLI::App& app) {
         ->expected(1, kWordsMax);
     verb->footer(
         "Nobody is stopped, so nothing can be changed: -E, -u and -e inject are refused.\n"
-        "Signals are not shown (strace's --- lines), only what ended a thread (+++).\n"
+        "Signals that a program ignores (--- lines) never reach it, and are not shown.\n"
         "A call is shown when it ends, in one line; one that never did is unfinished.\n"
         "\n"
         "Examples:\n"

@@ -53,10 +53,10 @@ struct TraceOptions {
     format::CallOrder summary_order = format::CallOrder::kTime;  // -S
     bool wall_clock = false;                                     // -w: -c counts waiting too
     bool ends = true;                                            // +++ lines; off with -qq
-    SignalSet signals = SignalSet().set();                       // whose `killed by` is shown
-    CallSet raw = CallSet::none();                               // -e raw=
-    CallSet abbreviated = CallSet::all();                        // -e abbrev=, -v
-    CallSet verbose = CallSet::all();                            // -e verbose=
+    SignalSet signals = SignalSet().set();  // whose lines, `killed by` too, are shown
+    CallSet raw = CallSet::none();          // -e raw=
+    CallSet abbreviated = CallSet::all();   // -e abbrev=, -v
+    CallSet verbose = CallSet::all();       // -e verbose=
     format::ColourMode colour = format::ColourMode::kAuto;
     bool help = false;
     std::vector<std::string> notes;  // what was asked for in vain

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -120,6 +121,8 @@ void TraceOutput::take(std::uint32_t cpu,
             dictionary_.add(record);
         } else if (const auto* event = schema::as<SyscallEvent>(record)) {
             take_call(cpu, *event);
+        } else if (const auto* signal = schema::as<schema::SignalEvent>(record)) {
+            take_signal(cpu, *signal);
         }
     }
 }
@@ -130,6 +133,18 @@ bool TraceOutput::shows(const schema::ThreadEnd& end) const {
         options_.form == TraceForm::kLines || options_.form == TraceForm::kLinesAndSummary;
     return has_lines && options_.ends &&
            (killed_by >= options_.signals.size() || killed_by == 0 || options_.signals[killed_by]);
+}
+
+void TraceOutput::take_signal(std::uint32_t cpu, const schema::SignalEvent& event) {
+    const bool is_chosen =
+        event.signal >= options_.signals.size() || options_.signals[event.signal];
+    // strace has no line for a SIGKILL but that of the end
+    const bool has_line = options_.form != TraceForm::kSummary &&
+                          (options_.form == TraceForm::kJson || event.signal != SIGKILL);
+    if (is_chosen && has_line) {
+        const schema::Task* task = dictionary_.task(event.context_id);
+        keep(event.start_ns, task != nullptr ? task->tid : 0, cpu, event.header);
+    }
 }
 
 void TraceOutput::take_call(std::uint32_t cpu, const SyscallEvent& event) {

@@ -79,6 +79,7 @@ class TraceOutput {
     };
     bool shows(const schema::ThreadEnd& end) const;
     void take_call(std::uint32_t cpu, const schema::SyscallEvent& event);
+    void take_signal(std::uint32_t cpu, const schema::SignalEvent& event);
     void keep(std::uint64_t end_ns,
               std::uint32_t tid,
               std::uint32_t cpu,

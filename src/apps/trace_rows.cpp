@@ -126,7 +126,7 @@ const Row kRows[] = {
          words.options.paths.emplace_back(value);
          return {};
      }},
-    {{0, "signal", "SET", "Only these signals: of those that ended a thread, others are not shown"},
+    {{0, "signal", "SET", "Only these signals: none, or all but these: !SET"},
      [](Words& words, std::string_view value) -> Result<void> {
          TRY(words.options.signals, parse_signals(value));
          return {};

@@ -235,7 +235,7 @@ std::string output_of(const std::vector<std::string>& words,
                        });
     std::uint32_t cpu = 0;
     for (const schema::OwnedRecord& event : events) {
-        const bool is_event = schema::as<schema::SyscallEvent>(event.bytes()) != nullptr;
+        const bool is_event = schema::as<schema::ThreadEnd>(event.bytes()) == nullptr;
         output.take(
             cpu++, is_event ? schema::Stream::kEvents : schema::Stream::kFacts, event.bytes());
     }
@@ -291,6 +291,26 @@ TEST(TraceOutput, puts_the_end_of_a_thread_behind_its_calls) {
     EXPECT_EQ(output_of({"-e", "none", "-e", "signal=TERM", "x"}, records),
               "+++ killed by SIGTERM +++\n");
     EXPECT_EQ(output_of({"-e", "none", "-e", "signal=!TERM", "x"}, records), "");
+}
+
+TEST(TraceOutput, shows_the_signals_that_were_asked_for) {
+    schema::SignalEvent term{}, last{};
+    term.start_ns = 15;
+    term.signal = 15;
+    last.start_ns = 16;
+    last.signal = 9;
+    std::vector<schema::OwnedRecord> records;
+    records.push_back(schema::build(last));
+    records.push_back(schema::build(term));
+    records.push_back(call("getpid", 10, 7));
+    EXPECT_EQ(output_of({"x"}, records),
+              "getpid()                                = 7\n"
+              "--- SIGTERM {si_signo=SIGTERM} ---\n");
+    EXPECT_EQ(output_of({"-e", "none", "-P", "/none", "-e", "signal=TERM", "x"}, records),
+              "--- SIGTERM {si_signo=SIGTERM} ---\n");
+    EXPECT_EQ(output_of({"-e", "none", "-e", "signal=!TERM", "x"}, records), "");
+    EXPECT_EQ(output_of({"-e", "none", "-e", "signal=none", "x"}, records), "");
+    EXPECT_EQ(output_of({"-c", "x"}, records).find("SIGTERM"), std::string::npos);
 }
 
 TEST(TraceOutput, adds_up_time_on_a_cpu_or_all_of_it) {

@@ -286,6 +286,8 @@ Result<void> Capture::attach() {
         skeleton.progs.task_exit, &skeleton.links.task_exit, "sched_process_exit"));
     TRY(state_->attach_program(
         skeleton.progs.task_switch, &skeleton.links.task_switch, "sched_switch"));
+    TRY(state_->attach_program(
+        skeleton.progs.signal_deliver, &skeleton.links.signal_deliver, "signal_deliver"));
     state_->attach_optional(skeleton.progs.stream_sent,
                             &skeleton.links.stream_sent,
                             "tcp_sendmsg_locked",

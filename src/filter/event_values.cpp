@@ -115,6 +115,7 @@ bool EventValues::set(schema::RecordBytes record,
     syscall_ = schema::as<SyscallEvent>(record);
     part_ = schema::as<PartEvent>(record);
     log_ = schema::as<schema::LogEvent>(record);
+    signal_ = schema::as<schema::SignalEvent>(record);
     if (syscall_ != nullptr) {
         task_ = dictionary.task(syscall_->context_id);
         if ((syscall_->present & SyscallEvent::kHasHandle) != 0) {
@@ -130,6 +131,8 @@ bool EventValues::set(schema::RecordBytes record,
         }
     } else if (log_ != nullptr) {
         task_ = dictionary.task(log_->context_id);
+    } else if (signal_ != nullptr) {
+        task_ = dictionary.task(signal_->context_id);
     } else {
         return false;
     }
@@ -179,7 +182,10 @@ Value EventValues::of(EventColumn column) const {
     if (syscall_ != nullptr) {
         return of_operation(*syscall_, column);
     }
-    return part_ != nullptr ? of_operation(*part_, column) : of_log(column);
+    if (part_ != nullptr) {
+        return of_operation(*part_, column);
+    }
+    return log_ != nullptr ? of_log(column) : of_signal(column);
 }
 
 bool EventValues::path_is_of_handle(EventColumn column) const {
@@ -278,19 +284,14 @@ Value EventValues::open_flags(bool present, std::uint32_t flags) const {
     return Value::of(std::string_view(out));
 }
 
-// The JSON text of a call's other scalars; the text of a log.
-Value EventValues::arguments() const {
-    constexpr EventColumn kColumn = EventColumn::kArguments;
-    if (log_ != nullptr) {
-        const auto text = schema::attachment(*log_, Attachment::kText);
-        return text ? Value::of(buffers_.escaped(kColumn, *text)) : Value{};
-    }
+// The JSON text of a call's other scalars.
+Value EventValues::call_arguments() const {
     const auto* call =
         schema::find_syscall(static_cast<schema::Abi>(syscall_->abi), syscall_->syscall);
     if (call == nullptr) {
         return {};
     }
-    std::string& out = buffers_.buffer(kColumn);
+    std::string& out = buffers_.buffer(EventColumn::kArguments);
     out.clear();
     schema::append_arguments_json(
         out, *call, std::span<const std::uint64_t, 6>(syscall_->arguments));
@@ -384,7 +385,7 @@ Value EventValues::of_only(const SyscallEvent& e, EventColumn column) const {
         case EventColumn::kState:
             return name_or_null(schema::state_name(e.state));
         case EventColumn::kArguments:
-            return arguments();
+            return call_arguments();
         case EventColumn::kFileOffset2:
             return number_if(has(SyscallEvent::kHasFileOffset2), e.file_offset2);
         case EventColumn::kObjectSize:
@@ -430,24 +431,6 @@ Value EventValues::of_only(const PartEvent& e, EventColumn column) const {
             const std::string* name = object_ != nullptr ? object_->name() : nullptr;
             return name != nullptr ? Value::of(buffers_.escaped(column, *name)) : Value{};
         }
-        default:
-            return {};
-    }
-}
-
-Value EventValues::of_log(EventColumn column) const {
-    switch (column) {
-        case EventColumn::kStartNs:
-            return Value::of(Integer{log_->start_ns});
-        case EventColumn::kArguments:
-            return arguments();
-        case EventColumn::kKind:
-            return name_or_null(schema::kind_name(log_->kind));
-        case EventColumn::kClass:
-            return Value::of(schema::class_name(static_cast<std::uint8_t>(schema::Class::kOther)));
-        case EventColumn::kState:
-            return Value::of(
-                schema::state_name(static_cast<std::uint8_t>(schema::State::kFinished)));
         default:
             return {};
     }

@@ -67,6 +67,7 @@ class EventValues {
     Value of_only(const schema::SyscallEvent& e, schema::EventColumn column) const;
     Value of_only(const schema::PartEvent& e, schema::EventColumn column) const;
     Value of_log(schema::EventColumn column) const;
+    Value of_signal(schema::EventColumn column) const;
     Value end(schema::EventColumn column) const;
     Value socket_address(schema::EventColumn column, const schema::SocketEnds& ends) const;
     Value path(schema::EventColumn column,
@@ -77,7 +78,7 @@ class EventValues {
     Value joined(schema::EventColumn column, std::string_view base, std::string_view name) const;
     Value error(bool has_result, std::int64_t result) const;
     Value open_flags(bool present, std::uint32_t flags) const;
-    Value arguments() const;
+    Value call_arguments() const;
 
     TextBuffers& buffers_;
     std::string_view host_;
@@ -87,6 +88,7 @@ class EventValues {
     const schema::SyscallEvent* syscall_ = nullptr;
     const schema::PartEvent* part_ = nullptr;
     const schema::LogEvent* log_ = nullptr;
+    const schema::SignalEvent* signal_ = nullptr;
     const schema::Task* task_ = nullptr;
     const schema::Object* object_ = nullptr;
     const schema::Object* object2_ = nullptr;

@@ -17,7 +17,6 @@ using namespace std::string_view_literals;
 using schema::Attachment;
 using schema::SyscallEvent;
 
-constexpr std::uint32_t kTasks = 8;
 constexpr std::uint32_t kHandles = 24;
 
 constexpr std::array kPaths{"/"sv,
@@ -226,9 +225,10 @@ std::int64_t RandomCases::result() {
 
 schema::OwnedRecord RandomCases::event(std::uint64_t sequence) {
     const std::uint64_t kind = below(20);
-    return kind == 0  ? log_event(sequence)
-           : kind < 4 ? part_event(sequence)
-                      : syscall_event(sequence);
+    return kind == 0   ? log_event(sequence)
+           : kind == 1 ? signal_event(sequence)
+           : kind < 5  ? part_event(sequence)
+                       : syscall_event(sequence);
 }
 
 schema::OwnedRecord RandomCases::syscall_event(std::uint64_t sequence) {
@@ -295,15 +295,6 @@ schema::OwnedRecord RandomCases::part_event(std::uint64_t sequence) {
     e.stream_offset = number();
     const std::string address = sockaddr_bytes();
     return chance(50) ? schema::build(e) : schema::build(e, {{Attachment::kAddress, address}});
-}
-
-schema::OwnedRecord RandomCases::log_event(std::uint64_t sequence) {
-    schema::LogEvent e{};
-    e.header.sequence = sequence;
-    e.start_ns = number() / 2;  // make_timestamp_ns takes a BIGINT
-    e.context_id = static_cast<std::uint32_t>(below(kTasks + 2));
-    e.kind = static_cast<std::uint8_t>(6 + below(4));
-    return schema::build(e, {{Attachment::kText, "hello"}});
 }
 
 std::string RandomCases::condition(int depth) {

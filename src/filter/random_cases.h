@@ -31,6 +31,8 @@ class RandomCases {
     bool chance(unsigned percent) { return below(100) < percent; }
 
   private:
+    static constexpr std::uint32_t kTasks = 8;
+
     template <typename List>
     auto pick(const List& list) {
         return list[below(list.size())];
@@ -41,6 +43,7 @@ class RandomCases {
     schema::OwnedRecord socket(std::uint32_t id);
     schema::OwnedRecord part_event(std::uint64_t sequence);
     schema::OwnedRecord log_event(std::uint64_t sequence);
+    schema::OwnedRecord signal_event(std::uint64_t sequence);
     std::string path_bytes();
     std::string sockaddr_bytes();
     std::uint64_t number();

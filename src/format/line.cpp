@@ -8,6 +8,7 @@
 
 #include "format/colour.h"
 #include "format/quote.h"
+#include "format/signal.h"
 #include "schema/flags.h"
 
 namespace dyetrace::format {
@@ -106,6 +107,11 @@ bool LineWriter::append(std::string& out, schema::RecordBytes record) {
     if (const auto* event = schema::as<schema::LogEvent>(record)) {
         append_prefix(out, tid_of(event->context_id), event->start_ns);
         append_log(out, *event);
+        return true;
+    }
+    if (const auto* event = schema::as<schema::SignalEvent>(record)) {
+        append_prefix(out, tid_of(event->context_id), event->start_ns);
+        append_signal(out, *event);
         return true;
     }
     return false;

@@ -10,6 +10,7 @@
 #include "kernel/object.bpf.c"
 #include "kernel/process.bpf.c"
 #include "kernel/sets.bpf.c"
+#include "kernel/signal.bpf.c"
 #include "kernel/stream.bpf.c"
 #include "kernel/syscall.bpf.c"
 #include "kernel/task.bpf.c"

@@ -15,6 +15,8 @@
 
 enum stream { STREAM_EVENTS, STREAM_FACTS };
 
+#define RECORD_MAY_BE_SKIPPED 1 /* header.flags: by a reader that does not know the type */
+
 /* A ring's ends and a CPU's books; mapped into src/capture, which writes tail only. */
 struct ring_control {
 	__u64 head; /* bytes ever written */

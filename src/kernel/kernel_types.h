@@ -232,6 +232,65 @@ struct thread_info {
 	__u32 status;
 };
 
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+union kernel_sigval {
+	void *sival_ptr;
+};
+
+union __sifields {
+	struct {
+		int _pid;
+		unsigned int _uid;
+	} _kill;
+	struct {
+		int _tid, _overrun;
+		union kernel_sigval _sigval;
+	} _timer;
+	struct {
+		int _pid;
+		unsigned int _uid;
+		union kernel_sigval _sigval;
+	} _rt;
+	struct {
+		int _pid;
+		unsigned int _uid;
+		int _status;
+		long _utime, _stime;
+	} _sigchld;
+	struct {
+		void *_addr;
+	} _sigfault;
+};
+
+struct kernel_siginfo {
+	int si_signo, si_errno, si_code;
+	union __sifields _sifields;
+};
+
+struct k_sigaction {
+	struct {
+		void *sa_handler;
+	} sa;
+};
+
+struct sigqueue {
+	struct list_head list;
+	struct kernel_siginfo info;
+};
+
+struct sigpending {
+	struct list_head list;
+};
+
+struct signal_struct {
+	struct sigpending shared_pending;
+	int group_exit_code;
+	unsigned int flags;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -250,6 +309,8 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct hlist_node pid_links[4];
 	const struct cred *cred;
+	struct signal_struct *signal;
+	struct sigpending pending;
 };
 
 struct task_struct___before_5_14 {

@@ -27,15 +27,6 @@ struct {
 	__type(value, __u32);
 } preparers SEC(".maps"), followers SEC(".maps");
 
-static __always_inline struct task_state *watched_state(struct task_struct *current)
-{
-	struct task_state *state = bpf_task_storage_get(&tasks, current, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
-
-	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
-		return NULL;
-	return state;
-}
-
 /* close: the file is gone at exit. */
 static __always_inline void remember_closed(struct task_state *state)
 {

@@ -45,6 +45,8 @@ struct task_state {
 	__u64 arguments[6]; /* of execve and of i386, where exit may no longer find them */
 	__u32 context_announced;
 	__u32 entry_type; /* close: enum object_type */
+	__u32 killed; /* of a process's first thread: that a signal ends it was written; any CPU may */
+	__u32 reserved;
 	struct filter_object closed; /* close: what the filter is told */
 	struct filter_task filter;
 };

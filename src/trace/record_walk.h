@@ -59,6 +59,9 @@ struct RecordSummary {
             case RecordId::kLogEvent:
                 return add_moment(schema::as<schema::LogEvent>(record),
                                   &schema::LogEvent::start_ns);
+            case RecordId::kSignalEvent:
+                return add_moment(schema::as<schema::SignalEvent>(record),
+                                  &schema::SignalEvent::start_ns);
             case RecordId::kAccounting:
                 return add_moment(schema::as<schema::Accounting>(record),
                                   &schema::Accounting::time_ns);

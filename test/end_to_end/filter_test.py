@@ -15,7 +15,7 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "
 ROUNDS = 2
 CONDITIONS = 8
 # what tells one call from another and is the same for all who watch
-COLUMNS = ("tid, comm, name, state, result, error, fd, object_type, path, argument_path, path2, bytes, requested, file_offset, "
+COLUMNS = ("tid, comm, kind, name, state, result, error, fd, object_type, path, argument_path, path2, bytes, requested, file_offset, "
            "local_port, remote_port, class")
 # pieces that random conditions are made of
 PIECES = (
@@ -24,6 +24,7 @@ PIECES = (
     "path GLOB '*/new/*'", "path GLOB '*/old*'", "argument_path LIKE '%c\u00e4%'", "path IS NULL", "comm = 'other name'", "comm LIKE 'var%'",
     "object_type = 'socket'", "remote_port = {port}", "local_port = {port}", "file_offset >= 1000", "duration_ns > 15000000",
     "file_offset IS NULL", "path2 IS NOT NULL", "pid <> {pid}", "tid = {pid}",
+    "kind = 'tracepoint'", "arguments LIKE '%SIGUSR1%'", "name <> 'signal_deliver'", "class = 'process'", "abi IS NULL",
 )
 
 
@@ -77,6 +78,15 @@ class FilterTest(support.EndToEndTest):
             (["--longer", "15ms"], "duration_ns > 15000000"),
             (["--where", "path LIKE '%/a.txt'"], "path LIKE '%/a.txt'"),
         ])
+
+    def test_signals(self):
+        """The kernel's part of a condition sees system calls only and lets every signal through."""
+        running = self.start_program()
+        self.compare(running, [(["--where", text], text) for text in (
+            "name = 'signal_deliver'", "comm = 'other name' AND kind = 'tracepoint'", f"arguments LIKE '%SIGUSR2%\"pid\":{running.pid},%'",
+            "result = 10 AND abi IS NULL", "name = 'write'")])
+        full = support.Trace(self.path("full"))
+        self.assertEqual(full.number("SELECT count(*) FROM events WHERE name = 'signal_deliver'"), 2 * ROUNDS)
 
     def test_a_port(self):
         running = self.start_program()

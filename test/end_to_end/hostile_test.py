@@ -263,7 +263,7 @@ class DamageTest(support.EndToEndTest):
         trace = self.record("--", "sh", "-c", "cat /etc/passwd /etc/hostname; ls -l /etc")
         events = trace.number("SELECT count(*) FROM internal.raw_syscall_event")
         path = os.path.join(trace.path, "sealed-000001", "syscall_event.parquet")
-        ask = ("SELECT (SELECT count(*) FROM events) AS events, (SELECT count(*) > 0 FROM processes) AS others, "
+        ask = ("SELECT (SELECT count(*) FROM events WHERE kind = 'syscall') AS events, (SELECT count(*) > 0 FROM processes) AS others, "
                "(SELECT lost FROM gaps) AS lost, (SELECT reason FROM gaps) AS reason")
         for damage in (lambda: os.truncate(path, os.path.getsize(path) // 2), lambda: os.truncate(path, 0), lambda: os.remove(path)):
             damage()

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <map>
 
 #include "filter/event_values.h"
@@ -161,6 +162,25 @@ class Sql : public RowsTest {
         REQUIRE(syscall(SYS_kill, -1, 99) < 0);
         REQUIRE(syscall(511, 1, 2, 3) < 0);
     }
+
+    static void use_signals() {
+        for (const int number : {SIGUSR1, SIGALRM, SIGCHLD, SIGRTMAX}) {
+            struct sigaction action {};
+            action.sa_handler = [](int) {};
+            REQUIRE(sigaction(number, &action, nullptr) == 0);
+        }
+        sigval value{};
+        value.sival_ptr = reinterpret_cast<void*>(-5);
+        REQUIRE(sigqueue(getpid(), SIGRTMAX, value) == 0);
+        REQUIRE(kill(getpid(), SIGUSR1) == 0);
+        REQUIRE(raise(SIGALRM) == 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            *reinterpret_cast<volatile int*>(getpid() & 8) = 1;  // an address that nothing has
+        }
+        while (waitpid(child, nullptr, 0) < 0) {
+        }
+    }
 };
 
 TEST_F(Sql, shows_every_column_of_every_event_as_these_tests_do) {
@@ -169,6 +189,7 @@ TEST_F(Sql, shows_every_column_of_every_event_as_these_tests_do) {
         use_files();
         use_sockets();
         use_processes();
+        use_signals();
         REQUIRE(call32(20) == getpid());
         REQUIRE(call32(5, memory.put_text("none"), O_RDONLY) < 0);
         REQUIRE(call32(19, 99, 0xffffffff, SEEK_SET) < 0);

@@ -70,7 +70,7 @@ export interface Event {
   network_namespace: number | null;
   /** syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import */
   kind: string | null;
-  /** what was called; what socketcall of a 32-bit program carries has the name of that call */
+  /** what was called, or signal_deliver; what socketcall of a 32-bit program carries has the name of that call */
   name: string | null;
   /** file, metadata, network, pipe, process, memory, wait, block, other */
   class: string | null;
@@ -78,7 +78,7 @@ export interface Event {
   abi: string | null;
   /** finished, or unfinished (its thread died or the recording stopped) */
   state: string | null;
-  /** raw return value; NULL if unfinished */
+  /** raw return value; NULL if unfinished; of a signal its number */
   result: string | null;
   /** ENOENT, …; NULL if it succeeded */
   error: string | null;

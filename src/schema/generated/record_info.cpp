@@ -85,6 +85,25 @@ constexpr ColumnInfo kLogEventColumns[] = {
     {"text", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 7},
 };
 
+constexpr ColumnInfo kSignalEventColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU16, ColumnSource::kCpu, 0, 2, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"start_ns", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"address", ColumnType::kU64, ColumnSource::kField, 24, 8, 0, 0},
+    {"value", ColumnType::kU64, ColumnSource::kField, 32, 8, 1, 0},
+    {"user_ticks", ColumnType::kU64, ColumnSource::kField, 40, 8, 2, 0},
+    {"system_ticks", ColumnType::kU64, ColumnSource::kField, 48, 8, 2, 0},
+    {"context_id", ColumnType::kU32, ColumnSource::kField, 56, 4, -1, 0},
+    {"signal", ColumnType::kU32, ColumnSource::kField, 60, 4, -1, 0},
+    {"code", ColumnType::kS32, ColumnSource::kField, 64, 4, 3, 0},
+    {"sender_pid", ColumnType::kU32, ColumnSource::kField, 68, 4, 4, 0},
+    {"sender_uid", ColumnType::kU32, ColumnSource::kField, 72, 4, 4, 0},
+    {"status", ColumnType::kS32, ColumnSource::kField, 76, 4, 2, 0},
+    {"timer", ColumnType::kS32, ColumnSource::kField, 80, 4, 5, 0},
+    {"overrun", ColumnType::kS32, ColumnSource::kField, 84, 4, 5, 0},
+};
+
 constexpr ColumnInfo kTaskContextColumns[] = {
     {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
     {"cpu", ColumnType::kU16, ColumnSource::kCpu, 0, 2, -1, 0},
@@ -234,6 +253,7 @@ constexpr RecordInfo kRecords[] = {
     {RecordId::kSyscallEvent, "syscall_event", 192, 104, 126, true, Stream::kEvents, kSyscallEventColumns},
     {RecordId::kPartEvent, "part_event", 120, 60, 76, true, Stream::kEvents, kPartEventColumns},
     {RecordId::kLogEvent, "log_event", 32, 0, 30, false, Stream::kEvents, kLogEventColumns},
+    {RecordId::kSignalEvent, "signal_event", 96, 88, 0, false, Stream::kEvents, kSignalEventColumns},
     {RecordId::kTaskContext, "task_context", 120, 0, 112, true, Stream::kFacts, kTaskContextColumns},
     {RecordId::kHandle, "handle", 88, 0, 66, true, Stream::kFacts, kHandleColumns},
     {RecordId::kSocket, "socket", 104, 0, 64, true, Stream::kFacts, kSocketColumns},

@@ -103,6 +103,7 @@ enum record_id {
     RECORD_SYSCALL_EVENT = 1,
     RECORD_PART_EVENT = 2,
     RECORD_LOG_EVENT = 3,
+    RECORD_SIGNAL_EVENT = 4,
     RECORD_TASK_CONTEXT = 16,
     RECORD_HANDLE = 17,
     RECORD_SOCKET = 18,
@@ -228,6 +229,35 @@ struct log_event {
     __u8 kind; /* log or annotation */
     __u8 severity; /* syslog severity, 0 emergency to 7 debug */
     __u16 attachments; /* bytes of attachments behind the record: text */
+};
+
+/* a thread was given a signal that it does not ignore, or its process was ended by one */
+struct signal_event {
+    struct record_header header;
+    __u64 start_ns; /* CLOCK_BOOTTIME */
+    __u64 address; /* that the program faulted at; of SIGSYS, the instruction */
+    __u64 value; /* that it was queued with: sigqueue, timers, message queues */
+    __u64 user_ticks; /* CPU time of the child in user mode, in 1/100 s */
+    __u64 system_ticks; /* in the kernel */
+    __u32 context_id; /* task_context: who got it */
+    __u32 signal; /* its number */
+    __s32 code; /* why it was sent: si_code */
+    __u32 sender_pid; /* process that sent it, or the child; in the receiver's pid namespace */
+    __u32 sender_uid; /* its real user, in the receiver's user namespace */
+    __s32 status; /* exit status of the child, or the signal that ended or stopped it */
+    __s32 timer; /* number of the timer */
+    __s32 overrun; /* how often it had expired again by then */
+    __u32 present; /* which nullable fields hold a value, see signal_present */
+    __u32 reserved; /* 0 */
+};
+
+enum signal_event_present {
+    SIGNAL_HAS_ADDRESS = 1u << 0, /* address holds a value */
+    SIGNAL_HAS_VALUE = 1u << 1, /* value holds a value */
+    SIGNAL_HAS_CHILD = 1u << 2, /* user_ticks holds a value */
+    SIGNAL_HAS_CODE = 1u << 3, /* code holds a value */
+    SIGNAL_HAS_SENDER = 1u << 4, /* sender_pid holds a value */
+    SIGNAL_HAS_TIMER = 1u << 5, /* timer holds a value */
 };
 
 /* what a thread was from some moment on; a change (name, user, program, namespace) makes a new one */

@@ -105,6 +105,7 @@ enum class RecordId : std::uint16_t {
     kSyscallEvent = 1,
     kPartEvent = 2,
     kLogEvent = 3,
+    kSignalEvent = 4,
     kTaskContext = 16,
     kHandle = 17,
     kSocket = 18,
@@ -283,6 +284,49 @@ static_assert(offsetof(LogEvent, context_id) == 24);
 static_assert(offsetof(LogEvent, kind) == 28);
 static_assert(offsetof(LogEvent, severity) == 29);
 static_assert(offsetof(LogEvent, attachments) == 30);
+
+// a thread was given a signal that it does not ignore, or its process was ended by one
+struct SignalEvent {
+    static constexpr RecordId kId = RecordId::kSignalEvent;
+    static constexpr std::uint32_t kHasAddress = 1u << 0;  // address holds a value
+    static constexpr std::uint32_t kHasValue = 1u << 1;  // value holds a value
+    static constexpr std::uint32_t kHasChild = 1u << 2;  // user_ticks holds a value
+    static constexpr std::uint32_t kHasCode = 1u << 3;  // code holds a value
+    static constexpr std::uint32_t kHasSender = 1u << 4;  // sender_pid holds a value
+    static constexpr std::uint32_t kHasTimer = 1u << 5;  // timer holds a value
+    RecordHeader header;
+    std::uint64_t start_ns;  // CLOCK_BOOTTIME
+    std::uint64_t address;  // that the program faulted at; of SIGSYS, the instruction
+    std::uint64_t value;  // that it was queued with: sigqueue, timers, message queues
+    std::uint64_t user_ticks;  // CPU time of the child in user mode, in 1/100 s
+    std::uint64_t system_ticks;  // in the kernel
+    std::uint32_t context_id;  // task_context: who got it
+    std::uint32_t signal;  // its number
+    std::int32_t code;  // why it was sent: si_code
+    std::uint32_t sender_pid;  // process that sent it, or the child; in the receiver's pid namespace
+    std::uint32_t sender_uid;  // its real user, in the receiver's user namespace
+    std::int32_t status;  // exit status of the child, or the signal that ended or stopped it
+    std::int32_t timer;  // number of the timer
+    std::int32_t overrun;  // how often it had expired again by then
+    std::uint32_t present;  // which nullable fields hold a value, see signal_present
+    std::uint32_t reserved;  // 0
+};
+static_assert(sizeof(SignalEvent) == 96);
+static_assert(offsetof(SignalEvent, start_ns) == 16);
+static_assert(offsetof(SignalEvent, address) == 24);
+static_assert(offsetof(SignalEvent, value) == 32);
+static_assert(offsetof(SignalEvent, user_ticks) == 40);
+static_assert(offsetof(SignalEvent, system_ticks) == 48);
+static_assert(offsetof(SignalEvent, context_id) == 56);
+static_assert(offsetof(SignalEvent, signal) == 60);
+static_assert(offsetof(SignalEvent, code) == 64);
+static_assert(offsetof(SignalEvent, sender_pid) == 68);
+static_assert(offsetof(SignalEvent, sender_uid) == 72);
+static_assert(offsetof(SignalEvent, status) == 76);
+static_assert(offsetof(SignalEvent, timer) == 80);
+static_assert(offsetof(SignalEvent, overrun) == 84);
+static_assert(offsetof(SignalEvent, present) == 88);
+static_assert(offsetof(SignalEvent, reserved) == 92);
 
 // what a thread was from some moment on; a change (name, user, program, namespace) makes a new one
 struct TaskContext {

@@ -9,6 +9,7 @@ const char* views_sql() {
 CREATE OR REPLACE VIEW internal.raw_syscall_event AS FROM read_parquet('sealed-*/syscall_event.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_part_event AS FROM read_parquet('sealed-*/part_event.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_log_event AS FROM read_parquet('sealed-*/log_event.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.raw_signal_event AS FROM read_parquet('sealed-*/signal_event.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_task_context AS FROM read_parquet('sealed-*/task_context.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_handle AS FROM read_parquet('sealed-*/handle.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_socket AS FROM read_parquet('sealed-*/socket.parquet', union_by_name = true);
@@ -99,7 +100,17 @@ CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, a0, a1, a2, a
     CASE WHEN labels IS NOT NULL THEN '{' || coalesce(array_to_string(list_transform(
         [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5],
         lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}' END;
--- A relative name behind the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
+-- A signal: signals.cpp does the same in C++. Codes that any signal may have are not above 0, but for SI_KERNEL (128).
+CREATE OR REPLACE TABLE internal.signal_sets AS SELECT any_value(words) FILTER (type = 'signal') AS signals,
+    any_value(words) FILTER (type = 'signal_code') AS codes FROM internal.flag_sets;
+CREATE OR REPLACE MACRO _signal_code_text(codes, signal, code) AS _argument_text('signal_code', codes,
+    (CASE WHEN code > 0 AND code <> 128 THEN signal::UBIGINT << 32 ELSE 0::UBIGINT END) | (code::BIGINT & 4294967295)::UBIGINT);
+CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
+    '{' || concat_ws(',', '"signal":' || _argument_text('signal', signals, signal::UBIGINT), '"code":' || _signal_code_text(codes, signal, code),
+    '"pid":' || pid, '"uid":' || uid, '"status":' || status, '"utime":' || utime, '"stime":' || stime, '"timer":' || timer,
+    '"overrun":' || overrun, '"value":' || v, '"address":"' || format('{:#x}', address) || '"') || '}';
+)dyetrace"
+    R"dyetrace(-- A relative name behind the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
     '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),
         lambda done, part: CASE WHEN part[1] IN ('', '.') THEN done WHEN part[1] = '..' THEN done[:-2] ELSE done || part END), '/'), '') END;
@@ -109,8 +120,7 @@ CREATE OR REPLACE MACRO _family_name(v) AS CASE v WHEN 1 THEN 'unix' WHEN 2 THEN
 CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN 2 THEN 'datagram' WHEN 3 THEN 'raw'
     WHEN 5 THEN 'seqpacket' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1 THEN 'icmp' WHEN 6 THEN 'tcp' WHEN 17 THEN 'udp'
-)dyetrace"
-    R"dyetrace(    WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
+    WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
 -- What people call a container: docker's short form of an id, else the last word.
 CREATE OR REPLACE MACRO _short_container(container) AS
@@ -186,10 +196,17 @@ LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = 
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL BY NAME
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, _kind_name(e.kind) AS kind, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
+)dyetrace"
+    R"dyetrace(SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, _kind_name(e.kind) AS kind, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_log_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+UNION ALL BY NAME
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'tracepoint' AS kind, 'signal_deliver' AS name, 'process' AS class, 'finished' AS state, e.signal AS result, _signal_text(s.signals, s.codes, e.signal, e.code, e.sender_pid, e.sender_uid, e.status, e.user_ticks, e.system_ticks, e.timer, e.overrun, e.value, e.address) AS arguments, 1::DOUBLE AS weight
+FROM internal.raw_signal_event e
+JOIN internal.hosts o ON o.host_index = e.host_index
+LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+CROSS JOIN internal.signal_sets s
 ;
 
 CREATE OR REPLACE VIEW hosts AS
@@ -201,8 +218,7 @@ SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max
        arg_max(c.cgroup_id, c.valid_from_ns) AS cgroup_id, arg_max(c.container, c.valid_from_ns) AS container,
        arg_max(c.network_namespace, c.valid_from_ns) AS network_namespace,
        arg_max(c.mount_namespace, c.valid_from_ns) AS mount_namespace, any_value(c.process_start_ns) AS start_ns,
-)dyetrace"
-    R"dyetrace(       any_value(t.end_ns) AS end_ns, any_value(t.exit_code) AS exit_code
+       any_value(t.end_ns) AS end_ns, any_value(t.exit_code) AS exit_code
 FROM internal.contexts c JOIN internal.hosts o USING (host_index)
 LEFT JOIN (SELECT _task_id(host_index, process_start_ns, pid) AS process_id, max(end_ns) AS end_ns,
                   arg_max(exit_code, end_ns) AS exit_code FROM internal.raw_thread_end WHERE tid = pid GROUP BY 1) t
@@ -281,11 +297,11 @@ COMMENT ON COLUMN events.cgroup_id IS 'kernfs id of the cgroup';
 COMMENT ON COLUMN events.container IS 'container, from the cgroup''s path';
 COMMENT ON COLUMN events.network_namespace IS 'inode of the network namespace';
 COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
-COMMENT ON COLUMN events.name IS 'what was called; what socketcall of a 32-bit program carries has the name of that call';
+COMMENT ON COLUMN events.name IS 'what was called, or signal_deliver; what socketcall of a 32-bit program carries has the name of that call';
 COMMENT ON COLUMN events.class IS 'file, metadata, network, pipe, process, memory, wait, block, other';
 COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32';
 COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or the recording stopped)';
-COMMENT ON COLUMN events.result IS 'raw return value; NULL if unfinished';
+COMMENT ON COLUMN events.result IS 'raw return value; NULL if unfinished; of a signal its number';
 COMMENT ON COLUMN events.error IS 'ENOENT, …; NULL if it succeeded';
 COMMENT ON COLUMN events.arguments IS 'other scalars by name, decoded, as JSON text';
 COMMENT ON COLUMN events.parent_event_id IS 'event that this is a part of; counts leave parts out';
@@ -313,7 +329,8 @@ COMMENT ON COLUMN events.remote_port IS 'its port';
 COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
 COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
 COMMENT ON COLUMN events.target_process_id IS 'process acted on: clone, wait, kill';
-COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved; with --content';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved; with --content';
 COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content';
 COMMENT ON COLUMN events.stack_id IS 'stack at the call';
 COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';

@@ -65,6 +65,8 @@ def event_joins(record):
     for field in ("syscall", "operation"):
         if field in fields:
             joins.append(f"LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.{field}")
+    if "signal" in fields:
+        joins.append("CROSS JOIN internal.signal_sets s")
     return "\n".join(joins)
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import socket
 import sys
 import threading
@@ -66,8 +67,10 @@ def round_of_calls(folder, port):
     errors(folder)
     talk(port)
     rename_thread("other name")
+    signal.raise_signal(signal.SIGUSR1)
     files(folder)
     rename_thread("varied")
+    os.kill(os.getpid(), signal.SIGUSR2)
     time.sleep(0.06)
     if (child := os.fork()) == 0:
         files(folder)
@@ -78,6 +81,8 @@ def round_of_calls(folder, port):
 def main():
     folder = sys.argv[1]
     rename_thread("varied")
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, lambda *_: None)
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     threading.Thread(target=answer, args=(listener,), daemon=True).start()

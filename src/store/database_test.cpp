@@ -67,6 +67,28 @@ TEST(Database, sees_a_segment_once_wherever_its_sealer_was_killed) {
     EXPECT_TRUE(trace.folder().list().value().recorded.empty());
 }
 
+TEST(Database, is_sealed_when_the_sealer_may_and_whole_when_the_recording_has_ended) {
+    StoreFixture trace;
+    trace.record(4, 1000, false);
+    std::vector<std::size_t> asked;
+    const auto may_while_three_wait = [&](std::size_t waiting) {
+        asked.push_back(waiting);
+        return waiting >= 3;
+    };
+    const auto unsealed = [&] {
+        return trace::TraceFolder::open(trace.path()).value().list().value().recorded.size();
+    };
+    Sealer sealer = Sealer::start(trace::TraceFolder::open(trace.path()).value()).value();
+    EXPECT_EQ(sealer.seal_what_is_there(may_while_three_wait).value(),
+              trace::TraceState::kRecording);
+    EXPECT_EQ(asked, (std::vector<std::size_t>{4, 3, 2}));
+    EXPECT_EQ(unsealed(), 3u);  // and one of them is just begun
+    trace.kill_recorder();
+    EXPECT_EQ(sealer.seal_what_is_there(may_while_three_wait).value(), trace::TraceState::kDied);
+    EXPECT_EQ(asked.size(), 3u);
+    EXPECT_EQ(unsealed(), 0u);
+}
+
 TEST(Database, keeps_what_it_saw_while_segments_are_sealed_under_it) {
     StoreFixture trace;
     trace.record(3, 1000);

@@ -141,7 +141,7 @@ void append_arguments_json(std::string& out,
     out.push_back('{');
     bool first = true;
     for (std::size_t i = 0; i < std::min<std::size_t>(call.argument_count, arguments.size()); ++i) {
-        const ArgumentInfo& argument = call.arguments[i];
+        const ArgumentInfo argument = argument_of(call, i, arguments);
         if (!argument.is_scalar) {
             continue;
         }

@@ -78,6 +78,18 @@ TEST(Arguments, are_json_by_name_without_pointers_and_descriptors) {
     EXPECT_EQ(arguments_json("getpid", {}), "{}");
 }
 
+TEST(Arguments, behind_a_command_are_what_the_command_says) {
+    EXPECT_EQ(arguments_json("fcntl", {3, 4, 0x800}),
+              R"({"fd":3,"cmd":"F_SETFL","arg":"O_RDONLY|O_NONBLOCK"})");
+    EXPECT_EQ(arguments_json("fcntl", {3, 1030, 10}),
+              R"({"fd":3,"cmd":"F_DUPFD_CLOEXEC","arg":10})");
+    EXPECT_EQ(arguments_json("fcntl", {3, 3, 77}), R"({"fd":3,"cmd":"F_GETFL"})");
+    EXPECT_EQ(arguments_json("fcntl", {3, 6, 0x7000}), R"({"fd":3,"cmd":"F_SETLK"})");
+    EXPECT_EQ(arguments_json("fcntl", {3, 9999, 77}), R"({"fd":3,"cmd":"0x270f","arg":77})");
+    EXPECT_EQ(arguments_json("prctl", {1, 9}),
+              R"({"option":"PR_SET_PDEATHSIG","arg2":"SIGKILL","arg3":0,"arg4":0,"arg5":0})");
+}
+
 TEST(Flags, have_a_set_for_every_word_that_a_call_uses_or_a_plain_number) {
     for (const FlagSet& set : flag_sets()) {
         EXPECT_EQ(find_flag_set(set.type), &set);

@@ -6,6 +6,8 @@ CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
 CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns(boot_ns::BIGINT + wall_offset_ns);
 -- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;
+CREATE OR REPLACE MACRO _command_of(choice) AS split_part(choice, '=', 1)::UBIGINT;
+CREATE OR REPLACE MACRO _type_behind(choice) AS split_part(choice, '=', 2);
 CREATE OR REPLACE TABLE _flag_sets AS SELECT unnest(string_split(types, ',')) AS type, pair, {'width': width, 'field': field,
     'rest_mask': rest_mask, 'nameless': nameless, 'numbers': [_number_in(w) FOR w IN string_split("values", ',')],
     'names': [split_part(w, '=', 1) FOR w IN string_split("values", ',')],
@@ -13,11 +15,12 @@ CREATE OR REPLACE TABLE _flag_sets AS SELECT unnest(string_split(types, ',')) AS
              FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM _flag_words;
 CREATE OR REPLACE TABLE _syscalls AS
 WITH calls AS (SELECT name, unnest([0, 1, 2]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64)]) AS number,
-                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words FROM _call_words),
+                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices FROM _call_words),
 typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
 sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM _flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
-       types, list_transform(types, lambda word: by_type[word]) AS sets FROM typed, sets;
+       types, list_transform(types, lambda word: by_type[word]) AS sets,
+       map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_behind(w), 'words': by_type[_type_behind(w)]}} FOR w IN choices]) AS choices FROM typed, sets;
 -- The words of a number. `s` is a set of flags (_flag_sets.words), `v` the raw register; flags.cpp does the same in C++.
 -- All arguments go through one lambda, so that a query that never shows them is not planned for six copies of it.
 CREATE OR REPLACE MACRO _signed(v) AS CASE WHEN (v & 4294967295::UBIGINT) >= 2147483648
@@ -38,10 +41,14 @@ CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
         CASE WHEN v >= 9223372036854775808 THEN (v::HUGEINT - 18446744073709551616)::VARCHAR ELSE v::VARCHAR END
     WHEN kind = 'address' THEN '"' || format('{:#x}', v) || '"'
     ELSE v::VARCHAR END;
-CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, a0, a1, a2, a3, a4, a5) AS
+-- `c` is what a command says of the argument behind it.
+CREATE OR REPLACE MACRO _chosen_text(c, v) AS CASE WHEN c IS NULL THEN v::VARCHAR WHEN c.kind <> '' THEN _argument_text(c.kind, c.words, v) END;
+CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5) AS
     CASE WHEN labels IS NOT NULL THEN '{' || coalesce(array_to_string(list_transform(
         [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5],
-        lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}' END;
+        lambda v, i: labels[i] || CASE WHEN types[i] = 'by_command'
+            THEN _chosen_text(choices[(CASE i WHEN 2 THEN a0 ELSE a1 END) & 4294967295::UBIGINT], v)
+            ELSE _argument_text(types[i], sets[i], v) END), ','), '') || '}' END;
 -- A relative name behind the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
     '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),

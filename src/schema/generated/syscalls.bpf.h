@@ -68,10 +68,11 @@ enum syscall_capture {
     CAPTURE_OPTION_IN = 9,
     CAPTURE_OPTION_OUT = 10,
     CAPTURE_FD_SET = 11,
-    CAPTURE_LOCK = 12,
+    CAPTURE_BY_COMMAND = 12,
     CAPTURE_TEXT_LIST = 13,
     CAPTURE_ENVIRONMENT = 14,
-    CAPTURE_FIXED = 15,
+    CAPTURE_CPU_SET_IN = 15,
+    CAPTURE_FIXED = 16,
 };
 
 enum syscall_flag {
@@ -140,26 +141,26 @@ enum syscall_number {
     [1] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
     [2] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* open */ \
     [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
-    [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 51, .flags = CALL_DECODED}, /* stat */ \
-    [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 51, .flags = CALL_DECODED}, /* fstat */ \
-    [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 51, .flags = CALL_DECODED}, /* lstat */ \
+    [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .flags = CALL_DECODED}, /* stat */ \
+    [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .flags = CALL_DECODED}, /* fstat */ \
+    [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .flags = CALL_DECODED}, /* lstat */ \
     [7] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
     [8] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
     [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [10] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [11] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
     [12] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
-    [13] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
-    [14] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
+    [13] = {.event_class = 5, .returns = 1, .capture[1] = 24, .capture[2] = 24, .flags = CALL_DECODED}, /* rt_sigaction */ \
+    [14] = {.event_class = 5, .returns = 1, .capture[1] = 18, .capture[2] = 18, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [15] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [16] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
+    [16] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
     [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
     [18] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* pwrite64 */ \
     [19] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
     [20] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
     [21] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* access */ \
-    [22] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 17, .flags = CALL_DECODED}, /* pipe */ \
-    [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 23, .before = 0x1e, .flags = CALL_DECODED}, /* select */ \
+    [22] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 18, .flags = CALL_DECODED}, /* pipe */ \
+    [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 24, .before = 0x1e, .flags = CALL_DECODED}, /* select */ \
     [24] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
     [25] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
     [26] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* msync */ \
@@ -171,35 +172,35 @@ enum syscall_number {
     [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup */ \
     [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
     [34] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
-    [35] = {.event_class = 7, .returns = 1, .capture[0] = 19, .flags = CALL_DECODED}, /* nanosleep */ \
-    [36] = {.event_class = 0, .returns = 0}, /* getitimer */ \
+    [35] = {.event_class = 7, .returns = 1, .capture[0] = 20, .flags = CALL_DECODED}, /* nanosleep */ \
+    [36] = {.event_class = 0, .returns = 0, .capture[1] = 24}, /* getitimer */ \
     [37] = {.event_class = 0, .returns = 0}, /* alarm */ \
-    [38] = {.event_class = 0, .returns = 0}, /* setitimer */ \
+    [38] = {.event_class = 0, .returns = 0, .capture[1] = 24, .capture[2] = 24}, /* setitimer */ \
     [39] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
-    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
+    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .capture[2] = 18, .before = 0x4, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
     [41] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
     [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
-    [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 16, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept */ \
+    [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept */ \
     [44] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
-    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 16, .before = 0x20, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
+    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 17, .before = 0x20, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
     [46] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
     [47] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
     [48] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
     [49] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED}, /* bind */ \
     [50] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
-    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 16, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
-    [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 16, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
-    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 17, .flags = CALL_DECODED}, /* socketpair */ \
+    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
+    [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
+    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 18, .flags = CALL_DECODED}, /* socketpair */ \
     [54] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 9, .flags = CALL_DECODED}, /* setsockopt */ \
-    [55] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 16, .before = 0x10, .flags = CALL_DECODED}, /* getsockopt */ \
+    [55] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 17, .before = 0x10, .flags = CALL_DECODED}, /* getsockopt */ \
     [56] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
     [57] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
     [58] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
     [59] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[1] = 13, .capture[2] = 14, .flags = CALL_DECODED}, /* execve */ \
     [60] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit */ \
-    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 16, .flags = CALL_DECODED}, /* wait4 */ \
+    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 17, .flags = CALL_DECODED}, /* wait4 */ \
     [62] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* kill */ \
-    [63] = {.event_class = 0, .returns = 0}, /* uname */ \
+    [63] = {.event_class = 0, .returns = 0, .capture[0] = 113}, /* uname */ \
     [64] = {.event_class = 0, .returns = 0}, /* semget */ \
     [65] = {.event_class = 0, .returns = 0}, /* semop */ \
     [66] = {.event_class = 0, .returns = 0}, /* semctl */ \
@@ -232,10 +233,10 @@ enum syscall_number {
     [93] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown */ \
     [94] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lchown */ \
     [95] = {.event_class = 2, .returns = 8, .flags = CALL_DECODED}, /* umask */ \
-    [96] = {.event_class = 0, .returns = 0}, /* gettimeofday */ \
-    [97] = {.event_class = 0, .returns = 0, .capture[1] = 19}, /* getrlimit */ \
-    [98] = {.event_class = 0, .returns = 0}, /* getrusage */ \
-    [99] = {.event_class = 0, .returns = 0}, /* sysinfo */ \
+    [96] = {.event_class = 0, .returns = 0, .capture[0] = 20}, /* gettimeofday */ \
+    [97] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* getrlimit */ \
+    [98] = {.event_class = 0, .returns = 0, .capture[1] = 52}, /* getrusage */ \
+    [99] = {.event_class = 0, .returns = 0, .capture[0] = 44}, /* sysinfo */ \
     [100] = {.event_class = 0, .returns = 0}, /* times */ \
     [101] = {.event_class = 0, .returns = 0}, /* ptrace */ \
     [102] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getuid */ \
@@ -261,20 +262,20 @@ enum syscall_number {
     [122] = {.event_class = 0, .returns = 0}, /* setfsuid */ \
     [123] = {.event_class = 0, .returns = 0}, /* setfsgid */ \
     [124] = {.event_class = 0, .returns = 0}, /* getsid */ \
-    [125] = {.event_class = 0, .returns = 0}, /* capget */ \
-    [126] = {.event_class = 0, .returns = 0}, /* capset */ \
-    [127] = {.event_class = 0, .returns = 0}, /* rt_sigpending */ \
-    [128] = {.event_class = 7, .returns = 0, .capture[2] = 19, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
+    [125] = {.event_class = 0, .returns = 0, .capture[0] = 18, .capture[1] = 22}, /* capget */ \
+    [126] = {.event_class = 0, .returns = 0, .capture[0] = 18, .capture[1] = 22}, /* capset */ \
+    [127] = {.event_class = 0, .returns = 0, .capture[0] = 18}, /* rt_sigpending */ \
+    [128] = {.event_class = 7, .returns = 0, .capture[0] = 18, .capture[2] = 20, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
     [129] = {.event_class = 0, .returns = 0}, /* rt_sigqueueinfo */ \
-    [130] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
-    [131] = {.event_class = 0, .returns = 0}, /* sigaltstack */ \
-    [132] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 23, .flags = CALL_DECODED}, /* utime */ \
+    [130] = {.event_class = 7, .returns = 1, .capture[0] = 18, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
+    [131] = {.event_class = 0, .returns = 0, .capture[0] = 22, .capture[1] = 22}, /* sigaltstack */ \
+    [132] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 24, .flags = CALL_DECODED}, /* utime */ \
     [133] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknod */ \
     [134] = {.event_class = 0, .returns = 0}, /* uselib */ \
     [135] = {.event_class = 0, .returns = 0}, /* personality */ \
     [136] = {.event_class = 0, .returns = 0}, /* ustat */ \
-    [137] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 45, .flags = CALL_DECODED}, /* statfs */ \
-    [138] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 45, .flags = CALL_DECODED}, /* fstatfs */ \
+    [137] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 46, .flags = CALL_DECODED}, /* statfs */ \
+    [138] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 46, .flags = CALL_DECODED}, /* fstatfs */ \
     [139] = {.event_class = 0, .returns = 0}, /* sysfs */ \
     [140] = {.event_class = 0, .returns = 0}, /* getpriority */ \
     [141] = {.event_class = 0, .returns = 0}, /* setpriority */ \
@@ -293,10 +294,10 @@ enum syscall_number {
     [154] = {.event_class = 0, .returns = 0}, /* modify_ldt */ \
     [155] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* pivot_root */ \
     [156] = {.event_class = 0, .returns = 0}, /* _sysctl */ \
-    [157] = {.event_class = 5, .returns = 0, .flags = CALL_DECODED}, /* prctl */ \
+    [157] = {.event_class = 5, .returns = 0, .capture[1] = 12, .flags = CALL_DECODED}, /* prctl */ \
     [158] = {.event_class = 0, .returns = 0}, /* arch_prctl */ \
     [159] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
-    [160] = {.event_class = 0, .returns = 0, .capture[1] = 19}, /* setrlimit */ \
+    [160] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* setrlimit */ \
     [161] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED}, /* chroot */ \
     [162] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
     [163] = {.event_class = 0, .returns = 0}, /* acct */ \
@@ -338,13 +339,13 @@ enum syscall_number {
     [199] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* fremovexattr */ \
     [200] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tkill */ \
     [201] = {.event_class = 0, .returns = 0}, /* time */ \
-    [202] = {.event_class = 7, .returns = 0, .capture[3] = 19, .flags = CALL_DECODED}, /* futex */ \
-    [203] = {.event_class = 0, .returns = 0}, /* sched_setaffinity */ \
-    [204] = {.event_class = 0, .returns = 0}, /* sched_getaffinity */ \
+    [202] = {.event_class = 7, .returns = 0, .capture[3] = 20, .flags = CALL_DECODED}, /* futex */ \
+    [203] = {.event_class = 0, .returns = 0, .capture[2] = 15}, /* sched_setaffinity */ \
+    [204] = {.event_class = 0, .returns = 0, .capture[2] = 3}, /* sched_getaffinity */ \
     [205] = {.event_class = 0, .returns = 0}, /* set_thread_area */ \
     [206] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_setup */ \
     [207] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
-    [208] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 19, .flags = CALL_DECODED}, /* io_getevents */ \
+    [208] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 20, .flags = CALL_DECODED}, /* io_getevents */ \
     [209] = {.several = 3, .event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
     [210] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
     [211] = {.event_class = 0, .returns = 0}, /* get_thread_area */ \
@@ -359,19 +360,19 @@ enum syscall_number {
     [220] = {.event_class = 0, .returns = 0}, /* semtimedop */ \
     [221] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fadvise64 */ \
     [222] = {.event_class = 0, .returns = 0}, /* timer_create */ \
-    [223] = {.event_class = 0, .returns = 0}, /* timer_settime */ \
-    [224] = {.event_class = 0, .returns = 0}, /* timer_gettime */ \
+    [223] = {.event_class = 0, .returns = 0, .capture[2] = 24, .capture[3] = 24}, /* timer_settime */ \
+    [224] = {.event_class = 0, .returns = 0, .capture[1] = 24}, /* timer_gettime */ \
     [225] = {.event_class = 0, .returns = 0}, /* timer_getoverrun */ \
     [226] = {.event_class = 0, .returns = 0}, /* timer_delete */ \
-    [227] = {.event_class = 0, .returns = 0}, /* clock_settime */ \
-    [228] = {.event_class = 0, .returns = 0}, /* clock_gettime */ \
-    [229] = {.event_class = 0, .returns = 0}, /* clock_getres */ \
-    [230] = {.event_class = 7, .returns = 1, .capture[2] = 19, .flags = CALL_DECODED}, /* clock_nanosleep */ \
+    [227] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* clock_settime */ \
+    [228] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* clock_gettime */ \
+    [229] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* clock_getres */ \
+    [230] = {.event_class = 7, .returns = 1, .capture[2] = 20, .flags = CALL_DECODED}, /* clock_nanosleep */ \
     [231] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
     [232] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
-    [233] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 18, .flags = CALL_DECODED}, /* epoll_ctl */ \
+    [233] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 19, .flags = CALL_DECODED}, /* epoll_ctl */ \
     [234] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
-    [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 23, .flags = CALL_DECODED}, /* utimes */ \
+    [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 24, .flags = CALL_DECODED}, /* utimes */ \
     [236] = {.event_class = 0, .returns = 0}, /* vserver */ \
     [237] = {.event_class = 0, .returns = 0}, /* mbind */ \
     [238] = {.event_class = 0, .returns = 0}, /* set_mempolicy */ \
@@ -397,8 +398,8 @@ enum syscall_number {
     [258] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdirat */ \
     [259] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknodat */ \
     [260] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchownat */ \
-    [261] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 23, .flags = CALL_DECODED}, /* futimesat */ \
-    [262] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 51, .flags = CALL_DECODED}, /* newfstatat */ \
+    [261] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 24, .flags = CALL_DECODED}, /* futimesat */ \
+    [262] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 52, .flags = CALL_DECODED}, /* newfstatat */ \
     [263] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlinkat */ \
     [264] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat */ \
     [265] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* linkat */ \
@@ -406,39 +407,39 @@ enum syscall_number {
     [267] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED}, /* readlinkat */ \
     [268] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat */ \
     [269] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat */ \
-    [270] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 19, .before = 0x1e, .flags = CALL_DECODED}, /* pselect6 */ \
-    [271] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 19, .before = 0x4, .flags = CALL_DECODED}, /* ppoll */ \
+    [270] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 20, .before = 0x1e, .flags = CALL_DECODED}, /* pselect6 */ \
+    [271] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 20, .capture[3] = 18, .before = 0x4, .flags = CALL_DECODED}, /* ppoll */ \
     [272] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
     [273] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
     [274] = {.event_class = 0, .returns = 0}, /* get_robust_list */ \
-    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 17, .capture[3] = 17, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
+    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 18, .capture[3] = 18, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
     [276] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
     [277] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync_file_range */ \
     [278] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
     [279] = {.event_class = 0, .returns = 0}, /* move_pages */ \
-    [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 23, .flags = CALL_DECODED}, /* utimensat */ \
-    [281] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
-    [282] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd */ \
+    [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 24, .flags = CALL_DECODED}, /* utimensat */ \
+    [281] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[4] = 18, .flags = CALL_DECODED}, /* epoll_pwait */ \
+    [282] = {.event_class = 1, .returns = 3, .capture[1] = 18, .flags = CALL_DECODED}, /* signalfd */ \
     [283] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
     [284] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd */ \
     [285] = {.fd = 1, .offset = 3, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fallocate */ \
-    [286] = {.event_class = 0, .returns = 0}, /* timerfd_settime */ \
-    [287] = {.event_class = 0, .returns = 0}, /* timerfd_gettime */ \
-    [288] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 16, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept4 */ \
-    [289] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
+    [286] = {.event_class = 0, .returns = 0, .capture[2] = 24, .capture[3] = 24}, /* timerfd_settime */ \
+    [287] = {.event_class = 0, .returns = 0, .capture[1] = 24}, /* timerfd_gettime */ \
+    [288] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept4 */ \
+    [289] = {.event_class = 1, .returns = 3, .capture[1] = 18, .flags = CALL_DECODED}, /* signalfd4 */ \
     [290] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [291] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
     [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
-    [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 17, .flags = CALL_DECODED}, /* pipe2 */ \
+    [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 18, .flags = CALL_DECODED}, /* pipe2 */ \
     [294] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
     [295] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
     [296] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
     [297] = {.event_class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
     [298] = {.event_class = 0, .returns = 0}, /* perf_event_open */ \
-    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[4] = 19, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
+    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[4] = 20, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
     [300] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
     [301] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
-    [302] = {.event_class = 0, .returns = 0, .capture[2] = 19, .capture[3] = 19}, /* prlimit64 */ \
+    [302] = {.event_class = 0, .returns = 0, .capture[2] = 20, .capture[3] = 20}, /* prlimit64 */ \
     [303] = {.event_class = 0, .returns = 0}, /* name_to_handle_at */ \
     [304] = {.event_class = 0, .returns = 0}, /* open_by_handle_at */ \
     [305] = {.event_class = 0, .returns = 0}, /* clock_adjtime */ \
@@ -454,7 +455,7 @@ enum syscall_number {
     [315] = {.event_class = 0, .returns = 0}, /* sched_getattr */ \
     [316] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat2 */ \
     [317] = {.event_class = 0, .returns = 0}, /* seccomp */ \
-    [318] = {.event_class = 0, .returns = 0}, /* getrandom */ \
+    [318] = {.event_class = 0, .returns = 0, .capture[0] = 3}, /* getrandom */ \
     [319] = {.event_class = 1, .returns = 3, .capture[0] = 2, .flags = CALL_DECODED}, /* memfd_create */ \
     [320] = {.event_class = 0, .returns = 0}, /* kexec_file_load */ \
     [321] = {.event_class = 0, .returns = 0}, /* bpf */ \
@@ -462,14 +463,14 @@ enum syscall_number {
     [323] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
     [324] = {.event_class = 0, .returns = 0}, /* membarrier */ \
     [325] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
-    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .capture[1] = 17, .capture[3] = 17, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
+    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .capture[1] = 18, .capture[3] = 18, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
     [327] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
     [328] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
     [329] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
     [330] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [331] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
-    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[4] = 79, .flags = CALL_DECODED}, /* statx */ \
-    [333] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 19, .flags = CALL_DECODED}, /* io_pgetevents */ \
+    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[4] = 80, .flags = CALL_DECODED}, /* statx */ \
+    [333] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 20, .flags = CALL_DECODED}, /* io_pgetevents */ \
     [334] = {.event_class = 0, .returns = 0}, /* rseq */ \
     [335] = {.event_class = 0, .returns = 0}, /* uretprobe */ \
     [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
@@ -483,13 +484,13 @@ enum syscall_number {
     [432] = {.event_class = 0, .returns = 0}, /* fsmount */ \
     [433] = {.event_class = 0, .returns = 0}, /* fspick */ \
     [434] = {.event_class = 5, .returns = 3, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* pidfd_open */ \
-    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .capture[0] = 37, .flags = CALL_DECODED}, /* clone3 */ \
+    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .capture[0] = 38, .flags = CALL_DECODED}, /* clone3 */ \
     [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
-    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 21, .flags = CALL_DECODED}, /* openat2 */ \
+    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 22, .flags = CALL_DECODED}, /* openat2 */ \
     [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_getfd */ \
     [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat2 */ \
     [440] = {.event_class = 0, .returns = 0}, /* process_madvise */ \
-    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 19, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
+    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 20, .capture[4] = 18, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
     [442] = {.event_class = 0, .returns = 0}, /* mount_setattr */ \
     [443] = {.event_class = 0, .returns = 0}, /* quotactl_fd */ \
     [444] = {.event_class = 0, .returns = 0}, /* landlock_create_ruleset */ \
@@ -831,7 +832,7 @@ enum syscall_number {
     [352] = {.event_class = 0, .returns = 0}, /* sched_getattr */ \
     [353] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat2 */ \
     [354] = {.event_class = 0, .returns = 0}, /* seccomp */ \
-    [355] = {.event_class = 0, .returns = 0}, /* getrandom */ \
+    [355] = {.event_class = 0, .returns = 0, .capture[0] = 3}, /* getrandom */ \
     [356] = {.event_class = 1, .returns = 3, .capture[0] = 2, .flags = CALL_DECODED}, /* memfd_create */ \
     [357] = {.event_class = 0, .returns = 0}, /* bpf */ \
     [358] = {.dirfd = 1, .path = 2, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED}, /* execveat */ \
@@ -980,6 +981,84 @@ enum syscall_number {
     [421] = {.event_class = 0, .returns = 0}, /* rt_sigtimedwait_time64 */ \
     [422] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_time64 */ \
     [423] = {.event_class = 0, .returns = 0}, /* sched_rr_get_interval_time64 */ \
+
+
+/* What is captured by the command before it, see choices.toml: enum syscall_capture by call << 32 | command. */
+#define CHOSEN_CAPTURES \
+    case 0x1000000002: /* ioctl FIGETBSZ */ \
+        return 17; \
+    case 0x100000125d: /* ioctl BLKROSET */ \
+        return 17; \
+    case 0x100000125e: /* ioctl BLKROGET */ \
+        return 17; \
+    case 0x1000001260: /* ioctl BLKGETSIZE */ \
+        return 18; \
+    case 0x1000001268: /* ioctl BLKSSZGET */ \
+        return 17; \
+    case 0x100000127b: /* ioctl BLKPBSZGET */ \
+        return 17; \
+    case 0x100000540f: /* ioctl TIOCGPGRP */ \
+        return 17; \
+    case 0x1000005410: /* ioctl TIOCSPGRP */ \
+        return 17; \
+    case 0x1000005411: /* ioctl TIOCOUTQ */ \
+        return 17; \
+    case 0x1000005413: /* ioctl TIOCGWINSZ */ \
+        return 18; \
+    case 0x1000005414: /* ioctl TIOCSWINSZ */ \
+        return 18; \
+    case 0x100000541b: /* ioctl FIONREAD */ \
+        return 17; \
+    case 0x1000005420: /* ioctl TIOCPKT */ \
+        return 17; \
+    case 0x1000005421: /* ioctl FIONBIO */ \
+        return 17; \
+    case 0x1000005429: /* ioctl TIOCGSID */ \
+        return 17; \
+    case 0x1000005452: /* ioctl FIOASYNC */ \
+        return 17; \
+    case 0x1000005460: /* ioctl FIOQSIZE */ \
+        return 18; \
+    case 0x1000008905: /* ioctl SIOCATMARK */ \
+        return 17; \
+    case 0x1000008913: /* ioctl SIOCGIFFLAGS */ \
+        return 26; \
+    case 0x1000008915: /* ioctl SIOCGIFADDR */ \
+        return 26; \
+    case 0x100000891b: /* ioctl SIOCGIFNETMASK */ \
+        return 26; \
+    case 0x1000008921: /* ioctl SIOCGIFMTU */ \
+        return 26; \
+    case 0x1000008933: /* ioctl SIOCGIFINDEX */ \
+        return 26; \
+    case 0x1040045431: /* ioctl TIOCSPTLCK */ \
+        return 17; \
+    case 0x1080045200: /* ioctl RNDGETENTCNT */ \
+        return 17; \
+    case 0x1080045430: /* ioctl TIOCGPTN */ \
+        return 17; \
+    case 0x1080081272: /* ioctl BLKGETSIZE64 */ \
+        return 18; \
+    case 0x4800000005: /* fcntl F_GETLK */ \
+        return 24; \
+    case 0x4800000006: /* fcntl F_SETLK */ \
+        return 24; \
+    case 0x4800000007: /* fcntl F_SETLKW */ \
+        return 24; \
+    case 0x4800000024: /* fcntl F_OFD_GETLK */ \
+        return 24; \
+    case 0x4800000025: /* fcntl F_OFD_SETLK */ \
+        return 24; \
+    case 0x4800000026: /* fcntl F_OFD_SETLKW */ \
+        return 24; \
+    case 0x9d00000002: /* prctl PR_GET_PDEATHSIG */ \
+        return 17; \
+    case 0x9d0000000f: /* prctl PR_SET_NAME */ \
+        return 2; \
+    case 0x9d00000010: /* prctl PR_GET_NAME */ \
+        return 2; \
+    case 0x9d00000025: /* prctl PR_GET_CHILD_SUBREAPER */ \
+        return 17; \
 
 
 /* What socketcall does, by its first argument. */

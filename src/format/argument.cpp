@@ -235,7 +235,8 @@ CallText::Printer CallText::printer_of(const schema::ArgumentInfo& argument) {
         TypePrinter{"dirfd2", &CallText::print_descriptor},
         TypePrinter{"path", &CallText::print_path},
         TypePrinter{"path2", &CallText::print_path2},
-        TypePrinter{"text", &CallText::print_text},
+        TypePrinter{"name", &CallText::print_name},
+        TypePrinter{"name2", &CallText::print_name},
         TypePrinter{"text_out", &CallText::print_bytes},
         TypePrinter{"bytes_in", &CallText::print_bytes},
         TypePrinter{"bytes_out", &CallText::print_bytes},
@@ -314,6 +315,15 @@ bool CallText::print_path2(std::string& out, std::size_t) const {
         append_quoted(out, *path, kPathMax);
     }
     return path.has_value();
+}
+
+bool CallText::print_name(std::string& out, std::size_t index) const {
+    const bool second = type_of(index) == "name2";
+    const auto name = schema::attachment(event_, second ? Attachment::kName2 : Attachment::kName);
+    if (name) {
+        append_quoted(out, *name, limits_.text_max);
+    }
+    return name.has_value();
 }
 
 bool CallText::print_text(std::string& out, std::size_t index) const {

@@ -76,6 +76,7 @@ class CallText {
     bool print_descriptor(std::string& out, std::size_t index) const;
     bool print_path(std::string& out, std::size_t index) const;
     bool print_path2(std::string& out, std::size_t index) const;
+    bool print_name(std::string& out, std::size_t index) const;
     bool print_text(std::string& out, std::size_t index) const;
     bool print_bytes(std::string& out, std::size_t index) const;
     bool print_vectors(std::string& out, std::size_t index) const;

@@ -17,6 +17,7 @@
 #include "kernel/match.h"
 
 #define PATH_BYTES_MAX 4096 /* PATH_MAX */
+#define SHORT_NAME_BYTES_MAX 256 /* XATTR_NAME_MAX and NUL; behind two paths */
 #define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
 #define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
 #define COMMAND_BYTES_MAX 1024 /* of a command line */
@@ -25,7 +26,7 @@
 #define PID_NAMESPACES_MAX 32 /* one in another: MAX_PID_NS_LEVEL */
 #define CLOSED_MAX 64 /* descriptors that a close_range names one by one */
 #define SELECT_WORDS 16 /* FD_SETSIZE bits */
-#define RECORD_BYTES_MAX 16384 /* event, two paths and an address; also the slack behind a ring's end */
+#define RECORD_BYTES_MAX 16384 /* event, two paths, names and an address; also the slack behind a ring's end */
 
 /* Settings, written by src/capture before the programs are loaded. */
 const volatile __u32 cpu_count;
@@ -361,7 +362,7 @@ struct {
 /* Where a CPU builds what it is about to write. */
 struct scratch {
 	struct syscall_event event;
-	__u8 event_attachments[2 * (8 + PATH_BYTES_MAX) + 8 + ADDRESS_BYTES_MAX + 64];
+	__u8 event_attachments[2 * (8 + PATH_BYTES_MAX) + 8 + SHORT_NAME_BYTES_MAX + 8 + ADDRESS_BYTES_MAX + 64];
 	struct {
 		union {
 			struct handle_fact handle;

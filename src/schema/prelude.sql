@@ -43,11 +43,11 @@ CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
     ELSE v::VARCHAR END;
 -- `c` is what a command says of the argument behind it.
 CREATE OR REPLACE MACRO _chosen_text(c, v) AS CASE WHEN c IS NULL THEN v::VARCHAR WHEN c.kind <> '' THEN _argument_text(c.kind, c.words, v) END;
-CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5) AS
+CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
     CASE WHEN labels IS NOT NULL THEN '{' || coalesce(array_to_string(list_transform(
         [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5],
-        lambda v, i: labels[i] || CASE WHEN types[i] = 'by_command'
-            THEN _chosen_text(choices[(CASE i WHEN 2 THEN a0 ELSE a1 END) & 4294967295::UBIGINT], v)
+        lambda v, i: labels[i] || CASE types[i] WHEN 'name' THEN to_json(name)::VARCHAR WHEN 'name2' THEN to_json(name2)::VARCHAR
+            WHEN 'by_command' THEN _chosen_text(choices[(CASE i WHEN 2 THEN a0 ELSE a1 END) & 4294967295::UBIGINT], v)
             ELSE _argument_text(types[i], sets[i], v) END), ','), '') || '}' END;
 -- A relative name behind the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE

@@ -75,6 +75,10 @@ library.prctl(36, 1)
 header, sets = (ctypes.c_uint * 2)(0x20080522, 0), (ctypes.c_uint * 6)()
 library.capget(header, sets)
 library.capset(header, sets)
+os.setxattr("file", "user.a", b"12")
+os.getxattr("file", "user.a")
+os.removexattr("file", "user.a")
+library.mount(b"source", b"/none/x", b"tmpfs", 1, None)
 file = open("file", "rb")
 fcntl.fcntl(file, fcntl.F_SETFL, os.O_NONBLOCK)
 fcntl.fcntl(file, fcntl.F_DUPFD, 40)
@@ -203,7 +207,7 @@ class TraceTest(support.EndToEndTest):
             return re.sub(r"\w+ or (\w+)", r"\1", line)  # of two devices with the same request strace names both
 
         asked = ("trace=ioctl,fcntl,prctl,uname,sysinfo,getrandom,prlimit64,sigaltstack,rt_sigaction,rt_sigprocmask,rt_sigpending,"
-                 "sched_setaffinity,sched_getaffinity,setitimer,capget,capset,clock_getres,sendto")
+                 "sched_setaffinity,sched_getaffinity,setitimer,capget,capset,clock_getres,sendto,/xattr,mount")
         for option in ([], ["-v"], ["-e", "verbose=none"]):
             with self.subTest(option):
                 self.assertGreater(self.same(*option, "-e", asked, *PYTHON, "-c", QUESTIONS, change=named), 120)

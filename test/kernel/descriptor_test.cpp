@@ -144,7 +144,7 @@ TEST_F(Descriptor, what_has_no_file_has_a_readable_name) {
         signalfd file =10 fd=10 #8 anonymous [anon_inodefs] anon_inode:[signalfd] O_RDWR {"ufd":-1,"sizemask":8}
         inotify_init1 file =11 fd=11 #9 anonymous [anon_inodefs] anon_inode:inotify O_RDONLY|O_NONBLOCK {"flags":"IN_NONBLOCK"}
         inotify_init file =12 fd=12 #10 anonymous [anon_inodefs] anon_inode:inotify O_RDONLY
-        memfd_create file =13 fd=13 #11 file [tmpfs] memfd:cache O_RDWR size=0 {"flags":"MFD_CLOEXEC"}
+        memfd_create file =13 fd=13 #11 file [tmpfs] memfd:cache O_RDWR size=0 {"uname":"cache","flags":"MFD_CLOEXEC"}
         inotify_add_watch file =1 fd=11 #9 anonymous [anon_inodefs] anon_inode:inotify O_RDONLY|O_NONBLOCK => ~/ {"mask":"IN_CREATE|IN_DELETE"}
         write file =8 fd=3 #1 anonymous [anon_inodefs] anon_inode:[eventfd] O_RDWR 8/8 {"count":8}
         read file =8 fd=5 #3 anonymous [anon_inodefs] anon_inode:[eventfd] O_RDWR 8/8 {"count":8}

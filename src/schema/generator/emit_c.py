@@ -15,9 +15,9 @@ ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "
          "message_in": "message", "message_out": "message", "message_flags": "message_flags",
          "rwf_flags": "rwf_flags", "fd_pair": "several", "poll_set": "several", "fd_set": "several", "epoll_events": "several",
          "epoll_event": "several", "messages_in": "several", "messages_out": "several", "control_blocks": "several",
-         "io_events": "several"}
+         "io_events": "several", "name": "name", "name2": "name2"}
 MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "offset_pointer", "offset_pointer2", "vector",
-           "address", "message", "message_flags", "rwf_flags", "several", "packed"]
+           "address", "message", "message_flags", "rwf_flags", "several", "packed", "name", "name2"]
 RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
@@ -32,7 +32,7 @@ FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_
                "itimerval_in": 32, "itimerval_out": 32, "itimerspec_in": 32, "itimerspec_out": 32, "timespec_out": 16, "timeval_out": 16,
                "capability_header": 8, "capabilities_in": 24, "capabilities_out": 24, "flock_in": 32, "flock_out": 32, "int_in": 4,
                "int_out": 4, "long_out": 8, "winsize_in": 8, "winsize_out": 8, "interface": 40, "signal_out": 4}
-CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text": "text", "text_out": "text_out", "poll_set": "poll_set",
+CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text_out": "text_out", "poll_set": "poll_set",
               "epoll_events": "epoll_events", "iovec_in": "vector", "iovec_out": "vector", "message_in": "message",
               "message_out": "message", "value_in": "value_in", "value_out": "text_out", "option_in": "option_in",
               "option_out": "option_out", "fd_set": "fd_set", "text_list": "text_list", "environment": "environment",
@@ -43,9 +43,11 @@ ONLY_64 = {"option_in", "option_out", "fd_set", "iovec_in", "iovec_out", "messag
 # Read at entry too, since the call writes there.
 BEFORE = {"fd_set", "offset_pointer", "offset_pointer2", "length_pointer"}
 BEFORE_IN = {"select": {"structure_in"}, "pselect6": {"timespec"}, "ppoll": {"timespec"}}
+# Strings that are part of the event; one flag for all of them, so that calls without any look no further.
+TEXTS = {"path", "path2", "name", "name2"}
 # Calls that the kernel names by number: those that parts of others amount to, and one that is unlike the rest.
 OPERATIONS = ["sendmsg", "recvmsg", "pread64", "pwrite64", "preadv", "pwritev", "fsync", "fdatasync", "poll", "io_getevents", "sendfile"]
-FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io", "page_offset"]
+FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io", "page_offset", "texts"]
 ABIS = {"x86_64": 0, "i386": 1, "x32": 2}
 SHAPED_ABIS = ["x86_64", "i386"]  # those with a table in the kernel's programs; x32 uses that of x86_64
 TABLE_SIZE = 512  # system calls per abi; a power of two
@@ -189,6 +191,8 @@ def shape_of(call, abi):
             flags.append("inbound")
         if a.type == "offset_low":
             flags.append("split_offset")
+        if a.type in TEXTS:
+            flags.append("texts")
         if a.type == "offset_pages":
             flags.append("page_offset")
     if call.decoded:

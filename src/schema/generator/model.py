@@ -10,7 +10,7 @@ HEADER_BYTES = 16  # record_header: size, type, flags, sequence
 
 # Arguments that are not scalars: left out of the public column `arguments`.
 HIDDEN = {"pointer", "path", "path2", "bytes_in", "bytes_out", "iovec_in", "iovec_out", "message_in", "message_out", "messages_in",
-          "messages_out", "address_in", "address_out", "fd_pair", "structure_in", "structure_out", "stat_out", "text", "text_out",
+          "messages_out", "address_in", "address_out", "fd_pair", "structure_in", "structure_out", "stat_out", "text_out",
           "poll_set", "fd_set", "timespec", "control_blocks", "io_events", "epoll_event", "epoll_events", "open_how", "clone_args",
           "wait_status", "fd", "offset_pointer", "offset_pointer2", "value_in", "value_out", "option_in", "option_out", "length_pointer",
           "rlimit_in", "rlimit_out", "text_list", "environment", "none", "sigaction_in", "sigaction_out", "sigset_in", "sigset_out",

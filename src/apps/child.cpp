@@ -108,6 +108,7 @@ Result<Child> Child::start(const std::vector<std::string>& command) {
     TRY(Pipe gate, make_pipe());
     TRY(Pipe report, make_pipe());
     std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
     for (const std::string& word : command) {
         arguments.push_back(const_cast<char*>(word.c_str()));
     }

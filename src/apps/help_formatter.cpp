@@ -63,7 +63,7 @@ std::string two_columns(const std::string& left, std::string_view right) {
 
 // CLI11's words, without its "The following argument was not expected: --bogus".
 std::string in_our_words(const CLI::ParseError& error) {
-    const std::string text = error.what();
+    std::string text = error.what();
     const std::size_t colon = text.find(": ");
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && colon != std::string::npos) {
         std::string words = text.substr(colon + 2);

@@ -1,6 +1,7 @@
 #include "apps/namespace_names.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -56,7 +57,8 @@ std::map<std::uint32_t, std::string> NamespaceNames::read_names() const {
             if (found.size() == kNamesMax) {
                 return found;
             }
-            if (const std::uint32_t inode = namespace_at(folder + "/" + name); inode != 0) {
+            const std::string path = fmt::format("{}/{}", folder, name);
+            if (const std::uint32_t inode = namespace_at(path); inode != 0) {
                 found.try_emplace(inode, name);
             }
         }

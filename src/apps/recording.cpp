@@ -123,7 +123,7 @@ struct Recording::State {
     void start_sealer(const base::Log& log);
     void await_sealer();
     Summary summary() const;
-    void note(Result<void> result);
+    void note(const Result<void>& result);
 };
 
 Recording::Recording(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -171,7 +171,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
 }
 
 // The first failure of the trace ends the recording; the command goes on.
-void Recording::State::note(Result<void> result) {
+void Recording::State::note(const Result<void>& result) {
     if (!result.ok() && !failure) {
         failure = result.error();
         session.stop();

@@ -87,7 +87,7 @@ constexpr const char* kKeywords[] = {"ALL",
                                      "sum"};
 
 constexpr const char* kTablesSql =
-    "SELECT \"table\", comment FROM _comments WHERE \"column\" IS NULL ORDER BY 1;";
+    "SELECT \"table\", comment FROM internal.comments WHERE \"column\" IS NULL ORDER BY 1;";
 
 // The library asks a plain function, so what it completes lives here.
 std::vector<std::string>& completions() {
@@ -229,8 +229,8 @@ std::optional<std::string> sql_of_command(const std::string& line) {
         std::string table = trimmed(command.substr(8));
         table.erase(std::remove(table.begin(), table.end(), '\''), table.end());
         return "SELECT c.column_name AS \"column\", c.data_type AS type, m.comment FROM "
-               "duckdb_columns() c LEFT JOIN _comments m ON m.\"table\" = c.table_name AND "
-               "m.\"column\" = c.column_name WHERE c.table_name = '" +
+               "duckdb_columns() c LEFT JOIN internal.comments m ON m.\"table\" = c.table_name AND "
+               "m.\"column\" = c.column_name WHERE c.schema_name = 'main' AND c.table_name = '" +
                table + "' ORDER BY c.column_index;";
     }
     return "SELECT '.tables  .schema TABLE  .quit' AS commands;";

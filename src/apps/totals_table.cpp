@@ -89,6 +89,7 @@ std::vector<TotalRow> group_totals(const std::vector<Total>& totals,
         (is_write(part) ? row.written_bytes : row.read_bytes) += part.bytes;
     }
     std::vector<TotalRow> result;
+    result.reserve(rows.size());
     for (auto& [key, row] : rows) {
         result.push_back(std::move(row));
     }

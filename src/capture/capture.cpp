@@ -350,7 +350,7 @@ Result<void> Capture::State::mark(pid_t process, std::uint32_t flags, bool one_t
 
 // Some virtual machines hide their first process.
 Result<void> Capture::State::look_for_hidden_process() {
-    const Result<void> seen = mark(kFirstProcess, 0);
+    Result<void> seen = mark(kFirstProcess, 0);
     if (!seen.ok() && seen.error().code() == ErrorCode::kUnsupported) {
         sources.push_back(
             {"process 1", schema::CoverageState::kOff, "this kernel keeps it from BPF programs"});

@@ -176,7 +176,7 @@ Result<Expression> checked_comparison(Operator op, Operand left, Operand right) 
     return condition(op, {std::move(left.expression), std::move(right.expression)});
 }
 
-Result<Expression> checked_in(Operand subject, std::vector<Operand> list) {
+Result<Expression> checked_in(const Operand& subject, std::vector<Operand> list) {
     std::vector<Expression> operands{subject.expression};
     for (Operand& item : list) {
         if (!item.expression.is_constant()) {

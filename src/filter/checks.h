@@ -19,7 +19,7 @@ struct Operand {
 
 // Errors have a message without the place; the parser adds it.
 Result<Expression> checked_comparison(Operator op, Operand left, Operand right);
-Result<Expression> checked_in(Operand subject, std::vector<Operand> list);
+Result<Expression> checked_in(const Operand& subject, std::vector<Operand> list);
 Result<Expression> checked_text_condition(Operator op,
                                           Expression subject,
                                           Expression pattern,

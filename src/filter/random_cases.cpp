@@ -359,7 +359,7 @@ std::string RandomCases::number_text() {
 }
 
 std::string RandomCases::number_operand(std::string_view column) {
-    const std::string name(column);
+    std::string name(column);
     if (chance(75)) {
         return name;
     }

@@ -14,6 +14,8 @@
  */
 #pragma once
 
+// NOLINTBEGIN(readability-identifier-naming): BPF programs include this too; the names are the kernel's
+
 #ifdef __cplusplus
 #include <linux/types.h>
 #endif
@@ -121,3 +123,5 @@ static_assert(sizeof(filter_atom) == 512);
 _Static_assert(sizeof(struct filter_input) == 248, "src/filter generates code for this layout");
 _Static_assert(sizeof(struct filter_atom) == 512, "src/filter fills a map of these");
 #endif
+
+// NOLINTEND(readability-identifier-naming)

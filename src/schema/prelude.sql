@@ -8,20 +8,20 @@ CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _command_of(choice) AS split_part(choice, '=', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _type_behind(choice) AS split_part(choice, '=', 2);
-CREATE OR REPLACE TABLE _flag_sets AS SELECT unnest(string_split(types, ',')) AS type, pair, {'width': width, 'field': field,
+CREATE OR REPLACE TABLE internal.flag_sets AS SELECT unnest(string_split(types, ',')) AS type, pair, {'width': width, 'field': field,
     'rest_mask': rest_mask, 'nameless': nameless, 'numbers': [_number_in(w) FOR w IN string_split("values", ',')],
     'names': [split_part(w, '=', 1) FOR w IN string_split("values", ',')],
     'bits': [{'bit': _number_in(w), 'cover': coalesce(nullif(split_part(w, '/', 2), ''), '0')::UBIGINT, 'name': split_part(w, '=', 1)}
-             FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM _flag_words;
-CREATE OR REPLACE TABLE _syscalls AS
+             FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM internal.flag_words;
+CREATE OR REPLACE TABLE internal.syscalls AS
 WITH calls AS (SELECT name, unnest([0, 1, 2]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64)]) AS number,
-                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices FROM _call_words),
+                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices FROM internal.call_words),
 typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
-sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM _flag_sets)
+sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
        types, list_transform(types, lambda word: by_type[word]) AS sets,
        map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_behind(w), 'words': by_type[_type_behind(w)]}} FOR w IN choices]) AS choices FROM typed, sets;
--- The words of a number. `s` is a set of flags (_flag_sets.words), `v` the raw register; flags.cpp does the same in C++.
+-- The words of a number. `s` is a set of flags (internal.flag_sets.words), `v` the raw register; flags.cpp does the same in C++.
 -- All arguments go through one lambda, so that a query that never shows them is not planned for six copies of it.
 CREATE OR REPLACE MACRO _signed(v) AS CASE WHEN (v & 4294967295::UBIGINT) >= 2147483648
     THEN ((v & 4294967295::UBIGINT)::BIGINT - 4294967296)::VARCHAR ELSE (v & 4294967295::UBIGINT)::VARCHAR END;
@@ -85,8 +85,8 @@ CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS
 CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
 
 -- Facts, once each: announcements are repeated after a loss.
-CREATE OR REPLACE TABLE _contexts AS
-WITH names AS (SELECT host_index, network_namespace, arg_min(text, time_ns) AS network_name FROM raw_namespace_name GROUP BY ALL)
+CREATE OR REPLACE TABLE internal.contexts AS
+WITH names AS (SELECT host_index, network_namespace, arg_min(text, time_ns) AS network_name FROM internal.raw_namespace_name GROUP BY ALL)
 SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any_value(ppid) AS ppid,
        any_value(pid_in_namespace) AS pid_in_namespace, any_value(comm) AS comm, any_value(exe) AS exe, any_value(uid) AS uid,
        any_value(cgroup_id) AS cgroup_id, any_value(_container_of(cgroup)) AS container,
@@ -96,22 +96,22 @@ SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any
        any_value(_task_id(host_index, process_start_ns, pid)) AS process_id,
        any_value(_task_id(host_index, thread_start_ns, tid)) AS thread_id,
        any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
-FROM raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
+FROM internal.raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
 
-CREATE OR REPLACE TABLE _handles AS
+CREATE OR REPLACE TABLE internal.handles AS
 WITH handle AS (
     SELECT host_index, handle_id, any_value(object_id) AS kernel_object_id, any_value(device) AS device, any_value(inode) AS inode,
            any_value(generation) AS generation, any_value(serial) AS serial, any_value(mount_id) AS mount_id, any_value(mode) AS mode,
            any_value(_object_type_name(object_type)) AS object_type, any_value(file_system) AS file_system,
            any_value(path) AS path, min(valid_from_ns) AS valid_from_ns
-    FROM raw_handle GROUP BY host_index, handle_id),
+    FROM internal.raw_handle GROUP BY host_index, handle_id),
 ends AS (
     SELECT host_index, handle_id, any_value(cookie) AS cookie, any_value(family) AS family, any_value(socket_type) AS socket_type,
            any_value(protocol) AS protocol, any_value(local_address) AS local_address, any_value(local_port) AS local_port,
            any_value(remote_address) AS remote_address, any_value(remote_port) AS remote_port,
            nullif(max(connection_id), 0) AS connection_id, any_value(network_namespace) AS network_namespace,
            any_value(_unix_name(path)) AS unix_path, any_value(_unix_name(path2)) AS unix_peer_path
-    FROM raw_socket GROUP BY host_index, handle_id)
+    FROM internal.raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
            PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
        h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,

@@ -35,9 +35,9 @@ std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot) {
         parts.push_back(fmt::format("SELECT * FROM _records('{}')", info.name));
     }
     if (info.id == schema::RecordId::kGap) {
-        parts.push_back("SELECT * FROM live_gap");
+        parts.push_back("SELECT * FROM internal.live_gap");
     }
-    return fmt::format("CREATE OR REPLACE VIEW raw_{} AS {};\n",
+    return fmt::format("CREATE OR REPLACE VIEW internal.raw_{} AS {};\n",
                        info.name,
                        fmt::join(parts, " UNION ALL BY NAME "));
 }
@@ -129,7 +129,8 @@ const std::vector<std::string>& Database::damages() const {
     return parts_->snapshot.damages;
 }
 
-Result<std::unique_ptr<Database>> Database::open(const std::string& path, DatabaseOptions options) {
+Result<std::unique_ptr<Database>> Database::open(const std::string& path,
+                                                 const DatabaseOptions& options) {
     TRY(trace::TraceFolder folder, trace::TraceFolder::open(path));
     EngineOptions engine_options;
     engine_options.threads = options.threads;
@@ -179,7 +180,7 @@ Result<void> Database::count_losses() {
         fmt::format(
             "SELECT count(*), least(coalesce(sum(lost) FILTER (lost < {0}), 0), {0})::UBIGINT, "
             "count(*) FILTER (lost = {0}), count(*) FILTER (reason = {1}), count(*) FILTER (reason "
-            "= {2}) FROM raw_gap",
+            "= {2}) FROM internal.raw_gap",
             unknown,
             static_cast<unsigned>(schema::GapReason::kRecorderDied),
             static_cast<unsigned>(schema::GapReason::kDiskFull)),
@@ -226,22 +227,21 @@ Result<void> Database::write_parquet(const std::string& select, const std::strin
 
 Result<std::vector<std::string>> Database::names() {
     std::vector<std::string> names;
-    TRY(
-        query("SELECT DISTINCT name FROM (SELECT view_name AS name FROM duckdb_views() WHERE NOT "
-              "internal UNION ALL "
-              "SELECT column_name FROM duckdb_columns() WHERE NOT internal) "
-              "WHERE name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'raw\\_%' ESCAPE '\\' AND "
-              "name NOT LIKE 'live\\_%' ESCAPE '\\' "
-              "ORDER BY name",
-              [&](Rows& rows) -> Result<void> {
-                  for (;;) {
-                      TRY(const std::span<const Cell> row, rows.next());
-                      if (row.empty()) {
-                          return {};
-                      }
-                      names.emplace_back(row[0].text);
-                  }
-              }));
+    TRY(query(
+        "SELECT DISTINCT name FROM (SELECT view_name AS name, schema_name FROM duckdb_views() "
+        "WHERE NOT internal UNION ALL "
+        "SELECT column_name, schema_name FROM duckdb_columns() WHERE NOT internal) "
+        "WHERE schema_name = 'main' "
+        "ORDER BY name",
+        [&](Rows& rows) -> Result<void> {
+            for (;;) {
+                TRY(const std::span<const Cell> row, rows.next());
+                if (row.empty()) {
+                    return {};
+                }
+                names.emplace_back(row[0].text);
+            }
+        }));
     return names;
 }
 

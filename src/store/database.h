@@ -60,7 +60,8 @@ struct SqlFunction {
 
 class Database {
   public:
-    static Result<std::unique_ptr<Database>> open(const std::string& path, DatabaseOptions options);
+    static Result<std::unique_ptr<Database>> open(const std::string& path,
+                                                  const DatabaseOptions& options);
     ~Database();
 
     const std::string& path() const;

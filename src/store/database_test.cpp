@@ -17,7 +17,8 @@ namespace {
 constexpr const char* kCount =
     "SELECT count(*), count(DISTINCT event_id), count(pid), count(path) > 0 FROM events";
 constexpr const char* kSums =
-    "SELECT sum(hash(COLUMNS(e.*)))::VARCHAR FROM raw_syscall_event e; SELECT sum(hash(h)) FROM "
+    "SELECT sum(hash(COLUMNS(e.*)))::VARCHAR FROM internal.raw_syscall_event e; SELECT "
+    "sum(hash(h)) FROM "
     "raw_handle h; "
     "SELECT name, class, sum(bytes), max(start_ns), min(path) FROM events GROUP BY ALL ORDER BY "
     "ALL";

@@ -65,6 +65,7 @@ Result<Engine> Engine::open(const EngineOptions& options) {
     if (duckdb_connect(engine.database_.get(), engine.connection_.out()) != DuckDBSuccess) {
         return Error(ErrorCode::kIo, "cannot connect to DuckDB");
     }
+    TRY(engine.run("CREATE SCHEMA internal"));  // what users need not see, out of their SHOW TABLES
     return engine;
 }
 

@@ -6,8 +6,9 @@
 #include <cstring>
 
 extern "C" {
-extern void* duckdb_slots[];            // hidden, in the stubs
-extern const char duckdb_slot_names[];  // one after another; an empty one ends them
+extern void* duckdb_slots[];  // hidden, in the stubs
+// One after another; an empty one ends them.
+extern const char duckdb_slot_names[];  // NOLINT(readability-identifier-naming): a C name
 }
 
 namespace dyetrace::store {

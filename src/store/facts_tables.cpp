@@ -9,35 +9,37 @@ namespace dyetrace::store {
 Result<void> insert_gaps(const Engine& engine, const std::vector<trace::LostRange>& lost) {
     for (const trace::LostRange& range : lost) {
         const schema::Gap& gap = range.gap;
-        TRY(engine.run(fmt::format("INSERT INTO live_gap VALUES ({}, {}, {}, {}, {}, {}, {})",
-                                   range.host_index,
-                                   gap.cpu,
-                                   gap.header.sequence,
-                                   gap.begin_ns,
-                                   gap.end_ns,
-                                   gap.lost,
-                                   gap.reason)));
+        TRY(engine.run(
+            fmt::format("INSERT INTO internal.live_gap VALUES ({}, {}, {}, {}, {}, {}, {})",
+                        range.host_index,
+                        gap.cpu,
+                        gap.header.sequence,
+                        gap.begin_ns,
+                        gap.end_ns,
+                        gap.lost,
+                        gap.reason)));
     }
     return {};
 }
 
 Result<void> make_hosts_table(const Engine& engine, const std::vector<trace::Host>& hosts) {
-    TRY(
-        engine.run("CREATE OR REPLACE TABLE _hosts (host_index USMALLINT, name VARCHAR, boot_id "
-                   "VARCHAR, kernel VARCHAR, "
-                   "machine VARCHAR, cpus UINTEGER, wall_offset_ns BIGINT, network_namespace "
-                   "UINTEGER, node_by VARCHAR)"));
+    TRY(engine.run(
+        "CREATE OR REPLACE TABLE internal.hosts (host_index USMALLINT, name VARCHAR, boot_id "
+        "VARCHAR, kernel VARCHAR, "
+        "machine VARCHAR, cpus UINTEGER, wall_offset_ns BIGINT, network_namespace "
+        "UINTEGER, node_by VARCHAR)"));
     for (const trace::Host& host : hosts) {
-        TRY(engine.run(fmt::format("INSERT INTO _hosts VALUES ({}, {}, {}, {}, {}, {}, {}, {}, {})",
-                                   host.index,
-                                   sql_text(host.name),
-                                   sql_text(host.boot_id),
-                                   sql_text(host.kernel),
-                                   sql_text(host.machine),
-                                   host.cpus,
-                                   host.wall_offset_ns,
-                                   host.network_namespace,
-                                   sql_text(host.node_by))));
+        TRY(engine.run(
+            fmt::format("INSERT INTO internal.hosts VALUES ({}, {}, {}, {}, {}, {}, {}, {}, {})",
+                        host.index,
+                        sql_text(host.name),
+                        sql_text(host.boot_id),
+                        sql_text(host.kernel),
+                        sql_text(host.machine),
+                        host.cpus,
+                        host.wall_offset_ns,
+                        host.network_namespace,
+                        sql_text(host.node_by))));
     }
     return {};
 }

@@ -10,10 +10,10 @@
 
 namespace dyetrace::store {
 
-// Appends to live_gap (schema::live_tables_sql() makes it).
+// Appends to internal.live_gap (schema::live_tables_sql() makes it).
 Result<void> insert_gaps(const Engine& engine, const std::vector<trace::LostRange>& lost);
 
-// Makes _hosts.
+// Makes internal.hosts.
 Result<void> make_hosts_table(const Engine& engine, const std::vector<trace::Host>& hosts);
 
 }  // namespace dyetrace::store

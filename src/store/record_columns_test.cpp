@@ -78,8 +78,8 @@ TEST(ColumnWriter, puts_every_number_of_every_record_into_its_column) {
             for (std::size_t i = 0; i < kCount; ++i) {
                 wanted += expected(info, column, bytes.data() + i * info.size) + "\n";
             }
-            const std::string sql = std::string("SELECT \"") + column.name + "\" FROM raw_" +
-                                    info.name + " ORDER BY sequence";
+            const std::string sql = std::string("SELECT \"") + column.name +
+                                    "\" FROM internal.raw_" + info.name + " ORDER BY sequence";
             EXPECT_EQ(ask(*database, sql), wanted) << info.name << "." << column.name;
         }
     }
@@ -106,9 +106,9 @@ TEST(ColumnWriter, escapes_text_and_reads_addresses) {
         writer.close().value();
         trace.folder().finish().value();
     }
-    EXPECT_EQ(trace.ask("SELECT path FROM raw_syscall_event"),
+    EXPECT_EQ(trace.ask("SELECT path FROM internal.raw_syscall_event"),
               "plain\ncaf\xc3\xa9\\\\\\xff\x1b\nNULL\n");
-    EXPECT_EQ(trace.ask("SELECT local_address, remote_address FROM raw_socket"),
+    EXPECT_EQ(trace.ask("SELECT local_address, remote_address FROM internal.raw_socket"),
               "::1 ::\nNULL NULL\n");
 }
 

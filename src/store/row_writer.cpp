@@ -47,7 +47,7 @@ class Output {
     std::string& text() { return text_; }
     Result<void> line_done() { return text_.size() < kSinkBytes ? Result<void>() : finish(); }
     Result<void> finish() {
-        const Result<void> written = (*sink_)(text_);
+        Result<void> written = (*sink_)(text_);
         text_.clear();
         return written;
     }
@@ -106,9 +106,8 @@ void append_json(std::string& out, const ResultColumn& column, const Cell& cell)
     const bool is_word = cell.text == "nan" || cell.text.ends_with("inf");
     if (cell.kind == CellKind::kNull || (cell.kind == CellKind::kNumber && is_word)) {
         out.append("null");
-    } else if (column.is_json || is_object(column, cell)) {
-        out.append(cell.text);
-    } else if (cell.kind == CellKind::kText || is_id(column)) {
+    } else if ((cell.kind == CellKind::kText || is_id(column)) && !column.is_json &&
+               !is_object(column, cell)) {
         append_json_string(out, cell.text);
     } else {
         out.append(cell.text);

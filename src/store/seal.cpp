@@ -113,7 +113,7 @@ Result<std::vector<trace::SealedFile>> write_tables(const Engine& engine,
             continue;
         }
         std::string select = fmt::format("SELECT * FROM _records('{}')", info.name);
-        select += is_gap ? " UNION ALL SELECT * FROM live_gap" : "";
+        select += is_gap ? " UNION ALL SELECT * FROM internal.live_gap" : "";
         TRY(trace::SealedFile file, write_file(engine, select, folder, info.name));
         files.push_back(std::move(file));
     }
@@ -207,9 +207,9 @@ Result<void> Sealer::write_frame() const {
     TRY(const Engine engine, Engine::open(kSealingEngine));
     TRY(make_hosts_table(engine, folder_.info().hosts));
     TRY(engine.run(schema::words_sql()));
-    TRY(write_frame_table(engine, "_hosts", folder_.path() + "/hosts.parquet"));
-    TRY(write_frame_table(engine, "_call_words", folder_.path() + "/syscalls.parquet"));
-    TRY(write_frame_table(engine, "_flag_words", folder_.path() + "/flags.parquet"));
+    TRY(write_frame_table(engine, "internal.hosts", folder_.path() + "/hosts.parquet"));
+    TRY(write_frame_table(engine, "internal.call_words", folder_.path() + "/syscalls.parquet"));
+    TRY(write_frame_table(engine, "internal.flag_words", folder_.path() + "/flags.parquet"));
     if (std::filesystem::exists(folder_.sealed_path(0))) {
         return {};
     }
@@ -218,7 +218,7 @@ Result<void> Sealer::write_frame() const {
     TRY(engine.run(schema::live_tables_sql()));
     for (const schema::RecordInfo& info : schema::records()) {
         TRY(copy_to_parquet(engine,
-                            fmt::format("SELECT * FROM live_{}", info.name),
+                            fmt::format("SELECT * FROM internal.live_{}", info.name),
                             fmt::format("{}/{}.parquet", sealing, info.name)));
     }
     return commit(sealing, 0);
@@ -329,7 +329,8 @@ Result<void> Sealer::seal_death(std::uint64_t last_number) {
     info.number = last_number + 1;
     info.last_written_ns = died_ns;
     info.recorder_died = true;
-    TRY(trace::SealedFile file, write_file(engine, "SELECT * FROM live_gap", sealing, "gap"));
+    TRY(trace::SealedFile file,
+        write_file(engine, "SELECT * FROM internal.live_gap", sealing, "gap"));
     info.files.push_back(std::move(file));
     TRY(trace::write_sealed_info(sealing, info));
     return commit(sealing, last_number + 1);

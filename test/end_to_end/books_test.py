@@ -65,13 +65,13 @@ class BooksTest(support.EndToEndTest):
             WITH kept AS (SELECT cpu, sequence, start_ns + coalesce(duration_ns, 0) AS end_ns,
                                  lead(sequence) OVER by_cpu AS next_sequence,
                                  lead(start_ns + coalesce(duration_ns, 0)) OVER by_cpu AS next_end_ns
-                          FROM raw_syscall_event WINDOW by_cpu AS (PARTITION BY cpu ORDER BY sequence))
+                          FROM internal.raw_syscall_event WINDOW by_cpu AS (PARTITION BY cpu ORDER BY sequence))
             SELECT count(*) AS jumps, sum(next_sequence - sequence - 1) AS missing, count(*) FILTER (NOT EXISTS (
-                       FROM raw_gap g WHERE g.cpu = kept.cpu AND g.begin_ns <= next_end_ns AND g.end_ns >= kept.end_ns)) AS uncovered
+                       FROM internal.raw_gap g WHERE g.cpu = kept.cpu AND g.begin_ns <= next_end_ns AND g.end_ns >= kept.end_ns)) AS uncovered
             FROM kept WHERE next_sequence <> sequence + 1""")
         lost_at_the_end = trace.number("""
             SELECT sum(a.generated - 1 - e.last) FROM accounting a
-            JOIN (SELECT cpu, max(sequence) AS last FROM raw_syscall_event GROUP BY cpu) e USING (cpu)""")
+            JOIN (SELECT cpu, max(sequence) AS last FROM internal.raw_syscall_event GROUP BY cpu) e USING (cpu)""")
         self.assertGreater(jumps["jumps"], 0)
         self.assertEqual(jumps["uncovered"], 0)
         self.assertEqual(jumps["missing"] + lost_at_the_end, trace.number("SELECT sum(lost) FROM gaps"))

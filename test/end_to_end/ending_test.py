@@ -101,7 +101,7 @@ class KillTest(support.EndToEndTest):
         self.assertLessEqual(gap["begin_ns"], last_ns + LOST_AT_DEATH_MAX_NS)
         # nothing is missing before the end: on each CPU the sequence has no holes
         self.assertEqual(trace.number("SELECT sum(last + 1 - kept) FROM (SELECT max(sequence) AS last, count(*) AS kept "
-                                      "FROM raw_syscall_event GROUP BY cpu)"), 0)
+                                      "FROM internal.raw_syscall_event GROUP BY cpu)"), 0)
         self.assertEqual(trace.number("SELECT count(*) FROM gaps WHERE reason <> 'recorder_died'"), 0)
         self.assertTrue(os.path.exists(f"/proc/{self.command}"), "the traced command goes on")
 

@@ -55,7 +55,7 @@ class DiskTest(support.EndToEndTest):
         self.assertIn(f"1 gap: {books['lost']:,} events lost (the disk was full: the recording ended there)", trace.warnings)
         # what is missing is missing from the gap's begin on: before it the sequences of each CPU have no hole
         self.assertEqual(trace.number(f"""
-            WITH kept AS (SELECT start_ns + coalesce(duration_ns, 0) AS end_ns, sequence, cpu FROM raw_syscall_event)
+            WITH kept AS (SELECT start_ns + coalesce(duration_ns, 0) AS end_ns, sequence, cpu FROM internal.raw_syscall_event)
             SELECT count(*) FROM (SELECT max(sequence) + 1 - count(*) AS holes FROM kept WHERE end_ns < {gaps[0]['begin_ns']} GROUP BY cpu)
             WHERE holes <> 0"""), 0)
 
@@ -261,7 +261,7 @@ class DamageTest(support.EndToEndTest):
 
     def test_a_damaged_file_is_named_and_its_events_are_a_gap(self):
         trace = self.record("--", "sh", "-c", "cat /etc/passwd /etc/hostname; ls -l /etc")
-        events = trace.number("SELECT count(*) FROM raw_syscall_event")
+        events = trace.number("SELECT count(*) FROM internal.raw_syscall_event")
         path = os.path.join(trace.path, "sealed-000001", "syscall_event.parquet")
         ask = ("SELECT (SELECT count(*) FROM events) AS events, (SELECT count(*) > 0 FROM processes) AS others, "
                "(SELECT lost FROM gaps) AS lost, (SELECT reason FROM gaps) AS reason")

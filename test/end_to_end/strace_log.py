@@ -77,7 +77,7 @@ def from_trace(trace, widths):
     """The same from a trace. `widths`: how many arguments strace prints of each call."""
     rows = trace.rows("""
         SELECT e.tid, e.name, e.result, e.error, argument0, argument1, argument2, argument3, argument4, argument5
-        FROM events e JOIN raw_syscall_event r ON e.cpu = r.cpu AND e.start_ns = r.start_ns
+        FROM events e JOIN internal.raw_syscall_event r ON e.cpu = r.cpu AND e.start_ns = r.start_ns
         ORDER BY e.start_ns""")
     sequences = {}
     for row in rows:

@@ -419,7 +419,7 @@ std::string RowsTest::rows(const std::function<void()>& program, int killed_by) 
 }
 
 std::string RowsTest::make_file(std::string_view name, std::string_view content) {
-    const std::string path = at(name);
+    std::string path = at(name);
     std::ofstream(path, std::ios::binary) << content;
     return path;
 }

@@ -77,6 +77,7 @@ TEST_F(Stream, threads_that_share_a_socket_have_ranges_without_overlap) {
     const Trace trace = record([&] {
         const Connection ends = connected();
         std::vector<std::thread> threads;
+        threads.reserve(kThreads);
         for (int i = 0; i < kThreads; ++i) {
             threads.emplace_back([&] {
                 const std::array<char, kBytes> bytes{};
@@ -110,6 +111,7 @@ TEST_F(Stream, threads_that_share_a_socket_read_ranges_without_overlap) {
     const Trace trace = record([&] {
         const Connection ends = connected();
         std::vector<std::thread> threads;
+        threads.reserve(kThreads);
         for (int i = 0; i < kThreads; ++i) {
             threads.emplace_back([&] {
                 std::array<char, 777> buffer;

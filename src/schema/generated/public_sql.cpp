@@ -48,20 +48,20 @@ CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _command_of(choice) AS split_part(choice, '=', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _type_behind(choice) AS split_part(choice, '=', 2);
-CREATE OR REPLACE TABLE _flag_sets AS SELECT unnest(string_split(types, ',')) AS type, pair, {'width': width, 'field': field,
+CREATE OR REPLACE TABLE internal.flag_sets AS SELECT unnest(string_split(types, ',')) AS type, pair, {'width': width, 'field': field,
     'rest_mask': rest_mask, 'nameless': nameless, 'numbers': [_number_in(w) FOR w IN string_split("values", ',')],
     'names': [split_part(w, '=', 1) FOR w IN string_split("values", ',')],
     'bits': [{'bit': _number_in(w), 'cover': coalesce(nullif(split_part(w, '/', 2), ''), '0')::UBIGINT, 'name': split_part(w, '=', 1)}
-             FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM _flag_words;
-CREATE OR REPLACE TABLE _syscalls AS
+             FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM internal.flag_words;
+CREATE OR REPLACE TABLE internal.syscalls AS
 WITH calls AS (SELECT name, unnest([0, 1, 2]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64)]) AS number,
-                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices FROM _call_words),
+                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices FROM internal.call_words),
 typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
-sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM _flag_sets)
+sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
        types, list_transform(types, lambda word: by_type[word]) AS sets,
        map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_behind(w), 'words': by_type[_type_behind(w)]}} FOR w IN choices]) AS choices FROM typed, sets;
--- The words of a number. `s` is a set of flags (_flag_sets.words), `v` the raw register; flags.cpp does the same in C++.
+-- The words of a number. `s` is a set of flags (internal.flag_sets.words), `v` the raw register; flags.cpp does the same in C++.
 -- All arguments go through one lambda, so that a query that never shows them is not planned for six copies of it.
 CREATE OR REPLACE MACRO _signed(v) AS CASE WHEN (v & 4294967295::UBIGINT) >= 2147483648
     THEN ((v & 4294967295::UBIGINT)::BIGINT - 4294967296)::VARCHAR ELSE (v & 4294967295::UBIGINT)::VARCHAR END;
@@ -126,8 +126,8 @@ CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS
 CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
 
 -- Facts, once each: announcements are repeated after a loss.
-CREATE OR REPLACE TABLE _contexts AS
-WITH names AS (SELECT host_index, network_namespace, arg_min(text, time_ns) AS network_name FROM raw_namespace_name GROUP BY ALL)
+CREATE OR REPLACE TABLE internal.contexts AS
+WITH names AS (SELECT host_index, network_namespace, arg_min(text, time_ns) AS network_name FROM internal.raw_namespace_name GROUP BY ALL)
 SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any_value(ppid) AS ppid,
        any_value(pid_in_namespace) AS pid_in_namespace, any_value(comm) AS comm, any_value(exe) AS exe, any_value(uid) AS uid,
        any_value(cgroup_id) AS cgroup_id, any_value(_container_of(cgroup)) AS container,
@@ -137,22 +137,22 @@ SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any
        any_value(_task_id(host_index, process_start_ns, pid)) AS process_id,
        any_value(_task_id(host_index, thread_start_ns, tid)) AS thread_id,
        any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
-FROM raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
+FROM internal.raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
 
-CREATE OR REPLACE TABLE _handles AS
+CREATE OR REPLACE TABLE internal.handles AS
 WITH handle AS (
     SELECT host_index, handle_id, any_value(object_id) AS kernel_object_id, any_value(device) AS device, any_value(inode) AS inode,
            any_value(generation) AS generation, any_value(serial) AS serial, any_value(mount_id) AS mount_id, any_value(mode) AS mode,
            any_value(_object_type_name(object_type)) AS object_type, any_value(file_system) AS file_system,
            any_value(path) AS path, min(valid_from_ns) AS valid_from_ns
-    FROM raw_handle GROUP BY host_index, handle_id),
+    FROM internal.raw_handle GROUP BY host_index, handle_id),
 ends AS (
     SELECT host_index, handle_id, any_value(cookie) AS cookie, any_value(family) AS family, any_value(socket_type) AS socket_type,
            any_value(protocol) AS protocol, any_value(local_address) AS local_address, any_value(local_port) AS local_port,
            any_value(remote_address) AS remote_address, any_value(remote_port) AS remote_port,
            nullif(max(connection_id), 0) AS connection_id, any_value(network_namespace) AS network_namespace,
            any_value(_unix_name(path)) AS unix_path, any_value(_unix_name(path2)) AS unix_peer_path
-    FROM raw_socket GROUP BY host_index, handle_id)
+    FROM internal.raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
            PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
        h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
@@ -162,28 +162,28 @@ FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
 CREATE OR REPLACE VIEW events AS
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments_text(k.labels, k.types, k.sets, k.pair, k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, NULL::UBIGINT AS fingerprint, NULL::UBIGINT AS unread_bytes, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns, NULL::UBIGINT AS logical_order
-FROM raw_syscall_event e
-JOIN _hosts o ON o.host_index = e.host_index
-LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
-LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
-LEFT JOIN _handles h2 ON h2.host_index = e.host_index AND h2.handle_id = e.handle2_id
-LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.syscall
+FROM internal.raw_syscall_event e
+JOIN internal.hosts o ON o.host_index = e.host_index
+LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
+LEFT JOIN internal.handles h2 ON h2.host_index = e.host_index AND h2.handle_id = e.handle2_id
+LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
 UNION ALL BY NAME
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset
-FROM raw_part_event e
-JOIN _hosts o ON o.host_index = e.host_index
-LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
-LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
-LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.operation
+FROM internal.raw_part_event e
+JOIN internal.hosts o ON o.host_index = e.host_index
+LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
+LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL BY NAME
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, _kind_name(e.kind) AS kind, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
-FROM raw_log_event e
-JOIN _hosts o ON o.host_index = e.host_index
-LEFT JOIN _contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+FROM internal.raw_log_event e
+JOIN internal.hosts o ON o.host_index = e.host_index
+LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 ;
 
 CREATE OR REPLACE VIEW hosts AS
-SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM _hosts;
+SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM internal.hosts;
 CREATE OR REPLACE VIEW processes AS
 SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
        arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
@@ -192,52 +192,52 @@ SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max
        arg_max(c.network_namespace, c.valid_from_ns) AS network_namespace,
        arg_max(c.mount_namespace, c.valid_from_ns) AS mount_namespace, any_value(c.process_start_ns) AS start_ns,
        any_value(t.end_ns) AS end_ns, any_value(t.exit_code) AS exit_code
-FROM _contexts c JOIN _hosts o USING (host_index)
+FROM internal.contexts c JOIN internal.hosts o USING (host_index)
 LEFT JOIN (SELECT _task_id(host_index, process_start_ns, pid) AS process_id, max(end_ns) AS end_ns,
-                  arg_max(exit_code, end_ns) AS exit_code FROM raw_thread_end WHERE tid = pid GROUP BY 1) t
+                  arg_max(exit_code, end_ns) AS exit_code FROM internal.raw_thread_end WHERE tid = pid GROUP BY 1) t
        ON t.process_id = c.process_id
 GROUP BY c.process_id;
 CREATE OR REPLACE VIEW threads AS
 SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
        arg_max(c.comm, c.valid_from_ns) AS comm, any_value(c.thread_start_ns) AS start_ns, any_value(t.end_ns) AS end_ns
-FROM _contexts c JOIN _hosts o USING (host_index)
-LEFT JOIN (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(end_ns) AS end_ns FROM raw_thread_end GROUP BY 1) t
+FROM internal.contexts c JOIN internal.hosts o USING (host_index)
+LEFT JOIN (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(end_ns) AS end_ns FROM internal.raw_thread_end GROUP BY 1) t
        ON t.thread_id = c.thread_id
 GROUP BY c.thread_id;
 CREATE OR REPLACE VIEW objects AS
-SELECT h.object_id, any_value(o.name) AS host, any_value(h.object_type) AS object_type, any_value(h.device) AS device,
-       any_value(h.inode) AS inode, any_value(h.generation) AS generation, any_value(h.serial) AS serial,
 )dyetrace"
-    R"dyetrace(       any_value(h.file_system) AS file_system, arg_max(h.mode, h.valid_from_ns) AS mode,
+    R"dyetrace(SELECT h.object_id, any_value(o.name) AS host, any_value(h.object_type) AS object_type, any_value(h.device) AS device,
+       any_value(h.inode) AS inode, any_value(h.generation) AS generation, any_value(h.serial) AS serial,
+       any_value(h.file_system) AS file_system, arg_max(h.mode, h.valid_from_ns) AS mode,
        arg_max(h.path, h.valid_from_ns) AS path, count(DISTINCT h.path) AS names
-FROM _handles h JOIN _hosts o USING (host_index) GROUP BY h.object_id;
+FROM internal.handles h JOIN internal.hosts o USING (host_index) GROUP BY h.object_id;
 CREATE OR REPLACE VIEW object_names AS
 SELECT object_id, path, mount_id, valid_from_ns,
        lead(valid_from_ns) OVER (PARTITION BY object_id, mount_id ORDER BY valid_from_ns) AS valid_to_ns
-FROM (SELECT object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns FROM _handles WHERE path IS NOT NULL GROUP BY ALL);
+FROM (SELECT object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns FROM internal.handles WHERE path IS NOT NULL GROUP BY ALL);
 CREATE OR REPLACE VIEW sockets AS
 SELECT object_id, cookie, _family_name(family) AS family, _socket_type_name(socket_type) AS socket_type,
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
        network_namespace, valid_from_ns
-FROM _handles WHERE family IS NOT NULL;
+FROM internal.handles WHERE family IS NOT NULL;
 CREATE OR REPLACE VIEW event_objects AS
 SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
        nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.events AS poll_events
-FROM raw_event_object e LEFT JOIN _handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;
+FROM internal.raw_event_object e LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;
 CREATE OR REPLACE VIEW gaps AS
 SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, g.end_ns, nullif(g.lost, 18446744073709551615) AS lost,
        _gap_reason_name(g.reason) AS reason
-FROM raw_gap g JOIN _hosts o USING (host_index);
+FROM internal.raw_gap g JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW accounting AS
 SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, arg_max(a.generated, a.time_ns) AS generated,
        arg_max(a.filtered, a.time_ns) AS filtered, arg_max(a.aggregated, a.time_ns) AS aggregated,
        arg_max(a.delivered, a.time_ns) AS delivered, arg_max(a.lost, a.time_ns) AS lost, arg_max(a.facts_lost, a.time_ns) AS facts_lost
-FROM raw_accounting a JOIN _hosts o USING (host_index) GROUP BY host_index, a.cpu;
+FROM internal.raw_accounting a JOIN internal.hosts o USING (host_index) GROUP BY host_index, a.cpu;
 CREATE OR REPLACE VIEW coverage AS
 SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) AS state, v.text AS reason
-FROM raw_coverage v JOIN _hosts o USING (host_index);
+FROM internal.raw_coverage v JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW clock_snapshots AS
-SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM raw_clock_snapshot s JOIN _hosts o USING (host_index);
+SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM internal.raw_clock_snapshot s JOIN internal.hosts o USING (host_index);
 )dyetrace";
 }
 

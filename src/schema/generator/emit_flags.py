@@ -44,6 +44,6 @@ def flag_words_sql(schema):
         bits = text([f"{n}={v}" + (f"/{c}" if c else "") for n, v, c in s.bits])
         rows.append(f"('{','.join(s.types)}', {s.width_mask}, {s.field_mask}, {s.rest_mask}, {s.nameless_mask}, {values}, {bits}, "
                     f"'{s.zero}', '{s.rest}', {str(s.last).lower()}, {str(s.pair).lower()})")
-    return ("CREATE OR REPLACE TABLE _flag_words (types VARCHAR, width UBIGINT, field UBIGINT, rest_mask UBIGINT, nameless UBIGINT, "
+    return ("CREATE OR REPLACE TABLE internal.flag_words (types VARCHAR, width UBIGINT, field UBIGINT, rest_mask UBIGINT, nameless UBIGINT, "
             '"values" VARCHAR, bits VARCHAR, zero VARCHAR, rest VARCHAR, last BOOLEAN, pair BOOLEAN);\n'
-            "INSERT INTO _flag_words VALUES\n" + ",\n".join(rows) + ";\n")
+            "INSERT INTO internal.flag_words VALUES\n" + ",\n".join(rows) + ";\n")

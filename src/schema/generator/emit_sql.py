@@ -41,8 +41,8 @@ def call_words_sql(schema):
         choices = ",".join(f"{number}={'' if kind in HIDDEN else kind}" for _, number, kind in call.choices)
         rows.append(f"('{call.name}', {', '.join(numbers)}, {own}, {i386 if i386 != own else 'NULL'}, " + (f"'{choices}')" if choices else "NULL)"))
     columns = ", ".join(f"{abi} INTEGER" for abi in ABIS)
-    return (f"CREATE OR REPLACE TABLE _call_words (name VARCHAR, {columns}, arguments VARCHAR, arguments_i386 VARCHAR, choices VARCHAR);\n"
-            "INSERT INTO _call_words VALUES\n" + ",\n".join(rows) + ";\n")
+    return (f"CREATE OR REPLACE TABLE internal.call_words (name VARCHAR, {columns}, arguments VARCHAR, arguments_i386 VARCHAR, choices VARCHAR);\n"
+            "INSERT INTO internal.call_words VALUES\n" + ",\n".join(rows) + ";\n")
 
 
 def words_sql(schema):
@@ -51,22 +51,22 @@ def words_sql(schema):
 
 def raw_views(schema):
     """views.sql's own door to the files; a program that has more (live segments) makes raw_* itself."""
-    doors = [(f"raw_{r.name}", f"sealed-*/{r.name}") for r in schema.records]
-    doors += [("_hosts", "hosts"), ("_call_words", "syscalls"), ("_flag_words", "flags")]
-    return [f"CREATE OR REPLACE VIEW {view} AS FROM read_parquet('{files}.parquet', union_by_name = true);" for view, files in doors]
+    doors = [(f"internal.raw_{r.name}", f"sealed-*/{r.name}") for r in schema.records]
+    doors += [("internal.hosts", "hosts"), ("internal.call_words", "syscalls"), ("internal.flag_words", "flags")]
+    return ["CREATE SCHEMA IF NOT EXISTS internal;"] + [f"CREATE OR REPLACE VIEW {view} AS FROM read_parquet('{files}.parquet', union_by_name = true);" for view, files in doors]
 
 
 def event_joins(record):
     """What the columns of a record may name beside it, by the fields that the record has."""
     fields = {f.name for f in record.fields}
-    joins = ["JOIN _hosts o ON o.host_index = e.host_index"]
-    for field, alias, table in (("context_id", "c", "_contexts"), ("handle_id", "h", "_handles"), ("handle2_id", "h2", "_handles")):
+    joins = ["JOIN internal.hosts o ON o.host_index = e.host_index"]
+    for field, alias, table in (("context_id", "c", "internal.contexts"), ("handle_id", "h", "internal.handles"), ("handle2_id", "h2", "internal.handles")):
         if field in fields:
             key = "context_id" if alias == "c" else "handle_id"
             joins.append(f"LEFT JOIN {table} {alias} ON {alias}.host_index = e.host_index AND {alias}.{key} = e.{field}")
     for field in ("syscall", "operation"):
         if field in fields:
-            joins.append(f"LEFT JOIN _syscalls k ON k.abi = e.abi AND k.number = e.{field}")
+            joins.append(f"LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.{field}")
     return "\n".join(joins)
 
 
@@ -76,7 +76,7 @@ def events_view(schema):
     for record in (r for r in schema.records if r.is_event):
         filled = lambda c: c.sql.get(record.name, None if selects else f"NULL::{c.type}")
         columns = ", ".join(f"{filled(c)} AS {c.name}" for c in schema.columns if filled(c))
-        selects.append(f"SELECT {columns}\nFROM raw_{record.name} e\n{event_joins(record)}\n")
+        selects.append(f"SELECT {columns}\nFROM internal.raw_{record.name} e\n{event_joins(record)}\n")
     return "CREATE OR REPLACE VIEW events AS\n" + "UNION ALL BY NAME\n".join(selects) + ";\n"
 
 
@@ -98,7 +98,7 @@ def comment_words_sql(schema):
     rows = [("events", None, EVENTS_COMMENT)] + [("events", c.name, c.comment) for c in schema.columns]
     for t in schema.tables:
         rows += [(t.name, None, t.comment)] + [(t.name, name, comment) for name, comment in t.columns.items()]
-    return ('CREATE OR REPLACE TABLE _comments ("table" VARCHAR, "column" VARCHAR, comment VARCHAR);\nINSERT INTO _comments VALUES\n'
+    return ('CREATE OR REPLACE TABLE internal.comments ("table" VARCHAR, "column" VARCHAR, comment VARCHAR);\nINSERT INTO internal.comments VALUES\n'
             + ",\n".join(f"('{table}', {quoted(column) if column else 'NULL'}, {quoted(comment)})" for table, column, comment in rows) + ";\n")
 
 
@@ -121,7 +121,7 @@ def raw_ddl(schema):
     out = [NOTICE]
     for r in schema.records:
         columns = ", ".join(f'{n} {t}' for n, t, *_ in all_columns(schema, r))
-        out.append(f"CREATE OR REPLACE TABLE live_{r.name} ({columns});")
+        out.append(f"CREATE OR REPLACE TABLE internal.live_{r.name} ({columns});")
     return "\n".join(out) + "\n"
 
 

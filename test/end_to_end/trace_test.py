@@ -35,7 +35,7 @@ for _ in range(3):
 """
 # Asks for much that lies behind a pointer: signals, limits, timers, CPUs, terminals, sockets, names.
 QUESTIONS = """
-import array, ctypes, faulthandler, fcntl, os, pty, resource, signal, socket, struct, termios
+import ctypes, faulthandler, fcntl, os, pty, resource, signal, socket, struct, termios
 library = ctypes.CDLL(None)
 end, terminal = pty.openpty()
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
@@ -57,7 +57,7 @@ for signals in (signal.valid_signals(), [], [signal.SIGINT, 40]):
 signal.sigpending()
 resource.setrlimit(resource.RLIMIT_NOFILE, (512, 2048))
 resource.getrlimit(resource.RLIMIT_CORE)
-os.sched_setaffinity(0, [0])
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
 os.sched_getaffinity(0)
 os.uname()
 os.urandom(40)
@@ -75,9 +75,9 @@ library.prctl(36, 1)
 header, sets = (ctypes.c_uint * 2)(0x20080522, 0), (ctypes.c_uint * 6)()
 library.capget(header, sets)
 library.capset(header, sets)
-os.setxattr("file", "user.a", b"12")
-os.getxattr("file", "user.a")
-os.removexattr("file", "user.a")
+library.setxattr(b"file", b"user.a", b"12", 2, 0)
+library.getxattr(b"file", b"user.a", ctypes.create_string_buffer(8), 8)
+library.removexattr(b"file", b"user.a")
 library.mount(b"source", b"/none/x", b"tmpfs", 1, None)
 file = open("file", "rb")
 fcntl.fcntl(file, fcntl.F_SETFL, os.O_NONBLOCK)

@@ -43,12 +43,23 @@ CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
     ELSE v::VARCHAR END;
 -- `c` is what a command says of the argument behind it.
 CREATE OR REPLACE MACRO _chosen_text(c, v) AS CASE WHEN c IS NULL THEN v::VARCHAR WHEN c.kind <> '' THEN _argument_text(c.kind, c.words, v) END;
+-- Most calls have numbers only. What a command says of the argument behind it, and strings beside the registers, are made once for a
+-- row: inside the lambda each argument would pay for them.
+CREATE OR REPLACE MACRO _number_texts(labels, types, sets, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
+    lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}';
+CREATE OR REPLACE MACRO _given_texts(choices, command, v, name, name2) AS {
+    'chosen': CASE WHEN choices IS NOT NULL THEN _chosen_text(choices[command & 4294967295::UBIGINT], v) END,
+    'name': CASE WHEN name IS NOT NULL THEN to_json(name)::VARCHAR END, 'name2': CASE WHEN name2 IS NOT NULL THEN to_json(name2)::VARCHAR END};
+CREATE OR REPLACE MACRO _mixed_texts(labels, types, sets, given, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
+    lambda v, i: labels[i] || CASE types[i] WHEN 'by_command' THEN given.chosen WHEN 'name' THEN given.name WHEN 'name2' THEN given.name2
+        ELSE _argument_text(types[i], sets[i], v) END), ','), '') || '}';
 CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
-    CASE WHEN labels IS NOT NULL THEN '{' || coalesce(array_to_string(list_transform(
-        [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5],
-        lambda v, i: labels[i] || CASE types[i] WHEN 'name' THEN to_json(name)::VARCHAR WHEN 'name2' THEN to_json(name2)::VARCHAR
-            WHEN 'by_command' THEN _chosen_text(choices[(CASE i WHEN 2 THEN a0 ELSE a1 END) & 4294967295::UBIGINT], v)
-            ELSE _argument_text(types[i], sets[i], v) END), ','), '') || '}' END;
+    CASE WHEN labels IS NULL THEN NULL
+    WHEN list_has_any(types, ['by_command', 'name', 'name2']) THEN list_transform(
+        [_given_texts(choices, CASE WHEN types[2] = 'by_command' THEN a0 ELSE a1 END, CASE WHEN types[2] = 'by_command' THEN a1 ELSE a2 END, name, name2)],
+        lambda given: _mixed_texts(labels, types, sets, given, [a0, a1, a2, a3, a4, a5]))[1]
+    ELSE _number_texts(labels, types, sets,
+        [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5]) END;
 -- A relative name behind the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
     '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),

@@ -83,12 +83,23 @@ CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
     ELSE v::VARCHAR END;
 -- `c` is what a command says of the argument behind it.
 CREATE OR REPLACE MACRO _chosen_text(c, v) AS CASE WHEN c IS NULL THEN v::VARCHAR WHEN c.kind <> '' THEN _argument_text(c.kind, c.words, v) END;
+-- Most calls have numbers only. What a command says of the argument behind it, and strings beside the registers, are made once for a
+-- row: inside the lambda each argument would pay for them.
+CREATE OR REPLACE MACRO _number_texts(labels, types, sets, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
+    lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}';
+CREATE OR REPLACE MACRO _given_texts(choices, command, v, name, name2) AS {
+    'chosen': CASE WHEN choices IS NOT NULL THEN _chosen_text(choices[command & 4294967295::UBIGINT], v) END,
+    'name': CASE WHEN name IS NOT NULL THEN to_json(name)::VARCHAR END, 'name2': CASE WHEN name2 IS NOT NULL THEN to_json(name2)::VARCHAR END};
+CREATE OR REPLACE MACRO _mixed_texts(labels, types, sets, given, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
+    lambda v, i: labels[i] || CASE types[i] WHEN 'by_command' THEN given.chosen WHEN 'name' THEN given.name WHEN 'name2' THEN given.name2
+        ELSE _argument_text(types[i], sets[i], v) END), ','), '') || '}';
 CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
-    CASE WHEN labels IS NOT NULL THEN '{' || coalesce(array_to_string(list_transform(
-        [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5],
-        lambda v, i: labels[i] || CASE types[i] WHEN 'name' THEN to_json(name)::VARCHAR WHEN 'name2' THEN to_json(name2)::VARCHAR
-            WHEN 'by_command' THEN _chosen_text(choices[(CASE i WHEN 2 THEN a0 ELSE a1 END) & 4294967295::UBIGINT], v)
-            ELSE _argument_text(types[i], sets[i], v) END), ','), '') || '}' END;
+    CASE WHEN labels IS NULL THEN NULL
+    WHEN list_has_any(types, ['by_command', 'name', 'name2']) THEN list_transform(
+        [_given_texts(choices, CASE WHEN types[2] = 'by_command' THEN a0 ELSE a1 END, CASE WHEN types[2] = 'by_command' THEN a1 ELSE a2 END, name, name2)],
+        lambda given: _mixed_texts(labels, types, sets, given, [a0, a1, a2, a3, a4, a5]))[1]
+    ELSE _number_texts(labels, types, sets,
+        [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5]) END;
 -- A relative name behind the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
     '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),
@@ -99,7 +110,8 @@ CREATE OR REPLACE MACRO _family_name(v) AS CASE v WHEN 1 THEN 'unix' WHEN 2 THEN
 CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN 2 THEN 'datagram' WHEN 3 THEN 'raw'
     WHEN 5 THEN 'seqpacket' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1 THEN 'icmp' WHEN 6 THEN 'tcp' WHEN 17 THEN 'udp'
-    WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
+)dyetrace"
+    R"dyetrace(    WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
 -- What people call a container: docker's short form of an id, else the last word.
 CREATE OR REPLACE MACRO _short_container(container) AS
@@ -111,8 +123,7 @@ CREATE OR REPLACE MACRO _node(node_by, host, host_network_namespace, container, 
     ELSE host END;
 
 -- @ stands for the NUL of an abstract name; a path ends at its NUL.
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_with(v, '\x00') THEN '@' || substr(v, 5)
+CREATE OR REPLACE MACRO _unix_name(v) AS CASE WHEN v = '' THEN NULL WHEN starts_with(v, '\x00') THEN '@' || substr(v, 5)
     ELSE split_part(v, '\x00', 1) END;
 -- What has no place in a file system is named by its inode.
 CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS CASE
@@ -190,7 +201,8 @@ SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max
        arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, arg_max(c.uid, c.valid_from_ns) AS uid,
        arg_max(c.cgroup_id, c.valid_from_ns) AS cgroup_id, arg_max(c.container, c.valid_from_ns) AS container,
        arg_max(c.network_namespace, c.valid_from_ns) AS network_namespace,
-       arg_max(c.mount_namespace, c.valid_from_ns) AS mount_namespace, any_value(c.process_start_ns) AS start_ns,
+)dyetrace"
+    R"dyetrace(       arg_max(c.mount_namespace, c.valid_from_ns) AS mount_namespace, any_value(c.process_start_ns) AS start_ns,
        any_value(t.end_ns) AS end_ns, any_value(t.exit_code) AS exit_code
 FROM internal.contexts c JOIN internal.hosts o USING (host_index)
 LEFT JOIN (SELECT _task_id(host_index, process_start_ns, pid) AS process_id, max(end_ns) AS end_ns,
@@ -205,8 +217,7 @@ LEFT JOIN (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(e
        ON t.thread_id = c.thread_id
 GROUP BY c.thread_id;
 CREATE OR REPLACE VIEW objects AS
-)dyetrace"
-    R"dyetrace(SELECT h.object_id, any_value(o.name) AS host, any_value(h.object_type) AS object_type, any_value(h.device) AS device,
+SELECT h.object_id, any_value(o.name) AS host, any_value(h.object_type) AS object_type, any_value(h.device) AS device,
        any_value(h.inode) AS inode, any_value(h.generation) AS generation, any_value(h.serial) AS serial,
        any_value(h.file_system) AS file_system, arg_max(h.mode, h.valid_from_ns) AS mode,
        arg_max(h.path, h.valid_from_ns) AS path, count(DISTINCT h.path) AS names

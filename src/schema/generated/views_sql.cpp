@@ -100,17 +100,28 @@ CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
     ELSE v::VARCHAR END;
 -- `c` is what a command says of the argument behind it.
 CREATE OR REPLACE MACRO _chosen_text(c, v) AS CASE WHEN c IS NULL THEN v::VARCHAR WHEN c.kind <> '' THEN _argument_text(c.kind, c.words, v) END;
+-- Most calls have numbers only. What a command says of the argument behind it, and strings beside the registers, are made once for a
+-- row: inside the lambda each argument would pay for them.
+CREATE OR REPLACE MACRO _number_texts(labels, types, sets, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
+    lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}';
+CREATE OR REPLACE MACRO _given_texts(choices, command, v, name, name2) AS {
+    'chosen': CASE WHEN choices IS NOT NULL THEN _chosen_text(choices[command & 4294967295::UBIGINT], v) END,
+    'name': CASE WHEN name IS NOT NULL THEN to_json(name)::VARCHAR END, 'name2': CASE WHEN name2 IS NOT NULL THEN to_json(name2)::VARCHAR END};
+CREATE OR REPLACE MACRO _mixed_texts(labels, types, sets, given, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
+    lambda v, i: labels[i] || CASE types[i] WHEN 'by_command' THEN given.chosen WHEN 'name' THEN given.name WHEN 'name2' THEN given.name2
+)dyetrace"
+    R"dyetrace(        ELSE _argument_text(types[i], sets[i], v) END), ','), '') || '}';
 CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
-    CASE WHEN labels IS NOT NULL THEN '{' || coalesce(array_to_string(list_transform(
-        [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5],
-        lambda v, i: labels[i] || CASE types[i] WHEN 'name' THEN to_json(name)::VARCHAR WHEN 'name2' THEN to_json(name2)::VARCHAR
-            WHEN 'by_command' THEN _chosen_text(choices[(CASE i WHEN 2 THEN a0 ELSE a1 END) & 4294967295::UBIGINT], v)
-            ELSE _argument_text(types[i], sets[i], v) END), ','), '') || '}' END;
+    CASE WHEN labels IS NULL THEN NULL
+    WHEN list_has_any(types, ['by_command', 'name', 'name2']) THEN list_transform(
+        [_given_texts(choices, CASE WHEN types[2] = 'by_command' THEN a0 ELSE a1 END, CASE WHEN types[2] = 'by_command' THEN a1 ELSE a2 END, name, name2)],
+        lambda given: _mixed_texts(labels, types, sets, given, [a0, a1, a2, a3, a4, a5]))[1]
+    ELSE _number_texts(labels, types, sets,
+        [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5]) END;
 -- A relative name behind the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
     '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),
-)dyetrace"
-    R"dyetrace(        lambda done, part: CASE WHEN part[1] IN ('', '.') THEN done WHEN part[1] = '..' THEN done[:-2] ELSE done || part END), '/'), '') END;
+        lambda done, part: CASE WHEN part[1] IN ('', '.') THEN done WHEN part[1] = '..' THEN done[:-2] ELSE done || part END), '/'), '') END;
 CREATE OR REPLACE MACRO _join_path(base, p) AS _plain_path(CASE WHEN p = '' THEN base WHEN base = '/' THEN '/' || p ELSE base || '/' || p END);
 CREATE OR REPLACE MACRO _family_name(v) AS CASE v WHEN 1 THEN 'unix' WHEN 2 THEN 'inet' WHEN 10 THEN 'inet6' WHEN 16 THEN 'netlink'
     WHEN 17 THEN 'packet' WHEN 38 THEN 'alg' WHEN 40 THEN 'vsock' WHEN 44 THEN 'xdp' ELSE v::VARCHAR END;
@@ -188,7 +199,8 @@ LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
 UNION ALL BY NAME
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset
 FROM internal.raw_part_event e
-JOIN internal.hosts o ON o.host_index = e.host_index
+)dyetrace"
+    R"dyetrace(JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.operation
@@ -199,8 +211,7 @@ JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 ;
 
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE VIEW hosts AS
+CREATE OR REPLACE VIEW hosts AS
 SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM internal.hosts;
 CREATE OR REPLACE VIEW processes AS
 SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,

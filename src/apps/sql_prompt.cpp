@@ -1,6 +1,5 @@
 #include "apps/sql_prompt.h"
 
-#include <editline/readline.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -89,11 +88,16 @@ constexpr const char* kKeywords[] = {"ALL",
 constexpr const char* kTablesSql =
     "SELECT \"table\", comment FROM internal.comments WHERE \"column\" IS NULL ORDER BY 1;";
 
-// The library asks a plain function, so what it completes lives here.
-std::vector<std::string>& completions() {
-    static std::vector<std::string> words;
-    return words;
-}
+constexpr const char* kWordBreaks = " \t\n\"'(),;=<>+-*/.";
+
+// What terminals send for keys that have no place in the library's own table.
+constexpr std::pair<const char*, const char*> kKeys[] = {{"\\e[1~", "ed-move-to-beg"},
+                                                         {"\\e[4~", "ed-move-to-end"},
+                                                         {"\\e[H", "ed-move-to-beg"},
+                                                         {"\\e[F", "ed-move-to-end"},
+                                                         {"\\e[3~", "ed-delete-next-char"},
+                                                         {"\\e[1;5C", "em-next-word"},
+                                                         {"\\e[1;5D", "ed-prev-word"}};
 
 bool starts_with_any_case(std::string_view word, std::string_view prefix) {
     return word.size() >= prefix.size() &&
@@ -103,50 +107,21 @@ bool starts_with_any_case(std::string_view word, std::string_view prefix) {
            });
 }
 
-// Called with state 0, 1, 2, … until it returns null; each word is the caller's to free.
-char* complete(const char* prefix, int state) {
-    static std::size_t next = 0;
-    next = state == 0 ? 0 : next;
-    while (next < completions().size()) {
-        const std::string& word = completions()[next++];
-        if (starts_with_any_case(word, prefix)) {
-            return ::strdup(word.c_str());
+// The first word's beginning that all have, in letters of either case.
+std::string common_beginning(const std::vector<std::string>& words) {
+    std::string common = words.front();
+    for (const std::string& word : words) {
+        while (!starts_with_any_case(word, common)) {
+            common.pop_back();
         }
     }
-    return nullptr;
-}
-
-char** complete_word(const char* text, int, int) {
-    rl_attempted_completion_over = 1;  // no file names
-    return rl_completion_matches(text, &complete);
+    return common;
 }
 
 volatile std::sig_atomic_t interrupted = 0;  // by Ctrl-C, since the line began
 
 void note_interrupt(int) {
     interrupted = 1;
-}
-
-// A key, or Ctrl-C for the line, as in a shell: "kill the line" and then "end of line". SIGINT is let in here only, so that
-// none falls between the look at `interrupted` and the wait.
-int next_key(FILE*) {
-    constexpr int kKillLine = 'U' - '@';
-    static bool killed = false;  // the second half is due
-    if (std::exchange(killed, false)) {
-        return '\n';
-    }
-    sigset_t mask;
-    ::sigprocmask(SIG_SETMASK, nullptr, &mask);
-    sigdelset(&mask, SIGINT);
-    pollfd keyboard{STDIN_FILENO, POLLIN, 0};
-    while (interrupted == 0 && ::ppoll(&keyboard, 1, nullptr, &mask) < 0 && errno == EINTR) {
-    }
-    if (interrupted != 0) {
-        killed = true;
-        return kKillLine;
-    }
-    unsigned char key = 0;
-    return ::read(STDIN_FILENO, &key, 1) == 1 ? key : EOF;
 }
 
 std::string history_file() {
@@ -236,25 +211,115 @@ std::optional<std::string> sql_of_command(const std::string& line) {
     return "SELECT '.tables  .schema TABLE  .quit' AS commands;";
 }
 
-SqlPrompt::SqlPrompt(bool is_terminal, std::vector<std::string> names) : is_terminal_(is_terminal) {
+// What the library calls, with the prompt that it was given.
+struct SqlPrompt::Callbacks {
+    static SqlPrompt& prompt_of(EditLine* editor) {
+        void* prompt = nullptr;
+        ::el_get(editor, EL_CLIENTDATA, &prompt);
+        return *static_cast<SqlPrompt*>(prompt);
+    }
+
+    static char* prompt_text(EditLine* editor) {  // which the library only reads
+        return const_cast<char*>(prompt_of(editor).continues_ ? "     ...> " : "dyetrace> ");
+    }
+
+    // A key, or Ctrl-C for the line, as in a shell: "kill the line" and then "end of line". SIGINT is let in here only, so
+    // that none falls between the look at `interrupted` and the wait.
+    static int next_key(EditLine* editor, wchar_t* key) {
+        constexpr wchar_t kKillLine = 'U' - '@';
+        if (std::exchange(prompt_of(editor).killed_, false)) {
+            *key = '\n';
+            return 1;
+        }
+        sigset_t mask;
+        ::sigprocmask(SIG_SETMASK, nullptr, &mask);
+        sigdelset(&mask, SIGINT);
+        pollfd keyboard{STDIN_FILENO, POLLIN, 0};
+        while (interrupted == 0 && ::ppoll(&keyboard, 1, nullptr, &mask) < 0 && errno == EINTR) {
+        }
+        if (interrupted != 0) {
+            prompt_of(editor).killed_ = true;
+            *key = kKillLine;
+            return 1;
+        }
+        unsigned char byte = 0;
+        const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
+        *key = byte;
+        return static_cast<int>(got);
+    }
+
+    static unsigned char complete(EditLine* editor, int) {
+        const LineInfo& line = *::el_line(editor);
+        const char* begin = line.cursor;
+        while (begin > line.buffer && std::strchr(kWordBreaks, begin[-1]) == nullptr) {
+            --begin;
+        }
+        const std::string_view typed(begin, static_cast<std::size_t>(line.cursor - begin));
+        std::vector<std::string> found;
+        for (const std::string& word : prompt_of(editor).words_) {
+            if (starts_with_any_case(word, typed)) {
+                found.push_back(word);
+            }
+        }
+        if (found.empty()) {
+            return CC_ERROR;  // a beep
+        }
+        const std::string common = common_beginning(found);
+        if (found.size() > 1 && common.size() == typed.size()) {
+            for (const std::string& word : found) {
+                std::printf("%s%s", &word == &found.front() ? "\n" : "  ", word.c_str());
+            }
+            std::printf("\n");
+            return CC_REDISPLAY;
+        }
+        ::el_deletestr(editor, static_cast<int>(typed.size()));
+        ::el_insertstr(editor, (common + (found.size() == 1 ? " " : "")).c_str());
+        return CC_REFRESH;
+    }
+};
+
+SqlPrompt::SqlPrompt(bool is_terminal, std::vector<std::string> names)
+    : is_terminal_(is_terminal),
+      words_(std::move(names)),
+      history_(nullptr, &::history_end),
+      editor_(nullptr, &::el_end) {
     if (!is_terminal_) {
         return;
     }
-    completions() = std::move(names);
-    completions().insert(completions().end(), std::begin(kKeywords), std::end(kKeywords));
-    history_path_ = history_file();
+    words_.insert(words_.end(), std::begin(kKeywords), std::end(kKeywords));
+    std::sort(words_.begin(), words_.end());
+    words_.erase(std::unique(words_.begin(), words_.end()), words_.end());
     struct sigaction action {};
     action.sa_handler = &note_interrupt;
     ::sigaction(SIGINT, &action, &before_);
-    rl_getc_function = &next_key;  // read once, when the library begins
-    ::using_history();
-    ::stifle_history(kHistoryLinesMax);
+    open_history();
+    open_editor();
+}
+
+void SqlPrompt::open_history() {
+    history_.reset(::history_init());
+    history_path_ = history_file();
+    HistEvent event;
+    ::history(history_.get(), &event, H_SETSIZE, kHistoryLinesMax);
     if (!history_path_.empty()) {
-        ::read_history(history_path_.c_str());
+        ::history(history_.get(), &event, H_LOAD, history_path_.c_str());
     }
-    rl_readline_name = "dyetrace";
-    rl_attempted_completion_function = &complete_word;
-    rl_basic_word_break_characters = " \t\n\"'(),;=<>+-*/.";
+}
+
+void SqlPrompt::open_editor() {
+    EditLine* const editor = ::el_init("dyetrace", stdin, stdout, stderr);
+    editor_.reset(editor);
+    ::el_set(editor, EL_CLIENTDATA, this);
+    ::el_set(editor, EL_PROMPT, &Callbacks::prompt_text);
+    ::el_set(editor, EL_GETCFN, &Callbacks::next_key);
+    ::el_set(editor, EL_HIST, &::history, history_.get());
+    ::el_set(editor, EL_EDITOR, "emacs");
+    ::el_set(editor, EL_ADDFN, "complete", "completes the word", &Callbacks::complete);
+    ::el_set(editor, EL_BIND, "^I", "complete", nullptr);
+    for (const auto& [key, action] : kKeys) {
+        ::el_set(editor, EL_BIND, key, action, nullptr);
+    }
+    ::el_source(editor, nullptr);  // ~/.editrc
 }
 
 SqlPrompt::~SqlPrompt() {
@@ -266,31 +331,46 @@ SqlPrompt::~SqlPrompt() {
         return;
     }
     const mode_t before = ::umask(0077);
-    ::write_history(history_path_.c_str());
+    HistEvent event;
+    ::history(history_.get(), &event, H_SAVE, history_path_.c_str());
     ::umask(before);
 }
 
-std::optional<std::string> SqlPrompt::next_line(bool continues) {
-    char* line = nullptr;
+void SqlPrompt::remember(const std::string& text) {
+    HistEvent event;
     if (is_terminal_) {
-        sigset_t interrupt;
-        sigemptyset(&interrupt);
-        sigaddset(&interrupt, SIGINT);
-        ::sigprocmask(SIG_BLOCK, &interrupt, nullptr);
-        line = ::readline(continues ? "     ...> " : "dyetrace> ");
-        ::sigprocmask(SIG_UNBLOCK, &interrupt, nullptr);
-    } else {
-        std::size_t room = 0;
-        const ssize_t length = ::getline(&line, &room, stdin);
-        if (length < 0) {
-            std::free(line);
-            line = nullptr;
-        } else if (length > 0 && line[length - 1] == '\n') {
-            line[length - 1] = '\0';
-        }
+        ::history(history_.get(), &event, H_ENTER, text.c_str());
     }
-    const std::unique_ptr<char, void (*)(void*)> owner(line, &std::free);
-    return line == nullptr ? std::nullopt : std::optional<std::string>(line);
+}
+
+std::optional<std::string> SqlPrompt::typed_line(bool continues) {
+    sigset_t interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    continues_ = continues;
+    int length = 0;
+    ::sigprocmask(SIG_BLOCK, &interrupt, nullptr);
+    const char* const line = ::el_gets(editor_.get(), &length);
+    ::sigprocmask(SIG_UNBLOCK, &interrupt, nullptr);
+    return line == nullptr || length <= 0 ? std::nullopt : std::optional<std::string>(line);
+}
+
+std::optional<std::string> SqlPrompt::next_line(bool continues) {
+    std::optional<std::string> line;
+    if (is_terminal_) {
+        line = typed_line(continues);
+    } else {
+        char* text = nullptr;
+        std::size_t room = 0;
+        if (::getline(&text, &room, stdin) >= 0) {
+            line = text;
+        }
+        std::free(text);
+    }
+    if (line && line->ends_with('\n')) {
+        line->pop_back();
+    }
+    return line;
 }
 
 std::optional<std::string> SqlPrompt::next_statement() {
@@ -302,9 +382,7 @@ std::optional<std::string> SqlPrompt::next_statement() {
             continue;
         }
         if (statement.empty() && trimmed(*line).starts_with('.')) {
-            if (is_terminal_) {
-                ::add_history(line->c_str());
-            }
+            remember(*line);
             return sql_of_command(*line);
         }
         if (statement.empty() && trimmed(*line).empty()) {
@@ -312,9 +390,7 @@ std::optional<std::string> SqlPrompt::next_statement() {
         }
         statement += *line + "\n";
         if (is_complete_statement(statement)) {
-            if (is_terminal_) {
-                ::add_history(trimmed(statement).c_str());
-            }
+            remember(trimmed(statement));
             return statement;
         }
     }

@@ -6,10 +6,13 @@
 // Ctrl-C takes back what was typed. `.tables` and `.schema TABLE` become SQL; `.quit` and the end of input end it. History: ~/.dyetrace_history, readable
 // by its owner only, as a question may name what is secret.
 //
-// Limits: one prompt per program (the library keeps its state in globals).
+// Limits: one prompt per program (Ctrl-C is a signal, and that is the program's).
 #pragma once
 
+#include <histedit.h>
+
 #include <csignal>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,9 +33,19 @@ class SqlPrompt {
     std::optional<std::string> next_statement();
 
   private:
+    struct Callbacks;
+    void open_history();
+    void open_editor();
+    void remember(const std::string& text);
+    std::optional<std::string> typed_line(bool continues);
     std::optional<std::string> next_line(bool continues);
 
     bool is_terminal_;
+    bool continues_ = false;          // a statement
+    bool killed_ = false;             // the line; its end is due
+    std::vector<std::string> words_;  // that are completed
+    std::unique_ptr<History, void (*)(History*)> history_;
+    std::unique_ptr<EditLine, void (*)(EditLine*)> editor_;
     struct sigaction before_ {};  // for SIGINT
     std::string history_path_;
 };

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -78,6 +79,18 @@ class Json {
     // A required member as T; the error names it. kCorrupt.
     template <class T>
     Result<T> get(std::string_view name) const;
+
+    // Several required members, each with the place it goes to; stops at the first that is wrong.
+    //
+    //   TRY(json.read("rows", file.rows, "record", file.record));
+    template <class T, class... Others>
+    Result<void> read(std::string_view name, T& place, Others&&... others) const {
+        TRY(place, get<T>(name));
+        if constexpr (sizeof...(others) > 0) {
+            return read(std::forward<Others>(others)...);
+        }
+        return {};
+    }
 
     std::string text() const;         // one line
     std::string pretty_text() const;  // indented by two, ends with a line break

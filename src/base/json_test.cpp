@@ -61,6 +61,23 @@ TEST(Json, says_which_member_is_wrong) {
     EXPECT_EQ(Json(5).get<bool>("x").error().text(), "'x' is missing") << "not even an object";
 }
 
+TEST(Json, reads_several_members_up_to_the_first_that_is_wrong) {
+    const Json json = Json::object().set("n", 7).set("s", "text").set("b", true);
+    uint64_t number = 0;
+    std::string text;
+    bool flag = false;
+    EXPECT_TRUE(json.read("n", number, "s", text, "b", flag).ok());
+    EXPECT_EQ(number, 7u);
+    EXPECT_EQ(text, "text");
+    EXPECT_TRUE(flag);
+    number = 0;
+    flag = false;
+    EXPECT_EQ(json.read("n", number, "absent", text, "b", flag).error().text(),
+              "'absent' is missing");
+    EXPECT_EQ(number, 7u);
+    EXPECT_FALSE(flag);
+}
+
 TEST(Json, reports_where_the_text_is_wrong) {
     const Error error = Json::parse(R"({"a":1,})").error();
     EXPECT_EQ(error.code(), ErrorCode::kCorrupt);

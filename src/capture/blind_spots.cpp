@@ -23,11 +23,6 @@ constexpr BlindSpot kBlindSpots[] = {
     {"MPTCP",
      CoverageState::kPartial,
      "calls are seen, but not where in the stream their bytes are: each subflow numbers its own"},
-    {"epoll",
-     CoverageState::kPartial,
-     "what was added to a set before the recording, with another word than its descriptor (a "
-     "pointer), is not named "
-     "when it becomes ready"},
     {"seccomp",
      CoverageState::kPartial,
      "a call that it denies has no start and no duration, one that it kills for has no end"},

@@ -19,6 +19,7 @@
 #include "base/fd.h"
 #include "base/mapping.h"
 #include "capture/blind_spots.h"
+#include "capture/iterator.h"
 #include "capture/kernel_filter.h"
 #include "capture/kernel_offer.h"
 #include "capture/load_talk.h"
@@ -35,13 +36,14 @@ using base::Error;
 using base::ErrorCode;
 
 constexpr std::uint64_t kRecordBytesMax =
-    16384;  // RECORD_BYTES_MAX of src/kernel/maps.h: the slack behind a ring's end
-constexpr std::uint32_t kRecentNames = 1024;  // RECENT_NAMES of src/kernel/maps.h
+    16384;  // RECORD_BYTES_MAX of src/kernel/settings.h: the slack behind a ring's end
+constexpr std::uint32_t kRecentNames = 1024;  // RECENT_NAMES of src/kernel/identity.h
 constexpr std::size_t kWarningBytesMax = 512;
 constexpr pid_t kFirstProcess = 1;
-constexpr std::uint32_t kTaskWatched = 1;  // enum task_flags of src/kernel/maps.h
+constexpr std::uint32_t kTaskWatched = 1;  // enum task_flags of src/kernel/task_state.h
 constexpr std::uint32_t kTaskExcluded = 2;
 constexpr std::uint32_t kTaskSkipsOneExit = 4;
+constexpr const char* kEpoll = "epoll";  // a source that has a line where it is not complete
 
 struct SkeletonDeleter {
     void operator()(dyetrace_bpf* skeleton) const { dyetrace_bpf__destroy(skeleton); }
@@ -119,7 +121,7 @@ struct Capture::State {
     Result<void> map_rings(const CaptureOptions& options);
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
     Result<void> look_for_hidden_process();
-    Result<void> run_iterator(bpf_program* program);
+    void find_members(IteratorScope scope);
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
     void attach_optional(bpf_program* program, bpf_link** link, const char* name, const char* lack);
 };
@@ -159,6 +161,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     if (offer.copy_from_user_task) {
         bpf_program__set_flags(skeleton.progs.finish_calls, BPF_F_SLEEPABLE);
     }
+    bpf_program__set_autoload(skeleton.progs.find_members, offer.sets_of_files);
     bpf_program__set_autoload(skeleton.progs.stream_sent, offer.tcp_sendmsg_locked);
     bpf_program__set_autoload(skeleton.progs.stream_read, offer.tcp_rcv_space_adjust);
 #if defined(__x86_64__)
@@ -306,25 +309,8 @@ Result<void> Capture::attach() {
     }
     TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
     TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));
-    return {};
-}
-
-Result<void> Capture::State::run_iterator(bpf_program* program) {
-    const base::Fd link(bpf_link_create(bpf_program__fd(program), 0, BPF_TRACE_ITER, nullptr));
-    if (!link.valid()) {
-        return Error::from_errno(errno, "cannot make an iterator over the tasks");
-    }
-    const base::Fd iterator(bpf_iter_create(link.get()));
-    if (!iterator.valid()) {
-        return Error::from_errno(errno, "cannot run an iterator over the tasks");
-    }
-    char ignored[64];
-    ssize_t got = 0;
-    do {
-        got = read(iterator.get(), ignored, sizeof(ignored));
-    } while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
-    if (got < 0) {
-        return Error::from_errno(errno, "cannot walk over the tasks");
+    if (skeleton.rodata->watch_all) {
+        state_->find_members({});
     }
     return {};
 }
@@ -348,6 +334,31 @@ Result<void> Capture::State::mark(pid_t process, std::uint32_t flags, bool one_t
     return Error(ErrorCode::kNotFound, fmt::format("there is no process {}", process));
 }
 
+// What is in epoll sets already. Afterwards, not before: what is added meanwhile is seen by the call or here.
+void Capture::State::find_members(IteratorScope scope) {
+    if (skeleton->rodata->count_only) {
+        return;
+    }
+    std::string lack;
+    if (!bpf_program__autoload(skeleton->progs.find_members)) {
+        lack = "this kernel does not tell which sets a file is in";
+    } else if (const auto walked = run_iterator(skeleton->progs.find_members, scope);
+               !walked.ok()) {
+        lack = walked.error().text();
+    } else if (skeleton->bss->members_left) {
+        lack = fmt::format("only {} are remembered", skeleton->bss->members_kept);
+    }
+    if (!lack.empty()) {
+        std::erase_if(sources, [](const Source& source) { return source.name == kEpoll; });
+        sources.push_back({kEpoll,
+                           schema::CoverageState::kPartial,
+                           fmt::format("what was added to a set before the recording, with another "
+                                       "word than its descriptor (a pointer), is not always named "
+                                       "when it becomes ready: {}",
+                                       lack)});
+    }
+}
+
 // Some virtual machines hide their first process.
 Result<void> Capture::State::look_for_hidden_process() {
     Result<void> seen = mark(kFirstProcess, 0);
@@ -360,11 +371,14 @@ Result<void> Capture::State::look_for_hidden_process() {
 }
 
 Result<void> Capture::watch(pid_t process) {
-    return state_->mark(process, kTaskWatched, !state_->skeleton->rodata->follow_children);
+    const bool one_thread = !state_->skeleton->rodata->follow_children;
+    TRY(state_->mark(process, kTaskWatched, one_thread));
+    state_->find_members({.process = process, .one_thread = one_thread});
+    return {};
 }
 Result<std::uint32_t> Capture::watched() const {
     state_->skeleton->bss->marked = 0;
-    TRY(state_->run_iterator(state_->skeleton->progs.count_watched));
+    TRY(run_iterator(state_->skeleton->progs.count_watched));
     return state_->skeleton->bss->marked;
 }
 Result<void> Capture::watch_held_back(pid_t process) {
@@ -379,7 +393,7 @@ Result<void> Capture::stop() {
     skeleton.bss->ending = true;
     dyetrace_bpf__detach(&skeleton);
     wait_for_running_programs();
-    return state_->run_iterator(skeleton.progs.finish_calls);
+    return run_iterator(skeleton.progs.finish_calls);
 }
 
 std::uint64_t Capture::drain(const Sink& sink) {

@@ -11,7 +11,7 @@
 // An event refers to facts (who, which object) that were written before it. drain() looks at where the event rings end
 // before it reads the facts, so that no event reaches the sink before its facts.
 //
-// Limits: one thread. Memory: rings of all CPUs, and the maps of src/kernel/maps.h.
+// Limits: one thread. Memory: rings of all CPUs, and the maps of src/kernel.
 #pragma once
 
 #include <sys/types.h>

@@ -24,6 +24,18 @@ bool has_helper(const btf& types, std::string_view name) {
     });
 }
 
+bool has_member(const btf& types, const char* of, std::string_view name) {
+    const std::int32_t id = btf__find_by_name_kind(&types, of, BTF_KIND_STRUCT);
+    if (id <= 0) {
+        return false;
+    }
+    const btf_type* whole = btf__type_by_id(&types, static_cast<std::uint32_t>(id));
+    const std::span members(btf_members(whole), btf_vlen(whole));
+    return std::any_of(members.begin(), members.end(), [&](const btf_member& member) {
+        return name == btf__name_by_offset(&types, member.name_off);
+    });
+}
+
 }  // namespace
 
 KernelOffer KernelOffer::find() {
@@ -38,7 +50,8 @@ KernelOffer KernelOffer::find() {
             has("bpf_task_from_pid", BTF_KIND_FUNC),
             has("btf_trace_tcp_sendmsg_locked", BTF_KIND_TYPEDEF),
             has("btf_trace_tcp_rcv_space_adjust", BTF_KIND_TYPEDEF),
-            has_helper(*types, "BPF_FUNC_copy_from_user_task")};
+            has_helper(*types, "BPF_FUNC_copy_from_user_task"),
+            has("bpf_iter_task_file", BTF_KIND_FUNC) && has_member(*types, "file", "f_ep")};
 }
 
 }  // namespace dyetrace::capture

@@ -30,6 +30,23 @@ Value syscall_name(std::uint8_t abi, std::uint16_t number) {
     return call != nullptr ? Value::of(call->name) : Value{};
 }
 
+std::uint16_t number_of(const SyscallEvent& e) {
+    return e.syscall;
+}
+std::uint16_t number_of(const PartEvent& e) {
+    return e.operation;
+}
+
+Value object_id(const schema::Object* object) {
+    return object != nullptr ? Value::of(Integer{object->object_id}) : Value{};
+}
+
+Value object_type(const schema::Object* object) {
+    return object != nullptr ? name_or_null(schema::object_type_name(
+                                   static_cast<std::uint8_t>(object->object_type)))
+                             : Value{};
+}
+
 }  // namespace
 
 TextBuffers::TextBuffers() : buffers_(schema::event_columns().size()) {}
@@ -120,25 +137,39 @@ bool EventValues::set(schema::RecordBytes record,
 }
 
 Value EventValues::of(EventColumn column) const {
+    using schema::Task;
     switch (column) {
         case EventColumn::kEventId:
+            return Value::of(
+                Integer{schema::event_id(host_index_, cpu_, schema::header_of(record_).sequence)});
         case EventColumn::kHost:
+            return Value::of(host_);
         case EventColumn::kCpu:
+            return Value::of(Integer{cpu_});
         case EventColumn::kWeight:
-            return of_all(column);
+            return Value::of(Integer{1});
         case EventColumn::kProcessId:
+            return of_task(&Task::process_id);
         case EventColumn::kThreadId:
+            return of_task(&Task::thread_id);
         case EventColumn::kPid:
+            return of_task(&Task::pid);
         case EventColumn::kTid:
+            return of_task(&Task::tid);
         case EventColumn::kPpid:
+            return of_task(&Task::ppid);
         case EventColumn::kPidInNamespace:
+            return of_task(&Task::pid_in_namespace);
+        case EventColumn::kUid:
+            return of_task(&Task::uid);
+        case EventColumn::kCgroupId:
+            return of_task(&Task::cgroup_id);
+        case EventColumn::kNetworkNamespace:
+            return of_task(&Task::network_namespace);
         case EventColumn::kComm:
         case EventColumn::kExe:
-        case EventColumn::kUid:
-        case EventColumn::kCgroupId:
         case EventColumn::kContainer:
-        case EventColumn::kNetworkNamespace:
-            return task_ != nullptr ? of_task(column) : Value{};
+            return task_ != nullptr ? text_of_task(column) : Value{};
         case EventColumn::kFileSystem:
         case EventColumn::kConnectionId:
             return object_ != nullptr ? of_object(column) : Value{};
@@ -146,9 +177,9 @@ Value EventValues::of(EventColumn column) const {
             break;
     }
     if (syscall_ != nullptr) {
-        return of_syscall(column);
+        return of_operation(*syscall_, column);
     }
-    return part_ != nullptr ? of_part(column) : of_log(column);
+    return part_ != nullptr ? of_operation(*part_, column) : of_log(column);
 }
 
 bool EventValues::path_is_of_handle(EventColumn column) const {
@@ -165,49 +196,22 @@ bool EventValues::path_is_of_handle(EventColumn column) const {
            (syscall_->present & SyscallEvent::kHasNamesBase2) == 0;
 }
 
-Value EventValues::of_all(EventColumn column) const {
-    switch (column) {
-        case EventColumn::kEventId:
-            return Value::of(
-                Integer{schema::event_id(host_index_, cpu_, schema::header_of(record_).sequence)});
-        case EventColumn::kHost:
-            return Value::of(host_);
-        case EventColumn::kCpu:
-            return Value::of(Integer{cpu_});
-        default:
-            return Value::of(Integer{1});
-    }
+template <class Number>
+Value EventValues::of_task(Number schema::Task::*member) const {
+    return task_ != nullptr ? Value::of(Integer{task_->*member}) : Value{};
 }
 
-Value EventValues::of_task(EventColumn column) const {
-    switch (column) {
-        case EventColumn::kProcessId:
-            return Value::of(Integer{task_->process_id});
-        case EventColumn::kThreadId:
-            return Value::of(Integer{task_->thread_id});
-        case EventColumn::kPid:
-            return Value::of(Integer{task_->pid});
-        case EventColumn::kTid:
-            return Value::of(Integer{task_->tid});
-        case EventColumn::kPpid:
-            return Value::of(Integer{task_->ppid});
-        case EventColumn::kPidInNamespace:
-            return Value::of(Integer{task_->pid_in_namespace});
-        case EventColumn::kComm:
-            return Value::of(buffers_.escaped(column, task_->comm));
-        case EventColumn::kExe:
-            return task_->exe ? Value::of(buffers_.escaped(column, *task_->exe)) : Value{};
-        case EventColumn::kUid:
-            return Value::of(Integer{task_->uid});
-        case EventColumn::kCgroupId:
-            return Value::of(Integer{task_->cgroup_id});
-        case EventColumn::kContainer:
-            return task_->cgroup ? name_or_null(schema::container_of(
-                                       buffers_.escaped(column, *task_->cgroup)))
-                                 : Value{};
-        default:
-            return Value::of(Integer{task_->network_namespace});
+Value EventValues::text_of_task(EventColumn column) const {
+    if (column == EventColumn::kComm) {
+        return Value::of(buffers_.escaped(column, task_->comm));
     }
+    const bool is_exe = column == EventColumn::kExe;
+    const std::optional<std::string>& text = is_exe ? task_->exe : task_->cgroup;
+    if (!text) {
+        return {};
+    }
+    const std::string_view escaped = buffers_.escaped(column, *text);
+    return is_exe ? Value::of(escaped) : name_or_null(schema::container_of(escaped));
 }
 
 Value EventValues::of_object(EventColumn column) const {
@@ -323,92 +327,85 @@ Value EventValues::path(EventColumn column,
     return joined(column, schema::escaped(*of_handle), schema::escaped(*given));
 }
 
-Value EventValues::of_syscall(EventColumn column) const {
-    const SyscallEvent& e = *syscall_;
-    const bool has_duration = (e.present & SyscallEvent::kHasDuration) != 0;
-    const bool has_result = (e.present & SyscallEvent::kHasResult) != 0;
+// What a call and a part of one have alike.
+template <class Event>
+Value EventValues::of_operation(const Event& e, EventColumn column) const {
+    const auto has = [&e](auto bit) { return (e.present & bit) != 0; };
     switch (column) {
         case EventColumn::kStartNs:
             return Value::of(Integer{e.start_ns});
         case EventColumn::kDurationNs:
-            return number_if(has_duration, e.duration_ns);
-        case EventColumn::kOnCpuNs:
-            return number_if(has_duration, Integer{e.duration_ns} - e.off_cpu_ns);
+            return number_if(has(Event::kHasDuration), e.duration_ns);
         case EventColumn::kKind:
             return Value::of(schema::kind_name(static_cast<std::uint8_t>(schema::Kind::kSyscall)));
         case EventColumn::kName:
-            return syscall_name(e.abi, e.syscall);
+            return syscall_name(e.abi, number_of(e));
         case EventColumn::kClass:
             return name_or_null(schema::class_name(e.event_class));
         case EventColumn::kAbi:
             return name_or_null(schema::abi_name(e.abi));
-        case EventColumn::kState:
-            return name_or_null(schema::state_name(e.state));
         case EventColumn::kResult:
-            return number_if(has_result, e.result);
+            return number_if(has(Event::kHasResult), e.result);
         case EventColumn::kError:
-            return error(has_result, e.result);
-        case EventColumn::kArguments:
-            return arguments();
+            return error(has(Event::kHasResult), e.result);
         case EventColumn::kFd:
-            return number_if((e.present & SyscallEvent::kHasFd) != 0, e.fd);
+            return number_if(has(Event::kHasFd), e.fd);
         case EventColumn::kOpenFlags:
-            return open_flags((e.present & SyscallEvent::kHasOpenFlags) != 0, e.open_flags);
+            return open_flags(has(Event::kHasOpenFlags), e.open_flags);
         case EventColumn::kFileOffset:
-            return number_if((e.present & SyscallEvent::kHasFileOffset) != 0, e.file_offset);
-        case EventColumn::kFileOffset2:
-            return number_if((e.present & SyscallEvent::kHasFileOffset2) != 0, e.file_offset2);
-        case EventColumn::kObjectSize:
-            return number_if((e.present & SyscallEvent::kHasObjectSize) != 0, e.object_size);
-        case EventColumn::kRequested:
-            return number_if((e.present & SyscallEvent::kHasRequested) != 0, e.requested);
-        case EventColumn::kBytes:
-            return number_if((e.present & SyscallEvent::kHasBytes) != 0, e.bytes);
-        case EventColumn::kStreamOffset:
-            return number_if((e.present & SyscallEvent::kHasStreamOffset) != 0, e.stream_offset);
-        default:
-            return of_syscall_object(column);
-    }
-}
-
-Value EventValues::of_syscall_object(EventColumn column) const {
-    const SyscallEvent& e = *syscall_;
-    const bool names_base = (e.present & SyscallEvent::kHasNamesBase) != 0;
-    const bool names_base2 = (e.present & SyscallEvent::kHasNamesBase2) != 0;
-    const bool has_handle = (e.present & SyscallEvent::kHasHandle) != 0;
-    const bool has_handle2 = (e.present & SyscallEvent::kHasHandle2) != 0;
-    switch (column) {
-        case EventColumn::kObjectId:
-            return object_ != nullptr && !names_base ? Value::of(Integer{object_->object_id})
-                                                     : Value{};
-        case EventColumn::kObject2Id:
-            return object2_ != nullptr && !names_base2 ? Value::of(Integer{object2_->object_id})
-                                                       : Value{};
-        case EventColumn::kObjectType:
-            return object_ != nullptr && !names_base
-                       ? name_or_null(schema::object_type_name(
-                             static_cast<std::uint8_t>(object_->object_type)))
-                       : Value{};
-        case EventColumn::kPath:
-            return path(column, has_handle, names_base, object_, Attachment::kPath);
-        case EventColumn::kPath2:
-            return path(column, has_handle2, names_base2, object2_, Attachment::kPath2);
-        case EventColumn::kArgumentPath: {
-            const auto given = schema::attachment(e, Attachment::kPath);
-            return given ? Value::of(buffers_.escaped(column, *given)) : Value{};
-        }
+            return number_if(has(Event::kHasFileOffset), e.file_offset);
         case EventColumn::kOffsetCertain:
-            if ((e.present & SyscallEvent::kHasFileOffset) == 0) {
-                return {};
-            }
-            return Value::of((e.present & SyscallEvent::kHasOffsetCertain) != 0);
+            return has(Event::kHasFileOffset) ? Value::of(has(Event::kHasOffsetCertain)) : Value{};
+        case EventColumn::kRequested:
+            return number_if(has(Event::kHasRequested), e.requested);
+        case EventColumn::kBytes:
+            return number_if(has(Event::kHasBytes), e.bytes);
+        case EventColumn::kStreamOffset:
+            return number_if(has(Event::kHasStreamOffset), e.stream_offset);
         case EventColumn::kLocalAddress:
         case EventColumn::kLocalPort:
         case EventColumn::kRemoteAddress:
         case EventColumn::kRemotePort:
             return end(column);
+        default:
+            return of_only(e, column);
+    }
+}
+
+Value EventValues::of_only(const SyscallEvent& e, EventColumn column) const {
+    const auto has = [&e](auto bit) { return (e.present & bit) != 0; };
+    const bool names_base = has(SyscallEvent::kHasNamesBase);
+    const bool names_base2 = has(SyscallEvent::kHasNamesBase2);
+    switch (column) {
+        case EventColumn::kOnCpuNs:
+            return number_if(has(SyscallEvent::kHasDuration),
+                             Integer{e.duration_ns} - e.off_cpu_ns);
+        case EventColumn::kState:
+            return name_or_null(schema::state_name(e.state));
+        case EventColumn::kArguments:
+            return arguments();
+        case EventColumn::kFileOffset2:
+            return number_if(has(SyscallEvent::kHasFileOffset2), e.file_offset2);
+        case EventColumn::kObjectSize:
+            return number_if(has(SyscallEvent::kHasObjectSize), e.object_size);
+        case EventColumn::kObjectId:
+            return object_id(names_base ? nullptr : object_);
+        case EventColumn::kObject2Id:
+            return object_id(names_base2 ? nullptr : object2_);
+        case EventColumn::kObjectType:
+            return object_type(names_base ? nullptr : object_);
+        case EventColumn::kPath:
+            return path(
+                column, has(SyscallEvent::kHasHandle), names_base, object_, Attachment::kPath);
+        case EventColumn::kPath2:
+            return path(
+                column, has(SyscallEvent::kHasHandle2), names_base2, object2_, Attachment::kPath2);
+        case EventColumn::kArgumentPath: {
+            const auto given = schema::attachment(e, Attachment::kPath);
+            return given ? Value::of(buffers_.escaped(column, *given)) : Value{};
+        }
         case EventColumn::kTargetProcessId: {
-            const bool known = (e.present & SyscallEvent::kHasTarget) != 0 && e.target_start_ns > 0;
+            const bool known = has(SyscallEvent::kHasTarget) && e.target_start_ns > 0;
             return number_if(known, schema::task_id(host_index_, e.target_start_ns, e.target_tid));
         }
         default:
@@ -416,63 +413,22 @@ Value EventValues::of_syscall_object(EventColumn column) const {
     }
 }
 
-Value EventValues::of_part(EventColumn column) const {
-    const PartEvent& e = *part_;
-    const bool has_result = (e.present & PartEvent::kHasResult) != 0;
-    const bool has_offset = (e.present & PartEvent::kHasFileOffset) != 0;
+Value EventValues::of_only(const PartEvent& e, EventColumn column) const {
     switch (column) {
-        case EventColumn::kStartNs:
-            return Value::of(Integer{e.start_ns});
-        case EventColumn::kDurationNs:
-            return number_if((e.present & PartEvent::kHasDuration) != 0, e.duration_ns);
-        case EventColumn::kKind:
-            return Value::of(schema::kind_name(static_cast<std::uint8_t>(schema::Kind::kSyscall)));
-        case EventColumn::kName:
-            return syscall_name(e.abi, e.operation);
-        case EventColumn::kClass:
-            return name_or_null(schema::class_name(e.event_class));
-        case EventColumn::kAbi:
-            return name_or_null(schema::abi_name(e.abi));
         case EventColumn::kState:
-            return Value::of(schema::state_name(has_result ? 0 : 1));
-        case EventColumn::kResult:
-            return number_if(has_result, e.result);
-        case EventColumn::kError:
-            return error(has_result, e.result);
+            return Value::of(schema::state_name((e.present & PartEvent::kHasResult) != 0 ? 0 : 1));
         case EventColumn::kParentEventId:
             return Value::of(Integer{schema::event_id(host_index_, cpu_, e.parent_sequence)});
         case EventColumn::kPart:
             return Value::of(Integer{e.part});
-        case EventColumn::kFd:
-            return number_if((e.present & PartEvent::kHasFd) != 0, e.fd);
-        case EventColumn::kOpenFlags:
-            return open_flags((e.present & PartEvent::kHasOpenFlags) != 0, e.open_flags);
         case EventColumn::kObjectId:
-            return object_ != nullptr ? Value::of(Integer{object_->object_id}) : Value{};
+            return object_id(object_);
         case EventColumn::kObjectType:
-            return object_ != nullptr ? name_or_null(schema::object_type_name(
-                                            static_cast<std::uint8_t>(object_->object_type)))
-                                      : Value{};
+            return object_type(object_);
         case EventColumn::kPath: {
             const std::string* name = object_ != nullptr ? object_->name() : nullptr;
             return name != nullptr ? Value::of(buffers_.escaped(column, *name)) : Value{};
         }
-        case EventColumn::kFileOffset:
-            return number_if(has_offset, e.file_offset);
-        case EventColumn::kOffsetCertain:
-            return has_offset ? Value::of((e.present & PartEvent::kHasOffsetCertain) != 0)
-                              : Value{};
-        case EventColumn::kRequested:
-            return number_if((e.present & PartEvent::kHasRequested) != 0, e.requested);
-        case EventColumn::kBytes:
-            return number_if((e.present & PartEvent::kHasBytes) != 0, e.bytes);
-        case EventColumn::kLocalAddress:
-        case EventColumn::kLocalPort:
-        case EventColumn::kRemoteAddress:
-        case EventColumn::kRemotePort:
-            return end(column);
-        case EventColumn::kStreamOffset:
-            return number_if((e.present & PartEvent::kHasStreamOffset) != 0, e.stream_offset);
         default:
             return {};
     }

@@ -58,12 +58,14 @@ class EventValues {
     bool path_is_of_handle(schema::EventColumn column) const;
 
   private:
-    Value of_all(schema::EventColumn column) const;
-    Value of_task(schema::EventColumn column) const;
+    template <class Number>
+    Value of_task(Number schema::Task::*member) const;
+    Value text_of_task(schema::EventColumn column) const;
     Value of_object(schema::EventColumn column) const;
-    Value of_syscall(schema::EventColumn column) const;
-    Value of_syscall_object(schema::EventColumn column) const;
-    Value of_part(schema::EventColumn column) const;
+    template <class Event>
+    Value of_operation(const Event& e, schema::EventColumn column) const;
+    Value of_only(const schema::SyscallEvent& e, schema::EventColumn column) const;
+    Value of_only(const schema::PartEvent& e, schema::EventColumn column) const;
     Value of_log(schema::EventColumn column) const;
     Value end(schema::EventColumn column) const;
     Value socket_address(schema::EventColumn column, const schema::SocketEnds& ends) const;

@@ -11,16 +11,31 @@ bool continues_character(char c) {
     return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u;
 }
 
-// One element of a LIKE pattern against the text at `at`: position behind it, or kNone.
-std::size_t like_step(std::string_view text, std::size_t at, char element, bool plain) {
-    if (!plain && element == '_') {
-        at += 1;
-        while (at < text.size() && continues_character(text[at])) {
-            at += 1;
-        }
-        return at;
+// Positions behind an element of a pattern and behind the text that it takes; `text` is kNone where it takes none.
+struct Step {
+    std::size_t text = kNone;
+    std::size_t pattern = 0;
+};
+
+// One element of a LIKE pattern (not %) against the text at `t`.
+Step like_step(std::string_view text,
+               std::size_t t,
+               std::string_view pattern,
+               std::size_t p,
+               std::optional<char> escape) {
+    const bool plain = pattern[p] == escape;
+    p += plain ? 1 : 0;
+    if (p == pattern.size()) {
+        return {};
     }
-    return text[at] == element ? at + 1 : kNone;
+    if (!plain && pattern[p] == '_') {
+        t += 1;
+        while (t < text.size() && continues_character(text[t])) {
+            t += 1;
+        }
+        return {t, p + 1};
+    }
+    return {text[t] == pattern[p] ? t + 1 : kNone, p + 1};
 }
 
 struct Bracket {
@@ -59,23 +74,22 @@ Bracket bracket(char c, std::string_view pattern, std::size_t at) {
     return {false, kNone};
 }
 
-struct GlobStep {
-    std::size_t pattern = kNone;  // position behind the element; kNone: does not match
-};
-
-// One element of a GLOB pattern (not *) against a byte.
-GlobStep glob_step(char c, std::string_view pattern, std::size_t at) {
-    switch (pattern[at]) {
+// One element of a GLOB pattern (not *) against the byte at `t`.
+Step glob_step(std::string_view text, std::size_t t, std::string_view pattern, std::size_t p) {
+    const auto if_equal = [&](std::size_t at) {
+        return Step{at < pattern.size() && pattern[at] == text[t] ? t + 1 : kNone, at + 1};
+    };
+    switch (pattern[p]) {
         case '?':
-            return {at + 1};
+            return {t + 1, p + 1};
         case '[': {
-            const Bracket b = bracket(c, pattern, at + 1);
-            return {b.matches ? b.end : kNone};
+            const Bracket b = bracket(text[t], pattern, p + 1);
+            return {b.matches ? t + 1 : kNone, b.end};
         }
         case '\\':
-            return {at + 1 < pattern.size() && pattern[at + 1] == c ? at + 2 : kNone};
+            return if_equal(p + 1);
         default:
-            return {pattern[at] == c ? at + 1 : kNone};
+            return if_equal(p);
     }
 }
 
@@ -110,17 +124,20 @@ std::size_t behind_runs(std::string_view pattern, std::size_t at, char run) {
     return at;
 }
 
-}  // namespace
-
-bool like(std::string_view text, std::string_view pattern, std::optional<char> escape) {
+// `run` takes any text; where what is behind it does not fit, the last one takes a byte more.
+template <class StepFunction>
+bool matches(std::string_view text,
+             std::string_view pattern,
+             char run,
+             bool run_is_escape,
+             StepFunction step) {
     std::size_t t = 0;
     std::size_t p = 0;
-    std::size_t run_pattern = kNone;  // behind the last % seen
+    std::size_t run_pattern = kNone;  // behind the last run seen
     std::size_t run_text = 0;         // where it is tried to end
     while (t < text.size()) {
-        const bool escaped = p < pattern.size() && escape && pattern[p] == *escape;
-        if (p < pattern.size() && !escaped && pattern[p] == '%') {
-            p = behind_runs(pattern, p, '%');
+        if (p < pattern.size() && pattern[p] == run && !run_is_escape) {
+            p = behind_runs(pattern, p, run);
             if (p == pattern.size()) {
                 return true;
             }
@@ -128,12 +145,10 @@ bool like(std::string_view text, std::string_view pattern, std::optional<char> e
             run_text = t;
             continue;
         }
-        const std::size_t element = escaped ? p + 1 : p;
-        const std::size_t next =
-            element < pattern.size() ? like_step(text, t, pattern[element], escaped) : kNone;
-        if (next != kNone) {
-            t = next;
-            p = element + 1;
+        const Step next = p < pattern.size() ? step(t, p) : Step{};
+        if (next.text != kNone) {
+            t = next.text;
+            p = next.pattern;
         } else if (run_pattern != kNone) {
             run_text += 1;
             t = run_text;
@@ -142,7 +157,15 @@ bool like(std::string_view text, std::string_view pattern, std::optional<char> e
             return false;
         }
     }
-    return behind_runs(pattern, p, '%') == pattern.size();
+    return behind_runs(pattern, p, run) == pattern.size();
+}
+
+}  // namespace
+
+bool like(std::string_view text, std::string_view pattern, std::optional<char> escape) {
+    return matches(text, pattern, '%', escape == '%', [&](std::size_t t, std::size_t p) {
+        return like_step(text, t, pattern, p, escape);
+    });
 }
 
 bool ilike(std::string_view text, std::string_view pattern, std::optional<char> escape) {
@@ -150,34 +173,9 @@ bool ilike(std::string_view text, std::string_view pattern, std::optional<char> 
 }
 
 bool glob(std::string_view text, std::string_view pattern) {
-    std::size_t t = 0;
-    std::size_t p = 0;
-    std::size_t run_pattern = kNone;
-    std::size_t run_text = 0;
-    while (t < text.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            p = behind_runs(pattern, p, '*');
-            if (p == pattern.size()) {
-                return true;
-            }
-            run_pattern = p;
-            run_text = t;
-            continue;
-        }
-        const std::size_t next =
-            p < pattern.size() ? glob_step(text[t], pattern, p).pattern : kNone;
-        if (next != kNone) {
-            t += 1;
-            p = next;
-        } else if (run_pattern != kNone) {
-            run_text += 1;
-            t = run_text;
-            p = run_pattern;
-        } else {
-            return false;
-        }
-    }
-    return behind_runs(pattern, p, '*') == pattern.size();
+    return matches(text, pattern, '*', false, [&](std::size_t t, std::size_t p) {
+        return glob_step(text, t, pattern, p);
+    });
 }
 
 bool ends_in_escape(std::string_view pattern, char escape) {

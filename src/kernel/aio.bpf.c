@@ -10,8 +10,6 @@
  */
 #include "kernel/children.h"
 
-#define BLOCKS_MAX 1024 /* of one call; what comes behind is one row with the range that it covers */
-
 /* struct iocb, as 32-bit programs have it too. */
 struct control_block {
 	__u64 data;
@@ -58,11 +56,35 @@ static __always_inline __u16 number_of_operation(__u16 operation, bool compat)
 	return compat ? NUMBER_I386_IO_GETEVENTS : NUMBER_X86_64_IO_GETEVENTS;
 }
 
+/* AIO: what was submitted, by its control block. */
+struct submission_key {
+	__u64 mm; /* address */
+	__u64 control_block;
+};
+
+struct submission {
+	__u64 start_ns;
+	__u64 requested;
+	__s64 file_offset;
+	__u32 handle_id;
+	__u32 open_flags;
+	__s32 fd;
+	__u16 operation;
+	__u8 event_class;
+	__u8 has_offset : 1, moves : 1;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct submission_key);
+	__type(value, struct submission);
+} submissions SEC(".maps");
+
 struct blocks_walk {
 	__u64 base;
 	__u64 mm;
 	__u64 start_ns;
-	__u32 count;
 	bool compat;
 };
 
@@ -143,7 +165,7 @@ static long keep_block(__u32 index, void *context)
 	struct control_block block;
 	struct submission submission;
 
-	if (!scratch || index >= walk->count || !read_block(walk, index, &block, &key.control_block))
+	if (!scratch || !read_block(walk, index, &block, &key.control_block))
 		return 1;
 	describe(scratch, &submission, &block, walk->compat);
 	submission.start_ns = walk->start_ns;
@@ -165,9 +187,8 @@ int BPF_PROG(prepare_io_submit, struct pt_regs *regs, long id)
 	walk.base = state->arguments[2];
 	walk.mm = mm_of(scratch, task);
 	walk.start_ns = state->entry_ns;
-	walk.count = state->arguments[1] < BLOCKS_MAX ? state->arguments[1] : BLOCKS_MAX;
 	walk.compat = state->syscall >> ABI_SHIFT == ABI_I386;
-	bpf_loop(walk.count, keep_block, &walk, 0);
+	bpf_loop(state->arguments[1] < TOUCHED_MAX ? state->arguments[1] : TOUCHED_MAX, keep_block, &walk, 0);
 	return 0;
 }
 
@@ -180,7 +201,7 @@ static long write_submitted(__u32 index, void *context)
 	struct part_event *part;
 	__u64 address;
 
-	if (!scratch || index >= walk->count || !read_block(walk, index, &block, &address))
+	if (!scratch || !read_block(walk, index, &block, &address))
 		return 1;
 	describe(scratch, &submission, &block, walk->compat);
 	part = begin_part(scratch, index);
@@ -202,11 +223,8 @@ int BPF_PROG(follow_io_submit, struct pt_regs *regs, long result)
 	if (!scratch || scratch->event.result <= 0)
 		return 0;
 	walk.base = scratch->event.arguments[2];
-	walk.count = scratch->event.result < BLOCKS_MAX ? scratch->event.result : BLOCKS_MAX;
 	walk.compat = scratch->event.abi == ABI_I386;
-	bpf_loop(walk.count, write_submitted, &walk, 0);
-	if (scratch->event.result > BLOCKS_MAX)
-		touch_rest(scratch, EVENT_ROLE_SUBMITTED, BLOCKS_MAX, scratch->event.result);
+	walk_members(scratch, write_submitted, &walk, scratch->event.result, EVENT_ROLE_SUBMITTED);
 	return 0;
 }
 
@@ -224,8 +242,7 @@ static long write_completed(__u32 index, void *context)
 	struct completion completion;
 	struct part_event *part;
 
-	if (!scratch || index >= walk->count ||
-	    bpf_probe_read_user(&completion, sizeof(completion), (void *)(walk->base + index * sizeof(completion))))
+	if (!scratch || bpf_probe_read_user(&completion, sizeof(completion), (void *)(walk->base + index * sizeof(completion))))
 		return 1;
 	part = begin_part(scratch, index);
 	part->result = completion.result;
@@ -260,9 +277,6 @@ int BPF_PROG(follow_io_getevents, struct pt_regs *regs, long result)
 		return 0;
 	walk.base = scratch->event.arguments[3];
 	walk.mm = mm_of(scratch, current_task());
-	walk.count = scratch->event.result < BLOCKS_MAX ? scratch->event.result : BLOCKS_MAX;
-	bpf_loop(walk.count, write_completed, &walk, 0);
-	if (scratch->event.result > BLOCKS_MAX)
-		touch_rest(scratch, EVENT_ROLE_SUBMITTED, BLOCKS_MAX, scratch->event.result);
+	walk_members(scratch, write_completed, &walk, scratch->event.result, EVENT_ROLE_SUBMITTED);
 	return 0;
 }

@@ -3,7 +3,7 @@
  * Marks the tasks that exist when a recording begins: those to watch, and the recorder's own. Run through an iterator over
  * all tasks, which sees every thread; a pidfd would reach thread group leaders only.
  */
-#include "kernel/maps.h"
+#include "kernel/task_state.h"
 
 /* What the next run of the iterator does; written by src/capture. */
 __u32 mark_number; /* this process, or thread, by its number in the pid namespace of who runs the iterator */

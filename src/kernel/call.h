@@ -7,10 +7,15 @@
 
 #include "kernel/task.h"
 #include "kernel/object.h"
+#include "schema/generated/syscalls.bpf.h"
 
 #define ABI_SHIFT 16
 #define NUMBER_MAX 0xffff
 #define VECTOR_PARTS_MAX 1024 /* UIO_MAXIOV */
+
+/* What the registers of each call mean, by its number. */
+const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_X86_64 };
+const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_I386 };
 
 static __always_inline const volatile struct syscall_shape *shape_of(__u32 abi, __u32 number)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What belongs to an event and is written behind it, in the same ring: the objects that it touched, and its messages or
- * control blocks. The programs that do so run in place of sys_exit's end (maps.h, followers); the event is still in scratch.
+ * control blocks. The programs that do so run in place of sys_exit's end (`followers` in syscall.bpf.c); the event is still in scratch.
  */
 #pragma once
 
 #include "kernel/call.h"
 
-#define TOUCHED_MAX 1024 /* objects per event; what comes behind is one row with the range that it covers */
+#define TOUCHED_MAX 1024 /* objects or control blocks per event; what comes behind is one row with the range that it covers */
 #define TOUCHED_IDLE_MAX 64 /* of a poll set: more are listed only if they are ready */
 
 static __always_inline void touch(struct scratch *scratch, __u8 role, __s32 fd, __u32 handle_id, __u32 events)
@@ -46,6 +46,14 @@ static __always_inline void touch_rest(struct scratch *scratch, __u8 role, __s64
 	fact->fd = -1;
 	fact->role = role;
 	emit_child(&fact->header, sizeof(*fact));
+}
+
+/* Steps over the members that a call hands out, or control blocks. */
+static __always_inline void walk_members(struct scratch *scratch, long (*step)(__u32, void *), void *walk, __u64 count, __u8 role)
+{
+	bpf_loop(count < TOUCHED_MAX ? count : TOUCHED_MAX, step, walk, 0);
+	if (count > TOUCHED_MAX)
+		touch_rest(scratch, role, TOUCHED_MAX, count);
 }
 
 static __always_inline struct part_event *begin_part(struct scratch *scratch, __u32 index)

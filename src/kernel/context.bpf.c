@@ -2,6 +2,9 @@
 /* What a task is: names, numbers and namespaces, its program and its command line. Rare, so it is one function for all. */
 #include "kernel/task.h"
 
+#define COMMAND_BYTES_MAX 1024 /* of a command line */
+#define CGROUP_BYTES_MAX 1024 /* of a cgroup's path; a longer one is left out */
+
 static __always_inline __u32 pid_in_namespace(struct task_struct *task)
 {
 	struct pid *pid = task->thread_pid;

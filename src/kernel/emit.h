@@ -10,9 +10,37 @@
  */
 #pragma once
 
-#include "kernel/maps.h"
+#include "kernel/settings.h"
+#include "schema/generated/records.bpf.h"
 
 enum stream { STREAM_EVENTS, STREAM_FACTS };
+
+/* A ring's ends and a CPU's books; mapped into src/capture, which writes tail only. */
+struct ring_control {
+	__u64 head; /* bytes ever written */
+	__u64 head_line[7];
+	__u64 tail; /* bytes ever read */
+	__u64 tail_line[7];
+	__u64 sequence; /* records, lost ones too */
+	__u64 generated, filtered, aggregated, delivered, lost;
+	__u64 first_lost_ns, last_lost_ns; /* of the present run of losses; first is 0 when there is none */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 2); /* src/capture: 2 per CPU, by cpu * 2 + stream */
+	__type(key, __u32);
+	__type(value, struct ring_control);
+} ring_controls SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* src/capture: 1 per CPU; value: ring and slack */
+	__uint(key_size, 4);
+	__uint(value_size, RECORD_BYTES_MAX);
+} event_rings SEC(".maps"), fact_rings SEC(".maps");
 
 static __always_inline struct ring_control *ring_control(enum stream stream)
 {

@@ -13,6 +13,27 @@
 #pragma once
 
 #include "kernel/emit.h"
+#include "kernel/scratch.h"
+
+/* String conditions of the predicate; filled by src/capture. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, FILTER_ATOMS_MAX);
+	__type(key, __u32);
+	__type(value, struct filter_atom);
+} filter_atoms SEC(".maps");
+
+__u32 filter_atom_count;
+
+/* The programs that an event passes through when there is a predicate; filled by src/capture. */
+enum program_index { PROGRAM_SYS_EXIT, PROGRAM_TASK_FILTER, PROGRAM_DROP_TASK, PROGRAM_FILTER, PROGRAM_WRITE };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 8);
+	__type(key, __u32);
+	__type(value, __u32);
+} programs SEC(".maps");
 
 /* Matches the first `length` bytes of scratch->text; the verdicts are in scratch->verdicts. */
 int match_scratch_text(__u32 length, __u32 subject);

@@ -319,6 +319,10 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
+struct bpf_iter__task_file {
+	struct file *file;
+};
+
 #pragma clang attribute pop
 
 /* Looks at memory through a typed, read-only pointer: a load instead of a helper call. In every kernel since 6.2. */

@@ -83,7 +83,6 @@ struct messages_walk {
 	__u64 base;
 	__u64 sent; /* bytes of those before the present one */
 	__u64 stream_offset; /* of the first */
-	__u32 count;
 	__u16 operation;
 	bool compat, has_stream;
 };
@@ -102,7 +101,7 @@ static long sum_message(__u32 index, void *context)
 	struct message message;
 	__u32 length = 0;
 
-	if (index >= walk->count || !read_indexed(walk, index, &message, &length))
+	if (!read_indexed(walk, index, &message, &length))
 		return 1;
 	walk->sent += length;
 	return 0;
@@ -135,7 +134,7 @@ static long write_message(__u32 index, void *context)
 	struct part_event *part;
 	__u32 length = 0;
 
-	if (!scratch || index >= walk->count || !read_indexed(walk, index, &message, &length))
+	if (!scratch || !read_indexed(walk, index, &message, &length))
 		return 1;
 	event = &scratch->event;
 	part = begin_part(scratch, index);
@@ -167,6 +166,7 @@ int BPF_PROG(follow_messages, struct pt_regs *regs, long result)
 	struct scratch *scratch = cpu_scratch();
 	struct messages_walk walk = {};
 	const struct syscall_event *event;
+	__u32 count;
 	bool inbound;
 
 	if (!scratch || scratch->event.result <= 0)
@@ -174,15 +174,15 @@ int BPF_PROG(follow_messages, struct pt_regs *regs, long result)
 	event = &scratch->event;
 	inbound = shape_of(event->abi, event->syscall)->flags & CALL_INBOUND;
 	walk.base = event->arguments[1];
-	walk.count = event->result < MESSAGES_MAX ? event->result : MESSAGES_MAX;
+	count = event->result < MESSAGES_MAX ? event->result : MESSAGES_MAX;
 	walk.compat = event->abi == ABI_I386;
 	if (walk.compat)
 		walk.operation = inbound ? NUMBER_I386_RECVMSG : NUMBER_I386_SENDMSG;
 	else
 		walk.operation = inbound ? NUMBER_X86_64_RECVMSG : NUMBER_X86_64_SENDMSG;
-	bpf_loop(walk.count, sum_message, &walk, 0);
+	bpf_loop(count, sum_message, &walk, 0);
 	walk.has_stream = find_stream_offset(scratch, walk.sent, inbound, event->arguments[3], &walk.stream_offset);
 	walk.sent = 0;
-	bpf_loop(walk.count, write_message, &walk, 0);
+	bpf_loop(count, write_message, &walk, 0);
 	return 0;
 }

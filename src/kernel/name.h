@@ -9,6 +9,8 @@
 
 #include "kernel/filter.h"
 
+#define FACT_FIELDS_MAX 512 /* a fact without its attachments */
+
 enum path_flag { PATH_TORN = 1, PATH_UNLINKED = 2, PATH_CUT = 4 };
 
 static __always_inline struct mount *mount_of(struct vfsmount *mnt)

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "kernel/maps.h"
+#include "kernel/scratch.h"
 
 enum see_flags {
 	SEE_FRESH = 1, /* the call made this open file: an anonymous one is a new object */

@@ -13,6 +13,9 @@
 
 #include "kernel/call.h"
 
+#define CARRIED_MAX 32 /* socketcall's first argument; power of two */
+const volatile struct carried_call carried_calls[CARRIED_MAX] = { CARRIED_CALLS };
+
 /* Puts the arguments where these point to; returns the number of the call that has them, or NUMBER_MAX if there are none. */
 static __always_inline __u32 unpack_call(__u32 number, __u64 *arguments)
 {

@@ -7,6 +7,26 @@
 
 #include "kernel/call.h"
 
+/* Processes that ended and were not waited for yet: at wait's exit they are gone. */
+struct ended_key {
+	__u64 namespace; /* address of the parent's pid namespace */
+	__u32 pid; /* in it */
+	__u32 reserved;
+};
+
+struct ended_state {
+	__u64 start_ns;
+	__u32 pid; /* in the host's namespace */
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct ended_key);
+	__type(value, struct ended_state);
+} ended SEC(".maps");
+
 static __always_inline struct pid_namespace *namespace_of(struct task_struct *task)
 {
 	struct pid *pid = task->thread_pid;

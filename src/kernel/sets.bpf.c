@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Behind calls that act on many descriptors: poll, select, epoll_wait, close_range, pipe and socketpair.
- *
- *   close_range, select     what they act on is gone at exit: a preparer keeps it in entry_sets
- *   epoll_ctl               is remembered in `interests`, because epoll_wait hands back no descriptor but a word of the
- *                           program's own
+ * Behind calls that act on many descriptors: poll, select, close_range, pipe and socketpair. What close_range and
+ * select act on is gone at exit: a preparer keeps it in entry_sets.
  */
 #include "kernel/children.h"
 
-#define EPOLL_SETS_MAX 8 /* that one open file is looked for in */
 #define CLOSE_SCAN_MAX 65536 /* descriptors looked at, open or not */
 
 static __always_inline union entry_set *take_entry_set(struct scratch *scratch)
@@ -25,22 +21,16 @@ static __always_inline void drop_entry_set(struct scratch *scratch)
 	bpf_map_delete_elem(&entry_sets, &key);
 }
 
-struct poll_walk {
-	__u64 base;
-	__u32 count;
-};
-
 static long touch_polled(__u32 index, void *context)
 {
-	struct poll_walk *walk = context;
+	__u64 base = *(__u64 *)context;
 	struct scratch *scratch = cpu_scratch();
 	struct {
 		__s32 fd;
 		__s16 events, revents;
 	} member = {};
 
-	if (!scratch || index >= walk->count ||
-	    bpf_probe_read_user(&member, sizeof(member), (void *)(walk->base + index * sizeof(member))))
+	if (!scratch || bpf_probe_read_user(&member, sizeof(member), (void *)(base + index * sizeof(member))))
 		return 1;
 	if (member.fd >= 0 && (member.revents || index < TOUCHED_IDLE_MAX))
 		touch_descriptor(scratch, EVENT_ROLE_POLL, member.fd, (__u16)member.revents);
@@ -51,15 +41,13 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(follow_poll, struct pt_regs *regs, long result)
 {
 	struct scratch *scratch = cpu_scratch();
-	struct poll_walk walk = {};
-	__u64 count;
+	__u64 base, count;
 
 	if (!scratch || scratch->event.result < 0)
 		return 0;
 	count = scratch->event.arguments[1];
-	walk.base = scratch->event.arguments[0];
-	walk.count = count < TOUCHED_MAX ? count : TOUCHED_MAX;
-	bpf_loop(walk.count, touch_polled, &walk, 0);
+	base = scratch->event.arguments[0];
+	bpf_loop(count < TOUCHED_MAX ? count : TOUCHED_MAX, touch_polled, &base, 0);
 	if (count > TOUCHED_IDLE_MAX)
 		touch_rest(scratch, EVENT_ROLE_POLL, TOUCHED_IDLE_MAX, count);
 	return 0;
@@ -98,7 +86,7 @@ int BPF_PROG(prepare_select, struct pt_regs *regs, long id)
 
 struct select_walk {
 	struct select_set *asked;
-	__u32 count;
+	__u32 count; /* the verifier gives up without it */
 	__u32 idle; /* listed that are not ready */
 };
 
@@ -145,139 +133,6 @@ int BPF_PROG(follow_select, struct pt_regs *regs, long result)
 			touch_rest(scratch, EVENT_ROLE_POLL, 0, scratch->event.arguments[0]);
 	}
 	drop_entry_set(scratch);
-	return 0;
-}
-
-/* What a descriptor of the current task keeps for itself: for epoll its struct eventpoll. */
-static __always_inline __u64 private_data_of(__s32 fd)
-{
-	struct scratch *scratch = cpu_scratch();
-
-	if (!scratch)
-		return 0;
-	scratch->number = 0;
-	load_file_of(&scratch->number, current_task(), fd);
-	if (!scratch->number)
-		return 0;
-	return number_of(scratch, typed(struct file, scratch->number)->private_data);
-}
-
-/* struct epoll_event as programs give and get it: packed, which the compiler would read byte by byte. */
-struct epoll_member {
-	__u32 events;
-	__u32 data[2];
-};
-
-static __always_inline __u64 data_of(const struct epoll_member *member)
-{
-	return member->data[0] | (__u64)member->data[1] << 32;
-}
-
-/*
- * Whether the kernel's own list says that this descriptor is a member of the set, with this word; exact, whatever the word
- * means. False also where the list cannot be read or is long.
- */
-static __always_inline bool is_member(__u64 file_address, __u64 eventpoll, __s32 fd, __u64 data)
-{
-	struct file *file = typed(struct file, file_address);
-	struct hlist_node *link;
-
-	if (!file_address || !bpf_core_field_exists(file->f_ep))
-		return false;
-	link = typed(struct hlist_head, file->f_ep)->first;
-	for (int i = 0; i < EPOLL_SETS_MAX && link; i++) {
-		struct epitem *item = typed(struct epitem, (void *)link - bpf_core_field_offset(struct epitem, fllink));
-
-		if ((__u64)item->ep == eventpoll && item->ffd.fd == fd && item->event.data == data)
-			return true;
-		link = item->fllink.next;
-	}
-	return false;
-}
-
-/*
- * Most programs have the descriptor itself handed back, and the kernel's list proves it at epoll_wait; only what is another
- * word, a pointer as a rule, has to be remembered.
- */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_epoll_ctl, struct pt_regs *regs, long result)
-{
-	struct scratch *scratch = cpu_scratch();
-	struct interest interest = {}, *known;
-	struct epoll_member member;
-	struct interest_key key;
-
-	if (!scratch || scratch->event.result < 0)
-		return 0;
-	interest.fd = scratch->event.arguments[2];
-	key.eventpoll = private_data_of(scratch->event.arguments[0]);
-	scratch->number = 0;
-	load_file_of(&scratch->number, current_task(), interest.fd);
-	if (is_member(scratch->number, key.eventpoll, interest.fd, (__u32)interest.fd) ||
-	    bpf_probe_read_user(&member, sizeof(member), (void *)scratch->event.arguments[3]))
-		return 0;
-	key.data = data_of(&member);
-	interest.file = scratch->number;
-	interest.handle_id = scratch->event.handle2_id;
-	known = bpf_map_lookup_elem(&interests, &key);
-	if (known && known->fd == interest.fd && known->file == interest.file)
-		known->handle_id = interest.handle_id;
-	else
-		bpf_map_update_elem(&interests, &key, &interest, BPF_ANY);
-	return 0;
-}
-
-struct epoll_walk {
-	__u64 base;
-	__u64 eventpoll;
-	__u32 count;
-};
-
-static long touch_ready(__u32 index, void *context)
-{
-	struct epoll_walk *walk = context;
-	struct scratch *scratch = cpu_scratch();
-	struct interest_key key = { .eventpoll = walk->eventpoll };
-	struct epoll_member member;
-	struct interest *interest;
-	__s32 fd;
-
-	if (!scratch || index >= walk->count ||
-	    bpf_probe_read_user(&member, sizeof(member), (void *)(walk->base + index * sizeof(member))))
-		return 1;
-	key.data = data_of(&member);
-	fd = key.data;
-	scratch->number = 0;
-	load_file_of(&scratch->number, current_task(), fd);
-	if (is_member(scratch->number, key.eventpoll, fd, key.data)) {
-		see_file(scratch, scratch->number, 0);
-		touch(scratch, EVENT_ROLE_POLL, fd, scratch->seen.handle_id, member.events);
-		return 0;
-	}
-	interest = bpf_map_lookup_elem(&interests, &key);
-	if (!interest)
-		touch(scratch, EVENT_ROLE_POLL, -1, 0, member.events);
-	else if (file_of(current_task(), interest->fd) == interest->file)
-		touch_descriptor(scratch, EVENT_ROLE_POLL, interest->fd, member.events);
-	else
-		touch(scratch, EVENT_ROLE_POLL, -1, interest->handle_id, member.events);
-	return 0;
-}
-
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_epoll_wait, struct pt_regs *regs, long result)
-{
-	struct scratch *scratch = cpu_scratch();
-	struct epoll_walk walk = {};
-
-	if (!scratch || scratch->event.result <= 0)
-		return 0;
-	walk.base = scratch->event.arguments[1];
-	walk.eventpoll = private_data_of(scratch->event.arguments[0]);
-	walk.count = scratch->event.result < TOUCHED_MAX ? scratch->event.result : TOUCHED_MAX;
-	bpf_loop(walk.count, touch_ready, &walk, 0);
-	if (scratch->event.result > TOUCHED_MAX)
-		touch_rest(scratch, EVENT_ROLE_POLL, TOUCHED_MAX, scratch->event.result);
 	return 0;
 }
 

@@ -15,6 +15,18 @@
 const volatile __u32 scratch_event_offset = offsetof(struct scratch, event);
 const volatile __u32 scratch_input_offset = offsetof(struct scratch, input);
 
+/*
+ * Programs that do what only some calls need, by enum syscall_special; filled by src/capture. They run in place of the end of
+ * sys_enter (preparers) and of sys_exit (followers), so that these stay small.
+ */
+#define SPECIALS_MAX 64
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, SPECIALS_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} preparers SEC(".maps"), followers SEC(".maps");
+
 static __always_inline struct task_state *watched_state(struct task_struct *current)
 {
 	struct task_state *state = bpf_task_storage_get(&tasks, current, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
@@ -393,7 +405,7 @@ static __always_inline void pass_on(void *ctx, struct scratch *scratch, struct r
 	control->filtered--;
 }
 
-/* Writes the event, and then what belongs to it (maps.h, followers). */
+/* Writes the event, and then what belongs to it (`followers`). */
 static __always_inline void write_event(void *ctx, struct scratch *scratch, struct ring_control *control)
 {
 	__u32 special = shape_of(scratch->event.abi, scratch->event.syscall)->special;

@@ -7,7 +7,8 @@
  */
 #pragma once
 
-#include "kernel/maps.h"
+#include "kernel/kernel_types.h"
+#include "schema/generated/records.bpf.h"
 
 #define TOTAL_BUCKETS 160 /* 40 octaves: 18 minutes */
 

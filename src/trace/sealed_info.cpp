@@ -38,10 +38,9 @@ base::Json to_json(const SealedFile& file) {
 
 Result<SealedFile> file_of(const base::Json& json) {
     SealedFile file;
-    TRY(file.record, json.get<std::string>("record"));
-    TRY(file.rows, json.get<std::uint64_t>("rows"));
-    TRY(file.bytes, json.get<std::uint64_t>("bytes"));
-    TRY(const std::string digits, json.get<std::string>("checksum"));
+    std::string digits;
+    TRY(json.read(
+        "record", file.record, "rows", file.rows, "bytes", file.bytes, "checksum", digits));
     const char* const end = digits.data() + digits.size();
     const auto [at, error] = std::from_chars(digits.data(), end, file.checksum, 16);
     if (error != std::errc() || at != end) {
@@ -125,13 +124,9 @@ Result<SealedInfo> read_sealed_info(const std::string& sealed_folder) {
     TRY(check_sealed_text(text));
     TRY(const base::Json json, base::Json::parse(text));
     SealedInfo info;
-    TRY(info.number, json.get<std::uint64_t>("number"));
-    TRY(info.events, json.get<std::uint64_t>("events"));
-    TRY(info.facts, json.get<std::uint64_t>("facts"));
-    TRY(info.begin_ns, json.get<std::uint64_t>("begin_ns"));
-    TRY(info.end_ns, json.get<std::uint64_t>("end_ns"));
-    TRY(info.last_written_ns, json.get<std::uint64_t>("last_written_ns"));
-    TRY(info.recorder_died, json.get<bool>("recorder_died"));
+    TRY(json.read("number", info.number, "events", info.events, "facts", info.facts));
+    TRY(json.read("begin_ns", info.begin_ns, "end_ns", info.end_ns));
+    TRY(json.read("last_written_ns", info.last_written_ns, "recorder_died", info.recorder_died));
     for (const base::Json& item : json.items_at("files")) {
         TRY(SealedFile file, file_of(item));
         info.files.push_back(std::move(file));

@@ -42,17 +42,14 @@ Result<Host> parse_host(const base::Json& json) {
     TRY(const std::uint64_t cpus, get_up_to(json, "cpus", kCpusMax));
     host.index = static_cast<std::uint16_t>(index);
     host.cpus = static_cast<std::uint32_t>(cpus);
-    TRY(host.name, json.get<std::string>("name"));
-    TRY(host.boot_id, json.get<std::string>("boot_id"));
-    TRY(host.kernel, json.get<std::string>("kernel"));
-    TRY(host.machine, json.get<std::string>("machine"));
-    TRY(host.wall_offset_ns, json.get<std::int64_t>("wall_offset_ns"));
+    TRY(json.read("name", host.name, "boot_id", host.boot_id, "kernel", host.kernel));
+    TRY(json.read("machine", host.machine, "wall_offset_ns", host.wall_offset_ns));
     if (json.find("network_namespace") != nullptr) {
         TRY(const std::uint64_t inode, get_up_to(json, "network_namespace", UINT32_MAX));
         host.network_namespace = static_cast<std::uint32_t>(inode);
     }
     if (json.find("node_by") != nullptr) {
-        TRY(host.node_by, json.get<std::string>("node_by"));
+        TRY(json.read("node_by", host.node_by));
     }
     return host;
 }
@@ -78,12 +75,11 @@ Result<void> check_version(const base::Json& json) {
 }
 
 Result<void> parse_members(const base::Json& json, TraceInfo& info) {
-    TRY(const std::string state, json.get<std::string>("state"));
+    std::string state;
+    TRY(json.read("state", state, "program", info.program));
     TRY(info.state, parse_state(state));
-    TRY(info.program, json.get<std::string>("program"));
     if (const base::Json* const recorder = json.find("recorder")) {
-        TRY(info.recorder_pid, recorder->get<std::int64_t>("pid"));
-        TRY(info.recorder_start_ticks, recorder->get<std::uint64_t>("start_ticks"));
+        TRY(recorder->read("pid", info.recorder_pid, "start_ticks", info.recorder_start_ticks));
     }
     if (const base::Json* const options = json.find("options")) {
         for (const auto& [name, values] : options->members()) {

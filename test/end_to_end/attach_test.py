@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Attached in mid-run: what was open before is known, so that no event has an unknown descriptor."""
 
+import http.client
 import os
 import subprocess
 import sys
 
+import servers
 import support
 
 THREADS = 100
+CONNECTIONS = 50
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "attached.py")
 KINDS = {"file", "directory", "pipe", "socket", "anonymous"}
 
@@ -49,6 +52,40 @@ class AttachTest(support.EndToEndTest):
     def test_a_process_with_many_threads(self):
         running = self.start_program()
         self.check(running, "-p", str(running.pid), end=True)
+
+    def check_sets(self, *whom):
+        """nginx has a pointer handed back for each of its sockets, and here made all of them before anybody looked."""
+        with servers.Nginx(self.folder) as server:
+            connections = [http.client.HTTPConnection("127.0.0.1", server.port, timeout=support.PATIENCE_S) for _ in range(CONNECTIONS)]
+            for connection in connections:
+                self.ask(connection)
+            trace, recorder = self.start_recording(*(word.format(worker=server.worker) for word in whom))
+            for connection in connections:
+                self.ask(connection)
+            self.assertEqual(self.stop(recorder), 0)
+            ports = [connection.sock.getsockname()[1] for connection in connections]
+            for connection in connections:
+                connection.close()
+            worker = server.worker
+        ready = trace.rows(f"""
+            SELECT e.event_id, m.fd, o.object_type, s.remote_port FROM events e JOIN event_objects m USING (event_id)
+            LEFT JOIN objects o ON o.object_id = m.object_id LEFT JOIN sockets s ON s.object_id = m.object_id
+            WHERE e.pid = {worker} AND e.name = 'epoll_wait' AND m.role = 'poll'""")
+        self.assertEqual([row for row in ready if row["object_type"] != "socket" or row["fd"] is None], [])
+        self.assertLessEqual(set(ports), {row["remote_port"] for row in ready})
+        self.assertEqual(trace.rows("SELECT * FROM coverage WHERE source = 'epoll'"), [])
+
+    def ask(self, connection):
+        connection.request("GET", "/nginx.conf")
+        answer = connection.getresponse()
+        self.assertEqual(answer.status, 200)
+        self.assertGreater(len(answer.read()), 0)
+
+    def test_what_nginx_waits_for_is_known(self):
+        self.check_sets("-p", "{worker}")
+
+    def test_what_nginx_waits_for_is_known_of_the_whole_system(self):
+        self.check_sets("-a", "--ring", "128M")
 
     def test_the_whole_system(self):
         running = self.start_program()

@@ -23,7 +23,7 @@ STOP_S = 30
 
 def missing_programs():
     """What these servers need and this machine lacks; tools/install_packages test brings it."""
-    wanted = ["redis-server", "redis-benchmark", "pgbench", "psql"]
+    wanted = ["redis-server", "redis-benchmark", "pgbench", "psql", "nginx"]
     missing = [name for name in wanted if shutil.which(name) is None]
     return missing + ([] if PostgreSQL.binaries() else ["postgres"])
 
@@ -123,15 +123,19 @@ class PostgreSQL(Server):
         return done.stdout
 
 
+def free_port():
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return unused.getsockname()[1]
+
+
 class Redis(Server):
     """Reached through loopback on a port that was free; keeps nothing on disk."""
 
     def __init__(self, folder, settings=None):
         super().__init__(folder)
         self.settings = settings or {}
-        with socket.socket() as unused:
-            unused.bind(("127.0.0.1", 0))
-            self.port = unused.getsockname()[1]
+        self.port = free_port()
 
     def __enter__(self):
         settings = {"port": self.port, "bind": "127.0.0.1", "save": "", "appendonly": "no", "dir": self.folder} | self.settings
@@ -162,3 +166,36 @@ class Redis(Server):
     def run(self, *arguments, timeout=300):
         command = ["redis-benchmark", "-h", "127.0.0.1", "-p", str(self.port), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=timeout).stdout
+
+
+class Nginx(Server):
+    """Serves its folder on a port of loopback that was free, with one worker."""
+
+    SETTINGS = """daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error.log;
+events {{ worker_connections 1024; }}
+http {{ access_log off; client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder}; uwsgi_temp_path {folder};
+       scgi_temp_path {folder}; server {{ listen 127.0.0.1:{port}; root {folder}; keepalive_requests 1000000; }} }}
+"""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.port = free_port()
+
+    def __enter__(self):
+        path = os.path.join(self.folder, "nginx.conf")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(self.SETTINGS.format(folder=self.folder, port=self.port))
+        self.start(["nginx", "-e", f"{self.folder}/error.log", "-c", path], self.answers)
+        return self
+
+    def answers(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=START_S).close()
+        except OSError:
+            return False
+        return True
+
+    @property
+    def worker(self):
+        with open(f"/proc/{self.pid}/task/{self.pid}/children", encoding="ascii") as children:
+            return int(children.read())

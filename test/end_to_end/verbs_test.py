@@ -137,6 +137,10 @@ class PromptTest(support.EndToEndTest):
         self.type("SEL\t", "SELECT")
         self.type(" count(*) FROM clock_sna\t", "clock_snapshots")
         self.assertRegex(self.type(";\n", "dyetrace> "), r"\d")
+        listed = self.type("from event_\t", "dyetrace> ")
+        self.assertIn("event_id  event_objects", listed, "several are listed, each once")
+        self.type("o\t", "objects ")
+        self.type("\x03", "dyetrace> ")
         self.assertEqual(self.close_prompt(), 0)
 
     def test_ctrl_c_clears_the_line_and_the_history_is_kept(self):

@@ -1,6 +1,7 @@
 // What began before the recording did: calls under way, members of epoll sets.
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -108,19 +109,18 @@ void make_set() {
     REQUIRE(epoll_ctl(kSet, EPOLL_CTL_ADD, 702, &member) == 0);
 }
 
-TEST_F(Attach, a_member_of_an_epoll_set_from_before_is_named_if_its_word_is_its_descriptor) {
+TEST_F(Attach, members_of_an_epoll_set_from_before_are_named_whatever_their_word_is) {
     before_ = make_set;
     const Trace trace = record([] { wait_for_both(kSet); });
     const std::vector<Touched> ready = trace.only("epoll_wait").touched();
     ASSERT_EQ(ready.size(), 2u);
-    EXPECT_EQ(ready[0].fd, 700);
-    ASSERT_NE(ready[0].object, nullptr);
-    EXPECT_EQ(ready[0].object->object_type, schema::ObjectType::kPipe);
-    EXPECT_EQ(ready[0].object->object_id, trace.nth("write", 0).object_id());
-    // the blind spot `epoll`
-    EXPECT_EQ(ready[1].fd, -1);
-    EXPECT_EQ(ready[1].object, nullptr);
-    EXPECT_EQ(ready[1].events, static_cast<std::uint32_t>(EPOLLIN));
+    for (const std::size_t member : {0, 1}) {
+        EXPECT_EQ(ready[member].fd, member == 0 ? 700 : 702);
+        ASSERT_NE(ready[member].object, nullptr);
+        EXPECT_EQ(ready[member].object->object_type, schema::ObjectType::kPipe);
+        EXPECT_EQ(ready[member].object->object_id, trace.nth("write", member).object_id());
+        EXPECT_EQ(ready[member].events, static_cast<std::uint32_t>(EPOLLIN));
+    }
 }
 
 TEST_F(Attach, a_member_from_before_is_named_once_it_is_changed) {
@@ -137,6 +137,186 @@ TEST_F(Attach, a_member_from_before_is_named_once_it_is_changed) {
     EXPECT_EQ(ready[1].fd, 702);
     ASSERT_NE(ready[1].object, nullptr);
     EXPECT_EQ(ready[1].object->object_id, trace.nth("write", 1).object_id());
+}
+
+void add(int set, int fd, std::uint64_t word) {
+    epoll_event member{};
+    member.events = EPOLLIN;
+    member.data.u64 = word;
+    REQUIRE(epoll_ctl(set, EPOLL_CTL_ADD, fd, &member) == 0);
+}
+
+void wait_for_one(int set) {
+    epoll_event ready{};
+    REQUIRE(epoll_wait(set, &ready, 1, -1) == 1);
+}
+
+constexpr int kOtherSet = 711;
+
+TEST_F(Attach, a_file_in_two_sets_is_named_in_both) {
+    before_ = [] {
+        make_set();
+        REQUIRE(dup2(epoll_create1(0), kOtherSet) == kOtherSet);
+        add(kOtherSet, 700, kWord);  // there the word is 702's
+        add(kOtherSet, 702, kWord + 1);
+    };
+    const Trace trace = record([] {
+        wait_for_both(kSet);
+        wait_for_both(kOtherSet);
+    });
+    for (const std::size_t wait : {0, 1}) {
+        const std::vector<Touched> ready = trace.nth("epoll_wait", wait).touched();
+        ASSERT_EQ(ready.size(), 2u);
+        EXPECT_EQ(ready[0].fd, 700);
+        EXPECT_EQ(ready[1].fd, 702);
+    }
+}
+
+TEST_F(Attach, a_member_whose_descriptor_is_closed_is_named_by_its_file) {
+    before_ = [] {
+        make_set();
+        REQUIRE(dup2(702, 704) == 704 && close(702) == 0);
+    };
+    const Trace trace = record([] { wait_for_both(kSet); });
+    const std::vector<Touched> ready = trace.only("epoll_wait").touched();
+    ASSERT_EQ(ready.size(), 2u);
+    EXPECT_EQ(ready[1].fd, -1);
+    ASSERT_NE(ready[1].object, nullptr);
+    EXPECT_EQ(ready[1].object->object_id, trace.nth("write", 1).object_id());
+}
+
+TEST_F(Attach, a_descriptor_that_is_another_file_by_now_is_not_taken_for_the_member) {
+    before_ = [] {
+        make_set();
+        REQUIRE(dup2(702, 704) == 704 && dup2(STDERR_FILENO, 702) == 702);
+    };
+    const Trace trace = record([] { wait_for_both(kSet); });
+    const std::vector<Touched> ready = trace.only("epoll_wait").touched();
+    ASSERT_EQ(ready.size(), 2u);
+    EXPECT_EQ(ready[1].fd, -1);
+    ASSERT_NE(ready[1].object, nullptr);
+    EXPECT_EQ(ready[1].object->object_id, trace.nth("write", 1).object_id());
+}
+
+TEST_F(Attach, two_descriptors_of_one_file_are_two_members) {
+    before_ = [] {
+        make_set();
+        REQUIRE(dup2(702, 704) == 704);
+        add(kSet, 704, kWord + 1);
+        REQUIRE(epoll_ctl(kSet, EPOLL_CTL_DEL, 700, nullptr) == 0);
+    };
+    const Trace trace = record([] { wait_for_both(kSet); });
+    const std::vector<Touched> ready = trace.only("epoll_wait").touched();
+    ASSERT_EQ(ready.size(), 2u);
+    EXPECT_EQ(std::min(ready[0].fd, ready[1].fd), 702);
+    EXPECT_EQ(std::max(ready[0].fd, ready[1].fd), 704);
+    EXPECT_EQ(ready[0].object, ready[1].object);
+}
+
+TEST_F(Attach, a_set_in_a_set_is_a_member) {
+    before_ = [] {
+        make_set();
+        REQUIRE(dup2(epoll_create1(0), kOtherSet) == kOtherSet);
+        add(kOtherSet, kSet, kWord);
+    };
+    const Trace trace = record([] {
+        REQUIRE(write(703, "x", 1) == 1);
+        wait_for_one(kOtherSet);
+        wait_for_one(kSet);
+    });
+    const std::vector<Touched> outer = trace.nth("epoll_wait", 0).touched();
+    ASSERT_EQ(outer.size(), 1u);
+    EXPECT_EQ(outer[0].fd, kSet);
+    ASSERT_NE(outer[0].object, nullptr);
+    EXPECT_EQ(outer[0].object->object_id, trace.nth("epoll_wait", 1).object_id());
+    const std::vector<Touched> inner = trace.nth("epoll_wait", 1).touched();
+    ASSERT_EQ(inner.size(), 1u);
+    EXPECT_EQ(inner[0].fd, 702);
+}
+
+TEST_F(Attach, a_member_that_left_before_is_not_named_for_the_one_that_took_its_word) {
+    before_ = [] {
+        make_set();
+        REQUIRE(epoll_ctl(kSet, EPOLL_CTL_DEL, 702, nullptr) == 0);
+        REQUIRE(epoll_ctl(kSet, EPOLL_CTL_DEL, 700, nullptr) == 0);
+        add(kSet, 700, kWord);
+    };
+    const Trace trace = record([] {
+        REQUIRE(write(701, "x", 1) == 1);
+        wait_for_one(kSet);
+    });
+    const std::vector<Touched> ready = trace.only("epoll_wait").touched();
+    ASSERT_EQ(ready.size(), 1u);
+    EXPECT_EQ(ready[0].fd, 700);
+}
+
+TEST_F(Attach, a_descriptor_in_more_sets_than_are_looked_at_is_named_in_each) {
+    constexpr int kSets = 70;  // > EPOLL_SETS_MAX, as the socket that a server's workers listen on
+    static std::array<int, kSets> sets;
+    before_ = [] {
+        const int fd = eventfd(1, 0);
+        for (int& set : sets) {
+            set = epoll_create1(0);
+            add(set, fd, static_cast<std::uint64_t>(fd));
+        }
+    };
+    const Trace trace = record([] {
+        for (const int set : sets) {
+            wait_for_one(set);
+        }
+    });
+    ASSERT_EQ(trace.count("epoll_wait"), sets.size());
+    for (const Event& wait : trace.all("epoll_wait")) {
+        ASSERT_EQ(wait.touched().size(), 1u);
+        EXPECT_NE(wait.touched()[0].object, nullptr);
+    }
+}
+
+// Its reason, or empty.
+std::string coverage_of_epoll(const std::vector<capture::Source>& sources) {
+    for (const capture::Source& source : sources) {
+        if (source.name == "epoll") {
+            return source.reason;
+        }
+    }
+    return "";
+}
+
+// So many sets of so many members. The members are of one file, or each is an own one.
+void make_sets(int sets, int members, bool one_file) {
+    const int first = eventfd(1, 0);
+    std::vector<int> fds;
+    for (int i = 0; i < members; ++i) {
+        fds.push_back(one_file ? dup(first) : eventfd(1, 0));
+        REQUIRE(fds.back() >= 0);
+    }
+    for (int i = 0; i < sets; ++i) {
+        const int set = epoll_create1(0);
+        REQUIRE(set >= 0);
+        for (const int fd : fds) {
+            add(set, fd, kWord + static_cast<std::uint64_t>(fd));
+        }
+    }
+}
+
+TEST_F(Attach, nothing_is_said_of_sets_where_all_members_are_remembered) {
+    before_ = [] { make_sets(40, 100, true); };
+    (void)record([] {});
+    EXPECT_EQ(coverage_of_epoll(sources()), "");
+}
+
+TEST_F(Attach, that_a_file_is_a_member_more_often_than_is_looked_at_is_said) {
+    before_ = [] { make_sets(41, 100, true); };  // 4,100 > MEMBERSHIPS_MAX
+    (void)record([] {});
+    EXPECT_TRUE(coverage_of_epoll(sources()).ends_with(": only 4096 are remembered"))
+        << coverage_of_epoll(sources());
+}
+
+TEST_F(Attach, that_there_are_more_members_than_are_remembered_is_said) {
+    before_ = [] { make_sets(110, 300, false); };  // 33,000 > MEMBERS_MAX
+    (void)record([] {});
+    EXPECT_TRUE(coverage_of_epoll(sources()).ends_with(": only 32768 are remembered"))
+        << coverage_of_epoll(sources());
 }
 
 }  // namespace

@@ -205,6 +205,8 @@ class KernelTest : public testing::Test {
     // The same, but stops the recording as soon as `program` has called up(); then the child is killed.
     Trace record_until_stopped(const std::function<void()>& program);
 
+    const std::vector<capture::Source>& sources() const { return capture_->sources(); }
+
     // A file of the test's own folder.
     std::string at(std::string_view name) const {
         return folder_->path() + "/" + std::string(name);

@@ -3,11 +3,13 @@
 #include <linux/close_range.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <vector>
 
 #include "kernel/recorded.h"
@@ -167,6 +169,28 @@ TEST_F(Sets, epoll_wait_names_what_became_ready) {
     EXPECT_EQ(second[0].events, static_cast<std::uint32_t>(EPOLLIN));
     ASSERT_EQ(trace.only("epoll_pwait2").touched().size(), 1u);
     EXPECT_EQ(trace.only("epoll_pwait2").touched()[0].fd, (*fds)[0]);
+}
+
+TEST_F(Sets, a_descriptor_is_found_in_the_64_sets_that_it_was_added_to_last) {
+    constexpr int kSets = 65;  // EPOLL_SETS_MAX + 1
+    Shared<int> fd;
+    const Trace trace = record([&] {
+        *fd = eventfd(1, 0);
+        std::array<int, kSets> sets{};
+        epoll_event event{EPOLLIN, {.fd = *fd}};
+        for (int& set : sets) {
+            set = epoll_create1(0);
+            REQUIRE(epoll_ctl(set, EPOLL_CTL_ADD, *fd, &event) == 0);
+        }
+        for (const int set : sets) {
+            REQUIRE(epoll_wait(set, &event, 1, 0) == 1);
+        }
+    });
+    for (std::size_t i = 0; i < kSets; ++i) {
+        const std::vector<Touched> ready = trace.nth("epoll_wait", i).touched();
+        ASSERT_EQ(ready.size(), 1u);
+        EXPECT_EQ(ready[0].fd, i == 0 ? -1 : *fd) << i;
+    }
 }
 
 TEST_F(Sets, close_range_lists_what_it_closed) {

@@ -1,0 +1,37 @@
+#include "capture/iterator.h"
+
+#include <bpf/bpf.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/fd.h"
+
+namespace dyetrace::capture {
+
+using base::Error;
+
+Result<void> run_iterator(const bpf_program* program, IteratorScope scope) {
+    bpf_iter_link_info info{};
+    (scope.one_thread ? info.task.tid : info.task.pid) = static_cast<__u32>(scope.process);
+    LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &info, .iter_info_len = sizeof(info));
+    const base::Fd link(bpf_link_create(bpf_program__fd(program), 0, BPF_TRACE_ITER, &options));
+    if (!link.valid()) {
+        return Error::from_errno(errno, "cannot make an iterator over the tasks");
+    }
+    const base::Fd iterator(bpf_iter_create(link.get()));
+    if (!iterator.valid()) {
+        return Error::from_errno(errno, "cannot run an iterator over the tasks");
+    }
+    char ignored[64];
+    ssize_t got = 0;
+    do {
+        got = read(iterator.get(), ignored, sizeof(ignored));
+    } while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
+    if (got < 0) {
+        return Error::from_errno(errno, "cannot walk over the tasks");
+    }
+    return {};
+}
+
+}  // namespace dyetrace::capture

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sizes that all programs share, and what src/capture decides: before it loads them (constants, which the verifier sees), or
+ * while they run.
+ */
+#pragma once
+
+#include "kernel/kernel_types.h"
+
+#define PATH_BYTES_MAX 4096 /* PATH_MAX */
+#define SHORT_NAME_BYTES_MAX 256 /* XATTR_NAME_MAX and NUL; behind two paths */
+#define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
+#define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
+#define RECORD_BYTES_MAX 16384 /* event, two paths, names and an address; also the slack behind a ring's end */
+
+const volatile __u32 cpu_count;
+const volatile __u64 event_ring_bytes; /* power of two */
+const volatile __u64 fact_ring_bytes; /* power of two */
+const volatile bool watch_all; /* every task, else only the marked ones and their children */
+const volatile bool strong_order; /* x86: stores are seen in order */
+const volatile bool filter_loaded; /* a predicate decides, see filter.h */
+const volatile bool follow_children; /* and threads */
+const volatile bool find_by_vpid; /* the kernel has bpf_task_from_vpid */
+const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
+const volatile bool read_other_tasks; /* finish_calls may sleep, and so read memory of other tasks */
+const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
+const volatile bool count_only; /* add up in `totals` instead of writing events */
+
+bool ending; /* set before anything is detached: a call whose entry is not seen from now on is no part of the recording */

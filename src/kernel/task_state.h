@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory of a thread, in the kernel's own storage for tasks: it ends with the thread.
+ *
+ *   task ──► tasks ──► context_id         announced in the facts ring
+ */
+#pragma once
+
+#include "kernel/kernel_types.h"
+#include "schema/filter_input.h"
+
+#define PID_NAMESPACES_MAX 32 /* one in another: MAX_PID_NS_LEVEL */
+
+enum task_flags {
+	TASK_WATCHED = 1, /* its calls are recorded */
+	TASK_EXCLUDED = 2, /* the recorder's own */
+	TASK_CHILD_RETURN = 4, /* its first exit is the return of its parent's clone, not a call of its own */
+	TASK_EXECED = 8, /* the program changed since the last context */
+	TASK_IN_CALL = 16, /* between entry and exit */
+	TASK_JUDGED = 32, /* the predicate was asked about its present context */
+	TASK_DROPPED = 64, /* and selects none of its calls */
+	TASK_CALL_ADOPTED = 128, /* that call began before the recording: its entry was not seen */
+	TASK_UNPACKED = 256, /* i386: that call's arguments were behind a pointer, see packed.h */
+};
+
+/* Memory of a thread. Written by its own CPU only, but for flags set when it is marked. */
+struct task_state {
+	__u64 entry_ns;
+	__u64 switched_out_ns; /* 0 while it runs */
+	__u64 off_cpu_ns; /* of the present call */
+	__u64 entry_file; /* struct file acted on, as the entry saw it */
+	__s64 entry_position; /* its position then; of one that is appended to, its size */
+	__u64 stream_sk; /* TCP: the socket that this call acts on, 0: not seen yet; where its bytes begin (sent) or end (read) */
+	__u64 stream_at;
+	__u32 flags; /* enum task_flags */
+	__u32 syscall; /* number and abi << 16 of the present call */
+	__u32 handle_id; /* close: the object, which exit can't know */
+	__u32 open_flags;
+	__u32 target_tid; /* clone: the child */
+	__u32 context_id; /* 0: none yet */
+	__u64 target_start_ns;
+	/* what context_id was announced with */
+	__u64 comm[2];
+	__u64 cred, nsproxy, cgroups, parent;
+	__u64 arguments[6]; /* of execve and of i386, where exit may no longer find them */
+	__u32 context_announced;
+	__u32 entry_type; /* close: enum object_type */
+	struct filter_object closed; /* close: what the filter is told */
+	struct filter_task filter;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_state);
+} tasks SEC(".maps");

@@ -106,9 +106,7 @@ class JsonPrinter {
                 ? nullptr
                 : schema::find_syscall(static_cast<schema::Abi>(call->abi), call->syscall);
         if (info != nullptr) {
-            schema::append_arguments_json(append_name(out, "arguments"),
-                                          *info,
-                                          std::span<const std::uint64_t, 6>(call->arguments));
+            schema::append_arguments_json(append_name(out, "arguments"), *info, *call);
         }
     }
 

@@ -293,8 +293,7 @@ Value EventValues::call_arguments() const {
     }
     std::string& out = buffers_.buffer(EventColumn::kArguments);
     out.clear();
-    schema::append_arguments_json(
-        out, *call, std::span<const std::uint64_t, 6>(syscall_->arguments));
+    schema::append_arguments_json(out, *call, *syscall_);
     return Value::of(std::string_view(out));
 }
 

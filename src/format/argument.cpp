@@ -177,7 +177,7 @@ bool CallText::is_shown(std::size_t index) const {
     if (index >= info_.argument_count) {
         return false;
     }
-    const std::string_view type = info_.arguments[index].type;
+    const std::string_view type = type_of(index);
     if (type == "offset_high") {
         return false;
     }
@@ -191,15 +191,28 @@ bool CallText::is_shown(std::size_t index) const {
         info_.argument_count == 6) {
         return is_of_futex(value(1), index);
     }
-    return !(info_.name == "fcntl" && index == 2 &&
-             is_one_of(schema::flags_text("fcntl_command", value(1)),
-                       {"F_GETFD",
-                        "F_GETFL",
-                        "F_GETOWN",
-                        "F_GETSIG",
-                        "F_GETLEASE",
-                        "F_GETPIPE_SZ",
-                        "F_GET_SEALS"}));
+    // what prctl does not look at is not shown either
+    const bool is_known = info_.name == "prctl" && type_of(1) != "ulong";
+    return !(is_known && index > 1) && type_of(index) != "none";
+}
+
+schema::ArgumentInfo CallText::argument_at(std::size_t index) const {
+    return schema::argument_of(info_, index, std::span<const std::uint64_t, 6>(event_.arguments));
+}
+
+void CallText::append_arguments(std::string& out) const {
+    if (info_.name == "clone" && !detail_.raw) {
+        append_clone(out);
+        return;
+    }
+    bool first = true;
+    for (std::size_t i = 0; i < info_.argument_count; ++i) {
+        if (is_shown(i)) {
+            out.append(first ? "" : ", ");
+            first = false;
+            append_argument(out, i);
+        }
+    }
 }
 
 void CallText::append_argument(std::string& out, std::size_t index) const {
@@ -207,13 +220,14 @@ void CallText::append_argument(std::string& out, std::size_t index) const {
         out.append(hex(value(index)));
         return;
     }
-    const Printer printer = printer_of(info_.arguments[index].type);
+    const schema::ArgumentInfo argument = argument_at(index);
+    const Printer printer = printer_of(argument);
     if (!(this->*printer)(out, index)) {
         append_address(out, index);
     }
 }
 
-CallText::Printer CallText::printer_of(std::string_view type) {
+CallText::Printer CallText::printer_of(const schema::ArgumentInfo& argument) {
     static constexpr std::array kPrinters{
         TypePrinter{"fd", &CallText::print_descriptor},
         TypePrinter{"fd2", &CallText::print_descriptor},
@@ -221,7 +235,8 @@ CallText::Printer CallText::printer_of(std::string_view type) {
         TypePrinter{"dirfd2", &CallText::print_descriptor},
         TypePrinter{"path", &CallText::print_path},
         TypePrinter{"path2", &CallText::print_path2},
-        TypePrinter{"text", &CallText::print_text},
+        TypePrinter{"name", &CallText::print_name},
+        TypePrinter{"name2", &CallText::print_name},
         TypePrinter{"text_out", &CallText::print_bytes},
         TypePrinter{"bytes_in", &CallText::print_bytes},
         TypePrinter{"bytes_out", &CallText::print_bytes},
@@ -243,36 +258,33 @@ CallText::Printer CallText::printer_of(std::string_view type) {
         TypePrinter{"offset_pointer2", &CallText::print_offset_pointer},
         TypePrinter{"address", &CallText::print_pointer},
         TypePrinter{"pointer", &CallText::print_pointer},
-        TypePrinter{"structure_in", &CallText::print_structure},
-        TypePrinter{"structure_out", &CallText::print_structure},
-        TypePrinter{"open_how", &CallText::print_structure},
-        TypePrinter{"clone_args", &CallText::print_structure},
-        TypePrinter{"wait_status", &CallText::print_structure},
-        TypePrinter{"fd_pair", &CallText::print_structure},
-        TypePrinter{"epoll_event", &CallText::print_structure},
         TypePrinter{"text_list", &CallText::print_texts},
         TypePrinter{"environment", &CallText::print_environment},
         TypePrinter{"fd_set", &CallText::print_fd_set},
         TypePrinter{"option_in", &CallText::print_option},
         TypePrinter{"option_out", &CallText::print_option},
         TypePrinter{"length_pointer", &CallText::print_length_pointer},
-        TypePrinter{"rlimit_in", &CallText::print_structure},
-        TypePrinter{"rlimit_out", &CallText::print_structure},
         TypePrinter{"value_in", &CallText::print_bytes},
         TypePrinter{"value_out", &CallText::print_bytes},
         TypePrinter{"messages_in", &CallText::print_pointer},
         TypePrinter{"messages_out", &CallText::print_pointer},
         TypePrinter{"control_blocks", &CallText::print_pointer},
         TypePrinter{"io_events", &CallText::print_pointer},
+        TypePrinter{"cpu_set_in", &CallText::print_cpu_set},
+        TypePrinter{"cpu_set_out", &CallText::print_cpu_set},
+        TypePrinter{"random_out", &CallText::print_random},
+        TypePrinter{"comm_in", &CallText::print_text},
+        TypePrinter{"comm_out", &CallText::print_text},
+        TypePrinter{"ioctl_command", &CallText::print_request},
         TypePrinter{"ulong", &CallText::print_long_word},
         TypePrinter{"offset_pages", &CallText::print_long_word},
     };
     for (const TypePrinter& entry : kPrinters) {
-        if (entry.type == type) {
+        if (entry.type == argument.type) {
             return entry.printer;
         }
     }
-    return &CallText::print_plain;
+    return argument.is_scalar ? &CallText::print_plain : &CallText::print_structure;
 }
 
 bool CallText::print_descriptor(std::string& out, std::size_t index) const {
@@ -303,6 +315,15 @@ bool CallText::print_path2(std::string& out, std::size_t) const {
         append_quoted(out, *path, kPathMax);
     }
     return path.has_value();
+}
+
+bool CallText::print_name(std::string& out, std::size_t index) const {
+    const bool second = type_of(index) == "name2";
+    const auto name = schema::attachment(event_, second ? Attachment::kName2 : Attachment::kName);
+    if (name) {
+        append_quoted(out, *name, limits_.text_max);
+    }
+    return name.has_value();
 }
 
 bool CallText::print_text(std::string& out, std::size_t index) const {
@@ -372,23 +393,15 @@ bool CallText::print_pointer(std::string& out, std::size_t index) const {
 }
 
 bool CallText::print_long_word(std::string& out, std::size_t index) const {
-    if (info_.name.starts_with("fcntl") && index == 2) {
-        return print_fcntl_argument(out, index);
-    }
-    if (info_.name == "ioctl" || info_.name == "prctl") {
-        append_address(out, index);
-        if (value(index) == 0) {
-            out.resize(out.size() - 4);
-            out.push_back('0');
-        }
-        return true;
+    if (info_.arguments[index].type == "by_command" || info_.name == "prctl") {
+        return print_word(out, index);
     }
     fmt::format_to(std::back_inserter(out), "{}", value(index));
     return true;
 }
 
 bool CallText::print_plain(std::string& out, std::size_t index) const {
-    const std::string_view type = info_.arguments[index].type;
+    const std::string_view type = type_of(index);
     constexpr std::uint64_t kLooksLikeAddress = std::uint64_t{1} << 32;
     if (type == "int" && info_.name == "socket" && (value(0) == AF_INET || value(0) == AF_INET6)) {
         schema::append_argument(out, "ip_protocol", value(index));

@@ -1,7 +1,7 @@
 // The arguments and the result of one system call as strace writes them.
 //
 //   CallText call(event, info, dictionary, names, limits);
-//   call.append_argument(out, 1);    "a/b"           from the attachment `path`
+//   call.append_arguments(out);      AT_FDCWD, "a/b", O_RDONLY          the path from the attachment `path`
 //   call.append_result(out);         3</home/a/b>    -1 ENOENT (No such file or directory)    ? ERESTARTSYS (…)
 //
 // What did not come with the event (structures and data are captured on demand) is shown as its address.
@@ -37,9 +37,8 @@ class CallText {
              const Limits& limits,
              const CallDetail& detail = {});
 
-    // False for one that is not shown (the mode of an open that creates nothing, the high half of an offset).
-    bool is_shown(std::size_t index) const;
-    void append_argument(std::string& out, std::size_t index) const;
+    // Between the parentheses.
+    void append_arguments(std::string& out) const;
 
     bool failed() const;
     // Behind the "= ".
@@ -51,10 +50,15 @@ class CallText {
         std::string_view type;
         Printer printer;
     };
-    static Printer printer_of(std::string_view type);
+    // False for one that is not shown (the mode of an open that creates nothing, the high half of an offset).
+    bool is_shown(std::size_t index) const;
+    void append_argument(std::string& out, std::size_t index) const;
+    static Printer printer_of(const schema::ArgumentInfo& argument);
 
     std::uint64_t value(std::size_t index) const;        // as wide as the register is in this abi
     std::int64_t signed_value(std::size_t index) const;  // a long of this abi
+    schema::ArgumentInfo argument_at(std::size_t index) const;  // as the command before it says
+    std::string_view type_of(std::size_t index) const { return argument_at(index).type; }
     bool has(std::uint32_t bit) const { return (event_.present & bit) != 0; }
     bool creates() const;
     std::size_t moved() const;
@@ -72,6 +76,7 @@ class CallText {
     bool print_descriptor(std::string& out, std::size_t index) const;
     bool print_path(std::string& out, std::size_t index) const;
     bool print_path2(std::string& out, std::size_t index) const;
+    bool print_name(std::string& out, std::size_t index) const;
     bool print_text(std::string& out, std::size_t index) const;
     bool print_bytes(std::string& out, std::size_t index) const;
     bool print_vectors(std::string& out, std::size_t index) const;
@@ -92,7 +97,11 @@ class CallText {
     bool print_plain(std::string& out, std::size_t index) const;
     bool print_pointer(std::string& out, std::size_t index) const;
     bool print_long_word(std::string& out, std::size_t index) const;
-    bool print_fcntl_argument(std::string& out, std::size_t index) const;
+    bool print_cpu_set(std::string& out, std::size_t index) const;
+    bool print_random(std::string& out, std::size_t index) const;
+    bool print_request(std::string& out, std::size_t index) const;
+    bool print_word(std::string& out, std::size_t index) const;
+    void append_clone(std::string& out) const;
 
     const schema::SyscallEvent& event_;
     const schema::SyscallInfo& info_;

@@ -166,14 +166,7 @@ void LineWriter::append_call(std::string& out,
         out.append(info.name);
     }
     out.push_back('(');
-    bool first = true;
-    for (std::size_t i = 0; i < info.argument_count; ++i) {
-        if (call.is_shown(i)) {
-            out.append(first ? "" : ", ");
-            first = false;
-            call.append_argument(out, i);
-        }
-    }
+    call.append_arguments(out);
     const bool unfinished = event.state == static_cast<std::uint8_t>(schema::State::kUnfinished) &&
                             info.returns != "never";
     out.append(unfinished ? " <unfinished ...>)" : ")");

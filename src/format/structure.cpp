@@ -17,26 +17,12 @@
 #include <optional>
 #include <span>
 
+#include "format/bytes.h"
 #include "format/quote.h"
 #include "schema/flags.h"
 
 namespace dyetrace::format {
 namespace {
-
-template <typename T>
-std::optional<T> read_at(std::string_view bytes, std::size_t at = 0) {
-    T value{};
-    if (bytes.size() < at || bytes.size() - at < sizeof(T)) {
-        return std::nullopt;
-    }
-    std::memcpy(&value, bytes.data() + at, sizeof(T));
-    return value;
-}
-
-template <typename... Arguments>
-void print(std::string& out, fmt::format_string<Arguments...> pattern, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(out), pattern, std::forward<Arguments>(arguments)...);
-}
 
 std::string flags(std::string_view type, std::uint64_t value) {
     return schema::flags_text(type, value);
@@ -161,6 +147,10 @@ std::string_view file_system_name(std::uint64_t magic) {
 
 std::string hex(std::uint64_t value) {
     return value == 0 ? "0" : fmt::format("{:#x}", value);
+}
+
+std::string pointer_text(std::uint64_t address) {
+    return address == 0 ? "NULL" : hex(address);
 }
 
 std::string device_text(std::uint64_t device) {
@@ -311,23 +301,6 @@ bool append_open_how(std::string& out, std::string_view bytes) {
     return true;
 }
 
-bool append_clone_args(std::string& out, std::string_view bytes) {
-    constexpr std::size_t kFirstVersion = 64;  // CLONE_ARGS_SIZE_VER0
-    if (bytes.size() < kFirstVersion) {
-        return false;
-    }
-    std::array<std::uint64_t, 8>
-        words{};  // flags pidfd child_tid parent_tid exit_signal stack stack_size tls
-    std::memcpy(words.data(), bytes.data(), sizeof(words));
-    print(out,
-          "{{flags={}, exit_signal={}, stack={:#x}, stack_size={:#x}}}",
-          flags("clone_flags", words[0] & ~0xffull),
-          flags("signal", words[4]),
-          words[5],
-          words[6]);
-    return true;
-}
-
 bool append_flock(std::string& out, std::string_view bytes, bool with_pid) {
     const auto lock = read_at<struct flock>(bytes);
     if (!lock) {
@@ -376,6 +349,14 @@ bool append_int_pair(std::string& out, std::string_view bytes) {
     }
     print(out, "[{}, {}]", *first, *second);
     return true;
+}
+
+bool append_int(std::string& out, std::string_view bytes) {
+    const auto value = read_at<std::int32_t>(bytes);
+    if (value) {
+        print(out, "[{}]", *value);
+    }
+    return value.has_value();
 }
 
 bool append_long(std::string& out, std::string_view bytes) {

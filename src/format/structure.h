@@ -32,7 +32,8 @@ void end_array(std::string& out, bool after_some, bool before_others);
 
 // As C's %#x: 0 without 0x.
 std::string hex(std::uint64_t value);
-std::string device_text(std::uint64_t device);  // makedev(0xfe, 0)
+std::string pointer_text(std::uint64_t address);  // NULL, 0x7f00
+std::string device_text(std::uint64_t device);    // makedev(0xfe, 0)
 
 bool append_sockaddr(std::string& out, std::string_view bytes);
 bool append_timespec(std::string& out, std::string_view bytes);
@@ -44,10 +45,32 @@ bool append_stat(std::string& out, std::string_view bytes, bool whole);
 bool append_statx(std::string& out, std::string_view bytes, bool whole);
 bool append_statfs(std::string& out, std::string_view bytes, bool whole);
 bool append_open_how(std::string& out, std::string_view bytes);
-bool append_clone_args(std::string& out, std::string_view bytes);
+// `result` of the call: what it wrote to the addresses that it was given.
+bool append_clone_args(std::string& out, std::string_view bytes, std::int64_t result);
+bool append_utsname(std::string& out, std::string_view bytes, bool whole);
+bool append_sysinfo(std::string& out, std::string_view bytes);
+bool append_rusage(std::string& out, std::string_view bytes, bool whole);
+bool append_itimerval(std::string& out, std::string_view bytes);
+bool append_itimerspec(std::string& out, std::string_view bytes);
+bool append_capability_header(std::string& out, std::string_view bytes);
+bool append_capabilities(std::string& out, std::string_view bytes);
+// [INT CHLD], ~[KILL] where most are in it.
+bool append_signal_set(std::string& out, std::string_view bytes);
+bool append_signal_action(std::string& out, std::string_view bytes);
+bool append_signal_stack(std::string& out, std::string_view bytes);
+bool append_signal_number(std::string& out, std::string_view bytes);  // [SIGTERM]
+// TCGETS, or _IOC(_IOC_READ, 0x12, 0x34, 0x8).
+std::string request_text(std::uint64_t request);
+bool append_winsize(std::string& out, std::string_view bytes);
+// struct ifreq; `answered`: with what the kernel wrote there.
+bool append_interface(std::string& out,
+                      std::string_view bytes,
+                      std::string_view request,
+                      bool answered);
 bool append_flock(std::string& out, std::string_view bytes, bool with_pid);
 bool append_wait_status(std::string& out, std::string_view bytes);
 bool append_int_pair(std::string& out, std::string_view bytes);
+bool append_int(std::string& out, std::string_view bytes);   // [12]
 bool append_long(std::string& out, std::string_view bytes);  // [12]
 
 // ["ls", "-l"]: a count of 8 bytes, behind it the first strings, each with its NUL. And what strace says of an environment.

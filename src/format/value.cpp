@@ -8,17 +8,13 @@
 #include <iterator>
 #include <optional>
 
+#include "format/bytes.h"
 #include "format/quote.h"
 #include "format/structure.h"
 #include "schema/flags.h"
 
 namespace dyetrace::format {
 namespace {
-
-template <typename... Arguments>
-void print(std::string& out, fmt::format_string<Arguments...> pattern, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(out), pattern, std::forward<Arguments>(arguments)...);
-}
 
 template <typename T>
 std::optional<T> exactly(std::string_view bytes) {

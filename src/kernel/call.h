@@ -76,14 +76,21 @@ static __always_inline __u8 class_of(const volatile struct syscall_shape *shape,
 	return object_type == OBJECT_TYPE_PIPE ? CLASS_PIPE : CLASS_FILE;
 }
 
-/* Where the next attachment of the event goes; NULL when there is no room for the largest. */
-static __always_inline struct attachment_header *next_attachment(struct scratch *scratch)
+/* Where the next attachment of the event goes; NULL when there is no room for one of so many bytes. */
+static __always_inline struct attachment_header *attachment_room(struct scratch *scratch, __u32 bytes)
 {
 	__u32 at = scratch->event.attachments;
 
-	if (at > sizeof(scratch->event_attachments) - sizeof(struct attachment_header) - PATH_BYTES_MAX)
+	opaque(at);
+	if (at > sizeof(scratch->event_attachments) - sizeof(struct attachment_header) - bytes)
 		return NULL;
 	return (void *)scratch->event_attachments + at;
+}
+
+/* The same for the largest. */
+static __always_inline struct attachment_header *next_attachment(struct scratch *scratch)
+{
+	return attachment_room(scratch, PATH_BYTES_MAX);
 }
 
 static __always_inline void finish_attachment(struct scratch *scratch, struct attachment_header *header, __u16 kind, __u32 length)

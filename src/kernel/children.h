@@ -16,6 +16,7 @@ static __always_inline void touch(struct scratch *scratch, __u8 role, __s32 fd, 
 
 	__builtin_memset(fact, 0, sizeof(*fact));
 	fact->header.type = RECORD_EVENT_OBJECT;
+	fact->header.flags = RECORD_MAY_BE_SKIPPED;
 	fact->parent_sequence = scratch->event.header.sequence;
 	fact->range_begin = -1;
 	fact->range_end = -1;
@@ -40,6 +41,7 @@ static __always_inline void touch_rest(struct scratch *scratch, __u8 role, __s64
 
 	__builtin_memset(fact, 0, sizeof(*fact));
 	fact->header.type = RECORD_EVENT_OBJECT;
+	fact->header.flags = RECORD_MAY_BE_SKIPPED;
 	fact->parent_sequence = scratch->event.header.sequence;
 	fact->range_begin = begin;
 	fact->range_end = end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Path arguments, as the program gave them, and what they start from.
+ * Path arguments, as the program gave them, and what they start from; names beside them.
  *
  *   "a/b"     dirfd or working directory     handle of it, names_base
  *   "/a/b"    root                           none, or handle of it and names_base in a chroot
@@ -38,6 +38,29 @@ static __always_inline enum path_kind attach_argument_path(struct scratch *scrat
 		tell_filter_of_path(scratch, text, length - 1, kind == ATTACHMENT_PATH2);
 	finish_attachment(scratch, header, kind, length - 1);
 	return result;
+}
+
+/*
+ * A name that is no path: of an attribute, a type, a source. No call takes one that is longer than a path. Only mount has one
+ * behind two that may be as long: the type, of which none is longer than a short name; what is longer is left out, not cut.
+ */
+static __always_inline void attach_name(struct scratch *scratch, __u64 user, __u16 kind)
+{
+	struct attachment_header *header = next_attachment(scratch);
+	long length;
+
+	if (header) {
+		length = bpf_probe_read_user_str(header + 1, PATH_BYTES_MAX, (void *)user);
+		if (length > 0)
+			finish_attachment(scratch, header, kind, length - 1);
+		return;
+	}
+	header = attachment_room(scratch, SHORT_NAME_BYTES_MAX);
+	if (!header)
+		return;
+	length = bpf_probe_read_user_str(header + 1, SHORT_NAME_BYTES_MAX, (void *)user);
+	if (length > 0 && length < SHORT_NAME_BYTES_MAX)
+		finish_attachment(scratch, header, kind, length - 1);
 }
 
 /* execve: what sched_process_exec kept, see task.bpf.c. */
@@ -176,7 +199,7 @@ static __always_inline void fill_second_base(struct scratch *scratch, struct tas
 }
 
 /* Global, so that the verifier looks at it once and not after each way that leads to it. */
-__noinline int fill_paths(struct scratch *scratch, struct task_state *state)
+__noinline int fill_texts(struct scratch *scratch, struct task_state *state)
 {
 	const volatile struct syscall_shape *shape;
 	struct task_struct *task = current_task();
@@ -200,5 +223,9 @@ __noinline int fill_paths(struct scratch *scratch, struct task_state *state)
 		kind = attach_argument_path(scratch, argument(event, shape->path2), ATTACHMENT_PATH2);
 		fill_second_base(scratch, task, shape, kind);
 	}
+	if (shape->name)
+		attach_name(scratch, argument(event, shape->name), ATTACHMENT_NAME);
+	if (shape->name2)
+		attach_name(scratch, argument(event, shape->name2), ATTACHMENT_NAME2);
 	return 0;
 }

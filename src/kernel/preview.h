@@ -18,6 +18,7 @@
 #define PREVIEW_TEXTS_MAX 32 /* arguments of a program that are shown */
 #define TEXTS_MAX 4096 /* of a list that are counted */
 #define PREVIEW_OPTION_MAX 64 /* bytes of a socket option */
+#define PREVIEW_CPUS_MAX 128 /* bytes of a set of CPUs */
 #define PREVIEW_CONTROL_MAX 256 /* bytes of a message's control data */
 #define PREVIEW_AFTER 0x80
 #define PREVIEW_CONTROL 0x40
@@ -187,10 +188,14 @@ __noinline int attach_entry_value(struct scratch *scratch, __u32 index)
 	return 0;
 }
 
-/* fcntl: its third argument is an address for the commands that are about locks. */
-static __always_inline bool is_about_locks(__u64 command)
+/* enum syscall_capture of the argument behind a command. */
+static __always_inline __u8 chosen_capture(const struct syscall_event *event, __u32 index)
 {
-	return (command >= F_GETLK && command <= F_SETLKW) || (command >= F_OFD_GETLK && command <= F_OFD_SETLKW);
+	switch ((__u64)event->syscall << 32 | (__u32)argument(event, index)) {
+		CHOSEN_CAPTURES
+	default:
+		return CAPTURE_NONE;
+	}
 }
 
 static __always_inline void attach_option(struct scratch *scratch, __u32 index, __u64 user, __u32 length)
@@ -283,6 +288,8 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 		attach_entry_value(scratch, index);
 		tag |= PREVIEW_AFTER;
 	}
+	if (kind == CAPTURE_BY_COMMAND)
+		kind = chosen_capture(event, index);
 	if (kind > CAPTURE_FIXED) {
 		attach_user_bytes(scratch, tag, user, (kind - CAPTURE_FIXED) * 4, ATTACHMENT_STRUCTURE);
 		return 0;
@@ -330,9 +337,9 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 	case CAPTURE_FD_SET:
 		attach_user_bytes(scratch, tag, user, fd_set_bytes(event->arguments[0]), ATTACHMENT_STRUCTURE);
 		break;
-	case CAPTURE_LOCK:
-		if (is_about_locks(event->arguments[1]))
-			attach_user_bytes(scratch, index, user, 32, ATTACHMENT_STRUCTURE); /* struct flock */
+	case CAPTURE_CPU_SET_IN:
+		count = index ? argument(event, index) : 0;
+		attach_user_bytes(scratch, index, user, count < PREVIEW_CPUS_MAX ? count : PREVIEW_CPUS_MAX, ATTACHMENT_PREVIEW);
 		break;
 	}
 	return 0;

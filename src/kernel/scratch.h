@@ -14,7 +14,7 @@
 
 struct scratch {
 	struct syscall_event event;
-	__u8 event_attachments[2 * (8 + PATH_BYTES_MAX) + 8 + ADDRESS_BYTES_MAX + 64];
+	__u8 event_attachments[2 * (8 + PATH_BYTES_MAX) + 8 + SHORT_NAME_BYTES_MAX + 8 + ADDRESS_BYTES_MAX + 64];
 	struct {
 		union {
 			struct handle_fact handle;

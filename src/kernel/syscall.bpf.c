@@ -265,8 +265,8 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 		fill_objects(scratch, task, state, shape);
 	if (shape->fd2)
 		fill_second_object(scratch, task, shape);
-	if (shape->path || shape->path2)
-		fill_paths(scratch, state);
+	if (shape->flags & CALL_TEXTS)
+		fill_texts(scratch, state);
 	if (shape->flags & CALL_IS_IO || shape->size)
 		fill_requested(scratch, shape, compat);
 	if (shape->address || shape->message)

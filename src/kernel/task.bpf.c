@@ -111,6 +111,7 @@ int BPF_PROG(task_exit, struct task_struct *task)
 	fact = &scratch->fact.thread_end;
 	__builtin_memset(fact, 0, sizeof(*fact));
 	fact->header.type = RECORD_THREAD_END;
+	fact->header.flags = RECORD_MAY_BE_SKIPPED;
 	fact->end_ns = bpf_ktime_get_boot_ns();
 	fact->thread_start_ns = task->start_boottime;
 	fact->process_start_ns = BPF_CORE_READ(task, group_leader, start_boottime);

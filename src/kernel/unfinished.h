@@ -65,6 +65,10 @@ static __always_inline void fill_from_another(struct scratch *scratch, struct ta
 		kind = attach_path_of(scratch, task, argument(event, shape->path2), ATTACHMENT_PATH2);
 		fill_second_base(scratch, task, shape, kind);
 	}
+	if (shape->name)
+		attach_path_of(scratch, task, argument(event, shape->name), ATTACHMENT_NAME);
+	if (shape->name2)
+		attach_path_of(scratch, task, argument(event, shape->name2), ATTACHMENT_NAME2);
 	if (shape->address && !(shape->flags & CALL_INBOUND))
 		attach_address_of(scratch, task, shape);
 }

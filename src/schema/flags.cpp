@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
+
+#include "schema/record.h"
+#include "schema/text.h"
 
 namespace dyetrace::schema {
 namespace {
@@ -63,6 +67,24 @@ void append_plain(std::string& out, std::string_view type, std::uint64_t value) 
     } else {
         append_number(out, value, 10);
     }
+}
+
+// Where the text of such an argument is.
+std::optional<Attachment> name_kind(std::string_view type) {
+    if (type == "name") {
+        return Attachment::kName;
+    }
+    return type == "name2" ? std::optional(Attachment::kName2) : std::nullopt;
+}
+
+void append_number_json(std::string& out, std::string_view type, std::uint64_t value) {
+    const FlagSet* set = find_flag_set(type);
+    const bool quoted = set != nullptr
+                            ? set->rest != FlagRest::kDecimal || !field_word(*set, value).empty()
+                            : type == "address";
+    out.append(quoted ? "\"" : "");
+    append_argument(out, type, value);
+    out.append(quoted ? "\"" : "");
 }
 
 }  // namespace
@@ -135,26 +157,24 @@ std::uint64_t argument_value(const SyscallInfo& call,
     return (arguments[index - 1] << 32) | (arguments[index] & 0xffffffffu);
 }
 
-void append_arguments_json(std::string& out,
-                           const SyscallInfo& call,
-                           std::span<const std::uint64_t, 6> arguments) {
+void append_arguments_json(std::string& out, const SyscallInfo& call, const SyscallEvent& event) {
+    const std::span<const std::uint64_t, 6> arguments(event.arguments);
     out.push_back('{');
     bool first = true;
     for (std::size_t i = 0; i < std::min<std::size_t>(call.argument_count, arguments.size()); ++i) {
-        const ArgumentInfo& argument = call.arguments[i];
-        if (!argument.is_scalar) {
+        const ArgumentInfo argument = argument_of(call, i, arguments);
+        const auto kind = name_kind(argument.type);
+        const auto name = kind ? attachment(event, *kind) : std::nullopt;
+        if (!argument.is_scalar || (kind && !name)) {
             continue;
         }
         out.append(first ? "\"" : ",\"").append(argument.name).append("\":");
         first = false;
-        const std::uint64_t value = argument_value(call, i, arguments);
-        const FlagSet* set = find_flag_set(argument.type);
-        const bool quoted =
-            set != nullptr ? set->rest != FlagRest::kDecimal || !field_word(*set, value).empty()
-                           : argument.type == "address";
-        out.append(quoted ? "\"" : "");
-        append_argument(out, argument.type, value);
-        out.append(quoted ? "\"" : "");
+        if (name) {
+            append_json_string(out, escaped(*name));
+        } else {
+            append_number_json(out, argument.type, argument_value(call, i, arguments));
+        }
     }
     out.push_back('}');
 }

@@ -58,9 +58,7 @@ std::uint64_t argument_value(const SyscallInfo& call,
                              std::size_t index,
                              std::span<const std::uint64_t, 6> arguments);
 
-// The public column `arguments`: {"flags":"O_RDONLY","mode":"000"}.
-void append_arguments_json(std::string& out,
-                           const SyscallInfo& call,
-                           std::span<const std::uint64_t, 6> arguments);
+// The public column `arguments`: {"flags":"O_RDONLY","mode":"000"}. The event with its attachments, which hold names.
+void append_arguments_json(std::string& out, const SyscallInfo& call, const SyscallEvent& event);
 
 }  // namespace dyetrace::schema

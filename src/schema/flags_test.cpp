@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "schema/record_builder.h"
+
 namespace dyetrace::schema {
 namespace {
 
@@ -51,11 +58,16 @@ TEST(Flags, ignore_what_the_kernel_ignores) {
     EXPECT_EQ(flags_text("int", 0x1ffffffff), "-1");
 }
 
-std::string arguments_json(std::string_view name, std::array<std::uint64_t, 6> arguments) {
+std::string arguments_json(std::string_view name,
+                           std::array<std::uint64_t, 6> arguments,
+                           const std::vector<std::pair<Attachment, std::string_view>>& names = {}) {
+    SyscallEvent event{};
+    std::copy(arguments.begin(), arguments.end(), event.arguments);
+    const OwnedRecord record = build(event, names);
     std::string out;
     for (const SyscallInfo& call : syscalls_of(Abi::kX8664)) {
         if (call.name == name) {
-            append_arguments_json(out, call, arguments);
+            append_arguments_json(out, call, *as<SyscallEvent>(record.bytes()));
         }
     }
     return out;
@@ -76,6 +88,29 @@ TEST(Arguments, are_json_by_name_without_pointers_and_descriptors) {
     EXPECT_EQ(arguments_json("munmap", {0x7f00, 4096}), R"({"addr":"0x7f00","len":4096})");
     EXPECT_EQ(arguments_json("fchown", {3, 1000, 0xffffffff}), R"({"user":1000,"group":-1})");
     EXPECT_EQ(arguments_json("getpid", {}), "{}");
+}
+
+TEST(Arguments, have_the_names_that_the_call_was_given) {
+    EXPECT_EQ(arguments_json("setxattr",
+                             {0x7000, 0x7100, 0x7200, 2, 1},
+                             {{Attachment::kPath, "/a"}, {Attachment::kName, "user.a"}}),
+              R"({"name":"user.a","size":2,"flags":"XATTR_CREATE"})");
+    EXPECT_EQ(arguments_json("mount",
+                             {0x7000, 0x7100, 0, 0x1000},
+                             {{Attachment::kName, "a\"b\xff\n\x01"}, {Attachment::kPath2, "/mnt"}}),
+              R"({"dev_name":"a\"b\\xff\n\u0001","flags":"MS_BIND"})");
+}
+
+TEST(Arguments, behind_a_command_are_what_the_command_says) {
+    EXPECT_EQ(arguments_json("fcntl", {3, 4, 0x800}),
+              R"({"fd":3,"cmd":"F_SETFL","arg":"O_RDONLY|O_NONBLOCK"})");
+    EXPECT_EQ(arguments_json("fcntl", {3, 1030, 10}),
+              R"({"fd":3,"cmd":"F_DUPFD_CLOEXEC","arg":10})");
+    EXPECT_EQ(arguments_json("fcntl", {3, 3, 77}), R"({"fd":3,"cmd":"F_GETFL"})");
+    EXPECT_EQ(arguments_json("fcntl", {3, 6, 0x7000}), R"({"fd":3,"cmd":"F_SETLK"})");
+    EXPECT_EQ(arguments_json("fcntl", {3, 9999, 77}), R"({"fd":3,"cmd":"0x270f","arg":77})");
+    EXPECT_EQ(arguments_json("prctl", {1, 9}),
+              R"({"option":"PR_SET_PDEATHSIG","arg2":"SIGKILL","arg3":0,"arg4":0,"arg5":0})");
 }
 
 TEST(Flags, have_a_set_for_every_word_that_a_call_uses_or_a_plain_number) {

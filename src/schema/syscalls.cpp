@@ -22,4 +22,23 @@ const SyscallInfo* find_syscall(Abi abi, std::uint16_t number) {
     return at != calls.end() && at->number == number ? &*at : nullptr;
 }
 
+ArgumentInfo argument_of(const SyscallInfo& call,
+                         std::size_t index,
+                         std::span<const std::uint64_t, 6> arguments) {
+    const ArgumentInfo& argument = call.arguments[index];
+    if (argument.type != "by_command") {
+        return argument;
+    }
+    const auto command = static_cast<std::uint32_t>(arguments[index - 1]);
+    const auto at = std::lower_bound(
+        call.choices.begin(),
+        call.choices.end(),
+        command,
+        [](const ChoiceInfo& choice, std::uint32_t wanted) { return choice.command < wanted; });
+    if (at != call.choices.end() && at->command == command) {
+        return {argument.name, at->argument.type, at->argument.is_scalar};
+    }
+    return {argument.name, "ulong", true};
+}
+
 }  // namespace dyetrace::schema

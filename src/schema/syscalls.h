@@ -16,6 +16,12 @@ struct ArgumentInfo {
     bool is_scalar;         // shown in the public column `arguments`
 };
 
+// What the argument behind a command is (`by_command` in syscalls.toml): choices.toml.
+struct ChoiceInfo {
+    std::uint32_t command;
+    ArgumentInfo argument;
+};
+
 struct SyscallInfo {
     Abi abi;
     std::uint16_t number;
@@ -26,7 +32,13 @@ struct SyscallInfo {
     bool is_io;
     std::uint8_t argument_count;
     std::array<ArgumentInfo, 6> arguments;
+    std::span<const ChoiceInfo> choices;  // by rising command
 };
+
+// What the argument is in a call with these registers; `ulong` where nothing is known of the command.
+ArgumentInfo argument_of(const SyscallInfo& call,
+                         std::size_t index,
+                         std::span<const std::uint64_t, 6> arguments);
 
 // Sorted by (abi, number).
 std::span<const SyscallInfo> syscalls();

@@ -71,6 +71,24 @@ std::string escaped(std::string_view bytes) {
     return out;
 }
 
+void append_json_string(std::string& out, std::string_view text) {
+    constexpr std::string_view kShort = "\b\f\n\r\t\"\\", kLetters = "bfnrt\"\\";
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    out.push_back('"');
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (const std::size_t at = kShort.find(c); at != std::string_view::npos) {
+            out.push_back('\\');
+            out.push_back(kLetters[at]);
+        } else if (byte < 0x20) {
+            out.append("\\u00").append({kDigits[byte >> 4], kDigits[byte & 15]});
+        } else {
+            out.push_back(c);
+        }
+    }
+    out.push_back('"');
+}
+
 std::optional<std::string> unescaped(std::string_view text) {
     std::string out;
     out.reserve(text.size());

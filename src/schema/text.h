@@ -16,6 +16,9 @@ namespace dyetrace::schema {
 void append_escaped(std::string& out, std::string_view bytes);
 std::string escaped(std::string_view bytes);
 
+// In quotes, as DuckDB's to_json writes it. For `text` that is valid UTF-8; control characters are escaped.
+void append_json_string(std::string& out, std::string_view text);
+
 // The bytes again; nothing if `text` is not what append_escaped makes.
 std::optional<std::string> unescaped(std::string_view text);
 

@@ -141,7 +141,7 @@ TEST_F(Compat, names_that_only_this_table_has) {
         i386 chown32 metadata =0 ~/data "~/data" {"user":1,"group":2}
         i386 fchown32 metadata =0 fd=3 #1 file ~/data O_RDWR size=10 {"user":-1,"group":0}
         i386 lchown32 metadata =0 ~/data "~/data" {"user":0,"group":0}
-        i386 fcntl64 file =0 fd=3 #1 file ~/data O_RDWR size=10 {"fd":3,"cmd":"F_GETFD","arg":0}
+        i386 fcntl64 file =0 fd=3 #1 file ~/data O_RDWR size=10 {"fd":3,"cmd":"F_GETFD"}
         i386 utimensat_time64 metadata =0 ~/data "~/data" {"dfd":"AT_FDCWD","flags":"0"}
         i386 umount metadata =ENOENT ~/none "~/none" {"flags":0}
     )"));

@@ -74,14 +74,14 @@ TEST_F(Descriptor, fcntl_names_its_command) {
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/data "~/data" O_RDWR size=3 {"dfd":"AT_FDCWD","flags":"O_RDWR","mode":"000"}
-        fcntl file =0 fd=3 #1 file ~/data O_RDWR size=3 {"fd":3,"cmd":"F_GETFD","arg":0}
-        fcntl file =0 fd=3 #1 file ~/data O_RDWR size=3 {"fd":3,"cmd":"F_SETFD","arg":1}
-        fcntl file =0 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"F_SETFL","arg":3072}
-        fcntl file =35842 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"F_GETFL","arg":0}
-        fcntl file =0 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"F_SETLK","arg":*}
-        fcntl file =0 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"F_OFD_GETLK","arg":*}
+        fcntl file =0 fd=3 #1 file ~/data O_RDWR size=3 {"fd":3,"cmd":"F_GETFD"}
+        fcntl file =0 fd=3 #1 file ~/data O_RDWR size=3 {"fd":3,"cmd":"F_SETFD","arg":"FD_CLOEXEC"}
+        fcntl file =0 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"F_SETFL","arg":"O_RDONLY|O_APPEND|O_NONBLOCK"}
+        fcntl file =35842 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"F_GETFL"}
+        fcntl file =0 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"F_SETLK"}
+        fcntl file =0 fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"F_OFD_GETLK"}
         fcntl file =EINVAL fd=3 #1 file ~/data O_RDWR|O_APPEND|O_NONBLOCK size=3 {"fd":3,"cmd":"0x3039","arg":0}
-        fcntl file =EBADF fd=99 {"fd":99,"cmd":"F_GETFD","arg":0}
+        fcntl file =EBADF fd=99 {"fd":99,"cmd":"F_GETFD"}
     )"));
 }
 
@@ -104,9 +104,9 @@ TEST_F(Descriptor, flock_and_ioctl_name_their_operation) {
         flock file =0 fd=3 #1 file ~/data O_RDWR size=3 {"cmd":"LOCK_EX"}
         flock file =EAGAIN fd=4 #1 file ~/data O_RDWR size=3 {"cmd":"LOCK_SH|LOCK_NB"}
         flock file =0 fd=3 #1 file ~/data O_RDWR size=3 {"cmd":"LOCK_UN"}
-        ioctl file =0 fd=3 #1 file ~/data O_RDWR size=3 {"cmd":"FIONREAD","arg":*}
-        ioctl file =ENOTTY fd=3 #1 file ~/data O_RDWR size=3 {"cmd":"TCGETS","arg":*}
-        ioctl file =0 fd=3 #1 file ~/data O_RDWR size=3 {"cmd":"FIOCLEX","arg":0}
+        ioctl file =0 fd=3 #1 file ~/data O_RDWR size=3 {"cmd":"FIONREAD"}
+        ioctl file =ENOTTY fd=3 #1 file ~/data O_RDWR size=3 {"cmd":"TCGETS"}
+        ioctl file =0 fd=3 #1 file ~/data O_RDWR size=3 {"cmd":"FIOCLEX"}
     )"));
 }
 
@@ -144,7 +144,7 @@ TEST_F(Descriptor, what_has_no_file_has_a_readable_name) {
         signalfd file =10 fd=10 #8 anonymous [anon_inodefs] anon_inode:[signalfd] O_RDWR {"ufd":-1,"sizemask":8}
         inotify_init1 file =11 fd=11 #9 anonymous [anon_inodefs] anon_inode:inotify O_RDONLY|O_NONBLOCK {"flags":"IN_NONBLOCK"}
         inotify_init file =12 fd=12 #10 anonymous [anon_inodefs] anon_inode:inotify O_RDONLY
-        memfd_create file =13 fd=13 #11 file [tmpfs] memfd:cache O_RDWR size=0 {"flags":"MFD_CLOEXEC"}
+        memfd_create file =13 fd=13 #11 file [tmpfs] memfd:cache O_RDWR size=0 {"uname":"cache","flags":"MFD_CLOEXEC"}
         inotify_add_watch file =1 fd=11 #9 anonymous [anon_inodefs] anon_inode:inotify O_RDONLY|O_NONBLOCK => ~/ {"mask":"IN_CREATE|IN_DELETE"}
         write file =8 fd=3 #1 anonymous [anon_inodefs] anon_inode:[eventfd] O_RDWR 8/8 {"count":8}
         read file =8 fd=5 #3 anonymous [anon_inodefs] anon_inode:[eventfd] O_RDWR 8/8 {"count":8}
@@ -192,14 +192,14 @@ TEST_F(Descriptor, what_takes_any_descriptor_has_the_class_of_its_object) {
     EXPECT_EQ(shown, lines(R"(
         pipe2 pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N] {"flags":"0"}
         socket network =5 fd=5 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
-        fcntl pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY {"fd":3,"cmd":"F_GETFD","arg":0}
-        ioctl pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY {"cmd":"FIONREAD","arg":*}
+        fcntl pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY {"fd":3,"cmd":"F_GETFD"}
+        ioctl pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY {"cmd":"FIONREAD"}
         dup pipe =6 fd=6 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N] {"fd":3}
         dup2 pipe =6 fd=6 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N] {"oldfd":3,"newfd":6}
         fsync pipe =EINVAL fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY
         close pipe =0 fd=6 #1 pipe [pipefs] pipe:[N] O_RDONLY
-        fcntl network =0 fd=5 #2 socket [sockfs] socket:[N] O_RDWR {"fd":5,"cmd":"F_GETFD","arg":0}
-        ioctl network =0 fd=5 #2 socket [sockfs] socket:[N] O_RDWR {"cmd":"FIONREAD","arg":*}
+        fcntl network =0 fd=5 #2 socket [sockfs] socket:[N] O_RDWR {"fd":5,"cmd":"F_GETFD"}
+        ioctl network =0 fd=5 #2 socket [sockfs] socket:[N] O_RDWR {"cmd":"FIONREAD"}
         dup network =6 fd=6 #2 socket [sockfs] socket:[N] O_RDWR => #2 socket:[N] {"fd":5}
         dup2 network =6 fd=6 #2 socket [sockfs] socket:[N] O_RDWR => #2 socket:[N] {"oldfd":5,"newfd":6}
         fsync network =EINVAL fd=5 #2 socket [sockfs] socket:[N] O_RDWR

@@ -152,21 +152,26 @@ TEST_F(Metadata, what_reads_and_writes_attributes) {
         REQUIRE(removexattr(path, "user.a") == 0);
         REQUIRE(lremovexattr(path, "user.a") < 0);
         REQUIRE(fremovexattr(3, "user.b") == 0);
+        // a name that is no text, and one that cannot be read
+        REQUIRE(setxattr(path, "user.\"\n\xff", "1", 1, 0) == 0);
+        REQUIRE(removexattr(path, reinterpret_cast<const char*>(1)) < 0);
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/data "~/data" O_RDONLY size=3 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
-        setxattr metadata =0 ~/data "~/data" {"size":1,"flags":"XATTR_CREATE"}
-        lsetxattr metadata =0 ~/data "~/data" {"size":2,"flags":"0"}
-        fsetxattr metadata =0 fd=3 #1 file ~/data O_RDONLY size=3 {"size":3,"flags":"XATTR_REPLACE"}
-        getxattr metadata =3 ~/data "~/data" {"size":1024}
-        lgetxattr metadata =2 ~/data "~/data" {"size":1024}
-        fgetxattr metadata =ENODATA fd=3 #1 file ~/data O_RDONLY size=3 {"size":1024}
+        setxattr metadata =0 ~/data "~/data" {"name":"user.a","size":1,"flags":"XATTR_CREATE"}
+        lsetxattr metadata =0 ~/data "~/data" {"name":"user.b","size":2,"flags":"0"}
+        fsetxattr metadata =0 fd=3 #1 file ~/data O_RDONLY size=3 {"name":"user.a","size":3,"flags":"XATTR_REPLACE"}
+        getxattr metadata =3 ~/data "~/data" {"name":"user.a","size":1024}
+        lgetxattr metadata =2 ~/data "~/data" {"name":"user.b","size":1024}
+        fgetxattr metadata =ENODATA fd=3 #1 file ~/data O_RDONLY size=3 {"name":"user.c","size":1024}
         listxattr metadata =14 ~/data "~/data" {"size":1024}
         llistxattr metadata =14 ~/data "~/data" {"size":1024}
         flistxattr metadata =ERANGE fd=3 #1 file ~/data O_RDONLY size=3 {"size":1}
-        removexattr metadata =0 ~/data "~/data"
-        lremovexattr metadata =ENODATA ~/data "~/data"
-        fremovexattr metadata =0 fd=3 #1 file ~/data O_RDONLY size=3
+        removexattr metadata =0 ~/data "~/data" {"name":"user.a"}
+        lremovexattr metadata =ENODATA ~/data "~/data" {"name":"user.a"}
+        fremovexattr metadata =0 fd=3 #1 file ~/data O_RDONLY size=3 {"name":"user.b"}
+        setxattr metadata =0 ~/data "~/data" {"name":"user.\"\n\\xff","size":1,"flags":"0"}
+        removexattr metadata =EFAULT ~/data "~/data"
     )"));
 }
 
@@ -195,11 +200,11 @@ TEST_F(Metadata, extended_attributes_from_a_directory_on) {
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 directory ~ "~/" O_RDONLY|O_DIRECTORY {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_DIRECTORY","mode":"000"}
-        setxattrat metadata =0 ~/data "data" {"dfd":3,"at_flags":"0","usize":16}
-        getxattrat metadata =3 ~/data "data" {"dfd":3,"at_flags":"AT_SYMLINK_NOFOLLOW","usize":16}
+        setxattrat metadata =0 ~/data "data" {"dfd":3,"at_flags":"0","name":"user.a","usize":16}
+        getxattrat metadata =3 ~/data "data" {"dfd":3,"at_flags":"AT_SYMLINK_NOFOLLOW","name":"user.a","usize":16}
         listxattrat metadata =7 ~/data "~/data" {"dfd":"AT_FDCWD","at_flags":"0","size":1024}
-        removexattrat metadata =0 ~/data "data" {"dfd":3,"at_flags":"0"}
-        removexattrat metadata =ENODATA ~/data "data" {"dfd":3,"at_flags":"0"}
+        removexattrat metadata =0 ~/data "data" {"dfd":3,"at_flags":"0","name":"user.a"}
+        removexattrat metadata =ENODATA ~/data "data" {"dfd":3,"at_flags":"0","name":"user.a"}
     )"));
 }
 

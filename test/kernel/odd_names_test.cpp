@@ -31,6 +31,28 @@ TEST_F(OddNames, a_path_of_4095_bytes) {
     EXPECT_EQ(trace.last("access").error(), "ENAMETOOLONG");
 }
 
+// A mount has a path and two names: all that any of them may hold, and a type that is longer than any.
+TEST_F(OddNames, names_of_a_mount_beside_the_longest_path) {
+    const std::string folder = std::string(4094, '/') + "x", source = folder;
+    const std::string type(254, 't'), endless(256, 't');
+    const Trace trace = record([&] {
+        for (const std::string& name : {type, endless}) {
+            REQUIRE(mount(source.c_str(), folder.c_str(), name.c_str(), 0, nullptr) < 0);
+        }
+        REQUIRE(mount("none", "/none", endless.c_str(), 0, nullptr) < 0);
+    });
+    const auto text = [&](std::size_t call, schema::Attachment kind) {
+        return schema::attachment(trace.nth("mount", call).raw(), kind);
+    };
+    for (const std::size_t call : {0u, 1u}) {
+        EXPECT_EQ(text(call, schema::Attachment::kPath2), folder);
+        EXPECT_EQ(text(call, schema::Attachment::kName), source);
+    }
+    EXPECT_EQ(text(0, schema::Attachment::kName2), type);
+    EXPECT_EQ(text(1, schema::Attachment::kName2), std::nullopt);
+    EXPECT_EQ(text(2, schema::Attachment::kName2), endless);
+}
+
 TEST_F(OddNames, sixteen_folders_with_the_longest_names) {
     const std::string name(255, 'n');
     std::string path = at("");

@@ -42,9 +42,9 @@ TEST_F(Process, children_are_followed) {
         wait4 process =p2 target=p2 {"upid":p2,"options":"0"}
         clone3 process =p3 target=p3 {"size":88}
         wait4 process =p3 target=p3 {"upid":-1,"options":"__WALL"}
-        clone process =p4 target=p4 {"clone_flags":"SIGCHLD","newsp":"0x0","tls":0}
+        clone process =p4 target=p4 {"clone_flags":"SIGCHLD","newsp":"0x0","tls":"0x0"}
         wait4 process =p4 target=p4 {"upid":p4,"options":"0"}
-        clone process =EINVAL {"clone_flags":"CLONE_SIGHAND","newsp":"0x0","tls":0}
+        clone process =EINVAL {"clone_flags":"CLONE_SIGHAND","newsp":"0x0","tls":"0x0"}
         p2 openat file =ENOENT /none "/none" {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
         p2 exit_group process unfinished {"error_code":3}
         p3 exit process unfinished {"error_code":4}
@@ -121,7 +121,7 @@ TEST_F(Process, small_questions_about_oneself) {
         setgid process =0 {"gid":0}
         setuid process =0 {"uid":0}
         rt_sigprocmask process =0 {"how":"SIG_SETMASK","sigsetsize":8}
-        prctl process =1 {"option":"PR_GET_DUMPABLE","arg2":0,"arg3":0,"arg4":0,"arg5":0}
+        prctl process =1 {"option":"PR_GET_DUMPABLE","arg3":0,"arg4":0,"arg5":0}
         openat file =3 fd=3 #1 character_device [devtmpfs] /dev/null "/dev/null" O_RDONLY {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
         setns process =EINVAL fd=3 #1 character_device [devtmpfs] /dev/null O_RDONLY {"flags":"CLONE_NEWNET"}
         unshare process =0 {"unshare_flags":"CLONE_FILES"}

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "kernel/outer_root.h"
 #include "kernel/recorded.h"
+#include "schema/record_info.h"
 
 namespace dyetrace::test {
 namespace {
@@ -19,11 +20,17 @@ using base::Fd;
 
 constexpr timespec kDrainPause{0, 2'000'000};  // 2 ms: a test ends soon after its child
 
+constexpr std::uint16_t kMayBeSkipped = 1;
+
 void keep(Records& records, std::uint32_t cpu, schema::Stream stream, schema::RecordBytes bytes) {
     while (!bytes.empty()) {
         const schema::RecordBytes record = schema::first_record(bytes);
         ASSERT_FALSE(record.empty()) << "a ring holds what is no record";
         bytes = bytes.subspan(record.size());
+        const schema::RecordHeader header = schema::header_of(record);
+        const schema::RecordInfo* info = schema::find_record(header.type);
+        ASSERT_NE(info, nullptr) << static_cast<int>(header.type);
+        ASSERT_EQ(header.flags, info->must_understand ? 0 : kMayBeSkipped) << info->name;
         std::vector<std::uint64_t> words(record.size() / 8);
         std::memcpy(words.data(), record.data(), record.size());
         if (stream == schema::Stream::kEvents) {

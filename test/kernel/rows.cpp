@@ -245,6 +245,9 @@ class RowWriter {
         static const std::regex kTask(R"regex("(pid|upid|tgid)":(\d+))regex");
         text = std::regex_replace(text, kAddress, "\"0x*\"");
         text = std::regex_replace(text, kPointer, ":*");
+        for (std::size_t at = 0; (at = text.find(folder_, at)) != std::string::npos;) {
+            text.replace(at, folder_.size(), "~");
+        }
         std::string result;
         for (std::smatch found; std::regex_search(text, found, kTask);) {
             const long task = std::stol(found[2]);

@@ -117,7 +117,7 @@ TEST_F(Sharing, a_descriptor_keeps_its_object_in_a_child) {
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/data "~/data" O_RDONLY size=10 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
         read file =4 fd=3 #1 file ~/data O_RDONLY @0 size=10 4/4 {"count":4}
-        clone process =p2 target=p2 {"clone_flags":"CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD","newsp":"0x0","tls":0}
+        clone process =p2 target=p2 {"clone_flags":"CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD","newsp":"0x0","tls":"0x0"}
         wait4 process =p2 target=p2 {"upid":p2,"options":"0"}
         read file =4 fd=3 #1 file ~/data O_RDONLY @6 size=10 4/4 {"count":4}
         p2 set_robust_list other =0 {"len":24}

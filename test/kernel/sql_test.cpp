@@ -1,9 +1,11 @@
 // What the tables of the other tests show is what SQL shows: they read the records with src/filter, a user reads the view
 // `events`. One recording of calls of all kinds goes through both, every column of every event.
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -126,6 +128,10 @@ class Sql : public RowsTest {
         REQUIRE(write(fd, "0123456789", 10) == 10);
         REQUIRE(pread(fd, buffer, 8, 5) == 5);
         REQUIRE(fcntl(fd, F_SETFL, O_APPEND) == 0);
+        REQUIRE(fcntl(fd, F_GETFL) >= 0 && fcntl(fd, 9999, 77) < 0);
+        REQUIRE(prctl(PR_SET_PDEATHSIG, 0) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0) < 0);
+        REQUIRE(fsetxattr(fd, "user.\"\\\n\t\x01\x1f\x7f/\xc3\xa9\xff", "1", 1, 0) == 0);
+        REQUIRE(removexattr("../data", reinterpret_cast<const char*>(1)) < 0);
         REQUIRE(syscall(SYS_preadv2, fd, nullptr, 0, -1, -1, 0) == 0);
         REQUIRE(rename("../data", "./x\"y\\z\n") == 0);
         REQUIRE(symlink("/nowhere//", "link") == 0);

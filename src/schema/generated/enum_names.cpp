@@ -12,7 +12,7 @@ constexpr std::string_view kAbiNames[] = {"x86_64", "i386", "x32"};
 constexpr std::string_view kObjectTypeNames[] = {"unknown", "file", "directory", "symlink", "character_device", "block_device", "pipe", "socket", "anonymous", "memory"};
 constexpr std::string_view kGapReasonNames[] = {"ring_full", "damaged_block", "recorder_died", "disk_full", "spool_full", "ring_damaged", "damaged_file"};
 constexpr std::string_view kCoverageStateNames[] = {"on", "partial", "off", "refused"};
-constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address", "exe", "command", "cgroup", "text", "preview", "structure"};
+constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address", "exe", "command", "cgroup", "text", "preview", "structure", "name", "name2"};
 constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created"};
 
 }  // namespace

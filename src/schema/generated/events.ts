@@ -22,7 +22,7 @@ export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_
 export type CoverageState = "on" | "partial" | "off" | "refused";
 
 /** what a variable part behind an event holds */
-export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure";
+export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2";
 
 /** how an event touched one of several objects */
 export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created";

@@ -74,6 +74,56 @@ constexpr FlagWord kBpfCommandValues[] = {
     {0x23, 0x0, "BPF_PROG_BIND_MAP"},
 };
 
+constexpr FlagWord kCapabilityValues[] = {
+    {0x0, 0x0, "CAP_CHOWN"},
+    {0x1, 0x0, "CAP_DAC_OVERRIDE"},
+    {0x2, 0x0, "CAP_DAC_READ_SEARCH"},
+    {0x3, 0x0, "CAP_FOWNER"},
+    {0x4, 0x0, "CAP_FSETID"},
+    {0x5, 0x0, "CAP_KILL"},
+    {0x6, 0x0, "CAP_SETGID"},
+    {0x7, 0x0, "CAP_SETUID"},
+    {0x8, 0x0, "CAP_SETPCAP"},
+    {0x9, 0x0, "CAP_LINUX_IMMUTABLE"},
+    {0xa, 0x0, "CAP_NET_BIND_SERVICE"},
+    {0xb, 0x0, "CAP_NET_BROADCAST"},
+    {0xc, 0x0, "CAP_NET_ADMIN"},
+    {0xd, 0x0, "CAP_NET_RAW"},
+    {0xe, 0x0, "CAP_IPC_LOCK"},
+    {0xf, 0x0, "CAP_IPC_OWNER"},
+    {0x10, 0x0, "CAP_SYS_MODULE"},
+    {0x11, 0x0, "CAP_SYS_RAWIO"},
+    {0x12, 0x0, "CAP_SYS_CHROOT"},
+    {0x13, 0x0, "CAP_SYS_PTRACE"},
+    {0x14, 0x0, "CAP_SYS_PACCT"},
+    {0x15, 0x0, "CAP_SYS_ADMIN"},
+    {0x16, 0x0, "CAP_SYS_BOOT"},
+    {0x17, 0x0, "CAP_SYS_NICE"},
+    {0x18, 0x0, "CAP_SYS_RESOURCE"},
+    {0x19, 0x0, "CAP_SYS_TIME"},
+    {0x1a, 0x0, "CAP_SYS_TTY_CONFIG"},
+    {0x1b, 0x0, "CAP_MKNOD"},
+    {0x1c, 0x0, "CAP_LEASE"},
+    {0x1d, 0x0, "CAP_AUDIT_WRITE"},
+    {0x1e, 0x0, "CAP_AUDIT_CONTROL"},
+    {0x1f, 0x0, "CAP_SETFCAP"},
+    {0x20, 0x0, "CAP_MAC_OVERRIDE"},
+    {0x21, 0x0, "CAP_MAC_ADMIN"},
+    {0x22, 0x0, "CAP_SYSLOG"},
+    {0x23, 0x0, "CAP_WAKE_ALARM"},
+    {0x24, 0x0, "CAP_BLOCK_SUSPEND"},
+    {0x25, 0x0, "CAP_AUDIT_READ"},
+    {0x26, 0x0, "CAP_PERFMON"},
+    {0x27, 0x0, "CAP_BPF"},
+    {0x28, 0x0, "CAP_CHECKPOINT_RESTORE"},
+};
+
+constexpr FlagWord kCapabilityVersionValues[] = {
+    {0x19980330, 0x0, "_LINUX_CAPABILITY_VERSION_1"},
+    {0x20071026, 0x0, "_LINUX_CAPABILITY_VERSION_2"},
+    {0x20080522, 0x0, "_LINUX_CAPABILITY_VERSION_3"},
+};
+
 constexpr FlagWord kClockIdValues[] = {
     {0x0, 0x0, "CLOCK_REALTIME"},
     {0x1, 0x0, "CLOCK_MONOTONIC"},
@@ -204,6 +254,12 @@ constexpr FlagWord kDescriptorFlagsBits[] = {
 
 constexpr FlagWord kDirfdValues[] = {
     {0xffffff9c, 0x0, "AT_FDCWD"},
+};
+
+constexpr FlagWord kDumpableValues[] = {
+    {0x0, 0x0, "SUID_DUMP_DISABLE"},
+    {0x1, 0x0, "SUID_DUMP_USER"},
+    {0x2, 0x0, "SUID_DUMP_ROOT"},
 };
 
 constexpr FlagWord kEpollCreateFlagsBits[] = {
@@ -373,6 +429,25 @@ constexpr FlagWord kInotifyMaskBits[] = {
     {0x20000000, 0x0, "IN_MASK_ADD"},
     {0x40000000, 0x0, "IN_ISDIR"},
     {0x80000000, 0x0, "IN_ONESHOT"},
+};
+
+constexpr FlagWord kInterfaceFlagsBits[] = {
+    {0x1, 0x0, "IFF_UP"},
+    {0x2, 0x0, "IFF_BROADCAST"},
+    {0x4, 0x0, "IFF_DEBUG"},
+    {0x8, 0x0, "IFF_LOOPBACK"},
+    {0x10, 0x0, "IFF_POINTOPOINT"},
+    {0x20, 0x0, "IFF_NOTRAILERS"},
+    {0x40, 0x0, "IFF_RUNNING"},
+    {0x80, 0x0, "IFF_NOARP"},
+    {0x100, 0x0, "IFF_PROMISC"},
+    {0x200, 0x0, "IFF_ALLMULTI"},
+    {0x400, 0x0, "IFF_MASTER"},
+    {0x800, 0x0, "IFF_SLAVE"},
+    {0x1000, 0x0, "IFF_MULTICAST"},
+    {0x2000, 0x0, "IFF_PORTSEL"},
+    {0x4000, 0x0, "IFF_AUTOMEDIA"},
+    {0x8000, 0x0, "IFF_DYNAMIC"},
 };
 
 constexpr FlagWord kIoctlCommandValues[] = {
@@ -718,6 +793,16 @@ constexpr FlagWord kMsyncFlagsBits[] = {
     {0x2, 0x0, "MS_INVALIDATE"},
 };
 
+constexpr FlagWord kNotifyMaskBits[] = {
+    {0x1, 0x0, "DN_ACCESS"},
+    {0x2, 0x0, "DN_MODIFY"},
+    {0x4, 0x0, "DN_CREATE"},
+    {0x8, 0x0, "DN_DELETE"},
+    {0x10, 0x0, "DN_RENAME"},
+    {0x20, 0x0, "DN_ATTRIB"},
+    {0x80000000, 0x0, "DN_MULTISHOT"},
+};
+
 constexpr FlagWord kOpenFlagsValues[] = {
     {0x0, 0x0, "O_RDONLY"},
     {0x1, 0x0, "O_WRONLY"},
@@ -903,6 +988,17 @@ constexpr FlagWord kShutdownHowValues[] = {
     {0x2, 0x0, "SHUT_RDWR"},
 };
 
+constexpr FlagWord kSigactionFlagsBits[] = {
+    {0x4000000, 0x0, "SA_RESTORER"},
+    {0x8000000, 0x0, "SA_ONSTACK"},
+    {0x10000000, 0x0, "SA_RESTART"},
+    {0x40000000, 0x0, "SA_NODEFER"},
+    {0x80000000, 0x0, "SA_RESETHAND"},
+    {0x1, 0x0, "SA_NOCLDSTOP"},
+    {0x2, 0x0, "SA_NOCLDWAIT"},
+    {0x4, 0x0, "SA_SIGINFO"},
+};
+
 constexpr FlagWord kSigmaskHowValues[] = {
     {0x0, 0x0, "SIG_BLOCK"},
     {0x1, 0x0, "SIG_UNBLOCK"},
@@ -1039,6 +1135,12 @@ constexpr FlagWord kSignalCodeValues[] = {
     {0x1d00000006, 0x0, "POLL_HUP"},
     {0x1f00000001, 0x0, "SYS_SECCOMP"},
     {0x1f00000002, 0x0, "SYS_USER_DISPATCH"},
+};
+
+constexpr FlagWord kSignalStackFlagsBits[] = {
+    {0x1, 0x0, "SS_ONSTACK"},
+    {0x2, 0x0, "SS_DISABLE"},
+    {0x80000000, 0x0, "SS_AUTODISARM"},
 };
 
 constexpr FlagWord kSignalfdFlagsBits[] = {
@@ -1517,6 +1619,8 @@ constexpr FlagSet kFlagSets[] = {
     {"arch_prctl_option", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kArchPrctlOptionValues, {}, "0x0", FlagRest::kHex, false, false},
     {"at_flags", 0xffffffff, 0x0, 0xffff60ff, 0xffff60ff, {}, kAtFlagsBits, "0", FlagRest::kHex, false, false},
     {"bpf_command", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kBpfCommandValues, {}, "0x0", FlagRest::kHex, false, false},
+    {"capability", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kCapabilityValues, {}, "0x0", FlagRest::kHex, false, false},
+    {"capability_version", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kCapabilityVersionValues, {}, "0x0", FlagRest::kHex, false, false},
     {"clock_id", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kClockIdValues, {}, "0x0", FlagRest::kDecimal, false, false},
     {"clone_flags", 0xffffffffffffffff, 0xff, 0xfffffffc00000000, 0xfffffffc000000ff, kCloneFlagsValues, kCloneFlagsBits, "0", FlagRest::kHex, true, false},
     {"close_on_exec", 0xffffffff, 0x0, 0xfffffffe, 0xfffffffe, {}, kCloseOnExecBits, "0", FlagRest::kHex, false, false},
@@ -1524,6 +1628,7 @@ constexpr FlagSet kFlagSets[] = {
     {"descriptor_flags", 0xffffffff, 0x0, 0xfff7b77f, 0xfff7b77f, {}, kDescriptorFlagsBits, "0", FlagRest::kHex, false, false},
     {"dirfd", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kDirfdValues, {}, "0x0", FlagRest::kDecimal, false, false},
     {"dirfd2", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kDirfdValues, {}, "0x0", FlagRest::kDecimal, false, false},
+    {"dumpable", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kDumpableValues, {}, "0x0", FlagRest::kHex, false, false},
     {"epoll_create_flags", 0xffffffff, 0x0, 0xfff7ffff, 0xfff7ffff, {}, kEpollCreateFlagsBits, "0", FlagRest::kHex, false, false},
     {"epoll_mask", 0xffffffff, 0x0, 0xfffd800, 0xfffd800, {}, kEpollMaskBits, "0", FlagRest::kHex, false, false},
     {"epoll_operation", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kEpollOperationValues, {}, "0x0", FlagRest::kHex, false, false},
@@ -1536,6 +1641,7 @@ constexpr FlagSet kFlagSets[] = {
     {"getrandom_flags", 0xffffffff, 0x0, 0xfffffff8, 0xfffffff8, {}, kGetrandomFlagsBits, "0", FlagRest::kHex, false, false},
     {"inotify_init_flags", 0xffffffff, 0x0, 0xfff7f7ff, 0xfff7f7ff, {}, kInotifyInitFlagsBits, "0", FlagRest::kHex, false, false},
     {"inotify_mask", 0xffffffff, 0x0, 0x8ff1000, 0x8ff1000, {}, kInotifyMaskBits, "0", FlagRest::kHex, false, false},
+    {"interface_flags", 0xffff, 0x0, 0x0, 0x0, {}, kInterfaceFlagsBits, "0", FlagRest::kHex, false, false},
     {"ioctl_command", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kIoctlCommandValues, {}, "0x0", FlagRest::kHex, false, false},
     {"ip_protocol", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kIpProtocolValues, {}, "0x0", FlagRest::kHex, false, false},
     {"ipc_call", 0xffffffff, 0xffff, 0xffff0000, 0xffffffff, kIpcCallValues, {}, "0x0", FlagRest::kHex, false, false},
@@ -1552,6 +1658,7 @@ constexpr FlagSet kFlagSets[] = {
     {"mount_flags", 0xffffffff, 0x0, 0x200, 0x200, {}, kMountFlagsBits, "0", FlagRest::kHex, false, false},
     {"mremap_flags", 0xffffffff, 0x0, 0xfffffff8, 0xfffffff8, {}, kMremapFlagsBits, "0", FlagRest::kHex, false, false},
     {"msync_flags", 0xffffffff, 0x0, 0xfffffff8, 0xfffffff8, {}, kMsyncFlagsBits, "0", FlagRest::kHex, false, false},
+    {"notify_mask", 0xffffffff, 0x0, 0x7fffffc0, 0x7fffffc0, {}, kNotifyMaskBits, "0", FlagRest::kHex, false, false},
     {"open_flags", 0xffffffff, 0x3, 0xff80003c, 0xff80003f, kOpenFlagsValues, kOpenFlagsBits, "0", FlagRest::kHex, false, false},
     {"poll_events", 0xffff, 0x0, 0x4800, 0x4800, {}, kPollEventsBits, "0", FlagRest::kHex, false, false},
     {"prctl_option", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kPrctlOptionValues, {}, "0x0", FlagRest::kHex, false, false},
@@ -1563,9 +1670,11 @@ constexpr FlagSet kFlagSets[] = {
     {"seals", 0xffffffff, 0x0, 0xffffffc0, 0xffffffc0, {}, kSealsBits, "0", FlagRest::kHex, false, false},
     {"seek_whence", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kSeekWhenceValues, {}, "0x0", FlagRest::kHex, false, false},
     {"shutdown_how", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kShutdownHowValues, {}, "0x0", FlagRest::kHex, false, false},
+    {"sigaction_flags", 0xffffffff, 0x0, 0x23fffff8, 0x23fffff8, {}, kSigactionFlagsBits, "0", FlagRest::kHex, false, false},
     {"sigmask_how", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kSigmaskHowValues, {}, "0x0", FlagRest::kHex, false, false},
     {"signal", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kSignalValues, {}, "0x0", FlagRest::kDecimal, false, false},
     {"signal_code", 0xffffffffffffffff, 0xffffffffffffffff, 0x0, 0xffffffff, kSignalCodeValues, {}, "0x0", FlagRest::kDecimal, false, true},
+    {"signal_stack_flags", 0xffffffff, 0x0, 0x7ffffffc, 0x7ffffffc, {}, kSignalStackFlagsBits, "0", FlagRest::kHex, false, false},
     {"signalfd_flags", 0xffffffff, 0x0, 0xfff7f7ff, 0xfff7f7ff, {}, kSignalfdFlagsBits, "0", FlagRest::kHex, false, false},
     {"socket_family", 0xffffffff, 0xffffffff, 0x0, 0xffffffff, kSocketFamilyValues, {}, "0x0", FlagRest::kHex, false, false},
     {"socket_flags", 0xffffffff, 0x0, 0xfff7f7ff, 0xfff7f7ff, {}, kSocketFlagsBits, "0", FlagRest::kHex, false, false},

@@ -46,6 +46,8 @@ constexpr ColumnInfo kSyscallEventColumns[] = {
     {"path2", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 2},
     {"address", ColumnType::kText, ColumnSource::kAddress, 0, 0, -1, 3},
     {"address_port", ColumnType::kU16, ColumnSource::kAddressPort, 0, 0, -1, 3},
+    {"name", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 10},
+    {"name2", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 11},
 };
 
 constexpr ColumnInfo kPartEventColumns[] = {

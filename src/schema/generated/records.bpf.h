@@ -88,6 +88,8 @@ enum attachment {
     ATTACHMENT_TEXT = 7,
     ATTACHMENT_PREVIEW = 8,
     ATTACHMENT_STRUCTURE = 9,
+    ATTACHMENT_NAME = 10,
+    ATTACHMENT_NAME2 = 11,
 };
 
 /* how an event touched one of several objects */

@@ -90,6 +90,8 @@ enum class Attachment : std::uint8_t {
     kText = 7,
     kPreview = 8,
     kStructure = 9,
+    kName = 10,
+    kName2 = 11,
 };
 
 // how an event touched one of several objects

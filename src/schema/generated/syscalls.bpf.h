@@ -68,10 +68,11 @@ enum syscall_capture {
     CAPTURE_OPTION_IN = 9,
     CAPTURE_OPTION_OUT = 10,
     CAPTURE_FD_SET = 11,
-    CAPTURE_LOCK = 12,
+    CAPTURE_BY_COMMAND = 12,
     CAPTURE_TEXT_LIST = 13,
     CAPTURE_ENVIRONMENT = 14,
-    CAPTURE_FIXED = 15,
+    CAPTURE_CPU_SET_IN = 15,
+    CAPTURE_FIXED = 16,
 };
 
 enum syscall_flag {
@@ -81,6 +82,7 @@ enum syscall_flag {
     CALL_INBOUND = 8,
     CALL_IS_IO = 16,
     CALL_PAGE_OFFSET = 32,
+    CALL_TEXTS = 64,
 };
 
 /* What the registers of a call mean: positions of arguments count from 1, 0 is none. */
@@ -102,6 +104,8 @@ struct syscall_shape {
     __u8 rwf_flags;
     __u8 several;
     __u8 packed;
+    __u8 name;
+    __u8 name2;
     __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */
     __u8 before; /* bits of the arguments that are captured at entry too */
     __u8 event_class;
@@ -138,28 +142,28 @@ enum syscall_number {
 #define SYSCALL_SHAPES_X86_64 \
     [0] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
     [1] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
-    [2] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* open */ \
+    [2] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* open */ \
     [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
-    [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 51, .flags = CALL_DECODED}, /* stat */ \
-    [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 51, .flags = CALL_DECODED}, /* fstat */ \
-    [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 51, .flags = CALL_DECODED}, /* lstat */ \
+    [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .flags = CALL_DECODED | CALL_TEXTS}, /* stat */ \
+    [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .flags = CALL_DECODED}, /* fstat */ \
+    [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
     [7] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
     [8] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
     [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [10] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [11] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
     [12] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
-    [13] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
-    [14] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
+    [13] = {.event_class = 5, .returns = 1, .capture[1] = 24, .capture[2] = 24, .flags = CALL_DECODED}, /* rt_sigaction */ \
+    [14] = {.event_class = 5, .returns = 1, .capture[1] = 18, .capture[2] = 18, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [15] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [16] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
+    [16] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
     [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
     [18] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* pwrite64 */ \
     [19] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
     [20] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
-    [21] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* access */ \
-    [22] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 17, .flags = CALL_DECODED}, /* pipe */ \
-    [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 23, .before = 0x1e, .flags = CALL_DECODED}, /* select */ \
+    [21] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* access */ \
+    [22] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 18, .flags = CALL_DECODED}, /* pipe */ \
+    [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 24, .before = 0x1e, .flags = CALL_DECODED}, /* select */ \
     [24] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
     [25] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
     [26] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* msync */ \
@@ -171,35 +175,35 @@ enum syscall_number {
     [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup */ \
     [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
     [34] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
-    [35] = {.event_class = 7, .returns = 1, .capture[0] = 19, .flags = CALL_DECODED}, /* nanosleep */ \
-    [36] = {.event_class = 0, .returns = 0}, /* getitimer */ \
+    [35] = {.event_class = 7, .returns = 1, .capture[0] = 20, .flags = CALL_DECODED}, /* nanosleep */ \
+    [36] = {.event_class = 0, .returns = 0, .capture[1] = 24}, /* getitimer */ \
     [37] = {.event_class = 0, .returns = 0}, /* alarm */ \
-    [38] = {.event_class = 0, .returns = 0}, /* setitimer */ \
+    [38] = {.event_class = 0, .returns = 0, .capture[1] = 24, .capture[2] = 24}, /* setitimer */ \
     [39] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
-    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
+    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .capture[2] = 18, .before = 0x4, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
     [41] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
     [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
-    [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 16, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept */ \
+    [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept */ \
     [44] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
-    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 16, .before = 0x20, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
+    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 17, .before = 0x20, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
     [46] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
     [47] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
     [48] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
     [49] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED}, /* bind */ \
     [50] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
-    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 16, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
-    [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 16, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
-    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 17, .flags = CALL_DECODED}, /* socketpair */ \
+    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
+    [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
+    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 18, .flags = CALL_DECODED}, /* socketpair */ \
     [54] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 9, .flags = CALL_DECODED}, /* setsockopt */ \
-    [55] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 16, .before = 0x10, .flags = CALL_DECODED}, /* getsockopt */ \
+    [55] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 17, .before = 0x10, .flags = CALL_DECODED}, /* getsockopt */ \
     [56] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
     [57] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
     [58] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
-    [59] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[1] = 13, .capture[2] = 14, .flags = CALL_DECODED}, /* execve */ \
+    [59] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[1] = 13, .capture[2] = 14, .flags = CALL_DECODED | CALL_TEXTS}, /* execve */ \
     [60] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit */ \
-    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 16, .flags = CALL_DECODED}, /* wait4 */ \
+    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 17, .flags = CALL_DECODED}, /* wait4 */ \
     [62] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* kill */ \
-    [63] = {.event_class = 0, .returns = 0}, /* uname */ \
+    [63] = {.event_class = 0, .returns = 0, .capture[0] = 113}, /* uname */ \
     [64] = {.event_class = 0, .returns = 0}, /* semget */ \
     [65] = {.event_class = 0, .returns = 0}, /* semop */ \
     [66] = {.event_class = 0, .returns = 0}, /* semctl */ \
@@ -212,30 +216,30 @@ enum syscall_number {
     [73] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* flock */ \
     [74] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fsync */ \
     [75] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fdatasync */ \
-    [76] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate */ \
+    [76] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* truncate */ \
     [77] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate */ \
     [78] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
     [79] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
-    [80] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED}, /* chdir */ \
+    [80] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED | CALL_TEXTS}, /* chdir */ \
     [81] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
-    [82] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* rename */ \
-    [83] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdir */ \
-    [84] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* rmdir */ \
-    [85] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* creat */ \
-    [86] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* link */ \
-    [87] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlink */ \
-    [88] = {.path2 = 1, .path = 2, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED}, /* symlink */ \
-    [89] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* readlink */ \
-    [90] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chmod */ \
+    [82] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* rename */ \
+    [83] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdir */ \
+    [84] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* rmdir */ \
+    [85] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* creat */ \
+    [86] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* link */ \
+    [87] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlink */ \
+    [88] = {.path2 = 1, .path = 2, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED | CALL_TEXTS}, /* symlink */ \
+    [89] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* readlink */ \
+    [90] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* chmod */ \
     [91] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmod */ \
-    [92] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chown */ \
+    [92] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* chown */ \
     [93] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown */ \
-    [94] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lchown */ \
+    [94] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown */ \
     [95] = {.event_class = 2, .returns = 8, .flags = CALL_DECODED}, /* umask */ \
-    [96] = {.event_class = 0, .returns = 0}, /* gettimeofday */ \
-    [97] = {.event_class = 0, .returns = 0, .capture[1] = 19}, /* getrlimit */ \
-    [98] = {.event_class = 0, .returns = 0}, /* getrusage */ \
-    [99] = {.event_class = 0, .returns = 0}, /* sysinfo */ \
+    [96] = {.event_class = 0, .returns = 0, .capture[0] = 20}, /* gettimeofday */ \
+    [97] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* getrlimit */ \
+    [98] = {.event_class = 0, .returns = 0, .capture[1] = 52}, /* getrusage */ \
+    [99] = {.event_class = 0, .returns = 0, .capture[0] = 44}, /* sysinfo */ \
     [100] = {.event_class = 0, .returns = 0}, /* times */ \
     [101] = {.event_class = 0, .returns = 0}, /* ptrace */ \
     [102] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getuid */ \
@@ -261,20 +265,20 @@ enum syscall_number {
     [122] = {.event_class = 0, .returns = 0}, /* setfsuid */ \
     [123] = {.event_class = 0, .returns = 0}, /* setfsgid */ \
     [124] = {.event_class = 0, .returns = 0}, /* getsid */ \
-    [125] = {.event_class = 0, .returns = 0}, /* capget */ \
-    [126] = {.event_class = 0, .returns = 0}, /* capset */ \
-    [127] = {.event_class = 0, .returns = 0}, /* rt_sigpending */ \
-    [128] = {.event_class = 7, .returns = 0, .capture[2] = 19, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
+    [125] = {.event_class = 0, .returns = 0, .capture[0] = 18, .capture[1] = 22}, /* capget */ \
+    [126] = {.event_class = 0, .returns = 0, .capture[0] = 18, .capture[1] = 22}, /* capset */ \
+    [127] = {.event_class = 0, .returns = 0, .capture[0] = 18}, /* rt_sigpending */ \
+    [128] = {.event_class = 7, .returns = 0, .capture[0] = 18, .capture[2] = 20, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
     [129] = {.event_class = 0, .returns = 0}, /* rt_sigqueueinfo */ \
-    [130] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
-    [131] = {.event_class = 0, .returns = 0}, /* sigaltstack */ \
-    [132] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 23, .flags = CALL_DECODED}, /* utime */ \
-    [133] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknod */ \
+    [130] = {.event_class = 7, .returns = 1, .capture[0] = 18, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
+    [131] = {.event_class = 0, .returns = 0, .capture[0] = 22, .capture[1] = 22}, /* sigaltstack */ \
+    [132] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 24, .flags = CALL_DECODED | CALL_TEXTS}, /* utime */ \
+    [133] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mknod */ \
     [134] = {.event_class = 0, .returns = 0}, /* uselib */ \
     [135] = {.event_class = 0, .returns = 0}, /* personality */ \
     [136] = {.event_class = 0, .returns = 0}, /* ustat */ \
-    [137] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 45, .flags = CALL_DECODED}, /* statfs */ \
-    [138] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 45, .flags = CALL_DECODED}, /* fstatfs */ \
+    [137] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 46, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs */ \
+    [138] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 46, .flags = CALL_DECODED}, /* fstatfs */ \
     [139] = {.event_class = 0, .returns = 0}, /* sysfs */ \
     [140] = {.event_class = 0, .returns = 0}, /* getpriority */ \
     [141] = {.event_class = 0, .returns = 0}, /* setpriority */ \
@@ -291,18 +295,18 @@ enum syscall_number {
     [152] = {.event_class = 0, .returns = 0}, /* munlockall */ \
     [153] = {.event_class = 0, .returns = 0}, /* vhangup */ \
     [154] = {.event_class = 0, .returns = 0}, /* modify_ldt */ \
-    [155] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* pivot_root */ \
+    [155] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* pivot_root */ \
     [156] = {.event_class = 0, .returns = 0}, /* _sysctl */ \
-    [157] = {.event_class = 5, .returns = 0, .flags = CALL_DECODED}, /* prctl */ \
+    [157] = {.event_class = 5, .returns = 0, .capture[1] = 12, .flags = CALL_DECODED}, /* prctl */ \
     [158] = {.event_class = 0, .returns = 0}, /* arch_prctl */ \
     [159] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
-    [160] = {.event_class = 0, .returns = 0, .capture[1] = 19}, /* setrlimit */ \
-    [161] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED}, /* chroot */ \
+    [160] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* setrlimit */ \
+    [161] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED | CALL_TEXTS}, /* chroot */ \
     [162] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
     [163] = {.event_class = 0, .returns = 0}, /* acct */ \
     [164] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
-    [165] = {.path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .capture[0] = 2, .capture[2] = 2, .flags = CALL_DECODED}, /* mount */ \
-    [166] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* umount2 */ \
+    [165] = {.name = 1, .path2 = 2, .name2 = 3, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* mount */ \
+    [166] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* umount2 */ \
     [167] = {.event_class = 0, .returns = 0}, /* swapon */ \
     [168] = {.event_class = 0, .returns = 0}, /* swapoff */ \
     [169] = {.event_class = 0, .returns = 0}, /* reboot */ \
@@ -324,27 +328,27 @@ enum syscall_number {
     [185] = {.event_class = 0, .returns = 0}, /* security */ \
     [186] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
     [187] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* readahead */ \
-    [188] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .capture[2] = 8, .flags = CALL_DECODED}, /* setxattr */ \
-    [189] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .capture[2] = 8, .flags = CALL_DECODED}, /* lsetxattr */ \
-    [190] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .capture[2] = 8, .flags = CALL_DECODED}, /* fsetxattr */ \
-    [191] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .capture[2] = 3, .flags = CALL_DECODED}, /* getxattr */ \
-    [192] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .capture[2] = 3, .flags = CALL_DECODED}, /* lgetxattr */ \
-    [193] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .capture[2] = 3, .flags = CALL_DECODED}, /* fgetxattr */ \
-    [194] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* listxattr */ \
-    [195] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* llistxattr */ \
+    [188] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattr */ \
+    [189] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* lsetxattr */ \
+    [190] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* fsetxattr */ \
+    [191] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattr */ \
+    [192] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* lgetxattr */ \
+    [193] = {.fd = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* fgetxattr */ \
+    [194] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattr */ \
+    [195] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* llistxattr */ \
     [196] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* flistxattr */ \
-    [197] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* removexattr */ \
-    [198] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* lremovexattr */ \
-    [199] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* fremovexattr */ \
+    [197] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattr */ \
+    [198] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lremovexattr */ \
+    [199] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fremovexattr */ \
     [200] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tkill */ \
     [201] = {.event_class = 0, .returns = 0}, /* time */ \
-    [202] = {.event_class = 7, .returns = 0, .capture[3] = 19, .flags = CALL_DECODED}, /* futex */ \
-    [203] = {.event_class = 0, .returns = 0}, /* sched_setaffinity */ \
-    [204] = {.event_class = 0, .returns = 0}, /* sched_getaffinity */ \
+    [202] = {.event_class = 7, .returns = 0, .capture[3] = 20, .flags = CALL_DECODED}, /* futex */ \
+    [203] = {.event_class = 0, .returns = 0, .capture[2] = 15}, /* sched_setaffinity */ \
+    [204] = {.event_class = 0, .returns = 0, .capture[2] = 3}, /* sched_getaffinity */ \
     [205] = {.event_class = 0, .returns = 0}, /* set_thread_area */ \
     [206] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_setup */ \
     [207] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
-    [208] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 19, .flags = CALL_DECODED}, /* io_getevents */ \
+    [208] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 20, .flags = CALL_DECODED}, /* io_getevents */ \
     [209] = {.several = 3, .event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
     [210] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
     [211] = {.event_class = 0, .returns = 0}, /* get_thread_area */ \
@@ -359,86 +363,86 @@ enum syscall_number {
     [220] = {.event_class = 0, .returns = 0}, /* semtimedop */ \
     [221] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fadvise64 */ \
     [222] = {.event_class = 0, .returns = 0}, /* timer_create */ \
-    [223] = {.event_class = 0, .returns = 0}, /* timer_settime */ \
-    [224] = {.event_class = 0, .returns = 0}, /* timer_gettime */ \
+    [223] = {.event_class = 0, .returns = 0, .capture[2] = 24, .capture[3] = 24}, /* timer_settime */ \
+    [224] = {.event_class = 0, .returns = 0, .capture[1] = 24}, /* timer_gettime */ \
     [225] = {.event_class = 0, .returns = 0}, /* timer_getoverrun */ \
     [226] = {.event_class = 0, .returns = 0}, /* timer_delete */ \
-    [227] = {.event_class = 0, .returns = 0}, /* clock_settime */ \
-    [228] = {.event_class = 0, .returns = 0}, /* clock_gettime */ \
-    [229] = {.event_class = 0, .returns = 0}, /* clock_getres */ \
-    [230] = {.event_class = 7, .returns = 1, .capture[2] = 19, .flags = CALL_DECODED}, /* clock_nanosleep */ \
+    [227] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* clock_settime */ \
+    [228] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* clock_gettime */ \
+    [229] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* clock_getres */ \
+    [230] = {.event_class = 7, .returns = 1, .capture[2] = 20, .flags = CALL_DECODED}, /* clock_nanosleep */ \
     [231] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
     [232] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
-    [233] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 18, .flags = CALL_DECODED}, /* epoll_ctl */ \
+    [233] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 19, .flags = CALL_DECODED}, /* epoll_ctl */ \
     [234] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
-    [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 23, .flags = CALL_DECODED}, /* utimes */ \
+    [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 24, .flags = CALL_DECODED | CALL_TEXTS}, /* utimes */ \
     [236] = {.event_class = 0, .returns = 0}, /* vserver */ \
     [237] = {.event_class = 0, .returns = 0}, /* mbind */ \
     [238] = {.event_class = 0, .returns = 0}, /* set_mempolicy */ \
     [239] = {.event_class = 0, .returns = 0}, /* get_mempolicy */ \
-    [240] = {.event_class = 0, .returns = 0}, /* mq_open */ \
-    [241] = {.event_class = 0, .returns = 0}, /* mq_unlink */ \
+    [240] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_open */ \
+    [241] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_unlink */ \
     [242] = {.event_class = 0, .returns = 0}, /* mq_timedsend */ \
     [243] = {.event_class = 0, .returns = 0}, /* mq_timedreceive */ \
     [244] = {.event_class = 0, .returns = 0}, /* mq_notify */ \
     [245] = {.event_class = 0, .returns = 0}, /* mq_getsetattr */ \
     [246] = {.event_class = 0, .returns = 0}, /* kexec_load */ \
     [247] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* waitid */ \
-    [248] = {.event_class = 0, .returns = 0}, /* add_key */ \
-    [249] = {.event_class = 0, .returns = 0}, /* request_key */ \
+    [248] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* add_key */ \
+    [249] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* request_key */ \
     [250] = {.event_class = 0, .returns = 0}, /* keyctl */ \
     [251] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
     [252] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
     [253] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
-    [254] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
+    [254] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_TEXTS}, /* inotify_add_watch */ \
     [255] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
     [256] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
-    [257] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat */ \
-    [258] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdirat */ \
-    [259] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknodat */ \
-    [260] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchownat */ \
-    [261] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 23, .flags = CALL_DECODED}, /* futimesat */ \
-    [262] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 51, .flags = CALL_DECODED}, /* newfstatat */ \
-    [263] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlinkat */ \
-    [264] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat */ \
-    [265] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* linkat */ \
-    [266] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED}, /* symlinkat */ \
-    [267] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED}, /* readlinkat */ \
-    [268] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat */ \
-    [269] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat */ \
-    [270] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 19, .before = 0x1e, .flags = CALL_DECODED}, /* pselect6 */ \
-    [271] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 19, .before = 0x4, .flags = CALL_DECODED}, /* ppoll */ \
+    [257] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* openat */ \
+    [258] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdirat */ \
+    [259] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mknodat */ \
+    [260] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchownat */ \
+    [261] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 24, .flags = CALL_DECODED | CALL_TEXTS}, /* futimesat */ \
+    [262] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 52, .flags = CALL_DECODED | CALL_TEXTS}, /* newfstatat */ \
+    [263] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlinkat */ \
+    [264] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat */ \
+    [265] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* linkat */ \
+    [266] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED | CALL_TEXTS}, /* symlinkat */ \
+    [267] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* readlinkat */ \
+    [268] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat */ \
+    [269] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat */ \
+    [270] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 20, .before = 0x1e, .flags = CALL_DECODED}, /* pselect6 */ \
+    [271] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 20, .capture[3] = 18, .before = 0x4, .flags = CALL_DECODED}, /* ppoll */ \
     [272] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
     [273] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
     [274] = {.event_class = 0, .returns = 0}, /* get_robust_list */ \
-    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 17, .capture[3] = 17, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
+    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 18, .capture[3] = 18, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
     [276] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
     [277] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync_file_range */ \
     [278] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
     [279] = {.event_class = 0, .returns = 0}, /* move_pages */ \
-    [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 23, .flags = CALL_DECODED}, /* utimensat */ \
-    [281] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
-    [282] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd */ \
+    [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 24, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
+    [281] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[4] = 18, .flags = CALL_DECODED}, /* epoll_pwait */ \
+    [282] = {.event_class = 1, .returns = 3, .capture[1] = 18, .flags = CALL_DECODED}, /* signalfd */ \
     [283] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
     [284] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd */ \
     [285] = {.fd = 1, .offset = 3, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fallocate */ \
-    [286] = {.event_class = 0, .returns = 0}, /* timerfd_settime */ \
-    [287] = {.event_class = 0, .returns = 0}, /* timerfd_gettime */ \
-    [288] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 16, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept4 */ \
-    [289] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
+    [286] = {.event_class = 0, .returns = 0, .capture[2] = 24, .capture[3] = 24}, /* timerfd_settime */ \
+    [287] = {.event_class = 0, .returns = 0, .capture[1] = 24}, /* timerfd_gettime */ \
+    [288] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept4 */ \
+    [289] = {.event_class = 1, .returns = 3, .capture[1] = 18, .flags = CALL_DECODED}, /* signalfd4 */ \
     [290] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [291] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
     [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
-    [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 17, .flags = CALL_DECODED}, /* pipe2 */ \
+    [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 18, .flags = CALL_DECODED}, /* pipe2 */ \
     [294] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
     [295] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
     [296] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
     [297] = {.event_class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
     [298] = {.event_class = 0, .returns = 0}, /* perf_event_open */ \
-    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[4] = 19, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
+    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[4] = 20, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
     [300] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
     [301] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
-    [302] = {.event_class = 0, .returns = 0, .capture[2] = 19, .capture[3] = 19}, /* prlimit64 */ \
+    [302] = {.event_class = 0, .returns = 0, .capture[2] = 20, .capture[3] = 20}, /* prlimit64 */ \
     [303] = {.event_class = 0, .returns = 0}, /* name_to_handle_at */ \
     [304] = {.event_class = 0, .returns = 0}, /* open_by_handle_at */ \
     [305] = {.event_class = 0, .returns = 0}, /* clock_adjtime */ \
@@ -452,24 +456,24 @@ enum syscall_number {
     [313] = {.event_class = 0, .returns = 0}, /* finit_module */ \
     [314] = {.event_class = 0, .returns = 0}, /* sched_setattr */ \
     [315] = {.event_class = 0, .returns = 0}, /* sched_getattr */ \
-    [316] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat2 */ \
+    [316] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat2 */ \
     [317] = {.event_class = 0, .returns = 0}, /* seccomp */ \
-    [318] = {.event_class = 0, .returns = 0}, /* getrandom */ \
-    [319] = {.event_class = 1, .returns = 3, .capture[0] = 2, .flags = CALL_DECODED}, /* memfd_create */ \
+    [318] = {.event_class = 0, .returns = 0, .capture[0] = 3}, /* getrandom */ \
+    [319] = {.name = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* memfd_create */ \
     [320] = {.event_class = 0, .returns = 0}, /* kexec_file_load */ \
     [321] = {.event_class = 0, .returns = 0}, /* bpf */ \
-    [322] = {.dirfd = 1, .path = 2, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[2] = 13, .capture[3] = 14, .flags = CALL_DECODED}, /* execveat */ \
+    [322] = {.dirfd = 1, .path = 2, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[2] = 13, .capture[3] = 14, .flags = CALL_DECODED | CALL_TEXTS}, /* execveat */ \
     [323] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
     [324] = {.event_class = 0, .returns = 0}, /* membarrier */ \
     [325] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
-    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .capture[1] = 17, .capture[3] = 17, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
+    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .capture[1] = 18, .capture[3] = 18, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
     [327] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
     [328] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
     [329] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
     [330] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [331] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
-    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[4] = 79, .flags = CALL_DECODED}, /* statx */ \
-    [333] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 19, .flags = CALL_DECODED}, /* io_pgetevents */ \
+    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[4] = 80, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
+    [333] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 20, .flags = CALL_DECODED}, /* io_pgetevents */ \
     [334] = {.event_class = 0, .returns = 0}, /* rseq */ \
     [335] = {.event_class = 0, .returns = 0}, /* uretprobe */ \
     [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
@@ -477,19 +481,19 @@ enum syscall_number {
     [426] = {.event_class = 0, .returns = 0}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0}, /* io_uring_register */ \
     [428] = {.event_class = 0, .returns = 0}, /* open_tree */ \
-    [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* move_mount */ \
-    [430] = {.event_class = 0, .returns = 0}, /* fsopen */ \
-    [431] = {.event_class = 0, .returns = 0}, /* fsconfig */ \
+    [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* move_mount */ \
+    [430] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* fsopen */ \
+    [431] = {.name = 3, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* fsconfig */ \
     [432] = {.event_class = 0, .returns = 0}, /* fsmount */ \
     [433] = {.event_class = 0, .returns = 0}, /* fspick */ \
     [434] = {.event_class = 5, .returns = 3, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* pidfd_open */ \
-    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .capture[0] = 37, .flags = CALL_DECODED}, /* clone3 */ \
+    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .capture[0] = 38, .flags = CALL_DECODED}, /* clone3 */ \
     [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
-    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 21, .flags = CALL_DECODED}, /* openat2 */ \
+    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 22, .flags = CALL_DECODED | CALL_TEXTS}, /* openat2 */ \
     [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_getfd */ \
-    [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat2 */ \
+    [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat2 */ \
     [440] = {.event_class = 0, .returns = 0}, /* process_madvise */ \
-    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 19, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
+    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 20, .capture[4] = 18, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
     [442] = {.event_class = 0, .returns = 0}, /* mount_setattr */ \
     [443] = {.event_class = 0, .returns = 0}, /* quotactl_fd */ \
     [444] = {.event_class = 0, .returns = 0}, /* landlock_create_ruleset */ \
@@ -500,7 +504,7 @@ enum syscall_number {
     [449] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_waitv */ \
     [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
     [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
-    [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat2 */ \
+    [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat2 */ \
     [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
     [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_wake */ \
     [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
@@ -511,10 +515,10 @@ enum syscall_number {
     [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
     [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* setxattrat */ \
-    [464] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[3] = 2, .flags = CALL_DECODED}, /* getxattrat */ \
-    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattrat */ \
-    [466] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* removexattrat */ \
+    [463] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattrat */ \
     [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
     [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
     [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
@@ -523,11 +527,11 @@ enum syscall_number {
 #define SYSCALL_SHAPES_I386 \
     [3] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
     [4] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
-    [5] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* open */ \
+    [5] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* open */ \
     [6] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
-    [106] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat */ \
+    [106] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* stat */ \
     [108] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat */ \
-    [107] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat */ \
+    [107] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
     [168] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
     [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
     [90] = {.size = 2, .fd = 5, .offset = 6, .packed = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
@@ -542,7 +546,7 @@ enum syscall_number {
     [181] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwrite64 */ \
     [145] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
     [146] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
-    [33] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* access */ \
+    [33] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* access */ \
     [42] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* pipe */ \
     [82] = {.several = 2, .packed = 5, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* select */ \
     [158] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
@@ -579,7 +583,7 @@ enum syscall_number {
     [120] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
     [2] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
     [190] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
-    [11] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED}, /* execve */ \
+    [11] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED | CALL_TEXTS}, /* execve */ \
     [1] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit */ \
     [114] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* wait4 */ \
     [37] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* kill */ \
@@ -595,25 +599,25 @@ enum syscall_number {
     [143] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* flock */ \
     [118] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fsync */ \
     [148] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fdatasync */ \
-    [92] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate */ \
+    [92] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* truncate */ \
     [93] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate */ \
     [141] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
     [183] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
-    [12] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED}, /* chdir */ \
+    [12] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED | CALL_TEXTS}, /* chdir */ \
     [133] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
-    [38] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* rename */ \
-    [39] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdir */ \
-    [40] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* rmdir */ \
-    [8] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* creat */ \
-    [9] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* link */ \
-    [10] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlink */ \
-    [83] = {.path2 = 1, .path = 2, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED}, /* symlink */ \
-    [85] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* readlink */ \
-    [15] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chmod */ \
+    [38] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* rename */ \
+    [39] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdir */ \
+    [40] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* rmdir */ \
+    [8] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* creat */ \
+    [9] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* link */ \
+    [10] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlink */ \
+    [83] = {.path2 = 1, .path = 2, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED | CALL_TEXTS}, /* symlink */ \
+    [85] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* readlink */ \
+    [15] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* chmod */ \
     [94] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmod */ \
-    [182] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chown */ \
+    [182] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* chown */ \
     [95] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown */ \
-    [16] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lchown */ \
+    [16] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown */ \
     [60] = {.event_class = 2, .returns = 8, .flags = CALL_DECODED}, /* umask */ \
     [78] = {.event_class = 0, .returns = 0}, /* gettimeofday */ \
     [76] = {.event_class = 0, .returns = 0}, /* getrlimit */ \
@@ -651,12 +655,12 @@ enum syscall_number {
     [178] = {.event_class = 0, .returns = 0}, /* rt_sigqueueinfo */ \
     [179] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
     [186] = {.event_class = 0, .returns = 0}, /* sigaltstack */ \
-    [30] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utime */ \
-    [14] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknod */ \
+    [30] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utime */ \
+    [14] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mknod */ \
     [86] = {.event_class = 0, .returns = 0}, /* uselib */ \
     [136] = {.event_class = 0, .returns = 0}, /* personality */ \
     [62] = {.event_class = 0, .returns = 0}, /* ustat */ \
-    [99] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* statfs */ \
+    [99] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs */ \
     [100] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs */ \
     [135] = {.event_class = 0, .returns = 0}, /* sysfs */ \
     [96] = {.event_class = 0, .returns = 0}, /* getpriority */ \
@@ -674,18 +678,18 @@ enum syscall_number {
     [153] = {.event_class = 0, .returns = 0}, /* munlockall */ \
     [111] = {.event_class = 0, .returns = 0}, /* vhangup */ \
     [123] = {.event_class = 0, .returns = 0}, /* modify_ldt */ \
-    [217] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* pivot_root */ \
+    [217] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* pivot_root */ \
     [149] = {.event_class = 0, .returns = 0}, /* _sysctl */ \
     [172] = {.event_class = 5, .returns = 0, .flags = CALL_DECODED}, /* prctl */ \
     [384] = {.event_class = 0, .returns = 0}, /* arch_prctl */ \
     [124] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
     [75] = {.event_class = 0, .returns = 0}, /* setrlimit */ \
-    [61] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED}, /* chroot */ \
+    [61] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED | CALL_TEXTS}, /* chroot */ \
     [36] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
     [51] = {.event_class = 0, .returns = 0}, /* acct */ \
     [79] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
-    [21] = {.path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .capture[0] = 2, .capture[2] = 2, .flags = CALL_DECODED}, /* mount */ \
-    [52] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* umount2 */ \
+    [21] = {.name = 1, .path2 = 2, .name2 = 3, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* mount */ \
+    [52] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* umount2 */ \
     [87] = {.event_class = 0, .returns = 0}, /* swapon */ \
     [115] = {.event_class = 0, .returns = 0}, /* swapoff */ \
     [88] = {.event_class = 0, .returns = 0}, /* reboot */ \
@@ -705,18 +709,18 @@ enum syscall_number {
     [137] = {.event_class = 0, .returns = 0}, /* afs_syscall */ \
     [224] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
     [225] = {.fd = 1, .offset = 2, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* readahead */ \
-    [226] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .capture[2] = 8, .flags = CALL_DECODED}, /* setxattr */ \
-    [227] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .capture[2] = 8, .flags = CALL_DECODED}, /* lsetxattr */ \
-    [228] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .capture[2] = 8, .flags = CALL_DECODED}, /* fsetxattr */ \
-    [229] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .capture[2] = 3, .flags = CALL_DECODED}, /* getxattr */ \
-    [230] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .capture[2] = 3, .flags = CALL_DECODED}, /* lgetxattr */ \
-    [231] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 2, .capture[2] = 3, .flags = CALL_DECODED}, /* fgetxattr */ \
-    [232] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* listxattr */ \
-    [233] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* llistxattr */ \
+    [226] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattr */ \
+    [227] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* lsetxattr */ \
+    [228] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* fsetxattr */ \
+    [229] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattr */ \
+    [230] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* lgetxattr */ \
+    [231] = {.fd = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* fgetxattr */ \
+    [232] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattr */ \
+    [233] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* llistxattr */ \
     [234] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* flistxattr */ \
-    [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* removexattr */ \
-    [236] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* lremovexattr */ \
-    [237] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 2, .flags = CALL_DECODED}, /* fremovexattr */ \
+    [235] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattr */ \
+    [236] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lremovexattr */ \
+    [237] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fremovexattr */ \
     [238] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tkill */ \
     [13] = {.event_class = 0, .returns = 0}, /* time */ \
     [240] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex */ \
@@ -749,40 +753,40 @@ enum syscall_number {
     [256] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
     [255] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .flags = CALL_DECODED}, /* epoll_ctl */ \
     [270] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
-    [271] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimes */ \
+    [271] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utimes */ \
     [273] = {.event_class = 0, .returns = 0}, /* vserver */ \
     [274] = {.event_class = 0, .returns = 0}, /* mbind */ \
     [276] = {.event_class = 0, .returns = 0}, /* set_mempolicy */ \
     [275] = {.event_class = 0, .returns = 0}, /* get_mempolicy */ \
-    [277] = {.event_class = 0, .returns = 0}, /* mq_open */ \
-    [278] = {.event_class = 0, .returns = 0}, /* mq_unlink */ \
+    [277] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_open */ \
+    [278] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_unlink */ \
     [279] = {.event_class = 0, .returns = 0}, /* mq_timedsend */ \
     [280] = {.event_class = 0, .returns = 0}, /* mq_timedreceive */ \
     [281] = {.event_class = 0, .returns = 0}, /* mq_notify */ \
     [282] = {.event_class = 0, .returns = 0}, /* mq_getsetattr */ \
     [283] = {.event_class = 0, .returns = 0}, /* kexec_load */ \
     [284] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* waitid */ \
-    [286] = {.event_class = 0, .returns = 0}, /* add_key */ \
-    [287] = {.event_class = 0, .returns = 0}, /* request_key */ \
+    [286] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* add_key */ \
+    [287] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* request_key */ \
     [288] = {.event_class = 0, .returns = 0}, /* keyctl */ \
     [289] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
     [290] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
     [291] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
-    [292] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED}, /* inotify_add_watch */ \
+    [292] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_TEXTS}, /* inotify_add_watch */ \
     [293] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
     [294] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
-    [295] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat */ \
-    [296] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mkdirat */ \
-    [297] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* mknodat */ \
-    [298] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchownat */ \
-    [299] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* futimesat */ \
-    [301] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* unlinkat */ \
-    [302] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat */ \
-    [303] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* linkat */ \
-    [304] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED}, /* symlinkat */ \
-    [305] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED}, /* readlinkat */ \
-    [306] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat */ \
-    [307] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat */ \
+    [295] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* openat */ \
+    [296] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdirat */ \
+    [297] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mknodat */ \
+    [298] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchownat */ \
+    [299] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* futimesat */ \
+    [301] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlinkat */ \
+    [302] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat */ \
+    [303] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* linkat */ \
+    [304] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED | CALL_TEXTS}, /* symlinkat */ \
+    [305] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* readlinkat */ \
+    [306] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat */ \
+    [307] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat */ \
     [308] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6 */ \
     [309] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* ppoll */ \
     [310] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
@@ -793,7 +797,7 @@ enum syscall_number {
     [314] = {.fd = 1, .offset = 2, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* sync_file_range */ \
     [316] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
     [317] = {.event_class = 0, .returns = 0}, /* move_pages */ \
-    [320] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimensat */ \
+    [320] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
     [319] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
     [321] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd */ \
     [322] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
@@ -829,12 +833,12 @@ enum syscall_number {
     [350] = {.event_class = 0, .returns = 0}, /* finit_module */ \
     [351] = {.event_class = 0, .returns = 0}, /* sched_setattr */ \
     [352] = {.event_class = 0, .returns = 0}, /* sched_getattr */ \
-    [353] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* renameat2 */ \
+    [353] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat2 */ \
     [354] = {.event_class = 0, .returns = 0}, /* seccomp */ \
-    [355] = {.event_class = 0, .returns = 0}, /* getrandom */ \
-    [356] = {.event_class = 1, .returns = 3, .capture[0] = 2, .flags = CALL_DECODED}, /* memfd_create */ \
+    [355] = {.event_class = 0, .returns = 0, .capture[0] = 3}, /* getrandom */ \
+    [356] = {.name = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* memfd_create */ \
     [357] = {.event_class = 0, .returns = 0}, /* bpf */ \
-    [358] = {.dirfd = 1, .path = 2, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED}, /* execveat */ \
+    [358] = {.dirfd = 1, .path = 2, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED | CALL_TEXTS}, /* execveat */ \
     [374] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
     [375] = {.event_class = 0, .returns = 0}, /* membarrier */ \
     [376] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
@@ -844,7 +848,7 @@ enum syscall_number {
     [380] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
     [381] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [382] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
-    [383] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* statx */ \
+    [383] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
     [385] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents */ \
     [386] = {.event_class = 0, .returns = 0}, /* rseq */ \
     [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
@@ -852,17 +856,17 @@ enum syscall_number {
     [426] = {.event_class = 0, .returns = 0}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0}, /* io_uring_register */ \
     [428] = {.event_class = 0, .returns = 0}, /* open_tree */ \
-    [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* move_mount */ \
-    [430] = {.event_class = 0, .returns = 0}, /* fsopen */ \
-    [431] = {.event_class = 0, .returns = 0}, /* fsconfig */ \
+    [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* move_mount */ \
+    [430] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* fsopen */ \
+    [431] = {.name = 3, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* fsconfig */ \
     [432] = {.event_class = 0, .returns = 0}, /* fsmount */ \
     [433] = {.event_class = 0, .returns = 0}, /* fspick */ \
     [434] = {.event_class = 5, .returns = 3, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* pidfd_open */ \
     [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone3 */ \
     [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
-    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* openat2 */ \
+    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* openat2 */ \
     [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_getfd */ \
-    [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* faccessat2 */ \
+    [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat2 */ \
     [440] = {.event_class = 0, .returns = 0}, /* process_madvise */ \
     [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
     [442] = {.event_class = 0, .returns = 0}, /* mount_setattr */ \
@@ -875,7 +879,7 @@ enum syscall_number {
     [449] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_waitv */ \
     [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
     [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
-    [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmodat2 */ \
+    [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat2 */ \
     [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
     [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_wake */ \
     [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
@@ -886,17 +890,17 @@ enum syscall_number {
     [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
     [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* setxattrat */ \
-    [464] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[3] = 2, .flags = CALL_DECODED}, /* getxattrat */ \
-    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* listxattrat */ \
-    [466] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[3] = 2, .flags = CALL_DECODED}, /* removexattrat */ \
+    [463] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattrat */ \
     [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
     [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
     [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
     [7] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* waitpid */ \
     [17] = {.event_class = 0, .returns = 0}, /* break */ \
-    [18] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* oldstat */ \
-    [22] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED}, /* umount */ \
+    [18] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* oldstat */ \
+    [22] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* umount */ \
     [25] = {.event_class = 0, .returns = 0}, /* stime */ \
     [28] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* oldfstat */ \
     [31] = {.event_class = 0, .returns = 0}, /* stty */ \
@@ -914,7 +918,7 @@ enum syscall_number {
     [69] = {.event_class = 0, .returns = 0}, /* ssetmask */ \
     [72] = {.event_class = 0, .returns = 0}, /* sigsuspend */ \
     [73] = {.event_class = 0, .returns = 0}, /* sigpending */ \
-    [84] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* oldlstat */ \
+    [84] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* oldlstat */ \
     [89] = {.event_class = 0, .returns = 0}, /* readdir */ \
     [98] = {.event_class = 0, .returns = 0}, /* profil */ \
     [102] = {.event_class = 3, .returns = 0, .special = SPECIAL_SOCKETCALL, .flags = CALL_DECODED}, /* socketcall */ \
@@ -930,12 +934,12 @@ enum syscall_number {
     [166] = {.event_class = 0, .returns = 0}, /* vm86 */ \
     [191] = {.event_class = 0, .returns = 0}, /* ugetrlimit */ \
     [192] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED | CALL_PAGE_OFFSET}, /* mmap2 */ \
-    [193] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* truncate64 */ \
+    [193] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* truncate64 */ \
     [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate64 */ \
-    [195] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* stat64 */ \
-    [196] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lstat64 */ \
+    [195] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* stat64 */ \
+    [196] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat64 */ \
     [197] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat64 */ \
-    [198] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* lchown32 */ \
+    [198] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown32 */ \
     [199] = {.event_class = 0, .returns = 0}, /* getuid32 */ \
     [200] = {.event_class = 0, .returns = 0}, /* getgid32 */ \
     [201] = {.event_class = 0, .returns = 0}, /* geteuid32 */ \
@@ -949,17 +953,17 @@ enum syscall_number {
     [209] = {.event_class = 0, .returns = 0}, /* getresuid32 */ \
     [210] = {.event_class = 0, .returns = 0}, /* setresgid32 */ \
     [211] = {.event_class = 0, .returns = 0}, /* getresgid32 */ \
-    [212] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* chown32 */ \
+    [212] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* chown32 */ \
     [213] = {.event_class = 0, .returns = 0}, /* setuid32 */ \
     [214] = {.event_class = 0, .returns = 0}, /* setgid32 */ \
     [215] = {.event_class = 0, .returns = 0}, /* setfsuid32 */ \
     [216] = {.event_class = 0, .returns = 0}, /* setfsgid32 */ \
     [221] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl64 */ \
     [239] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile64 */ \
-    [268] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* statfs64 */ \
+    [268] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs64 */ \
     [269] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs64 */ \
     [272] = {.event_class = 0, .returns = 0}, /* fadvise64_64 */ \
-    [300] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatat64 */ \
+    [300] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fstatat64 */ \
     [403] = {.event_class = 0, .returns = 0}, /* clock_gettime64 */ \
     [404] = {.event_class = 0, .returns = 0}, /* clock_settime64 */ \
     [405] = {.event_class = 0, .returns = 0}, /* clock_adjtime64 */ \
@@ -969,7 +973,7 @@ enum syscall_number {
     [409] = {.event_class = 0, .returns = 0}, /* timer_settime64 */ \
     [410] = {.event_class = 0, .returns = 0}, /* timerfd_gettime64 */ \
     [411] = {.event_class = 0, .returns = 0}, /* timerfd_settime64 */ \
-    [412] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* utimensat_time64 */ \
+    [412] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat_time64 */ \
     [413] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6_time64 */ \
     [414] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* ppoll_time64 */ \
     [416] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents_time64 */ \
@@ -980,6 +984,84 @@ enum syscall_number {
     [421] = {.event_class = 0, .returns = 0}, /* rt_sigtimedwait_time64 */ \
     [422] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_time64 */ \
     [423] = {.event_class = 0, .returns = 0}, /* sched_rr_get_interval_time64 */ \
+
+
+/* What is captured by the command before it, see choices.toml: enum syscall_capture by call << 32 | command. */
+#define CHOSEN_CAPTURES \
+    case 0x1000000002: /* ioctl FIGETBSZ */ \
+        return 17; \
+    case 0x100000125d: /* ioctl BLKROSET */ \
+        return 17; \
+    case 0x100000125e: /* ioctl BLKROGET */ \
+        return 17; \
+    case 0x1000001260: /* ioctl BLKGETSIZE */ \
+        return 18; \
+    case 0x1000001268: /* ioctl BLKSSZGET */ \
+        return 17; \
+    case 0x100000127b: /* ioctl BLKPBSZGET */ \
+        return 17; \
+    case 0x100000540f: /* ioctl TIOCGPGRP */ \
+        return 17; \
+    case 0x1000005410: /* ioctl TIOCSPGRP */ \
+        return 17; \
+    case 0x1000005411: /* ioctl TIOCOUTQ */ \
+        return 17; \
+    case 0x1000005413: /* ioctl TIOCGWINSZ */ \
+        return 18; \
+    case 0x1000005414: /* ioctl TIOCSWINSZ */ \
+        return 18; \
+    case 0x100000541b: /* ioctl FIONREAD */ \
+        return 17; \
+    case 0x1000005420: /* ioctl TIOCPKT */ \
+        return 17; \
+    case 0x1000005421: /* ioctl FIONBIO */ \
+        return 17; \
+    case 0x1000005429: /* ioctl TIOCGSID */ \
+        return 17; \
+    case 0x1000005452: /* ioctl FIOASYNC */ \
+        return 17; \
+    case 0x1000005460: /* ioctl FIOQSIZE */ \
+        return 18; \
+    case 0x1000008905: /* ioctl SIOCATMARK */ \
+        return 17; \
+    case 0x1000008913: /* ioctl SIOCGIFFLAGS */ \
+        return 26; \
+    case 0x1000008915: /* ioctl SIOCGIFADDR */ \
+        return 26; \
+    case 0x100000891b: /* ioctl SIOCGIFNETMASK */ \
+        return 26; \
+    case 0x1000008921: /* ioctl SIOCGIFMTU */ \
+        return 26; \
+    case 0x1000008933: /* ioctl SIOCGIFINDEX */ \
+        return 26; \
+    case 0x1040045431: /* ioctl TIOCSPTLCK */ \
+        return 17; \
+    case 0x1080045200: /* ioctl RNDGETENTCNT */ \
+        return 17; \
+    case 0x1080045430: /* ioctl TIOCGPTN */ \
+        return 17; \
+    case 0x1080081272: /* ioctl BLKGETSIZE64 */ \
+        return 18; \
+    case 0x4800000005: /* fcntl F_GETLK */ \
+        return 24; \
+    case 0x4800000006: /* fcntl F_SETLK */ \
+        return 24; \
+    case 0x4800000007: /* fcntl F_SETLKW */ \
+        return 24; \
+    case 0x4800000024: /* fcntl F_OFD_GETLK */ \
+        return 24; \
+    case 0x4800000025: /* fcntl F_OFD_SETLK */ \
+        return 24; \
+    case 0x4800000026: /* fcntl F_OFD_SETLKW */ \
+        return 24; \
+    case 0x9d00000002: /* prctl PR_GET_PDEATHSIG */ \
+        return 17; \
+    case 0x9d0000000f: /* prctl PR_SET_NAME */ \
+        return 2; \
+    case 0x9d00000010: /* prctl PR_GET_NAME */ \
+        return 2; \
+    case 0x9d00000025: /* prctl PR_GET_CHILD_SUBREAPER */ \
+        return 17; \
 
 
 /* What socketcall does, by its first argument. */

@@ -10,10 +10,14 @@ HEADER_BYTES = 16  # record_header: size, type, flags, sequence
 
 # Arguments that are not scalars: left out of the public column `arguments`.
 HIDDEN = {"pointer", "path", "path2", "bytes_in", "bytes_out", "iovec_in", "iovec_out", "message_in", "message_out", "messages_in",
-          "messages_out", "address_in", "address_out", "fd_pair", "structure_in", "structure_out", "stat_out", "text", "text_out",
+          "messages_out", "address_in", "address_out", "fd_pair", "structure_in", "structure_out", "stat_out", "text_out",
           "poll_set", "fd_set", "timespec", "control_blocks", "io_events", "epoll_event", "epoll_events", "open_how", "clone_args",
           "wait_status", "fd", "offset_pointer", "offset_pointer2", "value_in", "value_out", "option_in", "option_out", "length_pointer",
-          "rlimit_in", "rlimit_out", "text_list", "environment"}
+          "rlimit_in", "rlimit_out", "text_list", "environment", "none", "sigaction_in", "sigaction_out", "sigset_in", "sigset_out",
+          "signal_stack_in", "signal_stack_out", "utsname_out", "sysinfo_out", "random_out", "rusage_out", "cpu_set_in", "cpu_set_out",
+          "itimerval_in", "itimerval_out", "itimerspec_in", "itimerspec_out", "timespec_out", "timeval_out", "capability_header",
+          "capabilities_in", "capabilities_out", "flock_in", "flock_out", "int_in", "int_out", "long_out", "winsize_in", "winsize_out",
+          "interface", "signal_out", "comm_in", "comm_out"}
 
 # Column names that would have to be quoted in DuckDB or in the SQL standard.
 RESERVED = set("""all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create
@@ -89,6 +93,7 @@ class Syscall:
     special: str | None
     decoded: bool
     packed_i386: bool                # the first register points to the arguments, a word of 4 bytes each
+    choices: list[tuple[str, int, str]]  # what its by_command is: the command, its number, a word of `arguments`
     carries: list[tuple[str, int]]   # what it does by its first argument, from 1: the call, and how many words hold its arguments
 
     def shows(self, argument):
@@ -156,7 +161,29 @@ def parse_arguments(words):
     return [Argument(*word.split(":")) for word in words]
 
 
-def read_syscalls():
+def number_of(flags, type_name, word):
+    numbers = [number for s in flags if type_name in s.types for name, number in s.values if name == word]
+    if len(numbers) != 1:
+        raise SchemaError(f"choices: {type_name} has no {word}")
+    return numbers[0]
+
+
+def read_choices(flags, call, arguments):
+    """What follows the commands of a call, by rising command."""
+    rows = [row for name, row in load_toml(ROOT / "choices.toml").items() if call in [name] + row.get("also", [])]
+    places = [i for i, a in enumerate(arguments) if a.type == "by_command"]
+    if len(rows) != len(places):
+        raise SchemaError(f"{call}: by_command and choices.toml go together")
+    if not rows:
+        return []
+    command = arguments[places[0] - 1].type
+    choices = [(word, number_of(flags, command, word), kind) for kind, words in rows[0].items() if kind != "also" for word in words]
+    if len({number for _, number, _ in choices}) != len(choices):
+        raise SchemaError(f"{call}: a command has two choices")
+    return sorted(choices, key=lambda choice: choice[1])
+
+
+def read_syscalls(flags):
     calls = []
     for name, row in load_toml(ROOT / "syscalls.toml").items():
         unknown = [f"arg{i + 1}:uint" for i in range(6)]
@@ -167,7 +194,8 @@ def read_syscalls():
             numbers.setdefault("x32", row["x86_64"])
         carries = [(word.split(":")[0], int(word.split(":")[1])) for word in row.get("carries", [])]
         calls.append(Syscall(name, numbers, row.get("class", "other"), row.get("returns", "int"), arguments, i386,
-                             row.get("offset"), row.get("special"), row.get("decoded", False), row.get("packed_i386", False), carries))
+                             row.get("offset"), row.get("special"), row.get("decoded", False), row.get("packed_i386", False),
+                             read_choices(flags, name, arguments), carries))
     return calls
 
 
@@ -266,6 +294,6 @@ class Schema:
 
 
 def load():
-    records = read_records()
-    return Schema(read_enums(), records, read_syscalls(), read_columns(records), read_tables(),
-                  load_toml(ROOT / "errors.toml")["errors"], read_flags())
+    records, flags = read_records(), read_flags()
+    return Schema(read_enums(), records, read_syscalls(flags), read_columns(records), read_tables(),
+                  load_toml(ROOT / "errors.toml")["errors"], flags)

@@ -3,9 +3,14 @@
 //   bench_load CALL COUNT                      a tight loop of COUNT calls on CPU 1 (or 0); prints nanoseconds per call
 //   bench_load rate THREADS PER_SECOND SECONDS one-byte reads at this rate in total, threads spread over all CPUs; prints
 //                                              the calls made
-//   CALL: getppid, pread (1 byte of a file in memory), write (1 byte to /dev/null), pipe (1 byte written or read)
+//   CALL: getppid, pread (1 byte of a file in memory), write (1 byte to /dev/null), pipe (1 byte written or read),
+//         tcp (1 byte sent or received over loopback), epoll_ctl (a member changed), epoll_wait (one member is ready)
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +21,7 @@
 #include <cstdlib>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -52,6 +58,24 @@ int open_or_give_up(const char* path, int flags) {
     return fd;
 }
 
+// Both ends of a TCP connection over loopback.
+std::pair<int, int> connected() {
+    sockaddr_in address{};
+    socklen_t length = sizeof(address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* any = reinterpret_cast<sockaddr*>(&address);
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int at_once = 1;
+    setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof(at_once));
+    if (bind(listener, any, length) != 0 || listen(listener, 1) != 0 ||
+        getsockname(listener, any, &length) != 0 || connect(client, any, length) != 0) {
+        give_up("a connection over loopback");
+    }
+    return {client, accept(listener, nullptr, nullptr)};
+}
+
 template <typename Call>
 void measure(std::uint64_t count, Call call) {
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count / 10, 1000); ++i) {
@@ -86,6 +110,23 @@ int loop(std::string_view call, std::uint64_t count) {
         measure(count, [&](std::uint64_t i) {
             require(i % 2 == 0 ? write(ends[1], &byte, 1) : read(ends[0], &byte, 1));
         });
+    } else if (call == "tcp") {
+        const std::pair<int, int> ends = connected();
+        measure(count, [&](std::uint64_t i) {
+            require(i % 2 == 0 ? write(ends.first, &byte, 1) : read(ends.second, &byte, 1));
+        });
+    } else if (call == "epoll_ctl" || call == "epoll_wait") {
+        const std::pair<int, int> ends = connected();
+        const int set = epoll_create1(EPOLL_CLOEXEC);
+        epoll_event event{.events = EPOLLIN | EPOLLOUT, .data = {.fd = ends.first}};
+        require(1 + epoll_ctl(set, EPOLL_CTL_ADD, ends.first, &event));
+        if (call == "epoll_ctl") {
+            measure(count, [&](std::uint64_t) {
+                require(1 + epoll_ctl(set, EPOLL_CTL_MOD, ends.first, &event));
+            });
+        } else {
+            measure(count, [&](std::uint64_t) { require(epoll_wait(set, &event, 1, -1)); });
+        }
     } else {
         return 2;
     }

@@ -1,6 +1,7 @@
 #include "apps/sql_prompt.h"
 
 #include <fcntl.h>
+#include <langinfo.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,10 +9,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <cwchar>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -154,6 +157,14 @@ std::size_t behind_quoted(const std::string& text, std::size_t at) {
     return at;
 }
 
+// The library takes bytes for characters unless the locale is one of UTF-8; people who have none set may type it all the same.
+void speak_utf8() {
+    std::setlocale(LC_CTYPE, "");
+    if (std::string_view(::nl_langinfo(CODESET)) != "UTF-8") {
+        std::setlocale(LC_CTYPE, "C.UTF-8");
+    }
+}
+
 }  // namespace
 
 // DuckDB's own answer lists all that the public tables are made of.
@@ -242,10 +253,29 @@ struct SqlPrompt::Callbacks {
             *key = kKillLine;
             return 1;
         }
-        unsigned char byte = 0;
-        const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
-        *key = byte;
-        return static_cast<int>(got);
+        return read_character(*key);
+    }
+
+    // One character of the terminal's, however many bytes it has; what is none becomes U+FFFD.
+    static int read_character(wchar_t& key) {
+        constexpr wchar_t kNoCharacter = 0xfffd;
+        std::mbstate_t state{};
+        for (;;) {
+            char byte = 0;
+            const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
+            if (got <= 0) {
+                return static_cast<int>(got);
+            }
+            switch (std::mbrtowc(&key, &byte, 1, &state)) {
+                case static_cast<std::size_t>(-2):
+                    continue;
+                case static_cast<std::size_t>(-1):
+                    key = kNoCharacter;
+                    return 1;
+                default:
+                    return 1;
+            }
+        }
     }
 
     static unsigned char complete(EditLine* editor, int) {
@@ -307,6 +337,7 @@ void SqlPrompt::open_history() {
 }
 
 void SqlPrompt::open_editor() {
+    speak_utf8();
     EditLine* const editor = ::el_init("dyetrace", stdin, stdout, stderr);
     editor_.reset(editor);
     ::el_set(editor, EL_CLIENTDATA, this);

@@ -143,6 +143,19 @@ class PromptTest(support.EndToEndTest):
         self.type("\x03", "dyetrace> ")
         self.assertEqual(self.close_prompt(), 0)
 
+    def test_it_takes_what_people_type_who_do_not_write_english(self):
+        os.environ["LC_ALL"] = "POSIX"
+        self.addCleanup(os.environ.pop, "LC_ALL")
+        self.open_prompt()
+        self.assertIn("grün日本", self.type("SELECT 'grün' || '日本';\n", "dyetrace> "))
+        os.write(self.terminal, b"SELECT 'a\xffb';\n")
+        self.assertIn("a\ufffdb", self.read_until("dyetrace> "), "what is no character")
+        self.assertEqual(self.close_prompt(), 0)
+        self.open_prompt()
+        self.type("\x1b[A\x1b[A\x1b[A", "日")
+        self.assertIn("grün日本", self.type("\n", "dyetrace> "), "the history has it")
+        self.assertEqual(self.close_prompt(), 0)
+
     def test_ctrl_c_clears_the_line_and_the_history_is_kept(self):
         self.open_prompt()
         self.type("SELECT 'first';\n", "dyetrace> ")

@@ -114,7 +114,7 @@ TEST_F(Attach, members_of_an_epoll_set_from_before_are_named_whatever_their_word
     const Trace trace = record([] { wait_for_both(kSet); });
     const std::vector<Touched> ready = trace.only("epoll_wait").touched();
     ASSERT_EQ(ready.size(), 2u);
-    for (const std::size_t member : {0, 1}) {
+    for (const std::size_t member : {0u, 1u}) {
         EXPECT_EQ(ready[member].fd, member == 0 ? 700 : 702);
         ASSERT_NE(ready[member].object, nullptr);
         EXPECT_EQ(ready[member].object->object_type, schema::ObjectType::kPipe);
@@ -164,7 +164,7 @@ TEST_F(Attach, a_file_in_two_sets_is_named_in_both) {
         wait_for_both(kSet);
         wait_for_both(kOtherSet);
     });
-    for (const std::size_t wait : {0, 1}) {
+    for (const std::size_t wait : {0u, 1u}) {
         const std::vector<Touched> ready = trace.nth("epoll_wait", wait).touched();
         ASSERT_EQ(ready.size(), 2u);
         EXPECT_EQ(ready[0].fd, 700);

@@ -241,7 +241,7 @@ class Parser {
         if (take_keyword("between")) {
             found = between(at, std::move(subject));
         } else if (take_keyword("in")) {
-            found = in_list(at, std::move(subject));
+            found = in_list(at, subject);
         } else if (is_keyword("like") || is_keyword("ilike") || is_keyword("glob")) {
             found = pattern(std::move(subject));
         } else {
@@ -265,7 +265,7 @@ class Parser {
         return condition(Operator::kAnd, {std::move(from), std::move(to)});
     }
 
-    Result<Expression> in_list(std::size_t at, Operand subject) {
+    Result<Expression> in_list(std::size_t at, const Operand& subject) {
         TRY(expect_symbol("("));
         std::vector<Operand> list;
         do {
@@ -273,7 +273,7 @@ class Parser {
             list.push_back(std::move(item));
         } while (take_symbol(","));
         TRY(expect_symbol(")"));
-        return placed(at, checked_in(std::move(subject), std::move(list)));
+        return placed(at, checked_in(subject, std::move(list)));
     }
 
     Result<Expression> pattern(Operand subject) {

@@ -293,9 +293,9 @@ void Recording::State::tick() {
 
 void Recording::State::flush() {
     flushed_ns = base::boot_time_ns();
-    Result<void> flushed = writer->flush();
+    const Result<void> flushed = writer->flush();
     kept_until_ns = flushed.ok() ? drained_ns.load() : kept_until_ns;
-    note(std::move(flushed));
+    note(flushed);
 }
 
 bool Recording::State::must_hurry(bool hurrying) const {

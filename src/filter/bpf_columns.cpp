@@ -86,14 +86,14 @@ std::vector<NamedNumber> named(std::span<const std::string_view> names) {
 }
 
 const std::vector<std::string>& error_names() {
-    static const std::vector<std::string> names = [] {
+    static const std::vector<std::string> kNames = [] {
         std::vector<std::string> all;
         for (std::int64_t number = 0; number <= kErrorMax; ++number) {
             all.push_back(schema::error_name(-number));
         }
         return all;
     }();
-    return names;
+    return kNames;
 }
 
 }  // namespace

@@ -274,13 +274,13 @@ Value EventValues::error(bool has_result, std::int64_t result) const {
 }
 
 Value EventValues::open_flags(bool present, std::uint32_t flags) const {
-    static const schema::FlagSet* const set = schema::find_flag_set("open_flags");
+    static const schema::FlagSet* const kSet = schema::find_flag_set("open_flags");
     if (!present) {
         return {};
     }
     std::string& out = buffers_.buffer(EventColumn::kOpenFlags);
     out.clear();
-    schema::append_flags(out, *set, flags);
+    schema::append_flags(out, *kSet, flags);
     return Value::of(std::string_view(out));
 }
 

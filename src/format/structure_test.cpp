@@ -59,12 +59,12 @@ TEST(Structures, of_new_tasks) {
               "clone3({flags=CLONE_VM|CLONE_SETTLS|CLONE_PARENT_SETTID, parent_tid=0x20, "
               "exit_signal=0, stack=0x30, stack_size=0x40, tls=0x50} => {parent_tid=[4712]}, 88) "
               "= 4712");
-    const std::initializer_list<std::uint64_t> kRegisters{
+    const std::initializer_list<std::uint64_t> registers{
         CLONE_CHILD_SETTID | CLONE_SETTLS | 17, 0, 0x1000, 0x2000, 0x3000};
-    EXPECT_EQ(Call("clone").arguments(kRegisters).result(5).line(kTight),
+    EXPECT_EQ(Call("clone").arguments(registers).result(5).line(kTight),
               "clone(child_stack=NULL, flags=CLONE_SETTLS|CLONE_CHILD_SETTID|SIGCHLD, tls=0x3000, "
               "child_tidptr=0x2000) = 5");
-    EXPECT_EQ(Call("clone", schema::Abi::kI386).arguments(kRegisters).result(5).line(kTight),
+    EXPECT_EQ(Call("clone", schema::Abi::kI386).arguments(registers).result(5).line(kTight),
               "clone(child_stack=NULL, flags=CLONE_SETTLS|CLONE_CHILD_SETTID|SIGCHLD, tls=0x2000, "
               "child_tidptr=0x3000) = 5");
 }

@@ -54,13 +54,13 @@ enum class Verdict { kGood, kDamaged, kUnknown };
 Verdict check_records(std::span<const std::byte> records,
                       std::uint32_t count,
                       std::uint16_t& unknown) {
-    static const std::array<std::uint16_t, 64> sizes = known_sizes();
+    static const std::array<std::uint16_t, 64> kSizes = known_sizes();
     RecordWalk walk(records);
     std::uint32_t found = 0;
     for (schema::RecordBytes record = walk.next(); !record.empty(); record = walk.next()) {
         const schema::RecordHeader header = schema::header_of(record);
         const auto type = static_cast<std::uint16_t>(header.type);
-        const std::uint16_t size = type < sizes.size() ? sizes[type] : std::uint16_t{0};
+        const std::uint16_t size = type < kSizes.size() ? kSizes[type] : std::uint16_t{0};
         if (size == 0 && (header.flags & 1u) == 0) {
             unknown = type;
             return Verdict::kUnknown;

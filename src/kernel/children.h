@@ -10,7 +10,7 @@
 #define TOUCHED_MAX 1024 /* objects or control blocks per event; what comes behind is one row with the range that it covers */
 #define TOUCHED_IDLE_MAX 64 /* of a poll set: more are listed only if they are ready */
 
-static __always_inline void touch(struct scratch *scratch, __u8 role, __s32 fd, __u32 handle_id, __u32 events)
+static __always_inline struct event_object_fact *begin_touch(struct scratch *scratch, __u8 role, __s32 fd, __s64 begin, __s64 end)
 {
 	struct event_object_fact *fact = &scratch->touched;
 
@@ -18,11 +18,18 @@ static __always_inline void touch(struct scratch *scratch, __u8 role, __s32 fd, 
 	fact->header.type = RECORD_EVENT_OBJECT;
 	fact->header.flags = RECORD_MAY_BE_SKIPPED;
 	fact->parent_sequence = scratch->event.header.sequence;
-	fact->range_begin = -1;
-	fact->range_end = -1;
-	fact->handle_id = handle_id;
+	fact->range_begin = begin;
+	fact->range_end = end;
 	fact->fd = fd;
 	fact->role = role;
+	return fact;
+}
+
+static __always_inline void touch(struct scratch *scratch, __u8 role, __s32 fd, __u32 handle_id, __u32 events)
+{
+	struct event_object_fact *fact = begin_touch(scratch, role, fd, -1, -1);
+
+	fact->handle_id = handle_id;
 	fact->events = events;
 	emit_child(&fact->header, sizeof(*fact));
 }
@@ -37,16 +44,8 @@ static __always_inline void touch_descriptor(struct scratch *scratch, __u8 role,
 /* Members of a set, or descriptors, that are not listed one by one. */
 static __always_inline void touch_rest(struct scratch *scratch, __u8 role, __s64 begin, __s64 end)
 {
-	struct event_object_fact *fact = &scratch->touched;
+	struct event_object_fact *fact = begin_touch(scratch, role, -1, begin, end);
 
-	__builtin_memset(fact, 0, sizeof(*fact));
-	fact->header.type = RECORD_EVENT_OBJECT;
-	fact->header.flags = RECORD_MAY_BE_SKIPPED;
-	fact->parent_sequence = scratch->event.header.sequence;
-	fact->range_begin = begin;
-	fact->range_end = end;
-	fact->fd = -1;
-	fact->role = role;
 	emit_child(&fact->header, sizeof(*fact));
 }
 

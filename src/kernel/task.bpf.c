@@ -178,8 +178,8 @@ int finish_calls(struct bpf_iter__task *context)
 
 	if (!task || !scratch)
 		return 0;
-	state = bpf_task_storage_get(&tasks, task, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
-	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
+	state = watched_state(task);
+	if (!state)
 		return 0;
 	if (!(state->flags & (TASK_IN_CALL | TASK_DROPPED)))
 		adopt_call(task, state);

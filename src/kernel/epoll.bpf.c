@@ -38,15 +38,9 @@ struct {
 /* What a descriptor of the current task keeps for itself: for epoll its struct eventpoll. */
 static __always_inline __u64 private_data_of(__s32 fd)
 {
-	struct scratch *scratch = cpu_scratch();
+	__u64 file = file_of(current_task(), fd);
 
-	if (!scratch)
-		return 0;
-	scratch->number = 0;
-	load_file_of(&scratch->number, current_task(), fd);
-	if (!scratch->number)
-		return 0;
-	return number_of(scratch, typed(struct file, scratch->number)->private_data);
+	return file ? (__u64)typed(struct file, file)->private_data : 0;
 }
 
 /* struct epoll_event as programs give and get it: packed, which the compiler would read byte by byte. */
@@ -97,14 +91,13 @@ int BPF_PROG(follow_epoll_ctl, struct pt_regs *regs, long result)
 	if (!scratch || scratch->event.result < 0)
 		return 0;
 	interest.fd = scratch->event.arguments[2];
-	key.eventpoll = private_data_of(scratch->event.arguments[0]);
-	scratch->number = 0;
-	load_file_of(&scratch->number, current_task(), interest.fd);
-	if (is_member(scratch->number, key.eventpoll, interest.fd, (__u32)interest.fd) ||
-	    bpf_probe_read_user(&member, sizeof(member), (void *)scratch->event.arguments[3]))
+	if (bpf_probe_read_user(&member, sizeof(member), (void *)scratch->event.arguments[3]))
 		return 0;
 	key.data = data_of(&member);
-	interest.file = scratch->number;
+	if (key.data == (__u32)interest.fd)
+		return 0;
+	key.eventpoll = private_data_of(scratch->event.arguments[0]);
+	interest.file = file_of(current_task(), interest.fd);
 	interest.handle_id = scratch->event.handle2_id;
 	known = bpf_map_lookup_elem(&interests, &key);
 	if (known && known->fd == interest.fd && known->file == interest.file)
@@ -135,16 +128,16 @@ static long touch_ready(__u32 index, void *context)
 	struct interest_key key = { .eventpoll = walk->eventpoll };
 	struct epoll_member member;
 	struct interest *interest;
+	__u64 file;
 	__s32 fd;
 
 	if (!scratch || bpf_probe_read_user(&member, sizeof(member), (void *)(walk->base + index * sizeof(member))))
 		return 1;
 	key.data = data_of(&member);
 	fd = key.data;
-	scratch->number = 0;
-	load_file_of(&scratch->number, current_task(), fd);
-	if (is_member(scratch->number, key.eventpoll, fd, key.data)) {
-		see_file(scratch, scratch->number, 0);
+	file = file_of(current_task(), fd);
+	if (is_member(file, key.eventpoll, fd, key.data)) {
+		see_file(scratch, file, 0);
 		touch(scratch, EVENT_ROLE_POLL, fd, scratch->seen.handle_id, member.events);
 		return 0;
 	}

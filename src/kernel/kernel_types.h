@@ -83,6 +83,10 @@ struct path {
 	struct dentry *dentry;
 };
 
+struct timespec64 {
+	__s64 tv_sec;
+};
+
 struct file {
 	unsigned int f_mode;
 	void *private_data;
@@ -389,6 +393,8 @@ struct bpf_iter__task_file {
 /* Looks at memory through a typed, read-only pointer: a load instead of a helper call. In every kernel since 6.2. */
 extern void *bpf_rdonly_cast(void *object, __u32 btf_id) __ksym;
 #define typed(type, pointer) ((type *)bpf_rdonly_cast((void *)(pointer), bpf_core_type_id_kernel(type)))
+/* Eight bytes as a number, whatever the kernel has there: of a pointer the verifier would know where it came from. */
+#define number_at(address) ((__u64)typed(struct timespec64, address)->tv_sec)
 
 /*
  * The current task, to be read. From a trusted pointer the verifier looks every member that is a pointer up by name in the

@@ -77,7 +77,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		shape = shape_of(abi, unpack_entry(state, number));
 	if (shape->fd) {
 		index = (shape->fd - 1) & 7;
-		load_file_of(&state->entry_file, task, index < 6 ? state->arguments[index] : -1);
+		state->entry_file = file_of(task, index < 6 ? state->arguments[index] : -1);
 		if (state->entry_file && shape->flags & CALL_POSITION)
 			state->entry_position = typed(struct file, state->entry_file)->f_pos;
 		if (shape->special == SPECIAL_CLOSE)

@@ -391,7 +391,7 @@ Summary Recording::State::summary() const {
         result.filtered += counted.filtered;
         result.facts_lost += counted.facts_lost;
     }
-    result.events = writer->totals().events;
+    result.events = writer->totals().events - writer->totals().followers;
     result.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - session.started_ns());
     result.own_cpu_ns = cpu_ns(RUSAGE_SELF);
     result.own_memory_bytes = peak_memory_bytes();

@@ -41,7 +41,7 @@ struct RecordingOptions {
 struct Summary {
     bool failed = false;          // said already; the trace ends early
     std::uint64_t unwritten = 0;  // events that the kernel counted and that did not reach the disk
-    std::uint64_t events = 0;     // in the trace
+    std::uint64_t events = 0;     // in the trace, without their parts
     std::uint64_t generated = 0;  // calls that ended, whatever became of them
     std::uint64_t lost = 0;       // by full rings
     std::uint64_t filtered = 0;

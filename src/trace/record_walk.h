@@ -33,6 +33,7 @@ class RecordWalk {
 // What the header of a block says about its records.
 struct RecordSummary {
     std::uint32_t count = 0;
+    std::uint32_t followers = 0;  // of those, what belongs to an event and counts leave out
     std::uint64_t types = 0;
     std::uint64_t first_sequence = 0;
     std::uint64_t last_sequence = 0;
@@ -44,6 +45,8 @@ struct RecordSummary {
         first_sequence = count == 0 ? header.sequence : first_sequence;
         last_sequence = header.sequence;
         ++count;
+        followers += header.type == schema::RecordId::kPartEvent ||
+                     header.type == schema::RecordId::kEventObject;
         types |= record_type_bit(static_cast<std::uint16_t>(header.type));
         add_time(header.type, record);
     }

@@ -222,6 +222,7 @@ Result<void> SegmentWriter::write_records(const Pending& pending) {
     (pending.stream == schema::Stream::kEvents ? segment_.events : segment_.facts) += summary.count;
     ++totals_.blocks;
     totals_.raw_bytes += pending.bytes.size();
+    totals_.followers += summary.followers;
     (pending.stream == schema::Stream::kEvents ? totals_.events : totals_.facts) += summary.count;
     if (pending.stream == schema::Stream::kEvents) {
         events_of_.resize(std::max<std::size_t>(events_of_.size(), pending.cpu + 1u));

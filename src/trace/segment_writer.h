@@ -72,7 +72,8 @@ struct SegmentWriterOptions {
 struct SegmentWriterTotals {
     std::uint64_t segments = 0;
     std::uint64_t blocks = 0;
-    std::uint64_t events = 0;  // records of the stream `events` that reached the file
+    std::uint64_t events = 0;     // records of the stream `events` that reached the file
+    std::uint64_t followers = 0;  // of those, what belongs to an event: its parts and objects
     std::uint64_t facts = 0;
     std::uint64_t raw_bytes = 0;
     std::uint64_t stored_bytes = 0;

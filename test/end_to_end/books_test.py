@@ -27,6 +27,13 @@ class BooksTest(support.EndToEndTest):
                           "GROUP BY ALL ORDER BY ALL")
         return {(row["name"], row["state"]): int(row["calls"]) for row in rows}
 
+    def test_what_belongs_to_an_event_is_not_counted_among_events(self):
+        trace = self.record("--", "python3", "-c", "import os, select\nends = os.pipe()\nos.write(ends[1], b'x')\n"
+                            "for i in range(100): select.select(ends[:1], ends[1:], [])")
+        self.assertGreaterEqual(trace.number("SELECT count(*) FROM event_objects"), 200)
+        events = trace.number("SELECT count(*) FROM events WHERE parent_event_id IS NULL")
+        self.assertIn(f": {events:,} events in ", trace.said)
+
     def test_every_call_is_counted(self):
         trace, few, stored, marked = self.record_calls(1, BIG_RING, "few")
         self.assertEqual(marked, THREADS)

@@ -25,6 +25,7 @@ struct RecordArguments {
     std::string output;
     std::string ring = "16M";
     std::string node_by = "host";
+    std::string content = "none";
     bool no_seal = false;
 };
 
@@ -61,6 +62,8 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     TRY(options.where, arguments.selection.predicate());
     TRY(options.ring_bytes, parse_bytes(arguments.ring));
     options.seal = !arguments.no_seal;
+    options.content =
+        arguments.content == "hash" ? schema::ContentLevel::kHash : schema::ContentLevel::kNone;
     options.node_by = arguments.node_by;
     options.as_given = arguments.targets.as_given();
     if (!options.where.selects_all()) {
@@ -159,6 +162,12 @@ void add_record(CLI::App& app, int& exit_status) {
                      "What the column `node` says: host, netns (network namespace), container")
         ->check(CLI::IsMember({"host", "netns", "container"}, CLI::ignore_case))
         ->type_name("KIND");
+    verb->add_option("--content",
+                     arguments->content,
+                     "What is kept of the bytes that calls move: none, hash (a fingerprint of all)")
+        ->check(CLI::IsMember({"none", "hash"}))
+        ->capture_default_str()
+        ->type_name("LEVEL");
     verb->add_flag("--no-seal",
                    arguments->no_seal,
                    "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");

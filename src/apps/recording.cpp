@@ -138,6 +138,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     const std::uint32_t own_namespace = host.network_namespace;
     host.node_by = options.node_by;
     listen.event_ring_bytes = options.ring_bytes;
+    listen.content = options.content;
     listen.predicate = options.where;
     listen.host = host_name;
     TRY(Session session, Session::start(options.targets, listen));

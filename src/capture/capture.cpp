@@ -88,6 +88,16 @@ Error load_error(int error_number) {
         "cannot load the BPF programs; `dyetrace doctor` says what this kernel lacks");
 }
 
+constexpr std::uint32_t kWriteContent = 5;  // enum program_index of src/kernel/filter.h
+
+Result<void> put_program(bpf_map* table, std::uint32_t index, const bpf_program* program) {
+    const int fd = bpf_program__fd(program);
+    if (bpf_map_update_elem(bpf_map__fd(table), &index, &fd, BPF_ANY) != 0) {
+        return Error::from_errno(errno, "cannot fill the table of BPF programs");
+    }
+    return {};
+}
+
 // What a program that had begun on another CPU still writes is in its ring and in the books afterwards: the call waits for a
 // grace period of RCU, which such a program holds up.
 void wait_for_running_programs() {
@@ -154,6 +164,10 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->preview_bytes = options.preview_bytes;
     skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
+    skeleton.rodata->content_level = static_cast<std::uint32_t>(options.content);
+    skeleton.rodata->content_key = options.content_key;
+    const bool looks_at_content = options.content != schema::ContentLevel::kNone;
+    bpf_program__set_autoload(skeleton.progs.write_with_content, looks_at_content);
     const KernelOffer offer = KernelOffer::find();
     skeleton.rodata->find_by_vpid = offer.task_from_vpid;
     skeleton.rodata->find_by_pid = offer.task_from_pid;
@@ -169,6 +183,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
 #endif
     bpf_map__set_max_entries(skeleton.maps.ring_controls, state->cpus * 2);
     bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * kRecentNames);
+    bpf_map__set_max_entries(skeleton.maps.content_rooms, looks_at_content ? state->cpus : 1);
     bpf_map__set_max_entries(skeleton.maps.event_rings, state->cpus);
     bpf_map__set_max_entries(skeleton.maps.fact_rings, state->cpus);
     bpf_map__set_value_size(skeleton.maps.event_rings,
@@ -182,6 +197,9 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
                    : failure.with_context(last_warning);
     }
     TRY(state->fill_program_tables());
+    if (looks_at_content) {
+        TRY(put_program(skeleton.maps.programs, kWriteContent, skeleton.progs.write_with_content));
+    }
     TRY(state->map_rings(options));
     if (skeleton.rodata->filter_loaded) {
         TRY(state->filter, KernelFilter::install(skeleton, options.predicate, options.host));
@@ -219,11 +237,7 @@ Result<void> Capture::State::fill_program_tables() {
         {maps.followers, SPECIAL_SENDMSG, programs.follow_message},
     };
     for (const Entry& entry : entries) {
-        const auto key = static_cast<std::uint32_t>(entry.special);
-        const int program = bpf_program__fd(entry.program);
-        if (bpf_map_update_elem(bpf_map__fd(entry.table), &key, &program, BPF_ANY) != 0) {
-            return Error::from_errno(errno, "cannot fill the table of BPF programs");
-        }
+        TRY(put_program(entry.table, static_cast<std::uint32_t>(entry.special), entry.program));
     }
     return {};
 }

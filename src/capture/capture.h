@@ -43,7 +43,9 @@ struct CaptureOptions {
     std::uint32_t preview_bytes = 0;   // show so much of each buffer, and structures; 0: neither
     filter::Predicate predicate = {};  // what certainly is not selected is dropped in the kernel
     std::string host = {};             // as the predicate's column of that name says it
-    bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
+    schema::ContentLevel content = schema::ContentLevel::kNone;
+    std::uint64_t content_key = 0;  // seed of the fingerprints
+    bool count_only = false;        // add up in the kernel, see totals(), instead of writing events
     std::uint64_t event_ring_bytes =
         kEventRingBytesDefault;  // per CPU; rounded up to a power of two
     std::uint64_t fact_ring_bytes = kFactRingBytes;

@@ -405,6 +405,14 @@ Value EventValues::of_only(const SyscallEvent& e, EventColumn column) const {
             const auto given = schema::attachment(e, Attachment::kPath);
             return given ? Value::of(buffers_.escaped(column, *given)) : Value{};
         }
+        case EventColumn::kFingerprint:
+        case EventColumn::kUnreadBytes: {
+            const auto content = schema::content_of(e);
+            const bool is_whole = content && content->unread_bytes == 0;
+            return column == EventColumn::kUnreadBytes
+                       ? number_if(content.has_value(), content ? content->unread_bytes : 0)
+                       : number_if(is_whole, is_whole ? content->fingerprint : 0);
+        }
         case EventColumn::kTargetProcessId: {
             const bool known = has(SyscallEvent::kHasTarget) && e.target_start_ns > 0;
             return number_if(known, schema::task_id(host_index_, e.target_start_ns, e.target_tid));

@@ -2,6 +2,7 @@
 /* All programs as one unit: Debian's libbpf cannot link objects that call the same kernel function (bpf_rdonly_cast). */
 #include "kernel/aio.bpf.c"
 #include "kernel/attach.bpf.c"
+#include "kernel/content.bpf.c"
 #include "kernel/context.bpf.c"
 #include "kernel/epoll.bpf.c"
 #include "kernel/filter.bpf.c"

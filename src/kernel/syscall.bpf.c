@@ -424,6 +424,27 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 	}
 }
 
+/* With --content, of a call that may have moved bytes: goes on in write_with_content. */
+static __always_inline void write_content(void *ctx, const struct scratch *scratch)
+{
+	if (content_level && scratch->event.present & SYSCALL_HAS_BYTES && scratch->event.bytes >= 0 &&
+	    shape_of(scratch->event.abi, scratch->event.syscall)->flags & CALL_IS_IO)
+		bpf_tail_call(ctx, &programs, PROGRAM_WRITE_CONTENT);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(write_with_content, struct pt_regs *regs, long result)
+{
+	struct ring_control *control = ring_control(STREAM_EVENTS);
+	struct scratch *scratch = cpu_scratch();
+
+	if (!scratch || !control)
+		return 0;
+	look_at_content(scratch);
+	write_event(ctx, scratch, control);
+	return 0;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(write_selected, struct pt_regs *regs, long result)
 {
@@ -433,6 +454,7 @@ int BPF_PROG(write_selected, struct pt_regs *regs, long result)
 	if (!scratch || !control)
 		return 0;
 	control->filtered--;
+	write_content(ctx, scratch);
 	write_event(ctx, scratch, control);
 	return 0;
 }
@@ -471,6 +493,7 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
 	fill_event(scratch, task, state);
 	if (filter_loaded && !has_parts(&scratch->event))
 		pass_on(ctx, scratch, control, state);
+	write_content(ctx, scratch);
 	write_event(ctx, scratch, control);
 	return 0;
 }

@@ -58,4 +58,21 @@ std::optional<std::string_view> attachment(const Record& record, Attachment kind
                       kind);
 }
 
+// What --content found in the bytes that a call moved.
+struct Content {
+    std::uint64_t fingerprint;  // nothing where bytes are unread
+    std::uint64_t unread_bytes;
+};
+
+template <typename Record>
+std::optional<Content> content_of(const Record& record) {
+    const auto bytes = attachment(record, Attachment::kContent);
+    if (!bytes || bytes->size() < sizeof(Content)) {
+        return std::nullopt;
+    }
+    Content content{};
+    std::memcpy(&content, bytes->data(), sizeof(content));
+    return content;
+}
+
 }  // namespace dyetrace::schema

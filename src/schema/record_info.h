@@ -17,15 +17,16 @@ enum class Stream : std::uint8_t { kEvents, kFacts };
 enum class ColumnType : std::uint8_t { kU8, kU16, kU32, kU64, kS32, kS64, kBool, kText };
 
 enum class ColumnSource : std::uint8_t {
-    kHost,         // index of the host that wrote the segment
-    kCpu,          // CPU of the block
-    kField,        // `size` bytes at `offset`
-    kText,         // `size` bytes at `offset`, up to the first NUL, escaped
-    kIp,           // 16 bytes at `offset`: an address of the record's `family`
-    kBit,          // bit `present_bit` of `present`
-    kAttachment,   // content of the attachment of this kind, escaped
-    kAddress,      // the attachment's sockaddr, address as text
-    kAddressPort,  // the attachment's sockaddr, port
+    kHost,             // index of the host that wrote the segment
+    kCpu,              // CPU of the block
+    kField,            // `size` bytes at `offset`
+    kText,             // `size` bytes at `offset`, up to the first NUL, escaped
+    kIp,               // 16 bytes at `offset`: an address of the record's `family`
+    kBit,              // bit `present_bit` of `present`
+    kAttachment,       // content of the attachment of this kind, escaped
+    kAddress,          // the attachment's sockaddr, address as text
+    kAddressPort,      // the attachment's sockaddr, port
+    kAttachmentField,  // 8 bytes at `offset` of the attachment
 };
 
 struct ColumnInfo {

@@ -126,6 +126,8 @@ void ColumnWriter::write_column(const ColumnInfo& column, duckdb_vector vector) 
             return write_bit(column, vector);
         case ColumnSource::kAddressPort:
             return write_port(column, vector);
+        case ColumnSource::kAttachmentField:
+            return write_attached(column, vector);
         case ColumnSource::kText:
         case ColumnSource::kIp:
         case ColumnSource::kAttachment:
@@ -168,6 +170,23 @@ void ColumnWriter::write_port(const ColumnInfo& column, duckdb_vector vector) {
             const auto address = bytes ? schema::parse_socket_address(*bytes) : std::nullopt;
             valid = address && address->has_port;
             values[i] = valid ? address->port : std::uint16_t{0};
+        }
+        duckdb_validity_set_row_validity(validity, i, valid);
+    }
+}
+
+void ColumnWriter::write_attached(const ColumnInfo& column, duckdb_vector vector) {
+    auto* const values = static_cast<std::uint64_t*>(duckdb_vector_get_data(vector));
+    std::uint64_t* const validity = writable_validity(vector);
+    const auto kind = static_cast<schema::Attachment>(column.attachment);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        values[i] = 0;
+        const auto bytes = rows_[i].size() > info_->size
+                               ? schema::attachment(rows_[i], info_->size, kind)
+                               : std::nullopt;
+        const bool valid = bytes && bytes->size() >= column.offset + sizeof(values[i]);
+        if (valid) {
+            std::memcpy(&values[i], bytes->data() + column.offset, sizeof(values[i]));
         }
         duckdb_validity_set_row_validity(validity, i, valid);
     }

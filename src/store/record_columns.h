@@ -39,6 +39,7 @@ class ColumnWriter {
     void write_column(const schema::ColumnInfo& column, duckdb_vector vector);
     void write_text(const schema::ColumnInfo& column, duckdb_vector vector);
     void write_port(const schema::ColumnInfo& column, duckdb_vector vector);
+    void write_attached(const schema::ColumnInfo& column, duckdb_vector vector);
     void write_bit(const schema::ColumnInfo& column, duckdb_vector vector);
     void write_validity(int present_bit, duckdb_vector vector);
     bool append_text(const schema::ColumnInfo& column, schema::RecordBytes record);

@@ -114,6 +114,7 @@ class Event {
     std::string error() const;  // "ENOENT"; empty: it succeeded
     bool finished() const { return raw_->state == 0; }
     bool entry_missed() const;
+    std::optional<schema::Content> content() const { return schema::content_of(*raw_); }
     std::int64_t argument(int index) const {
         return static_cast<std::int64_t>(raw_->arguments[index]);
     }
@@ -212,6 +213,8 @@ class KernelTest : public testing::Test {
         return folder_->path() + "/" + std::string(name);
     }
 
+    // Asked for when the test begins: to be set in a constructor.
+    capture::CaptureOptions options_;
     // What the child does before it waits at the gate, and so before anybody watches it.
     std::function<void()> before_;
     // The child has standard input, output and error only: its first descriptor is 3.

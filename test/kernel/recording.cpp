@@ -107,7 +107,7 @@ capture::Books books_of(const capture::Capture& capture) {
 }  // namespace
 
 void KernelTest::SetUp() {
-    auto loaded = capture::Capture::load({});
+    auto loaded = capture::Capture::load(options_);
     if (!loaded.ok()) {
         if (geteuid() != 0) {
             GTEST_SKIP() << "no BPF here: " << loaded.error().text();

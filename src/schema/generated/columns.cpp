@@ -59,7 +59,7 @@ constexpr EventColumnInfo kEventColumns[] = {
     {EventColumn::kConnectionId, "connection_id", SqlType::kUbigint, EventColumnGroup::kOnWhat, "the same on both ends of a TCP connection"},
     {EventColumn::kStreamOffset, "stream_offset", SqlType::kUbigint, EventColumnGroup::kOnWhat, "position of its first byte in the stream, from 0"},
     {EventColumn::kTargetProcessId, "target_process_id", SqlType::kUbigint, EventColumnGroup::kOnWhat, "process acted on: clone, wait, kill"},
-    {EventColumn::kFingerprint, "fingerprint", SqlType::kUbigint, EventColumnGroup::kContent, "of all bytes that it moved; with --content"},
+    {EventColumn::kFingerprint, "fingerprint", SqlType::kUbigint, EventColumnGroup::kContent, "of all bytes that it moved; with --content; NULL if some are unread"},
     {EventColumn::kUnreadBytes, "unread_bytes", SqlType::kUbigint, EventColumnGroup::kContent, "bytes that could not be looked at; with --content"},
     {EventColumn::kStackId, "stack_id", SqlType::kUbigint, EventColumnGroup::kLater, "stack at the call"},
     {EventColumn::kCauseEventId, "cause_event_id", SqlType::kUbigint, EventColumnGroup::kLater, "event that made it happen"},

@@ -22,7 +22,10 @@ export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_
 export type CoverageState = "on" | "partial" | "off" | "refused";
 
 /** what a variable part behind an event holds */
-export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2";
+export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2" | "content";
+
+/** what is recorded of the bytes that a call moves */
+export type ContentLevel = "none" | "hash";
 
 /** how an event touched one of several objects */
 export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created";
@@ -134,7 +137,7 @@ export interface Event {
   stream_offset: string | null;
   /** process acted on: clone, wait, kill */
   target_process_id: string | null;
-  /** of all bytes that it moved; with --content */
+  /** of all bytes that it moved; with --content; NULL if some are unread */
   fingerprint: string | null;
   /** bytes that could not be looked at; with --content */
   unread_bytes: string | null;

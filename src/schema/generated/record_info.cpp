@@ -48,6 +48,8 @@ constexpr ColumnInfo kSyscallEventColumns[] = {
     {"address_port", ColumnType::kU16, ColumnSource::kAddressPort, 0, 0, -1, 3},
     {"name", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 10},
     {"name2", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 11},
+    {"fingerprint", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 12},
+    {"unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 12},
 };
 
 constexpr ColumnInfo kPartEventColumns[] = {

@@ -90,6 +90,13 @@ enum attachment {
     ATTACHMENT_STRUCTURE = 9,
     ATTACHMENT_NAME = 10,
     ATTACHMENT_NAME2 = 11,
+    ATTACHMENT_CONTENT = 12,
+};
+
+/* what is recorded of the bytes that a call moves */
+enum content_level {
+    CONTENT_LEVEL_NONE = 0,
+    CONTENT_LEVEL_HASH = 1,
 };
 
 /* how an event touched one of several objects */

@@ -92,6 +92,13 @@ enum class Attachment : std::uint8_t {
     kStructure = 9,
     kName = 10,
     kName2 = 11,
+    kContent = 12,
+};
+
+// what is recorded of the bytes that a call moves
+enum class ContentLevel : std::uint8_t {
+    kNone = 0,
+    kHash = 1,
 };
 
 // how an event touched one of several objects

@@ -618,7 +618,7 @@ INSERT INTO internal.comments VALUES
 ('events', 'connection_id', 'the same on both ends of a TCP connection'),
 ('events', 'stream_offset', 'position of its first byte in the stream, from 0'),
 ('events', 'target_process_id', 'process acted on: clone, wait, kill'),
-('events', 'fingerprint', 'of all bytes that it moved; with --content'),
+('events', 'fingerprint', 'of all bytes that it moved; with --content; NULL if some are unread'),
 ('events', 'unread_bytes', 'bytes that could not be looked at; with --content'),
 ('events', 'stack_id', 'stack at the call'),
 ('events', 'cause_event_id', 'event that made it happen'),

@@ -146,6 +146,10 @@ def attachment_columns(schema, record):
     kinds = schema.enum("attachment").values
     for name in record.attachments:
         kind = kinds[name]
+        if name == "content":
+            yield ("fingerprint", "UBIGINT", "kAttachmentField", 0, 8, -1, kind)
+            yield ("unread_bytes", "UBIGINT", "kAttachmentField", 8, 8, -1, kind)
+            continue
         yield (name, "VARCHAR", "kAddress" if name == "address" else "kAttachment", 0, 0, -1, kind)
         if name == "address":
             yield ("address_port", "USMALLINT", "kAddressPort", 0, 0, -1, kind)

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The fingerprint of all bytes that a call moved: XXH64 (docs/content.md), keyed by its seed.
+ *
+ *   iovecs in user memory ──copy──► room of this CPU ──256 bytes a step──► four lanes ──► attachment `content`
+ *          65,280 at a time
+ *
+ * Read at the exit, when both directions lie in memory. What does not, or is changed meanwhile by another thread, is as the
+ * program could have seen it; what cannot be read without a fault is counted.
+ *
+ * Limits: 2 GiB of a call, more than the kernel moves in one.
+ */
+#include "kernel/call.h"
+
+#define PRIME_1 11400714785074694791ULL
+#define PRIME_2 14029467366897019727ULL
+#define PRIME_3 1609587929392839161ULL
+#define PRIME_4 9650029242287828579ULL
+#define PRIME_5 2870177450012600261ULL
+
+#define STRIPE_BYTES 32
+#define STEP_BYTES 256
+#define ROOM_BYTES 65536 /* power of two */
+#define ROOM_MASK (ROOM_BYTES - 1)
+#define STEPS_MAX (1 << 23) /* what bpf_loop allows; of 256 bytes */
+#define PAGE_BYTES 4096
+
+struct content_room {
+	__u64 lanes[4];
+	__u64 total; /* bytes taken into lanes or the rest */
+	__u64 left; /* bytes of the call that were not copied yet */
+	__u64 unread;
+	__u64 vector; /* address of the next iovec */
+	__u64 parts; /* iovecs that are left */
+	__u64 piece; /* address of what is next */
+	__u64 piece_bytes;
+	__u32 at; /* of the next byte to take */
+	__u32 filled;
+	bool compat;
+	__u8 bytes[ROOM_BYTES + STEP_BYTES];
+};
+
+/* One element per CPU: a per-CPU value has 32 KiB at most. Sized when there is something to look at. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* src/capture: 1 per CPU */
+	__type(key, __u32);
+	__type(value, struct content_room);
+} content_rooms SEC(".maps");
+
+static __always_inline struct content_room *cpu_room(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&content_rooms, &cpu);
+}
+
+static __always_inline __u64 rotated(__u64 value, int bits)
+{
+	return value << bits | value >> (64 - bits);
+}
+
+static __always_inline __u64 rounded(__u64 lane, __u64 input)
+{
+	return rotated(lane + input * PRIME_2, 31) * PRIME_1;
+}
+
+static __always_inline __u64 merged(__u64 hash, __u64 lane)
+{
+	return (hash ^ rounded(0, lane)) * PRIME_1 + PRIME_4;
+}
+
+static __always_inline void take_stripe(__u64 lanes[4], const __u8 *stripe)
+{
+	lanes[0] = rounded(lanes[0], ((const __u64 *)stripe)[0]);
+	lanes[1] = rounded(lanes[1], ((const __u64 *)stripe)[1]);
+	lanes[2] = rounded(lanes[2], ((const __u64 *)stripe)[2]);
+	lanes[3] = rounded(lanes[3], ((const __u64 *)stripe)[3]);
+}
+
+static __always_inline void take_step(struct content_room *room)
+{
+	const __u8 *from = room->bytes + (room->at & ROOM_MASK);
+	__u64 lanes[4] = { room->lanes[0], room->lanes[1], room->lanes[2], room->lanes[3] };
+
+	for (int stripe = 0; stripe < STEP_BYTES / STRIPE_BYTES; stripe++)
+		take_stripe(lanes, from + stripe * STRIPE_BYTES);
+	room->lanes[0] = lanes[0];
+	room->lanes[1] = lanes[1];
+	room->lanes[2] = lanes[2];
+	room->lanes[3] = lanes[3];
+	room->at += STEP_BYTES;
+}
+
+/* False: there is none. */
+static __always_inline bool next_piece(struct content_room *room)
+{
+	__u64 part[2] = {};
+	__u32 part32[2] = {};
+	long failed;
+
+	if (!room->parts)
+		return false;
+	room->parts--;
+	if (room->compat) {
+		failed = bpf_probe_read_user(part32, sizeof(part32), (void *)room->vector);
+		part[0] = part32[0];
+		part[1] = part32[1];
+		room->vector += sizeof(part32);
+	} else {
+		failed = bpf_probe_read_user(part, sizeof(part), (void *)room->vector);
+		room->vector += sizeof(part);
+	}
+	room->piece = part[0];
+	room->piece_bytes = part[1];
+	return !failed;
+}
+
+/* What is not resident is found page by page. */
+static __always_inline void copy_piece(struct content_room *room)
+{
+	__u32 filled = room->filled & (STEP_BYTES - 1), wanted = ROOM_BYTES - STEP_BYTES, to_page_end;
+
+	if (wanted > room->piece_bytes)
+		wanted = room->piece_bytes;
+	if (wanted > room->left)
+		wanted = room->left;
+	opaque(wanted);
+	if (wanted > ROOM_BYTES - STEP_BYTES)
+		return;
+	if (bpf_probe_read_user(room->bytes + filled, wanted, (void *)room->piece)) {
+		to_page_end = PAGE_BYTES - (room->piece & (PAGE_BYTES - 1));
+		if (wanted > to_page_end)
+			wanted = to_page_end;
+		opaque(wanted);
+		if (wanted > PAGE_BYTES)
+			return;
+		if (bpf_probe_read_user(room->bytes + filled, wanted, (void *)room->piece)) {
+			room->unread += wanted;
+			room->piece += wanted;
+			room->piece_bytes -= wanted;
+			room->left -= wanted;
+			return;
+		}
+	}
+	room->filled = filled + wanted;
+	room->total += wanted;
+	room->piece += wanted;
+	room->piece_bytes -= wanted;
+	room->left -= wanted;
+}
+
+/* 256 bytes, or when there are fewer in the room, more bytes for it. */
+static long content_step(__u32 index, void *context)
+{
+	struct content_room *room = cpu_room();
+	__u32 rest;
+
+	if (!room)
+		return 1;
+	if (room->filled - room->at >= STEP_BYTES && room->filled > room->at) {
+		take_step(room);
+		return 0;
+	}
+	if (!room->left || (!room->piece_bytes && !next_piece(room)))
+		return 1;
+	if (room->at) { /* at least a step: they do not overlap */
+		rest = room->filled - room->at;
+		opaque(rest);
+		bpf_probe_read_kernel(room->bytes, rest & (STEP_BYTES - 1), room->bytes + (room->at & ROOM_MASK));
+		room->filled = rest & (STEP_BYTES - 1);
+		room->at = 0;
+	}
+	copy_piece(room);
+	return 0;
+}
+
+static __always_inline void begin_content(struct content_room *room, __u64 bytes)
+{
+	room->lanes[0] = content_key + PRIME_1 + PRIME_2;
+	room->lanes[1] = content_key + PRIME_2;
+	room->lanes[2] = content_key;
+	room->lanes[3] = content_key - PRIME_1;
+	room->total = 0;
+	room->left = bytes;
+	room->unread = 0;
+	room->parts = 0;
+	room->vector = 0;
+	room->piece = 0;
+	room->piece_bytes = 0;
+	room->at = 0;
+	room->filled = 0;
+	room->compat = false;
+}
+
+/* The last bytes, fewer than a step. */
+static __always_inline __u64 end_content(struct content_room *room)
+{
+	__u32 at = room->at & ROOM_MASK, end = room->filled;
+	__u64 hash;
+
+	for (int i = 0; i < STEP_BYTES / STRIPE_BYTES; i++) {
+		if (at + STRIPE_BYTES > end)
+			break;
+		take_stripe(room->lanes, room->bytes + (at & ROOM_MASK));
+		at += STRIPE_BYTES;
+	}
+	if (room->total >= STRIPE_BYTES) {
+		hash = rotated(room->lanes[0], 1) + rotated(room->lanes[1], 7) + rotated(room->lanes[2], 12) +
+		       rotated(room->lanes[3], 18);
+		hash = merged(hash, room->lanes[0]);
+		hash = merged(hash, room->lanes[1]);
+		hash = merged(hash, room->lanes[2]);
+		hash = merged(hash, room->lanes[3]);
+	} else {
+		hash = content_key + PRIME_5;
+	}
+	hash += room->total;
+	for (int i = 0; i < 3; i++) {
+		if (at + 8 > end)
+			break;
+		hash = rotated(hash ^ rounded(0, *(__u64 *)(room->bytes + (at & ROOM_MASK))), 27) * PRIME_1 + PRIME_4;
+		at += 8;
+	}
+	if (at + 4 <= end) {
+		hash = rotated(hash ^ *(__u32 *)(room->bytes + (at & ROOM_MASK)) * PRIME_1, 23) * PRIME_2 + PRIME_3;
+		at += 4;
+	}
+	for (int i = 0; i < 3; i++) {
+		if (at >= end)
+			break;
+		hash = rotated(hash ^ room->bytes[at & ROOM_MASK] * PRIME_5, 11) * PRIME_1;
+		at++;
+	}
+	hash = (hash ^ hash >> 33) * PRIME_2;
+	hash = (hash ^ hash >> 29) * PRIME_3;
+	return hash ^ hash >> 32;
+}
+
+/* Where the bytes of a call are: one buffer, or iovecs, its own or a message's. False: nowhere that is known. */
+static __always_inline bool find_bytes(struct content_room *room, const struct syscall_event *event,
+				       const volatile struct syscall_shape *shape)
+{
+	struct message message;
+
+	room->compat = event->abi == ABI_I386;
+	if (shape->vector) {
+		room->vector = argument(event, shape->vector);
+		room->parts = argument(event, shape->vector + 1);
+	} else if (shape->message) {
+		if (!read_message(&message, argument(event, shape->message), room->compat))
+			return false;
+		room->vector = message.vector;
+		room->parts = message.parts;
+	} else {
+		for (int i = 0; i < 6; i++) {
+			if (shape->capture[i] == CAPTURE_BYTES) {
+				room->piece = event->arguments[i];
+				/* MSG_TRUNC returns more than there was room for */
+				room->piece_bytes = event->requested < room->left ? event->requested : room->left;
+				return true;
+			}
+		}
+		return false;
+	}
+	return true;
+}
+
+struct content { /* the attachment */
+	__u64 fingerprint; /* nothing where bytes are unread */
+	__u64 unread_bytes;
+};
+
+/* Attaches the content of the call in scratch; it moved bytes, or tried to. */
+__noinline int look_at_content(struct scratch *scratch)
+{
+	struct attachment_header *header;
+	struct content_room *room = cpu_room();
+	struct syscall_event *event;
+	struct content *content;
+
+	if (!scratch || !room)
+		return 0;
+	event = &scratch->event;
+	header = attachment_room(scratch, sizeof(struct content));
+	if (!header)
+		return 0;
+	begin_content(room, event->bytes);
+	if (!find_bytes(room, event, shape_of(event->abi, event->syscall)))
+		return 0;
+	bpf_loop(STEPS_MAX, content_step, NULL, 0);
+	content = (struct content *)(header + 1);
+	content->fingerprint = end_content(room);
+	content->unread_bytes = room->unread + room->left;
+	finish_attachment(scratch, header, ATTACHMENT_CONTENT, sizeof(*content));
+	return 0;
+}

@@ -68,6 +68,7 @@ int main(int argc, char** argv) {
         app.add_subcommand(name, description);
     }
     dyetrace::apps::add_doctor(app, exit_status);
+    dyetrace::apps::add_hash(app, exit_status);
     app.footer(
         "Examples:\n"
         "  dyetrace record -o trace -- git status\n"

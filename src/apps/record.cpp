@@ -7,6 +7,7 @@
 #include <string>
 
 #include "apps/child.h"
+#include "apps/content_key.h"
 #include "apps/recording.h"
 #include "apps/selection.h"
 #include "apps/verbs.h"
@@ -26,6 +27,7 @@ struct RecordArguments {
     std::string ring = "16M";
     std::string node_by = "host";
     std::string content = "none";
+    std::string content_key;
     bool no_seal = false;
 };
 
@@ -64,6 +66,9 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     options.seal = !arguments.no_seal;
     options.content =
         arguments.content == "hash" ? schema::ContentLevel::kHash : schema::ContentLevel::kNone;
+    if (!arguments.content_key.empty()) {
+        TRY(options.content_key, content_key(arguments.content_key));
+    }
     options.node_by = arguments.node_by;
     options.as_given = arguments.targets.as_given();
     if (!options.where.selects_all()) {
@@ -168,6 +173,11 @@ void add_record(CLI::App& app, int& exit_status) {
         ->check(CLI::IsMember({"none", "hash"}))
         ->capture_default_str()
         ->type_name("LEVEL");
+    verb->add_option("--content-key",
+                     arguments->content_key,
+                     "Key of the fingerprints, so that who has the trace cannot try guesses: "
+                     "hex:DIGITS (32) or @FILE")
+        ->type_name("KEY");
     verb->add_flag("--no-seal",
                    arguments->no_seal,
                    "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");

@@ -139,6 +139,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     host.node_by = options.node_by;
     listen.event_ring_bytes = options.ring_bytes;
     listen.content = options.content;
+    listen.content_key = options.content_key;
     listen.predicate = options.where;
     listen.host = host_name;
     TRY(Session session, Session::start(options.targets, listen));

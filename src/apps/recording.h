@@ -34,6 +34,7 @@ struct RecordingOptions {
     filter::Predicate where;  // what is kept
     std::string node_by = "host";
     schema::ContentLevel content = schema::ContentLevel::kNone;
+    std::optional<schema::ContentKey> content_key;
     std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
     bool seal = true;                                           // start the sealer
     std::vector<std::pair<std::string, std::string>> as_given;  // for trace.json

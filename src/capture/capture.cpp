@@ -165,7 +165,10 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
     skeleton.rodata->content_level = static_cast<std::uint32_t>(options.content);
-    skeleton.rodata->content_key = options.content_key;
+    skeleton.rodata->content_keyed = options.content_key.has_value();
+    std::copy_n(options.content_key.value_or(schema::ContentKey{}).half,
+                std::size(skeleton.rodata->content_key),
+                skeleton.rodata->content_key);
     const bool looks_at_content = options.content != schema::ContentLevel::kNone;
     bpf_program__set_autoload(skeleton.progs.write_with_content, looks_at_content);
     const KernelOffer offer = KernelOffer::find();

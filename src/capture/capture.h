@@ -19,12 +19,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "filter/predicate.h"
+#include "schema/fingerprint.h"
 #include "schema/record_info.h"
 
 namespace dyetrace::capture {
@@ -44,8 +46,8 @@ struct CaptureOptions {
     filter::Predicate predicate = {};  // what certainly is not selected is dropped in the kernel
     std::string host = {};             // as the predicate's column of that name says it
     schema::ContentLevel content = schema::ContentLevel::kNone;
-    std::uint64_t content_key = 0;  // seed of the fingerprints
-    bool count_only = false;        // add up in the kernel, see totals(), instead of writing events
+    std::optional<schema::ContentKey> content_key = {};
+    bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
     std::uint64_t event_ring_bytes =
         kEventRingBytesDefault;  // per CPU; rounded up to a power of two
     std::uint64_t fact_ring_bytes = kFactRingBytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The fingerprint of all bytes that a call moved: XXH64 (docs/content.md), keyed by its seed.
+ * The fingerprint of all bytes that a call moved: XXH64, and with a key SipHash of that (docs/content.md).
  *
  *   iovecs in user memory ──copy──► room of this CPU ──256 bytes a step──► four lanes ──► attachment `content`
  *          65,280 at a time
@@ -11,6 +11,7 @@
  * Limits: 2 GiB of a call, more than the kernel moves in one.
  */
 #include "kernel/call.h"
+#include "schema/keyed.h"
 
 #define PRIME_1 11400714785074694791ULL
 #define PRIME_2 14029467366897019727ULL
@@ -177,10 +178,10 @@ static long content_step(__u32 index, void *context)
 
 static __always_inline void begin_content(struct content_room *room, __u64 bytes)
 {
-	room->lanes[0] = content_key + PRIME_1 + PRIME_2;
-	room->lanes[1] = content_key + PRIME_2;
-	room->lanes[2] = content_key;
-	room->lanes[3] = content_key - PRIME_1;
+	room->lanes[0] = PRIME_1 + PRIME_2;
+	room->lanes[1] = PRIME_2;
+	room->lanes[2] = 0;
+	room->lanes[3] = -PRIME_1;
 	room->total = 0;
 	room->left = bytes;
 	room->unread = 0;
@@ -213,7 +214,7 @@ static __always_inline __u64 end_content(struct content_room *room)
 		hash = merged(hash, room->lanes[2]);
 		hash = merged(hash, room->lanes[3]);
 	} else {
-		hash = content_key + PRIME_5;
+		hash = PRIME_5;
 	}
 	hash += room->total;
 	for (int i = 0; i < 3; i++) {
@@ -234,7 +235,8 @@ static __always_inline __u64 end_content(struct content_room *room)
 	}
 	hash = (hash ^ hash >> 33) * PRIME_2;
 	hash = (hash ^ hash >> 29) * PRIME_3;
-	return hash ^ hash >> 32;
+	hash ^= hash >> 32;
+	return content_keyed ? keyed(hash, content_key[0], content_key[1]) : hash;
 }
 
 /* Where the bytes of a call are: one buffer, or iovecs, its own or a message's. False: nowhere that is known. */

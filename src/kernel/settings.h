@@ -25,7 +25,8 @@ const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
 const volatile bool read_other_tasks; /* finish_calls may sleep, and so read memory of other tasks */
 const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
 const volatile __u32 content_level; /* enum content_level */
-const volatile __u64 content_key; /* seed of fingerprints */
+const volatile bool content_keyed;
+const volatile __u64 content_key[2];
 const volatile bool count_only; /* add up in `totals` instead of writing events */
 
 bool ending; /* set before anything is detached: a call whose entry is not seen from now on is no part of the recording */

@@ -1,10 +1,9 @@
-// The fingerprint of every event is XXH64 of what its program moved, whatever the call, the size and the pieces.
+// The fingerprint of every event is that of what its program moved, whatever the call, the size and the pieces.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <string>
 #include <vector>
@@ -14,7 +13,7 @@
 namespace dyetrace::test {
 namespace {
 
-constexpr std::uint64_t kKey = 0x0123456789abcdef;
+constexpr schema::ContentKey kKey{{0x0123456789abcdef, 0xfedcba9876543210}};
 
 class ContentHash : public KernelTest {
   protected:
@@ -31,7 +30,7 @@ class ContentHash : public KernelTest {
         return bytes;
     }
     std::uint64_t fingerprint(std::string_view bytes) const {
-        return XXH64(bytes.data(), bytes.size(), options_.content_key);
+        return schema::fingerprint(std::as_bytes(std::span(bytes)), options_.content_key);
     }
 };
 
@@ -76,13 +75,13 @@ TEST_F(ContentHash, of_writes_and_reads_of_any_size_is_that_of_the_bytes) {
     }
 }
 
-TEST_F(KeyedContentHash, is_seeded) {
+TEST_F(KeyedContentHash, is_that_of_the_key) {
     const Trace trace = record([&] {
         int ends[2];
         REQUIRE(pipe(ends) == 0);
         REQUIRE(write(ends[1], "hello", 5) == 5);
     });
-    EXPECT_EQ(trace.only("write").content()->fingerprint, XXH64("hello", 5, kKey));
+    EXPECT_EQ(trace.only("write").content()->fingerprint, fingerprint("hello"));
 }
 
 TEST_F(ContentHash, of_iovecs_and_messages_is_that_of_their_bytes_one_after_another) {

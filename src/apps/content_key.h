@@ -1,0 +1,14 @@
+// The key of fingerprints as people give it: hex:0123… or @FILE.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "schema/fingerprint.h"
+
+namespace dyetrace::apps {
+
+// `hex:` and 32 digits, or `@` and a file that holds 16 bytes or 32 digits. The first byte is the lowest of half[0].
+Result<schema::ContentKey> content_key(const std::string& text);
+
+}  // namespace dyetrace::apps

@@ -1,0 +1,149 @@
+// dyetrace hash: the fingerprint of a file, or of a part of it, as --content=hash gives it to what moves these bytes.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "apps/content_key.h"
+#include "apps/verbs.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "schema/fingerprint.h"
+
+namespace dyetrace::apps {
+namespace {
+
+constexpr std::size_t kReadBytes = 1u << 16;
+
+struct HashArguments {
+    std::vector<std::string> files;
+    std::string range;
+    std::string key;
+    bool hex = false;
+};
+
+struct Range {
+    std::uint64_t from = 0, to = UINT64_MAX;  // bytes, the last one not included
+};
+
+Result<Range> range_of(const std::string& text) {
+    Range range;
+    if (text.empty()) {
+        return range;
+    }
+    const char* const end = text.data() + text.size();
+    const auto [middle, wrong] = std::from_chars(text.data(), end, range.from);
+    const bool open = wrong == std::errc() && middle + 1 == end && *middle == '-';
+    if (!open) {
+        const bool has_end = wrong == std::errc() && middle < end && *middle == '-';
+        const auto last = std::from_chars(has_end ? middle + 1 : end, end, range.to);
+        if (last.ec != std::errc() || last.ptr != end || range.to < range.from) {
+            return Error(
+                ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is no range: it is FROM-TO in bytes, TO not included, or FROM-",
+                            text));
+        }
+    }
+    return range;
+}
+
+Result<std::uint64_t> fingerprint_of(const std::string& path,
+                                     const Range& range,
+                                     const std::optional<schema::ContentKey>& key) {
+    const bool is_standard_input = path == "-";
+    const base::Fd file(is_standard_input ? ::dup(STDIN_FILENO)
+                                          : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid()) {
+        return Error::from_errno(errno, fmt::format("cannot open '{}'", path));
+    }
+    schema::Fingerprint fingerprint(key);
+    std::vector<std::byte> buffer(kReadBytes);
+    for (std::uint64_t at = 0; at < range.to;) {
+        const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return Error::from_errno(errno, fmt::format("cannot read '{}'", path));
+        }
+        if (got == 0) {
+            break;
+        }
+        const std::uint64_t end = at + static_cast<std::uint64_t>(got);
+        const std::uint64_t first = std::clamp(range.from, at, end);
+        const std::uint64_t last = std::min(range.to, end);
+        if (first < last) {
+            fingerprint.add(std::span(buffer).subspan(first - at, last - first));
+        }
+        at = end;
+    }
+    return fingerprint.value();
+}
+
+int run_hash(const HashArguments& arguments) {
+    const base::Log log = base::Log::to_stderr();
+    const Result<Range> range = range_of(arguments.range);
+    std::optional<schema::ContentKey> key;
+    if (!range.ok()) {
+        log.fail(range.error());
+        return 2;
+    }
+    if (!arguments.key.empty()) {
+        const auto given = content_key(arguments.key);
+        if (!given.ok()) {
+            log.fail(given.error());
+            return 2;
+        }
+        key = given.value();
+    }
+    int exit_status = 0;
+    for (const std::string& path : arguments.files) {
+        const auto fingerprint = fingerprint_of(path, range.value(), key);
+        if (!fingerprint.ok()) {
+            log.fail(fingerprint.error());
+            exit_status = 1;
+            continue;
+        }
+        const std::string number = arguments.hex ? fmt::format("{:016x}", fingerprint.value())
+                                                 : fmt::format("{}", fingerprint.value());
+        fmt::print("{}  {}\n", number, path);
+    }
+    return std::fflush(stdout) == 0 ? exit_status : 1;
+}
+
+}  // namespace
+
+void add_hash(CLI::App& app, int& exit_status) {
+    auto arguments = std::make_shared<HashArguments>();
+    CLI::App* verb = app.add_subcommand("hash",
+                                        "The fingerprint of a file, as `record --content=hash` "
+                                        "gives it to what moves the same bytes");
+    verb->add_option("file", arguments->files, "Files; - is standard input")
+        ->required()
+        ->type_name("FILE");
+    verb->add_option(
+            "--range", arguments->range, "Bytes FROM to TO, TO not included; FROM- to the end")
+        ->type_name("FROM-TO");
+    verb->add_option("--content-key",
+                     arguments->key,
+                     "The key that the trace was recorded with: hex:DIGITS or @FILE")
+        ->type_name("KEY");
+    verb->add_flag("--hex", arguments->hex, "Sixteen hexadecimal digits, as xxh64sum shows them");
+    verb->footer(
+        "Examples:\n"
+        "  dyetrace hash report.pdf\n"
+        "  dyetrace sql trace \"select time, comm, name, path from events where fingerprint = "
+        "$(dyetrace hash x | cut -d' ' -f1)\"\n"
+        "  dyetrace hash --range 4096-8192 database.db");
+    verb->callback([arguments, &exit_status] { exit_status = run_hash(*arguments); });
+}
+
+}  // namespace dyetrace::apps

@@ -19,10 +19,12 @@
 #include "base/fd.h"
 #include "base/mapping.h"
 #include "capture/blind_spots.h"
+#include "capture/content.h"
 #include "capture/iterator.h"
 #include "capture/kernel_filter.h"
 #include "capture/kernel_offer.h"
 #include "capture/load_talk.h"
+#include "capture/program_table.h"
 #include "capture/ring.h"
 #include "capture/totals.h"
 #include "schema/generated/syscalls.bpf.h"
@@ -86,16 +88,6 @@ Error load_error(int error_number) {
     return Error::from_errno(
         error_number,
         "cannot load the BPF programs; `dyetrace doctor` says what this kernel lacks");
-}
-
-constexpr std::uint32_t kWriteContent = 5;  // enum program_index of src/kernel/filter.h
-
-Result<void> put_program(bpf_map* table, std::uint32_t index, const bpf_program* program) {
-    const int fd = bpf_program__fd(program);
-    if (bpf_map_update_elem(bpf_map__fd(table), &index, &fd, BPF_ANY) != 0) {
-        return Error::from_errno(errno, "cannot fill the table of BPF programs");
-    }
-    return {};
 }
 
 // What a program that had begun on another CPU still writes is in its ring and in the books afterwards: the call waits for a
@@ -164,13 +156,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->preview_bytes = options.preview_bytes;
     skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
-    skeleton.rodata->content_level = static_cast<std::uint32_t>(options.content);
-    skeleton.rodata->content_keyed = options.content_key.has_value();
-    std::copy_n(options.content_key.value_or(schema::ContentKey{}).half,
-                std::size(skeleton.rodata->content_key),
-                skeleton.rodata->content_key);
-    const bool looks_at_content = options.content != schema::ContentLevel::kNone;
-    bpf_program__set_autoload(skeleton.progs.write_with_content, looks_at_content);
+    choose_content(skeleton, options, state->cpus);
     const KernelOffer offer = KernelOffer::find();
     skeleton.rodata->find_by_vpid = offer.task_from_vpid;
     skeleton.rodata->find_by_pid = offer.task_from_pid;
@@ -186,7 +172,6 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
 #endif
     bpf_map__set_max_entries(skeleton.maps.ring_controls, state->cpus * 2);
     bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * kRecentNames);
-    bpf_map__set_max_entries(skeleton.maps.content_rooms, looks_at_content ? state->cpus : 1);
     bpf_map__set_max_entries(skeleton.maps.event_rings, state->cpus);
     bpf_map__set_max_entries(skeleton.maps.fact_rings, state->cpus);
     bpf_map__set_value_size(skeleton.maps.event_rings,
@@ -200,9 +185,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
                    : failure.with_context(last_warning);
     }
     TRY(state->fill_program_tables());
-    if (looks_at_content) {
-        TRY(put_program(skeleton.maps.programs, kWriteContent, skeleton.progs.write_with_content));
-    }
+    TRY(state->sources, prepare_content(skeleton));
     TRY(state->map_rings(options));
     if (skeleton.rodata->filter_loaded) {
         TRY(state->filter, KernelFilter::install(skeleton, options.predicate, options.host));

@@ -9,6 +9,7 @@
  * Programs may also take completions from the ring that the kernel maps into them, without a call: these have no second part.
  */
 #include "kernel/children.h"
+#include "kernel/content.h"
 
 /* struct iocb, as 32-bit programs have it too. */
 struct control_block {
@@ -65,6 +66,8 @@ struct submission_key {
 struct submission {
 	__u64 start_ns;
 	__u64 requested;
+	__u64 buffer; /* or iovecs */
+	__u64 vector_parts; /* 0: one buffer */
 	__s64 file_offset;
 	__u32 handle_id;
 	__u32 open_flags;
@@ -126,6 +129,8 @@ static __always_inline void describe(struct scratch *scratch, struct submission 
 	submission->moves = transfers;
 	if (!transfers)
 		return;
+	submission->buffer = block->buffer;
+	submission->vector_parts = block->operation >= BLOCK_PREADV ? block->bytes : 0;
 	submission->requested =
 		block->operation >= BLOCK_PREADV ? vector_bytes(block->buffer, block->bytes, compat) : block->bytes;
 	if (scratch->seen.object_type != OBJECT_TYPE_FILE && scratch->seen.object_type != OBJECT_TYPE_BLOCK_DEVICE)
@@ -260,6 +265,9 @@ static long write_completed(__u32 index, void *context)
 		if (submission->moves && completion.result >= 0) {
 			part->bytes = completion.result;
 			part->present |= PART_HAS_BYTES;
+			if (content_level)
+				look_at_part(scratch, submission->buffer, submission->vector_parts, completion.result,
+					     walk->compat);
 		}
 		bpf_map_delete_elem(&submissions, &key);
 	}
@@ -277,6 +285,7 @@ int BPF_PROG(follow_io_getevents, struct pt_regs *regs, long result)
 		return 0;
 	walk.base = scratch->event.arguments[3];
 	walk.mm = mm_of(scratch, current_task());
+	walk.compat = scratch->event.abi == ABI_I386;
 	walk_members(scratch, write_completed, &walk, scratch->event.result, EVENT_ROLE_SUBMITTED);
 	return 0;
 }

@@ -5,12 +5,15 @@
  *   iovecs in user memory ──copy──► room of this CPU ──256 bytes a step──► four lanes ──► attachment `content`
  *          65,280 at a time
  *
- * Read at the exit, when both directions lie in memory. What does not, or is changed meanwhile by another thread, is as the
+ * Of sendfile, splice and copy_file_range it is the pages of a file that are copied. Read at the exit, when both directions lie in
+ * memory. What does not, or is changed meanwhile by another thread, is as the
  * program could have seen it; what cannot be read without a fault is counted.
  *
  * Limits: 2 GiB of a call, more than the kernel moves in one.
  */
 #include "kernel/call.h"
+#include "kernel/content.h"
+#include "kernel/pages.h"
 #include "schema/keyed.h"
 
 #define PRIME_1 11400714785074694791ULL
@@ -24,17 +27,18 @@
 #define ROOM_BYTES 65536 /* power of two */
 #define ROOM_MASK (ROOM_BYTES - 1)
 #define STEPS_MAX (1 << 23) /* what bpf_loop allows; of 256 bytes */
-#define PAGE_BYTES 4096
 
 struct content_room {
 	__u64 lanes[4];
 	__u64 total; /* bytes taken into lanes or the rest */
-	__u64 left; /* bytes of the call that were not copied yet */
+	__u64 wanted; /* bytes of the call */
+	__u64 left; /* of those, what was not copied yet */
 	__u64 unread;
 	__u64 vector; /* address of the next iovec */
 	__u64 parts; /* iovecs that are left */
-	__u64 piece; /* address of what is next */
+	__u64 piece; /* address of what is next, or position in the file that `mapping` has pages of */
 	__u64 piece_bytes;
+	__u64 mapping; /* 0: user memory */
 	__u32 at; /* of the next byte to take */
 	__u32 filled;
 	bool compat;
@@ -117,15 +121,52 @@ static __always_inline bool next_piece(struct content_room *room)
 	return !failed;
 }
 
-/* What is not resident is found page by page. */
-static __always_inline void copy_piece(struct content_room *room)
+static __always_inline __u32 piece_to_copy(const struct content_room *room, __u32 most)
 {
-	__u32 filled = room->filled & (STEP_BYTES - 1), wanted = ROOM_BYTES - STEP_BYTES, to_page_end;
+	__u32 wanted = most;
 
 	if (wanted > room->piece_bytes)
 		wanted = room->piece_bytes;
 	if (wanted > room->left)
 		wanted = room->left;
+	return wanted;
+}
+
+static __always_inline void end_piece(struct content_room *room, __u32 bytes)
+{
+	room->piece += bytes;
+	room->piece_bytes -= bytes;
+	room->left -= bytes;
+}
+
+static __always_inline void take_copied(struct content_room *room, __u32 filled, __u32 bytes)
+{
+	room->filled = filled + bytes;
+	room->total += bytes;
+	end_piece(room, bytes);
+}
+
+static __always_inline void copy_page(struct content_room *room)
+{
+	__u32 filled = room->filled & (STEP_BYTES - 1);
+	__u32 wanted = piece_to_copy(room, PAGE_BYTES - (room->piece & (PAGE_BYTES - 1)));
+
+	opaque(wanted);
+	if (wanted > PAGE_BYTES)
+		return;
+	if (read_page(room->bytes + filled, wanted, room->mapping, room->piece)) {
+		take_copied(room, filled, wanted);
+	} else {
+		room->unread += wanted;
+		end_piece(room, wanted);
+	}
+}
+
+/* What is not resident is found page by page. */
+static __always_inline void copy_piece(struct content_room *room)
+{
+	__u32 filled = room->filled & (STEP_BYTES - 1), wanted = piece_to_copy(room, ROOM_BYTES - STEP_BYTES), to_page_end;
+
 	opaque(wanted);
 	if (wanted > ROOM_BYTES - STEP_BYTES)
 		return;
@@ -138,17 +179,11 @@ static __always_inline void copy_piece(struct content_room *room)
 			return;
 		if (bpf_probe_read_user(room->bytes + filled, wanted, (void *)room->piece)) {
 			room->unread += wanted;
-			room->piece += wanted;
-			room->piece_bytes -= wanted;
-			room->left -= wanted;
+			end_piece(room, wanted);
 			return;
 		}
 	}
-	room->filled = filled + wanted;
-	room->total += wanted;
-	room->piece += wanted;
-	room->piece_bytes -= wanted;
-	room->left -= wanted;
+	take_copied(room, filled, wanted);
 }
 
 /* 256 bytes, or when there are fewer in the room, more bytes for it. */
@@ -172,12 +207,16 @@ static long content_step(__u32 index, void *context)
 		room->filled = rest & (STEP_BYTES - 1);
 		room->at = 0;
 	}
-	copy_piece(room);
+	if (room->mapping)
+		copy_page(room);
+	else
+		copy_piece(room);
 	return 0;
 }
 
 static __always_inline void begin_content(struct content_room *room, __u64 bytes)
 {
+	room->wanted = bytes;
 	room->lanes[0] = PRIME_1 + PRIME_2;
 	room->lanes[1] = PRIME_2;
 	room->lanes[2] = 0;
@@ -189,6 +228,7 @@ static __always_inline void begin_content(struct content_room *room, __u64 bytes
 	room->vector = 0;
 	room->piece = 0;
 	room->piece_bytes = 0;
+	room->mapping = 0;
 	room->at = 0;
 	room->filled = 0;
 	room->compat = false;
@@ -268,18 +308,62 @@ static __always_inline bool find_bytes(struct content_room *room, const struct s
 	return true;
 }
 
-struct content { /* the attachment */
-	__u64 fingerprint; /* nothing where bytes are unread */
-	__u64 unread_bytes;
-};
+/* The pages of a regular file from a position on; false where there are none that could be read. */
+static __always_inline bool find_pages(struct content_room *room, __s32 fd, __s64 position)
+{
+	__u64 file = file_of(current_task(), fd);
+
+	if (!file || position < 0)
+		return false;
+	begin_content(room, room->wanted);
+	room->mapping = (__u64)typed(struct file, file)->f_mapping;
+	room->piece = position;
+	room->piece_bytes = room->wanted;
+	return room->mapping != 0;
+}
+
+static __always_inline void look(struct content_room *room)
+{
+	bpf_loop(STEPS_MAX, content_step, NULL, 0);
+	if (room->left) /* 2 GiB are one step more than a loop may have, and copying takes some too */
+		bpf_loop(STEPS_MAX, content_step, NULL, 0);
+	room->unread += room->left;
+	room->left = 0;
+}
+
+/*
+ * sendfile, splice, copy_file_range: the pages of the file that they read, or where these are not in memory of the one that
+ * they wrote; they hold the same bytes. From pipe to socket and from pipe to pipe there is no file: all of it is unread.
+ */
+static __always_inline void look_at_pages(struct content_room *room, const struct syscall_event *event,
+					  const volatile struct syscall_shape *shape)
+{
+	if (event->present & SYSCALL_HAS_FILE_OFFSET && find_pages(room, event->fd, event->file_offset))
+		look(room);
+	if ((!room->mapping || room->unread) && event->present & SYSCALL_HAS_FILE_OFFSET2 &&
+	    find_pages(room, argument(event, shape->fd2), event->file_offset2))
+		look(room);
+	room->unread += room->left;
+}
+
+static __always_inline void finish_content(struct content_room *room, struct attachment_header *header)
+{
+	struct content *content = (struct content *)(header + 1);
+
+	header->kind = ATTACHMENT_CONTENT;
+	header->length = sizeof(*content);
+	header->reserved = 0;
+	content->fingerprint = end_content(room);
+	content->unread_bytes = room->unread;
+}
 
 /* Attaches the content of the call in scratch; it moved bytes, or tried to. */
 __noinline int look_at_content(struct scratch *scratch)
 {
 	struct attachment_header *header;
 	struct content_room *room = cpu_room();
+	const volatile struct syscall_shape *shape;
 	struct syscall_event *event;
-	struct content *content;
 
 	if (!scratch || !room)
 		return 0;
@@ -287,13 +371,44 @@ __noinline int look_at_content(struct scratch *scratch)
 	header = attachment_room(scratch, sizeof(struct content));
 	if (!header)
 		return 0;
+	shape = shape_of(event->abi, event->syscall);
 	begin_content(room, event->bytes);
-	if (!find_bytes(room, event, shape_of(event->abi, event->syscall)))
+	if (shape->fd2)
+		look_at_pages(room, event, shape);
+	else if (find_bytes(room, event, shape))
+		look(room);
+	else
 		return 0;
-	bpf_loop(STEPS_MAX, content_step, NULL, 0);
-	content = (struct content *)(header + 1);
-	content->fingerprint = end_content(room);
-	content->unread_bytes = room->unread + room->left;
-	finish_attachment(scratch, header, ATTACHMENT_CONTENT, sizeof(*content));
+	finish_content(room, header);
+	scratch->event.attachments += sizeof(*header) + sizeof(struct content);
+	return 0;
+}
+
+/* The same of a part: `count` iovecs at `address`, or if there are none one buffer; `bytes` of it were moved. */
+__noinline int look_at_part(struct scratch *scratch, __u64 address, __u64 count, __u64 bytes, bool compat)
+{
+	struct attachment_header *header;
+	struct content_room *room = cpu_room();
+	__u32 at;
+
+	if (!scratch || !room)
+		return 0;
+	at = scratch->part.attachments;
+	opaque(at);
+	if (at > sizeof(scratch->part_attachments) - sizeof(*header) - sizeof(struct content))
+		return 0;
+	header = (void *)scratch->part_attachments + at;
+	begin_content(room, bytes);
+	room->compat = compat;
+	if (count) {
+		room->vector = address;
+		room->parts = count;
+	} else {
+		room->piece = address;
+		room->piece_bytes = bytes;
+	}
+	look(room);
+	finish_content(room, header);
+	scratch->part.attachments = at + sizeof(*header) + sizeof(struct content);
 	return 0;
 }

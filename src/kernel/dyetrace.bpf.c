@@ -9,6 +9,7 @@
 #include "kernel/messages.bpf.c"
 #include "kernel/name.bpf.c"
 #include "kernel/object.bpf.c"
+#include "kernel/pages.bpf.c"
 #include "kernel/process.bpf.c"
 #include "kernel/sets.bpf.c"
 #include "kernel/signal.bpf.c"

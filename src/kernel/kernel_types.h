@@ -87,6 +87,25 @@ struct timespec64 {
 	__s64 tv_sec;
 };
 
+struct page {
+};
+
+struct folio {
+	struct address_space *mapping;
+	unsigned long index; /* of its first page in the file */
+};
+
+struct xa_node {
+	unsigned char shift;
+	void *slots[64];
+};
+
+struct address_space {
+	struct {
+		void *xa_head;
+	} i_pages;
+};
+
 struct file {
 	unsigned int f_mode;
 	void *private_data;
@@ -94,6 +113,7 @@ struct file {
 	unsigned int f_flags;
 	struct path f_path;
 	__s64 f_pos;
+	struct address_space *f_mapping;
 	struct hlist_head *f_ep; /* the epoll sets that it is a member of, since 5.11 */
 	struct {
 		struct {
@@ -385,6 +405,7 @@ struct bpf_iter__task {
 };
 
 struct bpf_iter__task_file {
+	__u32 fd;
 	struct file *file;
 };
 

@@ -7,6 +7,7 @@
  *                 └─► control   | cmsghdr | fd fd fd |  cmsghdr | …
  */
 #include "kernel/children.h"
+#include "kernel/content.h"
 #include "kernel/offset.h"
 
 #define MESSAGES_MAX 1024 /* UIO_MAXIOV, which the kernel cuts vlen to */
@@ -155,6 +156,8 @@ static long write_message(__u32 index, void *context)
 	}
 	walk->sent += length;
 	attach_part_address(scratch, &message);
+	if (content_level)
+		look_at_part(scratch, message.vector, message.parts, length, walk->compat);
 	end_part(scratch);
 	touch_passed(&message, walk->compat);
 	return 0;

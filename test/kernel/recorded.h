@@ -91,6 +91,7 @@ class Part {
     std::optional<std::int64_t> duration_ns() const;
     const schema::Object* object() const;
     std::string address() const;  // "127.0.0.1:53", empty if none
+    std::optional<schema::Content> content() const { return schema::content_of(*raw_); }
 
   private:
     std::optional<std::int64_t> when(std::uint32_t bit, std::int64_t value) const;

@@ -76,6 +76,8 @@ constexpr ColumnInfo kPartEventColumns[] = {
     {"offset_certain", ColumnType::kBool, ColumnSource::kBit, 0, 0, 9, 0},
     {"address", ColumnType::kText, ColumnSource::kAddress, 0, 0, -1, 3},
     {"address_port", ColumnType::kU16, ColumnSource::kAddressPort, 0, 0, -1, 3},
+    {"fingerprint", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 12},
+    {"unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 12},
 };
 
 constexpr ColumnInfo kLogEventColumns[] = {

@@ -1,0 +1,81 @@
+#include "capture/content.h"
+
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/fd.h"
+#include "capture/iterator.h"
+#include "capture/program_table.h"
+#include "schema/generated/syscalls.bpf.h"
+// the skeleton uses the types above
+#include "kernel/dyetrace.skel.h"
+
+namespace dyetrace::capture {
+namespace {
+
+using base::Error;
+
+constexpr std::uint32_t kWriteContent = 5;  // enum program_index of src/kernel/filter.h
+constexpr std::size_t kPageBytes = 4096;
+
+constexpr const char* kPages = "content of sendfile, splice, copy_file_range";
+constexpr const char* kPipes = "content of splice and tee between pipes and sockets";
+
+// Lets find_page_base of src/kernel/pages.bpf.c look for a page of random bytes.
+Result<void> find_page_base(dyetrace_bpf& skeleton) {
+    std::array<std::uint64_t, kPageBytes / sizeof(std::uint64_t)> words{};
+    const base::Fd file(memfd_create("dyetrace", MFD_CLOEXEC));
+    if (!file.valid() || getrandom(words.data(), kPageBytes, 0) != kPageBytes ||
+        write(file.get(), words.data(), kPageBytes) != kPageBytes) {
+        return Error::from_errno(errno, "cannot make a file in memory");
+    }
+    auto& samples = skeleton.bss->sample_words;
+    for (std::size_t i = 0; i < std::size(samples); ++i) {
+        samples[i] = words[i * words.size() / std::size(samples)];
+    }
+    skeleton.bss->sample_fd = static_cast<__u32>(file.get());
+    return run_iterator(skeleton.progs.find_page_base, {.process = getpid()});
+}
+
+}  // namespace
+
+void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::uint32_t cpus) {
+    const bool looks = options.content != schema::ContentLevel::kNone;
+    const auto key = options.content_key.value_or(schema::ContentKey{});
+    skeleton.rodata->content_level = static_cast<std::uint32_t>(options.content);
+    skeleton.rodata->content_keyed = options.content_key.has_value();
+    std::ranges::copy(key.half, skeleton.rodata->content_key);
+    bpf_program__set_autoload(skeleton.progs.write_with_content, looks);
+    bpf_program__set_autoload(skeleton.progs.find_page_base, looks);
+    bpf_map__set_max_entries(skeleton.maps.content_rooms, looks ? cpus : 1);
+}
+
+Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton) {
+    std::vector<Source> limits;
+    if (!bpf_program__autoload(skeleton.progs.write_with_content)) {
+        return limits;
+    }
+    TRY(put_program(skeleton.maps.programs, kWriteContent, skeleton.progs.write_with_content));
+    std::string lack = "where this kernel keeps the bytes of a page was not found";
+    if (const auto searched = find_page_base(skeleton); !searched.ok()) {
+        lack = searched.error().text();
+    }
+    if (skeleton.bss->page_base_known) {
+        limits.push_back({kPages,
+                          schema::CoverageState::kOn,
+                          "what of the file is in memory when the call ends; the rest is unread"});
+    } else {
+        limits.push_back({kPages, schema::CoverageState::kOff, "all of it is unread: " + lack});
+    }
+    limits.push_back({kPipes,
+                      schema::CoverageState::kOff,
+                      "all of it is unread: the bytes are in no file and in no program's memory"});
+    return limits;
+}
+
+}  // namespace dyetrace::capture

@@ -1,0 +1,19 @@
+// What of the BPF programs looks at content: chosen before they are loaded, made ready afterwards.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "capture/capture.h"
+
+struct dyetrace_bpf;
+
+namespace dyetrace::capture {
+
+void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::uint32_t cpus);
+
+// What is not seen of content, for `coverage`.
+Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton);
+
+}  // namespace dyetrace::capture

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Attaches what was seen of the bytes that an event moved. The code is in content.bpf.c. */
+#pragma once
+
+#include "kernel/scratch.h"
+
+struct content { /* the attachment */
+	__u64 fingerprint; /* nothing where bytes are unread */
+	__u64 unread_bytes;
+};
+
+/* Of the call in scratch. */
+int look_at_content(struct scratch *scratch);
+
+/* Of the part in scratch: so many iovecs at an address or, if there are none, one buffer there; `bytes` of it were moved. */
+int look_at_part(struct scratch *scratch, __u64 address, __u64 count, __u64 bytes, bool compat);

@@ -9,8 +9,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
+#include "apps/content_functions.h"
+#include "apps/content_key.h"
 #include "apps/damages.h"
 #include "apps/sql_prompt.h"
 #include "apps/verbs.h"
@@ -34,6 +37,7 @@ struct SqlArguments {
     std::string output;
     int threads = 0;
     std::string memory;
+    std::string content_key;
 };
 
 std::atomic<bool> cancelled = false;  // by Ctrl-C, for the statement that runs
@@ -171,6 +175,11 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
     TRY(auto database,
         store::Database::open(arguments.trace,
                               {.threads = arguments.threads, .memory_limit = arguments.memory}));
+    std::optional<schema::ContentKey> key;
+    if (!arguments.content_key.empty()) {
+        TRY(key, content_key(arguments.content_key));
+    }
+    TRY(register_content_functions(*database, key));
     base::Fd file;
     if (!arguments.output.empty() && arguments.format != "parquet") {
         TRY(file, base::open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC));
@@ -232,10 +241,17 @@ void add_sql(CLI::App& app, int& exit_status) {
                      arguments->memory,
                      "What a query may hold: 512MB, 2GB (default: 80 % of the machine)")
         ->type_name("SIZE");
+    verb->add_option("--content-key",
+                     arguments->content_key,
+                     "The key that the trace was recorded with, for fingerprint_of(): hex:DIGITS "
+                     "or @FILE")
+        ->type_name("KEY");
     verb->footer(
         "Examples:\n"
         "  dyetrace sql trace \"SELECT path, sum(bytes) FROM events GROUP BY 1 ORDER BY 2\"\n"
         "  dyetrace sql trace \"SELECT * FROM events WHERE error = 'ENOENT'\" --format json\n"
+        "  dyetrace sql trace \"SELECT * FROM events WHERE fingerprint = "
+        "fingerprint_of('hello')\"\n"
         "  dyetrace sql trace .tables\n"
         "  dyetrace sql trace \".schema events\"\n"
         "  dyetrace sql trace < questions.sql");

@@ -173,7 +173,7 @@ class Nginx(Server):
 
     SETTINGS = """daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error.log;
 events {{ worker_connections 1024; }}
-http {{ access_log off; client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder}; uwsgi_temp_path {folder};
+http {{ access_log off; sendfile on; client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder}; uwsgi_temp_path {folder};
        scgi_temp_path {folder}; server {{ listen 127.0.0.1:{port}; root {folder}; keepalive_requests 1000000; }} }}
 """
 

@@ -1,0 +1,16 @@
+// What SQL can ask about content: functions of statements in `dyetrace sql`.
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+#include "schema/fingerprint.h"
+#include "store/database.h"
+
+namespace dyetrace::apps {
+
+// fingerprint_of(text): the fingerprint that a call which moves these bytes has. `key` is the trace's, if it has one.
+Result<void> register_content_functions(store::Database& database,
+                                        const std::optional<schema::ContentKey>& key);
+
+}  // namespace dyetrace::apps

@@ -409,9 +409,18 @@ Value EventValues::of_only(const SyscallEvent& e, EventColumn column) const {
         case EventColumn::kUnreadBytes: {
             const auto content = schema::content_of(e);
             const bool is_whole = content && content->unread_bytes == 0;
-            return column == EventColumn::kUnreadBytes
-                       ? number_if(content.has_value(), content ? content->unread_bytes : 0)
-                       : number_if(is_whole, is_whole ? content->fingerprint : 0);
+            if (column == EventColumn::kFingerprint) {
+                return number_if(is_whole, is_whole ? content->fingerprint : 0);
+            }
+            const auto dyes = schema::dye_look_of(e);
+            return number_if(content || dyes,
+                             content ? content->unread_bytes
+                             : dyes  ? dyes->unread_bytes
+                                     : 0);
+        }
+        case EventColumn::kDyeHits: {
+            const auto dyes = schema::dye_look_of(e);
+            return number_if(dyes && dyes->hits > 0, dyes ? dyes->hits : 0);
         }
         case EventColumn::kTargetProcessId: {
             const bool known = has(SyscallEvent::kHasTarget) && e.target_start_ns > 0;

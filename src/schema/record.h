@@ -75,4 +75,22 @@ std::optional<Content> content_of(const Record& record) {
     return content;
 }
 
+// What was seen of dyes in the bytes that a call moved; there where it is not nothing.
+struct DyeLook {
+    std::uint64_t hits;                // occurrences
+    std::uint64_t candidates_dropped;  // that were too many to be compared
+    std::uint64_t unread_bytes;
+};
+
+template <typename Record>
+std::optional<DyeLook> dye_look_of(const Record& record) {
+    const auto bytes = attachment(record, Attachment::kDyes);
+    if (!bytes || bytes->size() < sizeof(DyeLook)) {
+        return std::nullopt;
+    }
+    DyeLook look{};
+    std::memcpy(&look, bytes->data(), sizeof(look));
+    return look;
+}
+
 }  // namespace dyetrace::schema

@@ -12,8 +12,9 @@ constexpr std::string_view kAbiNames[] = {"x86_64", "i386", "x32"};
 constexpr std::string_view kObjectTypeNames[] = {"unknown", "file", "directory", "symlink", "character_device", "block_device", "pipe", "socket", "anonymous", "memory"};
 constexpr std::string_view kGapReasonNames[] = {"ring_full", "damaged_block", "recorder_died", "disk_full", "spool_full", "ring_damaged", "damaged_file"};
 constexpr std::string_view kCoverageStateNames[] = {"on", "partial", "off", "refused"};
-constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address", "exe", "command", "cgroup", "text", "preview", "structure", "name", "name2", "content"};
+constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address", "exe", "command", "cgroup", "text", "preview", "structure", "name", "name2", "content", "", "dyes", "dye_edges"};
 constexpr std::string_view kContentLevelNames[] = {"none", "hash"};
+constexpr std::string_view kDyeFormNames[] = {"plain", "nocase", "base64_0", "base64_1", "base64_2", "hex", "utf16le", "url", "json"};
 constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created"};
 
 }  // namespace
@@ -27,6 +28,7 @@ std::span<const std::string_view> gap_reason_names() { return kGapReasonNames; }
 std::span<const std::string_view> coverage_state_names() { return kCoverageStateNames; }
 std::span<const std::string_view> attachment_names() { return kAttachmentNames; }
 std::span<const std::string_view> content_level_names() { return kContentLevelNames; }
+std::span<const std::string_view> dye_form_names() { return kDyeFormNames; }
 std::span<const std::string_view> event_role_names() { return kEventRoleNames; }
 
 }  // namespace dyetrace::schema

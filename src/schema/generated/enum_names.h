@@ -19,6 +19,7 @@ std::span<const std::string_view> gap_reason_names();
 std::span<const std::string_view> coverage_state_names();
 std::span<const std::string_view> attachment_names();
 std::span<const std::string_view> content_level_names();
+std::span<const std::string_view> dye_form_names();
 std::span<const std::string_view> event_role_names();
 
 inline std::string_view name_in(std::span<const std::string_view> names, std::uint8_t value) {
@@ -35,6 +36,7 @@ inline std::string_view gap_reason_name(std::uint8_t value) { return name_in(gap
 inline std::string_view coverage_state_name(std::uint8_t value) { return name_in(coverage_state_names(), value); }
 inline std::string_view attachment_name(std::uint8_t value) { return name_in(attachment_names(), value); }
 inline std::string_view content_level_name(std::uint8_t value) { return name_in(content_level_names(), value); }
+inline std::string_view dye_form_name(std::uint8_t value) { return name_in(dye_form_names(), value); }
 inline std::string_view event_role_name(std::uint8_t value) { return name_in(event_role_names(), value); }
 
 }  // namespace dyetrace::schema

@@ -22,10 +22,13 @@ export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_
 export type CoverageState = "on" | "partial" | "off" | "refused";
 
 /** what a variable part behind an event holds */
-export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2" | "content";
+export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2" | "content" | "dyes" | "dye_edges";
 
 /** what is recorded of the bytes that a call moves */
 export type ContentLevel = "none" | "hash";
+
+/** how a dye was written where it was found */
+export type DyeForm = "plain" | "nocase" | "base64_0" | "base64_1" | "base64_2" | "hex" | "utf16le" | "url" | "json";
 
 /** how an event touched one of several objects */
 export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created";
@@ -139,8 +142,10 @@ export interface Event {
   target_process_id: string | null;
   /** of all bytes that it moved; with --content; NULL if some are unread */
   fingerprint: string | null;
-  /** bytes that could not be looked at; with --content */
+  /** bytes that could not be looked at; with --content or --dye */
   unread_bytes: string | null;
+  /** occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none */
+  dye_hits: string | null;
   /** stack at the call */
   stack_id: string | null;
   /** event that made it happen */

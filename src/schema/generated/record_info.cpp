@@ -50,6 +50,9 @@ constexpr ColumnInfo kSyscallEventColumns[] = {
     {"name2", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 11},
     {"fingerprint", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 12},
     {"unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 12},
+    {"dye_hits", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 14},
+    {"dye_candidates_dropped", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 14},
+    {"dye_unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 16, 8, -1, 14},
 };
 
 constexpr ColumnInfo kPartEventColumns[] = {
@@ -78,6 +81,9 @@ constexpr ColumnInfo kPartEventColumns[] = {
     {"address_port", ColumnType::kU16, ColumnSource::kAddressPort, 0, 0, -1, 3},
     {"fingerprint", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 12},
     {"unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 12},
+    {"dye_hits", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 14},
+    {"dye_candidates_dropped", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 14},
+    {"dye_unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 16, 8, -1, 14},
 };
 
 constexpr ColumnInfo kLogEventColumns[] = {
@@ -255,6 +261,28 @@ constexpr ColumnInfo kNamespaceNameColumns[] = {
     {"text", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 7},
 };
 
+constexpr ColumnInfo kDyeColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU16, ColumnSource::kCpu, 0, 2, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"time_ns", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"dye_id", ColumnType::kU32, ColumnSource::kField, 24, 4, -1, 0},
+    {"forms", ColumnType::kU32, ColumnSource::kField, 28, 4, -1, 0},
+    {"length", ColumnType::kU32, ColumnSource::kField, 32, 4, -1, 0},
+    {"removed", ColumnType::kU8, ColumnSource::kField, 36, 1, -1, 0},
+    {"name", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 10},
+};
+
+constexpr ColumnInfo kDyeHitColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU32, ColumnSource::kField, 36, 4, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"parent_sequence", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"position", ColumnType::kS64, ColumnSource::kField, 24, 8, -1, 0},
+    {"dye_id", ColumnType::kU32, ColumnSource::kField, 32, 4, -1, 0},
+    {"form", ColumnType::kU8, ColumnSource::kField, 40, 1, -1, 0},
+};
+
 constexpr RecordInfo kRecords[] = {
     {RecordId::kSyscallEvent, "syscall_event", 192, 104, 126, true, Stream::kEvents, kSyscallEventColumns},
     {RecordId::kPartEvent, "part_event", 120, 60, 76, true, Stream::kEvents, kPartEventColumns},
@@ -270,6 +298,8 @@ constexpr RecordInfo kRecords[] = {
     {RecordId::kEventObject, "event_object", 56, 0, 0, false, Stream::kEvents, kEventObjectColumns},
     {RecordId::kThreadEnd, "thread_end", 56, 0, 0, false, Stream::kFacts, kThreadEndColumns},
     {RecordId::kNamespaceName, "namespace_name", 32, 0, 28, false, Stream::kFacts, kNamespaceNameColumns},
+    {RecordId::kDye, "dye", 40, 0, 38, false, Stream::kFacts, kDyeColumns},
+    {RecordId::kDyeHit, "dye_hit", 48, 0, 0, false, Stream::kEvents, kDyeHitColumns},
 };
 
 }  // namespace

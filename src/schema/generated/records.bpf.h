@@ -91,12 +91,27 @@ enum attachment {
     ATTACHMENT_NAME = 10,
     ATTACHMENT_NAME2 = 11,
     ATTACHMENT_CONTENT = 12,
+    ATTACHMENT_DYES = 14,
+    ATTACHMENT_DYE_EDGES = 15,
 };
 
 /* what is recorded of the bytes that a call moves */
 enum content_level {
     CONTENT_LEVEL_NONE = 0,
     CONTENT_LEVEL_HASH = 1,
+};
+
+/* how a dye was written where it was found */
+enum dye_form {
+    DYE_FORM_PLAIN = 0,
+    DYE_FORM_NOCASE = 1,
+    DYE_FORM_BASE64_0 = 2,
+    DYE_FORM_BASE64_1 = 3,
+    DYE_FORM_BASE64_2 = 4,
+    DYE_FORM_HEX = 5,
+    DYE_FORM_UTF16LE = 6,
+    DYE_FORM_URL = 7,
+    DYE_FORM_JSON = 8,
 };
 
 /* how an event touched one of several objects */
@@ -123,6 +138,8 @@ enum record_id {
     RECORD_EVENT_OBJECT = 23,
     RECORD_THREAD_END = 24,
     RECORD_NAMESPACE_NAME = 25,
+    RECORD_DYE = 28,
+    RECORD_DYE_HIT = 29,
 };
 
 /* Begins every record in a ring and in a segment. */
@@ -410,4 +427,27 @@ struct namespace_name_fact {
     __u32 network_namespace; /* inode of the namespace */
     __u16 attachments; /* bytes of attachments behind the record: text = name */
     __u16 reserved; /* 0 */
+};
+
+/* a text that is looked for from some moment on, or no longer; the text itself is kept nowhere */
+struct dye_fact {
+    struct record_header header;
+    __u64 time_ns; /* CLOCK_BOOTTIME */
+    __u32 dye_id; /* id that hits carry */
+    __u32 forms; /* a bit per dye_form that is looked for */
+    __u32 length; /* bytes of the text */
+    __u8 removed; /* 1: it is no longer looked for */
+    __u8 reserved; /* 0 */
+    __u16 attachments; /* bytes of attachments behind the record: name */
+};
+
+/* an occurrence of a dye whose last byte an event moved; behind that event, or among the facts where it began in an earlier call */
+struct dye_hit_fact {
+    struct record_header header;
+    __u64 parent_sequence; /* sequence of the event on its CPU */
+    __s64 position; /* of its first byte in what the event moved; below 0: it began so far before */
+    __u32 dye_id; /* dye */
+    __u32 cpu; /* CPU of the event */
+    __u8 form; /* how it was written */
+    __u8 reserved[7]; /* 0 */
 };

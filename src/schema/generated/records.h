@@ -93,12 +93,27 @@ enum class Attachment : std::uint8_t {
     kName = 10,
     kName2 = 11,
     kContent = 12,
+    kDyes = 14,
+    kDyeEdges = 15,
 };
 
 // what is recorded of the bytes that a call moves
 enum class ContentLevel : std::uint8_t {
     kNone = 0,
     kHash = 1,
+};
+
+// how a dye was written where it was found
+enum class DyeForm : std::uint8_t {
+    kPlain = 0,
+    kNocase = 1,
+    kBase640 = 2,
+    kBase641 = 3,
+    kBase642 = 4,
+    kHex = 5,
+    kUtf16le = 6,
+    kUrl = 7,
+    kJson = 8,
 };
 
 // how an event touched one of several objects
@@ -125,6 +140,8 @@ enum class RecordId : std::uint16_t {
     kEventObject = 23,
     kThreadEnd = 24,
     kNamespaceName = 25,
+    kDye = 28,
+    kDyeHit = 29,
 };
 
 // Begins every record in a ring and in a segment.
@@ -592,5 +609,45 @@ static_assert(offsetof(NamespaceName, time_ns) == 16);
 static_assert(offsetof(NamespaceName, network_namespace) == 24);
 static_assert(offsetof(NamespaceName, attachments) == 28);
 static_assert(offsetof(NamespaceName, reserved) == 30);
+
+// a text that is looked for from some moment on, or no longer; the text itself is kept nowhere
+struct Dye {
+    static constexpr RecordId kId = RecordId::kDye;
+    RecordHeader header;
+    std::uint64_t time_ns;  // CLOCK_BOOTTIME
+    std::uint32_t dye_id;  // id that hits carry
+    std::uint32_t forms;  // a bit per dye_form that is looked for
+    std::uint32_t length;  // bytes of the text
+    std::uint8_t removed;  // 1: it is no longer looked for
+    std::uint8_t reserved;  // 0
+    std::uint16_t attachments;  // bytes of attachments behind the record: name
+};
+static_assert(sizeof(Dye) == 40);
+static_assert(offsetof(Dye, time_ns) == 16);
+static_assert(offsetof(Dye, dye_id) == 24);
+static_assert(offsetof(Dye, forms) == 28);
+static_assert(offsetof(Dye, length) == 32);
+static_assert(offsetof(Dye, removed) == 36);
+static_assert(offsetof(Dye, reserved) == 37);
+static_assert(offsetof(Dye, attachments) == 38);
+
+// an occurrence of a dye whose last byte an event moved; behind that event, or among the facts where it began in an earlier call
+struct DyeHit {
+    static constexpr RecordId kId = RecordId::kDyeHit;
+    RecordHeader header;
+    std::uint64_t parent_sequence;  // sequence of the event on its CPU
+    std::int64_t position;  // of its first byte in what the event moved; below 0: it began so far before
+    std::uint32_t dye_id;  // dye
+    std::uint32_t cpu;  // CPU of the event
+    std::uint8_t form;  // how it was written
+    std::uint8_t reserved[7];  // 0
+};
+static_assert(sizeof(DyeHit) == 48);
+static_assert(offsetof(DyeHit, parent_sequence) == 16);
+static_assert(offsetof(DyeHit, position) == 24);
+static_assert(offsetof(DyeHit, dye_id) == 32);
+static_assert(offsetof(DyeHit, cpu) == 36);
+static_assert(offsetof(DyeHit, form) == 40);
+static_assert(offsetof(DyeHit, reserved) == 41);
 
 }  // namespace dyetrace::schema

@@ -150,6 +150,10 @@ def attachment_columns(schema, record):
             yield ("fingerprint", "UBIGINT", "kAttachmentField", 0, 8, -1, kind)
             yield ("unread_bytes", "UBIGINT", "kAttachmentField", 8, 8, -1, kind)
             continue
+        if name == "dyes":
+            for i, column in enumerate(("dye_hits", "dye_candidates_dropped", "dye_unread_bytes")):
+                yield (column, "UBIGINT", "kAttachmentField", 8 * i, 8, -1, kind)
+            continue
         yield (name, "VARCHAR", "kAddress" if name == "address" else "kAttachment", 0, 0, -1, kind)
         if name == "address":
             yield ("address_port", "USMALLINT", "kAddressPort", 0, 0, -1, kind)

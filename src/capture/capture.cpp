@@ -3,9 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
-#include <linux/membarrier.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bit>
@@ -16,11 +14,14 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/check.h"
 #include "base/fd.h"
 #include "base/mapping.h"
 #include "capture/blind_spots.h"
 #include "capture/content.h"
+#include "capture/grace_period.h"
 #include "capture/iterator.h"
+#include "capture/kernel_dyes.h"
 #include "capture/kernel_filter.h"
 #include "capture/kernel_offer.h"
 #include "capture/load_talk.h"
@@ -90,12 +91,6 @@ Error load_error(int error_number) {
         "cannot load the BPF programs; `dyetrace doctor` says what this kernel lacks");
 }
 
-// What a program that had begun on another CPU still writes is in its ring and in the books afterwards: the call waits for a
-// grace period of RCU, which such a program holds up.
-void wait_for_running_programs() {
-    ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-}
-
 bool is_there(pid_t process) {
     return process > 0 && (::kill(process, 0) == 0 || errno == EPERM);
 }
@@ -118,6 +113,7 @@ struct Capture::State {
     std::vector<Source> sources;
     std::uint64_t damaged_bytes = 0;
     std::optional<KernelFilter> filter;
+    std::optional<KernelDyes> dyes;
 
     Result<void> fill_program_tables();
     Result<void> map_rings(const CaptureOptions& options);
@@ -157,6 +153,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
     choose_content(skeleton, options, state->cpus);
+    choose_dyes(skeleton, options.look_for_dyes);
     const KernelOffer offer = KernelOffer::find();
     skeleton.rodata->find_by_vpid = offer.task_from_vpid;
     skeleton.rodata->find_by_pid = offer.task_from_pid;
@@ -186,6 +183,10 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     }
     TRY(state->fill_program_tables());
     TRY(state->sources, prepare_content(skeleton));
+    if (options.look_for_dyes) {
+        TRY(state->dyes, KernelDyes::install(skeleton));
+        TRY(state->dyes->look_for(options.dyes));
+    }
     TRY(state->map_rings(options));
     if (skeleton.rodata->filter_loaded) {
         TRY(state->filter, KernelFilter::install(skeleton, options.predicate, options.host));
@@ -388,6 +389,11 @@ Result<void> Capture::watch_held_back(pid_t process) {
 }
 Result<void> Capture::exclude(pid_t process) {
     return state_->mark(process, kTaskExcluded);
+}
+
+Result<void> Capture::look_for(std::vector<DyePattern> dyes) {
+    CHECK(state_->dyes.has_value(), "loaded without dyes");
+    return state_->dyes->look_for(std::move(dyes));
 }
 
 Result<void> Capture::stop() {

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "capture/dye_table.h"
 #include "filter/predicate.h"
 #include "schema/fingerprint.h"
 #include "schema/record_info.h"
@@ -47,6 +48,8 @@ struct CaptureOptions {
     std::string host = {};             // as the predicate's column of that name says it
     schema::ContentLevel content = schema::ContentLevel::kNone;
     std::optional<schema::ContentKey> content_key = {};
+    bool look_for_dyes = false;         // at any level of content
+    std::vector<DyePattern> dyes = {};  // the first ones, see look_for()
     bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
     std::uint64_t event_ring_bytes =
         kEventRingBytesDefault;  // per CPU; rounded up to a power of two
@@ -110,6 +113,8 @@ class Capture {
     // A process that waits in a call of ours before its execve: the rest of that call is not recorded.
     Result<void> watch_held_back(pid_t process);
     Result<void> exclude(pid_t process);
+    // From now on these instead of those before; it was loaded with look_for_dyes.
+    Result<void> look_for(std::vector<DyePattern> dyes);
     Result<void> stop();
 
     // Returns the bytes handed out; 0 when there was nothing.

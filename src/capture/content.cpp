@@ -45,7 +45,7 @@ Result<void> find_page_base(dyetrace_bpf& skeleton) {
 }  // namespace
 
 void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::uint32_t cpus) {
-    const bool looks = options.content != schema::ContentLevel::kNone;
+    const bool looks = options.content != schema::ContentLevel::kNone || options.look_for_dyes;
     const auto key = options.content_key.value_or(schema::ContentKey{});
     skeleton.rodata->content_level = static_cast<std::uint32_t>(options.content);
     skeleton.rodata->content_keyed = options.content_key.has_value();

@@ -65,13 +65,14 @@ void DyeTable::find(std::span<const std::byte> bytes, Hit&& hit) const {
     const auto* at = reinterpret_cast<const __u8*>(padded.data());
     for (std::size_t i = 0; i < bytes.size(); i += DYE_LONG_WINDOW) {
         const std::uint64_t window = dye_load8(at + i) | DYE_FOLD;
-        if (table_->patterns_by_long > 0 && dye_long_bit(table_.get(), window) != 0) {
+        if (table_->patterns_by_long > 0 &&
+            dye_long_bit(table_->long_filter, table_->long_shift, window) != 0) {
             compare(padded, bytes.size(), window, i, hit);
         }
     }
     for (std::size_t i = 0; table_->patterns_by_short > 0 && i < bytes.size(); ++i) {
         const std::uint32_t window = dye_load4(at + i) | DYE_FOLD_SHORT;
-        if (dye_short_bit(table_.get(), window) != 0) {
+        if (dye_short_bit(table_->short_filter, table_->short_shift, window) != 0) {
             compare(padded, bytes.size(), window, i, hit);
         }
     }

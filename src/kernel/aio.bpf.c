@@ -265,7 +265,7 @@ static long write_completed(__u32 index, void *context)
 		if (submission->moves && completion.result >= 0) {
 			part->bytes = completion.result;
 			part->present |= PART_HAS_BYTES;
-			if (content_level)
+			if (looks_at_content())
 				look_at_part(scratch, submission->buffer, submission->vector_parts, completion.result,
 					     walk->compat);
 		}

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernel/call.h"
+#include "kernel/dye.h"
 
 #define TOUCHED_MAX 1024 /* objects or control blocks per event; what comes behind is one row with the range that it covers */
 #define TOUCHED_IDLE_MAX 64 /* of a poll set: more are listed only if they are ready */
@@ -76,5 +77,8 @@ static __always_inline struct part_event *begin_part(struct scratch *scratch, __
 
 static __always_inline void end_part(struct scratch *scratch)
 {
-	emit_child(&scratch->part.header, sizeof(scratch->part) + scratch->part.attachments);
+	bool written = emit_child(&scratch->part.header, sizeof(scratch->part) + scratch->part.attachments);
+
+	if (look_for_dyes)
+		write_dye_hits(scratch->part.header.sequence, written);
 }

@@ -13,6 +13,7 @@
  */
 #include "kernel/call.h"
 #include "kernel/content.h"
+#include "kernel/dye.h"
 #include "kernel/pages.h"
 #include "schema/keyed.h"
 
@@ -42,6 +43,7 @@ struct content_room {
 	__u32 at; /* of the next byte to take */
 	__u32 filled;
 	bool compat;
+	struct dye_scan dyes; /* ends with what was in front of these */
 	__u8 bytes[ROOM_BYTES + STEP_BYTES];
 };
 
@@ -146,6 +148,14 @@ static __always_inline void take_copied(struct content_room *room, __u32 filled,
 	end_piece(room, bytes);
 }
 
+static __always_inline void skip_unread(struct content_room *room, __u32 filled, __u32 bytes)
+{
+	if (look_for_dyes)
+		break_dyes(&room->dyes, filled, bytes);
+	room->unread += bytes;
+	end_piece(room, bytes);
+}
+
 static __always_inline void copy_page(struct content_room *room)
 {
 	__u32 filled = room->filled & (STEP_BYTES - 1);
@@ -157,8 +167,7 @@ static __always_inline void copy_page(struct content_room *room)
 	if (read_page(room->bytes + filled, wanted, room->mapping, room->piece)) {
 		take_copied(room, filled, wanted);
 	} else {
-		room->unread += wanted;
-		end_piece(room, wanted);
+		skip_unread(room, filled, wanted);
 	}
 }
 
@@ -178,8 +187,7 @@ static __always_inline void copy_piece(struct content_room *room)
 		if (wanted > PAGE_BYTES)
 			return;
 		if (bpf_probe_read_user(room->bytes + filled, wanted, (void *)room->piece)) {
-			room->unread += wanted;
-			end_piece(room, wanted);
+			skip_unread(room, filled, wanted);
 			return;
 		}
 	}
@@ -195,7 +203,12 @@ static long content_step(__u32 index, void *context)
 	if (!room)
 		return 1;
 	if (room->filled - room->at >= STEP_BYTES && room->filled > room->at) {
-		take_step(room);
+		if (look_for_dyes)
+			look_for_dyes_before(&room->dyes, room->at);
+		if (content_level)
+			take_step(room);
+		else
+			room->at += STEP_BYTES;
 		return 0;
 	}
 	if (!room->left || (!room->piece_bytes && !next_piece(room)))
@@ -203,6 +216,8 @@ static long content_step(__u32 index, void *context)
 	if (room->at) { /* at least a step: they do not overlap */
 		rest = room->filled - room->at;
 		opaque(rest);
+		if (look_for_dyes)
+			move_dyes(&room->dyes, room->at);
 		bpf_probe_read_kernel(room->bytes, rest & (STEP_BYTES - 1), room->bytes + (room->at & ROOM_MASK));
 		room->filled = rest & (STEP_BYTES - 1);
 		room->at = 0;
@@ -232,6 +247,7 @@ static __always_inline void begin_content(struct content_room *room, __u64 bytes
 	room->at = 0;
 	room->filled = 0;
 	room->compat = false;
+	begin_dyes(&room->dyes);
 }
 
 /* The last bytes, fewer than a step. */
@@ -379,8 +395,12 @@ __noinline int look_at_content(struct scratch *scratch)
 		look(room);
 	else
 		return 0;
-	finish_content(room, header);
-	scratch->event.attachments += sizeof(*header) + sizeof(struct content);
+	if (content_level) {
+		finish_content(room, header);
+		scratch->event.attachments += sizeof(*header) + sizeof(struct content);
+	}
+	if (look_for_dyes)
+		attach_dyes(scratch);
 	return 0;
 }
 
@@ -408,7 +428,11 @@ __noinline int look_at_part(struct scratch *scratch, __u64 address, __u64 count,
 		room->piece_bytes = bytes;
 	}
 	look(room);
-	finish_content(room, header);
-	scratch->part.attachments = at + sizeof(*header) + sizeof(struct content);
+	if (content_level) {
+		finish_content(room, header);
+		scratch->part.attachments = at + sizeof(*header) + sizeof(struct content);
+	}
+	if (look_for_dyes)
+		attach_part_dyes(scratch);
 	return 0;
 }

@@ -9,6 +9,11 @@ struct content { /* the attachment */
 	__u64 unread_bytes;
 };
 
+static __always_inline bool looks_at_content(void)
+{
+	return content_level || look_for_dyes;
+}
+
 /* Of the call in scratch. */
 int look_at_content(struct scratch *scratch);
 

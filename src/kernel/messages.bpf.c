@@ -156,7 +156,7 @@ static long write_message(__u32 index, void *context)
 	}
 	walk->sent += length;
 	attach_part_address(scratch, &message);
-	if (content_level)
+	if (looks_at_content())
 		look_at_part(scratch, message.vector, message.parts, length, walk->compat);
 	end_part(scratch);
 	touch_passed(&message, walk->compat);

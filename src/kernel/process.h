@@ -77,3 +77,19 @@ static __always_inline void find_waited(struct scratch *scratch, struct task_sta
 	state->target_tid = known->pid;
 	state->target_start_ns = known->start_ns;
 }
+
+static __always_inline void fill_waited(struct scratch *scratch, struct task_state *state,
+					const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	__u32 pid = event->result;
+
+	if (shape->returns != RETURNS_PID) { /* waitid: siginfo_t tells */
+		__u64 info = event->arguments[2];
+
+		if (!info || bpf_probe_read_user(&pid, sizeof(pid), (void *)(info + (event->abi == ABI_I386 ? 12 : 16))))
+			return;
+	}
+	if (pid)
+		find_waited(scratch, state, pid);
+}

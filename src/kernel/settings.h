@@ -11,6 +11,7 @@
 #define SHORT_NAME_BYTES_MAX 256 /* XATTR_NAME_MAX and NUL; behind two paths */
 #define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
 #define CONTENT_BYTES 16 /* sizeof(struct content) */
+#define DYE_LOOK_BYTES 24 /* sizeof(struct dye_look) */
 #define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
 #define RECORD_BYTES_MAX 16384 /* event, two paths, names and an address; also the slack behind a ring's end */
 
@@ -28,6 +29,7 @@ const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: no
 const volatile __u32 content_level; /* enum content_level */
 const volatile bool content_keyed;
 const volatile __u64 content_key[2];
+const volatile bool look_for_dyes; /* see dye.h */
 const volatile bool count_only; /* add up in `totals` instead of writing events */
 
 bool ending; /* set before anything is detached: a call whose entry is not seen from now on is no part of the recording */

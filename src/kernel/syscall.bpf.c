@@ -4,6 +4,8 @@
  * began, and the file behind a descriptor that the call may close); exit builds one event and writes it. With a predicate
  * exit is several programs, see filter.h.
  */
+#include "kernel/content.h"
+#include "kernel/dye.h"
 #include "kernel/offset.h"
 #include "kernel/packed.h"
 #include "kernel/paths.h"
@@ -234,22 +236,6 @@ static __always_inline void fill_second_object(struct scratch *scratch, struct t
 	event->file_offset2 = offset - moved;
 }
 
-static __always_inline void fill_waited(struct scratch *scratch, struct task_state *state,
-					const volatile struct syscall_shape *shape)
-{
-	struct syscall_event *event = &scratch->event;
-	__u32 pid = event->result;
-
-	if (shape->returns != RETURNS_PID) { /* waitid: siginfo_t tells */
-		__u64 info = event->arguments[2];
-
-		if (!info || bpf_probe_read_user(&pid, sizeof(pid), (void *)(info + (event->abi == ABI_I386 ? 12 : 16))))
-			return;
-	}
-	if (pid)
-		find_waited(scratch, state, pid);
-}
-
 static __always_inline void fill_event(struct scratch *scratch, struct task_struct *task, struct task_state *state)
 {
 	struct syscall_event *event = &scratch->event;
@@ -401,6 +387,7 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 {
 	__u32 special = shape_of(scratch->event.abi, scratch->event.syscall)->special;
 	__u32 attachments = scratch->event.attachments;
+	bool written;
 
 	if (count_only) {
 		if (add_to_totals(&scratch->event, bpf_get_current_pid_tgid() >> 32))
@@ -409,8 +396,11 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 			count_loss(control);
 		return;
 	}
-	if (attachments > sizeof(scratch->event_attachments) ||
-	    !emit(STREAM_EVENTS, &scratch->event.header, sizeof(scratch->event) + attachments))
+	written = attachments <= sizeof(scratch->event_attachments) &&
+		  emit(STREAM_EVENTS, &scratch->event.header, sizeof(scratch->event) + attachments);
+	if (look_for_dyes)
+		write_dye_hits(scratch->event.header.sequence, written);
+	if (!written)
 		return;
 	/* where the index is a constant the JIT makes it a jump; these come once per request */
 	if (special == SPECIAL_EPOLL_CTL) {
@@ -424,10 +414,10 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 	}
 }
 
-/* With --content, of a call that may have moved bytes: goes on in write_with_content. */
+/* With --content or --dye, of a call that may have moved bytes: goes on in write_with_content. */
 static __always_inline void write_content(void *ctx, const struct scratch *scratch)
 {
-	if (content_level && scratch->event.present & SYSCALL_HAS_BYTES && scratch->event.bytes >= 0 &&
+	if (looks_at_content() && scratch->event.present & SYSCALL_HAS_BYTES && scratch->event.bytes >= 0 &&
 	    shape_of(scratch->event.abi, scratch->event.syscall)->flags & CALL_IS_IO)
 		bpf_tail_call(ctx, &programs, PROGRAM_WRITE_CONTENT);
 }

@@ -99,17 +99,17 @@ static inline __u64 dye_mixed(__u64 window) {
 }
 
 /* 1 if the folded window may be one of the table's. */
-static inline __u64 dye_long_bit(const struct dye_table* table, __u64 window) {
+static inline __u64 dye_long_bit(const __u64* long_filter, __u32 long_shift, __u64 window) {
     __u64 mixed = dye_mixed(window);
-    __u64 word = table->long_filter[(mixed >> table->long_shift) & (DYE_LONG_WORDS_MAX - 1)];
+    __u64 word = long_filter[(mixed >> long_shift) & (DYE_LONG_WORDS_MAX - 1)];
 
     return (word >> ((mixed >> 40) & 63)) & (word >> ((mixed >> 34) & 63)) & 1;
 }
 
-static inline __u64 dye_short_bit(const struct dye_table* table, __u32 window) {
-    __u64 bit = dye_mixed(window) >> table->short_shift;
+static inline __u64 dye_short_bit(const __u64* short_filter, __u32 short_shift, __u32 window) {
+    __u64 bit = dye_mixed(window) >> short_shift;
 
-    return table->short_filter[(bit >> 6) & (DYE_SHORT_WORDS_MAX - 1)] >> (bit & 63) & 1;
+    return short_filter[(bit >> 6) & (DYE_SHORT_WORDS_MAX - 1)] >> (bit & 63) & 1;
 }
 
 static inline __u32 dye_bucket_of(__u64 window) {

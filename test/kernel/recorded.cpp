@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <tuple>
 
 #include "schema/errors.h"
 #include "schema/syscalls.h"
@@ -241,6 +242,24 @@ std::vector<Touched> Event::touched() const {
                               records_->dictionary.object(one->handle_id)});
         }
     }
+    return result;
+}
+
+std::vector<DyeHit> Event::dye_hits() const {
+    std::vector<DyeHit> result;
+    for (const auto* records : {&records_->events, &records_->facts}) {
+        for (const auto& words : *records) {
+            const auto* hit = schema::as<schema::DyeHit>(std::as_bytes(std::span(words)));
+            if (hit != nullptr && hit->cpu == cpu() &&
+                hit->parent_sequence == raw_->header.sequence) {
+                result.push_back(
+                    {hit->dye_id, static_cast<schema::DyeForm>(hit->form), hit->position});
+            }
+        }
+    }
+    std::sort(result.begin(), result.end(), [](const DyeHit& a, const DyeHit& b) {
+        return std::tie(a.position, a.dye) < std::tie(b.position, b.dye);
+    });
     return result;
 }
 

@@ -75,6 +75,14 @@ struct Touched {
     const schema::Object* object;
 };
 
+// One dye_hit: an occurrence of a dye.
+struct DyeHit {
+    std::uint32_t dye;
+    schema::DyeForm form;
+    std::int64_t position;
+    bool operator==(const DyeHit&) const = default;
+};
+
 // A message or control block of a call.
 class Part {
   public:
@@ -150,6 +158,9 @@ class Event {
 
     std::vector<Part> parts() const;
     std::vector<Touched> touched() const;
+    // Of dyes, wherever the record of it is; by position.
+    std::vector<DyeHit> dye_hits() const;
+    std::optional<schema::DyeLook> dye_look() const { return schema::dye_look_of(*raw_); }
 
   private:
     std::optional<std::int64_t> when(std::uint32_t bit, std::int64_t value) const;

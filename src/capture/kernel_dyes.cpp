@@ -1,0 +1,51 @@
+#include "capture/kernel_dyes.h"
+
+#include <bpf/libbpf.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "capture/grace_period.h"
+#include "schema/generated/syscalls.bpf.h"
+// the skeleton uses the types above
+#include "kernel/dyetrace.skel.h"
+
+namespace dyetrace::capture {
+namespace {
+
+constexpr std::size_t kTables = 2;
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::uint32_t kNoTableBytes = 8;
+static_assert(sizeof(dye_table) % 8 == 0);  // as the kernel spaces an array's values
+
+}  // namespace
+
+void choose_dyes(dyetrace_bpf& skeleton, bool look_for_dyes) {
+    skeleton.rodata->look_for_dyes = look_for_dyes;
+    if (!look_for_dyes) {
+        bpf_map__set_value_size(skeleton.maps.dye_tables, kNoTableBytes);
+    }
+}
+
+Result<KernelDyes> KernelDyes::install(dyetrace_bpf& skeleton) {
+    constexpr std::size_t kBytes =
+        (kTables * sizeof(dye_table) + kPageBytes - 1) / kPageBytes * kPageBytes;
+    TRY(base::Mapping memory,
+        base::Mapping::make(
+            kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skeleton.maps.dye_tables), 0));
+    return KernelDyes(skeleton, std::move(memory));
+}
+
+Result<void> KernelDyes::look_for(std::vector<DyePattern> dyes) {
+    TRY(table_.build(std::move(dyes)));
+    const std::uint32_t next = (skeleton_->bss->dye_table_in_use + 1) % kTables;
+    wait_for_running_programs();  // who began with that table, before the last change
+    std::memcpy(memory_.writable_bytes().data() + next * sizeof(dye_table),
+                &table_.raw(),
+                sizeof(dye_table));
+    std::atomic_ref(skeleton_->bss->dye_table_in_use).store(next, std::memory_order_release);
+    return {};
+}
+
+}  // namespace dyetrace::capture

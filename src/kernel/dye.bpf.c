@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Dyes: from the windows that the filter lets pass to occurrences, and to what is written of them. Behind content.bpf.c, whose
+ * room it looks at.
+ */
+#include "kernel/children.h"
+#include "kernel/dye.h"
+
+#define DYE_COMPARE_STEPS_MAX (DYE_STRETCH_BYTES * (1 + DYE_CHAIN_MAX)) /* windows of a mask, and their nodes */
+#define DYE_ROOM_BYTES (DYE_BEFORE_BYTES + ROOM_BYTES + STEP_BYTES)
+#define DYE_EDGE_INBOUND 1
+#define DYE_EDGE_WHOLE 2 /* the first bytes are all of them */
+
+/* In front of the first and the last bytes of an operation. */
+struct dye_edges {
+	__u16 first_bytes, last_bytes;
+	__u32 flags;
+	__u8 bytes[2 * DYE_BYTES_MAX];
+};
+
+struct dye_look { /* the attachment `dyes` */
+	__u64 hits, candidates_dropped, unread_bytes;
+};
+
+/* Position of the lowest bit that is set; BPF has no instruction for it. */
+static const __u8 bit_positions[64] = { 0,  1,	56, 2,	57, 49, 28, 3,	61, 58, 42, 50, 38, 29, 17, 4,	62, 47, 59, 36, 45, 43,
+					51, 22, 53, 39, 33, 30, 24, 18, 12, 5,	63, 55, 48, 27, 60, 41, 37, 16, 46, 35, 44, 21,
+					52, 32, 23, 11, 54, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,	13, 8,	7,  6 };
+
+static __always_inline __u32 lowest_bit(__u64 mask)
+{
+	return bit_positions[(mask & -mask) * 0x03f79d71b4ca8b09ULL >> 58];
+}
+
+static __always_inline const __u8 *room_byte(struct content_room *room, __s32 at, __u32 bytes)
+{
+	__u32 offset = at + DYE_BEFORE_BYTES;
+
+	opaque(offset);
+	return offset <= DYE_ROOM_BYTES - bytes ? room->dyes.before + offset : NULL;
+}
+
+static __always_inline void count_dye_hit(struct dye_scan *scan, __s32 begin, const struct dye_pattern *pattern)
+{
+	__u32 listed = scan->listed;
+
+	scan->hits++;
+	if (listed >= DYE_LISTED_MAX)
+		return;
+	scan->list[listed].position = scan->base + begin;
+	scan->list[listed].dye = pattern->dye;
+	scan->list[listed].form = pattern->form;
+	scan->listed = listed + 1;
+}
+
+static __always_inline void compare_node(struct content_room *room, const struct dye_table *table)
+{
+	struct dye_scan *scan = &room->dyes;
+	const struct dye_node *node = &table->nodes[scan->node & (DYE_NODES_MAX - 1)];
+	const struct dye_pattern *pattern = &table->patterns[node->pattern & (DYE_PATTERNS_MAX - 1)];
+	__s32 begin = scan->at - (__s32)node->offset;
+	const __u8 *bytes = room_byte(room, begin, DYE_BYTES_MAX);
+
+	if (node->window != scan->window || begin < scan->known_from || begin + pattern->length > (__s32)room->filled || !bytes)
+		return;
+	if (scan->compares >= DYE_COMPARES_MAX + room->total / DYE_BYTES_MIN) {
+		scan->dropped++;
+		return;
+	}
+	scan->compares++;
+	if (dye_equals(bytes, pattern))
+		count_dye_hit(scan, begin, pattern);
+}
+
+static __always_inline void next_window(struct content_room *room, const struct dye_table *table)
+{
+	struct dye_scan *scan = &room->dyes;
+	const struct dye_bucket *bucket;
+	const __u8 *bytes;
+
+	scan->at = scan->from + (__s32)(lowest_bit(scan->mask) * scan->stride);
+	scan->mask &= scan->mask - 1;
+	bytes = room_byte(room, scan->at, DYE_LONG_WINDOW);
+	if (!bytes)
+		return;
+	scan->window = scan->stride == DYE_LONG_WINDOW ? dye_load8(bytes) | DYE_FOLD : dye_load4(bytes) | DYE_FOLD_SHORT;
+	bucket = &table->buckets[dye_bucket_of(scan->window) & (DYE_BUCKETS - 1)];
+	scan->node = bucket->first;
+	scan->nodes_left = bucket->nodes;
+	if (scan->nodes_left > DYE_CHAIN_MAX) {
+		scan->dropped += scan->nodes_left - DYE_CHAIN_MAX;
+		scan->nodes_left = DYE_CHAIN_MAX;
+	}
+}
+
+/* One node, or when there is none the next window. */
+static long compare_step(__u32 index, void *context)
+{
+	struct content_room *room = cpu_room();
+	const struct dye_table *table;
+
+	if (!room)
+		return 1;
+	table = dye_table_of(&room->dyes);
+	if (!table)
+		return 1;
+	if (room->dyes.nodes_left) {
+		compare_node(room, table);
+		room->dyes.nodes_left--;
+		room->dyes.node++;
+		return 0;
+	}
+	if (!room->dyes.mask)
+		return 1;
+	next_window(room, table);
+	return 0;
+}
+
+__noinline int compare_dyes(__s32 from, __u64 mask, __u32 stride)
+{
+	struct content_room *room = cpu_room();
+
+	if (!look_for_dyes || !room)
+		return 0;
+	room->dyes.from = from;
+	room->dyes.mask = mask;
+	room->dyes.stride = stride;
+	room->dyes.nodes_left = 0;
+	bpf_loop(DYE_COMPARE_STEPS_MAX, compare_step, NULL, 0);
+	return 0;
+}
+
+static long look_at_stretch(__u32 index, void *context)
+{
+	struct content_room *room = cpu_room();
+	const struct dye_table *table;
+	const __u8 *bytes;
+	__s32 from;
+
+	if (!room)
+		return 1;
+	table = dye_table_of(&room->dyes);
+	from = room->dyes.stretch;
+	bytes = room_byte(room, from, DYE_STRETCH_BYTES + DYE_LONG_WINDOW);
+	if (!table || !bytes)
+		return 1;
+	if (table->patterns_by_long)
+		look_at_long_windows(table, bytes, from, DYE_STRETCH_BYTES / DYE_LONG_WINDOW);
+	if (table->patterns_by_short)
+		look_at_short_windows(table, bytes, from);
+	room->dyes.stretch = from + DYE_STRETCH_BYTES;
+	return 0;
+}
+
+__noinline int look_for_last_dyes(void)
+{
+	struct content_room *room = cpu_room();
+	__s32 from;
+
+	if (!look_for_dyes || !room)
+		return 0;
+	from = (__s32)room->at - DYE_STEP_BYTES;
+	if (from < room->dyes.known_from)
+		from = room->dyes.known_from & ~(DYE_STRETCH_BYTES - 1);
+	room->dyes.stretch = from;
+	if ((__s32)room->filled > from)
+		bpf_loop((__u32)(room->filled - from + DYE_STRETCH_BYTES - 1) / DYE_STRETCH_BYTES, look_at_stretch, NULL, 0);
+	return 0;
+}
+
+/* The last `length` bytes of the operation, which lie in the room. */
+static __always_inline void copy_last(struct content_room *room, __u8 *to, __u32 length)
+{
+	__u32 from = room->filled + DYE_BEFORE_BYTES - length;
+
+	opaque(length);
+	opaque(from);
+	if (length <= DYE_BEFORE_BYTES && from <= DYE_ROOM_BYTES)
+		bpf_probe_read_kernel(to, length, room->dyes.before + from);
+}
+
+/* Of an operation that is not whole. */
+static __always_inline void copy_edges(struct content_room *room, struct dye_edges *edges, __u32 edge_bytes)
+{
+	const __u8 *first = room->dyes.moved ? room->dyes.first : room->bytes;
+
+	opaque(edge_bytes);
+	if (edge_bytes > DYE_BYTES_MAX)
+		return;
+	edges->first_bytes = edge_bytes;
+	edges->last_bytes = edge_bytes;
+	bpf_probe_read_kernel(edges->bytes, edge_bytes, first);
+	copy_last(room, edges->bytes + edge_bytes, edge_bytes);
+}
+
+static __always_inline void attach_edges(struct scratch *scratch, struct content_room *room)
+{
+	struct attachment_header *header = attachment_room(scratch, sizeof(struct dye_edges));
+	const struct dye_table *table = dye_table_of(&room->dyes);
+	const struct syscall_event *event = &scratch->event;
+	struct dye_edges *edges;
+
+	if (!table || !header || !table->edge_bytes || !room->total || room->dyes.broken)
+		return;
+	edges = (struct dye_edges *)(header + 1);
+	edges->flags = shape_of(event->abi, event->syscall)->flags & CALL_INBOUND ? DYE_EDGE_INBOUND : 0;
+	if (room->total > 2 * table->edge_bytes) {
+		copy_edges(room, edges, table->edge_bytes);
+	} else {
+		edges->flags |= DYE_EDGE_WHOLE;
+		edges->first_bytes = room->total;
+		edges->last_bytes = 0;
+		copy_last(room, edges->bytes, room->total);
+	}
+	finish_attachment(scratch, header, ATTACHMENT_DYE_EDGES, 8 + edges->first_bytes + edges->last_bytes);
+}
+
+/* Whether there is something to say. */
+static __always_inline bool fill_dye_look(struct content_room *room, struct attachment_header *header)
+{
+	struct dye_look *look = (struct dye_look *)(header + 1);
+
+	if (!room->dyes.hits && !room->dyes.dropped && (content_level || !room->unread))
+		return false;
+	header->kind = ATTACHMENT_DYES;
+	header->length = sizeof(*look);
+	header->reserved = 0;
+	look->hits = room->dyes.hits;
+	look->candidates_dropped = room->dyes.dropped;
+	look->unread_bytes = room->unread;
+	return true;
+}
+
+__noinline int attach_dyes(struct scratch *scratch)
+{
+	struct content_room *room = cpu_room();
+	struct attachment_header *header;
+
+	if (!look_for_dyes || !scratch || !room)
+		return 0;
+	look_for_last_dyes();
+	header = attachment_room(scratch, sizeof(struct dye_look));
+	if (header && fill_dye_look(room, header))
+		scratch->event.attachments += sizeof(*header) + sizeof(struct dye_look);
+	attach_edges(scratch, room);
+	return 0;
+}
+
+__noinline int attach_part_dyes(struct scratch *scratch)
+{
+	struct content_room *room = cpu_room();
+	struct attachment_header *header;
+	__u32 at;
+
+	if (!look_for_dyes || !scratch || !room)
+		return 0;
+	look_for_last_dyes();
+	at = scratch->part.attachments;
+	opaque(at);
+	if (at > sizeof(scratch->part_attachments) - sizeof(*header) - sizeof(struct dye_look))
+		return 0;
+	header = (void *)scratch->part_attachments + at;
+	if (fill_dye_look(room, header))
+		scratch->part.attachments = at + sizeof(*header) + sizeof(struct dye_look);
+	return 0;
+}
+
+static long write_dye_hit(__u32 index, void *context)
+{
+	struct content_room *room = cpu_room();
+	struct dye_hit_fact fact = {};
+
+	if (!room || index >= DYE_LISTED_MAX)
+		return 1;
+	fact.header.type = RECORD_DYE_HIT;
+	fact.header.flags = RECORD_MAY_BE_SKIPPED;
+	fact.parent_sequence = *(__u64 *)context;
+	fact.cpu = bpf_get_smp_processor_id();
+	fact.position = room->dyes.list[index].position;
+	fact.dye_id = room->dyes.list[index].dye;
+	fact.form = room->dyes.list[index].form;
+	emit_child(&fact.header, sizeof(fact));
+	return 0;
+}
+
+__noinline int write_dye_hits(__u64 parent_sequence, bool written)
+{
+	struct content_room *room = cpu_room();
+
+	if (!look_for_dyes || !room)
+		return 0;
+	if (written)
+		bpf_loop(room->dyes.listed, write_dye_hit, &parent_sequence, 0);
+	room->dyes.listed = 0;
+	return 0;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Dyes: texts that are looked for in all bytes that calls move, in the room through which content.bpf.c takes these bytes.
+ *
+ *   | before, 512 bytes |  rest  |  what was copied behind it ...            |
+ *                       0                    at-256      at       at+256     filled
+ *                                            |~~~~~~~~~~~|
+ *                       windows that begin here are looked up in one step: all of a pattern around one is there, from at-508
+ *                       on and before at+256, whatever its length
+ *
+ * src/schema/dye_table.h says how. What was found is written behind the event, see write_dye_hits(). What crosses the border of two
+ * calls is found by src/capture, from the first and last bytes of an event (attachment `dye_edges`, which never leaves the recorder).
+ *
+ * Limits: 64 occurrences of a call are listed, all are counted; parts (of sendmmsg, AIO) and what moves
+ * without a buffer (sendfile) are not joined with others; 1,048,576 comparisons a call and one
+ * for each 4 bytes, what is behind them is counted as dropped. No occurrence spans bytes that could not be read.
+ */
+#pragma once
+
+#include "kernel/call.h"
+#include "schema/dye_table.h"
+
+#define DYE_BEFORE_BYTES (2 * DYE_BYTES_MAX)
+#define DYE_LISTED_MAX 64 /* occurrences of an event: 3 KiB of records */
+#define DYE_COMPARES_MAX                                                                                                         \
+	(1 << 20) /* of an event, and one for each DYE_BYTES_MIN: some 20 ms, in which nothing else runs on the CPU */
+#define DYE_STEP_BYTES 256
+#define DYE_STRETCH_BYTES 64 /* at the end of a call: so few bytes cost little */
+
+struct dye_listed {
+	__s64 position; /* in the operation */
+	__u32 dye;
+	__u32 form;
+};
+
+/* Of the operation that is looked at. Positions in the room count from its first byte behind `before`. */
+struct dye_scan {
+	__s64 base; /* position in the operation of the room's byte 0 */
+	__u64 hits, dropped, compares;
+	__u64 mask; /* of candidates that were not looked at yet: windows at from, from + stride … */
+	__u64 window; /* folded */
+	__s32 from, at, stretch;
+	__u32 stride;
+	__u32 node, nodes_left; /* that may have this window */
+	__s32 known_from; /* what is before it does not belong to the same run of bytes */
+	__u32 table; /* of dye_tables */
+	__u32 listed;
+	__u8 moved; /* the first bytes are in `first` */
+	__u8 broken; /* some bytes could not be read */
+	__u16 reserved;
+	struct dye_listed list[DYE_LISTED_MAX];
+	__u8 first[DYE_BYTES_MAX];
+	__u8 before[DYE_BEFORE_BYTES]; /* the last member: the room's bytes are behind it */
+};
+
+/* Two, so that src/capture builds one while the other is used. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 2);
+	__uint(key_size, 4);
+	__uint(value_size, sizeof(struct dye_table)); /* src/capture: 8 if nothing is looked for */
+} dye_tables SEC(".maps");
+
+__u32 dye_table_in_use;
+
+static __always_inline const struct dye_table *dye_table_of(const struct dye_scan *scan)
+{
+	__u32 index = scan->table;
+
+	return bpf_map_lookup_elem(&dye_tables, &index);
+}
+
+/* Compares what these windows may belong to: bit i stands for the one at from + i * stride. */
+int compare_dyes(__s32 from, __u64 mask, __u32 stride);
+
+/* Looks at the windows that no step has looked at: at the end, and in front of bytes that could not be read. */
+int look_for_last_dyes(void);
+
+/* Attaches what was seen to the event in scratch, and its first and last bytes. */
+int attach_dyes(struct scratch *scratch);
+
+/* What was seen, to the part in scratch. */
+int attach_part_dyes(struct scratch *scratch);
+
+/* Writes the occurrences behind the event, or part, that moved them; not if that could not be written itself. */
+int write_dye_hits(__u64 parent_sequence, bool written);
+
+static __always_inline void begin_dyes(struct dye_scan *scan)
+{
+	scan->base = 0;
+	scan->hits = 0;
+	scan->dropped = 0;
+	scan->compares = 0;
+	scan->known_from = 0;
+	scan->listed = 0;
+	scan->moved = false;
+	scan->broken = false;
+	scan->table = *(volatile __u32 *)&dye_table_in_use;
+}
+
+static __always_inline void look_at_long_windows(const struct dye_table *table, const __u8 *bytes, __s32 from, const __u32 count)
+{
+	const __u64 *filter = table->long_filter;
+	__u32 shift = table->long_shift;
+	__u64 mask = 0;
+
+#pragma unroll
+	for (__u32 i = 0; i < count; i++) {
+		mask |= dye_long_bit(filter, shift, dye_load8(bytes + i * DYE_LONG_WINDOW) | DYE_FOLD) << i;
+		barrier(); /* one after another: there are few registers */
+	}
+	if (mask)
+		compare_dyes(from, mask, DYE_LONG_WINDOW);
+}
+
+/* 64 of them. */
+static __always_inline void look_at_short_windows(const struct dye_table *table, const __u8 *bytes, __s32 from)
+{
+	const __u64 *filter = table->short_filter;
+	__u32 shift = table->short_shift;
+	__u64 mask = 0;
+
+#pragma unroll
+	for (__u32 i = 0; i < DYE_STRETCH_BYTES; i++) {
+		mask |= dye_short_bit(filter, shift, dye_load4(bytes + i) | DYE_FOLD_SHORT) << i;
+		barrier();
+	}
+	if (mask)
+		compare_dyes(from, mask, 1);
+}
+
+/* A step of content.bpf.c: `at` is what it has got to, below 64 KiB. */
+static __always_inline void look_for_dyes_before(struct dye_scan *scan, __u32 at)
+{
+	const __u8 *bytes = scan->before + (DYE_BEFORE_BYTES - DYE_STEP_BYTES) + (at & 0xffff);
+	const struct dye_table *table = dye_table_of(scan);
+	__s32 from = (__s32)at - DYE_STEP_BYTES;
+
+	if (!table)
+		return;
+	if (table->patterns_by_long)
+		look_at_long_windows(table, bytes, from, DYE_STEP_BYTES / DYE_LONG_WINDOW);
+	if (table->patterns_by_short)
+		for (__u32 i = 0; i < DYE_STEP_BYTES / DYE_STRETCH_BYTES; i++)
+			look_at_short_windows(table, bytes + i * DYE_STRETCH_BYTES, from + i * DYE_STRETCH_BYTES);
+}
+
+/* The room's bytes from `at` on are about to become its first. */
+static __always_inline void move_dyes(struct dye_scan *scan, __u32 at)
+{
+	if (!scan->moved)
+		bpf_probe_read_kernel(scan->first, DYE_BYTES_MAX, scan->before + DYE_BEFORE_BYTES);
+	scan->moved = true;
+	bpf_probe_read_kernel(scan->before, DYE_BEFORE_BYTES, scan->before + (at & 0xffff));
+	scan->base += at;
+	scan->known_from -= (__s32)at;
+	if (scan->known_from < -DYE_BEFORE_BYTES)
+		scan->known_from = -DYE_BEFORE_BYTES;
+}
+
+/* So many bytes, behind what the room is filled with, could not be read. */
+static __always_inline void break_dyes(struct dye_scan *scan, __u32 filled, __u32 bytes)
+{
+	look_for_last_dyes();
+	scan->base += bytes;
+	scan->known_from = filled;
+	scan->broken = true;
+}

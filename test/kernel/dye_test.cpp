@@ -1,0 +1,201 @@
+// Dyes are found wherever they lie in what a call moves, and nowhere else.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernel/recorded.h"
+
+namespace dyetrace::test {
+namespace {
+
+using schema::DyeForm;
+
+constexpr std::string_view kCard = "card=4929123456781234";
+constexpr std::string_view kPin = "8241";
+
+class Dyes : public KernelTest {
+  protected:
+    Dyes() {
+        options_.look_for_dyes = true;
+        options_.dyes = {{1, DyeForm::kPlain, std::string(kCard), false},
+                         {2, DyeForm::kPlain, std::string(kPin), false}};
+    }
+    static std::string with(std::size_t size, std::string_view dye, std::size_t at) {
+        std::string bytes(size, '.');
+        return bytes.replace(at, dye.size(), dye);
+    }
+};
+
+TEST_F(Dyes, are_found_at_any_position_of_a_write_of_any_size) {
+    struct Case {
+        std::size_t size, at;
+    };
+    std::vector<Case> cases;
+    for (const std::size_t size : {21u, 22u, 100u, 255u, 256u, 257u, 600u, 1000u}) {
+        for (std::size_t at = 0; at + kCard.size() <= size; at += 1 + size / 70) {
+            cases.push_back({size, at});
+        }
+        cases.push_back({size, size - kCard.size()});
+    }
+    for (const std::size_t border : {65'280u, 65'536u, 130'560u, 130'816u}) {
+        for (std::size_t at = border - 25; at <= border + 5; ++at) {
+            cases.push_back({200'000, at});
+            cases.push_back({at + kCard.size(), at});
+        }
+    }
+    const Trace trace = record([&] {
+        const int fd = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+        for (const Case& one : cases) {
+            const std::string bytes = with(one.size, kCard, one.at);
+            REQUIRE(pwrite(fd, bytes.data(), bytes.size(), 0) ==
+                    static_cast<ssize_t>(bytes.size()));
+        }
+    });
+    const auto writes = trace.all("pwrite64");
+    ASSERT_EQ(writes.size(), cases.size());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const std::vector<DyeHit> expected = {
+            {1, DyeForm::kPlain, static_cast<std::int64_t>(cases[i].at)}};
+        EXPECT_EQ(writes[i].dye_hits(), expected) << cases[i].size << " " << cases[i].at;
+        ASSERT_TRUE(writes[i].dye_look());
+        EXPECT_EQ(writes[i].dye_look()->hits, 1u);
+        EXPECT_FALSE(writes[i].content());  // the level of content is none
+    }
+}
+
+TEST_F(Dyes, are_all_counted_where_more_than_a_call_lists) {
+    constexpr std::size_t kCount = 5000;
+    std::string bytes;
+    for (std::size_t i = 0; i < kCount; ++i) {
+        bytes += "x8241";
+    }
+    const Trace trace = record([&] {
+        int ends[2];
+        REQUIRE(pipe(ends) == 0);
+        REQUIRE(write(ends[1], bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+        std::string back(bytes.size(), 0);
+        REQUIRE(read(ends[0], back.data(), back.size()) > 0);
+        REQUIRE(write(ends[1], "824", 3) == 3);
+    });
+    const Event write = trace.nth("write", 0);
+    ASSERT_TRUE(write.dye_look());
+    EXPECT_EQ(write.dye_look()->hits, kCount);
+    ASSERT_EQ(write.dye_hits().size(), 64u);
+    for (std::int64_t i = 0; i < 64; ++i) {
+        EXPECT_EQ(write.dye_hits()[static_cast<std::size_t>(i)].position, 1 + 5 * i);
+    }
+    EXPECT_EQ(trace.only("read").dye_look()->hits, kCount);
+    EXPECT_FALSE(trace.nth("write", 1).dye_look());
+    EXPECT_TRUE(trace.nth("write", 1).dye_hits().empty());
+}
+
+TEST_F(Dyes, are_found_across_iovecs_split_at_each_of_their_positions) {
+    const Trace trace = record([&] {
+        const int fd = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+        for (std::size_t split = 1; split < kCard.size(); ++split) {
+            std::string bytes = with(1000, kCard, 600);
+            iovec parts[] = {{bytes.data(), 600 + split},
+                             {bytes.data(), 0},
+                             {bytes.data() + 600 + split, 400 - split}};
+            REQUIRE(pwritev(fd, parts, 3, 0) == 1000);
+        }
+        std::string bytes = with(500, kCard, 300);
+        std::vector<iovec> single;
+        for (char& byte : bytes) {
+            single.push_back({&byte, 1});
+        }
+        REQUIRE(pwritev(fd, single.data(), static_cast<int>(single.size()), 0) == 500);
+    });
+    const auto writes = trace.all("pwritev");
+    ASSERT_EQ(writes.size(), kCard.size());
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+        const std::int64_t at = i + 1 < writes.size() ? 600 : 300;
+        EXPECT_EQ(writes[i].dye_hits(), (std::vector<DyeHit>{{1, DyeForm::kPlain, at}})) << i;
+    }
+}
+
+class AlikeDyes : public KernelTest {
+  protected:
+    // All of them begin and end alike, and so no window tells them apart.
+    AlikeDyes() {
+        options_.look_for_dyes = true;
+        for (std::uint32_t dye = 1; dye <= 1000; ++dye) {
+            options_.dyes.push_back({dye, DyeForm::kPlain, "aaaa", false});
+        }
+    }
+};
+
+TEST_F(AlikeDyes, that_are_too_many_to_be_compared_are_counted) {
+    const Trace trace = record([&] {
+        int ends[2];
+        REQUIRE(pipe(ends) == 0);
+        REQUIRE(write(ends[1], "aaaaaaaa", 8) == 8);
+    });
+    ASSERT_TRUE(trace.only("write").dye_look());
+    EXPECT_EQ(trace.only("write").dye_look()->hits, 5u * DYE_CHAIN_MAX);
+    EXPECT_EQ(trace.only("write").dye_look()->candidates_dropped, 5u * (1000 - DYE_CHAIN_MAX));
+}
+
+class ManyDyes : public KernelTest {
+  protected:
+    ManyDyes() {
+        std::mt19937_64 random(1);
+        options_.look_for_dyes = true;
+        options_.content = schema::ContentLevel::kHash;
+        for (std::uint32_t dye = 1; dye <= 10'000; ++dye) {
+            std::string text(dye % 3 == 0 ? 4 + random() % 11 : 15 + random() % 30, 0);
+            for (char& c : text) {
+                c = static_cast<char>('a' + random() % 8);
+            }
+            options_.dyes.push_back({dye, DyeForm::kPlain, text, dye % 5 == 0});
+        }
+    }
+};
+
+TEST_F(ManyDyes, are_found_as_a_naive_search_finds_them) {
+    std::mt19937_64 random(2);
+    std::string bytes(150'000, 0);
+    for (char& c : bytes) {
+        c = static_cast<char>((random() % 50 == 0 ? 'A' : 'a') + random() % 8);
+    }
+    for (std::size_t at = 0; at + 60 < bytes.size(); at += 300 + random() % 300) {
+        const std::string& text = options_.dyes[random() % options_.dyes.size()].text;
+        bytes.replace(at, text.size(), text);
+    }
+    std::uint64_t expected = 0;
+    std::string small = bytes;
+    for (char& c : small) {
+        c = static_cast<char>(c | 0x20);
+    }
+    for (const capture::DyePattern& dye : options_.dyes) {
+        const std::string& in = dye.any_case ? small : bytes;
+        for (auto at = in.find(dye.text); at != std::string::npos; at = in.find(dye.text, at + 1)) {
+            ++expected;
+        }
+    }
+    ASSERT_GT(expected, 10'000u);
+    const Trace trace = record([&] {
+        const int fd = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+        iovec parts[] = {{bytes.data(), 70'001}, {bytes.data() + 70'001, 79'999}};
+        REQUIRE(writev(fd, parts, 2) == 150'000);
+        std::string back(bytes.size(), 0);
+        REQUIRE(pread(fd, back.data(), back.size(), 0) == 150'000);
+    });
+    for (const char* name : {"writev", "pread64"}) {
+        ASSERT_TRUE(trace.only(name).dye_look());
+        EXPECT_EQ(trace.only(name).dye_look()->hits, expected);
+        EXPECT_EQ(trace.only(name).dye_look()->candidates_dropped, 0u);
+        ASSERT_TRUE(trace.only(name).content());
+        EXPECT_EQ(trace.only(name).content()->fingerprint,
+                  schema::fingerprint(std::as_bytes(std::span(bytes))));
+    }
+}
+
+}  // namespace
+}  // namespace dyetrace::test

@@ -28,6 +28,9 @@ struct RecordArguments {
     std::string node_by = "host";
     std::string content = "none";
     std::string content_key;
+    std::vector<std::string> dyes;
+    std::string dye_forms = "plain";
+    bool later_dyes = false;
     bool no_seal = false;
 };
 
@@ -69,6 +72,12 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     if (!arguments.content_key.empty()) {
         TRY(options.content_key, content_key(arguments.content_key));
     }
+    TRY(const capture::DyeForms forms, capture::parse_dye_forms(arguments.dye_forms));
+    for (const std::string& spec : arguments.dyes) {
+        TRY(capture::Dye dye, capture::parse_dye(spec, forms));
+        options.dyes.push_back(std::move(dye));
+    }
+    options.look_for_dyes = arguments.later_dyes || !options.dyes.empty();
     options.node_by = arguments.node_by;
     options.as_given = arguments.targets.as_given();
     if (!options.where.selects_all()) {
@@ -178,6 +187,20 @@ void add_record(CLI::App& app, int& exit_status) {
                      "Key of the fingerprints, so that who has the trace cannot try guesses: "
                      "hex:DIGITS (32) or @FILE")
         ->type_name("KEY");
+    verb->add_option("--dye",
+                     arguments->dyes,
+                     "Look for this text in all bytes that calls move, and list where it is found: "
+                     "NAME=TEXT, NAME=hex:DIGITS, NAME=@FILE")
+        ->type_name("DYE")
+        ->allow_extra_args(false);
+    verb->add_option("--dye-forms",
+                     arguments->dye_forms,
+                     "How else dyes may be written: nocase, base64, hex, utf16, url, json, all")
+        ->capture_default_str()
+        ->type_name("FORMS");
+    verb->add_flag("--later-dyes",
+                   arguments->later_dyes,
+                   "Be ready for what `dyetrace dye add` names while the recording runs");
     verb->add_flag("--no-seal",
                    arguments->no_seal,
                    "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");
@@ -186,7 +209,8 @@ void add_record(CLI::App& app, int& exit_status) {
         "  dyetrace record -o trace -- git clone https://example.org/x.git\n"
         "  dyetrace record -p 4711,4712 --duration 30s\n"
         "  dyetrace record -a --duration 1m --where \"class = 'file' and bytes > 100000\"\n"
-        "  dyetrace record -P '/var/lib/*' --errors -- ./server");
+        "  dyetrace record -P '/var/lib/*' --errors -- ./server\n"
+        "  dyetrace record -a --duration 1m --dye card=4929123456781234 --dye-forms base64,hex");
     verb->callback([arguments, &exit_status] { exit_status = run_record(*arguments); });
 }
 

@@ -75,6 +75,22 @@ Result<void> FactWriter::write_gap(std::uint32_t cpu,
     return write(fact);
 }
 
+Result<void> FactWriter::write_dye(const DyeSet::Entry& dye, bool removed) {
+    attach(schema::Attachment::kName, dye.dye.name);
+    schema::Dye fact{};
+    fact.time_ns = static_cast<std::uint64_t>(base::boot_time_ns());
+    fact.dye_id = dye.id;
+    fact.forms = dye.dye.forms;
+    fact.length = static_cast<std::uint32_t>(dye.dye.text.size());
+    fact.removed = removed ? 1 : 0;
+    fact.attachments = static_cast<std::uint16_t>(attachments_.size());
+    return write(fact);
+}
+
+Result<void> FactWriter::write_dye_hit(schema::DyeHit hit) {
+    return write(hit);
+}
+
 Result<void> FactWriter::write_namespace_name(std::uint32_t inode, std::string_view name) {
     attach(schema::Attachment::kText, name);
     schema::NamespaceName fact{};

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/dye_set.h"
 #include "base/result.h"
 #include "capture/capture.h"
 #include "schema/record.h"
@@ -27,6 +28,11 @@ class FactWriter {
                            std::uint64_t end_ns,
                            std::uint64_t lost,
                            schema::GapReason reason);
+
+    // Looked for from now on, or no longer.
+    Result<void> write_dye(const DyeSet::Entry& dye, bool removed);
+    // Of what crosses the border of two calls.
+    Result<void> write_dye_hit(schema::DyeHit hit);
 
     Result<void> write_namespace_name(std::uint32_t inode, std::string_view name);
 

@@ -15,6 +15,7 @@
 #include <iterator>
 
 #include "apps/background.h"
+#include "apps/dye_set.h"
 #include "apps/namespace_names.h"
 #include "apps/record_facts.h"
 #include "apps/selection.h"
@@ -93,6 +94,7 @@ struct Recording::State {
     std::optional<trace::SegmentWriter> writer = std::nullopt;
     std::optional<Selection> selection = std::nullopt;  // nothing: everything is kept
     std::vector<std::uint64_t> left_out = {};           // by the selection, per CPU
+    DyeSet dyes = {};
     std::optional<FactWriter> facts = std::nullopt;
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
     pid_t sealer = -1;
@@ -141,6 +143,12 @@ Result<Recording> Recording::start(RecordingOptions options) {
     listen.content = options.content;
     listen.content_key = options.content_key;
     listen.predicate = options.where;
+    listen.look_for_dyes = options.look_for_dyes;
+    DyeSet dyes;
+    for (const capture::Dye& dye : options.dyes) {
+        TRY(dyes.add(dye));
+    }
+    listen.dyes = dyes.patterns();
     listen.host = host_name;
     TRY(Session session, Session::start(options.targets, listen));
     trace::TraceInfo info;
@@ -151,6 +159,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     // the writer refers to the folder, which has to be in its final place first
     std::unique_ptr<State> state(
         new State{std::move(options), std::move(folder), std::move(session)});
+    state->dyes = std::move(dyes);
     auto writer = trace::SegmentWriter::create(state->folder, 0);
     if (!writer.ok()) {
         state->folder.discard();
@@ -186,6 +195,9 @@ Result<void> Recording::State::begin() {
     TRY(session.attach());
     for (const capture::Source& source : session.capture().sources()) {
         TRY(facts->write_coverage(source));
+    }
+    for (const DyeSet::Entry& dye : dyes.entries()) {
+        TRY(facts->write_dye(dye, false));
     }
     tick();
     return session.release();

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "capture/capture.h"
+#include "capture/dye.h"
 #include "filter/predicate.h"
 #include "trace/segment_writer.h"
 #include "trace/trace_folder.h"
@@ -35,6 +36,8 @@ struct RecordingOptions {
     std::string node_by = "host";
     schema::ContentLevel content = schema::ContentLevel::kNone;
     std::optional<schema::ContentKey> content_key;
+    bool look_for_dyes = false;      // these, and what `dyetrace dye add` names later
+    std::vector<capture::Dye> dyes;  // no two of the same name
     std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
     bool seal = true;                                           // start the sealer
     std::vector<std::pair<std::string, std::string>> as_given;  // for trace.json

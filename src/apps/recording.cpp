@@ -217,6 +217,9 @@ std::uint64_t Recording::State::drain() {
         [this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
             take(cpu, stream, records);
         });
+    for (const schema::DyeHit& hit : session.capture().crossings()) {
+        note(facts->write_dye_hit(hit));
+    }
     drained_ns = now;
     write_names(false);
     return bytes;

@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mapping.h"
 #include "capture/blind_spots.h"
@@ -114,12 +115,14 @@ struct Capture::State {
     std::uint64_t damaged_bytes = 0;
     std::optional<KernelFilter> filter;
     std::optional<KernelDyes> dyes;
+    bool stopped = false;
 
     Result<void> fill_program_tables();
     Result<void> map_rings(const CaptureOptions& options);
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
     Result<void> look_for_hidden_process();
     void find_members(IteratorScope scope);
+    std::uint64_t lost() const;
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
     void attach_optional(bpf_program* program, bpf_link** link, const char* name, const char* lack);
 };
@@ -401,11 +404,21 @@ Result<void> Capture::stop() {
     skeleton.bss->ending = true;
     dyetrace_bpf__detach(&skeleton);
     wait_for_running_programs();
+    state_->stopped = true;
     return run_iterator(skeleton.progs.finish_calls);
+}
+
+std::uint64_t Capture::State::lost() const {
+    std::uint64_t sum = 0;
+    for (const Ring& ring : events) {
+        sum += std::atomic_ref(const_cast<std::uint64_t&>(ring.control().lost)).load();
+    }
+    return sum;
 }
 
 std::uint64_t Capture::drain(const Sink& sink) {
     State& state = *state_;
+    const auto begun_ns = static_cast<std::uint64_t>(base::boot_time_ns());
     state.event_ends.clear();
     for (Ring& ring : state.events) {
         state.event_ends.push_back(ring.head());
@@ -414,18 +427,34 @@ std::uint64_t Capture::drain(const Sink& sink) {
     for (std::uint32_t cpu = 0; cpu < state.cpus; ++cpu) {
         bytes += state.facts[cpu].drain(
             UINT64_MAX,
-            [&](auto records) { sink(cpu, schema::Stream::kFacts, records); },
+            [&](auto records) {
+                if (state.dyes) {
+                    state.dyes->learn(records);
+                }
+                sink(cpu, schema::Stream::kFacts, records);
+            },
             state.damaged_bytes);
     }
     for (std::uint32_t cpu = 0; cpu < state.cpus; ++cpu) {
         bytes += state.events[cpu].drain(
             state.event_ends[cpu],
-            [&](auto records) { sink(cpu, schema::Stream::kEvents, records); },
+            [&](auto records) {
+                sink(cpu,
+                     schema::Stream::kEvents,
+                     state.dyes ? state.dyes->strip(cpu, records) : records);
+            },
             state.damaged_bytes);
+    }
+    if (state.dyes) {
+        state.dyes->join(state.stopped ? UINT64_MAX : begun_ns, state.lost());
     }
     return bytes;
 }
 
+const std::vector<schema::DyeHit>& Capture::crossings() const {
+    static const std::vector<schema::DyeHit> none;
+    return state_->dyes ? state_->dyes->crossings() : none;
+}
 std::uint32_t Capture::cpu_count() const {
     return state_->cpus;
 }

@@ -119,6 +119,9 @@ class Capture {
 
     // Returns the bytes handed out; 0 when there was nothing.
     std::uint64_t drain(const Sink& sink);
+    // Occurrences of dyes over the border of two calls, as far as the last drain() found them. Their events may have come with
+    // an earlier one.
+    const std::vector<schema::DyeHit>& crossings() const;
 
     std::uint32_t cpu_count() const;
     Books books(std::uint32_t cpu) const;

@@ -48,4 +48,18 @@ Result<void> KernelDyes::look_for(std::vector<DyePattern> dyes) {
     return {};
 }
 
+std::span<const std::byte> KernelDyes::strip(std::uint32_t cpu, std::span<const std::byte> events) {
+    stripped_.clear();
+    join_.take(cpu, events, stripped_);
+    return stripped_;
+}
+
+void KernelDyes::join(std::uint64_t until_ns, std::uint64_t lost) {
+    if (lost != lost_) {
+        join_.events_were_lost();
+    }
+    lost_ = lost;
+    join_.join(table_, until_ns);
+}
+
 }  // namespace dyetrace::capture

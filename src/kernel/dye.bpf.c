@@ -10,6 +10,7 @@
 #define DYE_ROOM_BYTES (DYE_BEFORE_BYTES + ROOM_BYTES + STEP_BYTES)
 #define DYE_EDGE_INBOUND 1
 #define DYE_EDGE_WHOLE 2 /* the first bytes are all of them */
+#define DYE_EDGE_PEEKED 4 /* the next call gets the same bytes */
 
 /* In front of the first and the last bytes of an operation. */
 struct dye_edges {
@@ -198,12 +199,15 @@ static __always_inline void attach_edges(struct scratch *scratch, struct content
 	struct attachment_header *header = attachment_room(scratch, sizeof(struct dye_edges));
 	const struct dye_table *table = dye_table_of(&room->dyes);
 	const struct syscall_event *event = &scratch->event;
+	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
 	struct dye_edges *edges;
 
 	if (!table || !header || !table->edge_bytes || !room->total || room->dyes.broken)
 		return;
 	edges = (struct dye_edges *)(header + 1);
-	edges->flags = shape_of(event->abi, event->syscall)->flags & CALL_INBOUND ? DYE_EDGE_INBOUND : 0;
+	edges->flags = shape->flags & CALL_INBOUND ? DYE_EDGE_INBOUND : 0;
+	if (shape->message_flags && argument(event, shape->message_flags) & MSG_PEEK)
+		edges->flags |= DYE_EDGE_PEEKED;
 	if (room->total > 2 * table->edge_bytes) {
 		copy_edges(room, edges, table->edge_bytes);
 	} else {

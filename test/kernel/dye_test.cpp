@@ -1,4 +1,5 @@
 // Dyes are found wherever they lie in what a call moves, and nowhere else.
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -117,6 +118,131 @@ TEST_F(Dyes, are_found_across_iovecs_split_at_each_of_their_positions) {
     for (std::size_t i = 0; i < writes.size(); ++i) {
         const std::int64_t at = i + 1 < writes.size() ? 600 : 300;
         EXPECT_EQ(writes[i].dye_hits(), (std::vector<DyeHit>{{1, DyeForm::kPlain, at}})) << i;
+    }
+}
+
+std::vector<DyeHit> crossing(std::size_t split) {
+    return {{1, DyeForm::kPlain, -static_cast<std::int64_t>(split)}};
+}
+
+TEST_F(Dyes, are_found_over_the_border_of_two_writes_and_two_reads_of_a_file) {
+    const Trace trace = record([&] {
+        for (std::size_t split = 1; split < kCard.size(); ++split) {
+            const int fd = open(at("file").c_str(), O_CREAT | O_TRUNC | O_RDWR, 0600);
+            const std::string bytes = with(6000, kCard, 3000);
+            const std::size_t cut = 3000 + split;
+            REQUIRE(write(fd, bytes.data(), cut) == static_cast<ssize_t>(cut));
+            REQUIRE(write(fd, bytes.data() + cut, bytes.size() - cut) > 0);
+            std::string back(bytes.size(), 0);
+            // the second half first
+            REQUIRE(pread(fd, back.data(), 100, static_cast<off_t>(cut)) == 100);
+            REQUIRE(pread(fd, back.data(), cut, 0) == static_cast<ssize_t>(cut));
+            close(fd);
+        }
+    });
+    const auto writes = trace.all("write"), reads = trace.all("pread64");
+    ASSERT_EQ(writes.size(), 2 * (kCard.size() - 1));
+    ASSERT_EQ(reads.size(), writes.size());
+    for (std::size_t split = 1; split < kCard.size(); ++split) {
+        EXPECT_TRUE(writes[2 * split - 2].dye_hits().empty()) << split;
+        EXPECT_EQ(writes[2 * split - 1].dye_hits(), crossing(split));
+        EXPECT_EQ(reads[2 * split - 2].dye_hits(), crossing(split));
+        EXPECT_TRUE(reads[2 * split - 1].dye_hits().empty()) << split;
+    }
+}
+
+// Two connected descriptors that carry bytes from the first to the second.
+void split_over(int from, int to) {
+    for (std::size_t split = 1; split < kCard.size(); ++split) {
+        char back[100];
+        for (const std::string_view half : {kCard.substr(0, split), kCard.substr(split)}) {
+            REQUIRE(write(from, half.data(), half.size()) == static_cast<ssize_t>(half.size()));
+            REQUIRE(read(to, back, sizeof(back)) == static_cast<ssize_t>(half.size()));
+        }
+        REQUIRE(write(from, ".", 1) == 1);
+        REQUIRE(read(to, back, sizeof(back)) == 1);
+    }
+}
+
+void expect_split(const Trace& trace) {
+    for (const char* name : {"write", "read"}) {
+        const auto calls = trace.all(name);
+        ASSERT_EQ(calls.size(), 3 * (kCard.size() - 1));
+        for (std::size_t split = 1; split < kCard.size(); ++split) {
+            EXPECT_TRUE(calls[3 * split - 3].dye_hits().empty()) << name << split;
+            EXPECT_EQ(calls[3 * split - 2].dye_hits(), crossing(split)) << name;
+        }
+    }
+}
+
+TEST_F(Dyes, are_found_over_the_border_of_two_calls_on_a_pipe) {
+    expect_split(record([] {
+        int ends[2];
+        REQUIRE(pipe(ends) == 0);
+        split_over(ends[1], ends[0]);
+    }));
+}
+
+TEST_F(Dyes, are_found_over_the_border_of_two_calls_on_a_unix_socket) {
+    expect_split(record([] {
+        int ends[2];
+        REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+        split_over(ends[0], ends[1]);
+    }));
+}
+
+TEST_F(Dyes, are_found_over_the_border_of_two_segments_of_a_tcp_connection) {
+    expect_split(record([] {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof(address);
+        const int listener = socket(AF_INET, SOCK_STREAM, 0),
+                  client = socket(AF_INET, SOCK_STREAM, 0);
+        REQUIRE(bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0);
+        REQUIRE(listen(listener, 1) == 0);
+        REQUIRE(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+        REQUIRE(connect(client, reinterpret_cast<sockaddr*>(&address), size) == 0);
+        split_over(client, accept(listener, nullptr, nullptr));
+    }));
+}
+
+TEST_F(Dyes, are_not_made_of_pieces_of_two_streams_or_of_two_messages) {
+    const Trace trace = record([] {
+        int one[2], two[2], messages[2];
+        REQUIRE(pipe(one) == 0 && pipe(two) == 0);
+        REQUIRE(socketpair(AF_UNIX, SOCK_DGRAM, 0, messages) == 0);
+        const std::string_view head = kCard.substr(0, 8), tail = kCard.substr(8);
+        const auto put = [](int fd, std::string_view text) {
+            REQUIRE(write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+        };
+        put(one[1], head);
+        put(two[1], tail);
+        put(two[1], head);
+        put(one[1], "-");
+        put(one[1], tail);
+        put(messages[0], head);
+        put(messages[0], tail);
+        char back[100];
+        REQUIRE(read(one[0], back, 8) == 8);
+        REQUIRE(read(two[0], back, sizeof(back)) == static_cast<ssize_t>(kCard.size()));
+    });
+    for (const Event& event : trace.events()) {
+        EXPECT_TRUE(event.dye_hits().empty()) << event.name();
+    }
+}
+
+TEST_F(Dyes, leave_none_of_the_bytes_in_what_is_handed_out) {
+    const Trace trace = record([&] {
+        const int fd = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+        const std::string bytes = with(1000, kCard, 990 - kCard.size());
+        REQUIRE(write(fd, bytes.data(), bytes.size()) == 1000);
+        REQUIRE(write(fd, kCard.data(), kCard.size()) > 0);
+    });
+    EXPECT_EQ(trace.nth("write", 1).dye_hits().size(), 1u);
+    for (const auto& words : trace.records().events) {
+        const std::string bytes(reinterpret_cast<const char*>(words.data()), 8 * words.size());
+        EXPECT_EQ(bytes.find(kCard.substr(0, 5)), std::string::npos);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "kernel/outer_root.h"
 #include "kernel/recorded.h"
+#include "schema/record_builder.h"
 #include "schema/record_info.h"
 
 namespace dyetrace::test {
@@ -123,10 +124,16 @@ void KernelTest::SetUp() {
 Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool kill_at_end) {
     auto records = std::make_shared<Records>();
     const auto drain = [&] {
-        return capture_->drain(
+        const std::uint64_t drained = capture_->drain(
             [&](std::uint32_t cpu, schema::Stream stream, schema::RecordBytes bytes) {
                 keep(*records, cpu, stream, bytes);
             });
+        for (const schema::DyeHit& crossing : capture_->crossings()) {
+            const schema::OwnedRecord record = schema::build(crossing);
+            const auto* words = reinterpret_cast<const std::uint64_t*>(record.bytes().data());
+            records->facts.emplace_back(words, words + record.bytes().size() / 8);
+        }
+        return drained;
     };
     Shared<bool> up;
     Fd gate;

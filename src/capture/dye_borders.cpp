@@ -1,0 +1,184 @@
+#include "capture/dye_borders.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/file.h"
+
+namespace dyetrace::capture {
+namespace {
+
+std::string last_of(std::string text, std::size_t bytes) {
+    if (text.size() > bytes) {
+        text.erase(0, text.size() - bytes);
+    }
+    return text;
+}
+
+// Calls hit(pattern, begin) for what begins before one of the borders and ends behind it.
+template <typename Hit>
+void find_over(const DyeTable& table,
+               const std::string& bytes,
+               std::initializer_list<std::size_t> borders,
+               Hit&& hit) {
+    table.find(base::bytes_of(bytes), [&](const DyePattern& pattern, std::size_t begin) {
+        const std::size_t end = begin + pattern.text.size();
+        const bool crosses = std::any_of(borders.begin(), borders.end(), [&](std::size_t border) {
+            return begin < border && border < end;
+        });
+        if (crosses) {
+            hit(pattern, begin);
+        }
+    });
+}
+
+}  // namespace
+
+void DyeBorders::join(const DyeTable& table, DyePiece piece, std::vector<DyeCrossing>& found) {
+    if (piece.position) {
+        join_range(table, std::move(piece), found);
+    } else {
+        join_order(table, piece, found);
+    }
+}
+
+void DyeBorders::join_order(const DyeTable& table,
+                            const DyePiece& piece,
+                            std::vector<DyeCrossing>& found) {
+    if (orders_.size() >= orders_max_) {
+        forgotten_ += orders_.size();
+        orders_.clear();
+    }
+    std::string& before = orders_[key_of(piece.object_id, piece.inbound)];
+    const std::size_t border = before.size();
+    before += piece.first;
+    find_over(table, before, {border}, [&](const DyePattern& pattern, std::size_t begin) {
+        found.push_back({piece.cpu,
+                         piece.sequence,
+                         pattern.dye,
+                         pattern.form,
+                         static_cast<std::int64_t>(begin) - static_cast<std::int64_t>(border)});
+    });
+    before = last_of(piece.whole ? std::move(before) : piece.last, table.edge_bytes());
+}
+
+void DyeBorders::erase(Key key, std::uint64_t from, std::uint64_t to) {
+    const auto found = ranges_.find(key);
+    if (found == ranges_.end()) {
+        return;
+    }
+    Range& range = found->second;
+    auto piece = range.lower_bound(from);
+    if (piece != range.begin() && std::prev(piece)->second.end() > from) {
+        --piece;
+    }
+    while (piece != range.end() && piece->first < to) {
+        ages_.erase(piece->second.age);
+        piece = range.erase(piece);
+    }
+    if (range.empty()) {
+        ranges_.erase(found);
+    }
+}
+
+void DyeBorders::forget_oldest() {
+    const Place oldest = ages_.front();
+    erase(oldest.key, oldest.position, oldest.position + 1);
+    ++forgotten_;
+}
+
+void DyeBorders::forget(std::uint32_t object_id,
+                        std::optional<std::uint64_t> position,
+                        std::uint64_t length) {
+    for (const bool inbound : {false, true}) {
+        const Key key = key_of(object_id, inbound);
+        if (position) {
+            erase(key, *position, *position + length);
+        } else {
+            orders_.erase(key);
+        }
+    }
+}
+
+void DyeBorders::join_range(const DyeTable& table,
+                            DyePiece piece,
+                            std::vector<DyeCrossing>& found) {
+    const Key key = key_of(piece.object_id, piece.inbound);
+    const std::uint64_t position = *piece.position;
+    erase(key, position, position + piece.length);
+    if (ages_.size() >= pieces_max_) {
+        forget_oldest();
+    }
+    Range& range = ranges_[key];
+    const auto age = ages_.insert(ages_.end(), {key, position});
+    const auto kept = range.emplace(position, Kept{std::move(piece), {}, age}).first;
+    search(table, range, kept, found);
+}
+
+void DyeBorders::search(const DyeTable& table,
+                        Range& range,
+                        Range::iterator piece,
+                        std::vector<DyeCrossing>& found) {
+    const DyePiece& own = piece->second.piece;
+    std::string before, behind;
+    for (auto left = piece; left != range.begin() && before.size() < table.edge_bytes(); --left) {
+        const Kept& neighbour = std::prev(left)->second;
+        if (neighbour.end() != left->first) {
+            break;
+        }
+        before.insert(0, neighbour.piece.whole ? neighbour.piece.first : neighbour.piece.last);
+        if (!neighbour.piece.whole) {
+            break;
+        }
+    }
+    before = last_of(std::move(before), table.edge_bytes());
+    for (auto right = piece; behind.size() < table.edge_bytes();) {
+        const std::uint64_t end = right->second.end();
+        ++right;
+        if (right == range.end() || right->first != end) {
+            break;
+        }
+        behind += right->second.piece.first;
+        if (!right->second.piece.whole) {
+            break;
+        }
+    }
+    behind.resize(std::min(behind.size(), table.edge_bytes()));
+    // Where an occurrence ends, the event is told; once, however often the bytes in front of it come again.
+    const auto tell = [&](const DyePattern& pattern, std::uint64_t begin) {
+        const auto in = std::prev(range.upper_bound(begin + pattern.text.size() - 1));
+        const DyePiece& event = in->second.piece;
+        const DyeCrossing crossing{event.cpu,
+                                   event.sequence,
+                                   pattern.dye,
+                                   pattern.form,
+                                   static_cast<std::int64_t>(begin - in->first)};
+        auto& told = in->second.told;
+        if (std::find(told.begin(), told.end(), crossing) == told.end()) {
+            told.push_back(crossing);
+            found.push_back(crossing);
+        }
+    };
+    const std::uint64_t from = piece->first - before.size();
+    if (own.whole) {
+        const std::size_t border = before.size();
+        find_over(
+            table,
+            before + own.first + behind,
+            {border, border + own.first.size()},
+            [&](const DyePattern& pattern, std::size_t begin) { tell(pattern, from + begin); });
+        return;
+    }
+    find_over(table,
+              before + own.first,
+              {before.size()},
+              [&](const DyePattern& pattern, std::size_t begin) { tell(pattern, from + begin); });
+    const std::uint64_t last_from = piece->second.end() - own.last.size();
+    find_over(
+        table,
+        own.last + behind,
+        {own.last.size()},
+        [&](const DyePattern& pattern, std::size_t begin) { tell(pattern, last_from + begin); });
+}
+
+}  // namespace dyetrace::capture

@@ -1,0 +1,63 @@
+// Takes the first and last bytes off events before anybody sees them, and finds with them the dyes that cross the border of two calls.
+//
+//   ring ─► take() ─► the event without `dye_edges` ─► on its way to the disk
+//              └─► pieces that wait ─► join(until) ─► crossings()
+//
+// Pieces wait until no earlier one can come: what ended before a drain began is in the rings then, of whatever CPU.
+// The bytes are in memory only, and only as long as a neighbour may come.
+//
+// Limits: those of DyeBorders; pieces that wait are no more than the rings held. One thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "capture/dye_borders.h"
+#include "schema/id_table.h"
+#include "schema/record.h"
+
+namespace dyetrace::capture {
+
+class DyeJoin {
+  public:
+    static constexpr std::size_t kHandlesMax = 131'072;  // as schema::Dictionary remembers; 2 MiB
+
+    DyeJoin() : handles_(kHandlesMax) {}
+
+    void learn(std::span<const std::byte> facts);
+    // Appends the records to `stripped`; those of calls without their first and last bytes.
+    void take(std::uint32_t cpu,
+              std::span<const std::byte> events,
+              std::vector<std::byte>& stripped);
+    // Joins what ended before.
+    void join(const DyeTable& table, std::uint64_t until_ns);
+    void events_were_lost() { borders_.forget_orders(); }
+
+    // What the last join() found.
+    const std::vector<schema::DyeHit>& crossings() const { return crossings_; }
+    std::uint64_t forgotten() const { return borders_.forgotten(); }
+
+  private:
+    struct Handle {
+        std::uint32_t object_id = 0;
+        bool has_order = false;  // pipes and unix streams: bytes follow each other, without numbers
+    };
+    struct Waiting {
+        std::uint64_t end_ns = 0;
+        bool seen = false;  // else nobody has seen its bytes
+        DyePiece piece;
+    };
+
+    void wait_for_turn(std::uint32_t cpu,
+                       const schema::SyscallEvent& event,
+                       std::string_view edges);
+
+    schema::IdTable<Handle> handles_;
+    std::vector<Waiting> waiting_;
+    DyeBorders borders_;
+    std::vector<DyeCrossing> found_;
+    std::vector<schema::DyeHit> crossings_;
+};
+
+}  // namespace dyetrace::capture

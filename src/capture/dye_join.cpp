@@ -91,16 +91,41 @@ void DyeJoin::take(std::uint32_t cpu,
             continue;
         }
         const auto edges = schema::attachment(*call, schema::Attachment::kDyeEdges);
-        wait_for_turn(cpu, *call, edges.value_or(std::string_view()));
+        if (edges) {
+            wait_for_turn(cpu, *call, *edges);
+        } else {
+            wait_unseen(*call);
+        }
         append_cut(record, edges ? bytes_before_edges(record, *edges) : record.size(), stripped);
+    }
+}
+
+void DyeJoin::wait_unseen(const SyscallEvent& event) {
+    const bool in_file = (event.present & SyscallEvent::kHasFileOffset) != 0;
+    for (const auto& [present, handle_id] :
+         {std::pair{SyscallEvent::kHasHandle, event.handle_id},
+          std::pair{SyscallEvent::kHasHandle2, event.handle2_id}}) {
+        const Handle* handle = (event.present & present) != 0 ? handles_.find(handle_id) : nullptr;
+        const bool is_first = present == SyscallEvent::kHasHandle;
+        if (handle == nullptr || !(handle->has_order || (is_first && in_file))) {
+            continue;
+        }
+        Waiting waiting;
+        waiting.end_ns = event.start_ns + event.duration_ns;
+        waiting.piece.object_id = handle->object_id;
+        waiting.piece.length = static_cast<std::uint64_t>(event.bytes);
+        if (!handle->has_order) {
+            waiting.piece.position = static_cast<std::uint64_t>(event.file_offset);
+        }
+        waiting_.push_back(std::move(waiting));
     }
 }
 
 void DyeJoin::wait_for_turn(std::uint32_t cpu,
                             const SyscallEvent& event,
                             std::string_view attached) {
-    const Handle* handle =
-        (event.present & SyscallEvent::kHasHandle) != 0 ? handles_.find(event.handle_id) : nullptr;
+    const bool has_handle = (event.present & SyscallEvent::kHasHandle) != 0;
+    const Handle* handle = has_handle ? handles_.find(event.handle_id) : nullptr;
     const bool in_stream = (event.present & SyscallEvent::kHasStreamOffset) != 0;
     const bool in_file = (event.present & SyscallEvent::kHasFileOffset) != 0;
     const Edges edges = edges_of(attached);
@@ -110,7 +135,7 @@ void DyeJoin::wait_for_turn(std::uint32_t cpu,
     }
     Waiting waiting;
     waiting.end_ns = event.start_ns + event.duration_ns;
-    waiting.seen = !attached.empty();
+    waiting.seen = true;
     DyePiece& piece = waiting.piece;
     piece.cpu = cpu;
     piece.sequence = event.header.sequence;

@@ -52,6 +52,8 @@ class DyeJoin {
     void wait_for_turn(std::uint32_t cpu,
                        const schema::SyscallEvent& event,
                        std::string_view edges);
+    // An event that moved bytes that nobody has seen.
+    void wait_unseen(const schema::SyscallEvent& event);
 
     schema::IdTable<Handle> handles_;
     std::vector<Waiting> waiting_;

@@ -202,7 +202,7 @@ static __always_inline void attach_edges(struct scratch *scratch, struct content
 	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
 	struct dye_edges *edges;
 
-	if (!table || !header || !table->edge_bytes || !room->total || room->dyes.broken)
+	if (!table || !header || !table->edge_bytes || !room->total || room->unread || shape->fd2)
 		return;
 	edges = (struct dye_edges *)(header + 1);
 	edges->flags = shape->flags & CALL_INBOUND ? DYE_EDGE_INBOUND : 0;

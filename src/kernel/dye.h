@@ -45,9 +45,7 @@ struct dye_scan {
 	__s32 known_from; /* what is before it does not belong to the same run of bytes */
 	__u32 table; /* of dye_tables */
 	__u32 listed;
-	__u8 moved; /* the first bytes are in `first` */
-	__u8 broken; /* some bytes could not be read */
-	__u16 reserved;
+	__u32 moved; /* the first bytes are in `first` */
 	struct dye_listed list[DYE_LISTED_MAX];
 	__u8 first[DYE_BYTES_MAX];
 	__u8 before[DYE_BEFORE_BYTES]; /* the last member: the room's bytes are behind it */
@@ -95,7 +93,6 @@ static __always_inline void begin_dyes(struct dye_scan *scan)
 	scan->known_from = 0;
 	scan->listed = 0;
 	scan->moved = false;
-	scan->broken = false;
 	scan->table = *(volatile __u32 *)&dye_table_in_use;
 }
 
@@ -165,5 +162,4 @@ static __always_inline void break_dyes(struct dye_scan *scan, __u32 filled, __u3
 	look_for_last_dyes();
 	scan->base += bytes;
 	scan->known_from = filled;
-	scan->broken = true;
 }

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -244,6 +245,62 @@ TEST_F(Dyes, leave_none_of_the_bytes_in_what_is_handed_out) {
         const std::string bytes(reinterpret_cast<const char*>(words.data()), 8 * words.size());
         EXPECT_EQ(bytes.find(kCard.substr(0, 5)), std::string::npos);
     }
+}
+
+TEST_F(Dyes, do_not_lie_over_bytes_that_could_not_be_read) {
+    const Trace trace = record([&] {
+        int ends[2];
+        REQUIRE(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0);
+        const std::string bytes = "..." + std::string(kCard) + "8241";
+        REQUIRE(write(ends[0], bytes.data(), bytes.size()) > 0);
+        char back[10];
+        REQUIRE(recv(ends[1], back, 10, MSG_TRUNC) == static_cast<ssize_t>(bytes.size()));
+        auto* memory = static_cast<char*>(
+            mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        std::string around = with(3 * 4096, kCard, 4096 - 8);
+        around.replace(8192, kPin.size(), kPin);
+        std::copy(around.begin(), around.end(), memory);
+        std::copy(kCard.begin() + 8, kCard.end(), memory + 8192 + 100);
+        int pipes[2];
+        REQUIRE(pipe(pipes) == 0);
+        REQUIRE(write(pipes[1], memory, 3 * 4096) == 3 * 4096);
+        REQUIRE(madvise(memory + 4096, 4096, MADV_DONTNEED) == 0);
+        iovec parts[] = {{memory, 8192 + 3}, {memory + 8192 + 3, 1}, {memory + 8192 + 100, 100}};
+        REQUIRE(writev(open("/dev/null", O_WRONLY), parts, 3) > 0);
+    });
+    EXPECT_EQ(trace.only("recvfrom").dye_look()->unread_bytes, 18u);
+    EXPECT_TRUE(trace.only("recvfrom").dye_hits().empty());
+    EXPECT_EQ(trace.nth("write", 1).dye_hits(),
+              (std::vector<DyeHit>{{1, DyeForm::kPlain, 4088}, {2, DyeForm::kPlain, 8192}}));
+    // /dev/null touches no page: the middle one is not there
+    EXPECT_EQ(trace.only("writev").dye_look()->unread_bytes, 4096u);
+    EXPECT_EQ(trace.only("writev").dye_hits(), (std::vector<DyeHit>{{2, DyeForm::kPlain, 8192}}));
+}
+
+TEST_F(Dyes, are_found_in_messages_and_in_what_sendfile_sends) {
+    const Trace trace = record([&] {
+        int ends[2];
+        REQUIRE(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0);
+        std::string bytes = with(100, kCard, 50);
+        iovec parts[] = {{bytes.data(), 20}, {bytes.data() + 20, 40}, {bytes.data() + 60, 40}};
+        mmsghdr messages[2]{};
+        messages[0].msg_hdr.msg_iov = parts;
+        messages[0].msg_hdr.msg_iovlen = 1;
+        messages[1].msg_hdr.msg_iov = parts;
+        messages[1].msg_hdr.msg_iovlen = 3;
+        REQUIRE(sendmmsg(ends[0], messages, 2, 0) == 2);
+        const int file = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+        REQUIRE(pwrite(file, bytes.data(), bytes.size(), 0) == 100);
+        const int copy = open(at("copy").c_str(), O_CREAT | O_RDWR, 0600);
+        off_t from = 10;
+        REQUIRE(sendfile(copy, file, &from, 80) == 80);
+    });
+    const Event sent = trace.only("sendmmsg");
+    ASSERT_EQ(sent.parts().size(), 2u);
+    EXPECT_FALSE(schema::dye_look_of(sent.parts()[0].raw()));
+    ASSERT_TRUE(schema::dye_look_of(sent.parts()[1].raw()));
+    EXPECT_EQ(schema::dye_look_of(sent.parts()[1].raw())->hits, 1u);
+    EXPECT_EQ(trace.only("sendfile").dye_hits(), (std::vector<DyeHit>{{1, DyeForm::kPlain, 40}}));
 }
 
 class AlikeDyes : public KernelTest {

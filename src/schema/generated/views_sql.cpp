@@ -278,11 +278,13 @@ SELECT any_value(o.name) AS host, any_value(d.name) AS dye, d.dye_id,
        min(d.time_ns) AS added_ns, max(d.time_ns) FILTER (d.removed <> 0) AS removed_ns
 FROM internal.raw_dye d JOIN internal.hosts o USING (host_index) GROUP BY d.host_index, d.dye_id;
 CREATE OR REPLACE VIEW dye_hits AS
-SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, d.name AS dye, _dye_form_name(x.form) AS form, x."position",
-       h.object_id, coalesce(e.stream_offset::BIGINT, e.file_offset) + x."position" AS object_position
+SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, d.name AS dye, _dye_form_name(x.form) AS form, x.position,
+       h.object_id, coalesce(e.stream_offset::BIGINT, e.file_offset) + x.position AS object_position
 FROM internal.raw_dye_hit x
 LEFT JOIN (SELECT host_index, dye_id, any_value(name) AS name FROM internal.raw_dye GROUP BY ALL) d USING (host_index, dye_id)
-LEFT JOIN internal.raw_syscall_event e ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
+LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset FROM internal.raw_syscall_event
+           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset FROM internal.raw_part_event) e
+       ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;
 CREATE OR REPLACE VIEW gaps AS
 SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, g.end_ns, nullif(g.lost, 18446744073709551615) AS lost,
@@ -320,11 +322,11 @@ COMMENT ON COLUMN events.start_ns IS 'CLOCK_BOOTTIME of the host at entry, never
 COMMENT ON COLUMN events.duration_ns IS 'exit minus entry; NULL if the entry was not seen or it never returned';
 COMMENT ON COLUMN events.on_cpu_ns IS 'part of duration_ns in which the thread ran';
 COMMENT ON COLUMN events.cpu IS 'CPU on which it ended';
-COMMENT ON COLUMN events.process_id IS 'unique in the trace';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.process_id IS 'unique in the trace';
 COMMENT ON COLUMN events.thread_id IS 'unique in the trace';
 COMMENT ON COLUMN events.pid IS 'process, in the host''s pid namespace; reused by the kernel';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.tid IS 'thread, in the host''s pid namespace';
+COMMENT ON COLUMN events.tid IS 'thread, in the host''s pid namespace';
 COMMENT ON COLUMN events.ppid IS 'parent process';
 COMMENT ON COLUMN events.pid_in_namespace IS 'process, as it sees itself';
 COMMENT ON COLUMN events.comm IS 'name of the thread, at exit';

@@ -59,6 +59,7 @@ class Help:
     verbs: list = dataclasses.field(default_factory=list)
     notes: list = dataclasses.field(default_factory=list)
     examples: list = dataclasses.field(default_factory=list)
+    parts: dict = dataclasses.field(default_factory=dict)  # "add": help of `dye add`
 
 
 def _entries(lines):
@@ -99,5 +100,12 @@ def of_program(program):
     def ask(*words):
         return parse(subprocess.run([program, *words, "--help"], check=True, capture_output=True, text=True).stdout)
 
+    def ask_verb(verb):
+        help_ = ask(verb)
+        help_.parts = {part.left: ask(verb, part.left) for part in help_.verbs}
+        if help_.parts:
+            help_.positionals = [Entry("VERB", ", ".join(help_.parts))]
+        return help_
+
     top = ask()
-    return {"": top} | {verb.left: ask(verb.left) for verb in top.verbs}
+    return {"": top} | {verb.left: ask_verb(verb.left) for verb in top.verbs}

@@ -66,6 +66,15 @@ def option_term(entry):
     return f"{term} {value}".strip()
 
 
+def part(help_):
+    """A verb of a verb."""
+    lines = tagged(f"\\fB{quoted(help_.usage)}\\fR", help_.description)
+    for entry in help_.options:
+        if entry.names != ["-h", "--help"]:
+            lines += [".RS", *tagged(option_term(entry), entry.text), ".RE"]
+    return lines
+
+
 def page(verb, help_, verbs, version):
     name = f"dyetrace-{verb}" if verb else "dyetrace"
     first, *others = sections((PROSE / f"{verb or 'dyetrace'}.md").read_text())
@@ -80,7 +89,10 @@ def page(verb, help_, verbs, version):
     if help_.verbs:
         lines.append(".SH VERBS")
         for entry in help_.verbs:
-            lines += tagged(f"\\fBdyetrace\\-{entry.left}\\fR(1)", entry.text)
+            if verb:
+                lines += part(help_.parts[entry.left])
+            else:
+                lines += tagged(f"\\fBdyetrace\\-{entry.left}\\fR(1)", entry.text)
     lines.append(".SH OPTIONS")
     for entry in help_.positionals:
         lines += tagged(f"\\fI{quoted(entry.value)}\\fR", entry.text)

@@ -68,6 +68,7 @@ int main(int argc, char** argv) {
         app.add_subcommand(name, description);
     }
     dyetrace::apps::add_doctor(app, exit_status);
+    dyetrace::apps::add_dye(app, exit_status);
     dyetrace::apps::add_hash(app, exit_status);
     app.footer(
         "Examples:\n"

@@ -15,7 +15,7 @@
 #include <iterator>
 
 #include "apps/background.h"
-#include "apps/dye_set.h"
+#include "apps/dye_desk.h"
 #include "apps/namespace_names.h"
 #include "apps/record_facts.h"
 #include "apps/selection.h"
@@ -94,8 +94,8 @@ struct Recording::State {
     std::optional<trace::SegmentWriter> writer = std::nullopt;
     std::optional<Selection> selection = std::nullopt;  // nothing: everything is kept
     std::vector<std::uint64_t> left_out = {};           // by the selection, per CPU
-    DyeSet dyes = {};
     std::optional<FactWriter> facts = std::nullopt;
+    std::optional<DyeDesk> dyes = std::nullopt;
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
     pid_t sealer = -1;
     std::int64_t flushed_ns = 0;
@@ -159,7 +159,6 @@ Result<Recording> Recording::start(RecordingOptions options) {
     // the writer refers to the folder, which has to be in its final place first
     std::unique_ptr<State> state(
         new State{std::move(options), std::move(folder), std::move(session)});
-    state->dyes = std::move(dyes);
     auto writer = trace::SegmentWriter::create(state->folder, 0);
     if (!writer.ok()) {
         state->folder.discard();
@@ -170,6 +169,9 @@ Result<Recording> Recording::start(RecordingOptions options) {
     state->facts.emplace([state = state.get()](std::span<const std::byte> record) {
         return state->append_fact(record);
     });
+    if (state->options.look_for_dyes) {
+        state->dyes.emplace(std::move(dyes), state->session.capture(), *state->facts);
+    }
     state->lost_before.resize(cpus);
     state->left_out.resize(cpus);
     if (state->options.node_by == "netns") {
@@ -196,8 +198,8 @@ Result<void> Recording::State::begin() {
     for (const capture::Source& source : session.capture().sources()) {
         TRY(facts->write_coverage(source));
     }
-    for (const DyeSet::Entry& dye : dyes.entries()) {
-        TRY(facts->write_dye(dye, false));
+    if (dyes) {
+        TRY(dyes->open(options.trace_path));
     }
     tick();
     return session.release();
@@ -206,6 +208,7 @@ Result<void> Recording::State::begin() {
 // Nothing was recorded: a second try finds no folder in its way.
 void Recording::State::abandon() {
     (void)session.end();
+    dyes.reset();
     writer.reset();
     folder.discard();
 }
@@ -327,6 +330,9 @@ void Recording::State::loop() {
         session.wait(session.capture().fill() > kDrainNowFill ? 0 : wait_ms);
         const std::uint64_t bytes = drain();
         wait_ms = bytes > 0 ? kDrainBusyMs : std::min(wait_ms * 2, kDrainIdleMs);
+        if (dyes) {
+            dyes->serve();
+        }
         const std::int64_t now = base::boot_time_ns();
         if (now - flushed_ns >= trace::kFlushIntervalMs * std::int64_t{1'000'000}) {
             flush();
@@ -338,6 +344,7 @@ void Recording::State::loop() {
 }
 
 Result<void> Recording::State::finish() {
+    dyes.reset();
     note(session.end());
     drain();
     if (!writer->failed()) {

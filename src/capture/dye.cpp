@@ -233,6 +233,17 @@ Result<DyeForms> parse_dye_forms(std::string_view text) {
     return forms;
 }
 
+std::string dye_forms_text(DyeForms forms) {
+    std::string text;
+    for (std::uint8_t number = 0; DyeForms{1} << number <= kAll; ++number) {
+        if ((forms >> number & 1) != 0) {
+            text += text.empty() ? "" : ",";
+            text += schema::dye_form_name(number);
+        }
+    }
+    return text;
+}
+
 Result<Dye> parse_dye(const std::string& spec, DyeForms forms) {
     const std::size_t equals = spec.find('=');
     if (equals == std::string::npos || equals == 0 || equals > kDyeNameBytesMax) {

@@ -42,6 +42,9 @@ struct Dye {
 // "plain,base64", "all"; plain is always one of them.
 Result<DyeForms> parse_dye_forms(std::string_view text);
 
+// "plain,base64_0"
+std::string dye_forms_text(DyeForms forms);
+
 // NAME=TEXT, NAME=hex:DIGITS, NAME=@FILE (all of it, but one line end).
 Result<Dye> parse_dye(const std::string& spec, DyeForms forms);
 

@@ -1,0 +1,45 @@
+// Where a running recording takes and gives back dyes: what is asked for at its socket becomes what the kernel looks for, and a
+// fact in the trace.
+//
+//   add, FORMS, NAME, TEXT ─► ok                 remove, NAME ─► ok
+//   list, FROM             ─► ok, NEXT, line …   one line of each dye from the FROMth on; NEXT is 0 behind the last
+//
+// A change takes effect for calls that end from then on. Cost: the recorder looks at no ring meanwhile, some 30 ms, and 0.7 s
+// with 10,000 dyes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apps/dye_control.h"
+#include "apps/dye_set.h"
+#include "apps/record_facts.h"
+#include "base/result.h"
+#include "capture/capture.h"
+
+namespace dyetrace::apps {
+
+class DyeDesk {
+  public:
+    // `dyes` are looked for already. Both others must outlive it.
+    DyeDesk(DyeSet dyes, capture::Capture& capture, FactWriter& facts)
+        : dyes_(std::move(dyes)), capture_(&capture), facts_(&facts) {}
+
+    // Says in the trace what is looked for, and listens in its folder.
+    Result<void> open(const std::string& folder);
+    void serve();
+
+  private:
+    ControlWords answer(const ControlWords& request);
+    Result<void> add(const ControlWords& request);
+    Result<void> remove(const std::string& name);
+    ControlWords list(const std::string& from) const;
+
+    DyeSet dyes_;
+    capture::Capture* capture_;
+    FactWriter* facts_;
+    std::optional<DyeControl> control_;
+};
+
+}  // namespace dyetrace::apps

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Dyes as people use them: named on the command line, added and removed while the recording runs, asked for in SQL."""
+
+import os
+import stat
+import subprocess
+import sys
+import unittest
+
+import support
+from support import DYETRACE, PATIENCE_S, EndToEndTest
+
+CARD = "4929123456781234"
+HITS = "SELECT d.dye, d.form, d.position, d.object_position, e.name, e.path, e.comm FROM dye_hits d JOIN events e USING (event_id) ORDER BY e.start_ns, d.position"
+
+# Writes what it reads, line by line, and says when a line is written.
+ECHO = """
+import os, sys
+for line in sys.stdin:
+    os.write(int(sys.argv[1]), line.encode())
+    print("done", flush=True)
+"""
+
+
+def dye(*arguments, status=0):
+    done = subprocess.run([DYETRACE, "dye", *arguments], capture_output=True, text=True, timeout=PATIENCE_S)
+    if done.returncode != status:
+        raise AssertionError(f"dye {arguments}: {done.returncode} {done.stderr}")
+    return done
+
+
+class DyeTest(EndToEndTest):
+    def test_a_dye_is_found_in_its_forms_and_its_text_is_nowhere_in_the_trace(self):
+        source, target = self.file("source", f"to {CARD} from".encode()), self.path("target")
+        trace = self.record("--dye", f"card={CARD}", "--dye-forms", "base64", "--dye", "other=never seen", "--",
+                            "sh", "-c", f"base64 {source} > {target}")
+        hits = [hit for hit in trace.rows(HITS) if hit["comm"] == "base64"]
+        self.assertEqual([("plain", 3, source), ("base64_0", 4, target)],
+                         [(hit["form"], hit["object_position"], hit["path"].removeprefix(support.outer_root())) for hit in hits])
+        self.assertEqual(["card", "other"], [row["dye"] for row in trace.rows("SELECT dye FROM dyes ORDER BY 1")])
+        for folder, _, names in os.walk(trace.path):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    self.assertNotIn(CARD.encode(), file.read(), name)
+
+    def test_dyes_are_added_and_removed_while_the_recording_runs(self):
+        output = os.open(self.path("output"), os.O_WRONLY | os.O_CREAT)
+        echo = self.start([sys.executable, "-c", ECHO, str(output)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                          pass_fds=[output])
+        trace, recorder = self.start_recording("-p", str(echo.pid), "--later-dyes")
+
+        def say(line):
+            echo.stdin.write(line + "\n")
+            echo.stdin.flush()
+            self.assertEqual("done\n", echo.stdout.readline())
+
+        say(CARD)
+        dye("add", trace.path, f"card={CARD}")
+        say("x" + CARD)
+        dye("add", trace.path, "pin=8241", "--dye-forms", "hex")
+        say("38323431 8241")
+        self.assertEqual(["card  16 bytes  plain", "pin  4 bytes  plain,hex"], dye("list", trace.path).stdout.splitlines())
+        self.assertIn("there is a dye pin already", dye("add", trace.path, "pin=12345", status=1).stderr)
+        dye("remove", trace.path, "card")
+        self.assertIn("there is no dye card", dye("remove", trace.path, "card", status=1).stderr)
+        say(CARD)
+        mode = os.stat(os.path.join(trace.path, "control")).st_mode
+        self.assertTrue(stat.S_ISSOCK(mode))
+        self.assertEqual(0o600, stat.S_IMODE(mode))
+        echo.stdin.close()
+        recorder.wait(PATIENCE_S)
+        writes = [(hit["dye"], hit["form"], hit["object_position"]) for hit in trace.rows(HITS) if hit["name"] == "write"
+                  and hit["path"].endswith("/output")]
+        self.assertEqual([("card", "plain", 18), ("pin", "hex", 35), ("pin", "plain", 44)], writes)
+        rows = {row["dye"]: row for row in trace.rows("SELECT * FROM dyes")}
+        self.assertLess(int(rows["card"]["added_ns"]), int(rows["card"]["removed_ns"]))
+        self.assertIsNone(rows["pin"]["removed_ns"])
+        self.assertFalse(os.path.exists(os.path.join(trace.path, "control")))
+        self.assertIn("nobody looks for dyes", dye("list", trace.path, status=1).stderr)
+
+    def test_a_new_dye_is_new_each_time(self):
+        one, two = (dye("new", "--prefix", "order").stdout.strip() for _ in range(2))
+        self.assertNotEqual(one, two)
+        self.assertRegex(one, "^order-[a-z0-9]{20}$")
+
+    def test_a_dye_that_cannot_be_looked_for_is_refused(self):
+        for wrong, why in (("card", "a dye is NAME=TEXT"), ("card=abc", "has 3 bytes"), ("card=@/nowhere", "/nowhere")):
+            done = subprocess.run([DYETRACE, "record", "-o", self.path("t"), "--dye", wrong, "--", "true"], capture_output=True,
+                                  text=True, timeout=PATIENCE_S)
+            self.assertEqual(1, done.returncode)
+            self.assertIn(why, done.stderr)
+            self.assertFalse(os.path.exists(self.path("t")))
+
+
+if __name__ == "__main__":
+    unittest.main()

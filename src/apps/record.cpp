@@ -31,6 +31,7 @@ struct RecordArguments {
     std::vector<std::string> dyes;
     std::string dye_forms = "plain";
     bool later_dyes = false;
+    bool only_dyed = false;
     bool no_seal = false;
 };
 
@@ -78,6 +79,11 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
         options.dyes.push_back(std::move(dye));
     }
     options.look_for_dyes = arguments.later_dyes || !options.dyes.empty();
+    options.only_dyed = arguments.only_dyed;
+    if (options.only_dyed && !options.look_for_dyes) {
+        return Error(ErrorCode::kInvalidArgument,
+                     "--only-dyed keeps nothing without a --dye, or --later-dyes");
+    }
     options.node_by = arguments.node_by;
     options.as_given = arguments.targets.as_given();
     if (!options.where.selects_all()) {
@@ -201,6 +207,9 @@ void add_record(CLI::App& app, int& exit_status) {
     verb->add_flag("--later-dyes",
                    arguments->later_dyes,
                    "Be ready for what `dyetrace dye add` names while the recording runs");
+    verb->add_flag("--only-dyed",
+                   arguments->only_dyed,
+                   "Keep only events that carry a dye, and the names of what they act on");
     verb->add_flag("--no-seal",
                    arguments->no_seal,
                    "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");

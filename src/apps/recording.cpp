@@ -144,6 +144,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     listen.content_key = options.content_key;
     listen.predicate = options.where;
     listen.look_for_dyes = options.look_for_dyes;
+    listen.only_dyed = options.only_dyed;
     DyeSet dyes;
     for (const capture::Dye& dye : options.dyes) {
         TRY(dyes.add(dye));

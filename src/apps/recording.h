@@ -38,6 +38,7 @@ struct RecordingOptions {
     std::optional<schema::ContentKey> content_key;
     bool look_for_dyes = false;      // these, and what `dyetrace dye add` names later
     std::vector<capture::Dye> dyes;  // no two of the same name
+    bool only_dyed = false;          // keep only events that carry one
     std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
     bool seal = true;                                           // start the sealer
     std::vector<std::pair<std::string, std::string>> as_given;  // for trace.json

@@ -122,7 +122,6 @@ struct Capture::State {
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
     Result<void> look_for_hidden_process();
     void find_members(IteratorScope scope);
-    std::uint64_t lost() const;
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
     void attach_optional(bpf_program* program, bpf_link** link, const char* name, const char* lack);
 };
@@ -156,7 +155,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
     choose_content(skeleton, options, state->cpus);
-    choose_dyes(skeleton, options.look_for_dyes);
+    choose_dyes(skeleton, options.look_for_dyes, options.only_dyed);
     const KernelOffer offer = KernelOffer::find();
     skeleton.rodata->find_by_vpid = offer.task_from_vpid;
     skeleton.rodata->find_by_pid = offer.task_from_pid;
@@ -187,7 +186,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     TRY(state->fill_program_tables());
     TRY(state->sources, prepare_content(skeleton));
     if (options.look_for_dyes) {
-        TRY(state->dyes, KernelDyes::install(skeleton));
+        TRY(state->dyes, KernelDyes::install(skeleton, options.only_dyed));
         TRY(state->dyes->look_for(options.dyes));
     }
     TRY(state->map_rings(options));
@@ -408,14 +407,6 @@ Result<void> Capture::stop() {
     return run_iterator(skeleton.progs.finish_calls);
 }
 
-std::uint64_t Capture::State::lost() const {
-    std::uint64_t sum = 0;
-    for (const Ring& ring : events) {
-        sum += std::atomic_ref(const_cast<std::uint64_t&>(ring.control().lost)).load();
-    }
-    return sum;
-}
-
 std::uint64_t Capture::drain(const Sink& sink) {
     State& state = *state_;
     const auto begun_ns = static_cast<std::uint64_t>(base::boot_time_ns());
@@ -423,6 +414,9 @@ std::uint64_t Capture::drain(const Sink& sink) {
     for (Ring& ring : state.events) {
         state.event_ends.push_back(ring.head());
     }
+    const auto events_sink = [&](std::uint32_t cpu, std::span<const std::byte> records) {
+        sink(cpu, schema::Stream::kEvents, records);
+    };
     std::uint64_t bytes = 0;
     for (std::uint32_t cpu = 0; cpu < state.cpus; ++cpu) {
         bytes += state.facts[cpu].drain(
@@ -439,14 +433,20 @@ std::uint64_t Capture::drain(const Sink& sink) {
         bytes += state.events[cpu].drain(
             state.event_ends[cpu],
             [&](auto records) {
-                sink(cpu,
-                     schema::Stream::kEvents,
-                     state.dyes ? state.dyes->strip(cpu, records) : records);
+                if (state.dyes) {
+                    state.dyes->pass_on(cpu, records, events_sink);
+                } else {
+                    events_sink(cpu, records);
+                }
             },
             state.damaged_bytes);
     }
     if (state.dyes) {
-        state.dyes->join(state.stopped ? UINT64_MAX : begun_ns, state.lost());
+        std::uint64_t lost = 0;
+        for (std::uint32_t cpu = 0; cpu < state.cpus; ++cpu) {
+            lost += books(cpu).lost;
+        }
+        state.dyes->join(state.stopped ? UINT64_MAX : begun_ns, lost, events_sink);
     }
     return bytes;
 }
@@ -471,10 +471,11 @@ Books Capture::books(std::uint32_t cpu) const {
     const auto read = [](const std::uint64_t& value) {
         return std::atomic_ref(const_cast<std::uint64_t&>(value)).load(std::memory_order_relaxed);
     };
+    const std::uint64_t undyed = state_->dyes ? state_->dyes->left_out(cpu) : 0;
     return {read(events.generated),
-            read(events.filtered),
+            read(events.filtered) + undyed,
             read(events.aggregated),
-            read(events.delivered),
+            read(events.delivered) - undyed,
             read(events.lost),
             read(facts.delivered),
             read(facts.lost),

@@ -50,6 +50,7 @@ struct CaptureOptions {
     std::optional<schema::ContentKey> content_key = {};
     bool look_for_dyes = false;         // at any level of content
     std::vector<DyePattern> dyes = {};  // the first ones, see look_for()
+    bool only_dyed = false;             // events without a dye are filtered
     bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
     std::uint64_t event_ring_bytes =
         kEventRingBytesDefault;  // per CPU; rounded up to a power of two

@@ -155,6 +155,7 @@ void DyeJoin::wait_for_turn(std::uint32_t cpu,
 void DyeJoin::join(const DyeTable& table, std::uint64_t until_ns) {
     found_.clear();
     crossings_.clear();
+    touched_.clear();
     const auto turn =
         std::stable_partition(waiting_.begin(), waiting_.end(), [&](const Waiting& one) {
             return one.end_ns <= until_ns;
@@ -164,7 +165,12 @@ void DyeJoin::join(const DyeTable& table, std::uint64_t until_ns) {
     });
     for (auto one = waiting_.begin(); one != turn; ++one) {
         if (one->seen) {
+            const std::size_t before = found_.size();
+            const std::pair event(one->piece.cpu, one->piece.sequence);
             borders_.join(table, std::move(one->piece), found_);
+            if (found_.size() > before) {
+                touched_.push_back(event);
+            }
         } else {
             borders_.forget(one->piece.object_id, one->piece.position, one->piece.length);
         }
@@ -178,6 +184,7 @@ void DyeJoin::join(const DyeTable& table, std::uint64_t until_ns) {
         hit.cpu = one.cpu;
         hit.form = static_cast<std::uint8_t>(one.form);
         crossings_.push_back(hit);
+        touched_.emplace_back(one.cpu, one.sequence);
     }
 }
 

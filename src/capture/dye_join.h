@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "capture/dye_borders.h"
@@ -36,6 +37,8 @@ class DyeJoin {
 
     // What the last join() found.
     const std::vector<schema::DyeHit>& crossings() const { return crossings_; }
+    // Events that have to do with them: in which they end, and which completed them.
+    const std::vector<std::pair<std::uint32_t, std::uint64_t>>& touched() const { return touched_; }
     std::uint64_t forgotten() const { return borders_.forgotten(); }
 
   private:
@@ -60,6 +63,7 @@ class DyeJoin {
     DyeBorders borders_;
     std::vector<DyeCrossing> found_;
     std::vector<schema::DyeHit> crossings_;
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> touched_;  // cpu and sequence
 };
 
 }  // namespace dyetrace::capture

@@ -21,20 +21,25 @@ static_assert(sizeof(dye_table) % 8 == 0);  // as the kernel spaces an array's v
 
 }  // namespace
 
-void choose_dyes(dyetrace_bpf& skeleton, bool look_for_dyes) {
+void choose_dyes(dyetrace_bpf& skeleton, bool look_for_dyes, bool only_dyed) {
+    skeleton.rodata->only_dyed = only_dyed;
     skeleton.rodata->look_for_dyes = look_for_dyes;
     if (!look_for_dyes) {
         bpf_map__set_value_size(skeleton.maps.dye_tables, kNoTableBytes);
     }
 }
 
-Result<KernelDyes> KernelDyes::install(dyetrace_bpf& skeleton) {
+Result<KernelDyes> KernelDyes::install(dyetrace_bpf& skeleton, bool only_dyed) {
     constexpr std::size_t kBytes =
         (kTables * sizeof(dye_table) + kPageBytes - 1) / kPageBytes * kPageBytes;
     TRY(base::Mapping memory,
         base::Mapping::make(
             kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skeleton.maps.dye_tables), 0));
-    return KernelDyes(skeleton, std::move(memory));
+    KernelDyes dyes(skeleton, std::move(memory));
+    if (only_dyed) {
+        dyes.only_.emplace();
+    }
+    return dyes;
 }
 
 Result<void> KernelDyes::look_for(std::vector<DyePattern> dyes) {
@@ -48,18 +53,30 @@ Result<void> KernelDyes::look_for(std::vector<DyePattern> dyes) {
     return {};
 }
 
-std::span<const std::byte> KernelDyes::strip(std::uint32_t cpu, std::span<const std::byte> events) {
+void KernelDyes::pass_on(std::uint32_t cpu,
+                         std::span<const std::byte> events,
+                         const DyedOnly::Sink& sink) {
     stripped_.clear();
     join_.take(cpu, events, stripped_);
-    return stripped_;
+    if (only_) {
+        only_->hold(cpu, stripped_);
+    } else {
+        sink(cpu, stripped_);
+    }
 }
 
-void KernelDyes::join(std::uint64_t until_ns, std::uint64_t lost) {
+void KernelDyes::join(std::uint64_t until_ns, std::uint64_t lost, const DyedOnly::Sink& sink) {
     if (lost != lost_) {
         join_.events_were_lost();
     }
     lost_ = lost;
     join_.join(table_, until_ns);
+    if (only_) {
+        for (const auto& [cpu, sequence] : join_.touched()) {
+            only_->keep(cpu, sequence);
+        }
+        only_->release(until_ns, sink);
+    }
 }
 
 }  // namespace dyetrace::capture

@@ -3,39 +3,43 @@
 //   look_for(dyes) ─► table 1 ─► dye_table_in_use = 1          an event is looked at with one table from end to end
 //   look_for(dyes) ─► (who still reads 0 ends) ─► table 0 ─► dye_table_in_use = 0
 //
-//   ring ─► strip() ─► sink          without the first and last bytes, which stay for join()
+//   ring ─► pass_on() ─► sink        without the first and last bytes, which stay for join(); with only_dyed not before join()
 //
 // Limits: those of DyeTable and DyeBorders. Memory of the kernel: 2 tables of 8 MiB.
 #pragma once
 
-#include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/mapping.h"
 #include "base/result.h"
 #include "capture/dye_join.h"
 #include "capture/dye_table.h"
+#include "capture/dyed_only.h"
 
 struct dyetrace_bpf;
 
 namespace dyetrace::capture {
 
 // Before loading: a recording without dyes has no tables.
-void choose_dyes(dyetrace_bpf& skeleton, bool look_for_dyes);
+void choose_dyes(dyetrace_bpf& skeleton, bool look_for_dyes, bool only_dyed);
 
 class KernelDyes {
   public:
     // The skeleton must outlive it.
-    static Result<KernelDyes> install(dyetrace_bpf& skeleton);
+    static Result<KernelDyes> install(dyetrace_bpf& skeleton, bool only_dyed);
 
     // On failure what was looked for is looked for still.
     Result<void> look_for(std::vector<DyePattern> dyes);
 
     void learn(std::span<const std::byte> facts) { join_.learn(facts); }
-    // What goes on of these; valid until the next call.
-    std::span<const std::byte> strip(std::uint32_t cpu, std::span<const std::byte> events);
+    // Hands out what goes on of these.
+    void pass_on(std::uint32_t cpu, std::span<const std::byte> events, const DyedOnly::Sink& sink);
     // Looks over the borders of what ended before; `lost` are all events that the rings have lost so far.
-    void join(std::uint64_t until_ns, std::uint64_t lost);
+    void join(std::uint64_t until_ns, std::uint64_t lost, const DyedOnly::Sink& sink);
+    // Records of this CPU, because they carry no dye.
+    std::uint64_t left_out(std::uint32_t cpu) const { return only_ ? only_->left_out(cpu) : 0; }
     // What the last join() found.
     const std::vector<schema::DyeHit>& crossings() const { return join_.crossings(); }
 
@@ -47,6 +51,7 @@ class KernelDyes {
     base::Mapping memory_;
     DyeTable table_;
     DyeJoin join_;
+    std::optional<DyedOnly> only_;
     std::vector<std::byte> stripped_;
     std::uint64_t lost_ = 0;
 };

@@ -396,6 +396,10 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 			count_loss(control);
 		return;
 	}
+	if (only_dyed && !attachments && !has_parts(&scratch->event)) {
+		control->filtered++;
+		return;
+	}
 	written = attachments <= sizeof(scratch->event_attachments) &&
 		  emit(STREAM_EVENTS, &scratch->event.header, sizeof(scratch->event) + attachments);
 	if (look_for_dyes)

@@ -47,6 +47,7 @@ class DyeTest(EndToEndTest):
         output = os.open(self.path("output"), os.O_WRONLY | os.O_CREAT)
         echo = self.start([sys.executable, "-c", ECHO, str(output)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           pass_fds=[output])
+        self.addCleanup(echo.stdout.close)
         trace, recorder = self.start_recording("-p", str(echo.pid), "--later-dyes")
 
         def say(line):
@@ -77,6 +78,27 @@ class DyeTest(EndToEndTest):
         self.assertIsNone(rows["pin"]["removed_ns"])
         self.assertFalse(os.path.exists(os.path.join(trace.path, "control")))
         self.assertIn("nobody looks for dyes", dye("list", trace.path, status=1).stderr)
+
+    def test_only_what_carries_a_dye_is_kept(self):
+        script = f"echo hello; echo {CARD} | tee {self.path('copy')} | cat > {self.path('second')}; cat {self.path('copy')}; ls /"
+        trace = self.record("--dye", f"card={CARD}", "--only-dyed", "--", "bash", "-c", script)
+        events = trace.rows("SELECT name, comm, path, dye_hits FROM events")
+        self.assertEqual({1}, {int(event["dye_hits"]) for event in events})
+        self.assertEqual({"bash", "tee", "cat"}, {event["comm"] for event in events})
+        self.assertTrue(any(event["path"].endswith("/second") for event in events))
+        self.assertEqual(len(events), trace.number("SELECT count(*) FROM dye_hits"))
+        books = trace.books()
+        self.assertEqual(books["generated"], books["filtered"] + books["delivered"])
+        self.assertEqual(books["delivered"], 2 * len(events))  # a record of each hit
+
+    def test_only_what_carries_a_dye_is_kept_where_it_is_split(self):
+        program = (f"import os; fd = os.open('{self.path('file')}', os.O_WRONLY | os.O_CREAT); "
+                   f"os.write(fd, b'{CARD[:7]}'); os.write(fd, b'{CARD[7:]}'); os.write(fd, b'rest')")
+        trace = self.record("--dye", f"card={CARD}", "--only-dyed", "--", sys.executable, "-c", program)
+        written = trace.rows("SELECT e.name, e.file_offset, d.position, d.object_position FROM events e JOIN dye_hits d USING (event_id) "
+                             "WHERE e.path LIKE '%/file'")
+        self.assertEqual([{"name": "write", "file_offset": 7, "position": -7, "object_position": 0}], written)
+        self.assertEqual(1, trace.number("SELECT count(*) FROM events WHERE path LIKE '%/file'"))
 
     def test_a_new_dye_is_new_each_time(self):
         one, two = (dye("new", "--prefix", "order").stdout.strip() for _ in range(2))

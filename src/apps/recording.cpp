@@ -348,6 +348,9 @@ Result<void> Recording::State::finish() {
     dyes.reset();
     note(session.end());
     drain();
+    if (const std::string lack = session.capture().dye_lack(); !lack.empty()) {
+        note(facts->write_coverage({"dyes", schema::CoverageState::kPartial, lack}));
+    }
     if (!writer->failed()) {
         tick();
         note(writer->close());

@@ -455,6 +455,9 @@ const std::vector<schema::DyeHit>& Capture::crossings() const {
     static const std::vector<schema::DyeHit> none;
     return state_->dyes ? state_->dyes->crossings() : none;
 }
+std::string Capture::dye_lack() const {
+    return state_->dyes ? state_->dyes->lack() : "";
+}
 std::uint32_t Capture::cpu_count() const {
     return state_->cpus;
 }

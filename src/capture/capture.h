@@ -123,6 +123,8 @@ class Capture {
     // Occurrences of dyes over the border of two calls, as far as the last drain() found them. Their events may have come with
     // an earlier one.
     const std::vector<schema::DyeHit>& crossings() const;
+    // What of the search for dyes was not done so far; empty: all was.
+    std::string dye_lack() const;
 
     std::uint32_t cpu_count() const;
     Books books(std::uint32_t cpu) const;

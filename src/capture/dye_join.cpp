@@ -90,6 +90,9 @@ void DyeJoin::take(std::uint32_t cpu,
             stripped.insert(stripped.end(), record.begin(), record.end());
             continue;
         }
+        if (const auto look = schema::dye_look_of(*call)) {
+            candidates_dropped_ += look->candidates_dropped;
+        }
         const auto edges = schema::attachment(*call, schema::Attachment::kDyeEdges);
         if (edges) {
             wait_for_turn(cpu, *call, *edges);

@@ -40,6 +40,8 @@ class DyeJoin {
     // Events that have to do with them: in which they end, and which completed them.
     const std::vector<std::pair<std::uint32_t, std::uint64_t>>& touched() const { return touched_; }
     std::uint64_t forgotten() const { return borders_.forgotten(); }
+    // By the kernel, in all events so far: they were too many to be compared.
+    std::uint64_t candidates_dropped() const { return candidates_dropped_; }
 
   private:
     struct Handle {
@@ -61,6 +63,7 @@ class DyeJoin {
     schema::IdTable<Handle> handles_;
     std::vector<Waiting> waiting_;
     DyeBorders borders_;
+    std::uint64_t candidates_dropped_ = 0;
     std::vector<DyeCrossing> found_;
     std::vector<schema::DyeHit> crossings_;
     std::vector<std::pair<std::uint32_t, std::uint64_t>> touched_;  // cpu and sequence

@@ -1,6 +1,7 @@
 #include "capture/kernel_dyes.h"
 
 #include <bpf/libbpf.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <atomic>
@@ -51,6 +52,23 @@ Result<void> KernelDyes::look_for(std::vector<DyePattern> dyes) {
                 sizeof(dye_table));
     std::atomic_ref(skeleton_->bss->dye_table_in_use).store(next, std::memory_order_release);
     return {};
+}
+
+std::string KernelDyes::lack() const {
+    std::string text;
+    if (join_.candidates_dropped() > 0) {
+        text = fmt::format("{} places that may be dyes were too many to be compared",
+                           join_.candidates_dropped());
+    }
+    if (join_.forgotten() > 0) {
+        text += fmt::format(
+            "{}of {} calls the neighbours are not known any more, only those of the "
+            "last {} are",
+            text.empty() ? "" : "; ",
+            join_.forgotten(),
+            DyeBorders::kPiecesMax);
+    }
+    return text;
 }
 
 void KernelDyes::pass_on(std::uint32_t cpu,

@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/mapping.h"
@@ -38,6 +39,8 @@ class KernelDyes {
     void pass_on(std::uint32_t cpu, std::span<const std::byte> events, const DyedOnly::Sink& sink);
     // Looks over the borders of what ended before; `lost` are all events that the rings have lost so far.
     void join(std::uint64_t until_ns, std::uint64_t lost, const DyedOnly::Sink& sink);
+    // What of the search was not done, for `coverage`; nothing: all was.
+    std::string lack() const;
     // Records of this CPU, because they carry no dye.
     std::uint64_t left_out(std::uint32_t cpu) const { return only_ ? only_->left_out(cpu) : 0; }
     // What the last join() found.

@@ -411,8 +411,10 @@ std::uint64_t Capture::drain(const Sink& sink) {
     State& state = *state_;
     const auto begun_ns = static_cast<std::uint64_t>(base::boot_time_ns());
     state.event_ends.clear();
+    std::uint64_t lost = 0;
     for (Ring& ring : state.events) {
         state.event_ends.push_back(ring.head());
+        lost += ring.lost();
     }
     const auto events_sink = [&](std::uint32_t cpu, std::span<const std::byte> records) {
         sink(cpu, schema::Stream::kEvents, records);
@@ -442,18 +444,13 @@ std::uint64_t Capture::drain(const Sink& sink) {
             state.damaged_bytes);
     }
     if (state.dyes) {
-        std::uint64_t lost = 0;
-        for (std::uint32_t cpu = 0; cpu < state.cpus; ++cpu) {
-            lost += books(cpu).lost;
-        }
         state.dyes->join(state.stopped ? UINT64_MAX : begun_ns, lost, events_sink);
     }
     return bytes;
 }
 
-const std::vector<schema::DyeHit>& Capture::crossings() const {
-    static const std::vector<schema::DyeHit> none;
-    return state_->dyes ? state_->dyes->crossings() : none;
+std::span<const schema::DyeHit> Capture::crossings() const {
+    return state_->dyes ? state_->dyes->crossings() : std::span<const schema::DyeHit>();
 }
 std::string Capture::dye_lack() const {
     return state_->dyes ? state_->dyes->lack() : "";

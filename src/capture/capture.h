@@ -122,7 +122,7 @@ class Capture {
     std::uint64_t drain(const Sink& sink);
     // Occurrences of dyes over the border of two calls, as far as the last drain() found them. Their events may have come with
     // an earlier one.
-    const std::vector<schema::DyeHit>& crossings() const;
+    std::span<const schema::DyeHit> crossings() const;
     // What of the search for dyes was not done so far; empty: all was.
     std::string dye_lack() const;
 

@@ -44,7 +44,7 @@ class KernelDyes {
     // Records of this CPU, because they carry no dye.
     std::uint64_t left_out(std::uint32_t cpu) const { return only_ ? only_->left_out(cpu) : 0; }
     // What the last join() found.
-    const std::vector<schema::DyeHit>& crossings() const { return join_.crossings(); }
+    std::span<const schema::DyeHit> crossings() const { return join_.crossings(); }
 
   private:
     KernelDyes(dyetrace_bpf& skeleton, base::Mapping memory)

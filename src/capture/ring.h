@@ -72,6 +72,10 @@ class Ring {
     }
 
     const RingControl& control() const { return *control_; }
+    // Records for which there was no room.
+    std::uint64_t lost() const {
+        return std::atomic_ref(control_->lost).load(std::memory_order_relaxed);
+    }
     // From any thread.
     std::uint64_t fill_bytes() const {
         const std::uint64_t tail = std::atomic_ref(control_->tail).load(std::memory_order_relaxed);

@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "base/text.h"
 #include "capture/dye.h"
 
 namespace dyetrace::apps {
 namespace {
 
+constexpr std::size_t kNamesShown = 8;  // a line of a terminal or two
 constexpr std::size_t kListRoom = 256;  // for one more line, and the number of the next
 
 std::uint32_t number_of(const std::string& word) {
@@ -22,6 +25,7 @@ std::uint32_t number_of(const std::string& word) {
 Result<void> DyeDesk::open(const std::string& folder) {
     for (const DyeSet::Entry& dye : dyes_.entries()) {
         TRY(facts_->write_dye(dye, false));
+        names_.emplace_back(dye.id, dye.dye.name);
     }
     TRY(DyeControl control, DyeControl::listen(folder));
     control_.emplace(std::move(control));
@@ -30,6 +34,32 @@ Result<void> DyeDesk::open(const std::string& folder) {
 
 void DyeDesk::serve() {
     control_->serve([this](const ControlWords& request) { return answer(request); });
+}
+
+Result<void> DyeDesk::write_crossings() {
+    for (const schema::DyeHit& hit : kernel_->crossings()) {
+        TRY(facts_->write_dye_hit(hit));
+    }
+    return {};
+}
+
+Result<void> DyeDesk::write_lack() {
+    const std::string lack = kernel_->lack();
+    return lack.empty() ? Result<void>()
+                        : facts_->write_coverage({"dyes", schema::CoverageState::kPartial, lack});
+}
+
+std::string DyeDesk::hits_text() const {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names_.size(), kNamesShown); ++i) {
+        const auto& [id, name] = names_[i];
+        text += fmt::format(
+            "{}{} {}", i == 0 ? "" : " · ", name, base::with_separators(kernel_->hits(id)));
+    }
+    if (names_.size() > kNamesShown) {
+        text += fmt::format(" · and {} more dyes", names_.size() - kNamesShown);
+    }
+    return text;
 }
 
 ControlWords DyeDesk::answer(const ControlWords& request) {
@@ -47,17 +77,18 @@ ControlWords DyeDesk::answer(const ControlWords& request) {
 Result<void> DyeDesk::add(const ControlWords& request) {
     TRY(const DyeSet::Entry* added,
         dyes_.add({.name = request[2], .text = request[3], .forms = number_of(request[1])}));
-    const Result<void> looked_for = capture_->look_for(dyes_.patterns());
+    const Result<void> looked_for = kernel_->look_for(dyes_.patterns());
     if (!looked_for.ok()) {
         (void)dyes_.remove(request[2]);
         return looked_for.error();
     }
+    names_.emplace_back(added->id, added->dye.name);
     return facts_->write_dye(*added, false);
 }
 
 Result<void> DyeDesk::remove(const std::string& name) {
     TRY(const DyeSet::Entry removed, dyes_.remove(name));
-    TRY(capture_->look_for(dyes_.patterns()));
+    TRY(kernel_->look_for(dyes_.patterns()));
     return facts_->write_dye(removed, true);
 }
 

@@ -11,24 +11,34 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/dye_control.h"
 #include "apps/dye_set.h"
 #include "apps/record_facts.h"
 #include "base/result.h"
-#include "capture/capture.h"
+#include "capture/kernel_dyes.h"
 
 namespace dyetrace::apps {
 
 class DyeDesk {
   public:
     // `dyes` are looked for already. Both others must outlive it.
-    DyeDesk(DyeSet dyes, capture::Capture& capture, FactWriter& facts)
-        : dyes_(std::move(dyes)), capture_(&capture), facts_(&facts) {}
+    DyeDesk(DyeSet dyes, capture::KernelDyes& kernel, FactWriter& facts)
+        : dyes_(std::move(dyes)), kernel_(&kernel), facts_(&facts) {}
 
     // Says in the trace what is looked for, and listens in its folder.
     Result<void> open(const std::string& folder);
     void serve();
+    // After each drain: what crosses two calls.
+    Result<void> write_crossings();
+    // At the end: what was not compared, for `coverage`.
+    Result<void> write_lack();
+    // Nobody is listened to any more.
+    void close() { control_.reset(); }
+    // "card 12 · pin 0": rows of dye_hits, also of those that were removed.
+    std::string hits_text() const;
 
   private:
     ControlWords answer(const ControlWords& request);
@@ -37,7 +47,8 @@ class DyeDesk {
     ControlWords list(const std::string& from) const;
 
     DyeSet dyes_;
-    capture::Capture* capture_;
+    std::vector<std::pair<std::uint32_t, std::string>> names_;  // of all that were ever looked for
+    capture::KernelDyes* kernel_;
     FactWriter* facts_;
     std::optional<DyeControl> control_;
 };

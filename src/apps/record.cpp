@@ -126,6 +126,9 @@ void print_summary(const base::Log& log, const std::string& path, const Summary&
     log.say(fmt::format("recorder used {} CPU, {}",
                         base::duration_text(summary.own_cpu_ns),
                         base::bytes_text(summary.own_memory_bytes)));
+    if (!summary.dye_hits.empty()) {
+        log.say("dye hits: " + summary.dye_hits);
+    }
     warn_of_losses(log, summary);
     for (const std::string& line : summary.not_seen) {
         log.say(line);

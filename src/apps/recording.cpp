@@ -171,7 +171,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
         return state->append_fact(record);
     });
     if (state->options.look_for_dyes) {
-        state->dyes.emplace(std::move(dyes), state->session.capture(), *state->facts);
+        state->dyes.emplace(std::move(dyes), *state->session.capture().dyes(), *state->facts);
     }
     state->lost_before.resize(cpus);
     state->left_out.resize(cpus);
@@ -221,8 +221,8 @@ std::uint64_t Recording::State::drain() {
         [this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
             take(cpu, stream, records);
         });
-    for (const schema::DyeHit& hit : session.capture().crossings()) {
-        note(facts->write_dye_hit(hit));
+    if (dyes) {
+        note(dyes->write_crossings());
     }
     drained_ns = now;
     write_names(false);
@@ -345,11 +345,13 @@ void Recording::State::loop() {
 }
 
 Result<void> Recording::State::finish() {
-    dyes.reset();
+    if (dyes) {
+        dyes->close();
+    }
     note(session.end());
     drain();
-    if (const std::string lack = session.capture().dye_lack(); !lack.empty()) {
-        note(facts->write_coverage({"dyes", schema::CoverageState::kPartial, lack}));
+    if (dyes) {
+        note(dyes->write_lack());
     }
     if (!writer->failed()) {
         tick();
@@ -423,6 +425,7 @@ Summary Recording::State::summary() const {
     result.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - session.started_ns());
     result.own_cpu_ns = cpu_ns(RUSAGE_SELF);
     result.own_memory_bytes = peak_memory_bytes();
+    result.dye_hits = dyes ? dyes->hits_text() : "";
     result.not_seen = describe_unseen(session.capture().sources());
     return result;
 }

@@ -56,6 +56,7 @@ struct Summary {
     std::uint64_t elapsed_ns = 0;
     std::uint64_t own_cpu_ns = 0;
     std::uint64_t own_memory_bytes = 0;
+    std::string dye_hits;               // by name; empty: nothing was looked for
     std::vector<std::string> not_seen;  // a line each
     std::optional<int> command_status;  // wait()'s
 };

@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <optional>
 
-#include "base/check.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mapping.h"
@@ -393,11 +392,6 @@ Result<void> Capture::exclude(pid_t process) {
     return state_->mark(process, kTaskExcluded);
 }
 
-Result<void> Capture::look_for(std::vector<DyePattern> dyes) {
-    CHECK(state_->dyes.has_value(), "loaded without dyes");
-    return state_->dyes->look_for(std::move(dyes));
-}
-
 Result<void> Capture::stop() {
     dyetrace_bpf& skeleton = *state_->skeleton;
     skeleton.bss->ending = true;
@@ -449,11 +443,8 @@ std::uint64_t Capture::drain(const Sink& sink) {
     return bytes;
 }
 
-std::span<const schema::DyeHit> Capture::crossings() const {
-    return state_->dyes ? state_->dyes->crossings() : std::span<const schema::DyeHit>();
-}
-std::string Capture::dye_lack() const {
-    return state_->dyes ? state_->dyes->lack() : "";
+KernelDyes* Capture::dyes() {
+    return state_->dyes ? &*state_->dyes : nullptr;
 }
 std::uint32_t Capture::cpu_count() const {
     return state_->cpus;

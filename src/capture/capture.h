@@ -39,6 +39,8 @@ inline constexpr std::uint64_t kEventRingBytesMax =
     512u << 20;  // the verifier allows no offset above 1 << 29
 inline constexpr std::uint64_t kFactRingBytes = 4u << 20;  // per CPU: 40,000 announcements
 
+class KernelDyes;
+
 struct CaptureOptions {
     bool watch_all = false;  // every task, else those given to watch()
     bool follow_children =
@@ -49,7 +51,7 @@ struct CaptureOptions {
     schema::ContentLevel content = schema::ContentLevel::kNone;
     std::optional<schema::ContentKey> content_key = {};
     bool look_for_dyes = false;         // at any level of content
-    std::vector<DyePattern> dyes = {};  // the first ones, see look_for()
+    std::vector<DyePattern> dyes = {};  // the first ones, see dyes()
     bool only_dyed = false;             // events without a dye are filtered
     bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
     std::uint64_t event_ring_bytes =
@@ -114,17 +116,12 @@ class Capture {
     // A process that waits in a call of ours before its execve: the rest of that call is not recorded.
     Result<void> watch_held_back(pid_t process);
     Result<void> exclude(pid_t process);
-    // From now on these instead of those before; it was loaded with look_for_dyes.
-    Result<void> look_for(std::vector<DyePattern> dyes);
     Result<void> stop();
 
     // Returns the bytes handed out; 0 when there was nothing.
     std::uint64_t drain(const Sink& sink);
-    // Occurrences of dyes over the border of two calls, as far as the last drain() found them. Their events may have come with
-    // an earlier one.
-    std::span<const schema::DyeHit> crossings() const;
-    // What of the search for dyes was not done so far; empty: all was.
-    std::string dye_lack() const;
+    // nullptr unless it was loaded with look_for_dyes. Its look_for() is for everybody, and after a drain() what it found.
+    KernelDyes* dyes();
 
     std::uint32_t cpu_count() const;
     Books books(std::uint32_t cpu) const;

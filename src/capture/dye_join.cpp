@@ -86,6 +86,9 @@ void DyeJoin::take(std::uint32_t cpu,
         const auto* call = schema::as<SyscallEvent>(record);
         const bool moves =
             call != nullptr && (call->present & SyscallEvent::kHasBytes) != 0 && call->bytes > 0;
+        if (const auto* hit = schema::as<schema::DyeHit>(record)) {
+            ++hits_[hit->dye_id];
+        }
         if (!moves) {
             stripped.insert(stripped.end(), record.begin(), record.end());
             continue;
@@ -186,6 +189,7 @@ void DyeJoin::join(const DyeTable& table, std::uint64_t until_ns) {
         hit.dye_id = one.dye;
         hit.cpu = one.cpu;
         hit.form = static_cast<std::uint8_t>(one.form);
+        ++hits_[hit.dye_id];
         crossings_.push_back(hit);
         touched_.emplace_back(one.cpu, one.sequence);
     }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,11 @@ class DyeJoin {
     // Events that have to do with them: in which they end, and which completed them.
     const std::vector<std::pair<std::uint32_t, std::uint64_t>>& touched() const { return touched_; }
     std::uint64_t forgotten() const { return borders_.forgotten(); }
+    // Records of hits of this dye so far, crossings too.
+    std::uint64_t hits(std::uint32_t dye) const {
+        const auto found = hits_.find(dye);
+        return found == hits_.end() ? 0 : found->second;
+    }
     // By the kernel, in all events so far: they were too many to be compared.
     std::uint64_t candidates_dropped() const { return candidates_dropped_; }
 
@@ -64,6 +70,7 @@ class DyeJoin {
     std::vector<Waiting> waiting_;
     DyeBorders borders_;
     std::uint64_t candidates_dropped_ = 0;
+    std::unordered_map<std::uint32_t, std::uint64_t> hits_;  // by dye
     std::vector<DyeCrossing> found_;
     std::vector<schema::DyeHit> crossings_;
     std::vector<std::pair<std::uint32_t, std::uint64_t>> touched_;  // cpu and sequence

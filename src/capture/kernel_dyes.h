@@ -39,11 +39,14 @@ class KernelDyes {
     void pass_on(std::uint32_t cpu, std::span<const std::byte> events, const DyedOnly::Sink& sink);
     // Looks over the borders of what ended before; `lost` are all events that the rings have lost so far.
     void join(std::uint64_t until_ns, std::uint64_t lost, const DyedOnly::Sink& sink);
+    // Records of hits of this dye that were handed out so far.
+    std::uint64_t hits(std::uint32_t dye) const { return join_.hits(dye); }
     // What of the search was not done, for `coverage`; nothing: all was.
     std::string lack() const;
     // Records of this CPU, because they carry no dye.
     std::uint64_t left_out(std::uint32_t cpu) const { return only_ ? only_->left_out(cpu) : 0; }
-    // What the last join() found.
+    // Occurrences over the border of two calls, as far as the last drain() found them; their events may have come with an
+    // earlier one.
     std::span<const schema::DyeHit> crossings() const { return join_.crossings(); }
 
   private:

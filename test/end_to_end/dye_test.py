@@ -37,6 +37,7 @@ class DyeTest(EndToEndTest):
         hits = [hit for hit in trace.rows(HITS) if hit["comm"] == "base64"]
         self.assertEqual([("plain", 3, source), ("base64_0", 4, target)],
                          [(hit["form"], hit["object_position"], hit["path"].removeprefix(support.outer_root())) for hit in hits])
+        self.assertIn("dye hits: card 2 · other 0", trace.said)
         self.assertEqual(["card", "other"], [row["dye"] for row in trace.rows("SELECT dye FROM dyes ORDER BY 1")])
         for folder, _, names in os.walk(trace.path):
             for name in names:

@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "base/fd.h"
+#include "capture/kernel_dyes.h"
 #include "kernel/outer_root.h"
 #include "kernel/recorded.h"
 #include "schema/record_builder.h"
@@ -128,7 +129,9 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
             [&](std::uint32_t cpu, schema::Stream stream, schema::RecordBytes bytes) {
                 keep(*records, cpu, stream, bytes);
             });
-        for (const schema::DyeHit& crossing : capture_->crossings()) {
+        const auto* dyes = capture_->dyes();
+        for (const schema::DyeHit& crossing :
+             dyes != nullptr ? dyes->crossings() : std::span<const schema::DyeHit>()) {
             const schema::OwnedRecord record = schema::build(crossing);
             const auto* words = reinterpret_cast<const std::uint64_t*>(record.bytes().data());
             records->facts.emplace_back(words, words + record.bytes().size() / 8);

@@ -115,70 +115,84 @@ void DyeBorders::join_range(const DyeTable& table,
     search(table, range, kept, found);
 }
 
+std::string DyeBorders::bytes_before(const Range& range,
+                                     Range::const_iterator piece,
+                                     std::size_t bytes) {
+    std::string before;
+    while (piece != range.begin() && before.size() < bytes) {
+        const Kept& left = std::prev(piece)->second;
+        if (left.end() != piece->first) {
+            break;
+        }
+        before.insert(0, left.piece.whole ? left.piece.first : left.piece.last);
+        if (!left.piece.whole) {
+            break;
+        }
+        --piece;
+    }
+    return last_of(std::move(before), bytes);
+}
+
+std::string DyeBorders::bytes_behind(const Range& range,
+                                     Range::const_iterator piece,
+                                     std::size_t bytes) {
+    std::string behind;
+    while (behind.size() < bytes) {
+        const std::uint64_t end = piece->second.end();
+        ++piece;
+        if (piece == range.end() || piece->first != end) {
+            break;
+        }
+        behind += piece->second.piece.first;
+        if (!piece->second.piece.whole) {
+            break;
+        }
+    }
+    behind.resize(std::min(behind.size(), bytes));
+    return behind;
+}
+
+// The event in which it ends is told; once, however often the bytes in front of it come again.
+void DyeBorders::tell(Range& range,
+                      const DyePattern& pattern,
+                      std::uint64_t begin,
+                      std::vector<DyeCrossing>& found) {
+    const auto in = std::prev(range.upper_bound(begin + pattern.text.size() - 1));
+    const DyePiece& event = in->second.piece;
+    const DyeCrossing crossing{event.cpu,
+                               event.sequence,
+                               pattern.dye,
+                               pattern.form,
+                               static_cast<std::int64_t>(begin - in->first)};
+    auto& told = in->second.told;
+    if (std::find(told.begin(), told.end(), crossing) == told.end()) {
+        told.push_back(crossing);
+        found.push_back(crossing);
+    }
+}
+
 void DyeBorders::search(const DyeTable& table,
                         Range& range,
                         Range::iterator piece,
                         std::vector<DyeCrossing>& found) {
     const DyePiece& own = piece->second.piece;
-    std::string before, behind;
-    for (auto left = piece; left != range.begin() && before.size() < table.edge_bytes(); --left) {
-        const Kept& neighbour = std::prev(left)->second;
-        if (neighbour.end() != left->first) {
-            break;
-        }
-        before.insert(0, neighbour.piece.whole ? neighbour.piece.first : neighbour.piece.last);
-        if (!neighbour.piece.whole) {
-            break;
-        }
-    }
-    before = last_of(std::move(before), table.edge_bytes());
-    for (auto right = piece; behind.size() < table.edge_bytes();) {
-        const std::uint64_t end = right->second.end();
-        ++right;
-        if (right == range.end() || right->first != end) {
-            break;
-        }
-        behind += right->second.piece.first;
-        if (!right->second.piece.whole) {
-            break;
-        }
-    }
-    behind.resize(std::min(behind.size(), table.edge_bytes()));
-    // Where an occurrence ends, the event is told; once, however often the bytes in front of it come again.
-    const auto tell = [&](const DyePattern& pattern, std::uint64_t begin) {
-        const auto in = std::prev(range.upper_bound(begin + pattern.text.size() - 1));
-        const DyePiece& event = in->second.piece;
-        const DyeCrossing crossing{event.cpu,
-                                   event.sequence,
-                                   pattern.dye,
-                                   pattern.form,
-                                   static_cast<std::int64_t>(begin - in->first)};
-        auto& told = in->second.told;
-        if (std::find(told.begin(), told.end(), crossing) == told.end()) {
-            told.push_back(crossing);
-            found.push_back(crossing);
-        }
+    const std::string before = bytes_before(range, piece, table.edge_bytes());
+    const std::string behind = bytes_behind(range, piece, table.edge_bytes());
+    const auto look_over = [&](const std::string& bytes,
+                               std::uint64_t position,
+                               std::initializer_list<std::size_t> borders) {
+        find_over(table, bytes, borders, [&](const DyePattern& pattern, std::size_t begin) {
+            tell(range, pattern, position + begin, found);
+        });
     };
     const std::uint64_t from = piece->first - before.size();
     if (own.whole) {
-        const std::size_t border = before.size();
-        find_over(
-            table,
-            before + own.first + behind,
-            {border, border + own.first.size()},
-            [&](const DyePattern& pattern, std::size_t begin) { tell(pattern, from + begin); });
+        look_over(
+            before + own.first + behind, from, {before.size(), before.size() + own.first.size()});
         return;
     }
-    find_over(table,
-              before + own.first,
-              {before.size()},
-              [&](const DyePattern& pattern, std::size_t begin) { tell(pattern, from + begin); });
-    const std::uint64_t last_from = piece->second.end() - own.last.size();
-    find_over(
-        table,
-        own.last + behind,
-        {own.last.size()},
-        [&](const DyePattern& pattern, std::size_t begin) { tell(pattern, last_from + begin); });
+    look_over(before + own.first, from, {before.size()});
+    look_over(own.last + behind, piece->second.end() - own.last.size(), {own.last.size()});
 }
 
 }  // namespace dyetrace::capture

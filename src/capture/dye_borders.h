@@ -87,6 +87,17 @@ class DyeBorders {
     }
     void join_order(const DyeTable& table, const DyePiece& piece, std::vector<DyeCrossing>& found);
     void join_range(const DyeTable& table, DyePiece piece, std::vector<DyeCrossing>& found);
+    // At most so many, of the pieces that touch this one.
+    static std::string bytes_before(const Range& range,
+                                    Range::const_iterator piece,
+                                    std::size_t bytes);
+    static std::string bytes_behind(const Range& range,
+                                    Range::const_iterator piece,
+                                    std::size_t bytes);
+    static void tell(Range& range,
+                     const DyePattern& pattern,
+                     std::uint64_t begin,
+                     std::vector<DyeCrossing>& found);
     void search(const DyeTable& table,
                 Range& range,
                 Range::iterator piece,

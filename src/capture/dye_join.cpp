@@ -37,6 +37,12 @@ Edges edges_of(std::string_view attached) {
     return edges;
 }
 
+// Where two calls overlapped on one open file their positions may be wrong: no neighbour is known by them.
+bool has_certain_offset(const SyscallEvent& event) {
+    constexpr std::uint32_t kBits = SyscallEvent::kHasFileOffset | SyscallEvent::kHasOffsetCertain;
+    return (event.present & kBits) == kBits;
+}
+
 // The kernel attaches them last: what is in front of them stays.
 std::size_t bytes_before_edges(schema::RecordBytes record, std::string_view edges) {
     const auto* at = reinterpret_cast<const std::byte*>(edges.data());
@@ -107,7 +113,7 @@ void DyeJoin::take(std::uint32_t cpu,
 }
 
 void DyeJoin::wait_unseen(const SyscallEvent& event) {
-    const bool in_file = (event.present & SyscallEvent::kHasFileOffset) != 0;
+    const bool in_file = has_certain_offset(event);
     for (const auto& [present, handle_id] :
          {std::pair{SyscallEvent::kHasHandle, event.handle_id},
           std::pair{SyscallEvent::kHasHandle2, event.handle2_id}}) {
@@ -133,7 +139,7 @@ void DyeJoin::wait_for_turn(std::uint32_t cpu,
     const bool has_handle = (event.present & SyscallEvent::kHasHandle) != 0;
     const Handle* handle = has_handle ? handles_.find(event.handle_id) : nullptr;
     const bool in_stream = (event.present & SyscallEvent::kHasStreamOffset) != 0;
-    const bool in_file = (event.present & SyscallEvent::kHasFileOffset) != 0;
+    const bool in_file = has_certain_offset(event);
     const Edges edges = edges_of(attached);
     const bool peeked = (edges.head.flags & kPeeked) != 0;
     if (handle == nullptr || !(in_stream || in_file || (handle->has_order && !peeked))) {

@@ -43,6 +43,7 @@ class DyeJoinTest : public testing::Test {
         bool seen = true;
         std::uint32_t cpu = 0;
         std::optional<std::int64_t> offset = std::nullopt;
+        bool certain = true;
     };
     // Returns its sequence.
     std::uint64_t take(const Call& call) {
@@ -55,6 +56,7 @@ class DyeJoinTest : public testing::Test {
         if (call.offset) {
             event.file_offset = *call.offset;
             event.present |= schema::SyscallEvent::kHasFileOffset;
+            event.present |= call.certain ? schema::SyscallEvent::kHasOffsetCertain : 0u;
         }
         const std::uint16_t lengths[] = {static_cast<std::uint16_t>(call.bytes.size()), 0};
         std::string edges(reinterpret_cast<const char*>(lengths), sizeof(lengths));
@@ -125,6 +127,15 @@ TEST_F(DyeJoinTest, forgets_what_was_written_over_by_bytes_that_nobody_saw) {
     take({.handle_id = kFile, .end_ns = 2, .bytes = "x", .seen = false, .offset = 1});
     take({.handle_id = kFile, .end_ns = 3, .bytes = "cret", .offset = 2});
     EXPECT_EQ(join(kEnd), Found{});
+}
+
+TEST_F(DyeJoinTest, believes_no_offset_that_is_not_certain) {
+    take({.handle_id = kFile, .end_ns = 1, .bytes = "se", .offset = 0});
+    take({.handle_id = kFile, .end_ns = 2, .bytes = "cret", .offset = 2, .certain = false});
+    EXPECT_EQ(join(kEnd), Found{});
+    const std::uint64_t certain =
+        take({.handle_id = kFile, .end_ns = 3, .bytes = "cret", .offset = 2});
+    EXPECT_EQ(join(kEnd), (Found{{certain, -2}}));
 }
 
 TEST_F(DyeJoinTest, takes_the_bytes_off_and_leaves_the_rest) {

@@ -95,6 +95,11 @@ void DyeJoin::take(std::uint32_t cpu,
         if (const auto* hit = schema::as<schema::DyeHit>(record)) {
             ++hits_[hit->dye_id];
         }
+        if (const auto* part = schema::as<schema::PartEvent>(record);
+            part != nullptr && part->bytes > 0) {
+            wait_unseen(
+                part->handle_id, part->start_ns + part->duration_ns, part->bytes, std::nullopt);
+        }
         if (!moves) {
             stripped.insert(stripped.end(), record.begin(), record.end());
             continue;
@@ -113,24 +118,33 @@ void DyeJoin::take(std::uint32_t cpu,
 }
 
 void DyeJoin::wait_unseen(const SyscallEvent& event) {
-    const bool in_file = has_certain_offset(event);
-    for (const auto& [present, handle_id] :
-         {std::pair{SyscallEvent::kHasHandle, event.handle_id},
-          std::pair{SyscallEvent::kHasHandle2, event.handle2_id}}) {
-        const Handle* handle = (event.present & present) != 0 ? handles_.find(handle_id) : nullptr;
-        const bool is_first = present == SyscallEvent::kHasHandle;
-        if (handle == nullptr || !(handle->has_order || (is_first && in_file))) {
-            continue;
-        }
-        Waiting waiting;
-        waiting.end_ns = event.start_ns + event.duration_ns;
-        waiting.piece.object_id = handle->object_id;
-        waiting.piece.length = static_cast<std::uint64_t>(event.bytes);
-        if (!handle->has_order) {
-            waiting.piece.position = static_cast<std::uint64_t>(event.file_offset);
-        }
-        waiting_.push_back(std::move(waiting));
+    const std::uint64_t end_ns = event.start_ns + event.duration_ns;
+    const auto position =
+        has_certain_offset(event) ? std::optional(event.file_offset) : std::nullopt;
+    if ((event.present & SyscallEvent::kHasHandle) != 0) {
+        wait_unseen(event.handle_id, end_ns, event.bytes, position);
     }
+    if ((event.present & SyscallEvent::kHasHandle2) != 0) {
+        wait_unseen(event.handle2_id, end_ns, event.bytes, std::nullopt);
+    }
+}
+
+void DyeJoin::wait_unseen(std::uint32_t handle_id,
+                          std::uint64_t end_ns,
+                          std::int64_t bytes,
+                          std::optional<std::int64_t> position) {
+    const Handle* handle = handles_.find(handle_id);
+    if (handle == nullptr || !(handle->has_order || position)) {
+        return;
+    }
+    Waiting waiting;
+    waiting.end_ns = end_ns;
+    waiting.piece.object_id = handle->object_id;
+    waiting.piece.length = static_cast<std::uint64_t>(bytes);
+    if (!handle->has_order) {
+        waiting.piece.position = static_cast<std::uint64_t>(*position);
+    }
+    waiting_.push_back(std::move(waiting));
 }
 
 void DyeJoin::wait_for_turn(std::uint32_t cpu,

@@ -63,8 +63,12 @@ class DyeJoin {
     void wait_for_turn(std::uint32_t cpu,
                        const schema::SyscallEvent& event,
                        std::string_view edges);
-    // An event that moved bytes that nobody has seen.
+    // Bytes that nobody has seen were moved by an event, or by a part of one.
     void wait_unseen(const schema::SyscallEvent& event);
+    void wait_unseen(std::uint32_t handle_id,
+                     std::uint64_t end_ns,
+                     std::int64_t bytes,
+                     std::optional<std::int64_t> position);
 
     schema::IdTable<Handle> handles_;
     std::vector<Waiting> waiting_;

@@ -109,9 +109,16 @@ TEST_F(DyeJoinTest, joins_no_messages_and_nothing_over_bytes_that_nobody_saw_or_
     take({.end_ns = 4, .bytes = "x", .seen = false});
     take({.end_ns = 5, .bytes = "cret"});
     take({.end_ns = 6, .bytes = "se"});
-    EXPECT_EQ(join(7), Found{});
-    join_.events_were_lost();
+    schema::PartEvent part{};
+    part.start_ns = 7;
+    part.handle_id = kPipe;
+    part.bytes = 1;
+    join_.take(0, schema::build(part).bytes(), stripped_);
     take({.end_ns = 8, .bytes = "cret"});
+    take({.end_ns = 9, .bytes = "se"});
+    EXPECT_EQ(join(9), Found{});
+    join_.events_were_lost();
+    take({.end_ns = 10, .bytes = "cret"});
     EXPECT_EQ(join(kEnd), Found{});
 }
 

@@ -54,8 +54,9 @@ bool DyedOnly::is_dyed(std::uint32_t cpu, std::span<const std::byte> group) cons
     bool dyed = kept_.contains({cpu, schema::header_of(schema::first_record(group)).sequence});
     for_each_record(group, [&](schema::RecordBytes record) {
         const auto* call = schema::as<schema::SyscallEvent>(record);
+        const auto look = call != nullptr ? schema::dye_look_of(*call) : std::nullopt;
         dyed = dyed || schema::as<schema::DyeHit>(record) != nullptr ||
-               (call != nullptr && schema::dye_look_of(*call).has_value());
+               (look && look->hits + look->candidates_dropped > 0);
     });
     return dyed;
 }

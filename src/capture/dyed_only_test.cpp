@@ -58,6 +58,16 @@ TEST_F(DyedOnlyTest, lets_a_call_go_on_with_all_that_belongs_to_it_if_a_hit_does
     EXPECT_EQ(only_.left_out(0), 3u);
 }
 
+TEST_F(DyedOnlyTest, goes_by_hits_and_not_by_bytes_that_nobody_saw) {
+    for (const schema::DyeLook look : {schema::DyeLook{0, 0, 9}, {1, 0, 0}, {0, 1, 0}}) {
+        const std::string_view bytes(reinterpret_cast<const char*>(&look), sizeof(look));
+        only_.hold(
+            0, schema::build(schema::SyscallEvent{}, {{schema::Attachment::kDyes, bytes}}).bytes());
+    }
+    EXPECT_EQ(release(kLater), "0:0 0:0 ");
+    EXPECT_EQ(only_.left_out(0), 1u);
+}
+
 TEST_F(DyedOnlyTest, keeps_what_a_crossing_ends_in) {
     hold(0, "cc");
     hold(1, "cc");

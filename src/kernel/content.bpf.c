@@ -247,7 +247,8 @@ static __always_inline void begin_content(struct content_room *room, __u64 bytes
 	room->at = 0;
 	room->filled = 0;
 	room->compat = false;
-	begin_dyes(&room->dyes);
+	if (look_for_dyes)
+		begin_dyes(&room->dyes);
 }
 
 /* The last bytes, fewer than a step. */

@@ -396,7 +396,7 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 			count_loss(control);
 		return;
 	}
-	if (only_dyed && !attachments && !has_parts(&scratch->event)) {
+	if (only_dyed && !attachments && scratch->event.bytes <= 0 && !has_parts(&scratch->event)) {
 		control->filtered++;
 		return;
 	}

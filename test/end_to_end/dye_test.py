@@ -101,6 +101,13 @@ class DyeTest(EndToEndTest):
         self.assertEqual([{"name": "write", "file_offset": 7, "position": -7, "object_position": 0}], written)
         self.assertEqual(1, trace.number("SELECT count(*) FROM events WHERE path LIKE '%/file'"))
 
+    def test_a_condition_and_dyes_go_together(self):
+        source = self.file("source", CARD.encode())
+        trace = self.record("--dye", f"card={CARD}", "--only-dyed", "--content", "hash", "--where", "name = 'read'", "--",
+                            "dd", f"if={source}", f"of={self.path('copy')}", "bs=100")
+        events = trace.rows("SELECT name, dye_hits, fingerprint = fingerprint_of('" + CARD + "') AS whole FROM events")
+        self.assertEqual([("read", 1, True)], [(event["name"], int(event["dye_hits"]), event["whole"]) for event in events])
+
     def test_a_new_dye_is_new_each_time(self):
         one, two = (dye("new", "--prefix", "order").stdout.strip() for _ in range(2))
         self.assertNotEqual(one, two)

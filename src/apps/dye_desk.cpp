@@ -57,7 +57,8 @@ std::string DyeDesk::hits_text() const {
             "{}{} {}", i == 0 ? "" : " · ", name, base::with_separators(kernel_->hits(id)));
     }
     if (names_.size() > kNamesShown) {
-        text += fmt::format(" · and {} more dyes", names_.size() - kNamesShown);
+        text +=
+            fmt::format(" · and {} more dyes", base::with_separators(names_.size() - kNamesShown));
     }
     return text;
 }

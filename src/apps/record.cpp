@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "apps/child.h"
 #include "apps/content_key.h"
 #include "apps/recording.h"
 #include "apps/selection.h"
 #include "apps/verbs.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -18,6 +22,9 @@ namespace dyetrace::apps {
 namespace {
 
 constexpr int kExitFailure = 1;
+constexpr std::size_t kDyeFileBytesMax =
+    DYE_PATTERNS_MAX *
+    (capture::kDyeNameBytesMax + DYE_BYTES_MAX + 2);  // as many as can be looked for
 constexpr int kNamesPerSecondMax = 1000;  // then the last one is refused, because it is there
 
 struct RecordArguments {
@@ -29,6 +36,7 @@ struct RecordArguments {
     std::string content = "none";
     std::string content_key;
     std::vector<std::string> dyes;
+    std::string dye_file;
     std::string dye_forms = "plain";
     bool later_dyes = false;
     bool only_dyed = false;
@@ -46,6 +54,17 @@ std::string default_trace_name() {
         name = fmt::format("{}-{}", text, number);
     }
     return name;
+}
+
+// But empty ones.
+void append_lines(std::string_view text, std::vector<std::string>& lines) {
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        if (!line.empty()) {
+            lines.emplace_back(line);
+        }
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+    }
 }
 
 // An empty text if it is a ring's size, else why not.
@@ -74,7 +93,12 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
         TRY(options.content_key, content_key(arguments.content_key));
     }
     TRY(const capture::DyeForms forms, capture::parse_dye_forms(arguments.dye_forms));
-    for (const std::string& spec : arguments.dyes) {
+    std::vector<std::string> dyes = arguments.dyes;
+    if (!arguments.dye_file.empty()) {
+        TRY(const std::string lines, base::read_file(arguments.dye_file, kDyeFileBytesMax));
+        append_lines(lines, dyes);
+    }
+    for (const std::string& spec : dyes) {
         TRY(capture::Dye dye, capture::parse_dye(spec, forms));
         options.dyes.push_back(std::move(dye));
     }
@@ -202,6 +226,8 @@ void add_record(CLI::App& app, int& exit_status) {
                      "NAME=TEXT, NAME=hex:DIGITS, NAME=@FILE")
         ->type_name("DYE")
         ->allow_extra_args(false);
+    verb->add_option("--dyes", arguments->dye_file, "The same, a dye per line of this file")
+        ->type_name("FILE");
     verb->add_option("--dye-forms",
                      arguments->dye_forms,
                      "How else dyes may be written: nocase, base64, hex, utf16, url, json, all")
@@ -222,7 +248,7 @@ void add_record(CLI::App& app, int& exit_status) {
         "  dyetrace record -p 4711,4712 --duration 30s\n"
         "  dyetrace record -a --duration 1m --where \"class = 'file' and bytes > 100000\"\n"
         "  dyetrace record -P '/var/lib/*' --errors -- ./server\n"
-        "  dyetrace record -a --duration 1m --dye card=4929123456781234 --dye-forms base64,hex");
+        "  dyetrace record -a --dye card=4929123456781234 --dye-forms base64,hex");
     verb->callback([arguments, &exit_status] { exit_status = run_record(*arguments); });
 }
 

@@ -101,6 +101,18 @@ class DyeTest(EndToEndTest):
         self.assertEqual([{"name": "write", "file_offset": 7, "position": -7, "object_position": 0}], written)
         self.assertEqual(1, trace.number("SELECT count(*) FROM events WHERE path LIKE '%/file'"))
 
+    def test_ten_thousand_dyes_of_a_file_are_looked_for_at_once(self):
+        dyes = {f"customer-{i}": f"customer number {i * 7919 % 100003:06}" for i in range(10000)}
+        lines = self.file("dyes", "\n".join(f"{name}={text}" for name, text in dyes.items()).encode())
+        asked = [f"customer-{i}" for i in (0, 17, 4711, 9999)]
+        source = self.file("source", ";".join(dyes[name] for name in asked).encode())
+        trace = self.record("--dyes", lines, "--", "cat", source)
+        hits = trace.rows("SELECT d.dye, d.position FROM dye_hits d JOIN events e USING (event_id) "
+                          "WHERE e.comm = 'cat' AND e.name = 'write' ORDER BY d.position")
+        self.assertEqual([(name, 23 * i) for i, name in enumerate(asked)], [(hit["dye"], hit["position"]) for hit in hits])
+        self.assertEqual(10000, trace.number("SELECT count(*) FROM dyes"))
+        self.assertIn("and 9,992 more dyes", trace.said)
+
     def test_a_condition_and_dyes_go_together(self):
         source = self.file("source", CARD.encode())
         trace = self.record("--dye", f"card={CARD}", "--only-dyed", "--content", "hash", "--where", "name = 'read'", "--",

@@ -59,7 +59,10 @@ void DyeBorders::join_order(const DyeTable& table,
                          pattern.form,
                          static_cast<std::int64_t>(begin) - static_cast<std::int64_t>(border)});
     });
-    before = last_of(piece.whole ? std::move(before) : piece.last, table.edge_bytes());
+    if (!piece.whole) {
+        before = piece.last;
+    }
+    before = last_of(std::move(before), table.edge_bytes());
 }
 
 void DyeBorders::erase(Key key, std::uint64_t from, std::uint64_t to) {

@@ -50,15 +50,20 @@ Result<void> DyeDesk::write_lack() {
 }
 
 std::string DyeDesk::hits_text() const {
-    std::string text;
-    for (std::size_t i = 0; i < std::min(names_.size(), kNamesShown); ++i) {
-        const auto& [id, name] = names_[i];
-        text += fmt::format(
-            "{}{} {}", i == 0 ? "" : " · ", name, base::with_separators(kernel_->hits(id)));
+    std::vector<std::pair<std::uint64_t, std::string_view>> hits;
+    for (const auto& [id, name] : names_) {
+        hits.emplace_back(kernel_->hits(id), name);
     }
-    if (names_.size() > kNamesShown) {
+    std::stable_sort(
+        hits.begin(), hits.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(hits.size(), kNamesShown); ++i) {
+        text += fmt::format(
+            "{}{} {}", i == 0 ? "" : " · ", hits[i].second, base::with_separators(hits[i].first));
+    }
+    if (hits.size() > kNamesShown) {
         text +=
-            fmt::format(" · and {} more dyes", base::with_separators(names_.size() - kNamesShown));
+            fmt::format(" · and {} more dyes", base::with_separators(hits.size() - kNamesShown));
     }
     return text;
 }

@@ -4,8 +4,8 @@
 //   add, FORMS, NAME, TEXT ─► ok                 remove, NAME ─► ok
 //   list, FROM             ─► ok, NEXT, line …   one line of each dye from the FROMth on; NEXT is 0 behind the last
 //
-// A change takes effect for calls that end from then on. Cost: the recorder looks at no ring meanwhile, some 30 ms, and 0.7 s
-// with 10,000 dyes.
+// A change takes effect for calls that end from then on. It is answered in 0.11 to 0.18 s, beside one dye or 10,000 (measured; an idle
+// recorder looks for callers ten times a second).
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ class DyeDesk {
     Result<void> write_lack();
     // Nobody is listened to any more.
     void close() { control_.reset(); }
-    // "card 12 · pin 0": rows of dye_hits, also of those that were removed.
+    // "card 12 · pin 0": rows of dye_hits, of those that have most; removed ones too.
     std::string hits_text() const;
 
   private:

@@ -125,7 +125,18 @@ class DyeTest(EndToEndTest):
         self.assertNotEqual(one, two)
         self.assertRegex(one, "^order-[a-z0-9]{20}$")
 
+    def test_what_is_too_much_to_be_compared_is_said(self):
+        alike = self.file("dyes", "\n".join(f"name{i}=aaaa" for i in range(300)).encode())
+        trace = self.record("--dyes", alike, "--", "sh", "-c", "echo aaaaaaaa")
+        self.assertEqual([{"state": "partial", "reason": "220 places that may be dyes were too many to be compared"}],
+                         trace.rows("SELECT state, reason FROM coverage WHERE source = 'dyes'"))
+        self.assertEqual(5 * 256, trace.number("SELECT dye_hits FROM events WHERE comm = 'sh' AND name = 'write'"))
+
     def test_a_dye_that_cannot_be_looked_for_is_refused(self):
+        done = subprocess.run([DYETRACE, "record", "-o", self.path("t"), "--only-dyed", "--", "true"], capture_output=True, text=True,
+                              timeout=PATIENCE_S)
+        self.assertEqual(1, done.returncode)
+        self.assertIn("--only-dyed keeps nothing without a --dye", done.stderr)
         for wrong, why in (("card", "a dye is NAME=TEXT"), ("card=abc", "has 3 bytes"), ("card=@/nowhere", "/nowhere")):
             done = subprocess.run([DYETRACE, "record", "-o", self.path("t"), "--dye", wrong, "--", "true"], capture_output=True,
                                   text=True, timeout=PATIENCE_S)

@@ -14,6 +14,7 @@ class DyeBordersTest : public testing::Test {
   protected:
     void look_for(std::vector<std::string> texts) {
         std::vector<DyePattern> patterns;
+        patterns.reserve(texts.size());
         for (std::string& text : texts) {
             patterns.push_back({static_cast<std::uint32_t>(patterns.size() + 1),
                                 schema::DyeForm::kPlain,

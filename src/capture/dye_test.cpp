@@ -15,8 +15,9 @@ namespace {
 std::vector<std::string> forms(const std::string& text, const char* asked) {
     const auto dye = parse_dye("x=" + text, parse_dye_forms(asked).value());
     EXPECT_TRUE(dye.ok()) << dye.error().text();
-    std::vector<std::string> result;
     const std::vector<DyePattern> patterns = patterns_of(1, dye.value()).value();
+    std::vector<std::string> result;
+    result.reserve(patterns.size());
     for (const DyePattern& pattern : patterns) {
         result.push_back(
             std::string(schema::dye_form_name(static_cast<std::uint8_t>(pattern.form))) + " " +

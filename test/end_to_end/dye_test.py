@@ -2,6 +2,8 @@
 """Dyes as people use them: named on the command line, added and removed while the recording runs, asked for in SQL."""
 
 import os
+import random
+import re
 import stat
 import subprocess
 import sys
@@ -124,6 +126,17 @@ class DyeTest(EndToEndTest):
         one, two = (dye("new", "--prefix", "order").stdout.strip() for _ in range(2))
         self.assertNotEqual(one, two)
         self.assertRegex(one, "^order-[a-z0-9]{20}$")
+
+    def test_of_a_copied_file_every_occurrence_is_found_on_both_sides(self):
+        random.seed(7)
+        content = b"".join(random.choice([b"dye", b"trace", b"dyetrace", b"\n", b" "]) for _ in range(40000))
+        source = self.file("source", content)
+        trace = self.record("--dye", "word=dyetrace", "--", "dd", f"if={source}", f"of={self.path('target')}", "bs=509")
+        found = trace.rows("SELECT e.name, d.object_position AS place FROM dye_hits d JOIN events e USING (event_id) "
+                           "WHERE e.path LIKE '%/source' OR e.path LIKE '%/target' ORDER BY place")
+        places = [match.start() for match in re.finditer(b"dyetrace", content)]
+        for name in ("read", "write"):
+            self.assertEqual(places, [hit["place"] for hit in found if hit["name"] == name])
 
     def test_what_is_too_much_to_be_compared_is_said(self):
         alike = self.file("dyes", "\n".join(f"name{i}=aaaa" for i in range(300)).encode())

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "schema/record_info.h"
 
 namespace dyetrace::apps {
 
@@ -20,7 +21,11 @@ void FactWriter::attach(schema::Attachment kind, std::string_view text) {
 template <typename Record>
 Result<void> FactWriter::write(Record& record) {
     const std::size_t size = sizeof(record) + attachments_.size();
-    record.header = {static_cast<std::uint32_t>(size), Record::kId, 0, sequence_++};
+    const bool may_be_skipped = !schema::find_record(Record::kId)->must_understand;
+    record.header = {static_cast<std::uint32_t>(size),
+                     Record::kId,
+                     static_cast<std::uint16_t>(may_be_skipped ? 1 : 0),
+                     sequence_++};
     bytes_.resize(size);
     std::memcpy(bytes_.data(), &record, sizeof(record));
     std::copy(attachments_.begin(), attachments_.end(), bytes_.begin() + sizeof(record));

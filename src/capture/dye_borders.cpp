@@ -86,8 +86,10 @@ void DyeBorders::erase(Key key, std::uint64_t from, std::uint64_t to) {
 
 void DyeBorders::forget_oldest() {
     const Place oldest = ages_.front();
+    const Kept& piece = ranges_.at(oldest.key).at(oldest.position);
+    const bool met_all = (piece.met_left || oldest.position == 0) && piece.met_right;
+    forgotten_ += met_all ? 0 : 1;
     erase(oldest.key, oldest.position, oldest.position + 1);
-    ++forgotten_;
 }
 
 void DyeBorders::forget(std::uint32_t object_id,
@@ -181,6 +183,12 @@ void DyeBorders::search(const DyeTable& table,
     const DyePiece& own = piece->second.piece;
     const std::string before = bytes_before(range, piece, table.edge_bytes());
     const std::string behind = bytes_behind(range, piece, table.edge_bytes());
+    if (!before.empty()) {
+        piece->second.met_left = std::prev(piece)->second.met_right = true;
+    }
+    if (!behind.empty()) {
+        piece->second.met_right = std::next(piece)->second.met_left = true;
+    }
     const auto look_over = [&](const std::string& bytes,
                                std::uint64_t position,
                                std::initializer_list<std::size_t> borders) {

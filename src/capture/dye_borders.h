@@ -9,8 +9,8 @@
 //
 // An occurrence that lies in one piece as a whole is not found here: the kernel has found it.
 //
-// Limits: kPiecesMax pieces and kOrdersMax streams without positions are remembered, those that came last; forgotten() counts the
-// others. One thread. Memory: at most 64 MiB, with dyes of 256 bytes; 20 MiB with those of 16.
+// Limits: kPiecesMax pieces and kOrdersMax streams without positions are remembered, those that came last; forgotten() counts
+// the others, unless both their neighbours had come. One thread. Memory: at most 64 MiB, with dyes of 256 bytes; 20 MiB with those of 16.
 #pragma once
 
 #include <cstdint>
@@ -78,6 +78,8 @@ class DyeBorders {
         DyePiece piece;
         std::vector<DyeCrossing> told;  // that end in it
         std::list<Place>::iterator age;
+        bool met_left = false;  // a piece that ends where it begins
+        bool met_right = false;
         std::uint64_t end() const { return *piece.position + piece.length; }
     };
     using Range = std::map<std::uint64_t, Kept>;  // by position

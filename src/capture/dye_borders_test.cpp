@@ -160,6 +160,14 @@ TEST_F(DyeBordersTest, finds_what_a_naive_search_finds_over_the_cuts) {
     EXPECT_GT(hits, 5000u);
 }
 
+TEST_F(DyeBordersTest, counts_none_of_a_stream_that_it_followed) {
+    look_for({"secret"});
+    for (std::uint64_t i = 0; i < 300; ++i) {
+        EXPECT_EQ(join(i % 2 == 0 ? "sec" : "ret", 3 * i).size(), i % 2);
+    }
+    EXPECT_EQ(borders_.forgotten(), 0u);
+}
+
 TEST_F(DyeBordersTest, forgets_the_oldest_and_counts_them) {
     look_for({"secret"});
     for (std::uint64_t i = 0; i < 101; ++i) {

@@ -61,12 +61,10 @@ std::string KernelDyes::lack() const {
                            join_.candidates_dropped());
     }
     if (join_.forgotten() > 0) {
-        text += fmt::format(
-            "{}of {} calls the neighbours are not known any more, only those of the "
-            "last {} are",
-            text.empty() ? "" : "; ",
-            join_.forgotten(),
-            DyeBorders::kPiecesMax);
+        text += fmt::format("{}of {} calls a neighbour did not come within the next {}",
+                            text.empty() ? "" : "; ",
+                            join_.forgotten(),
+                            DyeBorders::kPiecesMax);
     }
     return text;
 }

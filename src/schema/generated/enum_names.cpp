@@ -15,6 +15,8 @@ constexpr std::string_view kCoverageStateNames[] = {"on", "partial", "off", "ref
 constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address", "exe", "command", "cgroup", "text", "preview", "structure", "name", "name2", "content"};
 constexpr std::string_view kContentLevelNames[] = {"none", "hash"};
 constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created"};
+constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process"};
+constexpr std::string_view kCertaintyNames[] = {"possible", "likely", "certain"};
 
 }  // namespace
 
@@ -28,5 +30,7 @@ std::span<const std::string_view> coverage_state_names() { return kCoverageState
 std::span<const std::string_view> attachment_names() { return kAttachmentNames; }
 std::span<const std::string_view> content_level_names() { return kContentLevelNames; }
 std::span<const std::string_view> event_role_names() { return kEventRoleNames; }
+std::span<const std::string_view> flow_rule_names() { return kFlowRuleNames; }
+std::span<const std::string_view> certainty_names() { return kCertaintyNames; }
 
 }  // namespace dyetrace::schema

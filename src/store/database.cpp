@@ -11,6 +11,8 @@
 #include "schema/sql.h"
 #include "store/duckdb_engine.h"
 #include "store/facts_tables.h"
+#include "store/made_tables.h"
+#include "store/number_scan_state.h"
 #include "store/record_scan.h"
 #include "store/rows_state.h"
 #include "store/snapshot.h"
@@ -42,10 +44,9 @@ std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot) {
                        fmt::join(parts, " UNION ALL BY NAME "));
 }
 
-Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
-                                             duckdb_extracted_statements statements,
-                                             idx_t index,
-                                             const std::atomic<bool>* cancelled) {
+Result<OwnedStatement> prepare(const Engine& engine,
+                               duckdb_extracted_statements statements,
+                               idx_t index) {
     OwnedStatement statement;
     if (duckdb_prepare_extracted_statement(
             engine.connection(), statements, index, statement.out()) != DuckDBSuccess) {
@@ -56,6 +57,12 @@ Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
                      "extensions are neither fetched nor loaded: answers come from this program "
                      "and the files that it is given");
     }
+    return statement;
+}
+
+Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
+                                             const OwnedStatement& statement,
+                                             const std::atomic<bool>* cancelled) {
     OwnedPending pending;
     if (duckdb_pending_prepared_streaming(statement.get(), pending.out()) != DuckDBSuccess) {
         return engine_error(duckdb_pending_error(pending.get()));
@@ -96,6 +103,7 @@ struct Database::Parts {
     RecordSource source;
     TraceLosses losses;
     int threads = 1;
+    MadeTables made;
 };
 
 std::string TraceLosses::text() const {
@@ -136,12 +144,19 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     engine_options.threads = options.threads;
     engine_options.memory_limit = options.memory_limit;
     TRY(Engine engine, Engine::open(engine_options));
-    auto parts = std::make_unique<Parts>(Parts{
-        std::move(folder), std::move(engine), SealedFiles(options.check_bytes_max), {}, {}, {}});
+    auto parts = std::make_unique<Parts>(Parts{std::move(folder),
+                                               std::move(engine),
+                                               SealedFiles(options.check_bytes_max),
+                                               {},
+                                               {},
+                                               {},
+                                               1,
+                                               {}});
     parts->threads = options.threads > 0
                          ? options.threads
                          : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
     TRY(register_record_scan(parts->engine, parts->source));
+    TRY(parts->made.add_functions(parts->engine));
     TRY(parts->engine.run(schema::words_sql()));
     std::unique_ptr<Database> database(new Database(std::move(parts)));
     TRY(database->look());
@@ -169,8 +184,10 @@ Result<void> Database::look() {
     for (const schema::RecordInfo& info : schema::records()) {
         views += raw_view(info, parts.snapshot);
     }
+    TRY(parts.made.look(parts.engine, path(), parts.snapshot));
     TRY(parts.engine.run(views + schema::public_sql())
             .with_context(fmt::format("cannot open '{}'", path())));
+    parts.made.forget_wishes();  // of the views
     return count_losses();
 }
 
@@ -207,7 +224,14 @@ Result<void> Database::query(const std::string& sql,
         return engine_error(message);
     }
     for (idx_t i = 0; i < count; ++i) {
-        TRY(std::unique_ptr<Rows::State> state, execute(engine, statements.get(), i, cancelled));
+        TRY(OwnedStatement statement, prepare(engine, statements.get(), i));
+        if (parts_->made.wanted()) {
+            TRY(parts_->made.make_wanted(*this, engine, cancelled));
+            OwnedStatements again;  // DuckDB takes a statement away when it prepares it
+            duckdb_extract_statements(engine.connection(), sql.c_str(), again.out());
+            TRY(statement, prepare(engine, again.get(), i));
+        }
+        TRY(std::unique_ptr<Rows::State> state, execute(engine, statement, cancelled));
         Rows rows(std::move(state));
         TRY(each(rows));
     }
@@ -221,8 +245,10 @@ Result<void> Database::write_parquet(const std::string& select, const std::strin
             std::isspace(static_cast<unsigned char>(statement.back())) != 0)) {
         statement.pop_back();
     }
-    return parts_->engine.run(fmt::format(
-        "COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd)", statement, sql_text(file)));
+    return query(
+        fmt::format(
+            "COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd)", statement, sql_text(file)),
+        [](Rows&) { return Result<void>(); });
 }
 
 Result<std::vector<std::string>> Database::names() {
@@ -247,6 +273,16 @@ Result<std::vector<std::string>> Database::names() {
 
 Result<void> Database::register_function(SqlFunction function) {
     return register_sql_function(parts_->engine, std::move(function));
+}
+
+Result<NumberScan> Database::scan_numbers(const std::string& select) {
+    TRY(std::unique_ptr<NumberScan::State> state, start_number_scan(parts_->engine, select));
+    return NumberScan(std::move(state));
+}
+
+Result<void> Database::register_table(TableMaker maker) {
+    parts_->made.add(std::move(maker));
+    return parts_->made.look(parts_->engine, path(), parts_->snapshot);
 }
 
 }  // namespace dyetrace::store

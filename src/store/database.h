@@ -25,7 +25,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "store/number_scan.h"
 #include "store/rows.h"
+#include "store/table_maker.h"
 #include "trace/trace_info.h"
 
 namespace dyetrace::store {
@@ -80,6 +82,9 @@ class Database {
                        const std::function<Result<void>(Rows&)>& each,
                        const std::atomic<bool>* cancelled = nullptr);
 
+    // The rows of one statement as numbers, on a connection of its own.
+    Result<NumberScan> scan_numbers(const std::string& select);
+
     // COPY (`select`) TO `file`, one SELECT statement.
     Result<void> write_parquet(const std::string& select, const std::string& file);
 
@@ -88,6 +93,9 @@ class Database {
 
     // Text to text; the door through which `apps` gives SQL the functions of other folders. Call it right after open().
     Result<void> register_function(SqlFunction function);
+
+    // Who makes the rows of a table of schema::made_tables(), once a statement names it. Call it right after open().
+    Result<void> register_table(TableMaker maker);
 
   private:
     struct Parts;

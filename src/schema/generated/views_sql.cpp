@@ -20,6 +20,7 @@ CREATE OR REPLACE VIEW internal.raw_coverage AS FROM read_parquet('sealed-*/cove
 CREATE OR REPLACE VIEW internal.raw_event_object AS FROM read_parquet('sealed-*/event_object.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_thread_end AS FROM read_parquet('sealed-*/thread_end.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_namespace_name AS FROM read_parquet('sealed-*/namespace_name.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.made_flows AS FROM read_parquet('*/flows.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.hosts AS FROM read_parquet('hosts.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.call_words AS FROM read_parquet('syscalls.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.flag_words AS FROM read_parquet('flags.parquet', union_by_name = true);
@@ -109,9 +110,9 @@ CREATE OR REPLACE MACRO _chosen_text(c, v) AS CASE WHEN c IS NULL THEN v::VARCHA
 CREATE OR REPLACE MACRO _number_texts(labels, types, sets, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
     lambda v, i: labels[i] || _argument_text(types[i], sets[i], v)), ','), '') || '}';
 CREATE OR REPLACE MACRO _given_texts(choices, command, v, name, name2) AS {
-    'chosen': CASE WHEN choices IS NOT NULL THEN _chosen_text(choices[command & 4294967295::UBIGINT], v) END,
 )dyetrace"
-    R"dyetrace(    'name': CASE WHEN name IS NOT NULL THEN to_json(name)::VARCHAR END, 'name2': CASE WHEN name2 IS NOT NULL THEN to_json(name2)::VARCHAR END};
+    R"dyetrace(    'chosen': CASE WHEN choices IS NOT NULL THEN _chosen_text(choices[command & 4294967295::UBIGINT], v) END,
+    'name': CASE WHEN name IS NOT NULL THEN to_json(name)::VARCHAR END, 'name2': CASE WHEN name2 IS NOT NULL THEN to_json(name2)::VARCHAR END};
 CREATE OR REPLACE MACRO _mixed_texts(labels, types, sets, given, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
     lambda v, i: labels[i] || CASE types[i] WHEN 'by_command' THEN given.chosen WHEN 'name' THEN given.name WHEN 'name2' THEN given.name2
         ELSE _argument_text(types[i], sets[i], v) END), ','), '') || '}';
@@ -208,10 +209,10 @@ JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 LEFT JOIN internal.handles h2 ON h2.host_index = e.host_index AND h2.handle_id = e.handle2_id
-LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
-UNION ALL BY NAME
 )dyetrace"
-    R"dyetrace(SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.unread_bytes AS unread_bytes
+    R"dyetrace(LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+UNION ALL BY NAME
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.unread_bytes AS unread_bytes
 FROM internal.raw_part_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -285,6 +286,10 @@ SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) 
 FROM internal.raw_coverage v JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW clock_snapshots AS
 SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM internal.raw_clock_snapshot s JOIN internal.hosts o USING (host_index);
+CREATE OR REPLACE VIEW flows AS
+SELECT from_event, to_event, object_id, to_object_id, from_begin, from_begin + bytes AS from_end, to_begin, to_begin + bytes AS to_end,
+       from_position, to_position, bytes, _flow_rule_name(rule) AS rule, _certainty_name(certainty) AS certainty
+FROM internal.made_flows;
 COMMENT ON VIEW events IS 'one row per event, names resolved';
 COMMENT ON VIEW hosts IS 'kernels that were recorded';
 COMMENT ON VIEW processes IS 'processes that did something while watched; the last known name and program';
@@ -297,6 +302,7 @@ COMMENT ON VIEW gaps IS 'stretches of time in which events were lost';
 COMMENT ON VIEW accounting IS 'books per CPU at the last count: generated = filtered + aggregated + delivered + lost';
 COMMENT ON VIEW coverage IS 'what was watched and what was not, and why';
 COMMENT ON VIEW clock_snapshots IS 'the host''s clocks read together, once a second';
+COMMENT ON VIEW flows IS 'bytes that went from one event to another; computed when it is first asked for';
 COMMENT ON COLUMN events.event_id IS 'opaque; order events by (start_ns, event_id)';
 COMMENT ON COLUMN events.host IS 'host on which it happened';
 COMMENT ON COLUMN events.node IS 'label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode])';
@@ -322,14 +328,14 @@ COMMENT ON COLUMN events.name IS 'what was called, or signal_deliver; what socke
 COMMENT ON COLUMN events.class IS 'file, metadata, network, pipe, process, memory, wait, block, other';
 COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32';
 COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or the recording stopped)';
-COMMENT ON COLUMN events.result IS 'raw return value; NULL if unfinished; of a signal its number';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.result IS 'raw return value; NULL if unfinished; of a signal its number';
 COMMENT ON COLUMN events.error IS 'ENOENT, …; NULL if it succeeded';
 COMMENT ON COLUMN events.arguments IS 'other scalars by name, decoded, as JSON text';
 COMMENT ON COLUMN events.parent_event_id IS 'event that this is a part of; counts leave parts out';
 COMMENT ON COLUMN events.part IS 'position in the parent, from 0';
 COMMENT ON COLUMN events.weight IS 'events that this one stands for; 1 unless sampled';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.fd IS 'descriptor acted on, or made';
+COMMENT ON COLUMN events.fd IS 'descriptor acted on, or made';
 COMMENT ON COLUMN events.object_id IS 'object, the same under all its names';
 COMMENT ON COLUMN events.object_type IS 'file, directory, symlink, character_device, block_device, pipe, socket, anonymous, memory';
 COMMENT ON COLUMN events.file_system IS 'type of the file system';

@@ -16,21 +16,6 @@ namespace {
 // Raised whenever the rules give other flows for the same events.
 constexpr std::uint32_t kRulesVersion = 1;
 
-Result<std::vector<analysis::ProcessLink>> process_links(store::Database& database) {
-    TRY(store::NumberScan scan, database.scan_numbers(process_links_sql()));
-    std::vector<analysis::ProcessLink> links;
-    for (;;) {
-        TRY(const store::NumberBatch* const batch, scan.next());
-        if (batch->rows == 0) {
-            return links;
-        }
-        for (std::size_t row = 0; row < batch->rows; ++row) {
-            links.push_back(
-                {batch->columns[0][row], batch->columns[1][row], batch->columns[2][row]});
-        }
-    }
-}
-
 class FlowRows {
   public:
     FlowRows(store::NumberScan scan, const std::vector<analysis::ProcessLink>& links)
@@ -90,6 +75,21 @@ class FlowRows {
 };
 
 }  // namespace
+
+Result<std::vector<analysis::ProcessLink>> process_links(store::Database& database) {
+    TRY(store::NumberScan scan, database.scan_numbers(process_links_sql()));
+    std::vector<analysis::ProcessLink> links;
+    for (;;) {
+        TRY(const store::NumberBatch* const batch, scan.next());
+        if (batch->rows == 0) {
+            return links;
+        }
+        for (std::size_t row = 0; row < batch->rows; ++row) {
+            links.push_back(
+                {batch->columns[0][row], batch->columns[1][row], batch->columns[2][row]});
+        }
+    }
+}
 
 Result<void> offer_flows(store::Database& database) {
     return database.register_table(

@@ -122,7 +122,7 @@ things AS (SELECT h.host_index, h.handle_id, h.object_id,
 // One row per call or part that moves bytes or cuts a file.
 constexpr const char* kMoves = R"(
 moved AS (
-  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id, m.movement, e.bytes, e.result,
+  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id, m.movement, m.abi << 16 | m.number AS call, e.bytes, e.result,
     e.state = 1 AS unfinished, CASE m.flags_at WHEN 2 THEN e.argument2 & 2 WHEN 3 THEN e.argument3 & 2 ELSE 0 END <> 0 AS peeks,
     e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.object_size, e.stream_offset,
     CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.argument1, e.argument2, e.argument3
@@ -130,7 +130,7 @@ moved AS (
   WHERE NOT e.names_base AND CASE m.movement WHEN 7 THEN e.result >= 0 AND e.object_size = 0 WHEN 8 THEN e.result = 0
     WHEN 9 THEN e.result = 0 AND e.argument1 <> 0 ELSE e.bytes > 0 OR e.state = 1 END
   UNION ALL BY NAME
-  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, m.movement, e.bytes, e.result,
+  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, m.movement, m.abi << 16 | m.number AS call, e.bytes, e.result,
     false AS unfinished, false AS peeks, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset
   FROM internal.raw_part_event e JOIN calls m ON m.abi = e.abi AND m.number = e.operation
   WHERE e.bytes > 0 AND e.result >= 0 AND m.movement IN (1, 2)),
@@ -157,12 +157,24 @@ SELECT is_start::UBIGINT AS is_start, _event_id(host_index, cpu, sequence) AS ev
     WHEN 9 THEN CASE WHEN argument1 & 58 <> 0 THEN argument2 ELSE 0::UBIGINT END ELSE 0::UBIGINT END AS cut_begin,
   CASE moves WHEN 7 THEN 18446744073709551614::UBIGINT WHEN 8 THEN 18446744073709551614::UBIGINT
     WHEN 9 THEN CASE WHEN argument1 & 40 <> 0 THEN 18446744073709551614::UBIGINT WHEN argument1 & 18 <> 0 THEN argument2 + argument3
-        ELSE 0::UBIGINT END ELSE 0::UBIGINT END AS cut_end
-FROM named, (VALUES (false), (true)) s(is_start)
+        ELSE 0::UBIGINT END ELSE 0::UBIGINT END AS cut_end, call::UBIGINT AS call
+FROM named,
+)";
+
+constexpr const char* kInOrder = R"((VALUES (false), (true)) s(is_start)
 WHERE NOT is_start OR (duration_ns > 0 AND bytes > 0 AND (channel >= 3 OR channel2 >= 3 OR (channel = 1 AND moves IN (2, 4))
   OR (channel2 = 1 AND moves = 3)))
 ORDER BY CASE WHEN is_start THEN start_ns ELSE end_ns END, is_start, host_index, cpu, sequence
 )";
+
+std::string moves_from(const char* rows) {
+    return fmt::format("WITH calls(abi, number, movement, flags_at) AS (VALUES {}), {}, {} {} {}",
+                       calls_text(),
+                       kObjects,
+                       kMoves,
+                       kSelect,
+                       rows);
+}
 
 Side side_of(const std::vector<std::span<const std::uint64_t>>& columns,
              std::size_t row,
@@ -180,11 +192,11 @@ Side side_of(const std::vector<std::span<const std::uint64_t>>& columns,
 }  // namespace
 
 std::string moves_sql() {
-    return fmt::format("WITH calls(abi, number, movement, flags_at) AS (VALUES {}), {}, {} {}",
-                       calls_text(),
-                       kObjects,
-                       kMoves,
-                       kSelect);
+    return moves_from(kInOrder);
+}
+
+std::string unordered_moves_sql() {
+    return moves_from("(VALUES (false)) s(is_start)");
 }
 
 std::string process_links_sql() {

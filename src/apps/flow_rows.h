@@ -28,6 +28,9 @@ enum class Movement : std::uint8_t {
 // The operations of a trace in order of time, ends before starts: a row of numbers each (MoveColumn).
 std::string moves_sql();
 
+// The same, each once, in any order.
+std::string unordered_moves_sql();
+
 // process, parent, start: for ProcessLink.
 std::string process_links_sql();
 
@@ -55,6 +58,7 @@ enum MoveColumn : std::uint8_t {
     kMoveFingerprint,
     kMoveCutBegin,
     kMoveCutEnd,
+    kMoveCall,  // abi << 16 | number
     kMoveColumns,
 };
 

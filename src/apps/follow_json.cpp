@@ -40,6 +40,7 @@ Json hop_json(const FollowHop& hop, std::size_t number) {
         .set("calls", hop.calls);
     json.set("first_event_id", id_text(hop.first_event))
         .set("start_ns", hop.start_ns)
+        .set("first_ns", hop.first_ns)
         .set("end_ns", hop.end_ns)
         .set("is_start", hop.is_start)
         .set("lost_sight", hop.lost_sight);

@@ -296,8 +296,9 @@ class TrailReader {
         if (trail.hops.empty()) {
             return {};
         }
-        std::uint64_t end_ns = 0;
+        std::uint64_t start_ns = UINT64_MAX, end_ns = 0;
         for (const FollowHop& hop : trail.hops) {
+            start_ns = std::min(start_ns, hop.start_ns);
             end_ns = std::max(end_ns, hop.end_ns);
         }
         return each_row(
@@ -305,7 +306,7 @@ class TrailReader {
             fmt::format("SELECT count(*), coalesce(sum(lost), 0)::VARCHAR, bool_or(lost IS NULL) "
                         "FROM gaps WHERE begin_ns <= {} AND end_ns >= {}",
                         end_ns,
-                        trail.hops.front().start_ns),
+                        start_ns),
             [&](Row row) {
                 if (row[0].text != "0") {
                     trail.gaps = fmt::format(

@@ -127,7 +127,7 @@ class Tree {
     }
 
     std::string when(const FollowHop& hop) const {
-        const std::uint64_t since_ns = hop.start_ns - trail_.hops.front().start_ns;
+        const std::uint64_t since_ns = hop.first_ns - trail_.hops.front().first_ns;
         return fmt::format(" · +{:.3f} s", static_cast<double>(since_ns) * 1e-9);
     }
 

@@ -48,13 +48,15 @@ void FollowTrailBuilder::add(const Operation& operation, std::uint64_t call) {
                          .object = key.object,
                          .object2 = key.object2,
                          .first_event = operation.event,
-                         .start_ns = operation.start_ns});
+                         .start_ns = operation.start_ns,
+                         .first_ns = operation.end_ns});
     }
     FollowHop& hop = hops_[found->second];
-    if (operation.start_ns < hop.start_ns) {
-        hop.start_ns = operation.start_ns;
+    if (operation.end_ns < hop.first_ns) {
+        hop.first_ns = operation.end_ns;
         hop.first_event = operation.event;
     }
+    hop.start_ns = std::min(hop.start_ns, operation.start_ns);
     hop.end_ns = std::max(hop.end_ns, operation.end_ns);
     ++hop.calls;
     hop.bytes += trail_.bytes_reached(operation.event);
@@ -142,8 +144,8 @@ FollowTrail FollowTrailBuilder::build(std::size_t hops_max) {
         order[i] = i;
     }
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return std::pair(hops_[a].start_ns, hops_[a].first_event) <
-               std::pair(hops_[b].start_ns, hops_[b].first_event);
+        return std::pair(hops_[a].first_ns, hops_[a].first_event) <
+               std::pair(hops_[b].first_ns, hops_[b].first_event);
     });
     std::vector<std::size_t> rank(hops_.size());
     for (std::size_t i = 0; i < order.size(); ++i) {

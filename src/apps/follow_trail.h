@@ -21,8 +21,10 @@ struct FollowHop {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;  // of the trail
     std::uint64_t begin = analysis::kUnknown,
-                  end = 0;  // range of the object that they cover; begin kUnknown: not known
-    std::uint64_t start_ns = 0, end_ns = 0;  // of the first call, of the last one
+                  end = 0;       // range of the object that they cover; begin kUnknown: not known
+    std::uint64_t start_ns = 0;  // when the first call began
+    std::uint64_t first_ns = 0;  // when the first call ended: what it read was there
+    std::uint64_t end_ns = 0;    // when the last call ended
     bool is_start = false;
     bool lost_sight =
         false;  // it took bytes in, and what its process wrote later has none of them as they were

@@ -1,12 +1,12 @@
 // A trail in words: as a tree for a terminal, as JSON, as a graph for Graphviz.
 //
 //   /tmp/a · where its bytes went
-//   cat[812] read /tmp/a 0–1,000,000 · 8 calls · +0.000 s
-//   └ cat[812] write pipe:[77] 0–1,000,000 · 8 calls · likely (hash) · +0.001 s
-//     └ tee[813] read pipe:[77] 0–1,000,000 · 123 calls · certain (pipe) · +0.001 s
-//       ├ tee[813] write /tmp/b 0–1,000,000 · 123 calls · likely (hash) · +0.002 s
+//   cat[812] read /tmp/a 0–1,000,000 ×8 · +0.000 s
+//   └ cat[812] write pipe:[77] 0–1,000,000 ×8 · likely (hash) · +0.001 s
+//     └ tee[813] read pipe:[77] 0–1,000,000 ×123 · certain (pipe) · +0.001 s
+//       ├ tee[813] write /tmp/b 0–1,000,000 ×123 · likely (hash) · +0.002 s
 //       └ …
-//   5 hops · 254 flows: 123 certain, 131 likely, 0 possible · no gaps in this time
+//   5 hops · 123 certain, 131 likely, 0 possible flows · no gaps in this time
 //
 // A hop that several ways lead to is told once, and referred to by its number (#2) elsewhere.
 #pragma once

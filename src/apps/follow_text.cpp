@@ -118,12 +118,13 @@ class Tree {
         return branch.indent + (branch.is_last ? "  " : "│ ");
     }
 
-    std::string how(const Branch& branch) const {
+    static std::string how(const Branch& branch, bool with_rules) {
         if (branch.link == nullptr) {
             return "";
         }
-        return fmt::format(
-            " · {} ({})", certainty_text(branch.link->certainty), rules_text(branch.link->rules));
+        const std::string certainty = fmt::format(" · {}", certainty_text(branch.link->certainty));
+        return with_rules ? fmt::format("{} ({})", certainty, rules_text(branch.link->rules))
+                          : certainty;
     }
 
     std::string when(const FollowHop& hop) const {
@@ -137,6 +138,13 @@ class Tree {
                    : fmt::format(" {}–{}", with_separators(hop.begin), with_separators(hop.end));
     }
 
+    // The number of its calls, and its own if others refer to it.
+    std::string number_of(std::size_t index) const {
+        const FollowHop& hop = trail_.hops[index];
+        return (hop.calls > 1 ? fmt::format(" ×{}", with_separators(hop.calls)) : "") +
+               (ways_[index] > 1 ? fmt::format(" #{}", last_number_ + 1) : "");
+    }
+
     void add_line(const Branch& branch, bool is_known) {
         if (lines_ >= kFollowLinesMax) {
             ++left_out_;
@@ -144,26 +152,32 @@ class Tree {
         }
         ++lines_;
         const FollowHop& hop = trail_.hops[branch.hop];
-        std::string head = branch.indent;
-        head += branch.link == nullptr ? "" : branch.is_last ? "└ " : "├ ";
-        head += fmt::format("{} {} ", format::make_harmless(hop.who), hop.name);
-        std::string tail =
-            is_known ? fmt::format(" · see #{}", numbers_[branch.hop]) : range_of(hop);
-        if (!is_known && hop.calls > 1) {
-            tail += fmt::format(" · {} calls", with_separators(hop.calls));
+        const std::string head = fmt::format("{}{}{} {} ",
+                                             branch.indent,
+                                             branch.link == nullptr ? ""
+                                             : branch.is_last       ? "└ "
+                                                                    : "├ ",
+                                             format::make_harmless(hop.who),
+                                             hop.name);
+        const std::string tail = is_known ? fmt::format(" · see #{}", numbers_[branch.hop])
+                                          : range_of(hop) + number_of(branch.hop);
+        // what is too long for the line loses its time first, then its rule, and then letters of its name
+        std::string certainty = how(branch, true), time = is_known ? "" : when(hop);
+        const std::size_t fixed = base::display_width(head) + base::display_width(tail);
+        const std::size_t wanted = fixed + std::min(base::display_width(hop.what), kObjectWidthMin);
+        if (wanted + base::display_width(certainty) + base::display_width(time) > style_.width) {
+            time.clear();
         }
-        const std::string certainty = how(branch);
-        std::string behind = is_known ? "" : when(hop);
-        if (!is_known && ways_[branch.hop] > 1) {
-            behind += fmt::format(" · #{}", last_number_ + 1);
+        if (wanted + base::display_width(certainty) > style_.width) {
+            certainty = how(branch, false);
         }
-        const std::size_t others = base::display_width(head) + base::display_width(tail) +
-                                   base::display_width(certainty) + base::display_width(behind);
+        const std::size_t others =
+            fixed + base::display_width(certainty) + base::display_width(time);
         const std::size_t room =
-            style_.width > others + kObjectWidthMin ? style_.width - others : kObjectWidthMin;
+            std::max(kObjectWidthMin, style_.width - std::min(style_.width, others));
         out_ += head + cut_names(hop, room) + tail;
         paint(certainty, branch.link);
-        out_ += behind + "\n";
+        out_ += time + "\n";
         if (hop.lost_sight && !is_known && trail_.min_certainty != schema::Certainty::kPossible) {
             add_note(
                 child_indent(branch) +

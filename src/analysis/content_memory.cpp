@@ -6,8 +6,10 @@
 namespace dyetrace::analysis {
 namespace {
 
+// What the kernel copied from one object to another one did not pass through the process.
 bool has_content(const Operation& operation) {
-    return operation.fingerprint && operation.bytes >= kHashBytesMin;
+    const bool is_copy = operation.from.object != 0 && operation.to.object != 0;
+    return operation.fingerprint && operation.bytes >= kHashBytesMin && !is_copy;
 }
 
 }  // namespace

@@ -254,6 +254,14 @@ TEST(HashFlow, needs_the_read_before_the_write) {
     EXPECT_EQ(flows.text(), "");
 }
 
+TEST(HashFlow, leaves_out_what_the_kernel_copied) {
+    Flows flows;
+    flows.add(read_of(1, file(7, 0), 100).by(5).saying(42));
+    flows.add(copy_of(2, file(7, 0), file(8, 0), 100).by(5).saying(42));
+    flows.add(write_of(3, file(9, 0), 100).by(5).saying(42));
+    EXPECT_EQ(flows.text(), "1→3 hash 0+100 likely\n");
+}
+
 TEST(HashFlow, of_few_bytes_is_chance) {
     Flows flows;
     flows.add(read_of(1, file(7, 0), kHashBytesMin - 1).by(5).saying(42));

@@ -131,7 +131,8 @@ moved AS (
     WHEN 9 THEN e.result = 0 AND e.argument1 <> 0 ELSE e.bytes > 0 OR e.state = 1 END
   UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, m.movement, m.abi << 16 | m.number AS call, e.bytes, e.result,
-    false AS unfinished, false AS peeks, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset
+    false AS unfinished, false AS peeks, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset,
+    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint
   FROM internal.raw_part_event e JOIN calls m ON m.abi = e.abi AND m.number = e.operation
   WHERE e.bytes > 0 AND e.result >= 0 AND m.movement IN (1, 2)),
 named AS (

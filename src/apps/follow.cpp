@@ -126,10 +126,11 @@ void add_follow(CLI::App& app, int& exit_status) {
     verb->add_option("trace", arguments->trace, "Folder of the trace; it may still be recorded")
         ->required()
         ->type_name("TRACE");
-    verb->add_option("--path",
-                     arguments->path,
-                     "The file that had this name, or its bytes FROM to TO (TO not included)")
-        ->type_name("PATH[:FROM-TO]");
+    verb->add_option(
+            "--path",
+            arguments->path,
+            "The file that had this name; PATH:FROM-TO is its bytes FROM to TO, TO not included")
+        ->type_name("PATH");
     verb->add_option("--event", arguments->event, "The bytes that one event moved: its event_id")
         ->type_name("ID");
     verb->add_option(

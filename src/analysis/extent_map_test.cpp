@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <string>
+#include <vector>
 
 namespace dyetrace::analysis {
 namespace {
@@ -71,6 +74,43 @@ TEST_F(ExtentMapTest, the_pool_knows_how_many_live) {
         EXPECT_EQ(pool_.live, 5u);
     }
     map_.cut(0, 100);
+    EXPECT_EQ(pool_.live, 0u);
+}
+
+// Many leaves, and an array that says who owns each byte.
+TEST_F(ExtentMapTest, says_what_an_array_of_owners_says) {
+    constexpr std::size_t kBytes = 8192;
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+        std::mt19937_64 random(seed);
+        ExtentMap map(pool_);
+        std::vector<std::uint64_t> owners(kBytes, 0);
+        for (std::uint64_t event = 1; event <= 3000; ++event) {
+            const std::uint64_t begin = random() % kBytes;
+            const std::uint64_t longest = random() % 50 == 0 ? kBytes : 12;
+            const std::uint64_t end =
+                std::min<std::uint64_t>(kBytes, begin + 1 + random() % longest);
+            const bool cuts = random() % 4 == 0;
+            if (cuts) {
+                map.cut(begin, end);
+            } else {
+                map.put(begin, end, Act{.event = event});
+            }
+            std::fill(owners.begin() + static_cast<std::ptrdiff_t>(begin),
+                      owners.begin() + static_cast<std::ptrdiff_t>(end),
+                      cuts ? 0 : event);
+            const std::uint64_t from = random() % kBytes, to = std::min(kBytes, from + 200);
+            std::vector<std::uint64_t> said(to - from, 0);
+            map.each(from, to, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
+                for (std::uint64_t i = first; i < last; ++i) {
+                    ASSERT_EQ(said[i - from], 0u);
+                    said[i - from] = extent.act.event;
+                }
+            });
+            ASSERT_TRUE(std::equal(
+                said.begin(), said.end(), owners.begin() + static_cast<std::ptrdiff_t>(from)))
+                << "seed " << seed << ", event " << event;
+        }
+    }
     EXPECT_EQ(pool_.live, 0u);
 }
 

@@ -1,6 +1,7 @@
 #include "analysis/file_history.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace dyetrace::analysis {
@@ -14,8 +15,12 @@ struct Contested {
     std::vector<Act> others;
 };
 
+std::span<const Act> owners_besides(const Extent& extent) {
+    return extent.others ? std::span<const Act>(*extent.others) : std::span<const Act>();
+}
+
 std::vector<Act> owners_of(const Extent& extent) {
-    std::vector<Act> owners = extent.others;
+    std::vector<Act> owners = extent.others ? *extent.others : std::vector<Act>();
     if (owners.size() < kOthersMax) {
         owners.push_back(extent.act);
     }
@@ -37,6 +42,7 @@ bool FileHistory::is_being_written(std::uint64_t event,
 }
 
 void FileHistory::keep_replaced(Replaced replaced) {
+    last_replaced_ns_ = std::max(last_replaced_ns_, replaced.replaced_ns);
     if (replaced_.size() < kReplacedMax) {
         replaced_.push_back(replaced);
         return;
@@ -47,6 +53,14 @@ void FileHistory::keep_replaced(Replaced replaced) {
 void FileHistory::write(const Act& act, std::uint64_t bytes) {
     const std::uint64_t end = act.begin + bytes;
     std::erase_if(writing_, [&](const Writing& w) { return w.event == act.event; });
+    // a page that is written again: what a database does all day
+    if (Extent* const same = extents_.find(act.begin, end);
+        same != nullptr && same->act.end_ns <= act.start_ns) {
+        keep_replaced({act.begin, end, act.end_ns, same->act});
+        same->act = act;
+        same->others = nullptr;
+        return;
+    }
     std::vector<Contested> contested;
     extents_.each(
         act.begin, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
@@ -66,10 +80,10 @@ void FileHistory::read(const Act& act, std::uint64_t bytes, std::vector<Flow>& f
     const std::uint64_t end = act.begin + bytes;
     extents_.each(
         act.begin, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
-            const bool certain = extent.others.empty() && extent.act.end_ns <= act.start_ns &&
+            const bool certain = extent.others == nullptr && extent.act.end_ns <= act.start_ns &&
                                  !is_being_written(act.event, first, last);
             flows.push_back(flow_between(extent.act, act, first, last, FlowRule::kFile, certain));
-            for (const Act& other : extent.others) {
+            for (const Act& other : owners_besides(extent)) {
                 flows.push_back(flow_between(other, act, first, last, FlowRule::kFile, false));
             }
         });
@@ -80,6 +94,9 @@ void FileHistory::read(const Act& act, std::uint64_t bytes, std::vector<Flow>& f
             const Act writer{.event = writing.event, .object = act.object, .begin = writing.begin};
             flows.push_back(flow_between(writer, act, first, last, FlowRule::kFile, false));
         }
+    }
+    if (last_replaced_ns_ <= act.start_ns) {
+        return;
     }
     for (const Replaced& replaced : replaced_) {
         const std::uint64_t first = std::max(act.begin, replaced.begin);

@@ -51,6 +51,7 @@ class FileHistory {
     std::vector<Writing> writing_;
     std::vector<Replaced> replaced_;  // a ring, once it is full
     std::size_t next_replaced_ = 0;
+    std::uint64_t last_replaced_ns_ = 0;
 };
 
 }  // namespace dyetrace::analysis

@@ -7,7 +7,7 @@
 //
 // An operation is told twice, with the same values: a trace knows it when it ended. One whose start is not told took no time.
 //
-// O(log extents) per operation. Memory: extents_max extents of about 150 bytes, and what one process each remembers of content;
+// O(log extents) per operation. Memory: extents_max extents of 80 bytes in leaves that are at least half full, and reads_max reads;
 // over the limit the oldest quarter is forgotten, and counted. Measured (flow_engine_bench): see docs/performance.md.
 #pragma once
 
@@ -26,7 +26,7 @@
 namespace dyetrace::analysis {
 
 struct FlowLimits {
-    std::size_t extents_max = 4'000'000;  // ranges whose writer is known: 600 MB
+    std::size_t extents_max = 4'000'000;  // ranges whose writer is known: 640 MB at most
     std::size_t streams_max = 500'000;    // pipes and connections: 300 bytes each without extents
     std::size_t reads_max = 1'000'000;    // reads remembered by content, twice over: 200 MB
 };

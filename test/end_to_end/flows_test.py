@@ -230,6 +230,70 @@ write("d", 0, b"1" * 90); write("d", os.O_APPEND, b"4" * 9); read("d")
                          [("a", "[40]", "[certain]"), ("b", "[20]", "[certain]"), ("d", "[90, 9]", "[certain]")])
 
 
+CHANNELS = """
+import os, socket
+def child(work):
+    if os.fork() == 0:
+        work()
+        os._exit(0)
+listener = socket.socket(socket.AF_UNIX)
+listener.bind("listener")
+listener.listen()
+def client():
+    near = socket.socket(socket.AF_UNIX)
+    near.connect("listener")
+    near.sendall(b"u" * 70000)
+    near.recv(2, socket.MSG_WAITALL)
+child(client)
+far = listener.accept()[0]
+far.recv(100, socket.MSG_PEEK)
+assert len(far.recv(70000, socket.MSG_WAITALL)) == 70000
+far.send(b"ok")
+os.mkfifo("fifo")
+def writer():
+    fifo = os.open("fifo", os.O_WRONLY)
+    os.write(fifo, b"f" * 100000)
+    os.write(fifo, b"g" * 10)
+child(writer)
+fifo, taken = os.open("fifo", os.O_RDONLY), 0
+while data := os.read(fifo, 9999):
+    taken += len(data)
+assert taken == 100010
+for kind in (socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
+    near, far = socket.socketpair(socket.AF_UNIX, kind)
+    near.send(b"m" * 50)
+    near.send(b"n" * 60)
+    assert len(far.recv(20)) == 20
+    assert len(far.recv(100)) == 60
+tcp = socket.create_server(("127.0.0.1", 0))
+near = socket.create_connection(tcp.getsockname())
+far = tcp.accept()[0]
+near.sendmsg([b"a" * 1000, b"b" * 500])
+assert len(far.recv(700, socket.MSG_PEEK | socket.MSG_WAITALL)) == 700
+assert len(far.recv(1500, socket.MSG_WAITALL)) == 1500
+assert [os.wait()[1] for _ in range(2)] == [0, 0]
+"""
+
+
+class ChannelTest(FollowTest):
+    def test_what_one_end_put_in_the_other_took_out(self):
+        trace = self.record("--", sys.executable, "-c", CHANNELS, cwd=self.folder)
+        rows = trace.rows("SELECT rule || ' ' || certainty AS how, a.name AS source, b.name AS target, "
+                          "sum(f.bytes) AS bytes, bool_and((f.object_id = f.to_object_id) = (rule = 'pipe')) AS ends "
+                          "FROM flows f JOIN events a ON a.event_id = from_event JOIN events b ON b.event_id = to_event "
+                          "WHERE rule <> 'file' GROUP BY ALL ORDER BY 1")
+        self.assertEqual([(row["how"], row["source"], row["target"], int(row["bytes"])) for row in rows],
+                         [("pipe certain", "write", "read", 100_010),
+                          ("tcp certain", "sendmsg", "recvfrom", 2200),
+                          ("unix certain", "sendto", "recvfrom", 100 + 70_000 + 2 + 2 * (20 + 60))])
+        self.assertEqual({row["ends"] for row in rows}, {True})
+
+    def test_a_condition_that_left_out_calls_makes_counts_a_guess(self):
+        trace = self.record("--where", "name <> 'openat'", "--", "sh", "-c", "echo 0123456789abcdef | cat", cwd=self.folder)
+        rows = trace.rows("SELECT DISTINCT rule, certainty FROM flows WHERE rule = 'pipe'")
+        self.assertEqual([row["certainty"] for row in rows], ["likely"])
+
+
 class AnswerTest(FollowTest):
     def setUp(self):
         super().setUp()

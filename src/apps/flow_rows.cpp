@@ -144,37 +144,45 @@ named AS (
   LEFT JOIN things b ON b.host_index = e.host_index AND b.handle_id = e.handle2_id)
 )";
 
-// A position of which nothing is known is NULL; behind an append it is the size of the file, if nobody else wrote meanwhile.
-constexpr const char* kSelect = R"(
-SELECT is_start::UBIGINT AS is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns, process_id, moves::UBIGINT AS moves,
-  coalesce(bytes, 0)::UBIGINT AS bytes, unfinished::UBIGINT AS unfinished, peeks::UBIGINT AS peeks, coalesce(object_id, 0) AS object_id,
-  coalesce(channel, 0)::UBIGINT AS channel, coalesce(other, 0) AS other, coalesce(counted, false)::UBIGINT AS counted,
-  CASE channel WHEN 1 THEN CASE WHEN file_offset >= 0 THEN file_offset WHEN object_size >= bytes THEN object_size - bytes END::UBIGINT
-    WHEN 2 THEN stream_offset END AS at,
-  (channel <> 1 OR (file_offset IS NOT NULL AND offset_certain))::UBIGINT AS at_certain, coalesce(object2_id, 0) AS object2_id,
-  coalesce(channel2, 0)::UBIGINT AS channel2, coalesce(other2, 0) AS other2, coalesce(counted2, false)::UBIGINT AS counted2,
-  CASE channel2 WHEN 1 THEN CASE WHEN file_offset2 >= 0 THEN file_offset2 END::UBIGINT WHEN 2 THEN stream_offset END AS at2, fingerprint,
-  CASE moves WHEN 7 THEN 0::UBIGINT WHEN 8 THEN argument1
-    WHEN 9 THEN CASE WHEN argument1 & 58 <> 0 THEN argument2 ELSE 0::UBIGINT END ELSE 0::UBIGINT END AS cut_begin,
-  CASE moves WHEN 7 THEN 18446744073709551614::UBIGINT WHEN 8 THEN 18446744073709551614::UBIGINT
-    WHEN 9 THEN CASE WHEN argument1 & 40 <> 0 THEN 18446744073709551614::UBIGINT WHEN argument1 & 18 <> 0 THEN argument2 + argument3
-        ELSE 0::UBIGINT END ELSE 0::UBIGINT END AS cut_end, call::UBIGINT AS call
-FROM named,
+// Narrow, for they are sorted. A position of which nothing is known is NULL; behind an append it is the size of the file, if
+// nobody else wrote meanwhile.
+constexpr const char* kNarrow = R"(
+narrow AS (
+  SELECT is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns, process_id, moves::UTINYINT AS moves,
+    coalesce(bytes, 0)::UINTEGER AS bytes, unfinished, peeks, object_id, channel::UTINYINT AS channel, other, counted,
+    CASE channel WHEN 1 THEN CASE WHEN file_offset >= 0 THEN file_offset WHEN object_size >= bytes THEN object_size - bytes END::UBIGINT
+      WHEN 2 THEN stream_offset END AS place,
+    channel <> 1 OR (file_offset IS NOT NULL AND offset_certain) AS at_certain, object2_id, channel2::UTINYINT AS channel2, other2, counted2,
+    CASE channel2 WHEN 1 THEN CASE WHEN file_offset2 >= 0 THEN file_offset2 END::UBIGINT WHEN 2 THEN stream_offset END AS place2, fingerprint,
+    CASE WHEN moves = 8 THEN argument1 WHEN moves = 9 AND argument1 & 58 <> 0 THEN argument2 ELSE 0::UBIGINT END AS cut_begin,
+    CASE WHEN moves IN (7, 8) OR (moves = 9 AND argument1 & 40 <> 0) THEN 18446744073709551614::UBIGINT
+      WHEN moves = 9 AND argument1 & 18 <> 0 THEN argument2 + argument3 ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call
+  FROM named,
 )";
 
 constexpr const char* kInOrder = R"((VALUES (false), (true)) s(is_start)
-WHERE NOT is_start OR (duration_ns > 0 AND bytes > 0 AND (channel >= 3 OR channel2 >= 3 OR (channel = 1 AND moves IN (2, 4))
-  OR (channel2 = 1 AND moves = 3)))
-ORDER BY CASE WHEN is_start THEN start_ns ELSE end_ns END, is_start, host_index, cpu, sequence
+  WHERE NOT is_start OR (duration_ns > 0 AND bytes > 0 AND (channel >= 3 OR channel2 >= 3 OR (channel = 1 AND moves IN (2, 4))
+    OR (channel2 = 1 AND moves = 3)))
+  ORDER BY CASE WHEN is_start THEN start_ns ELSE end_ns END, is_start, event
+)";
+
+constexpr const char* kSelect = R"()
+SELECT is_start::UBIGINT, event, start_ns, end_ns, process_id, moves::UBIGINT, bytes::UBIGINT, unfinished::UBIGINT, peeks::UBIGINT,
+  coalesce(object_id, 0), coalesce(channel, 0)::UBIGINT, coalesce(other, 0), coalesce(counted, false)::UBIGINT, place, at_certain::UBIGINT,
+  coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, false)::UBIGINT, place2, fingerprint,
+  cut_begin, cut_end, call::UBIGINT
+FROM narrow
 )";
 
 std::string moves_from(const char* rows) {
-    return fmt::format("WITH calls(abi, number, movement, flags_at) AS (VALUES {}), {}, {} {} {}",
-                       calls_text(),
-                       kObjects,
-                       kMoves,
-                       kSelect,
-                       rows);
+    return fmt::format(
+        "WITH calls(abi, number, movement, flags_at) AS (VALUES {}), {}, {}, {} {} {}",
+        calls_text(),
+        kObjects,
+        kMoves,
+        kNarrow,
+        rows,
+        kSelect);
 }
 
 Side side_of(const std::vector<std::span<const std::uint64_t>>& columns,

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "base/temporary_folder.h"
 #include "base/text.h"
 #include "schema/record_info.h"
 #include "schema/sql.h"
@@ -97,6 +99,7 @@ Result<std::uint64_t> number_in(const Cell& cell) {
 
 struct Database::Parts {
     trace::TraceFolder folder;
+    std::optional<base::TemporaryFolder> temporary;  // goes last: the engine has files in it
     Engine engine;
     SealedFiles files;
     Snapshot snapshot;
@@ -143,8 +146,14 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     EngineOptions engine_options;
     engine_options.threads = options.threads;
     engine_options.memory_limit = options.memory_limit;
+    std::optional<base::TemporaryFolder> temporary;
+    if (auto made = base::TemporaryFolder::make(); made.ok()) {
+        temporary.emplace(std::move(made).value());
+        engine_options.temporary_folder = temporary->path();
+    }
     TRY(Engine engine, Engine::open(engine_options));
     auto parts = std::make_unique<Parts>(Parts{std::move(folder),
+                                               std::move(temporary),
                                                std::move(engine),
                                                SealedFiles(options.check_bytes_max),
                                                {},
@@ -162,6 +171,10 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     TRY(database->look());
     TRY(database->parts_->engine.run("SET lock_configuration = true"));
     return database;
+}
+
+std::string Database::temporary_folder() const {
+    return parts_->temporary ? parts_->temporary->path() : "";
 }
 
 Result<void> Database::refresh() {
@@ -184,7 +197,7 @@ Result<void> Database::look() {
     for (const schema::RecordInfo& info : schema::records()) {
         views += raw_view(info, parts.snapshot);
     }
-    TRY(parts.made.look(parts.engine, path(), parts.snapshot));
+    TRY(parts.made.look(parts.engine, path(), parts.snapshot, temporary_folder()));
     TRY(parts.engine.run(views + schema::public_sql())
             .with_context(fmt::format("cannot open '{}'", path())));
     parts.made.forget_wishes();  // of the views
@@ -282,7 +295,7 @@ Result<NumberScan> Database::scan_numbers(const std::string& select) {
 
 Result<void> Database::register_table(TableMaker maker) {
     parts_->made.add(std::move(maker));
-    return parts_->made.look(parts_->engine, path(), parts_->snapshot);
+    return parts_->made.look(parts_->engine, path(), parts_->snapshot, temporary_folder());
 }
 
 }  // namespace dyetrace::store

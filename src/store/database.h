@@ -13,7 +13,8 @@
 // Safe to hand to others within the limits of this user: extensions are not fetched, settings are locked. Files can be
 // read and written with SQL, as with this user's shell.
 //
-// Limits: one thread; one statement at a time. Results are streamed, what a query sorts or joins is in memory.
+// Limits: one thread; one statement at a time. Results are streamed; what a query sorts or joins is in memory, and beyond the
+// limit in a folder below $TMPDIR that goes with the database.
 #pragma once
 
 #include <atomic>
@@ -102,6 +103,7 @@ class Database {
     explicit Database(std::unique_ptr<Parts> parts);
 
     Result<void> look();
+    std::string temporary_folder() const;  // "": there is none
     Result<void> count_losses();
 
     std::unique_ptr<Parts> parts_;

@@ -199,8 +199,10 @@ bool MadeTables::fits(const Engine& engine, const schema::MadeTable& table) cons
 
 Result<void> MadeTables::look(const Engine& engine,
                               const std::string& trace,
-                              const Snapshot& snapshot) {
+                              const Snapshot& snapshot,
+                              const std::string& temporary_folder) {
     trace_ = trace;
+    temporary_folder_ = temporary_folder;
     content_ = content_of(snapshot);
     may_keep_ = snapshot.state != trace::TraceState::kRecording && snapshot.segments.empty() &&
                 snapshot.damages.empty();
@@ -216,17 +218,11 @@ Result<void> MadeTables::look(const Engine& engine,
 }
 
 // The trace's own, or one that goes with the database.
-Result<std::string> MadeTables::folder_for_file() {
+std::string MadeTables::folder_for_file() const {
     const std::string kept = fmt::format("{}/{}", trace_, kFolder);
-    if (may_keep_ && (::mkdir(kept.c_str(), 0755) == 0 || errno == EEXIST) &&
-        ::access(kept.c_str(), W_OK) == 0) {
-        return kept;
-    }
-    if (!temporary_) {
-        TRY(base::TemporaryFolder made, base::TemporaryFolder::make());
-        temporary_.emplace(std::move(made));
-    }
-    return temporary_->path();
+    const bool may_write = may_keep_ && (::mkdir(kept.c_str(), 0755) == 0 || errno == EEXIST) &&
+                           ::access(kept.c_str(), W_OK) == 0;
+    return may_write ? kept : temporary_folder_;
 }
 
 Result<void> MadeTables::make_wanted(Database& database,
@@ -249,7 +245,11 @@ Result<void> MadeTables::make(Database& database,
     if (maker == makers_.end()) {
         return Error(ErrorCode::kUnsupported, "this verb has no rules for it: ask `dyetrace sql`");
     }
-    TRY(const std::string folder, folder_for_file());
+    const std::string folder = folder_for_file();
+    if (folder.empty()) {
+        return Error(ErrorCode::kUnavailable,
+                     fmt::format("neither '{}' nor $TMPDIR can be written to", trace_));
+    }
     TRY(source_, maker->second.start(database));
     const std::string path = fmt::format("{}/{}.parquet", folder, table.name);
     const std::string unfinished = fmt::format("{}.new-{}", path, ::getpid());

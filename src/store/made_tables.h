@@ -9,12 +9,10 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "base/temporary_folder.h"
 #include "schema/made_tables.h"
 #include "store/duckdb_engine.h"
 #include "store/snapshot.h"
@@ -28,8 +26,12 @@ class MadeTables {
     Result<void> add_functions(const Engine& engine);
     void add(TableMaker maker);
 
-    // A new look at the trace: makes the views internal.made_<name> over the files that fit it.
-    Result<void> look(const Engine& engine, const std::string& trace, const Snapshot& snapshot);
+    // A new look at the trace: makes the views internal.made_<name> over the files that fit it. Files that are not kept go
+    // to the temporary folder.
+    Result<void> look(const Engine& engine,
+                      const std::string& trace,
+                      const Snapshot& snapshot,
+                      const std::string& temporary_folder);
 
     // Names of tables without a file that statements have named since the last make().
     bool wanted() const { return !wanted_.empty(); }
@@ -44,7 +46,7 @@ class MadeTables {
 
     Result<void> fill(Scan& scan, duckdb_data_chunk chunk);
     Result<void> make(Database& database, const Engine& engine, const schema::MadeTable& table);
-    Result<std::string> folder_for_file();
+    std::string folder_for_file() const;
     std::string kept_path(const std::string& name) const;
     bool fits(const Engine& engine, const schema::MadeTable& table) const;
     std::string stamp(const std::string& name) const;
@@ -54,7 +56,7 @@ class MadeTables {
     std::string trace_;
     std::string content_;  // which events there are, as text
     bool may_keep_ = false;
-    std::optional<base::TemporaryFolder> temporary_;
+    std::string temporary_folder_;
     RowSource source_;  // of the table that is being made
     const std::atomic<bool>* cancelled_ = nullptr;
 };

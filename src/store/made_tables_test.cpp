@@ -89,6 +89,18 @@ TEST_F(MadeTablesTest, with_one_thread_and_little_memory) {
     EXPECT_EQ(ask(*database, "SELECT count(*) FROM flows"), "200000\n");
 }
 
+TEST_F(MadeTablesTest, may_be_made_of_more_than_fits_into_memory) {
+    record_and_seal();
+    const auto database =
+        Database::open(trace_.path(), {.threads = 1, .memory_limit = "100MB"}).value();
+    EXPECT_EQ(ask(*database,
+                  "SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY hash(range)) AS n, "
+                  "range AS a, "
+                  "range + 1 AS b, range + 2 AS c FROM range(3000000)) WHERE n > 0 AND a >= 0 AND "
+                  "b > 0 AND c > 0"),
+              "3000000\n");
+}
+
 TEST_F(MadeTablesTest, of_older_rules_are_made_again) {
     record_and_seal();
     EXPECT_EQ(ask(*open(1, 1), "SELECT count(*) FROM flows"), "1\n");

@@ -91,6 +91,7 @@ std::string follow_json(const FollowTrail& trail) {
     json.set("hops", std::move(hops)).set("links", std::move(links));
     json.set("hops_left_out", trail.hops_left_out)
         .set("is_cut", trail.is_cut)
+        .set("has_content", trail.has_content)
         .set("gaps", trail.gaps.empty() ? Json() : Json(trail.gaps));
     return json.text() + "\n";
 }

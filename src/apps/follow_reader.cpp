@@ -136,6 +136,7 @@ class TrailReader {
         FollowTrail result = builder.build(kHopsMax);
         result.question = question_text();
         result.min_certainty = question_.min_certainty;
+        result.has_content = has_content_;
         result.is_cut = result.is_cut || starts_cut_;
         TRY(name_hops(result));
         TRY(find_gaps(result));
@@ -161,6 +162,7 @@ class TrailReader {
 
     Result<void> find_starts() {
         TRY(each_operation(database_, [&](const Operation& operation, std::uint64_t) {
+            has_content_ = has_content_ || operation.fingerprint.has_value();
             if (const auto start = start_of(operation); start && starts_.size() < kStartsMax) {
                 starts_.push_back(*start);
             } else if (start) {
@@ -323,6 +325,7 @@ class TrailReader {
     std::unordered_set<std::uint64_t> objects_;
     std::vector<TrailPiece> starts_;
     bool starts_cut_ = false;
+    bool has_content_ = false;
 };
 
 }  // namespace

@@ -90,6 +90,7 @@ FollowTrail copied_file(std::size_t hops_max = kHopsMax) {
     }
     FollowTrail result = builder.build(hops_max);
     result.question = "/tmp/a";
+    result.has_content = true;
     const char* const paths[] = {"/tmp/a", "/tmp/b", "/tmp/b"};
     for (std::size_t i = 0; i < result.hops.size(); ++i) {
         FollowHop& hop = result.hops[i];
@@ -139,6 +140,14 @@ TEST(FollowText, is_a_tree) {
               "  └ wc[6] read /tmp/b 0–300 ×6 · certain (file) · +0.020 s\n"
               "      sight lost: what it wrote later has none of these bytes as they were\n"
               "3 hops · 6 certain, 3 likely, 0 possible flows · no gaps in this time\n");
+}
+
+TEST(FollowText, says_what_a_trace_without_content_lacks) {
+    FollowTrail trail = copied_file();
+    trail.has_content = false;
+    EXPECT_NE(follow_text(trail, {}).find("record --content=hash"), std::string::npos);
+    trail.hops[2].lost_sight = false;
+    EXPECT_EQ(follow_text(trail, {}).find("record --content=hash"), std::string::npos);
 }
 
 TEST(FollowText, says_what_is_missing) {

@@ -248,6 +248,12 @@ std::string follow_text(const FollowTrail& trail, const FollowStyle& style) {
         text += fmt::format("… {} more lines are left out; --json has the whole trail\n",
                             with_separators(tree.left_out() + trail.hops_left_out));
     }
+    if (!trail.has_content && std::any_of(trail.hops.begin(),
+                                          trail.hops.end(),
+                                          [](const FollowHop& hop) { return hop.lost_sight; })) {
+        text +=
+            "this trace has no fingerprints: with `record --content=hash` more can be followed\n";
+    }
     if (trail.is_cut) {
         text += "… the trail is longer than follow goes: ask about fewer bytes\n";
     }

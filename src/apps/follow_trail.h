@@ -49,6 +49,7 @@ struct FollowTrail {
     std::vector<FollowLink> links;       // by near hop, then by the time of the far one
     std::uint64_t flows[3] = {0, 0, 0};  // steps by certainty
     std::string gaps;                    // what is missing in this time; empty: nothing
+    bool has_content = false;            // the trace has fingerprints
     bool is_cut = false;                 // the trail was longer than follow goes
     std::size_t hops_left_out = 0;
 };

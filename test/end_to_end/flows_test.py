@@ -210,6 +210,33 @@ os.write(out("through_socket"), far.recv(5000))
         forward = self.trail(trace, "--path", self.seen(source), "--min-certainty", "possible")
         self.assertIn("sorted", self.files(forward))
 
+    def test_a_compressed_copy_is_where_sight_is_lost(self):
+        source = self.random_file("plain", 200_000)
+        trace = self.record("--content=hash", "--", "sh", "-c", "gzip -c plain > packed.gz; cat packed.gz | cat > packed2.gz",
+                            cwd=self.folder)
+        trail = self.trail(trace, "--path", self.seen(source))
+        self.assertEqual(self.files(trail), {"plain"})
+        self.assertEqual([(hop["process"].split("[")[0], hop["lost_sight"]) for hop in trail["hops"]], [("gzip", True)])
+        possible = self.trail(trace, "--path", self.seen(source), "--min-certainty", "possible")
+        self.assertEqual(self.files(possible), {"plain", "packed.gz", "packed2.gz"})
+
+    def test_while_it_is_recorded(self):
+        source = self.random_file("source", 100_000)
+        trace, recorder = self.start_recording("--content=hash", "--", "sh", "-c", "cat source | cat > copy; exec sleep 1000",
+                                               cwd=self.folder)
+        self.wait_for(lambda: trace.number("SELECT count(*) FROM events WHERE name = 'execve' AND path LIKE '%/sleep' OR comm = 'sleep'") > 0,
+                      "the copy is made and recorded")
+        self.assertEqual(self.files(self.trail(trace, "--path", self.seen(source))), {"source", "copy"})
+        self.assertFalse(os.path.exists(os.path.join(trace.path, "derived")))
+        self.stop(recorder, 15)
+
+    def test_a_trace_without_fingerprints_says_what_it_lacks(self):
+        source = self.random_file("source", 100_000)
+        trace = self.record("--", "sh", "-c", "cat source | cat > copy", cwd=self.folder)
+        text = self.follow(trace, "--path", self.seen(source))
+        self.assertIn("record --content=hash", text)
+        self.assertNotIn("copy", text)
+
     def test_what_was_there_before_a_file_was_emptied_or_made_anew_is_gone(self):
         program = """
 import os

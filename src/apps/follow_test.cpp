@@ -181,6 +181,8 @@ FollowTrail long_chain(std::size_t length) {
 
 TEST(FollowText, of_a_circle_refers_to_what_was_told) {
     const std::string text = follow_text(long_chain(3), {.width = 200});
+    EXPECT_NE(text.find("file/0 0–1,000,000,000 ×12,345 #1 · +0.000 s\n"), std::string::npos)
+        << text;
     EXPECT_NE(text.find("relay[0] read /a/folder/with/a/rather/long/name/and/a/file/0 · see #1"),
               std::string::npos)
         << text;

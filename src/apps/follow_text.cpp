@@ -58,6 +58,9 @@ class Tree {
           style_(style),
           numbers_(trail.hops.size(), 0),
           ways_(trail.hops.size(), 0) {
+        for (std::size_t i = 0; i < ways_.size(); ++i) {
+            ways_[i] = trail.hops[i].is_start ? 1 : 0;
+        }
         for (const FollowLink& link : trail.links) {
             ++ways_[link.far];
         }
@@ -210,7 +213,7 @@ class Tree {
     const FollowStyle& style_;
     std::string out_;
     std::vector<std::size_t> numbers_;  // by hop: in the order in which they are told; 0: not yet
-    std::vector<std::size_t> ways_;     // by hop: links that lead to it
+    std::vector<std::size_t> ways_;     // by hop: links that lead to it, and the question
     std::size_t last_number_ = 0;
     std::size_t lines_ = 0;
     std::size_t left_out_ = 0;

@@ -124,8 +124,8 @@ int run_hash(const HashArguments& arguments) {
 void add_hash(CLI::App& app, int& exit_status) {
     auto arguments = std::make_shared<HashArguments>();
     CLI::App* verb = app.add_subcommand("hash",
-                                        "The fingerprint of a file, as `record --content=hash` "
-                                        "gives it to what moves the same bytes");
+                                        "The fingerprint of a file, as --content=hash gives it to "
+                                        "the same bytes");
     verb->add_option("file", arguments->files, "Files; - is standard input")
         ->required()
         ->type_name("FILE");
@@ -140,8 +140,7 @@ void add_hash(CLI::App& app, int& exit_status) {
     verb->footer(
         "Examples:\n"
         "  dyetrace hash report.pdf\n"
-        "  dyetrace sql trace \"select time, comm, name, path from events where fingerprint = "
-        "$(dyetrace hash x | cut -d' ' -f1)\"\n"
+        "  dyetrace follow trace --hash $(dyetrace hash x | cut -d' ' -f1)\n"
         "  dyetrace hash --range 4096-8192 database.db");
     verb->callback([arguments, &exit_status] { exit_status = run_hash(*arguments); });
 }

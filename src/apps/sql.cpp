@@ -252,8 +252,7 @@ void add_sql(CLI::App& app, int& exit_status) {
         "Examples:\n"
         "  dyetrace sql trace \"SELECT path, sum(bytes) FROM events GROUP BY 1 ORDER BY 2\"\n"
         "  dyetrace sql trace \"SELECT * FROM events WHERE error = 'ENOENT'\" --format json\n"
-        "  dyetrace sql trace \"SELECT * FROM events WHERE fingerprint = "
-        "fingerprint_of('hello')\"\n"
+        "  dyetrace sql trace \"FROM events WHERE fingerprint = fingerprint_of('hello')\"\n"
         "  dyetrace sql trace .tables\n"
         "  dyetrace sql trace \".schema events\"\n"
         "  dyetrace sql trace < questions.sql");

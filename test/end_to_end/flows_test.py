@@ -321,6 +321,67 @@ class ChannelTest(FollowTest):
         self.assertEqual([row["certainty"] for row in rows], ["likely"])
 
 
+# Four processes write and read eight blocks of one file at the same time; no block is ever written twice with the same bytes.
+CROWD = """
+import os, random
+file = os.open("crowd", os.O_RDWR | os.O_CREAT, 0o600)
+for number in range(4):
+    if os.fork() == 0:
+        choose = random.Random(number)
+        for turn in range(2500):
+            at = choose.randrange(8) * 4096
+            if choose.random() < 0.5:
+                os.pwrite(file, (b"%d %d|" % (number, turn) * 1400)[:4096], at)
+            else:
+                os.pread(file, 4096, at)
+        os._exit(0)
+assert [os.wait()[1] for _ in range(4)] == [0] * 4
+"""
+
+
+# Three processes write lines of 64 bytes, no two of them the same, into one pipe; one reads them.
+CHORUS = """
+import os
+take, put = os.pipe()
+for number in range(3):
+    if os.fork() == 0:
+        for turn in range(1500):
+            os.write(put, (b"%d %d|" % (number, turn) * 20)[:64])
+        os._exit(0)
+os.close(put)
+while os.read(take, 64):
+    pass
+assert [os.wait()[1] for _ in range(3)] == [0] * 3
+"""
+
+
+class CrowdTest(FollowTest):
+    def test_who_wrote_what_was_read_is_always_named_and_certain_is_never_wrong(self):
+        trace = self.record("--content=hash", "--", sys.executable, "-c", CROWD, cwd=self.folder)
+        found = trace.numbers("""
+            WITH crowd AS (SELECT event_id, name, fingerprint FROM events WHERE path LIKE '%/crowd' AND bytes = 4096),
+            written AS (SELECT event_id, fingerprint FROM crowd WHERE name = 'pwrite64'),
+            reads AS (SELECT r.event_id, w.event_id AS writer FROM crowd r JOIN written w USING (fingerprint) WHERE r.name = 'pread64')
+            SELECT (SELECT count(*) FROM reads) AS reads,
+                   (SELECT count(*) FROM reads ANTI JOIN flows f ON f.to_event = event_id AND f.from_event = writer) AS missing,
+                   (SELECT count(*) FROM flows f JOIN reads ON f.to_event = event_id WHERE certainty = 'certain' AND f.from_event <> writer) AS wrong,
+                   (SELECT count(*) FROM flows f JOIN reads ON f.to_event = event_id WHERE certainty = 'certain') AS certain,
+                   (SELECT count(*) FROM flows f JOIN reads ON f.to_event = event_id WHERE certainty = 'likely') AS likely""")
+        self.assertGreater(found["reads"], 3000, found)
+        self.assertEqual((found["missing"], found["wrong"]), (0, 0), found)
+        self.assertGreater(found["certain"], 0, found)
+
+    def test_of_many_writers_to_a_pipe_certain_is_never_wrong(self):
+        trace = self.record("--content=hash", "--", sys.executable, "-c", CHORUS)
+        found = trace.numbers("""
+            SELECT count(*) AS flows, count(*) FILTER (certainty = 'certain') AS certain,
+                   count(*) FILTER (a.fingerprint <> b.fingerprint) AS wrong,
+                   count(*) FILTER (certainty = 'certain' AND a.fingerprint <> b.fingerprint) AS wrongly_certain
+            FROM flows f JOIN events a ON a.event_id = from_event JOIN events b ON b.event_id = to_event
+            WHERE rule = 'pipe' AND a.bytes = 64 AND b.bytes = 64""")
+        self.assertEqual((found["flows"], found["wrongly_certain"]), (4500, 0), found)
+
+
 class AnswerTest(FollowTest):
     def setUp(self):
         super().setUp()

@@ -38,6 +38,7 @@ Movement movement_by_name(std::string_view name) {
         {"truncate", Movement::kTruncate},
         {"ftruncate", Movement::kTruncate},
         {"fallocate", Movement::kAllocate},
+        {"ftruncate64", Movement::kTruncateSplit},
     };
     for (const auto& call : kCalls) {
         if (call.name == name) {
@@ -48,7 +49,11 @@ Movement movement_by_name(std::string_view name) {
 }
 
 Movement movement_of(const schema::SyscallInfo& call) {
-    if (const Movement named = movement_by_name(call.name); named != Movement::kNone) {
+    const Movement named = movement_by_name(call.name);
+    if (named == Movement::kAllocate && call.abi == schema::Abi::kI386) {
+        return Movement::kAllocateSplit;
+    }
+    if (named != Movement::kNone) {
         return named;
     }
     if (!call.is_io || (call.returns != "bytes" && call.returns != "count")) {
@@ -125,10 +130,14 @@ moved AS (
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id, m.movement, m.abi << 16 | m.number AS call, e.bytes, e.result,
     e.state = 1 AS unfinished, CASE m.flags_at WHEN 2 THEN e.argument2 & 2 WHEN 3 THEN e.argument3 & 2 ELSE 0 END <> 0 AS peeks,
     e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.object_size, e.stream_offset,
-    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.argument1, e.argument2, e.argument3
+    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint,
+    CASE WHEN m.movement IN (9, 11) THEN e.argument1 ELSE 0 END AS hole_mode,
+    CASE m.movement WHEN 8 THEN e.argument1 WHEN 9 THEN e.argument2 WHEN 10 THEN e.argument1 | (e.argument2 << 32)
+      WHEN 11 THEN e.argument2 | (e.argument3 << 32) END AS hole_begin,
+    CASE m.movement WHEN 9 THEN e.argument3 WHEN 11 THEN e.argument4 | (e.argument5 << 32) END AS hole_bytes
   FROM internal.raw_syscall_event e JOIN calls m ON m.abi = e.abi AND m.number = e.syscall
   WHERE NOT e.names_base AND CASE m.movement WHEN 7 THEN e.result >= 0 AND e.object_size = 0 WHEN 8 THEN e.result = 0
-    WHEN 9 THEN e.result = 0 AND e.argument1 <> 0 ELSE e.bytes > 0 OR e.state = 1 END
+    WHEN 9 THEN e.result = 0 AND e.argument1 <> 0 WHEN 10 THEN e.result = 0 WHEN 11 THEN e.result = 0 AND e.argument1 <> 0 ELSE e.bytes > 0 OR e.state = 1 END
   UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, m.movement, m.abi << 16 | m.number AS call, e.bytes, e.result,
     false AS unfinished, false AS peeks, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset,
@@ -154,9 +163,9 @@ narrow AS (
       WHEN 2 THEN stream_offset END AS place,
     channel <> 1 OR (file_offset IS NOT NULL AND offset_certain) AS at_certain, object2_id, channel2::UTINYINT AS channel2, other2, counted2,
     CASE channel2 WHEN 1 THEN CASE WHEN file_offset2 >= 0 THEN file_offset2 END::UBIGINT WHEN 2 THEN stream_offset END AS place2, fingerprint,
-    CASE WHEN moves = 8 THEN argument1 WHEN moves = 9 AND argument1 & 58 <> 0 THEN argument2 ELSE 0::UBIGINT END AS cut_begin,
-    CASE WHEN moves IN (7, 8) OR (moves = 9 AND argument1 & 40 <> 0) THEN 18446744073709551614::UBIGINT
-      WHEN moves = 9 AND argument1 & 18 <> 0 THEN argument2 + argument3 ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call
+    CASE WHEN moves IN (8, 10) OR hole_mode & 58 <> 0 THEN hole_begin ELSE 0::UBIGINT END AS cut_begin,
+    CASE WHEN moves IN (7, 8, 10) OR hole_mode & 40 <> 0 THEN 18446744073709551614::UBIGINT
+      WHEN hole_mode & 18 <> 0 THEN hole_begin + hole_bytes ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call
   FROM named,
 )";
 

@@ -22,7 +22,9 @@ enum class Movement : std::uint8_t {
     kByMode,  // vmsplice: into a pipe that is open for writing, out of one that is open for reading
     kOpen,    // cuts what was in the file if it is empty afterwards
     kTruncate,
-    kAllocate,  // fallocate: may punch holes
+    kAllocate,       // fallocate: may punch holes
+    kTruncateSplit,  // ftruncate64 and fallocate of 32-bit programs: a number in two registers
+    kAllocateSplit,
 };
 
 // The operations of a trace in order of time, ends before starts: a row of numbers each (MoveColumn).

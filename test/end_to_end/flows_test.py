@@ -239,7 +239,7 @@ os.write(out("through_socket"), far.recv(5000))
 
     def test_what_was_there_before_a_file_was_emptied_or_made_anew_is_gone(self):
         program = """
-import os
+import ctypes, os
 def write(name, flags, data):
     fd = os.open(name, os.O_WRONLY | os.O_CREAT | flags, 0o600); os.write(fd, data); os.close(fd)
 def read(name):
@@ -248,13 +248,16 @@ write("a", 0, b"1" * 90); write("a", os.O_TRUNC, b"2" * 40); read("a")
 write("b", 0, b"1" * 90); os.unlink("b"); write("b", 0, b"3" * 20); read("b")
 write("c", 0, b"1" * 90); os.truncate("c", 0); fd = os.open("c", os.O_RDWR); os.ftruncate(fd, 0); os.ftruncate(fd, 90); read("c")
 write("d", 0, b"1" * 90); write("d", os.O_APPEND, b"4" * 9); read("d")
+write("e", 0, b"1" * 90); fd = os.open("e", os.O_RDWR)
+assert ctypes.CDLL(None).fallocate(fd, 3, ctypes.c_long(10), ctypes.c_long(20)) == 0
+read("e")
 """
         trace = self.record("--", sys.executable, "-c", program, cwd=self.folder)
         rows = trace.rows("SELECT parse_filename(e.path) AS name, list(f.bytes ORDER BY from_begin)::VARCHAR AS bytes, "
                           "list(DISTINCT certainty)::VARCHAR AS certainty FROM flows f JOIN events e ON e.event_id = to_event "
                           f"WHERE rule = 'file' AND starts_with(e.path, '{self.seen(self.folder)}') GROUP BY 1 ORDER BY 1")
         self.assertEqual([(row["name"], row["bytes"], row["certainty"]) for row in rows],
-                         [("a", "[40]", "[certain]"), ("b", "[20]", "[certain]"), ("d", "[90, 9]", "[certain]")])
+                         [("a", "[40]", "[certain]"), ("b", "[20]", "[certain]"), ("d", "[90, 9]", "[certain]"), ("e", "[10, 60]", "[certain]")])
 
 
 CHANNELS = """

@@ -306,6 +306,15 @@ assert [os.wait()[1] for _ in range(2)] == [0, 0]
 
 
 class ChannelTest(FollowTest):
+    def test_a_child_writes_what_its_parent_read_and_control_blocks_move_it_on(self):
+        source = self.random_file("source", 8192)
+        trace = self.record(*self.python(INHERITED), cwd=self.folder)
+        trail = self.trail(trace, "--path", self.seen(source))
+        self.assertEqual(self.files(trail), {"source", "inherited", "submitted"})
+        rows = trace.rows("SELECT a.name AS source, b.name AS target, certainty FROM flows f JOIN events a ON a.event_id = from_event "
+                          "JOIN events b ON b.event_id = to_event WHERE rule = 'file' AND b.path LIKE '%/inherited'")
+        self.assertEqual([(row["source"], row["target"], row["certainty"]) for row in rows], [("write", "pread64", "certain")])
+
     def test_what_one_end_put_in_the_other_took_out(self):
         trace = self.record("--", sys.executable, "-c", CHANNELS, cwd=self.folder)
         rows = trace.rows("SELECT rule || ' ' || certainty AS how, a.name AS source, b.name AS target, "
@@ -323,6 +332,29 @@ class ChannelTest(FollowTest):
         rows = trace.rows("SELECT DISTINCT rule, certainty FROM flows WHERE rule = 'pipe'")
         self.assertEqual([row["certainty"] for row in rows], ["likely"])
 
+
+# What a parent read its child writes; that is copied by asynchronous I/O: one control block reads, another one writes.
+INHERITED = """
+import ctypes, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+data = os.read(os.open("source", os.O_RDONLY), 8192)
+if os.fork() == 0:
+    os.write(os.open("inherited", os.O_WRONLY | os.O_CREAT, 0o600), data)
+    os._exit(0)
+assert os.wait()[1] == 0
+context = ctypes.c_ulong(0)
+assert libc.syscall(206, 8, ctypes.byref(context)) == 0
+buffer = ctypes.create_string_buffer(8192)
+def run(operation, fd):
+    block = ctypes.create_string_buffer(struct.pack("<QIIHhIQQqQII", 1, 0, 0, operation, 0, fd, ctypes.addressof(buffer), 8192, 0, 0, 0, 0))
+    blocks = (ctypes.c_void_p * 1)(ctypes.addressof(block))
+    assert libc.syscall(209, context, 1, blocks) == 1
+    done = ctypes.create_string_buffer(32)
+    assert libc.syscall(208, context, 1, 1, done, None) == 1
+    assert struct.unpack("<QQqq", done.raw)[2] == 8192
+run(0, os.open("inherited", os.O_RDONLY))
+run(1, os.open("submitted", os.O_WRONLY | os.O_CREAT, 0o600))
+"""
 
 # Four processes write and read eight blocks of one file at the same time; no block is ever written twice with the same bytes.
 CROWD = """

@@ -46,10 +46,10 @@ inline Side file(std::uint64_t object, std::uint64_t at) {
 inline Side tcp(std::uint64_t object, std::uint64_t connection, std::uint64_t at) {
     return side(Channel::kTcp, object, connection, at);
 }
-inline Side pipe_(std::uint64_t object) {
+inline Side piped(std::uint64_t object) {
     return side(Channel::kPipe, object, 0, kUnknown);
 }
-inline Side unix_(std::uint64_t object, std::uint64_t peer) {
+inline Side unix_stream(std::uint64_t object, std::uint64_t peer) {
     return side(Channel::kUnixStream, object, peer, kUnknown);
 }
 inline Side messages(std::uint64_t object, std::uint64_t peer) {
@@ -119,7 +119,7 @@ inline std::vector<Flow> flows_of(FlowEngine& engine, const std::vector<Case>& c
 
 class Flows {
   public:
-    explicit Flows(FlowLimits limits = {}, std::vector<ProcessLink> processes = {})
+    explicit Flows(FlowLimits limits = {}, const std::vector<ProcessLink>& processes = {})
         : engine_(limits, processes) {}
 
     Flows& add(const Case& operation) {

@@ -142,11 +142,11 @@ TEST(TcpFlow, a_third_socket_with_the_same_connection_is_left_out) {
 
 TEST(PipeFlow, each_read_takes_the_next_bytes) {
     Flows flows;
-    flows.add(write_of(1, pipe_(7), 100));
-    flows.add(write_of(2, pipe_(7), 100));
-    flows.add(read_of(3, pipe_(7), 150));
-    flows.add(write_of(4, pipe_(7), 10));
-    flows.add(read_of(5, pipe_(7), 60));
+    flows.add(write_of(1, piped(7), 100));
+    flows.add(write_of(2, piped(7), 100));
+    flows.add(read_of(3, piped(7), 150));
+    flows.add(write_of(4, piped(7), 10));
+    flows.add(read_of(5, piped(7), 60));
     EXPECT_EQ(flows.text(),
               "1→3 pipe 0+100 certain\n"
               "2→3 pipe 100+50 certain\n"
@@ -156,10 +156,10 @@ TEST(PipeFlow, each_read_takes_the_next_bytes) {
 
 TEST(PipeFlow, a_tee_leaves_the_bytes) {
     Flows flows;
-    flows.add(write_of(1, pipe_(7), 100));
-    flows.add(copy_of(2, peek(pipe_(7)), pipe_(8), 100));
-    flows.add(read_of(3, pipe_(7), 100));
-    flows.add(read_of(4, pipe_(8), 100));
+    flows.add(write_of(1, piped(7), 100));
+    flows.add(copy_of(2, peek(piped(7)), piped(8), 100));
+    flows.add(read_of(3, piped(7), 100));
+    flows.add(read_of(4, piped(8), 100));
     EXPECT_EQ(flows.text(),
               "1→2 pipe 0+100 certain\n"
               "1→3 pipe 0+100 certain\n"
@@ -168,18 +168,18 @@ TEST(PipeFlow, a_tee_leaves_the_bytes) {
 
 TEST(PipeFlow, a_writer_that_waits_for_its_readers_is_found) {
     Flows flows;
-    flows.add(write_of(1, pipe_(7), 200).at(10, 100));
-    flows.add(read_of(2, pipe_(7), 120).at(20, 30));
-    flows.add(read_of(11, pipe_(7), 80));
+    flows.add(write_of(1, piped(7), 200).at(10, 100));
+    flows.add(read_of(2, piped(7), 120).at(20, 30));
+    flows.add(read_of(11, piped(7), 80));
     EXPECT_EQ(flows.text(), "1→2 pipe 0+120 certain\n1→11 pipe 120+80 certain\n");
 }
 
 TEST(PipeFlow, two_writers_at_once_are_likely_and_those_after_them_certain) {
     Flows flows;
-    flows.add(write_of(1, pipe_(7), 100).at(10, 30));
-    flows.add(write_of(2, pipe_(7), 100).at(20, 40));
-    flows.add(write_of(5, pipe_(7), 100));
-    flows.add(read_of(6, pipe_(7), 300));
+    flows.add(write_of(1, piped(7), 100).at(10, 30));
+    flows.add(write_of(2, piped(7), 100).at(20, 40));
+    flows.add(write_of(5, piped(7), 100));
+    flows.add(read_of(6, piped(7), 300));
     EXPECT_EQ(flows.text(),
               "1→6 pipe 0+100 likely\n"
               "2→6 pipe 100+100 likely\n"
@@ -188,20 +188,20 @@ TEST(PipeFlow, two_writers_at_once_are_likely_and_those_after_them_certain) {
 
 TEST(PipeFlow, a_call_that_never_ended_makes_all_after_it_likely) {
     Flows flows;
-    Case killed = write_of(1, pipe_(7), 0);
+    Case killed = write_of(1, piped(7), 0);
     killed.unfinished = true;
-    flows.add(write_of(0, pipe_(7), 10)).add(killed);
-    flows.add(write_of(2, pipe_(7), 10)).add(read_of(3, pipe_(7), 20));
+    flows.add(write_of(0, piped(7), 10)).add(killed);
+    flows.add(write_of(2, piped(7), 10)).add(read_of(3, piped(7), 20));
     EXPECT_EQ(flows.text(), "0→3 pipe 0+10 likely\n2→3 pipe 10+10 likely\n");
 }
 
 TEST(UnixFlow, goes_from_one_end_to_the_other) {
     Flows flows;
-    flows.add(write_of(1, unix_(7, 8), 100));
-    flows.add(write_of(2, unix_(8, 7), 10));
-    flows.add(read_of(3, peek(unix_(8, 7)), 40));
-    flows.add(read_of(4, unix_(8, 7), 100));
-    flows.add(read_of(5, unix_(7, 8), 10));
+    flows.add(write_of(1, unix_stream(7, 8), 100));
+    flows.add(write_of(2, unix_stream(8, 7), 10));
+    flows.add(read_of(3, peek(unix_stream(8, 7)), 40));
+    flows.add(read_of(4, unix_stream(8, 7), 100));
+    flows.add(read_of(5, unix_stream(7, 8), 10));
     EXPECT_EQ(flows.text(),
               "1→3 unix 0+40 certain\n"
               "1→4 unix 0+100 certain\n"
@@ -210,8 +210,8 @@ TEST(UnixFlow, goes_from_one_end_to_the_other) {
 
 TEST(UnixFlow, without_a_known_peer_there_is_none) {
     Flows flows;
-    flows.add(write_of(1, unix_(7, 0), 100));
-    flows.add(read_of(2, unix_(8, 0), 100));
+    flows.add(write_of(1, unix_stream(7, 0), 100));
+    flows.add(read_of(2, unix_stream(8, 0), 100));
     EXPECT_EQ(flows.text(), "");
 }
 
@@ -305,9 +305,9 @@ TEST(FlowEngine, forgets_the_oldest_ranges_over_the_limit_and_counts_them) {
 TEST(FlowEngine, forgets_the_oldest_streams_over_the_limit_and_counts_them) {
     Flows flows({.streams_max = 4});
     for (std::uint64_t i = 1; i <= 5; ++i) {
-        flows.add(write_of(i, pipe_(i), 10));
+        flows.add(write_of(i, piped(i), 10));
     }
-    flows.add(read_of(20, pipe_(5), 10));
+    flows.add(read_of(20, piped(5), 10));
     EXPECT_EQ(flows.text(), "5→20 pipe 0+10 certain\n");
     EXPECT_EQ(flows.engine().forgotten(), 2u);
 }

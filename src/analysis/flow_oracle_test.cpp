@@ -154,14 +154,14 @@ TEST(FlowOracle, each_byte_of_a_pipe_is_taken_once) {
             const std::uint64_t bytes = world.below(50) + 1;
             if (world.below(2) == 0 || taken + bytes > writers.size()) {
                 writers.insert(writers.end(), bytes, event);
-                cases.push_back(write_of(event, pipe_(1), bytes));
+                cases.push_back(write_of(event, piped(1), bytes));
                 continue;
             }
             const bool peeks = world.below(4) == 0;
             for (std::uint64_t i = 0; i < bytes; ++i) {
                 expected.emplace(writers[taken + i], event, taken + i);
             }
-            cases.push_back(read_of(event, peeks ? peek(pipe_(1)) : pipe_(1), bytes));
+            cases.push_back(read_of(event, peeks ? peek(piped(1)) : piped(1), bytes));
             taken += peeks ? 0 : bytes;
         }
         FlowEngine engine({}, {});

@@ -41,10 +41,10 @@ std::string text(const Trail& trail) {
 // A relay: one process reads a file and writes it to a pipe, the next one takes it out in two halves.
 std::vector<Case> relay() {
     return {read_of(1, file(7, 1000), 100).by(5).saying(42),
-            write_of(2, pipe_(8), 100).by(5).saying(42),
-            read_of(3, pipe_(8), 50).by(6).saying(43),
+            write_of(2, piped(8), 100).by(5).saying(42),
+            read_of(3, piped(8), 50).by(6).saying(43),
             write_of(4, file(9, 0), 50).by(6).saying(43),
-            read_of(5, pipe_(8), 50).by(6).saying(44),
+            read_of(5, piped(8), 50).by(6).saying(44),
             write_of(6, file(9, 50), 50).by(6).saying(44),
             read_of(7, file(9, 0), 100).by(10)};
 }

@@ -227,8 +227,9 @@ TEST(FollowJson, points_from_cause_to_effect_whichever_way_was_asked) {
 }
 
 // One row as moves_sql() gives it.
-Operation operation_of(std::vector<std::uint64_t> row) {
+Operation operation_of(const std::vector<std::uint64_t>& row) {
     std::vector<std::span<const std::uint64_t>> columns;
+    columns.reserve(row.size());
     for (const std::uint64_t& number : row) {
         columns.emplace_back(&number, 1);
     }

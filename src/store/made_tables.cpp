@@ -253,7 +253,7 @@ Result<void> MadeTables::make(Database& database,
     TRY(source_, maker->second.start(database));
     const std::string path = fmt::format("{}/{}.parquet", folder, table.name);
     const std::string unfinished = fmt::format("{}.new-{}", path, ::getpid());
-    const Result<void> written = engine.run(
+    Result<void> written = engine.run(
         fmt::format("COPY (FROM _made_rows('{}')) TO {} (FORMAT parquet, COMPRESSION zstd, "
                     "COMPRESSION_LEVEL 1, PARQUET_VERSION V2, KV_METADATA {{dyetrace: {}}})",
                     table.name,

@@ -62,6 +62,13 @@ Result<OwnedStatement> prepare(const Engine& engine,
     return statement;
 }
 
+// DuckDB takes a statement away when it prepares it.
+Result<OwnedStatement> prepare_again(const Engine& engine, const std::string& sql, idx_t index) {
+    OwnedStatements statements;
+    duckdb_extract_statements(engine.connection(), sql.c_str(), statements.out());
+    return prepare(engine, statements.get(), index);
+}
+
 Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
                                              const OwnedStatement& statement,
                                              const std::atomic<bool>* cancelled) {
@@ -99,7 +106,9 @@ Result<std::uint64_t> number_in(const Cell& cell) {
 
 struct Database::Parts {
     trace::TraceFolder folder;
-    std::optional<base::TemporaryFolder> temporary;  // goes last: the engine has files in it
+    // Made when it is needed: what is killed before that leaves nothing. It goes last, the engine has files in it.
+    std::string temporary_path;
+    std::optional<base::TemporaryFolder> temporary;
     Engine engine;
     SealedFiles files;
     Snapshot snapshot;
@@ -146,14 +155,12 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     EngineOptions engine_options;
     engine_options.threads = options.threads;
     engine_options.memory_limit = options.memory_limit;
-    std::optional<base::TemporaryFolder> temporary;
-    if (auto made = base::TemporaryFolder::make(); made.ok()) {
-        temporary.emplace(std::move(made).value());
-        engine_options.temporary_folder = temporary->path();
-    }
+    const std::string temporary_path = base::TemporaryFolder::free_path();
+    engine_options.temporary_folder = temporary_path + "/spilled";
     TRY(Engine engine, Engine::open(engine_options));
     auto parts = std::make_unique<Parts>(Parts{std::move(folder),
-                                               std::move(temporary),
+                                               temporary_path,
+                                               std::nullopt,
                                                std::move(engine),
                                                SealedFiles(options.check_bytes_max),
                                                {},
@@ -173,8 +180,13 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     return database;
 }
 
-std::string Database::temporary_folder() const {
-    return parts_->temporary ? parts_->temporary->path() : "";
+void Database::make_temporary_folder() {
+    if (parts_->temporary) {
+        return;
+    }
+    if (auto made = base::TemporaryFolder::make(parts_->temporary_path); made.ok()) {
+        parts_->temporary.emplace(std::move(made).value());
+    }
 }
 
 Result<void> Database::refresh() {
@@ -197,7 +209,7 @@ Result<void> Database::look() {
     for (const schema::RecordInfo& info : schema::records()) {
         views += raw_view(info, parts.snapshot);
     }
-    TRY(parts.made.look(parts.engine, path(), parts.snapshot, temporary_folder()));
+    TRY(parts.made.look(parts.engine, path(), parts.snapshot, parts.temporary_path));
     TRY(parts.engine.run(views + schema::public_sql())
             .with_context(fmt::format("cannot open '{}'", path())));
     parts.made.forget_wishes();  // of the views
@@ -239,12 +251,18 @@ Result<void> Database::query(const std::string& sql,
     for (idx_t i = 0; i < count; ++i) {
         TRY(OwnedStatement statement, prepare(engine, statements.get(), i));
         if (parts_->made.wanted()) {
+            make_temporary_folder();
             TRY(parts_->made.make_wanted(*this, engine, cancelled));
-            OwnedStatements again;  // DuckDB takes a statement away when it prepares it
-            duckdb_extract_statements(engine.connection(), sql.c_str(), again.out());
-            TRY(statement, prepare(engine, again.get(), i));
+            TRY(statement, prepare_again(engine, sql, i));
         }
-        TRY(std::unique_ptr<Rows::State> state, execute(engine, statement, cancelled));
+        auto executed = execute(engine, statement, cancelled);
+        if (!executed.ok() && !parts_->temporary &&
+            executed.error().text().find(parts_->temporary_path) != std::string::npos) {
+            make_temporary_folder();  // it was the first to need more than the memory
+            TRY(statement, prepare_again(engine, sql, i));
+            executed = execute(engine, statement, cancelled);
+        }
+        TRY(std::unique_ptr<Rows::State> state, std::move(executed));
         Rows rows(std::move(state));
         TRY(each(rows));
     }
@@ -295,7 +313,7 @@ Result<NumberScan> Database::scan_numbers(const std::string& select) {
 
 Result<void> Database::register_table(TableMaker maker) {
     parts_->made.add(std::move(maker));
-    return parts_->made.look(parts_->engine, path(), parts_->snapshot, temporary_folder());
+    return parts_->made.look(parts_->engine, path(), parts_->snapshot, parts_->temporary_path);
 }
 
 }  // namespace dyetrace::store

@@ -103,7 +103,7 @@ class Database {
     explicit Database(std::unique_ptr<Parts> parts);
 
     Result<void> look();
-    std::string temporary_folder() const;  // "": there is none
+    void make_temporary_folder();
     Result<void> count_losses();
 
     std::unique_ptr<Parts> parts_;

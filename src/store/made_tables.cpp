@@ -246,10 +246,6 @@ Result<void> MadeTables::make(Database& database,
         return Error(ErrorCode::kUnsupported, "this verb has no rules for it: ask `dyetrace sql`");
     }
     const std::string folder = folder_for_file();
-    if (folder.empty()) {
-        return Error(ErrorCode::kUnavailable,
-                     fmt::format("neither '{}' nor $TMPDIR can be written to", trace_));
-    }
     TRY(source_, maker->second.start(database));
     const std::string path = fmt::format("{}/{}.parquet", folder, table.name);
     const std::string unfinished = fmt::format("{}.new-{}", path, ::getpid());

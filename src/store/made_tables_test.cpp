@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 
+#include "base/temporary_folder.h"
 #include "store/store_fixture.h"
 
 namespace dyetrace::store {
@@ -91,14 +93,22 @@ TEST_F(MadeTablesTest, with_one_thread_and_little_memory) {
 
 TEST_F(MadeTablesTest, may_be_made_of_more_than_fits_into_memory) {
     record_and_seal();
-    const auto database =
-        Database::open(trace_.path(), {.threads = 1, .memory_limit = "100MB"}).value();
-    EXPECT_EQ(ask(*database,
-                  "SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY hash(range)) AS n, "
-                  "range AS a, "
-                  "range + 1 AS b, range + 2 AS c FROM range(3000000)) WHERE n > 0 AND a >= 0 AND "
-                  "b > 0 AND c > 0"),
-              "3000000\n");
+    const base::TemporaryFolder elsewhere = base::TemporaryFolder::make().value();
+    ::setenv("TMPDIR", elsewhere.path().c_str(), 1);
+    {
+        const auto database =
+            Database::open(trace_.path(), {.threads = 1, .memory_limit = "100MB"}).value();
+        EXPECT_EQ(ask(*database, "SELECT count(*) FROM events"), "100\n");
+        EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path())) << "before it is needed";
+        EXPECT_EQ(ask(*database,
+                      "SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY hash(range)) AS n, "
+                      "range AS a, range + 1 AS b, range + 2 AS c FROM range(3000000)) "
+                      "WHERE n > 0 AND a >= 0 AND b > 0 AND c > 0"),
+                  "3000000\n");
+        EXPECT_FALSE(std::filesystem::is_empty(elsewhere.path()));
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path())) << "when it is closed";
+    ::unsetenv("TMPDIR");
 }
 
 TEST_F(MadeTablesTest, of_older_rules_are_made_again) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/temporary_folder.h"
 #include "store/store_fixture.h"
 
@@ -142,6 +143,19 @@ TEST_F(MadeTablesTest, without_a_maker_say_so) {
     EXPECT_EQ(
         trace_.ask("SELECT count(*) FROM flows"),
         "error: cannot make the table flows: this verb has no rules for it: ask `dyetrace sql`");
+}
+
+TEST_F(MadeTablesTest, sweep_up_after_those_who_were_killed) {
+    record_and_seal();
+    std::filesystem::create_directory(trace_.path() + "/derived");
+    const std::string dead = kept() + ".new-999999999";  // above the largest pid there can be
+    const std::string living = kept() + ".new-1";
+    for (const std::string& path : {dead, living}) {
+        base::write_file_atomically(path, "half").value();
+    }
+    EXPECT_EQ(ask(*open(3), "SELECT count(*) FROM flows"), "3\n");
+    EXPECT_FALSE(std::filesystem::exists(dead));
+    EXPECT_TRUE(std::filesystem::exists(living));
 }
 
 TEST_F(MadeTablesTest, that_fail_leave_no_file) {

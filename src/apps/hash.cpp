@@ -140,6 +140,7 @@ void add_hash(CLI::App& app, int& exit_status) {
         "Examples:\n"
         "  dyetrace hash report.pdf\n"
         "  dyetrace hash --hex - < report.pdf\n"
+        "  dyetrace follow trace --hash $(dyetrace hash x | cut -d' ' -f1)\n"
         "  dyetrace hash --range 4096-8192 database.db");
     verb->callback([arguments, &exit_status] { exit_status = run_hash(*arguments); });
 }

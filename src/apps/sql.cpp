@@ -15,6 +15,7 @@
 #include "apps/content_functions.h"
 #include "apps/content_key.h"
 #include "apps/damages.h"
+#include "apps/flow_maker.h"
 #include "apps/sql_prompt.h"
 #include "apps/verbs.h"
 #include "base/fd.h"
@@ -180,6 +181,7 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
         TRY(key, content_key(arguments.content_key));
     }
     TRY(register_content_functions(*database, key));
+    TRY(offer_flows(*database));
     base::Fd file;
     if (!arguments.output.empty() && arguments.format != "parquet") {
         TRY(file, base::open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC));

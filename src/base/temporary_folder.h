@@ -14,6 +14,10 @@ class TemporaryFolder {
   public:
     static Result<TemporaryFolder> make();
 
+    // For who must say the name before the folder is needed: one that nobody can guess, and nothing is there yet.
+    static std::string free_path();
+    static Result<TemporaryFolder> make(const std::string& free_path);
+
     TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
     TemporaryFolder& operator=(TemporaryFolder&&) = delete;
     TemporaryFolder(const TemporaryFolder&) = delete;

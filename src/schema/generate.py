@@ -31,6 +31,7 @@ def products(schema):
         generated / "public_sql.cpp": emit_sql.as_cpp("public_sql", public),
         generated / "views_sql.cpp": emit_sql.as_cpp("views_sql", views),
         generated / "words_sql.cpp": emit_sql.as_cpp("words_sql", emit_sql.words_sql(schema)),
+        generated / "made_tables.cpp": emit_sql.made_tables(schema),
         generated / "live_sql.cpp": emit_sql.as_cpp("live_tables_sql", ddl),
         generated / "events.ts": emit_docs.typescript(schema),
         REPOSITORY / "docs" / "reference" / "tables.md": emit_docs.reference_page(schema),

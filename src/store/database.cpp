@@ -4,13 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "base/temporary_folder.h"
 #include "base/text.h"
 #include "schema/record_info.h"
 #include "schema/sql.h"
 #include "store/duckdb_engine.h"
 #include "store/facts_tables.h"
+#include "store/made_tables.h"
+#include "store/number_scan_state.h"
 #include "store/record_scan.h"
 #include "store/rows_state.h"
 #include "store/snapshot.h"
@@ -42,10 +46,9 @@ std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot) {
                        fmt::join(parts, " UNION ALL BY NAME "));
 }
 
-Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
-                                             duckdb_extracted_statements statements,
-                                             idx_t index,
-                                             const std::atomic<bool>* cancelled) {
+Result<OwnedStatement> prepare(const Engine& engine,
+                               duckdb_extracted_statements statements,
+                               idx_t index) {
     OwnedStatement statement;
     if (duckdb_prepare_extracted_statement(
             engine.connection(), statements, index, statement.out()) != DuckDBSuccess) {
@@ -56,6 +59,19 @@ Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
                      "extensions are neither fetched nor loaded: answers come from this program "
                      "and the files that it is given");
     }
+    return statement;
+}
+
+// DuckDB takes a statement away when it prepares it.
+Result<OwnedStatement> prepare_again(const Engine& engine, const std::string& sql, idx_t index) {
+    OwnedStatements statements;
+    duckdb_extract_statements(engine.connection(), sql.c_str(), statements.out());
+    return prepare(engine, statements.get(), index);
+}
+
+Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
+                                             const OwnedStatement& statement,
+                                             const std::atomic<bool>* cancelled) {
     OwnedPending pending;
     if (duckdb_pending_prepared_streaming(statement.get(), pending.out()) != DuckDBSuccess) {
         return engine_error(duckdb_pending_error(pending.get()));
@@ -90,12 +106,16 @@ Result<std::uint64_t> number_in(const Cell& cell) {
 
 struct Database::Parts {
     trace::TraceFolder folder;
+    // Made when it is needed: what is killed before that leaves nothing. It goes last, the engine has files in it.
+    std::string temporary_path;
+    std::optional<base::TemporaryFolder> temporary;
     Engine engine;
     SealedFiles files;
     Snapshot snapshot;
     RecordSource source;
     TraceLosses losses;
     int threads = 1;
+    MadeTables made;
 };
 
 std::string TraceLosses::text() const {
@@ -135,18 +155,38 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     EngineOptions engine_options;
     engine_options.threads = options.threads;
     engine_options.memory_limit = options.memory_limit;
+    const std::string temporary_path = base::TemporaryFolder::free_path();
+    engine_options.temporary_folder = temporary_path + "/spilled";
     TRY(Engine engine, Engine::open(engine_options));
-    auto parts = std::make_unique<Parts>(Parts{
-        std::move(folder), std::move(engine), SealedFiles(options.check_bytes_max), {}, {}, {}});
+    auto parts = std::make_unique<Parts>(Parts{std::move(folder),
+                                               temporary_path,
+                                               std::nullopt,
+                                               std::move(engine),
+                                               SealedFiles(options.check_bytes_max),
+                                               {},
+                                               {},
+                                               {},
+                                               1,
+                                               {}});
     parts->threads = options.threads > 0
                          ? options.threads
                          : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
     TRY(register_record_scan(parts->engine, parts->source));
+    TRY(parts->made.add_functions(parts->engine));
     TRY(parts->engine.run(schema::words_sql()));
     std::unique_ptr<Database> database(new Database(std::move(parts)));
     TRY(database->look());
     TRY(database->parts_->engine.run("SET lock_configuration = true"));
     return database;
+}
+
+void Database::make_temporary_folder() {
+    if (parts_->temporary) {
+        return;
+    }
+    if (auto made = base::TemporaryFolder::make(parts_->temporary_path); made.ok()) {
+        parts_->temporary.emplace(std::move(made).value());
+    }
 }
 
 Result<void> Database::refresh() {
@@ -169,8 +209,10 @@ Result<void> Database::look() {
     for (const schema::RecordInfo& info : schema::records()) {
         views += raw_view(info, parts.snapshot);
     }
+    TRY(parts.made.look(parts.engine, path(), parts.snapshot, parts.temporary_path));
     TRY(parts.engine.run(views + schema::public_sql())
             .with_context(fmt::format("cannot open '{}'", path())));
+    parts.made.forget_wishes();  // of the views
     return count_losses();
 }
 
@@ -207,7 +249,20 @@ Result<void> Database::query(const std::string& sql,
         return engine_error(message);
     }
     for (idx_t i = 0; i < count; ++i) {
-        TRY(std::unique_ptr<Rows::State> state, execute(engine, statements.get(), i, cancelled));
+        TRY(OwnedStatement statement, prepare(engine, statements.get(), i));
+        if (parts_->made.wanted()) {
+            make_temporary_folder();
+            TRY(parts_->made.make_wanted(*this, engine, cancelled));
+            TRY(statement, prepare_again(engine, sql, i));
+        }
+        auto executed = execute(engine, statement, cancelled);
+        if (!executed.ok() && !parts_->temporary &&
+            executed.error().text().find(parts_->temporary_path) != std::string::npos) {
+            make_temporary_folder();  // it was the first to need more than the memory
+            TRY(statement, prepare_again(engine, sql, i));
+            executed = execute(engine, statement, cancelled);
+        }
+        TRY(std::unique_ptr<Rows::State> state, std::move(executed));
         Rows rows(std::move(state));
         TRY(each(rows));
     }
@@ -221,8 +276,10 @@ Result<void> Database::write_parquet(const std::string& select, const std::strin
             std::isspace(static_cast<unsigned char>(statement.back())) != 0)) {
         statement.pop_back();
     }
-    return parts_->engine.run(fmt::format(
-        "COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd)", statement, sql_text(file)));
+    return query(
+        fmt::format(
+            "COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd)", statement, sql_text(file)),
+        [](Rows&) { return Result<void>(); });
 }
 
 Result<std::vector<std::string>> Database::names() {
@@ -247,6 +304,16 @@ Result<std::vector<std::string>> Database::names() {
 
 Result<void> Database::register_function(SqlFunction function) {
     return register_sql_function(parts_->engine, std::move(function));
+}
+
+Result<NumberScan> Database::scan_numbers(const std::string& select) {
+    TRY(std::unique_ptr<NumberScan::State> state, start_number_scan(parts_->engine, select));
+    return NumberScan(std::move(state));
+}
+
+Result<void> Database::register_table(TableMaker maker) {
+    parts_->made.add(std::move(maker));
+    return parts_->made.look(parts_->engine, path(), parts_->snapshot, parts_->temporary_path);
 }
 
 }  // namespace dyetrace::store

@@ -13,7 +13,8 @@
 // Safe to hand to others within the limits of this user: extensions are not fetched, settings are locked. Files can be
 // read and written with SQL, as with this user's shell.
 //
-// Limits: one thread; one statement at a time. Results are streamed, what a query sorts or joins is in memory.
+// Limits: one thread; one statement at a time. Results are streamed; what a query sorts or joins is in memory, and beyond the
+// limit in a folder below $TMPDIR that goes with the database.
 #pragma once
 
 #include <atomic>
@@ -25,7 +26,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "store/number_scan.h"
 #include "store/rows.h"
+#include "store/table_maker.h"
 #include "trace/trace_info.h"
 
 namespace dyetrace::store {
@@ -80,6 +83,9 @@ class Database {
                        const std::function<Result<void>(Rows&)>& each,
                        const std::atomic<bool>* cancelled = nullptr);
 
+    // The rows of one statement as numbers, on a connection of its own.
+    Result<NumberScan> scan_numbers(const std::string& select);
+
     // COPY (`select`) TO `file`, one SELECT statement.
     Result<void> write_parquet(const std::string& select, const std::string& file);
 
@@ -89,11 +95,15 @@ class Database {
     // Text to text; the door through which `apps` gives SQL the functions of other folders. Call it right after open().
     Result<void> register_function(SqlFunction function);
 
+    // Who makes the rows of a table of schema::made_tables(), once a statement names it. Call it right after open().
+    Result<void> register_table(TableMaker maker);
+
   private:
     struct Parts;
     explicit Database(std::unique_ptr<Parts> parts);
 
     Result<void> look();
+    void make_temporary_folder();
     Result<void> count_losses();
 
     std::unique_ptr<Parts> parts_;

@@ -62,9 +62,7 @@ Result<Engine> Engine::open(const EngineOptions& options) {
         duckdb_free(message);
         return std::move(error).with_context("cannot start DuckDB");
     }
-    if (duckdb_connect(engine.database_.get(), engine.connection_.out()) != DuckDBSuccess) {
-        return Error(ErrorCode::kIo, "cannot connect to DuckDB");
-    }
+    TRY(engine.connection_, engine.connect());
     TRY(engine.run("CREATE SCHEMA internal"));  // what users need not see, out of their SHOW TABLES
     return engine;
 }
@@ -80,6 +78,22 @@ Result<std::uint64_t> Engine::run_counted(const std::string& sql) const {
         return engine_error(duckdb_result_error(result.out()));
     }
     return duckdb_rows_changed(result.out());
+}
+
+Result<std::uint64_t> Engine::first_number(const std::string& sql) const {
+    OwnedResult result;
+    if (duckdb_query(connection_.get(), sql.c_str(), result.out()) != DuckDBSuccess) {
+        return engine_error(duckdb_result_error(result.out()));
+    }
+    return duckdb_value_uint64(result.out(), 0, 0);
+}
+
+Result<OwnedConnection> Engine::connect() const {
+    OwnedConnection connection;
+    if (duckdb_connect(database_.get(), connection.out()) != DuckDBSuccess) {
+        return Error(ErrorCode::kIo, "cannot connect to DuckDB");
+    }
+    return connection;
 }
 
 }  // namespace dyetrace::store

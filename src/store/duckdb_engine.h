@@ -80,6 +80,12 @@ class Engine {
     // One statement; how many rows it wrote.
     Result<std::uint64_t> run_counted(const std::string& sql) const;
 
+    // The number in the first row of a statement that has one.
+    Result<std::uint64_t> first_number(const std::string& sql) const;
+
+    // Another connection to the same database, for what runs while a statement runs. It must not outlive this.
+    Result<OwnedConnection> connect() const;
+
   private:
     OwnedDatabase database_;
     OwnedConnection connection_;

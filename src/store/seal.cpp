@@ -18,6 +18,7 @@
 #include "schema/sql.h"
 #include "store/duckdb_engine.h"
 #include "store/facts_tables.h"
+#include "store/made_tables.h"
 #include "store/record_scan.h"
 #include "store/sealed_files.h"
 #include "trace/sealed_info.h"
@@ -220,6 +221,13 @@ Result<void> Sealer::write_frame() const {
         TRY(copy_to_parquet(engine,
                             fmt::format("SELECT * FROM internal.live_{}", info.name),
                             fmt::format("{}/{}.parquet", sealing, info.name)));
+    }
+    MadeTables made;
+    TRY(made.add_functions(engine));
+    for (const schema::MadeTable& table : schema::made_tables()) {
+        TRY(copy_to_parquet(engine,
+                            fmt::format("FROM _made_rows('{}') LIMIT 0", table.name),
+                            fmt::format("{}/{}.parquet", sealing, table.name)));
     }
     return commit(sealing, 0);
 }

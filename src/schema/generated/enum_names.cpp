@@ -16,6 +16,8 @@ constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address",
 constexpr std::string_view kContentLevelNames[] = {"none", "hash"};
 constexpr std::string_view kDyeFormNames[] = {"plain", "nocase", "base64_0", "base64_1", "base64_2", "hex", "utf16le", "url", "json"};
 constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created"};
+constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process"};
+constexpr std::string_view kCertaintyNames[] = {"possible", "likely", "certain"};
 
 }  // namespace
 
@@ -30,5 +32,7 @@ std::span<const std::string_view> attachment_names() { return kAttachmentNames; 
 std::span<const std::string_view> content_level_names() { return kContentLevelNames; }
 std::span<const std::string_view> dye_form_names() { return kDyeFormNames; }
 std::span<const std::string_view> event_role_names() { return kEventRoleNames; }
+std::span<const std::string_view> flow_rule_names() { return kFlowRuleNames; }
+std::span<const std::string_view> certainty_names() { return kCertaintyNames; }
 
 }  // namespace dyetrace::schema

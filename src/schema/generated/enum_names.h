@@ -21,6 +21,8 @@ std::span<const std::string_view> attachment_names();
 std::span<const std::string_view> content_level_names();
 std::span<const std::string_view> dye_form_names();
 std::span<const std::string_view> event_role_names();
+std::span<const std::string_view> flow_rule_names();
+std::span<const std::string_view> certainty_names();
 
 inline std::string_view name_in(std::span<const std::string_view> names, std::uint8_t value) {
     return value < names.size() ? names[value] : std::string_view();
@@ -38,5 +40,7 @@ inline std::string_view attachment_name(std::uint8_t value) { return name_in(att
 inline std::string_view content_level_name(std::uint8_t value) { return name_in(content_level_names(), value); }
 inline std::string_view dye_form_name(std::uint8_t value) { return name_in(dye_form_names(), value); }
 inline std::string_view event_role_name(std::uint8_t value) { return name_in(event_role_names(), value); }
+inline std::string_view flow_rule_name(std::uint8_t value) { return name_in(flow_rule_names(), value); }
+inline std::string_view certainty_name(std::uint8_t value) { return name_in(certainty_names(), value); }
 
 }  // namespace dyetrace::schema

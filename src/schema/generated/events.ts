@@ -33,6 +33,12 @@ export type DyeForm = "plain" | "nocase" | "base64_0" | "base64_1" | "base64_2" 
 /** how an event touched one of several objects */
 export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created";
 
+/** what says that bytes went from one event to another */
+export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process";
+
+/** how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between */
+export type Certainty = "possible" | "likely" | "certain";
+
 export interface Event {
   /** opaque; order events by (start_ns, event_id) */
   event_id: string | null;

@@ -123,6 +123,23 @@ enum event_role {
     EVENT_ROLE_CREATED = 4,
 };
 
+/* what says that bytes went from one event to another */
+enum flow_rule {
+    FLOW_RULE_TCP = 0,
+    FLOW_RULE_PIPE = 1,
+    FLOW_RULE_UNIX = 2,
+    FLOW_RULE_FILE = 3,
+    FLOW_RULE_HASH = 4,
+    FLOW_RULE_PROCESS = 5,
+};
+
+/* how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between */
+enum certainty {
+    CERTAINTY_POSSIBLE = 0,
+    CERTAINTY_LIKELY = 1,
+    CERTAINTY_CERTAIN = 2,
+};
+
 enum record_id {
     RECORD_SYSCALL_EVENT = 1,
     RECORD_PART_EVENT = 2,

@@ -125,6 +125,23 @@ enum class EventRole : std::uint8_t {
     kCreated = 4,
 };
 
+// what says that bytes went from one event to another
+enum class FlowRule : std::uint8_t {
+    kTcp = 0,
+    kPipe = 1,
+    kUnix = 2,
+    kFile = 3,
+    kHash = 4,
+    kProcess = 5,
+};
+
+// how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between
+enum class Certainty : std::uint8_t {
+    kPossible = 0,
+    kLikely = 1,
+    kCertain = 2,
+};
+
 enum class RecordId : std::uint16_t {
     kSyscallEvent = 1,
     kPartEvent = 2,

@@ -742,7 +742,22 @@ INSERT INTO internal.comments VALUES
 ('clock_snapshots', 'boot_ns', 'CLOCK_BOOTTIME'),
 ('clock_snapshots', 'wall_ns', 'CLOCK_REALTIME'),
 ('clock_snapshots', 'monotonic_ns', 'CLOCK_MONOTONIC'),
-('clock_snapshots', 'error_ns', 'half the distance of two readings');
+('clock_snapshots', 'error_ns', 'half the distance of two readings'),
+('flows', NULL, 'bytes that went from one event to another; computed when it is first asked for'),
+('flows', 'from_event', 'event that had the bytes first'),
+('flows', 'to_event', 'event that had them from it'),
+('flows', 'object_id', 'what from_event put them into; rule hash: what it took them out of'),
+('flows', 'to_object_id', 'what to_event took them out of (the other end of a connection); rule hash: what it put them into'),
+('flows', 'from_begin', 'position of the first byte in that file or stream; NULL if not known'),
+('flows', 'from_end', 'behind the last byte'),
+('flows', 'to_begin', 'the same in to_object_id'),
+('flows', 'to_end', 'behind the last byte'),
+('flows', 'from_position', 'position of the first byte among those that from_event moved'),
+('flows', 'to_position', 'the same in to_event'),
+('flows', 'bytes', 'how many'),
+('flows', 'rule', 'tcp, pipe, unix, file: by ranges; hash: equal fingerprints in one process'),
+)dyetrace"
+    R"dyetrace(('flows', 'certainty', 'certain, likely');
 )dyetrace";
 }
 

@@ -1,0 +1,89 @@
+#include "analysis/byte_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dyetrace::analysis {
+
+void ByteStream::sent(const Act& act,
+                      std::uint64_t bytes,
+                      schema::FlowRule rule,
+                      std::vector<Flow>& flows) {
+    const std::uint64_t begin = act.begin, end = act.begin + bytes;
+    for (const Peek& peek : early_peeks_) {
+        const std::uint64_t first = std::max(begin, peek.begin), last = std::min(end, peek.end);
+        if (first < last) {
+            flows.push_back(flow_between(act, peek.act, first, last, rule, true));
+        }
+    }
+    sent_.put(begin, end, act);
+    if (early_.empty()) {
+        return;
+    }
+    early_.each(begin, end, [&](std::uint64_t first, std::uint64_t last, const Extent& taker) {
+        flows.push_back(flow_between(act, taker.act, first, last, rule, true));
+        sent_.cut(first, last);
+    });
+    early_.cut(begin, end);
+}
+
+void ByteStream::taken(const Act& act,
+                       std::uint64_t bytes,
+                       bool peeks,
+                       schema::FlowRule rule,
+                       std::vector<Flow>& flows) {
+    const std::uint64_t end = act.begin + bytes;
+    std::uint64_t known = act.begin;
+    const auto wait_for_writer = [&](std::uint64_t from, std::uint64_t to) {
+        if (from >= to) {
+            return;
+        }
+        if (!peeks) {
+            early_.put(from, to, act);
+            return;
+        }
+        early_peeks_.push_back({act, from, to});
+        if (early_peeks_.size() > kEarlyPeeksMax) {
+            early_peeks_.pop_front();
+        }
+    };
+    sent_.each(act.begin, end, [&](std::uint64_t first, std::uint64_t last, const Extent& writer) {
+        wait_for_writer(known, first);
+        flows.push_back(flow_between(writer.act, act, first, last, rule, true));
+        known = last;
+    });
+    wait_for_writer(known, end);
+    if (!peeks) {
+        sent_.cut(act.begin, end);
+    }
+}
+
+void ByteStream::send_next(Act act,
+                           std::uint64_t bytes,
+                           schema::FlowRule rule,
+                           std::vector<Flow>& flows) {
+    act.begin = std::exchange(sent_bytes_, sent_bytes_ + bytes);
+    act.certain = sending_.ends_alone(act.event) && act.certain && counted_;
+    sent(act, bytes, rule, flows);
+}
+
+std::uint64_t ByteStream::take_next(
+    Act act, std::uint64_t bytes, bool peeks, schema::FlowRule rule, std::vector<Flow>& flows) {
+    act.begin = taken_bytes_;
+    taken_bytes_ += peeks ? 0 : bytes;
+    act.certain = taking_.ends_alone(act.event) && act.certain && counted_;
+    taken(act, bytes, peeks, rule, flows);
+    return act.begin;
+}
+
+void ByteStream::add_ends(std::vector<std::uint64_t>& ends_ns) const {
+    sent_.add_ends(ends_ns);
+    early_.add_ends(ends_ns);
+}
+
+void ByteStream::forget_before(std::uint64_t end_ns) {
+    sent_.forget_before(end_ns);
+    early_.forget_before(end_ns);
+}
+
+}  // namespace dyetrace::analysis

@@ -1,0 +1,63 @@
+// One direction of a pipe, a unix socket or a TCP connection: bytes that one end puts in and the other end takes out once.
+//
+//   written     0 ── A ── 4096 ──── B ──── 12288          flows  A[0,4096) ─► R[0,4096)   B[4096,8192) ─► R[4096,8192)
+//   taken       0 ────── R ────── 8192 ── S …             left   B[8192,12288), for S
+//
+// A call may return after the call that took its bytes: what was taken too early waits for its writer.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "analysis/calls_in_flight.h"
+#include "analysis/extent_map.h"
+
+namespace dyetrace::analysis {
+
+// Looks at bytes whose writer has not returned yet: a race of two calls, so few at a time.
+inline constexpr std::size_t kEarlyPeeksMax = 16;
+
+class ByteStream {
+  public:
+    explicit ByteStream(ExtentPool& pool) : sent_(pool), early_(pool) {}
+
+    // For streams that number their bytes (TCP): act.begin is the position. Flows are added to `flows`.
+    void sent(const Act& act, std::uint64_t bytes, schema::FlowRule rule, std::vector<Flow>& flows);
+    void taken(const Act& act,
+               std::uint64_t bytes,
+               bool peeks,
+               schema::FlowRule rule,
+               std::vector<Flow>& flows);
+
+    // For those that do not: in the order of the calls' ends. act.begin is filled in.
+    void send_next(Act act, std::uint64_t bytes, schema::FlowRule rule, std::vector<Flow>& flows);
+    // Returns the position of the first byte.
+    std::uint64_t take_next(
+        Act act, std::uint64_t bytes, bool peeks, schema::FlowRule rule, std::vector<Flow>& flows);
+    void send_starts(std::uint64_t event) { sending_.starts(event); }
+    void take_starts(std::uint64_t event) { taking_.starts(event); }
+    // A call moved nobody knows how much: from here on positions are a guess.
+    void lose_count() { counted_ = false; }
+
+    std::uint64_t sent_bytes() const { return sent_bytes_; }
+
+    void add_ends(std::vector<std::uint64_t>& ends_ns) const;
+    void forget_before(std::uint64_t end_ns);
+
+  private:
+    struct Peek {
+        Act act;
+        std::uint64_t begin, end;
+    };
+
+    ExtentMap sent_;   // not taken yet
+    ExtentMap early_;  // taken, the writer is not known yet
+    std::deque<Peek> early_peeks_;
+    std::uint64_t sent_bytes_ = 0;
+    std::uint64_t taken_bytes_ = 0;
+    bool counted_ = true;
+    CallsInFlight sending_, taking_;
+};
+
+}  // namespace dyetrace::analysis

@@ -1,0 +1,110 @@
+#include "analysis/file_history.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace dyetrace::analysis {
+namespace {
+
+using schema::FlowRule;
+
+// Two writes that overlapped in time: which of them the file kept is not known.
+struct Contested {
+    std::uint64_t begin, end;
+    std::vector<Act> others;
+};
+
+std::span<const Act> owners_besides(const Extent& extent) {
+    return extent.others ? std::span<const Act>(*extent.others) : std::span<const Act>();
+}
+
+std::vector<Act> owners_of(const Extent& extent) {
+    std::vector<Act> owners = extent.others ? *extent.others : std::vector<Act>();
+    if (owners.size() < kOthersMax) {
+        owners.push_back(extent.act);
+    }
+    return owners;
+}
+
+}  // namespace
+
+void FileHistory::write_starts(std::uint64_t event, std::uint64_t begin, std::uint64_t end) {
+    writing_.push_back({event, begin, end});
+}
+
+bool FileHistory::is_being_written(std::uint64_t event,
+                                   std::uint64_t begin,
+                                   std::uint64_t end) const {
+    return std::any_of(writing_.begin(), writing_.end(), [&](const Writing& w) {
+        return w.event != event && w.begin < end && w.end > begin;
+    });
+}
+
+void FileHistory::keep_replaced(Replaced replaced) {
+    last_replaced_ns_ = std::max(last_replaced_ns_, replaced.replaced_ns);
+    if (replaced_.size() < kReplacedMax) {
+        replaced_.push_back(replaced);
+        return;
+    }
+    replaced_[next_replaced_++ % kReplacedMax] = replaced;
+}
+
+void FileHistory::write(const Act& act, std::uint64_t bytes) {
+    const std::uint64_t end = act.begin + bytes;
+    std::erase_if(writing_, [&](const Writing& w) { return w.event == act.event; });
+    // a page that is written again: what a database does all day
+    if (Extent* const same = extents_.find(act.begin, end);
+        same != nullptr && same->act.end_ns <= act.start_ns) {
+        keep_replaced({act.begin, end, act.end_ns, same->act});
+        same->act = act;
+        same->others = nullptr;
+        return;
+    }
+    std::vector<Contested> contested;
+    extents_.each(
+        act.begin, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
+            if (extent.act.end_ns > act.start_ns) {
+                contested.push_back({first, last, owners_of(extent)});
+            } else {
+                keep_replaced({first, last, act.end_ns, extent.act});
+            }
+        });
+    extents_.put(act.begin, end, act);
+    for (Contested& part : contested) {
+        extents_.put(part.begin, part.end, act, std::move(part.others));
+    }
+}
+
+void FileHistory::read(const Act& act, std::uint64_t bytes, std::vector<Flow>& flows) const {
+    const std::uint64_t end = act.begin + bytes;
+    extents_.each(
+        act.begin, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
+            const bool certain = extent.others == nullptr && extent.act.end_ns <= act.start_ns &&
+                                 !is_being_written(act.event, first, last);
+            flows.push_back(flow_between(extent.act, act, first, last, FlowRule::kFile, certain));
+            for (const Act& other : owners_besides(extent)) {
+                flows.push_back(flow_between(other, act, first, last, FlowRule::kFile, false));
+            }
+        });
+    for (const Writing& writing : writing_) {
+        const std::uint64_t first = std::max(act.begin, writing.begin);
+        const std::uint64_t last = std::min(end, writing.end);
+        if (first < last && writing.event != act.event) {
+            const Act writer{.event = writing.event, .object = act.object, .begin = writing.begin};
+            flows.push_back(flow_between(writer, act, first, last, FlowRule::kFile, false));
+        }
+    }
+    if (last_replaced_ns_ <= act.start_ns) {
+        return;
+    }
+    for (const Replaced& replaced : replaced_) {
+        const std::uint64_t first = std::max(act.begin, replaced.begin);
+        const std::uint64_t last = std::min(end, replaced.end);
+        if (first < last && replaced.replaced_ns > act.start_ns) {
+            flows.push_back(flow_between(replaced.act, act, first, last, FlowRule::kFile, false));
+        }
+    }
+}
+
+}  // namespace dyetrace::analysis

@@ -1,0 +1,57 @@
+// One file: who wrote each of its bytes last, and so where what is read of it comes from.
+//
+//   time ──►   A writes [0,100)    B writes [40,60)    R reads [30,50)      flows  A[30,40) ─► R   B[40,50) ─► R   certain
+//
+// Calls that overlap in time: R may have read the bytes of a write that had not returned, or those that it replaced; of two
+// writes of the same bytes either may be the last. All of these are flows then, each of them likely.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/extent_map.h"
+
+namespace dyetrace::analysis {
+
+// What was replaced last, for reads that had begun before: more threads than that on one file at one moment are rare.
+inline constexpr std::size_t kReplacedMax = 32;
+
+class FileHistory {
+  public:
+    explicit FileHistory(ExtentPool& pool) : extents_(pool) {}
+
+    void write_starts(std::uint64_t event, std::uint64_t begin, std::uint64_t end);
+    void write(const Act& act, std::uint64_t bytes);
+    void read(const Act& act, std::uint64_t bytes, std::vector<Flow>& flows) const;
+    // Truncated, or a hole was punched. begin < end.
+    void cut(std::uint64_t begin, std::uint64_t end) { extents_.cut(begin, end); }
+
+    // Nothing to know of it.
+    bool empty() const { return extents_.empty() && writing_.empty(); }
+
+    void add_ends(std::vector<std::uint64_t>& ends_ns) const { extents_.add_ends(ends_ns); }
+    void forget_before(std::uint64_t end_ns) { extents_.forget_before(end_ns); }
+
+  private:
+    struct Writing {
+        std::uint64_t event, begin, end;
+    };
+    struct Replaced {
+        std::uint64_t begin = 0, end = 0;
+        std::uint64_t replaced_ns = 0;
+        Act act;
+    };
+
+    bool is_being_written(std::uint64_t event, std::uint64_t begin, std::uint64_t end) const;
+    void keep_replaced(Replaced replaced);
+
+    ExtentMap extents_;
+    std::vector<Writing> writing_;
+    std::vector<Replaced> replaced_;  // a ring, once it is full
+    std::size_t next_replaced_ = 0;
+    std::uint64_t last_replaced_ns_ = 0;
+};
+
+}  // namespace dyetrace::analysis

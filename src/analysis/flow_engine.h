@@ -1,0 +1,82 @@
+// Flows between the operations of a trace, by the rules of docs/following.md.
+//
+//   FlowEngine engine({}, processes);
+//   for each moment of the trace, in order of time, ends before starts:
+//       engine.starts(operation)          for those that touch_in_flight(): what overlaps in time is less certain
+//       engine.ends(operation, flows)     flows between it and what ended before are added
+//
+// An operation is told twice, with the same values: a trace knows it when it ended. One whose start is not told took no time.
+//
+// O(log extents) per operation. Memory: extents_max extents of 80 bytes in leaves that are at least half full, and reads_max reads;
+// over the limit the oldest quarter is forgotten, and counted. Measured (flow_engine_bench): see docs/performance.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/byte_stream.h"
+#include "analysis/content_memory.h"
+#include "analysis/file_history.h"
+#include "analysis/message_queue.h"
+#include "analysis/operation.h"
+
+namespace dyetrace::analysis {
+
+struct FlowLimits {
+    std::size_t extents_max = 4'000'000;  // ranges whose writer is known: 640 MB at most
+    std::size_t streams_max = 500'000;    // pipes and connections: 300 bytes each without extents
+    std::size_t reads_max = 1'000'000;    // reads remembered by content, twice over: 200 MB
+};
+
+class FlowEngine {
+  public:
+    FlowEngine(const FlowLimits& limits, const std::vector<ProcessLink>& processes);
+
+    // Whether starts() wants to know of it: writes to files, and calls whose order decides which bytes they moved.
+    static bool touch_in_flight(const Operation& operation);
+
+    void starts(const Operation& operation);
+    void ends(const Operation& operation, std::vector<Flow>& flows);
+
+    // Ranges, streams, messages and reads that were left out to stay within the limits: flows from them are missing.
+    std::uint64_t forgotten() const;
+
+  private:
+    // The two ends of a TCP connection are two sockets; [i] carries what ends[i] sends.
+    struct Connection {
+        explicit Connection(ExtentPool& pool) : streams{ByteStream(pool), ByteStream(pool)} {}
+        std::uint64_t ends[2] = {0, 0};
+        ByteStream streams[2];
+        std::uint64_t last_ns = 0;
+    };
+    struct Stream {
+        explicit Stream(ExtentPool& pool) : bytes(pool) {}
+        ByteStream bytes;
+        std::uint64_t last_ns = 0;
+    };
+
+    ByteStream* tcp_stream(const Side& side, bool sends, std::uint64_t now_ns);
+    ByteStream& stream_of(std::uint64_t object, std::uint64_t now_ns);
+    FileHistory& file_of(std::uint64_t object);
+    // Position of the first byte on that side, or kUnknown.
+    std::uint64_t take(const Operation& operation, std::vector<Flow>& flows);
+    std::uint64_t put(const Operation& operation, std::vector<Flow>& flows);
+    void cut(const Operation& operation);
+    void forget_some();
+    void forget_streams();
+
+    FlowLimits limits_;
+    ExtentPool pool_;
+    ContentMemory content_;
+    std::unordered_map<std::uint64_t, FileHistory> files_;
+    std::unordered_map<std::uint64_t, Connection> connections_;  // by connection
+    std::unordered_map<std::uint64_t, Stream>
+        streams_;  // pipes; unix sockets by the end that takes
+    std::unordered_map<std::uint64_t, MessageQueue> messages_;  // by the end that takes
+    std::uint64_t forgotten_ = 0;
+};
+
+}  // namespace dyetrace::analysis

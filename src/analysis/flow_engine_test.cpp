@@ -1,0 +1,316 @@
+#include "analysis/flow_engine.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/flow_cases.h"
+
+namespace dyetrace::analysis {
+namespace {
+
+TEST(FileFlow, a_read_comes_from_the_last_writer_of_each_byte) {
+    Flows flows;
+    flows.add(write_of(1, file(7, 0), 100));
+    flows.add(write_of(2, file(7, 40), 20));
+    flows.add(read_of(3, file(7, 30), 50));
+    EXPECT_EQ(flows.text(),
+              "1→3 file 30+10 certain\n"
+              "2→3 file 40+20 certain\n"
+              "1→3 file 60+20 certain\n");
+}
+
+TEST(FileFlow, knows_where_in_both_events_the_bytes_lie) {
+    FlowEngine engine({}, {});
+    const auto flows =
+        flows_of(engine, {write_of(1, file(7, 1000), 100), read_of(2, file(7, 1040), 10)});
+    ASSERT_EQ(flows.size(), 1u);
+    EXPECT_EQ(flows[0].from_position, 40u);
+    EXPECT_EQ(flows[0].to_position, 0u);
+    EXPECT_EQ(flows[0].object, 7u);
+    EXPECT_EQ(flows[0].to_object, 7u);
+}
+
+TEST(FileFlow, other_files_and_bytes_that_nobody_wrote_give_none) {
+    Flows flows;
+    flows.add(write_of(1, file(7, 0), 100));
+    flows.add(read_of(2, file(8, 0), 100));
+    flows.add(read_of(3, file(7, 100), 100));
+    EXPECT_EQ(flows.text(), "");
+}
+
+TEST(FileFlow, what_was_cut_is_gone) {
+    Flows flows;
+    flows.add(write_of(1, file(7, 0), 100));
+    flows.add(cut_of(2, 7, 50, UINT64_MAX));
+    flows.add(write_of(3, file(7, 80), 10));
+    flows.add(read_of(4, file(7, 0), 100));
+    EXPECT_EQ(flows.text(), "1→4 file 0+50 certain\n3→4 file 80+10 certain\n");
+}
+
+TEST(FileFlow, a_position_that_others_may_have_moved_is_likely) {
+    Flows flows;
+    flows.add(write_of(1, uncertain(file(7, 0)), 10));
+    flows.add(write_of(2, file(7, 10), 10));
+    flows.add(read_of(3, file(7, 0), 20));
+    flows.add(read_of(4, uncertain(file(7, 10)), 10));
+    EXPECT_EQ(flows.text(),
+              "1→3 file 0+10 likely\n"
+              "2→3 file 10+10 certain\n"
+              "2→4 file 10+10 likely\n");
+}
+
+TEST(FileFlow, a_write_that_has_not_returned_may_have_been_read) {
+    Flows flows;
+    flows.add(write_of(1, file(7, 0), 100));
+    flows.add(write_of(2, file(7, 0), 50).at(100, 200));
+    flows.add(read_of(3, file(7, 0), 100).at(110, 120));
+    EXPECT_EQ(flows.text(), "1→3 file 0+100 likely\n2→3 file 0+50 likely\n");
+}
+
+TEST(FileFlow, what_a_write_replaced_during_a_read_may_have_been_read) {
+    Flows flows;
+    flows.add(write_of(1, file(7, 0), 100));
+    flows.add(write_of(2, file(7, 0), 100).at(110, 120));
+    flows.add(read_of(3, file(7, 0), 100).at(100, 200));
+    EXPECT_EQ(flows.text(), "2→3 file 0+100 likely\n1→3 file 0+100 likely\n");
+}
+
+TEST(FileFlow, of_two_writes_at_once_either_may_be_the_last) {
+    Flows flows;
+    flows.add(write_of(1, file(7, 0), 100).at(10, 30));
+    flows.add(write_of(2, file(7, 50), 100).at(20, 40));
+    flows.add(read_of(5, file(7, 0), 150));
+    EXPECT_EQ(flows.text(),
+              "1→5 file 0+50 certain\n"
+              "2→5 file 50+50 likely\n"
+              "1→5 file 50+50 likely\n"
+              "2→5 file 100+50 certain\n");
+}
+
+TEST(CopyFlow, is_the_end_of_one_flow_and_the_begin_of_the_next) {
+    Flows flows;
+    flows.add(write_of(1, file(7, 0), 100));
+    flows.add(copy_of(2, file(7, 0), file(8, 1000), 100));
+    flows.add(read_of(3, file(8, 1000), 50));
+    EXPECT_EQ(flows.text(), "1→2 file 0+100 certain\n2→3 file 1000+50 certain\n");
+}
+
+TEST(TcpFlow, joins_the_two_ends_by_position) {
+    Flows flows;
+    flows.add(write_of(1, tcp(7, 99, 0), 100));
+    flows.add(write_of(2, tcp(7, 99, 100), 50));
+    flows.add(write_of(3, tcp(8, 99, 0), 10));
+    flows.add(read_of(4, tcp(8, 99, 0), 120));
+    flows.add(read_of(5, tcp(8, 99, 120), 30));
+    flows.add(read_of(6, tcp(7, 99, 0), 10));
+    EXPECT_EQ(flows.text(),
+              "1→4 tcp 0+100 certain\n"
+              "2→4 tcp 100+20 certain\n"
+              "2→5 tcp 120+30 certain\n"
+              "3→6 tcp 0+10 certain\n");
+}
+
+TEST(TcpFlow, a_peek_takes_nothing) {
+    Flows flows;
+    flows.add(write_of(1, tcp(7, 99, 0), 100));
+    flows.add(read_of(2, peek(tcp(8, 99, 0)), 100));
+    flows.add(read_of(3, tcp(8, 99, 0), 100));
+    flows.add(read_of(4, tcp(8, 99, 0), 100));
+    EXPECT_EQ(flows.text(), "1→2 tcp 0+100 certain\n1→3 tcp 0+100 certain\n");
+}
+
+TEST(TcpFlow, finds_the_writer_that_returns_after_its_readers) {
+    Flows flows;
+    flows.add(write_of(1, tcp(7, 99, 0), 300).at(10, 100));
+    flows.add(read_of(2, peek(tcp(8, 99, 0)), 100).at(20, 30));
+    flows.add(read_of(3, tcp(8, 99, 0), 100).at(30, 40));
+    flows.add(read_of(4, tcp(8, 99, 100), 100).at(40, 50));
+    flows.add(read_of(20, tcp(8, 99, 200), 100));
+    EXPECT_EQ(flows.text(),
+              "1→2 tcp 0+100 certain\n"
+              "1→3 tcp 0+100 certain\n"
+              "1→4 tcp 100+100 certain\n"
+              "1→20 tcp 200+100 certain\n");
+}
+
+TEST(TcpFlow, a_third_socket_with_the_same_connection_is_left_out) {
+    Flows flows;
+    flows.add(write_of(1, tcp(7, 99, 0), 100));
+    flows.add(read_of(2, tcp(8, 99, 0), 50));
+    flows.add(read_of(3, tcp(9, 99, 50), 50));
+    EXPECT_EQ(flows.text(), "1→2 tcp 0+50 certain\n");
+}
+
+TEST(PipeFlow, each_read_takes_the_next_bytes) {
+    Flows flows;
+    flows.add(write_of(1, piped(7), 100));
+    flows.add(write_of(2, piped(7), 100));
+    flows.add(read_of(3, piped(7), 150));
+    flows.add(write_of(4, piped(7), 10));
+    flows.add(read_of(5, piped(7), 60));
+    EXPECT_EQ(flows.text(),
+              "1→3 pipe 0+100 certain\n"
+              "2→3 pipe 100+50 certain\n"
+              "2→5 pipe 150+50 certain\n"
+              "4→5 pipe 200+10 certain\n");
+}
+
+TEST(PipeFlow, a_tee_leaves_the_bytes) {
+    Flows flows;
+    flows.add(write_of(1, piped(7), 100));
+    flows.add(copy_of(2, peek(piped(7)), piped(8), 100));
+    flows.add(read_of(3, piped(7), 100));
+    flows.add(read_of(4, piped(8), 100));
+    EXPECT_EQ(flows.text(),
+              "1→2 pipe 0+100 certain\n"
+              "1→3 pipe 0+100 certain\n"
+              "2→4 pipe 0+100 certain\n");
+}
+
+TEST(PipeFlow, a_writer_that_waits_for_its_readers_is_found) {
+    Flows flows;
+    flows.add(write_of(1, piped(7), 200).at(10, 100));
+    flows.add(read_of(2, piped(7), 120).at(20, 30));
+    flows.add(read_of(11, piped(7), 80));
+    EXPECT_EQ(flows.text(), "1→2 pipe 0+120 certain\n1→11 pipe 120+80 certain\n");
+}
+
+TEST(PipeFlow, two_writers_at_once_are_likely_and_those_after_them_certain) {
+    Flows flows;
+    flows.add(write_of(1, piped(7), 100).at(10, 30));
+    flows.add(write_of(2, piped(7), 100).at(20, 40));
+    flows.add(write_of(5, piped(7), 100));
+    flows.add(read_of(6, piped(7), 300));
+    EXPECT_EQ(flows.text(),
+              "1→6 pipe 0+100 likely\n"
+              "2→6 pipe 100+100 likely\n"
+              "5→6 pipe 200+100 certain\n");
+}
+
+TEST(PipeFlow, a_call_that_never_ended_makes_all_after_it_likely) {
+    Flows flows;
+    Case killed = write_of(1, piped(7), 0);
+    killed.unfinished = true;
+    flows.add(write_of(0, piped(7), 10)).add(killed);
+    flows.add(write_of(2, piped(7), 10)).add(read_of(3, piped(7), 20));
+    EXPECT_EQ(flows.text(), "0→3 pipe 0+10 likely\n2→3 pipe 10+10 likely\n");
+}
+
+TEST(UnixFlow, goes_from_one_end_to_the_other) {
+    Flows flows;
+    flows.add(write_of(1, unix_stream(7, 8), 100));
+    flows.add(write_of(2, unix_stream(8, 7), 10));
+    flows.add(read_of(3, peek(unix_stream(8, 7)), 40));
+    flows.add(read_of(4, unix_stream(8, 7), 100));
+    flows.add(read_of(5, unix_stream(7, 8), 10));
+    EXPECT_EQ(flows.text(),
+              "1→3 unix 0+40 certain\n"
+              "1→4 unix 0+100 certain\n"
+              "2→5 unix 0+10 certain\n");
+}
+
+TEST(UnixFlow, without_a_known_peer_there_is_none) {
+    Flows flows;
+    flows.add(write_of(1, unix_stream(7, 0), 100));
+    flows.add(read_of(2, unix_stream(8, 0), 100));
+    EXPECT_EQ(flows.text(), "");
+}
+
+TEST(MessageFlow, is_by_message_even_when_the_receiver_cuts_it) {
+    Flows flows;
+    flows.add(write_of(1, messages(7, 8), 100));
+    flows.add(write_of(2, messages(7, 8), 40));
+    flows.add(read_of(3, peek(messages(8, 7)), 10));
+    flows.add(read_of(4, messages(8, 7), 30));
+    flows.add(read_of(5, messages(8, 7), 40));
+    EXPECT_EQ(flows.text(),
+              "1→3 unix 0+10 certain\n"
+              "1→4 unix 0+30 certain\n"
+              "2→5 unix 100+40 certain\n");
+}
+
+TEST(MessageFlow, a_queue_that_nobody_reads_stays_within_its_limit) {
+    Flows flows;
+    for (std::uint64_t i = 1; i <= kWaitingMessagesMax + 10; ++i) {
+        flows.add(write_of(i, messages(7, 8), 1));
+    }
+    EXPECT_EQ(flows.text(), "");
+    EXPECT_EQ(flows.engine().forgotten(), 10u);
+}
+
+TEST(HashFlow, joins_equal_bytes_inside_a_process) {
+    Flows flows;
+    flows.add(read_of(1, file(7, 300), 100).by(5).saying(42));
+    flows.add(write_of(2, file(8, 0), 100).by(5).saying(42));
+    flows.add(write_of(3, file(8, 100), 100).by(6).saying(42));
+    flows.add(write_of(4, file(8, 200), 99).by(5).saying(42));
+    EXPECT_EQ(flows.text(), "1→2 hash 300>0+100 likely\n");
+}
+
+TEST(HashFlow, needs_the_read_before_the_write) {
+    Flows flows;
+    flows.add(write_of(1, file(8, 0), 100).by(5).saying(42));
+    flows.add(read_of(2, file(7, 0), 100).by(5).saying(42).at(20, 40));
+    flows.add(write_of(3, file(8, 0), 100).by(5).saying(42).at(30, 50));
+    EXPECT_EQ(flows.text(), "");
+}
+
+TEST(HashFlow, leaves_out_what_the_kernel_copied) {
+    Flows flows;
+    flows.add(read_of(1, file(7, 0), 100).by(5).saying(42));
+    flows.add(copy_of(2, file(7, 0), file(8, 0), 100).by(5).saying(42));
+    flows.add(write_of(3, file(9, 0), 100).by(5).saying(42));
+    EXPECT_EQ(flows.text(), "1→3 hash 0+100 likely\n");
+}
+
+TEST(HashFlow, of_few_bytes_is_chance) {
+    Flows flows;
+    flows.add(read_of(1, file(7, 0), kHashBytesMin - 1).by(5).saying(42));
+    flows.add(write_of(2, file(8, 0), kHashBytesMin - 1).by(5).saying(42));
+    flows.add(read_of(3, file(7, 0), kHashBytesMin).by(5).saying(42));
+    flows.add(write_of(4, file(8, 0), kHashBytesMin).by(5).saying(42));
+    EXPECT_EQ(flows.text(), "3→4 hash 0+16 likely\n");
+}
+
+TEST(HashFlow, a_child_knows_what_its_parent_knew_when_it_was_made) {
+    Flows flows({}, {{.process = 6, .parent = 5, .start_ns = 15}, {7, 6, 16}});
+    flows.add(read_of(1, file(7, 0), 100).by(5).saying(42).at(5, 10));
+    flows.add(write_of(2, file(8, 0), 100).by(6).saying(42));
+    flows.add(write_of(3, file(8, 0), 100).by(7).saying(42));
+    flows.add(read_of(4, file(7, 0), 100).by(5).saying(43));
+    flows.add(write_of(5, file(8, 0), 100).by(6).saying(43));
+    EXPECT_EQ(flows.text(), "1→2 hash 0+100 likely\n1→3 hash 0+100 likely\n");
+}
+
+TEST(HashFlow, remembers_no_more_than_the_limit) {
+    Flows flows({.reads_max = 4});
+    for (std::uint64_t i = 1; i <= 12; ++i) {
+        flows.add(read_of(i, file(7, 0), 100).by(5).saying(i));
+    }
+    flows.add(write_of(20, file(8, 0), 100).by(5).saying(1));
+    flows.add(write_of(21, file(8, 0), 100).by(5).saying(12));
+    EXPECT_EQ(flows.text(), "12→21 hash 0+100 likely\n");
+    EXPECT_EQ(flows.engine().forgotten(), 8u);
+}
+
+TEST(FlowEngine, forgets_the_oldest_ranges_over_the_limit_and_counts_them) {
+    Flows flows({.extents_max = 8});
+    for (std::uint64_t i = 1; i <= 9; ++i) {
+        flows.add(write_of(i, file(i, 0), 10));
+    }
+    flows.add(read_of(20, file(1, 0), 10)).add(read_of(21, file(9, 0), 10));
+    EXPECT_EQ(flows.text(), "9→21 file 0+10 certain\n");
+    EXPECT_EQ(flows.engine().forgotten(), 3u);
+}
+
+TEST(FlowEngine, forgets_the_oldest_streams_over_the_limit_and_counts_them) {
+    Flows flows({.streams_max = 4});
+    for (std::uint64_t i = 1; i <= 5; ++i) {
+        flows.add(write_of(i, piped(i), 10));
+    }
+    flows.add(read_of(20, piped(5), 10));
+    EXPECT_EQ(flows.text(), "5→20 pipe 0+10 certain\n");
+    EXPECT_EQ(flows.engine().forgotten(), 2u);
+}
+
+}  // namespace
+}  // namespace dyetrace::analysis

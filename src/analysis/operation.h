@@ -1,0 +1,56 @@
+// What the kernel did with bytes, as analyses are told it: who, when, out of which object, into which.
+//
+//   read()              from = what was read                 write()            to = what was written
+//   copy_file_range()   from = first file, to = second file  open(…, O_TRUNC)   to = the file, of which a part is cut
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace dyetrace::analysis {
+
+inline constexpr std::uint64_t kUnknown = UINT64_MAX;  // a position that nobody knows
+
+// How bytes that one operation left there are found by another one.
+enum class Channel : std::uint8_t {
+    kNone,          // they are not: devices, sockets whose other end is not in the trace
+    kFile,          // by their position in the object
+    kTcp,           // by their position in the stream of a connection
+    kPipe,          // in the order in which they were written
+    kUnixStream,    // the same, from one end to the other one
+    kUnixMessages,  // message by message
+};
+
+// One side of an operation: the object that it took bytes out of, or put bytes into.
+struct Side {
+    Channel channel = Channel::kNone;
+    // File: no other call can have moved the position. Pipe, unix: each call on the object since it was made is known.
+    bool certain = true;
+    bool peeks = false;        // the bytes stay: MSG_PEEK, tee
+    std::uint64_t object = 0;  // 0: there is no such side
+    std::uint64_t other =
+        0;  // TCP: the connection; unix: the object at the other end, 0 if not known
+    std::uint64_t at = kUnknown;  // file, TCP: position of the first byte
+};
+
+struct Operation {
+    std::uint64_t event = 0;
+    std::uint64_t start_ns = 0;
+    std::uint64_t end_ns = 0;
+    std::uint64_t process = 0;
+    std::uint64_t bytes = 0;
+    std::optional<std::uint64_t> fingerprint;  // of all its bytes
+    bool unfinished = false;                   // how much it moved is not known
+    Side from;
+    Side to;
+    std::uint64_t cut_begin = 0, cut_end = 0;  // bytes of the file `to` that are gone
+};
+
+// A process remembers what its parent knew when it was made.
+struct ProcessLink {
+    std::uint64_t process = 0;
+    std::uint64_t parent = 0;
+    std::uint64_t start_ns = 0;
+};
+
+}  // namespace dyetrace::analysis

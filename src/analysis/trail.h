@@ -1,0 +1,106 @@
+// Everything that flows reach from some bytes: forward, where they went; back, where they came from.
+//
+//   flows    R ─hash─► W ─file─► S ─hash─► T        Trail trail(flows, Direction::kForward, limits);
+//   start    R, its bytes 0 to 100                  trail.start({R, 0, 100}); trail.walk();
+//                                                   trail.steps()   R ─► W   W ─► S   S ─► T, each with the range of bytes
+//
+// Only the bytes that were asked for are followed through each flow. Each byte of an event is followed once, so a trail ends
+// even where processes send each other the same bytes for ever.
+//
+// With offer() it also goes where nobody saw the bytes go: a process that took in bytes of the trail may have put them into
+// whatever it, or a process that it made later, wrote afterwards. These steps have the rule `process` and are possible.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/flow.h"
+#include "analysis/operation.h"
+
+namespace dyetrace::analysis {
+
+enum class Direction : std::uint8_t { kForward, kBack };
+
+// A Flow as a trail keeps it: a call moves 2 GiB at most.
+struct TrailFlow {
+    std::uint64_t from_event = 0, to_event = 0;
+    std::uint64_t from_begin = 0, to_begin = 0;
+    std::uint32_t from_position = 0, to_position = 0;
+    std::uint32_t bytes = 0;
+    schema::FlowRule rule = schema::FlowRule::kFile;
+    schema::Certainty certainty = schema::Certainty::kCertain;
+};
+
+// Bytes begin to end of those that an event moved.
+struct TrailPiece {
+    std::uint64_t event = 0;
+    std::uint64_t begin = 0, end = 0;
+};
+
+// From an event that the trail had reached to the next one, away from where it started.
+struct TrailStep {
+    std::uint64_t near_event = 0, far_event = 0;
+    std::uint64_t far_begin =
+        0;  // position in the object that far_event took them out of (back: put them into); kUnknown
+    std::uint64_t bytes = 0;
+    schema::FlowRule rule = schema::FlowRule::kFile;
+    schema::Certainty certainty = schema::Certainty::kCertain;
+};
+
+class Trail {
+  public:
+    // After steps_max steps it ends, and is_cut() says so.
+    Trail(std::vector<TrailFlow> flows, Direction direction, std::size_t steps_max);
+
+    // For possible steps: what a process did, in any order; and who made whom.
+    void offer(const Operation& operation);
+    void offer(const ProcessLink& link) { links_.push_back(link); }
+
+    void start(const TrailPiece& piece);
+    void walk();
+
+    const std::vector<TrailStep>& steps() const { return steps_; }
+    bool is_cut() const { return is_cut_; }
+    bool has_reached(std::uint64_t event) const { return reached_.contains(event); }
+    // How many of its bytes the trail has reached.
+    std::uint64_t bytes_reached(std::uint64_t event) const;
+
+  private:
+    struct Doing {  // what a process did, and is not reached yet
+        std::uint64_t event, time_ns, bytes, at;
+    };
+    struct
+        Moment {  // of an event that may pass on what it carried: its process, and from when on (back: until when)
+        std::uint64_t process, time_ns;
+    };
+    using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+    bool is_forward() const { return direction_ == Direction::kForward; }
+    std::uint64_t near_of(const TrailFlow& flow) const;
+    Ranges add_reached(const TrailPiece& piece);
+    void add_step(const TrailStep& step, std::uint64_t far_position);
+    void follow_flows(const TrailPiece& piece);
+    void follow_process(const TrailPiece& piece);
+    void follow_doings(const TrailPiece& piece, const Moment& moment);
+    void prepare();
+
+    std::vector<TrailFlow> flows_;  // by near event
+    Direction direction_;
+    std::size_t steps_max_;
+    std::unordered_map<std::uint64_t, Moment>
+        moments_;  // of events that bring bytes into a process (back: out of it)
+    std::unordered_map<std::uint64_t, std::vector<Doing>>
+        doings_;  // by process; those to reach next are last
+    std::vector<ProcessLink> links_;
+    std::unordered_multimap<std::uint64_t, ProcessLink>
+        relatives_;  // children of a parent; back: the parent of a child
+    std::unordered_map<std::uint64_t, Ranges> reached_;
+    std::deque<TrailPiece> waiting_;
+    std::vector<TrailStep> steps_;
+    bool is_cut_ = false;
+};
+
+}  // namespace dyetrace::analysis

@@ -1,0 +1,105 @@
+#include "apps/flow_maker.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "analysis/flow_engine.h"
+#include "apps/flow_rows.h"
+#include "base/log.h"
+
+namespace dyetrace::apps {
+namespace {
+
+// Raised whenever the rules give other flows for the same events.
+constexpr std::uint32_t kRulesVersion = 1;
+
+class FlowRows {
+  public:
+    FlowRows(store::NumberScan scan, const std::vector<analysis::ProcessLink>& links)
+        : scan_(std::move(scan)), engine_({}, links) {}
+
+    Result<void> next(std::vector<std::uint64_t>& numbers) {
+        while (flows_.empty()) {
+            TRY(const store::NumberBatch* const batch, scan_.next());
+            if (batch->rows == 0) {
+                tell_forgotten();
+                return {};
+            }
+            take(*batch);
+        }
+        for (const analysis::Flow& flow : flows_) {
+            numbers.insert(numbers.end(),
+                           {flow.from_event,
+                            flow.to_event,
+                            flow.object,
+                            flow.to_object,
+                            flow.from_begin,
+                            flow.to_begin,
+                            flow.from_position,
+                            flow.to_position,
+                            flow.bytes,
+                            static_cast<std::uint64_t>(flow.rule),
+                            static_cast<std::uint64_t>(flow.certainty)});
+        }
+        flows_.clear();
+        return {};
+    }
+
+  private:
+    void take(const store::NumberBatch& batch) {
+        for (std::size_t row = 0; row < batch.rows; ++row) {
+            const analysis::Operation operation = operation_in(batch.columns, row);
+            if (batch.columns[kMoveIsStart][row] == 0) {
+                engine_.ends(operation, flows_);
+            } else if (analysis::FlowEngine::touch_in_flight(operation)) {
+                engine_.starts(operation);
+            }
+        }
+    }
+
+    void tell_forgotten() const {
+        if (engine_.forgotten() > 0) {
+            base::Log::to_stderr().warn(
+                fmt::format("flows: {} older ranges were forgotten to stay within memory; flows "
+                            "from them are missing",
+                            engine_.forgotten()));
+        }
+    }
+
+    store::NumberScan scan_;
+    analysis::FlowEngine engine_;
+    std::vector<analysis::Flow> flows_;
+};
+
+}  // namespace
+
+Result<std::vector<analysis::ProcessLink>> process_links(store::Database& database) {
+    TRY(store::NumberScan scan, database.scan_numbers(process_links_sql()));
+    std::vector<analysis::ProcessLink> links;
+    for (;;) {
+        TRY(const store::NumberBatch* const batch, scan.next());
+        if (batch->rows == 0) {
+            return links;
+        }
+        for (std::size_t row = 0; row < batch->rows; ++row) {
+            links.push_back(
+                {batch->columns[0][row], batch->columns[1][row], batch->columns[2][row]});
+        }
+    }
+}
+
+Result<void> offer_flows(store::Database& database) {
+    return database.register_table(
+        {"flows", kRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
+             TRY(const std::vector<analysis::ProcessLink> links, process_links(asked));
+             TRY(store::NumberScan scan, asked.scan_numbers(moves_sql()));
+             const auto rows = std::make_shared<FlowRows>(std::move(scan), links);
+             return store::RowSource(
+                 [rows](std::vector<std::uint64_t>& numbers) { return rows->next(numbers); });
+         }});
+}
+
+}  // namespace dyetrace::apps

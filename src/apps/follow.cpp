@@ -1,0 +1,163 @@
+// dyetrace follow: where bytes went, or where they came from.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <regex>
+#include <string>
+
+#include "apps/damages.h"
+#include "apps/flow_maker.h"
+#include "apps/follow_output.h"
+#include "apps/follow_reader.h"
+#include "apps/verbs.h"
+#include "base/log.h"
+#include "format/colour.h"
+#include "format/table.h"
+#include "store/database.h"
+
+namespace dyetrace::apps {
+namespace {
+
+constexpr int kExitFailure = 1;
+constexpr int kExitUsage = 2;
+
+struct FollowArguments {
+    std::string trace;
+    std::string path, event, hash;
+    std::string min_certainty = "likely";
+    bool forward = false, back = false, json = false, dot = false;
+};
+
+Result<std::uint64_t> number_in(const std::string& text, const char* what) {
+    const bool is_hex = text.starts_with("0x");
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [last, error] =
+        std::from_chars(text.data() + (is_hex ? 2 : 0), end, number, is_hex ? 16 : 10);
+    if (error != std::errc() || last != end) {
+        return Error(
+            ErrorCode::kInvalidArgument,
+            fmt::format("'{}' is no {}: it is a number, or 0x and hexadecimal digits", text, what));
+    }
+    return number;
+}
+
+// /a/b:100-200 and /a/b:100- name bytes of a file; whatever else ends so is its name.
+Result<void> take_path(const std::string& text, FollowQuestion& question) {
+    static const std::regex kRange(":([0-9]+)-([0-9]*)$");
+    std::smatch match;
+    std::string path = text;
+    if (std::regex_search(text, match, kRange)) {
+        path = match.prefix();
+        TRY(question.begin, number_in(match[1], "byte"));
+        if (match[2].length() > 0) {
+            TRY(question.end, number_in(match[2], "byte"));
+        }
+        if (question.end <= question.begin) {
+            return Error(ErrorCode::kInvalidArgument,
+                         fmt::format("'{}' has no bytes: it is FROM-TO, TO not included", text));
+        }
+    }
+    question.path = std::filesystem::absolute(path).lexically_normal().string();
+    return {};
+}
+
+Result<FollowQuestion> question_of(const FollowArguments& arguments) {
+    FollowQuestion question;
+    const int given = !arguments.path.empty() + !arguments.event.empty() + !arguments.hash.empty();
+    if (given != 1) {
+        return Error(ErrorCode::kInvalidArgument,
+                     "what to follow is one of --path, --event and --hash");
+    }
+    if (!arguments.path.empty()) {
+        TRY(take_path(arguments.path, question));
+    } else if (!arguments.event.empty()) {
+        TRY(question.event, number_in(arguments.event, "event"));
+    } else {
+        TRY(question.hash, number_in(arguments.hash, "fingerprint"));
+    }
+    question.direction =
+        arguments.back ? analysis::Direction::kBack : analysis::Direction::kForward;
+    question.min_certainty = arguments.min_certainty == "certain"  ? schema::Certainty::kCertain
+                             : arguments.min_certainty == "likely" ? schema::Certainty::kLikely
+                                                                   : schema::Certainty::kPossible;
+    return question;
+}
+
+Result<FollowTrail> read(const FollowArguments& arguments, const FollowQuestion& question) {
+    TRY(const std::unique_ptr<store::Database> database,
+        store::Database::open(arguments.trace, {}));
+    say_damages(*database, base::Log::to_stderr());
+    TRY(offer_flows(*database));
+    return read_trail(*database, question);
+}
+
+int run_follow(const FollowArguments& arguments) {
+    const base::Log log = base::Log::to_stderr();
+    const Result<FollowQuestion> question = question_of(arguments);
+    if (!question.ok()) {
+        log.fail(question.error());
+        return kExitUsage;
+    }
+    const Result<FollowTrail> trail = read(arguments, question.value());
+    if (!trail.ok()) {
+        log.fail(trail.error());
+        return kExitFailure;
+    }
+    const FollowStyle style{format::terminal_width(STDOUT_FILENO),
+                            format::wants_colour(format::ColourMode::kAuto, STDOUT_FILENO)};
+    const std::string text = arguments.json  ? follow_json(trail.value())
+                             : arguments.dot ? follow_dot(trail.value())
+                                             : follow_text(trail.value(), style);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return std::fflush(stdout) == 0 ? 0 : kExitFailure;
+}
+
+}  // namespace
+
+void add_follow(CLI::App& app, int& exit_status) {
+    auto arguments = std::make_shared<FollowArguments>();
+    CLI::App* verb = app.add_subcommand("follow", "Show where bytes went, or where they came from");
+    verb->add_option("trace", arguments->trace, "Folder of the trace; it may still be recorded")
+        ->required()
+        ->type_name("TRACE");
+    verb->add_option(
+            "--path",
+            arguments->path,
+            "The file that had this name; PATH:FROM-TO is its bytes FROM to TO, TO not included")
+        ->type_name("PATH");
+    verb->add_option("--event", arguments->event, "The bytes that one event moved: its event_id")
+        ->type_name("ID");
+    verb->add_option(
+            "--hash",
+            arguments->hash,
+            "Bytes with this fingerprint, as `dyetrace hash` prints it, or 0x and hex digits")
+        ->type_name("HASH");
+    auto* const forward =
+        verb->add_flag("--forward", arguments->forward, "Where the bytes went (default)");
+    verb->add_flag("--back", arguments->back, "Where the bytes came from")->excludes(forward);
+    verb->add_option("--min-certainty",
+                     arguments->min_certainty,
+                     "Follow flows that are at least: certain, likely, possible")
+        ->check(CLI::IsMember({"certain", "likely", "possible"}))
+        ->capture_default_str()
+        ->type_name("CERTAINTY");
+    auto* const json =
+        verb->add_flag("--json", arguments->json, "One JSON object, the whole trail");
+    verb->add_flag("--dot", arguments->dot, "A graph for Graphviz")->excludes(json);
+    verb->footer(
+        "Examples:\n"
+        "  dyetrace follow trace --path secrets.txt\n"
+        "  dyetrace follow trace --path report.pdf --back\n"
+        "  dyetrace follow trace --path data.db:4096-8192 --min-certainty possible\n"
+        "  dyetrace follow trace --hash $(dyetrace hash x | cut -d' ' -f1) --json\n"
+        "  dyetrace follow trace --event 4711 --dot | dot -Tsvg -o trail.svg");
+    verb->callback([arguments, &exit_status] { exit_status = run_follow(*arguments); });
+}
+
+}  // namespace dyetrace::apps

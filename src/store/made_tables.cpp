@@ -1,0 +1,291 @@
+#include "store/made_tables.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+
+namespace dyetrace::store {
+namespace {
+
+constexpr const char* kFolder = "derived";
+
+const schema::MadeTable* find_made_table(std::string_view name) {
+    for (const schema::MadeTable& table : schema::made_tables()) {
+        if (name == table.name) {
+            return &table;
+        }
+    }
+    return nullptr;
+}
+
+std::string first_argument(duckdb_bind_info bind) {
+    const OwnedValue parameter(duckdb_bind_get_parameter(bind, 0));
+    const std::unique_ptr<char, void (*)(void*)> name(duckdb_get_varchar(parameter.get()),
+                                                      &duckdb_free);
+    return name == nullptr ? "" : name.get();
+}
+
+// Which events there are: what is sealed never changes, so names and sizes tell.
+std::string content_of(const Snapshot& snapshot) {
+    std::string content;
+    std::uint64_t bytes = 0;
+    for (const SealedFolder& folder : snapshot.sealed) {
+        for (const std::string& record : folder.records) {
+            std::error_code error;
+            const auto size =
+                std::filesystem::file_size(folder.path + "/" + record + ".parquet", error);
+            bytes += error ? 0 : size;
+        }
+    }
+    const std::string last = snapshot.sealed.empty() ? "" : snapshot.sealed.back().path;
+    return fmt::format("{} segments to {}, {} bytes",
+                       snapshot.sealed.size(),
+                       std::filesystem::path(last).filename().string(),
+                       bytes);
+}
+
+// <path>.new-<pid> of processes that were killed while they wrote.
+void remove_leftovers(const std::string& path) {
+    const std::filesystem::path whole(path);
+    const std::string prefix = whole.filename().string() + ".new-";
+    const auto names = base::list_folder(whole.parent_path().string());
+    for (const std::string& name : names.ok() ? names.value() : std::vector<std::string>()) {
+        if (!name.starts_with(prefix)) {
+            continue;
+        }
+        const pid_t writer = std::atoi(name.c_str() + prefix.size());
+        if (writer > 0 && ::kill(writer, 0) != 0 && errno == ESRCH) {
+            ::unlink((whole.parent_path() / name).c_str());
+        }
+    }
+}
+
+void put_column(const schema::MadeColumn& column,
+                std::size_t index,
+                std::span<const std::uint64_t> numbers,
+                std::size_t width,
+                duckdb_vector vector) {
+    const std::size_t rows = numbers.size() / width;
+    if (column.is_small) {
+        auto* const values = static_cast<std::uint8_t*>(duckdb_vector_get_data(vector));
+        for (std::size_t row = 0; row < rows; ++row) {
+            values[row] = static_cast<std::uint8_t>(numbers[row * width + index]);
+        }
+        return;
+    }
+    auto* const values = static_cast<std::uint64_t*>(duckdb_vector_get_data(vector));
+    duckdb_vector_ensure_validity_writable(vector);
+    std::uint64_t* const validity = duckdb_vector_get_validity(vector);
+    for (std::size_t row = 0; row < rows; ++row) {
+        values[row] = numbers[row * width + index];
+        duckdb_validity_set_row_validity(validity, row, values[row] != schema::kMadeNull);
+    }
+}
+
+}  // namespace
+
+// Rows that the source gave and DuckDB has not taken yet.
+struct MadeTables::Scan {
+    const schema::MadeTable* table;
+    std::vector<std::uint64_t> numbers;
+    std::size_t taken = 0;
+};
+
+struct MadeTables::Functions {
+    static void bind(duckdb_bind_info bind) {
+        const schema::MadeTable* const table = find_made_table(first_argument(bind));
+        if (table == nullptr) {
+            duckdb_bind_set_error(bind, "no such table is made");
+            return;
+        }
+        for (const schema::MadeColumn& column : table->columns) {
+            const OwnedLogicalType type(duckdb_create_logical_type(
+                column.is_small ? DUCKDB_TYPE_UTINYINT : DUCKDB_TYPE_UBIGINT));
+            duckdb_bind_add_result_column(bind, column.name, type.get());
+        }
+        duckdb_bind_set_bind_data(
+            bind, std::make_unique<Scan>(Scan{table, {}, 0}).release(), [](void* scan) {
+                std::unique_ptr<Scan>(static_cast<Scan*>(scan)).reset();
+            });
+    }
+
+    // _made: that it is asked for is all that it tells.
+    static void bind_wanted(duckdb_bind_info info) {
+        bind(info);
+        auto& tables = *static_cast<MadeTables*>(duckdb_bind_get_extra_info(info));
+        const std::string name = first_argument(info);
+        if (std::find(tables.wanted_.begin(), tables.wanted_.end(), name) == tables.wanted_.end()) {
+            tables.wanted_.push_back(name);
+        }
+    }
+
+    static void init(duckdb_init_info info) { duckdb_init_set_max_threads(info, 1); }
+
+    static void refuse(duckdb_function_info info, duckdb_data_chunk) {
+        duckdb_function_set_error(info, "this table was not made before the statement ran");
+    }
+
+    static void give_rows(duckdb_function_info info, duckdb_data_chunk chunk) {
+        auto& tables = *static_cast<MadeTables*>(duckdb_function_get_extra_info(info));
+        auto& scan = *static_cast<Scan*>(duckdb_function_get_bind_data(info));
+        if (const auto given = tables.fill(scan, chunk); !given.ok()) {
+            duckdb_function_set_error(info, given.error().text().c_str());
+        }
+    }
+};
+
+Result<void> MadeTables::fill(Scan& scan, duckdb_data_chunk chunk) {
+    if (cancelled_ != nullptr && cancelled_->load()) {
+        return Error(ErrorCode::kInterrupted, "interrupted");
+    }
+    const std::size_t width = scan.table->columns.size();
+    if (scan.taken == scan.numbers.size()) {
+        scan.numbers.clear();
+        scan.taken = 0;
+        TRY(source_(scan.numbers));
+    }
+    const std::size_t rows =
+        std::min<std::size_t>((scan.numbers.size() - scan.taken) / width, duckdb_vector_size());
+    const auto numbers = std::span(scan.numbers).subspan(scan.taken, rows * width);
+    for (std::size_t i = 0; i < width; ++i) {
+        put_column(
+            scan.table->columns[i], i, numbers, width, duckdb_data_chunk_get_vector(chunk, i));
+    }
+    scan.taken += rows * width;
+    duckdb_data_chunk_set_size(chunk, rows);
+    return {};
+}
+
+Result<void> MadeTables::add_functions(const Engine& engine) {
+    for (const bool gives_rows : {false, true}) {
+        const OwnedTableFunction function(duckdb_create_table_function());
+        const OwnedLogicalType text(duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR));
+        duckdb_table_function_set_name(function.get(), gives_rows ? "_made_rows" : "_made");
+        duckdb_table_function_add_parameter(function.get(), text.get());
+        duckdb_table_function_set_extra_info(function.get(), this, nullptr);
+        duckdb_table_function_set_bind(function.get(),
+                                       gives_rows ? &Functions::bind : &Functions::bind_wanted);
+        duckdb_table_function_set_init(function.get(), &Functions::init);
+        duckdb_table_function_set_function(function.get(),
+                                           gives_rows ? &Functions::give_rows : &Functions::refuse);
+        if (duckdb_register_table_function(engine.connection(), function.get()) != DuckDBSuccess) {
+            return Error(ErrorCode::kIo, "DuckDB refuses the functions of made tables");
+        }
+    }
+    return {};
+}
+
+void MadeTables::add(TableMaker maker) {
+    std::string name = maker.name;
+    makers_.insert_or_assign(std::move(name), std::move(maker));
+}
+
+std::string MadeTables::kept_path(const std::string& name) const {
+    return fmt::format("{}/{}/{}.parquet", trace_, kFolder, name);
+}
+
+std::string MadeTables::stamp(const std::string& name) const {
+    const auto maker = makers_.find(name);
+    return fmt::format(
+        "rules {}, {}", maker == makers_.end() ? 0 : maker->second.version, content_);
+}
+
+bool MadeTables::fits(const Engine& engine, const schema::MadeTable& table) const {
+    const std::string path = kept_path(table.name);
+    if (!may_keep_ || ::access(path.c_str(), R_OK) != 0) {
+        return false;
+    }
+    const auto same = engine.first_number(fmt::format(
+        "SELECT count(*) FROM parquet_kv_metadata({}) WHERE decode(key) = 'dyetrace' AND "
+        "decode(value) = {}",
+        sql_text(path),
+        sql_text(stamp(table.name))));
+    return same.ok() && same.value() == 1;
+}
+
+Result<void> MadeTables::look(const Engine& engine,
+                              const std::string& trace,
+                              const Snapshot& snapshot,
+                              const std::string& temporary_folder) {
+    trace_ = trace;
+    temporary_folder_ = temporary_folder;
+    content_ = content_of(snapshot);
+    may_keep_ = snapshot.state != trace::TraceState::kRecording && snapshot.segments.empty() &&
+                snapshot.damages.empty();
+    for (const schema::MadeTable& table : schema::made_tables()) {
+        const std::string rows =
+            fits(engine, table) ? fmt::format("read_parquet({})", sql_text(kept_path(table.name)))
+                                : fmt::format("_made('{}')", table.name);
+        TRY(engine.run(
+            fmt::format("CREATE OR REPLACE VIEW internal.made_{} AS FROM {}", table.name, rows)));
+    }
+    forget_wishes();  // of the views
+    return {};
+}
+
+// The trace's own, or one that goes with the database.
+std::string MadeTables::folder_for_file() const {
+    const std::string kept = fmt::format("{}/{}", trace_, kFolder);
+    const bool may_write = may_keep_ && (::mkdir(kept.c_str(), 0755) == 0 || errno == EEXIST) &&
+                           ::access(kept.c_str(), W_OK) == 0;
+    return may_write ? kept : temporary_folder_;
+}
+
+Result<void> MadeTables::make_wanted(Database& database,
+                                     const Engine& engine,
+                                     const std::atomic<bool>* cancelled) {
+    cancelled_ = cancelled;
+    const std::vector<std::string> names = std::exchange(wanted_, {});
+    for (const std::string& name : names) {
+        TRY(make(database, engine, *find_made_table(name))
+                .with_context(fmt::format("cannot make the table {}", name)));
+    }
+    wanted_.clear();
+    return {};
+}
+
+Result<void> MadeTables::make(Database& database,
+                              const Engine& engine,
+                              const schema::MadeTable& table) {
+    const auto maker = makers_.find(table.name);
+    if (maker == makers_.end()) {
+        return Error(ErrorCode::kUnsupported, "this verb has no rules for it: ask `dyetrace sql`");
+    }
+    const std::string folder = folder_for_file();
+    TRY(source_, maker->second.start(database));
+    const std::string path = fmt::format("{}/{}.parquet", folder, table.name);
+    const std::string unfinished = fmt::format("{}.new-{}", path, ::getpid());
+    remove_leftovers(path);
+    Result<void> written = engine.run(
+        fmt::format("COPY (FROM _made_rows('{}')) TO {} (FORMAT parquet, COMPRESSION zstd, "
+                    "COMPRESSION_LEVEL 1, PARQUET_VERSION V2, KV_METADATA {{dyetrace: {}}})",
+                    table.name,
+                    sql_text(unfinished),
+                    sql_text(stamp(table.name))));
+    source_ = {};
+    if (!written.ok()) {
+        ::unlink(unfinished.c_str());
+        return written;
+    }
+    if (::rename(unfinished.c_str(), path.c_str()) != 0) {
+        return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", path));
+    }
+    return engine.run(
+        fmt::format("CREATE OR REPLACE VIEW internal.made_{} AS FROM read_parquet({})",
+                    table.name,
+                    sql_text(path)));
+}
+
+}  // namespace dyetrace::store

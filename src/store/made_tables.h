@@ -1,0 +1,64 @@
+// Where the rows of made tables are: nowhere yet, or in a Parquet file. For this folder's sources only.
+//
+//   a statement names flows ──prepare──► wanted() = flows ──► make() ──► derived/flows.parquet ──► the statement runs
+//
+// The file is kept in the trace once the recording has ended and all is sealed; else, or where this user may not write,
+// in a temporary folder for as long as the database is open. A file that was made of other events is not looked at.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "schema/made_tables.h"
+#include "store/duckdb_engine.h"
+#include "store/snapshot.h"
+#include "store/table_maker.h"
+
+namespace dyetrace::store {
+
+class MadeTables {
+  public:
+    // The functions _made and _made_rows; this must outlive the engine's queries.
+    Result<void> add_functions(const Engine& engine);
+    void add(TableMaker maker);
+
+    // A new look at the trace: makes the views internal.made_<name> over the files that fit it. Files that are not kept go
+    // to the temporary folder.
+    Result<void> look(const Engine& engine,
+                      const std::string& trace,
+                      const Snapshot& snapshot,
+                      const std::string& temporary_folder);
+
+    // Names of tables without a file that statements have named since the last make().
+    bool wanted() const { return !wanted_.empty(); }
+    void forget_wishes() { wanted_.clear(); }
+    Result<void> make_wanted(Database& database,
+                             const Engine& engine,
+                             const std::atomic<bool>* cancelled);
+
+  private:
+    struct Functions;  // what DuckDB calls
+    struct Scan;
+
+    Result<void> fill(Scan& scan, duckdb_data_chunk chunk);
+    Result<void> make(Database& database, const Engine& engine, const schema::MadeTable& table);
+    std::string folder_for_file() const;
+    std::string kept_path(const std::string& name) const;
+    bool fits(const Engine& engine, const schema::MadeTable& table) const;
+    std::string stamp(const std::string& name) const;
+
+    std::map<std::string, TableMaker> makers_;
+    std::vector<std::string> wanted_;
+    std::string trace_;
+    std::string content_;  // which events there are, as text
+    bool may_keep_ = false;
+    std::string temporary_folder_;
+    RowSource source_;  // of the table that is being made
+    const std::atomic<bool>* cancelled_ = nullptr;
+};
+
+}  // namespace dyetrace::store

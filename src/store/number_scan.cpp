@@ -1,0 +1,79 @@
+#include "store/number_scan.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "schema/made_tables.h"
+#include "store/number_scan_state.h"
+
+namespace dyetrace::store {
+namespace {
+
+// Puts kMadeNull where DuckDB has NULL: what lies there is not defined.
+void fill_nulls(duckdb_vector vector, idx_t rows) {
+    std::uint64_t* const validity = duckdb_vector_get_validity(vector);
+    auto* const values = static_cast<std::uint64_t*>(duckdb_vector_get_data(vector));
+    for (idx_t row = 0; validity != nullptr && row < rows; ++row) {
+        if (!duckdb_validity_row_is_valid(validity, row)) {
+            values[row] = schema::kMadeNull;
+        }
+    }
+}
+
+}  // namespace
+
+NumberScan::NumberScan(std::unique_ptr<State> state) : state_(std::move(state)) {}
+NumberScan::NumberScan(NumberScan&&) noexcept = default;
+NumberScan& NumberScan::operator=(NumberScan&&) noexcept = default;
+NumberScan::~NumberScan() = default;
+
+Result<std::unique_ptr<NumberScan::State>> start_number_scan(const Engine& engine,
+                                                             const std::string& sql) {
+    auto state = std::make_unique<NumberScan::State>();
+    TRY(state->connection, engine.connect());
+    OwnedStatement statement;
+    if (duckdb_prepare(state->connection.get(), sql.c_str(), statement.out()) != DuckDBSuccess) {
+        return engine_error(duckdb_prepare_error(statement.get()));
+    }
+    OwnedPending pending;
+    if (duckdb_pending_prepared_streaming(statement.get(), pending.out()) != DuckDBSuccess ||
+        duckdb_execute_pending(pending.get(), state->result.out()) != DuckDBSuccess) {
+        const char* const message = duckdb_pending_error(pending.get());
+        return engine_error(message != nullptr ? message
+                                               : duckdb_result_error(state->result.out()));
+    }
+    const idx_t columns = duckdb_column_count(state->result.out());
+    for (idx_t i = 0; i < columns; ++i) {
+        if (duckdb_column_type(state->result.out(), i) != DUCKDB_TYPE_UBIGINT) {
+            return Error(ErrorCode::kInvalidArgument,
+                         fmt::format("column {} of a scan of numbers is no UBIGINT",
+                                     duckdb_column_name(state->result.out(), i)));
+        }
+    }
+    state->batch.columns.resize(columns);
+    return state;
+}
+
+Result<const NumberBatch*> NumberScan::next() {
+    NumberBatch& batch = state_->batch;
+    state_->chunk = OwnedChunk(duckdb_fetch_chunk(*state_->result.out()));
+    if (state_->chunk.get() == nullptr) {
+        const char* const message = duckdb_result_error(state_->result.out());
+        if (message != nullptr && *message != '\0') {
+            return engine_error(message);
+        }
+        batch.rows = 0;
+        return &std::as_const(batch);
+    }
+    batch.rows = duckdb_data_chunk_get_size(state_->chunk.get());
+    for (std::size_t i = 0; i < batch.columns.size(); ++i) {
+        const duckdb_vector vector = duckdb_data_chunk_get_vector(state_->chunk.get(), i);
+        fill_nulls(vector, batch.rows);
+        batch.columns[i] = std::span(
+            static_cast<const std::uint64_t*>(duckdb_vector_get_data(vector)), batch.rows);
+    }
+    return &std::as_const(batch);
+}
+
+}  // namespace dyetrace::store

@@ -1,0 +1,472 @@
+#!/usr/bin/env python3
+"""Where bytes went and where they came from: the table flows, and `dyetrace follow`, over real programs whose truth the test knows."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+import support
+from support import DYETRACE, PATIENCE_S
+
+MEGABYTE = 1 << 20
+
+# Takes `chunk` bytes at a time from the last process and hands them to the next one; the first reads a file, the last writes one.
+# Another pair of processes talks beside them all the time, with bytes of its own.
+RELAY = r"""
+import os, random, socket, sys
+source, target, copy = sys.argv[1:4]
+chunks = [int(word) for word in sys.argv[4:]]
+size = os.path.getsize(source)
+
+def child(work):
+    if os.fork() == 0:
+        work()
+        os._exit(0)
+
+def connection():
+    listener = socket.create_server(("127.0.0.1", 0))
+    near = socket.create_connection(listener.getsockname())
+    far = listener.accept()[0]
+    listener.close()
+    return near, far
+
+def noise(near, far):
+    bytes_of = random.Random(7)
+    def talk():
+        for _ in range(200):
+            near.sendall(bytes_of.randbytes(4096))
+    child(talk)
+    near.close()
+    with open(target + ".noise", "wb", buffering=0) as file:
+        while got := far.recv(65536):
+            file.write(got)
+
+child(lambda: noise(*connection()))
+links = [connection() for _ in chunks[1:]]
+def first():
+    file, left = os.open(source, os.O_RDONLY), size
+    while data := os.read(file, chunks[0]):
+        links[0][0].sendall(data)
+    os.close(file)
+def hop(index):
+    with open(copy if index == 1 else target, "wb", buffering=0) as file:
+        left = size
+        while left:
+            want = min(left, chunks[index])
+            data = links[index - 1][1].recv(want, socket.MSG_WAITALL)
+            assert len(data) == want
+            left -= want
+            if index == 1 or index + 1 == len(chunks):
+                file.write(data)
+            if index + 1 < len(chunks):
+                links[index][0].sendall(data)
+child(first)
+for index in range(1, len(chunks)):
+    child(lambda: hop(index))
+for _ in range(len(chunks) + 1):
+    status = os.wait()[1]
+    assert status == 0, status
+"""
+
+
+class FollowTest(support.EndToEndTest):
+    def random_file(self, name, size):
+        return self.file(name, random.Random(name).randbytes(size))
+
+    def follow(self, trace, *arguments):
+        done = subprocess.run([DYETRACE, "follow", trace.path, *arguments], capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def trail(self, trace, *arguments):
+        return json.loads(self.follow(trace, *arguments, "--json"))
+
+    def seen(self, path):
+        """How the kernel names it."""
+        return support.outer_root() + path
+
+    def names(self, trail):
+        """Program, call and last name of its object, of every hop."""
+        return sorted({(hop["process"].split("[")[0], hop["name"], hop["what"].split("/")[-1]) for hop in trail["hops"]})
+
+    def files(self, trail):
+        return {os.path.basename(path) for hop in trail["hops"] for path in (hop["path"], hop["path2"]) if path and path.startswith("/")}
+
+    def python(self, text, *arguments):
+        return ["--content=hash", "--", sys.executable, "-c", text, *arguments]
+
+
+class RelayTest(FollowTest):
+    def test_a_relay_of_four_processes_with_other_pieces_at_each_hop(self):
+        source = self.random_file("source", 5 * MEGABYTE + 12345)
+        chunks = ["4096", "65536", "1048576", "99991"]
+        trace = self.record(*self.python(RELAY, source, self.path("target"), self.path("copy"), *chunks))
+        trail = self.trail(trace, "--path", self.seen(source))
+        self.assertEqual(self.files(trail), {"source", "copy", "target"})
+        self.assertEqual(len({hop["process"] for hop in trail["hops"]}), 4, self.follow(trace, "--path", self.seen(source)))
+        size = os.path.getsize(source)
+        for hop in trail["hops"]:
+            self.assertEqual((hop["begin"], hop["end"], hop["bytes"]), (0, size, size), hop)
+        self.assertEqual({link["certainty"] for link in trail["links"] if link["rules"] == ["tcp"]}, {"certain"})
+        back = self.trail(trace, "--path", self.seen(self.path("target")), "--back")
+        self.assertEqual(self.files(back), {"target", "source"})
+        self.assertEqual(len({hop["process"] for hop in back["hops"]}), 4)
+
+    def test_some_bytes_of_a_relay_are_followed_alone(self):
+        source = self.random_file("source", 3 * MEGABYTE)
+        trace = self.record(*self.python(RELAY, source, self.path("target"), self.path("copy"), "4096", "50021", "300007"))
+        trail = self.trail(trace, "--path", f"{self.seen(source)}:1000003-1000103")
+        self.assertEqual(self.files(trail), {"source", "copy", "target"})
+        self.assertEqual({(hop["begin"], hop["end"], hop["bytes"]) for hop in trail["hops"]}, {(1000003, 1000103, 100)})
+
+    def test_traffic_beside_it_has_no_flow_to_it(self):
+        source = self.random_file("source", MEGABYTE)
+        trace = self.record(*self.python(RELAY, source, self.path("target"), self.path("copy"), "4096", "4099", "5000"))
+        noise = self.trail(trace, "--path", self.seen(self.path("target.noise")), "--back")
+        self.assertEqual(self.files(noise), {"target.noise"})
+        self.assertGreater(len(noise["hops"]), 1)
+
+
+class ProgramTest(FollowTest):
+    def test_cp_and_a_pipeline(self):
+        source = self.random_file("source", MEGABYTE)
+        trace = self.record("--content=hash", "--", "sh", "-c", "cp source copied; cat source | tee teed | sha256sum > sum",
+                            cwd=self.folder)
+        trail = self.trail(trace, "--path", self.seen(source))
+        self.assertEqual(self.files(trail), {"source", "copied", "teed"})
+        text = self.follow(trace, "--path", self.seen(source))
+        self.assertRegex(text, r"sha256sum\[\d+\] read pipe:.*certain \(pipe\)")
+        self.assertIn("sight lost", text)
+        self.assertLessEqual(max(len(line) for line in text.splitlines()[1:]), 80, text)
+        back = self.trail(trace, "--path", self.seen(self.path("teed")), "--back")
+        self.assertEqual(self.files(back), {"teed", "source"})
+        pipes = trace.rows("SELECT certainty, sum(f.bytes) AS bytes FROM flows f JOIN events e ON e.event_id = to_event "
+                           f"WHERE rule = 'pipe' AND e.comm IN ('tee', 'sha256sum') GROUP BY 1")
+        self.assertEqual([(row["certainty"], int(row["bytes"])) for row in pipes], [("certain", 2 * MEGABYTE)])
+
+    def test_what_the_kernel_copies(self):
+        source = self.random_file("source", 300_000)
+        program = """
+import os, socket
+a = os.open("source", os.O_RDONLY)
+def out(name): return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+os.sendfile(out("sent"), a, 1000, 100000)
+os.copy_file_range(a, out("ranged"), 200000, offset_src=50, offset_dst=0)
+r, w = os.pipe()
+r2, w2 = os.pipe()
+assert os.splice(a, w, 60000, offset_src=7) == 60000
+import ctypes
+assert ctypes.CDLL(None).tee(r, w2, 50000, 0) == 50000
+assert os.splice(r, out("spliced"), 60000) == 60000
+assert os.splice(r2, out("teed"), 60000) == 50000
+near, far = socket.socketpair()
+assert os.sendfile(near.fileno(), a, 0, 5000) == 5000
+os.write(out("through_socket"), far.recv(5000))
+"""
+        trace = self.record(*self.python(program), cwd=self.folder)
+        trail = self.trail(trace, "--path", self.seen(source))
+        self.assertEqual(self.files(trail), {"source", "sent", "ranged", "spliced", "teed", "through_socket"})
+        self.assertEqual({link["certainty"] for link in trail["links"] if "hash" not in link["rules"]}, {"certain"})
+        teed = self.trail(trace, "--path", self.seen(self.path("teed")), "--back")
+        self.assertEqual(self.files(teed), {"teed", "source"})
+        self.assertEqual([hop["bytes"] for hop in teed["hops"]], [50000] * len(teed["hops"]))
+
+    def test_nginx_sends_a_file_to_curl(self):
+        wanted = [name for name in ("nginx", "curl") if shutil.which(name) is None]
+        if wanted:
+            self.skipTest(f"{', '.join(wanted)} is not installed: tools/install_packages test")
+        source = self.random_file("page", 500_000)
+        with open(self.path("nginx.conf"), "w", encoding="utf-8") as file:
+            file.write(f"daemon off; master_process off; pid {self.path('pid')}; error_log stderr;\n"
+                       "events {}\nhttp { access_log off; sendfile on; sendfile_max_chunk 64k; server { "
+                       f"listen unix:{self.path('socket')}; listen 127.0.0.1:18473; root {self.folder}; }} }}\n")
+        script = ("nginx -c $PWD/nginx.conf -e stderr & until curl -s --unix-socket socket http://x/nginx.conf > /dev/null; do sleep 0.1; done; "
+                  "curl -s -o fetched http://127.0.0.1:18473/page; kill $!; wait")
+        trace = self.record("--content=hash", "--", "sh", "-c", script, cwd=self.folder)
+        with open(source, "rb") as sent, open(self.path("fetched"), "rb") as fetched:
+            self.assertEqual(sent.read(), fetched.read())
+        trail = self.trail(trace, "--path", self.seen(source))
+        sends = [hop for hop in trail["hops"] if hop["name"] == "sendfile"]
+        takes = [hop for hop in trail["hops"] if hop["process"].startswith("curl")]
+        self.assertEqual([hop["bytes"] for hop in sends], [500_000])
+        self.assertIn(500_000, [hop["bytes"] for hop in takes if hop["name"].startswith("recv")])
+        self.assertTrue(any(link["rules"] == ["tcp"] and link["certainty"] == "certain" for link in trail["links"]))
+
+    def test_what_a_program_changes_is_only_possible(self):
+        source = self.file("numbers", b"".join(b"%d\n" % random.Random(n).randrange(10 ** 9) for n in range(20000)))
+        trace = self.record("--content=hash", "--", "sort", "-n", "-o", "sorted", "numbers", cwd=self.folder)
+        result = self.seen(self.path("sorted"))
+        self.assertEqual(self.files(self.trail(trace, "--path", result, "--back")), {"sorted"})
+        self.assertIn("sight lost", self.follow(trace, "--path", result, "--back"))
+        possible = self.trail(trace, "--path", result, "--back", "--min-certainty", "possible")
+        self.assertIn("numbers", self.files(possible))
+        self.assertEqual({link["certainty"] for link in possible["links"]}, {"possible"})
+        forward = self.trail(trace, "--path", self.seen(source), "--min-certainty", "possible")
+        self.assertIn("sorted", self.files(forward))
+
+    def test_a_compressed_copy_is_where_sight_is_lost(self):
+        source = self.random_file("plain", 200_000)
+        trace = self.record("--content=hash", "--", "sh", "-c", "gzip -c plain > packed.gz; cat packed.gz | cat > packed2.gz",
+                            cwd=self.folder)
+        trail = self.trail(trace, "--path", self.seen(source))
+        self.assertEqual(self.files(trail), {"plain"})
+        self.assertEqual([(hop["process"].split("[")[0], hop["lost_sight"]) for hop in trail["hops"]], [("gzip", True)])
+        possible = self.trail(trace, "--path", self.seen(source), "--min-certainty", "possible")
+        self.assertEqual(self.files(possible), {"plain", "packed.gz", "packed2.gz"})
+
+    def test_while_it_is_recorded(self):
+        source = self.random_file("source", 100_000)
+        trace, recorder = self.start_recording("--content=hash", "--", "sh", "-c", "cat source | cat > copy; exec sleep 1000",
+                                               cwd=self.folder)
+        self.wait_for(lambda: trace.number("SELECT count(*) FROM events WHERE name = 'execve' AND path LIKE '%/sleep' OR comm = 'sleep'") > 0,
+                      "the copy is made and recorded")
+        self.assertEqual(self.files(self.trail(trace, "--path", self.seen(source))), {"source", "copy"})
+        self.assertFalse(os.path.exists(os.path.join(trace.path, "derived")))
+        self.stop(recorder, 15)
+
+    def test_a_trace_without_fingerprints_says_what_it_lacks(self):
+        source = self.random_file("source", 100_000)
+        trace = self.record("--", "sh", "-c", "cat source | cat > copy", cwd=self.folder)
+        text = self.follow(trace, "--path", self.seen(source))
+        self.assertIn("record --content=hash", text)
+        self.assertNotIn("copy", text)
+
+    def test_what_was_there_before_a_file_was_emptied_or_made_anew_is_gone(self):
+        program = """
+import ctypes, os
+def write(name, flags, data):
+    fd = os.open(name, os.O_WRONLY | os.O_CREAT | flags, 0o600); os.write(fd, data); os.close(fd)
+def read(name):
+    fd = os.open(name, os.O_RDONLY); os.read(fd, 100); os.close(fd)
+write("a", 0, b"1" * 90); write("a", os.O_TRUNC, b"2" * 40); read("a")
+write("b", 0, b"1" * 90); os.unlink("b"); write("b", 0, b"3" * 20); read("b")
+write("c", 0, b"1" * 90); os.truncate("c", 0); fd = os.open("c", os.O_RDWR); os.ftruncate(fd, 0); os.ftruncate(fd, 90); read("c")
+write("d", 0, b"1" * 90); write("d", os.O_APPEND, b"4" * 9); read("d")
+write("e", 0, b"1" * 90); fd = os.open("e", os.O_RDWR)
+assert ctypes.CDLL(None).fallocate(fd, 3, ctypes.c_long(10), ctypes.c_long(20)) == 0
+read("e")
+"""
+        trace = self.record("--", sys.executable, "-c", program, cwd=self.folder)
+        rows = trace.rows("SELECT parse_filename(e.path) AS name, list(f.bytes ORDER BY from_begin)::VARCHAR AS bytes, "
+                          "list(DISTINCT certainty)::VARCHAR AS certainty FROM flows f JOIN events e ON e.event_id = to_event "
+                          f"WHERE rule = 'file' AND starts_with(e.path, '{self.seen(self.folder)}') GROUP BY 1 ORDER BY 1")
+        self.assertEqual([(row["name"], row["bytes"], row["certainty"]) for row in rows],
+                         [("a", "[40]", "[certain]"), ("b", "[20]", "[certain]"), ("d", "[90, 9]", "[certain]"), ("e", "[10, 60]", "[certain]")])
+
+
+CHANNELS = """
+import os, socket
+def child(work):
+    if os.fork() == 0:
+        work()
+        os._exit(0)
+listener = socket.socket(socket.AF_UNIX)
+listener.bind("listener")
+listener.listen()
+def client():
+    near = socket.socket(socket.AF_UNIX)
+    near.connect("listener")
+    near.sendall(b"u" * 70000)
+    near.recv(2, socket.MSG_WAITALL)
+child(client)
+far = listener.accept()[0]
+far.recv(100, socket.MSG_PEEK)
+assert len(far.recv(70000, socket.MSG_WAITALL)) == 70000
+far.send(b"ok")
+os.mkfifo("fifo")
+def writer():
+    fifo = os.open("fifo", os.O_WRONLY)
+    os.write(fifo, b"f" * 100000)
+    os.write(fifo, b"g" * 10)
+child(writer)
+fifo, taken = os.open("fifo", os.O_RDONLY), 0
+while data := os.read(fifo, 9999):
+    taken += len(data)
+assert taken == 100010
+for kind in (socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
+    near, far = socket.socketpair(socket.AF_UNIX, kind)
+    near.send(b"m" * 50)
+    near.send(b"n" * 60)
+    assert len(far.recv(20)) == 20
+    assert len(far.recv(100)) == 60
+tcp = socket.create_server(("127.0.0.1", 0))
+near = socket.create_connection(tcp.getsockname())
+far = tcp.accept()[0]
+near.sendmsg([b"a" * 1000, b"b" * 500])
+assert len(far.recv(700, socket.MSG_PEEK | socket.MSG_WAITALL)) == 700
+assert len(far.recv(1500, socket.MSG_WAITALL)) == 1500
+assert [os.wait()[1] for _ in range(2)] == [0, 0]
+"""
+
+
+class ChannelTest(FollowTest):
+    def test_a_child_writes_what_its_parent_read_and_control_blocks_move_it_on(self):
+        source = self.random_file("source", 8192)
+        trace = self.record(*self.python(INHERITED), cwd=self.folder)
+        trail = self.trail(trace, "--path", self.seen(source))
+        self.assertEqual(self.files(trail), {"source", "inherited", "submitted"})
+        rows = trace.rows("SELECT a.name AS source, b.name AS target, certainty FROM flows f JOIN events a ON a.event_id = from_event "
+                          "JOIN events b ON b.event_id = to_event WHERE rule = 'file' AND b.path LIKE '%/inherited'")
+        self.assertEqual([(row["source"], row["target"], row["certainty"]) for row in rows], [("write", "pread64", "certain")])
+
+    def test_what_one_end_put_in_the_other_took_out(self):
+        trace = self.record("--", sys.executable, "-c", CHANNELS, cwd=self.folder)
+        rows = trace.rows("SELECT rule || ' ' || certainty AS how, a.name AS source, b.name AS target, "
+                          "sum(f.bytes) AS bytes, bool_and((f.object_id = f.to_object_id) = (rule = 'pipe')) AS ends "
+                          "FROM flows f JOIN events a ON a.event_id = from_event JOIN events b ON b.event_id = to_event "
+                          "WHERE rule <> 'file' GROUP BY ALL ORDER BY 1")
+        self.assertEqual([(row["how"], row["source"], row["target"], int(row["bytes"])) for row in rows],
+                         [("pipe certain", "write", "read", 100_010),
+                          ("tcp certain", "sendmsg", "recvfrom", 2200),
+                          ("unix certain", "sendto", "recvfrom", 100 + 70_000 + 2 + 2 * (20 + 60))])
+        self.assertEqual({row["ends"] for row in rows}, {True})
+
+    def test_a_condition_that_left_out_calls_makes_counts_a_guess(self):
+        trace = self.record("--where", "name <> 'openat'", "--", "sh", "-c", "echo 0123456789abcdef | cat", cwd=self.folder)
+        rows = trace.rows("SELECT DISTINCT rule, certainty FROM flows WHERE rule = 'pipe'")
+        self.assertEqual([row["certainty"] for row in rows], ["likely"])
+
+
+# What a parent read its child writes; that is copied by asynchronous I/O: one control block reads, another one writes.
+INHERITED = """
+import ctypes, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+data = os.read(os.open("source", os.O_RDONLY), 8192)
+if os.fork() == 0:
+    os.write(os.open("inherited", os.O_WRONLY | os.O_CREAT, 0o600), data)
+    os._exit(0)
+assert os.wait()[1] == 0
+context = ctypes.c_ulong(0)
+assert libc.syscall(206, 8, ctypes.byref(context)) == 0
+buffer = ctypes.create_string_buffer(8192)
+def run(operation, fd):
+    block = ctypes.create_string_buffer(struct.pack("<QIIHhIQQqQII", 1, 0, 0, operation, 0, fd, ctypes.addressof(buffer), 8192, 0, 0, 0, 0))
+    blocks = (ctypes.c_void_p * 1)(ctypes.addressof(block))
+    assert libc.syscall(209, context, 1, blocks) == 1
+    done = ctypes.create_string_buffer(32)
+    assert libc.syscall(208, context, 1, 1, done, None) == 1
+    assert struct.unpack("<QQqq", done.raw)[2] == 8192
+run(0, os.open("inherited", os.O_RDONLY))
+run(1, os.open("submitted", os.O_WRONLY | os.O_CREAT, 0o600))
+"""
+
+# Four processes write and read eight blocks of one file at the same time; no block is ever written twice with the same bytes.
+CROWD = """
+import os, random
+file = os.open("crowd", os.O_RDWR | os.O_CREAT, 0o600)
+for number in range(4):
+    if os.fork() == 0:
+        choose = random.Random(number)
+        for turn in range(2500):
+            at = choose.randrange(8) * 4096
+            if choose.random() < 0.5:
+                os.pwrite(file, (b"%d %d|" % (number, turn) * 1400)[:4096], at)
+            else:
+                os.pread(file, 4096, at)
+        os._exit(0)
+assert [os.wait()[1] for _ in range(4)] == [0] * 4
+"""
+
+
+# Three processes write lines of 64 bytes, no two of them the same, into one pipe; one reads them.
+CHORUS = """
+import os
+take, put = os.pipe()
+for number in range(3):
+    if os.fork() == 0:
+        for turn in range(1500):
+            os.write(put, (b"%d %d|" % (number, turn) * 20)[:64])
+        os._exit(0)
+os.close(put)
+while os.read(take, 64):
+    pass
+assert [os.wait()[1] for _ in range(3)] == [0] * 3
+"""
+
+
+class CrowdTest(FollowTest):
+    def test_who_wrote_what_was_read_is_always_named_and_certain_is_never_wrong(self):
+        trace = self.record("--content=hash", "--", sys.executable, "-c", CROWD, cwd=self.folder)
+        found = trace.numbers("""
+            WITH crowd AS (SELECT event_id, name, fingerprint FROM events WHERE path LIKE '%/crowd' AND bytes = 4096),
+            written AS (SELECT event_id, fingerprint FROM crowd WHERE name = 'pwrite64'),
+            reads AS (SELECT r.event_id, w.event_id AS writer FROM crowd r JOIN written w USING (fingerprint) WHERE r.name = 'pread64')
+            SELECT (SELECT count(*) FROM reads) AS reads,
+                   (SELECT count(*) FROM reads ANTI JOIN flows f ON f.to_event = event_id AND f.from_event = writer) AS missing,
+                   (SELECT count(*) FROM flows f JOIN reads ON f.to_event = event_id WHERE certainty = 'certain' AND f.from_event <> writer) AS wrong,
+                   (SELECT count(*) FROM flows f JOIN reads ON f.to_event = event_id WHERE certainty = 'certain') AS certain,
+                   (SELECT count(*) FROM flows f JOIN reads ON f.to_event = event_id WHERE certainty = 'likely') AS likely""")
+        self.assertGreater(found["reads"], 3000, found)
+        self.assertEqual((found["missing"], found["wrong"]), (0, 0), found)
+        self.assertGreater(found["certain"], 0, found)
+
+    def test_of_many_writers_to_a_pipe_certain_is_never_wrong(self):
+        trace = self.record("--content=hash", "--", sys.executable, "-c", CHORUS)
+        found = trace.numbers("""
+            SELECT count(*) AS flows, count(*) FILTER (certainty = 'certain') AS certain,
+                   count(*) FILTER (a.fingerprint <> b.fingerprint) AS wrong,
+                   count(*) FILTER (certainty = 'certain' AND a.fingerprint <> b.fingerprint) AS wrongly_certain
+            FROM flows f JOIN events a ON a.event_id = from_event JOIN events b ON b.event_id = to_event
+            WHERE rule = 'pipe' AND a.bytes = 64 AND b.bytes = 64""")
+        self.assertEqual((found["flows"], found["wrongly_certain"]), (4500, 0), found)
+
+
+class AnswerTest(FollowTest):
+    def setUp(self):
+        super().setUp()
+        self.source = self.random_file("source", 100_000)
+        self.trace = self.record("--content=hash", "--", "sh", "-c", "cat source | cat > copy; cat copy | cat > copy2", cwd=self.folder)
+
+    def test_flows_are_kept_in_the_trace(self):
+        kept = os.path.join(self.trace.path, "derived", "flows.parquet")
+        self.assertFalse(os.path.exists(kept))
+        count = self.trace.number("SELECT count(*) FROM flows")
+        self.assertGreater(count, 0)
+        before = os.stat(kept).st_mtime_ns
+        self.assertEqual(self.trace.number("SELECT count(*) FROM flows"), count)
+        self.assertEqual(os.stat(kept).st_mtime_ns, before)
+        views = self.trace.rows(f"SELECT count(*) AS n FROM read_parquet('{self.trace.path}/*/flows.parquet')")
+        self.assertEqual(int(views[0]["n"]), count)
+
+    def test_an_event_and_a_fingerprint_are_followed_as_a_path_is(self):
+        by_path = self.trail(self.trace, "--path", self.seen(self.source))
+        event = self.trace.rows("SELECT event_id, fingerprint FROM events WHERE name = 'read' AND path LIKE '%/source' AND bytes > 0")[0]
+        by_event = self.trail(self.trace, "--event", event["event_id"])
+        self.assertEqual(self.files(by_event), self.files(by_path))
+        by_hash = self.trail(self.trace, "--hash", hex(int(event["fingerprint"])))
+        self.assertEqual(self.files(by_hash), self.files(by_path))
+        self.assertEqual(self.files(by_path), {"source", "copy", "copy2"})
+
+    def test_a_graph_has_every_hop_and_link(self):
+        trail = self.trail(self.trace, "--path", self.seen(self.source))
+        dot = self.follow(self.trace, "--path", self.seen(self.source), "--dot")
+        self.assertEqual(len(re.findall(r"^  \d+ \[label=", dot, re.MULTILINE)), len(trail["hops"]))
+        self.assertEqual(len(re.findall(r"^  \d+ -> \d+ ", dot, re.MULTILINE)), len(trail["links"]))
+
+    def refused(self, *arguments):
+        done = subprocess.run([DYETRACE, "follow", self.trace.path, *arguments], capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, "")
+        return self.one_line(done.stderr)
+
+    def test_wrong_questions_get_one_line(self):
+        self.assertIn("one of --path, --event and --hash", self.refused())
+        self.assertIn(f"did you mean {self.seen(self.path('copy2'))}", self.refused("--path", "/nowhere/copy2"))
+        self.assertIn("no event 1 that moved bytes", self.refused("--event", "1"))
+        self.assertIn("fingerprint 12345", self.refused("--hash", "12345"))
+        self.assertIn("is no event", self.refused("--event", "cat"))
+        self.assertIn("has no bytes", self.refused("--path", self.source + ":9-3"))
+
+    def test_a_file_that_nobody_read_has_an_answer(self):
+        text = self.follow(self.trace, "--path", self.seen(self.path("copy2")))
+        self.assertIn("nobody read it", text)
+
+
+if __name__ == "__main__":
+    support.main()

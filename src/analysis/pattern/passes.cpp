@@ -59,7 +59,7 @@ class PassFinder {
             ++again_distinct_;
             ++score_;
         }
-        if (score_ < std::clamp<std::size_t>(distinct_, 2, kAgainMin)) {
+        if (distinct_ < kPassMin || score_ < std::min(distinct_, kAgainMin)) {
             return std::nullopt;
         }
         pass_ = std::exchange(again_, {});

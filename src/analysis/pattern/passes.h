@@ -6,7 +6,7 @@
 // What was read comes again for other reasons, too: a header that is read before each record, an index page. So a pass ends
 // when, of what comes, more has been met in this pass than not, counted as a change-point detector does (CUSUM): up for a
 // range that comes again, down for a new one, and a range that comes twice meanwhile counts once. When that reaches
-// kAgainMin, or all that the pass had, the new pass began where it left 0.
+// kAgainMin, or all that the pass had (but kPassMin), the new pass began where it left 0.
 //
 // Accesses taken at random with repetition have no passes: passes_of gives one, with `revisits`, when too much of what is
 // in a pass was accessed several times in it.
@@ -27,6 +27,7 @@ namespace dyetrace::analysis {
 
 inline constexpr std::size_t kAgainMin =
     16;  // ranges; a program that meets so many again is going over them again
+inline constexpr std::size_t kPassMin = 3;    // ranges; what is smaller has no order to speak of
 inline constexpr double kOnceShareMin = 0.8;  // of the places where accesses of a pass begin
 
 // This pass beside the one before it. Compared are the pieces of bytes that both read, cut so that they fit both: other

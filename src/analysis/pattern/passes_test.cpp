@@ -194,6 +194,12 @@ TEST(Passes, over_three_blocks_are_enough) {
     EXPECT_EQ(passes_of(reads).passes.size(), 4u);
 }
 
+TEST(Passes, are_not_made_by_a_beginning_that_is_looked_at_twice) {
+    std::vector<Access> reads = {{.offset = 0, .bytes = 4096}, {.offset = 0, .bytes = 100}};
+    RecordFile::fixed(50).read(reads, RecordFile::fixed(50).order());
+    EXPECT_EQ(passes_of(reads).passes.size(), 1u);
+}
+
 TEST(Passes, over_a_set_of_files_tell_the_order_of_files_from_that_within) {
     std::vector<RecordFile> files;
     for (std::uint32_t i = 0; i < 30; ++i) {

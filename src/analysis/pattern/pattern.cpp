@@ -58,7 +58,7 @@ void PatternBuilder::add(const Access& access) {
         return;
     }
     pattern_.kept.push_back(access);
-    if (pattern_.kept.size() >= accesses_max_) {
+    if (pattern_.kept.size() > accesses_max_) {
         keep_half();
     }
 }

@@ -119,7 +119,7 @@ Order order_of(const Permutation& p) {
         static_cast<double>(p.lookahead) < kNearbyShare * static_cast<double>(p.things)) {
         return Order::kNearbyShuffled;
     }
-    return is_as_random(p) ? Order::kShuffled : Order::kOther;
+    return p.things >= kNamedMin && is_as_random(p) ? Order::kShuffled : Order::kOther;
 }
 
 }  // namespace dyetrace::analysis

@@ -47,7 +47,7 @@ enum class Order : std::uint8_t {
     kBlockShuffled,   // stretches stayed together
     kNearbyShuffled,  // nothing came far too early: a shuffle buffer
     kShuffled,        // as far as a random order is
-    kOther,
+    kOther,           // or too few things to tell
 };
 std::string_view name_of(Order order);
 Order order_of(const Permutation& permutation);

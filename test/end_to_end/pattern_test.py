@@ -107,6 +107,11 @@ class PatternTest(support.EndToEndTest):
             beside = self.beside(group, identity)
             self.assertEqual(beside["order"], "shuffled")
             self.assertAlmostEqual(beside["distance"], distance(first, second), places=9)
+        asked = trace.rows(f"""WITH reads AS (SELECT file_offset, start_ns, row_number() OVER (PARTITION BY file_offset ORDER BY start_ns) AS pass
+                                              FROM events WHERE path = '{support.outer_root() + file.path}' AND bytes > 0)
+                               SELECT order_distance(list(file_offset ORDER BY start_ns) FILTER (pass = 1),
+                                                     list(file_offset ORDER BY start_ns) FILTER (pass = 2)) AS distance FROM reads""")
+        self.assertAlmostEqual(float(asked[0]["distance"]), distance(first, second), places=9)
         text = self.pattern_of(trace, file.path).stdout
         self.assertRegex(text, r"\n  by place +2 passes\n")
         self.assertIn(f"shuffled ({distance(first, second):.2f})", text)

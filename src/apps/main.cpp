@@ -20,6 +20,7 @@ constexpr std::pair<const char*, const char*> kStoreVerbs[] = {
     {"report", "Say on one screen what happened in a trace"},
     {"sql", "Ask a trace in SQL, once or at a prompt"},
     {"follow", "Show where bytes went, or where they came from"},
+    {"pattern", "Say how files were read and written, and in which order passes met what"},
     {"seal", "Turn the segments of a trace into Parquet"},
 };
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "apps/sql_words.h"
 #include "base/text.h"
 #include "schema/flags.h"
 
@@ -24,14 +25,6 @@ constexpr std::uint64_t kBufferBytes = 64 * 1024;  // what a usual buffer holds
 
 double share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
-}
-
-std::string quoted_sql(std::string_view text) {
-    std::string out = "'";
-    for (const char c : text) {
-        out.append(c == '\'' ? "''" : std::string_view(&c, 1));
-    }
-    return out + "'";
 }
 
 // The pid in "sqlite3[4711]".

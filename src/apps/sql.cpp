@@ -16,6 +16,7 @@
 #include "apps/content_key.h"
 #include "apps/damages.h"
 #include "apps/flow_maker.h"
+#include "apps/order_distance.h"
 #include "apps/sql_prompt.h"
 #include "apps/verbs.h"
 #include "base/fd.h"
@@ -166,6 +167,21 @@ Result<void> write_parquet(SqlSession& session, const SqlArguments& arguments) {
     return session.database().write_parquet(arguments.statement, arguments.output);
 }
 
+// What SQL can call besides DuckDB's own functions. Ours take and give text; a macro gives them types.
+constexpr const char* kMacros =
+    "CREATE OR REPLACE TEMP MACRO order_distance(list_before, list_after) AS "
+    "_order_distance(list_before::VARCHAR, list_after::VARCHAR)::DOUBLE";
+
+Result<void> add_functions(store::Database& database) {
+    TRY(database.register_function(
+        {.name = "_order_distance", .arguments = 2, .call = [](const auto& lists) {
+             const auto distance = lists[0] && lists[1] ? order_distance(*lists[0], *lists[1])
+                                                        : std::optional<double>();
+             return distance ? std::optional(fmt::format("{}", *distance)) : std::nullopt;
+         }}));
+    return database.query(kMacros, [](store::Rows&) -> Result<void> { return {}; });
+}
+
 Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
     if (arguments.format == "arrow") {
         return Error(ErrorCode::kUnsupported,
@@ -182,6 +198,7 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
     }
     TRY(register_content_functions(*database, key));
     TRY(offer_flows(*database));
+    TRY(add_functions(*database));
     base::Fd file;
     if (!arguments.output.empty() && arguments.format != "parquet") {
         TRY(file, base::open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC));

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "schema/anchors.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -35,6 +36,7 @@ struct RecordArguments {
     std::string node_by = "host";
     std::string content = "none";
     std::string content_key;
+    std::uint32_t anchor_distance = ANCHOR_DISTANCE_DEFAULT;
     std::vector<std::string> dyes;
     std::string dye_file;
     std::string dye_forms = "plain";
@@ -87,8 +89,10 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     TRY(options.where, arguments.selection.predicate());
     TRY(options.ring_bytes, parse_bytes(arguments.ring));
     options.seal = !arguments.no_seal;
-    options.content =
-        arguments.content == "hash" ? schema::ContentLevel::kHash : schema::ContentLevel::kNone;
+    options.content = arguments.content == "hash"      ? schema::ContentLevel::kHash
+                      : arguments.content == "anchors" ? schema::ContentLevel::kAnchors
+                                                       : schema::ContentLevel::kNone;
+    options.anchor_distance = arguments.anchor_distance;
     if (!arguments.content_key.empty()) {
         TRY(options.content_key, content_key(arguments.content_key));
     }
@@ -211,8 +215,9 @@ void add_record(CLI::App& app, int& exit_status) {
         ->type_name("KIND");
     verb->add_option("--content",
                      arguments->content,
-                     "What is kept of the bytes that calls move: none, hash (a fingerprint of all)")
-        ->check(CLI::IsMember({"none", "hash"}))
+                     "What is kept of the bytes that calls move: none, hash (a fingerprint of "
+                     "all), anchors (also of places in them)")
+        ->check(CLI::IsMember({"none", "hash", "anchors"}))
         ->capture_default_str()
         ->type_name("LEVEL");
     verb->add_option("--content-key",
@@ -220,6 +225,12 @@ void add_record(CLI::App& app, int& exit_status) {
                      "Key of the fingerprints, so that who has the trace cannot try guesses: "
                      "hex:DIGITS (32) or @FILE")
         ->type_name("KEY");
+    verb->add_option("--anchor-distance",
+                     arguments->anchor_distance,
+                     "Bytes from one anchor to the next, on average")
+        ->check(CLI::Range(schema::AnchorRule::kDistanceMin, schema::AnchorRule::kDistanceMax))
+        ->capture_default_str()
+        ->type_name("BYTES");
     verb->add_option("--dye",
                      arguments->dyes,
                      "Look for this text in all bytes that calls move, and list where it is found: "

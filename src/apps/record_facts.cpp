@@ -96,6 +96,10 @@ Result<void> FactWriter::write_dye_hit(schema::DyeHit hit) {
     return write(hit);
 }
 
+Result<void> FactWriter::write_anchor(schema::Anchor anchor) {
+    return write(anchor);
+}
+
 Result<void> FactWriter::write_namespace_name(std::uint32_t inode, std::string_view name) {
     attach(schema::Attachment::kText, name);
     schema::NamespaceName fact{};

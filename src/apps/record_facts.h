@@ -33,6 +33,7 @@ class FactWriter {
     Result<void> write_dye(const DyeSet::Entry& dye, bool removed);
     // Of what crosses the border of two calls.
     Result<void> write_dye_hit(schema::DyeHit hit);
+    Result<void> write_anchor(schema::Anchor anchor);
 
     Result<void> write_namespace_name(std::uint32_t inode, std::string_view name);
 

@@ -142,6 +142,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     listen.event_ring_bytes = options.ring_bytes;
     listen.content = options.content;
     listen.content_key = options.content_key;
+    listen.anchor_distance = options.anchor_distance;
     listen.predicate = options.where;
     listen.look_for_dyes = options.look_for_dyes;
     listen.only_dyed = options.only_dyed;
@@ -223,6 +224,11 @@ std::uint64_t Recording::State::drain() {
         });
     if (dyes) {
         note(dyes->write_crossings());
+    }
+    if (const capture::KernelDyes* looked = session.capture().dyes(); looked != nullptr) {
+        for (const schema::Anchor& anchor : looked->anchor_crossings()) {
+            note(facts->write_anchor(anchor));
+        }
     }
     drained_ns = now;
     write_names(false);

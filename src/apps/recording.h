@@ -36,6 +36,7 @@ struct RecordingOptions {
     std::string node_by = "host";
     schema::ContentLevel content = schema::ContentLevel::kNone;
     std::optional<schema::ContentKey> content_key;
+    std::uint32_t anchor_distance = ANCHOR_DISTANCE_DEFAULT;
     bool look_for_dyes = false;      // these, and what `dyetrace dye add` names later
     std::vector<capture::Dye> dyes;  // no two of the same name
     bool only_dyed = false;          // keep only events that carry one

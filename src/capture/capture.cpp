@@ -134,6 +134,8 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     libbpf_set_print(keep_warning);
     refusal.clear();
     CaptureOptions options = asked;
+    // the borders of calls are looked over in one way for both
+    options.look_for_dyes |= options.content == schema::ContentLevel::kAnchors;
     options.event_ring_bytes =
         std::bit_ceil(std::clamp(options.event_ring_bytes, kEventRingBytesMin, kEventRingBytesMax));
     options.fact_ring_bytes =
@@ -186,6 +188,9 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     TRY(state->sources, prepare_content(skeleton));
     if (options.look_for_dyes) {
         TRY(state->dyes, KernelDyes::install(skeleton, options.only_dyed));
+        if (options.content == schema::ContentLevel::kAnchors) {
+            state->dyes->look_for_anchors(anchor_rule(options));
+        }
         TRY(state->dyes->look_for(options.dyes));
     }
     TRY(state->map_rings(options));

@@ -27,6 +27,7 @@
 #include "base/result.h"
 #include "capture/dye_table.h"
 #include "filter/predicate.h"
+#include "schema/anchor.h"
 #include "schema/fingerprint.h"
 #include "schema/record_info.h"
 
@@ -50,9 +51,10 @@ struct CaptureOptions {
     std::string host = {};             // as the predicate's column of that name says it
     schema::ContentLevel content = schema::ContentLevel::kNone;
     std::optional<schema::ContentKey> content_key = {};
-    bool look_for_dyes = false;         // at any level of content
-    std::vector<DyePattern> dyes = {};  // the first ones, see dyes()
-    bool only_dyed = false;             // events without a dye are filtered
+    std::uint32_t anchor_distance = ANCHOR_DISTANCE_DEFAULT;  // bytes; with content anchors
+    bool look_for_dyes = false;                               // at any level of content
+    std::vector<DyePattern> dyes = {};                        // the first ones, see dyes()
+    bool only_dyed = false;                                   // events without a dye are filtered
     bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
     std::uint64_t event_ring_bytes =
         kEventRingBytesDefault;  // per CPU; rounded up to a power of two

@@ -22,6 +22,7 @@ using base::Error;
 
 constexpr std::uint32_t kWriteContent = 5;  // enum program_index of src/kernel/filter.h
 constexpr std::size_t kPageBytes = 4096;
+constexpr std::uint32_t kAnchorsListed = 65'536;  // ANCHORS_LISTED_MAX of src/kernel/anchor.h
 
 constexpr const char* kPages = "content of sendfile, splice, copy_file_range";
 constexpr const char* kPipes = "content of splice and tee between pipes and sockets";
@@ -44,12 +45,23 @@ Result<void> find_page_base(dyetrace_bpf& skeleton) {
 
 }  // namespace
 
+schema::AnchorRule anchor_rule(const CaptureOptions& options) {
+    return schema::AnchorRule(options.anchor_distance, options.content_key);
+}
+
 void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::uint32_t cpus) {
     const bool looks = options.content != schema::ContentLevel::kNone || options.look_for_dyes;
     const auto key = options.content_key.value_or(schema::ContentKey{});
     skeleton.rodata->content_level = static_cast<std::uint32_t>(options.content);
     skeleton.rodata->content_keyed = options.content_key.has_value();
     std::ranges::copy(key.half, skeleton.rodata->content_key);
+    if (options.content == schema::ContentLevel::kAnchors) {
+        const schema::AnchorRule rule = anchor_rule(options);
+        std::ranges::transform(
+            rule.gear(), skeleton.rodata->anchor_gear, [](std::uint64_t one) { return one << 32; });
+        skeleton.rodata->anchor_threshold = std::uint64_t{rule.threshold()} << 32;
+        bpf_map__set_max_entries(skeleton.maps.anchor_lists, cpus * kAnchorsListed);
+    }
     bpf_program__set_autoload(skeleton.progs.write_with_content, looks);
     bpf_program__set_autoload(skeleton.progs.find_page_base, looks);
     bpf_map__set_max_entries(skeleton.maps.content_rooms, looks ? cpus : 1);

@@ -6,10 +6,13 @@
 
 #include "base/result.h"
 #include "capture/capture.h"
+#include "schema/anchors.h"
 
 struct dyetrace_bpf;
 
 namespace dyetrace::capture {
+
+schema::AnchorRule anchor_rule(const CaptureOptions& options);
 
 void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::uint32_t cpus);
 

@@ -15,21 +15,32 @@ std::string last_of(std::string text, std::size_t bytes) {
     return text;
 }
 
-// Calls hit(pattern, begin) for what begins before one of the borders and ends behind it.
+// Calls hit(found) for what begins before one of the borders and ends behind it.
 template <typename Hit>
 void find_over(const DyeTable& table,
                const std::string& bytes,
                std::initializer_list<std::size_t> borders,
                Hit&& hit) {
-    table.find(base::bytes_of(bytes), [&](const DyePattern& pattern, std::size_t begin) {
-        const std::size_t end = begin + pattern.text.size();
+    const auto take = [&](const DyeFound& found) {
         const bool crosses = std::any_of(borders.begin(), borders.end(), [&](std::size_t border) {
-            return begin < border && border < end;
+            return found.begin < border && border < found.end;
         });
         if (crosses) {
-            hit(pattern, begin);
+            hit(found);
         }
+    };
+    table.find(base::bytes_of(bytes), [&](const DyePattern& pattern, std::size_t begin) {
+        take({.what = {.dye = pattern.dye, .form = pattern.form},
+              .begin = begin,
+              .end = begin + pattern.text.size()});
     });
+    if (table.anchors()) {
+        for (const schema::AnchorWindow& one : table.anchors()->find(base::bytes_of(bytes))) {
+            take({.what = {.anchor = one.fingerprint},
+                  .begin = one.position,
+                  .end = one.position + ANCHOR_WINDOW});
+        }
+    }
 }
 
 }  // namespace
@@ -52,12 +63,12 @@ void DyeBorders::join_order(const DyeTable& table,
     std::string& before = orders_[key_of(piece.object_id, piece.inbound)];
     const std::size_t border = before.size();
     before += piece.first;
-    find_over(table, before, {border}, [&](const DyePattern& pattern, std::size_t begin) {
-        found.push_back({piece.cpu,
-                         piece.sequence,
-                         pattern.dye,
-                         pattern.form,
-                         static_cast<std::int64_t>(begin) - static_cast<std::int64_t>(border)});
+    find_over(table, before, {border}, [&](const DyeFound& one) {
+        found.push_back(one.what);
+        found.back().cpu = piece.cpu;
+        found.back().sequence = piece.sequence;
+        found.back().position =
+            static_cast<std::int64_t>(one.begin) - static_cast<std::int64_t>(border);
     });
     if (!piece.whole) {
         before = piece.last;
@@ -159,16 +170,15 @@ std::string DyeBorders::bytes_behind(const Range& range,
 
 // The event in which it ends is told; once, however often the bytes in front of it come again.
 void DyeBorders::tell(Range& range,
-                      const DyePattern& pattern,
-                      std::uint64_t begin,
+                      const DyeFound& one,
+                      std::uint64_t position,
                       std::vector<DyeCrossing>& found) {
-    const auto in = std::prev(range.upper_bound(begin + pattern.text.size() - 1));
+    const auto in = std::prev(range.upper_bound(position + one.end - 1));
     const DyePiece& event = in->second.piece;
-    const DyeCrossing crossing{event.cpu,
-                               event.sequence,
-                               pattern.dye,
-                               pattern.form,
-                               static_cast<std::int64_t>(begin - in->first)};
+    DyeCrossing crossing = one.what;
+    crossing.cpu = event.cpu;
+    crossing.sequence = event.sequence;
+    crossing.position = static_cast<std::int64_t>(position + one.begin - in->first);
     auto& told = in->second.told;
     if (std::find(told.begin(), told.end(), crossing) == told.end()) {
         told.push_back(crossing);
@@ -192,9 +202,8 @@ void DyeBorders::search(const DyeTable& table,
     const auto look_over = [&](const std::string& bytes,
                                std::uint64_t position,
                                std::initializer_list<std::size_t> borders) {
-        find_over(table, bytes, borders, [&](const DyePattern& pattern, std::size_t begin) {
-            tell(range, pattern, position + begin, found);
-        });
+        find_over(
+            table, bytes, borders, [&](const DyeFound& one) { tell(range, one, position, found); });
     };
     const std::uint64_t from = piece->first - before.size();
     if (own.whole) {

@@ -45,7 +45,14 @@ struct DyeCrossing {
     std::uint32_t dye = 0;
     schema::DyeForm form = schema::DyeForm::kPlain;
     std::int64_t position = 0;
+    std::uint64_t anchor = 0;  // its fingerprint, if it is one and no dye
     bool operator==(const DyeCrossing&) const = default;
+};
+
+// An occurrence of a dye, or an anchor, in bytes that were put together; what event it belongs to is filled in later.
+struct DyeFound {
+    DyeCrossing what;
+    std::size_t begin = 0, end = 0;
 };
 
 class DyeBorders {
@@ -96,9 +103,10 @@ class DyeBorders {
     static std::string bytes_behind(const Range& range,
                                     Range::const_iterator piece,
                                     std::size_t bytes);
+    // What begins and ends so far behind `position` in the range.
     static void tell(Range& range,
-                     const DyePattern& pattern,
-                     std::uint64_t begin,
+                     const DyeFound& one,
+                     std::uint64_t position,
                      std::vector<DyeCrossing>& found);
     void search(const DyeTable& table,
                 Range& range,

@@ -182,6 +182,7 @@ void DyeJoin::join(const DyeTable& table, std::uint64_t until_ns) {
     found_.clear();
     crossings_.clear();
     touched_.clear();
+    anchor_crossings_.clear();
     const auto turn =
         std::stable_partition(waiting_.begin(), waiting_.end(), [&](const Waiting& one) {
             return one.end_ns <= until_ns;
@@ -194,7 +195,9 @@ void DyeJoin::join(const DyeTable& table, std::uint64_t until_ns) {
             const std::size_t before = found_.size();
             const std::pair event(one->piece.cpu, one->piece.sequence);
             borders_.join(table, std::move(one->piece), found_);
-            if (found_.size() > before) {
+            if (std::any_of(found_.begin() + static_cast<std::ptrdiff_t>(before),
+                            found_.end(),
+                            [](const DyeCrossing& crossing) { return crossing.anchor == 0; })) {
                 touched_.push_back(event);
             }
         } else {
@@ -203,6 +206,15 @@ void DyeJoin::join(const DyeTable& table, std::uint64_t until_ns) {
     }
     waiting_.erase(waiting_.begin(), turn);
     for (const DyeCrossing& one : found_) {
+        if (one.anchor != 0) {
+            schema::Anchor anchor{};
+            anchor.parent_sequence = one.sequence;
+            anchor.position = one.position;
+            anchor.fingerprint = one.anchor;
+            anchor.cpu = one.cpu;
+            anchor_crossings_.push_back(anchor);
+            continue;
+        }
         schema::DyeHit hit{};
         hit.parent_sequence = one.sequence;
         hit.position = one.position;

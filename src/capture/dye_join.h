@@ -40,6 +40,7 @@ class DyeJoin {
     const std::vector<schema::DyeHit>& crossings() const { return crossings_; }
     // Events that have to do with them: in which they end, and which completed them.
     const std::vector<std::pair<std::uint32_t, std::uint64_t>>& touched() const { return touched_; }
+    const std::vector<schema::Anchor>& anchor_crossings() const { return anchor_crossings_; }
     std::uint64_t forgotten() const { return borders_.forgotten(); }
     // Records of hits of this dye so far, crossings too.
     std::uint64_t hits(std::uint32_t dye) const {
@@ -78,6 +79,7 @@ class DyeJoin {
     std::vector<DyeCrossing> found_;
     std::vector<schema::DyeHit> crossings_;
     std::vector<std::pair<std::uint32_t, std::uint64_t>> touched_;  // cpu and sequence
+    std::vector<schema::Anchor> anchor_crossings_;
 };
 
 }  // namespace dyetrace::capture

@@ -207,6 +207,11 @@ void fill_patterns(dye_table& table, const std::vector<DyePattern>& patterns) {
 
 }  // namespace
 
+void DyeTable::look_for_anchors(schema::AnchorRule rule) {
+    anchors_ = rule;
+    table_->edge_bytes = std::max<std::uint32_t>(table_->edge_bytes, ANCHOR_WINDOW - 1);
+}
+
 Result<void> DyeTable::build(std::vector<DyePattern> patterns) {
     TRY(check(patterns));
     auto table = std::make_unique<dye_table>();
@@ -217,6 +222,9 @@ Result<void> DyeTable::build(std::vector<DyePattern> patterns) {
     fill_patterns(*table, patterns);
     fill_filters(*table, windows);
     fill_buckets(*table, windows);
+    if (anchors_) {
+        table->edge_bytes = std::max<std::uint32_t>(table->edge_bytes, ANCHOR_WINDOW - 1);
+    }
     table_ = std::move(table);
     patterns_ = std::move(patterns);
     return {};

@@ -12,11 +12,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "schema/anchors.h"
 #include "schema/dye_table.h"
 #include "schema/generated/records.h"
 
@@ -41,6 +43,10 @@ class DyeTable {
     template <typename Hit>
     void find(std::span<const std::byte> bytes, Hit&& hit) const;
 
+    // Anchors as well; what crosses the border of two calls is joined in the same way.
+    void look_for_anchors(schema::AnchorRule rule);
+    const std::optional<schema::AnchorRule>& anchors() const { return anchors_; }
+
     const dye_table& raw() const { return *table_; }
     std::size_t edge_bytes() const { return table_->edge_bytes; }
     const std::vector<DyePattern>& patterns() const { return patterns_; }
@@ -55,6 +61,7 @@ class DyeTable {
 
     std::unique_ptr<dye_table> table_;
     std::vector<DyePattern> patterns_;
+    std::optional<schema::AnchorRule> anchors_;
 };
 
 template <typename Hit>

@@ -31,6 +31,8 @@ class KernelDyes {
     // The skeleton must outlive it.
     static Result<KernelDyes> install(dyetrace_bpf& skeleton, bool only_dyed);
 
+    // Before look_for().
+    void look_for_anchors(schema::AnchorRule rule) { table_.look_for_anchors(rule); }
     // On failure what was looked for is looked for still.
     Result<void> look_for(std::vector<DyePattern> dyes);
 
@@ -48,6 +50,7 @@ class KernelDyes {
     // Occurrences over the border of two calls, as far as the last drain() found them; their events may have come with an
     // earlier one.
     std::span<const schema::DyeHit> crossings() const { return join_.crossings(); }
+    std::span<const schema::Anchor> anchor_crossings() const { return join_.anchor_crossings(); }
 
   private:
     KernelDyes(dyetrace_bpf& skeleton, base::Mapping memory)

@@ -418,6 +418,10 @@ Value EventValues::of_only(const SyscallEvent& e, EventColumn column) const {
                              : dyes  ? dyes->unread_bytes
                                      : 0);
         }
+        case EventColumn::kAnchorsDropped: {
+            const auto content = schema::content_of(e);
+            return number_if(content.has_value(), content ? content->anchors_dropped : 0);
+        }
         case EventColumn::kDyeHits: {
             const auto dyes = schema::dye_look_of(e);
             return number_if(dyes && dyes->hits > 0, dyes ? dyes->hits : 0);

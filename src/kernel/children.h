@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "kernel/anchor.h"
 #include "kernel/call.h"
 #include "kernel/dye.h"
 
@@ -81,4 +82,6 @@ static __always_inline void end_part(struct scratch *scratch)
 
 	if (look_for_dyes)
 		write_dye_hits(scratch->part.header.sequence, written);
+	if (content_level >= CONTENT_LEVEL_ANCHORS)
+		write_anchors(scratch->part.header.sequence, written);
 }

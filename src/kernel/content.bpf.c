@@ -11,19 +11,13 @@
  *
  * Limits: 2 GiB of a call, more than the kernel moves in one.
  */
+#include "kernel/anchor.h"
 #include "kernel/call.h"
 #include "kernel/content.h"
 #include "kernel/dye.h"
 #include "kernel/pages.h"
-#include "schema/keyed.h"
+#include "kernel/xxh64.h"
 
-#define PRIME_1 11400714785074694791ULL
-#define PRIME_2 14029467366897019727ULL
-#define PRIME_3 1609587929392839161ULL
-#define PRIME_4 9650029242287828579ULL
-#define PRIME_5 2870177450012600261ULL
-
-#define STRIPE_BYTES 32
 #define STEP_BYTES 256
 #define ROOM_BYTES 65536 /* power of two */
 #define ROOM_MASK (ROOM_BYTES - 1)
@@ -43,6 +37,7 @@ struct content_room {
 	__u32 at; /* of the next byte to take */
 	__u32 filled;
 	bool compat;
+	struct anchor_scan anchors;
 	struct dye_scan dyes; /* ends with what was in front of these */
 	__u8 bytes[ROOM_BYTES + STEP_BYTES];
 };
@@ -60,29 +55,6 @@ static __always_inline struct content_room *cpu_room(void)
 	__u32 cpu = bpf_get_smp_processor_id();
 
 	return bpf_map_lookup_elem(&content_rooms, &cpu);
-}
-
-static __always_inline __u64 rotated(__u64 value, int bits)
-{
-	return value << bits | value >> (64 - bits);
-}
-
-static __always_inline __u64 rounded(__u64 lane, __u64 input)
-{
-	return rotated(lane + input * PRIME_2, 31) * PRIME_1;
-}
-
-static __always_inline __u64 merged(__u64 hash, __u64 lane)
-{
-	return (hash ^ rounded(0, lane)) * PRIME_1 + PRIME_4;
-}
-
-static __always_inline void take_stripe(__u64 lanes[4], const __u8 *stripe)
-{
-	lanes[0] = rounded(lanes[0], ((const __u64 *)stripe)[0]);
-	lanes[1] = rounded(lanes[1], ((const __u64 *)stripe)[1]);
-	lanes[2] = rounded(lanes[2], ((const __u64 *)stripe)[2]);
-	lanes[3] = rounded(lanes[3], ((const __u64 *)stripe)[3]);
 }
 
 static __always_inline void take_step(struct content_room *room)
@@ -205,6 +177,8 @@ static long content_step(__u32 index, void *context)
 	if (room->filled - room->at >= STEP_BYTES && room->filled > room->at) {
 		if (look_for_dyes)
 			look_for_dyes_before(&room->dyes, room->at);
+		if (content_level >= CONTENT_LEVEL_ANCHORS)
+			look_for_anchors(&room->anchors, room->bytes + (room->at & ROOM_MASK), room->at);
 		if (content_level)
 			take_step(room);
 		else
@@ -232,10 +206,7 @@ static long content_step(__u32 index, void *context)
 static __always_inline void begin_content(struct content_room *room, __u64 bytes)
 {
 	room->wanted = bytes;
-	room->lanes[0] = PRIME_1 + PRIME_2;
-	room->lanes[1] = PRIME_2;
-	room->lanes[2] = 0;
-	room->lanes[3] = -PRIME_1;
+	begin_lanes(room->lanes);
 	room->total = 0;
 	room->left = bytes;
 	room->unread = 0;
@@ -249,6 +220,8 @@ static __always_inline void begin_content(struct content_room *room, __u64 bytes
 	room->compat = false;
 	if (look_for_dyes)
 		begin_dyes(&room->dyes);
+	if (content_level >= CONTENT_LEVEL_ANCHORS)
+		begin_anchors(&room->anchors);
 }
 
 /* The last bytes, fewer than a step. */
@@ -264,12 +237,7 @@ static __always_inline __u64 end_content(struct content_room *room)
 		at += STRIPE_BYTES;
 	}
 	if (room->total >= STRIPE_BYTES) {
-		hash = rotated(room->lanes[0], 1) + rotated(room->lanes[1], 7) + rotated(room->lanes[2], 12) +
-		       rotated(room->lanes[3], 18);
-		hash = merged(hash, room->lanes[0]);
-		hash = merged(hash, room->lanes[1]);
-		hash = merged(hash, room->lanes[2]);
-		hash = merged(hash, room->lanes[3]);
+		hash = joined(room->lanes);
 	} else {
 		hash = PRIME_5;
 	}
@@ -290,10 +258,7 @@ static __always_inline __u64 end_content(struct content_room *room)
 		hash = rotated(hash ^ room->bytes[at & ROOM_MASK] * PRIME_5, 11) * PRIME_1;
 		at++;
 	}
-	hash = (hash ^ hash >> 33) * PRIME_2;
-	hash = (hash ^ hash >> 29) * PRIME_3;
-	hash ^= hash >> 32;
-	return content_keyed ? keyed(hash, content_key[0], content_key[1]) : hash;
+	return keyed_or_plain(avalanched(hash));
 }
 
 /* Where the bytes of a call are: one buffer, or iovecs, its own or a message's. False: nowhere that is known. */
@@ -344,6 +309,7 @@ static __always_inline void look(struct content_room *room)
 	bpf_loop(STEPS_MAX, content_step, NULL, 0);
 	if (room->left) /* 2 GiB are one step more than a loop may have, and copying takes some too */
 		bpf_loop(STEPS_MAX, content_step, NULL, 0);
+	look_for_last_anchors();
 	room->unread += room->left;
 	room->left = 0;
 }
@@ -372,6 +338,7 @@ static __always_inline void finish_content(struct content_room *room, struct att
 	header->reserved = 0;
 	content->fingerprint = end_content(room);
 	content->unread_bytes = room->unread;
+	content->anchors_dropped = room->anchors.dropped;
 }
 
 /* Attaches the content of the call in scratch; it moved bytes, or tried to. */

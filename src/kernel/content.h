@@ -7,6 +7,7 @@
 struct content { /* the attachment */
 	__u64 fingerprint; /* nothing where bytes are unread */
 	__u64 unread_bytes;
+	__u64 anchors_dropped; /* behind the last that was listed */
 };
 
 static __always_inline bool looks_at_content(void)

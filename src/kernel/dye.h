@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include "kernel/anchor.h"
 #include "kernel/call.h"
 #include "schema/dye_table.h"
 
@@ -160,6 +161,7 @@ static __always_inline void move_dyes(struct dye_scan *scan, __u32 at)
 static __always_inline void break_dyes(struct dye_scan *scan, __u32 filled, __u32 bytes)
 {
 	look_for_last_dyes();
+	look_for_last_anchors();
 	scan->base += bytes;
 	scan->known_from = filled;
 }

@@ -5,6 +5,7 @@
 #include "kernel/content.bpf.c"
 #include "kernel/context.bpf.c"
 #include "kernel/dye.bpf.c"
+#include "kernel/anchor.bpf.c"
 #include "kernel/epoll.bpf.c"
 #include "kernel/filter.bpf.c"
 #include "kernel/messages.bpf.c"

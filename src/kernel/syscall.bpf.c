@@ -4,6 +4,7 @@
  * began, and the file behind a descriptor that the call may close); exit builds one event and writes it. With a predicate
  * exit is several programs, see filter.h.
  */
+#include "kernel/anchor.h"
 #include "kernel/content.h"
 #include "kernel/dye.h"
 #include "kernel/offset.h"
@@ -404,6 +405,8 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 		  emit(STREAM_EVENTS, &scratch->event.header, sizeof(scratch->event) + attachments);
 	if (look_for_dyes)
 		write_dye_hits(scratch->event.header.sequence, written);
+	if (content_level >= CONTENT_LEVEL_ANCHORS)
+		write_anchors(scratch->event.header.sequence, written);
 	if (!written)
 		return;
 	/* where the index is a constant the JIT makes it a jump; these come once per request */

@@ -62,6 +62,7 @@ std::optional<std::string_view> attachment(const Record& record, Attachment kind
 struct Content {
     std::uint64_t fingerprint;  // nothing where bytes are unread
     std::uint64_t unread_bytes;
+    std::uint64_t anchors_dropped;  // behind the last that is in the trace
 };
 
 template <typename Record>

@@ -46,7 +46,9 @@ struct RecordSummary {
         last_sequence = header.sequence;
         ++count;
         followers += header.type == schema::RecordId::kPartEvent ||
-                     header.type == schema::RecordId::kEventObject;
+                     header.type == schema::RecordId::kEventObject ||
+                     header.type == schema::RecordId::kDyeHit ||
+                     header.type == schema::RecordId::kAnchor;
         types |= record_type_bit(static_cast<std::uint16_t>(header.type));
         add_time(header.type, record);
     }

@@ -263,6 +263,21 @@ std::vector<DyeHit> Event::dye_hits() const {
     return result;
 }
 
+std::vector<FoundAnchor> Event::anchors() const {
+    std::vector<FoundAnchor> result;
+    for (const auto* records : {&records_->events, &records_->facts}) {
+        for (const auto& words : *records) {
+            const auto* anchor = schema::as<schema::Anchor>(std::as_bytes(std::span(words)));
+            if (anchor != nullptr && anchor->cpu == cpu() &&
+                anchor->parent_sequence == raw_->header.sequence) {
+                result.push_back({anchor->position, anchor->fingerprint});
+            }
+        }
+    }
+    std::ranges::sort(result, {}, &FoundAnchor::position);
+    return result;
+}
+
 Trace::Trace(std::shared_ptr<const Records> records, int status, capture::Books books, int gate_fd)
     : records_(std::move(records)), status_(status), books_(books) {
     for (std::size_t i = 0; i < records_->events.size(); ++i) {

@@ -75,6 +75,13 @@ struct Touched {
     const schema::Object* object;
 };
 
+// One record anchor.
+struct FoundAnchor {
+    std::int64_t position;
+    std::uint64_t fingerprint;
+    bool operator==(const FoundAnchor&) const = default;
+};
+
 // One dye_hit: an occurrence of a dye.
 struct DyeHit {
     std::uint32_t dye;
@@ -160,6 +167,7 @@ class Event {
     std::vector<Touched> touched() const;
     // Of dyes, wherever the record of it is; by position.
     std::vector<DyeHit> dye_hits() const;
+    std::vector<FoundAnchor> anchors() const;
     std::optional<schema::DyeLook> dye_look() const { return schema::dye_look_of(*raw_); }
 
   private:

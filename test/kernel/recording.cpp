@@ -129,12 +129,16 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
             [&](std::uint32_t cpu, schema::Stream stream, schema::RecordBytes bytes) {
                 keep(*records, cpu, stream, bytes);
             });
-        const auto* dyes = capture_->dyes();
-        for (const schema::DyeHit& crossing :
-             dyes != nullptr ? dyes->crossings() : std::span<const schema::DyeHit>()) {
-            const schema::OwnedRecord record = schema::build(crossing);
-            const auto* words = reinterpret_cast<const std::uint64_t*>(record.bytes().data());
-            records->facts.emplace_back(words, words + record.bytes().size() / 8);
+        const auto keep_crossings = [&](const auto& crossings) {
+            for (const auto& crossing : crossings) {
+                const schema::OwnedRecord record = schema::build(crossing);
+                const auto* words = reinterpret_cast<const std::uint64_t*>(record.bytes().data());
+                records->facts.emplace_back(words, words + record.bytes().size() / 8);
+            }
+        };
+        if (const auto* dyes = capture_->dyes(); dyes != nullptr) {
+            keep_crossings(dyes->crossings());
+            keep_crossings(dyes->anchor_crossings());
         }
         return drained;
     };

@@ -65,6 +65,7 @@ enum class EventColumn : std::uint8_t {
     kTargetProcessId,
     kFingerprint,
     kUnreadBytes,
+    kAnchorsDropped,
     kDyeHits,
     kStackId,
     kCauseEventId,

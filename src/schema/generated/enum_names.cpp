@@ -13,10 +13,10 @@ constexpr std::string_view kObjectTypeNames[] = {"unknown", "file", "directory",
 constexpr std::string_view kGapReasonNames[] = {"ring_full", "damaged_block", "recorder_died", "disk_full", "spool_full", "ring_damaged", "damaged_file"};
 constexpr std::string_view kCoverageStateNames[] = {"on", "partial", "off", "refused"};
 constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address", "exe", "command", "cgroup", "text", "preview", "structure", "name", "name2", "content", "", "dyes", "dye_edges"};
-constexpr std::string_view kContentLevelNames[] = {"none", "hash"};
+constexpr std::string_view kContentLevelNames[] = {"none", "hash", "anchors"};
 constexpr std::string_view kDyeFormNames[] = {"plain", "nocase", "base64_0", "base64_1", "base64_2", "hex", "utf16le", "url", "json"};
 constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created"};
-constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process"};
+constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process", "anchor"};
 constexpr std::string_view kCertaintyNames[] = {"possible", "likely", "certain"};
 
 }  // namespace

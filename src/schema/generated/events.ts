@@ -25,7 +25,7 @@ export type CoverageState = "on" | "partial" | "off" | "refused";
 export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2" | "content" | "dyes" | "dye_edges";
 
 /** what is recorded of the bytes that a call moves */
-export type ContentLevel = "none" | "hash";
+export type ContentLevel = "none" | "hash" | "anchors";
 
 /** how a dye was written where it was found */
 export type DyeForm = "plain" | "nocase" | "base64_0" | "base64_1" | "base64_2" | "hex" | "utf16le" | "url" | "json";
@@ -34,7 +34,7 @@ export type DyeForm = "plain" | "nocase" | "base64_0" | "base64_1" | "base64_2" 
 export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created";
 
 /** what says that bytes went from one event to another */
-export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process";
+export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process" | "anchor";
 
 /** how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between */
 export type Certainty = "possible" | "likely" | "certain";
@@ -150,6 +150,8 @@ export interface Event {
   fingerprint: string | null;
   /** bytes that could not be looked at; with --content or --dye */
   unread_bytes: string | null;
+  /** anchors behind the last that is in the table anchors; with --content=anchors */
+  anchors_dropped: string | null;
   /** occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none */
   dye_hits: string | null;
   /** stack at the call */

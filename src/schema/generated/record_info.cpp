@@ -50,6 +50,7 @@ constexpr ColumnInfo kSyscallEventColumns[] = {
     {"name2", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 11},
     {"fingerprint", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 12},
     {"unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 12},
+    {"anchors_dropped", ColumnType::kU64, ColumnSource::kAttachmentField, 16, 8, -1, 12},
     {"dye_hits", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 14},
     {"dye_candidates_dropped", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 14},
     {"dye_unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 16, 8, -1, 14},
@@ -81,6 +82,7 @@ constexpr ColumnInfo kPartEventColumns[] = {
     {"address_port", ColumnType::kU16, ColumnSource::kAddressPort, 0, 0, -1, 3},
     {"fingerprint", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 12},
     {"unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 12},
+    {"anchors_dropped", ColumnType::kU64, ColumnSource::kAttachmentField, 16, 8, -1, 12},
     {"dye_hits", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 14},
     {"dye_candidates_dropped", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 14},
     {"dye_unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 16, 8, -1, 14},
@@ -283,6 +285,15 @@ constexpr ColumnInfo kDyeHitColumns[] = {
     {"form", ColumnType::kU8, ColumnSource::kField, 40, 1, -1, 0},
 };
 
+constexpr ColumnInfo kAnchorColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU32, ColumnSource::kField, 40, 4, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"parent_sequence", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"position", ColumnType::kS64, ColumnSource::kField, 24, 8, -1, 0},
+    {"fingerprint", ColumnType::kU64, ColumnSource::kField, 32, 8, -1, 0},
+};
+
 constexpr RecordInfo kRecords[] = {
     {RecordId::kSyscallEvent, "syscall_event", 192, 104, 126, true, Stream::kEvents, kSyscallEventColumns},
     {RecordId::kPartEvent, "part_event", 120, 60, 76, true, Stream::kEvents, kPartEventColumns},
@@ -300,6 +311,7 @@ constexpr RecordInfo kRecords[] = {
     {RecordId::kNamespaceName, "namespace_name", 32, 0, 28, false, Stream::kFacts, kNamespaceNameColumns},
     {RecordId::kDye, "dye", 40, 0, 38, false, Stream::kFacts, kDyeColumns},
     {RecordId::kDyeHit, "dye_hit", 48, 0, 0, false, Stream::kEvents, kDyeHitColumns},
+    {RecordId::kAnchor, "anchor", 48, 0, 0, false, Stream::kEvents, kAnchorColumns},
 };
 
 }  // namespace

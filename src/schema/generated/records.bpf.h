@@ -99,6 +99,7 @@ enum attachment {
 enum content_level {
     CONTENT_LEVEL_NONE = 0,
     CONTENT_LEVEL_HASH = 1,
+    CONTENT_LEVEL_ANCHORS = 2,
 };
 
 /* how a dye was written where it was found */
@@ -131,6 +132,7 @@ enum flow_rule {
     FLOW_RULE_FILE = 3,
     FLOW_RULE_HASH = 4,
     FLOW_RULE_PROCESS = 5,
+    FLOW_RULE_ANCHOR = 6,
 };
 
 /* how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between */
@@ -157,6 +159,7 @@ enum record_id {
     RECORD_NAMESPACE_NAME = 25,
     RECORD_DYE = 28,
     RECORD_DYE_HIT = 29,
+    RECORD_ANCHOR = 30,
 };
 
 /* Begins every record in a ring and in a segment. */
@@ -467,4 +470,14 @@ struct dye_hit_fact {
     __u32 cpu; /* CPU of the event */
     __u8 form; /* how it was written */
     __u8 reserved[7]; /* 0 */
+};
+
+/* an anchor whose last byte an event moved; behind that event, or among the facts where its window began in an earlier call */
+struct anchor_fact {
+    struct record_header header;
+    __u64 parent_sequence; /* sequence of the event on its CPU */
+    __s64 position; /* of the window's first byte in what the event moved; below 0: it began so far before */
+    __u64 fingerprint; /* of the 32 bytes of the window */
+    __u32 cpu; /* CPU of the event */
+    __u32 reserved; /* 0 */
 };

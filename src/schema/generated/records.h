@@ -101,6 +101,7 @@ enum class Attachment : std::uint8_t {
 enum class ContentLevel : std::uint8_t {
     kNone = 0,
     kHash = 1,
+    kAnchors = 2,
 };
 
 // how a dye was written where it was found
@@ -133,6 +134,7 @@ enum class FlowRule : std::uint8_t {
     kFile = 3,
     kHash = 4,
     kProcess = 5,
+    kAnchor = 6,
 };
 
 // how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between
@@ -159,6 +161,7 @@ enum class RecordId : std::uint16_t {
     kNamespaceName = 25,
     kDye = 28,
     kDyeHit = 29,
+    kAnchor = 30,
 };
 
 // Begins every record in a ring and in a segment.
@@ -666,5 +669,22 @@ static_assert(offsetof(DyeHit, dye_id) == 32);
 static_assert(offsetof(DyeHit, cpu) == 36);
 static_assert(offsetof(DyeHit, form) == 40);
 static_assert(offsetof(DyeHit, reserved) == 41);
+
+// an anchor whose last byte an event moved; behind that event, or among the facts where its window began in an earlier call
+struct Anchor {
+    static constexpr RecordId kId = RecordId::kAnchor;
+    RecordHeader header;
+    std::uint64_t parent_sequence;  // sequence of the event on its CPU
+    std::int64_t position;  // of the window's first byte in what the event moved; below 0: it began so far before
+    std::uint64_t fingerprint;  // of the 32 bytes of the window
+    std::uint32_t cpu;  // CPU of the event
+    std::uint32_t reserved;  // 0
+};
+static_assert(sizeof(Anchor) == 48);
+static_assert(offsetof(Anchor, parent_sequence) == 16);
+static_assert(offsetof(Anchor, position) == 24);
+static_assert(offsetof(Anchor, fingerprint) == 32);
+static_assert(offsetof(Anchor, cpu) == 40);
+static_assert(offsetof(Anchor, reserved) == 44);
 
 }  // namespace dyetrace::schema

@@ -620,6 +620,7 @@ INSERT INTO internal.comments VALUES
 ('events', 'target_process_id', 'process acted on: clone, wait, kill'),
 ('events', 'fingerprint', 'of all bytes that it moved; with --content; NULL if some are unread'),
 ('events', 'unread_bytes', 'bytes that could not be looked at; with --content or --dye'),
+('events', 'anchors_dropped', 'anchors behind the last that is in the table anchors; with --content=anchors'),
 ('events', 'dye_hits', 'occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none'),
 ('events', 'stack_id', 'stack at the call'),
 ('events', 'cause_event_id', 'event that made it happen'),
@@ -715,6 +716,12 @@ INSERT INTO internal.comments VALUES
 ('dye_hits', 'position', 'of its first byte in what the event moved; below 0: it began so far before, in earlier calls'),
 ('dye_hits', 'object_id', 'what the event acted on'),
 ('dye_hits', 'object_position', 'of its first byte in the file or the stream; NULL where it has no positions'),
+('anchors', NULL, 'places in the bytes that events moved which the content chose: equal fingerprints are equal bytes, wherever they are'),
+('anchors', 'event_id', 'event'),
+('anchors', 'position', 'of the window''s first byte in what the event moved; below 0: it began so far before, in earlier calls'),
+('anchors', 'fingerprint', 'of the 32 bytes of the window'),
+('anchors', 'object_id', 'what the event acted on'),
+('anchors', 'object_position', 'of the window''s first byte in the file or the stream; NULL where it has no positions'),
 ('gaps', NULL, 'stretches of time in which events were lost'),
 ('gaps', 'host', 'host'),
 ('gaps', 'cpu', 'CPU; NULL where all are meant'),
@@ -747,7 +754,8 @@ INSERT INTO internal.comments VALUES
 ('flows', 'from_event', 'event that had the bytes first'),
 ('flows', 'to_event', 'event that had them from it'),
 ('flows', 'object_id', 'what from_event put them into; rule hash: what it took them out of'),
-('flows', 'to_object_id', 'what to_event took them out of (the other end of a connection); rule hash: what it put them into'),
+)dyetrace"
+    R"dyetrace(('flows', 'to_object_id', 'what to_event took them out of (the other end of a connection); rule hash: what it put them into'),
 ('flows', 'from_begin', 'position of the first byte in that file or stream; NULL if not known'),
 ('flows', 'from_end', 'behind the last byte'),
 ('flows', 'to_begin', 'the same in to_object_id'),
@@ -756,8 +764,7 @@ INSERT INTO internal.comments VALUES
 ('flows', 'to_position', 'the same in to_event'),
 ('flows', 'bytes', 'how many'),
 ('flows', 'rule', 'tcp, pipe, unix, file: by ranges; hash: equal fingerprints in one process'),
-)dyetrace"
-    R"dyetrace(('flows', 'certainty', 'certain, likely');
+('flows', 'certainty', 'certain, likely');
 )dyetrace";
 }
 

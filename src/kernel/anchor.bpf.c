@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Anchors: from the ends of windows to records. Behind content.bpf.c, whose room it looks at, and dye.bpf.c. */
+#include "kernel/anchor.h"
+#include "kernel/children.h"
+#include "kernel/xxh64.h"
+
+static __always_inline struct anchor_listed *anchor_place(__u32 number)
+{
+	__u32 index = bpf_get_smp_processor_id() * ANCHORS_LISTED_MAX + (number & (ANCHORS_LISTED_MAX - 1));
+
+	return bpf_map_lookup_elem(&anchor_lists, &index);
+}
+
+static __always_inline void list_anchor(struct content_room *room, __s32 begin)
+{
+	const __u8 *window = room_byte(room, begin, ANCHOR_WINDOW);
+	struct anchor_scan *scan = &room->anchors;
+	struct anchor_listed *place;
+	__u64 fingerprint;
+
+	if (!window || begin < room->dyes.known_from)
+		return;
+	fingerprint = xxh64_of_stripe(window);
+	if (fingerprint == scan->last[0] || fingerprint == scan->last[1])
+		return;
+	scan->last[1] = scan->last[0];
+	scan->last[0] = fingerprint;
+	place = scan->listed < ANCHORS_LISTED_MAX ? anchor_place(scan->listed) : NULL;
+	if (!place) {
+		scan->dropped++;
+		return;
+	}
+	place->position = room->dyes.base + begin;
+	place->fingerprint = fingerprint;
+	scan->listed++;
+}
+
+struct anchor_ends {
+	__u64 mask;
+	__s32 from;
+};
+
+static long take_anchor(__u32 index, void *context)
+{
+	struct anchor_ends *ends = context;
+	struct content_room *room = cpu_room();
+
+	if (!room || !ends->mask)
+		return 1;
+	list_anchor(room, ends->from + (__s32)lowest_bit(ends->mask) + 1 - ANCHOR_WINDOW);
+	ends->mask &= ends->mask - 1;
+	return 0;
+}
+
+__noinline int take_anchors(__s32 from, __u64 mask)
+{
+	struct anchor_ends ends = { .mask = mask, .from = from };
+
+	bpf_loop(ANCHOR_STRETCH_BYTES, take_anchor, &ends, 0);
+	return 0;
+}
+
+/* What is behind the end is in the room, but no part of the operation. */
+static long look_at_last_stretch(__u32 index, void *context)
+{
+	struct content_room *room = cpu_room();
+	__u64 mask, hash;
+	__u32 from;
+
+	if (!room || room->anchors.from >= room->filled)
+		return 1;
+	from = room->anchors.from;
+	hash = room->anchors.hash;
+	mask = anchors_in(&room->anchors, room->bytes + (from & ROOM_MASK), &hash);
+	room->anchors.hash = hash;
+	room->anchors.from = from + ANCHOR_STRETCH_BYTES;
+	if (from + ANCHOR_STRETCH_BYTES > room->filled)
+		mask &= (1ULL << ((room->filled - from) & 63)) - 1;
+	if (mask)
+		take_anchors(from, mask);
+	return 0;
+}
+
+__noinline int look_for_last_anchors(void)
+{
+	struct content_room *room = cpu_room();
+	__u64 hash;
+
+	if (content_level < CONTENT_LEVEL_ANCHORS || !room)
+		return 0;
+	room->anchors.from = room->at;
+	hash = room->anchors.hash;
+	bpf_loop(ANCHOR_STEP_BYTES / ANCHOR_STRETCH_BYTES, look_at_last_stretch, NULL, 0);
+	room->anchors.hash = hash; /* a step may take the same bytes, in front of some that could not be read */
+	return 0;
+}
+
+static long write_anchor(__u32 index, void *context)
+{
+	const struct anchor_listed *place = anchor_place(index);
+	struct anchor_fact fact = {};
+
+	if (!place)
+		return 1;
+	fact.header.type = RECORD_ANCHOR;
+	fact.header.flags = RECORD_MAY_BE_SKIPPED;
+	fact.parent_sequence = *(__u64 *)context;
+	fact.position = place->position;
+	fact.fingerprint = place->fingerprint;
+	fact.cpu = bpf_get_smp_processor_id();
+	emit_child(&fact.header, sizeof(fact));
+	return 0;
+}
+
+__noinline int write_anchors(__u64 parent_sequence, bool written)
+{
+	struct content_room *room = cpu_room();
+
+	if (content_level < CONTENT_LEVEL_ANCHORS || !room)
+		return 0;
+	if (written)
+		bpf_loop(room->anchors.listed, write_anchor, &parent_sequence, 0);
+	room->anchors.listed = 0;
+	return 0;
+}

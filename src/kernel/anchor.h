@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Anchors of what a call moves (schema/anchor.h), in the room through which content.bpf.c takes its bytes. What crosses the border of
+ * two calls is found by src/capture, as dyes are.
+ *
+ * Limits: 65,536 anchors of a call, of 64 MiB at the usual distance; those behind are counted as dropped. A window that is also one of the
+ * two before it, in bytes that repeat, is no anchor of its own.
+ */
+#pragma once
+
+#include "kernel/call.h"
+#include "schema/anchor.h"
+
+#define ANCHORS_LISTED_MAX 65536 /* of an event; power of two */
+#define ANCHOR_STRETCH_BYTES 64
+#define ANCHOR_STEP_BYTES 256
+
+/* In the upper half of each number: what is shifted out there is gone, and there are no registers of 32 bits to spare. */
+const volatile __u64 anchor_gear[256];
+const volatile __u64 anchor_threshold;
+
+struct anchor_scan {
+	__u64 ends; /* of windows, among 64 bytes; 0 again when they are taken */
+	__u64 last[2]; /* fingerprints */
+	__u64 dropped;
+	__u64 hash; /* in the upper half */
+	__u32 listed;
+	__u32 from; /* of the stretch that is looked at next, at the end of a call */
+};
+
+struct anchor_listed {
+	__s64 position; /* in the operation */
+	__u64 fingerprint;
+};
+
+/* By CPU and number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* src/capture: ANCHORS_LISTED_MAX per CPU */
+	__type(key, __u32);
+	__type(value, struct anchor_listed);
+} anchor_lists SEC(".maps");
+
+/* Bit i: a window ends with the room's byte from + i. */
+int take_anchors(__s32 from, __u64 mask);
+
+/* Looks at the bytes that no step has taken, and attaches how many were dropped. */
+int look_for_last_anchors(void);
+
+/* Writes them behind the event, or part, that moved them; not if that could not be written itself. */
+int write_anchors(__u64 parent_sequence, bool written);
+
+static __always_inline void begin_anchors(struct anchor_scan *scan)
+{
+	scan->last[0] = 0;
+	scan->last[1] = 0;
+	scan->dropped = 0;
+	scan->hash = 0;
+	scan->listed = 0;
+}
+
+/*
+ * Byte i of 64: the hash goes on, and if it is below the threshold bit i is set in scan->ends, in memory, so that the verifier need not
+ * tell one set of ends from another. From C the compiler makes nearly twice as many instructions, because it would rather have no branch.
+ */
+#define ANCHOR_BYTE(i)                                                                                                           \
+	asm volatile("%[next] = *(u8 *)(%[bytes] + %[at])\n\t"                                                                   \
+		     "%[next] <<= 3\n\t"                                                                                         \
+		     "%[next] += %[gear]\n\t"                                                                                    \
+		     "%[next] = *(u64 *)(%[next] + 0)\n\t"                                                                       \
+		     "%[hash] <<= 1\n\t"                                                                                         \
+		     "%[hash] += %[next]\n\t"                                                                                    \
+		     "if %[hash] >= %[threshold] goto +3\n\t"                                                                    \
+		     "%[next] = *(u32 *)(%[ends] + %[word])\n\t"                                                                 \
+		     "%[next] |= %[bit]\n\t"                                                                                     \
+		     "*(u32 *)(%[ends] + %[word]) = %[next]"                                                                     \
+		     : [next] "=&r"(next), [hash] "+r"(hash)                                                                     \
+		     : [bytes] "r"(bytes), [gear] "r"(gear), [threshold] "r"(threshold), [ends] "r"(ends), [at] "i"(i),          \
+		       [word] "i"((i) / 32 * 4), [bit] "i"((__s32)(1U << ((i) % 32)))                                            \
+		     : "memory")
+#define ANCHOR_BYTES_4(i)                                                                                                        \
+	ANCHOR_BYTE(i);                                                                                                          \
+	ANCHOR_BYTE(i + 1);                                                                                                      \
+	ANCHOR_BYTE(i + 2);                                                                                                      \
+	ANCHOR_BYTE(i + 3)
+#define ANCHOR_BYTES_16(i)                                                                                                       \
+	ANCHOR_BYTES_4(i);                                                                                                       \
+	ANCHOR_BYTES_4(i + 4);                                                                                                   \
+	ANCHOR_BYTES_4(i + 8);                                                                                                   \
+	ANCHOR_BYTES_4(i + 12)
+
+/* Which of 64 bytes end a window. */
+static __always_inline __u64 anchors_in(struct anchor_scan *scan, const __u8 *bytes, __u64 *state)
+{
+	__u64 hash = *state, threshold = anchor_threshold, next, found;
+	const volatile __u64 *gear = anchor_gear;
+	__u64 *ends = &scan->ends;
+
+	ANCHOR_BYTES_16(0);
+	ANCHOR_BYTES_16(16);
+	ANCHOR_BYTES_16(32);
+	ANCHOR_BYTES_16(48);
+	*state = hash;
+	found = *(volatile __u64 *)ends;
+	if (found)
+		*ends = 0;
+	return found;
+}
+
+/* A step of content.bpf.c: the room's bytes from `at` on. */
+static __always_inline void look_for_anchors(struct anchor_scan *scan, const __u8 *bytes, __u32 at)
+{
+	__u64 hash = scan->hash;
+
+	for (__u32 i = 0; i < ANCHOR_STEP_BYTES; i += ANCHOR_STRETCH_BYTES) {
+		__u64 mask = anchors_in(scan, bytes + i, &hash);
+
+		if (mask)
+			take_anchors(at + i, mask);
+	}
+	scan->hash = hash;
+}

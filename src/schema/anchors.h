@@ -1,0 +1,45 @@
+// Anchors in bytes that lie in memory: the same ones that src/kernel/anchor.bpf.c finds (schema/anchor.h, docs/content.md).
+//
+//   AnchorRule rule(1024, key);
+//   for (const Anchor& anchor : rule.find(bytes)) …          bytes[anchor.position, +32) is the window
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "schema/anchor.h"
+#include "schema/fingerprint.h"
+
+namespace dyetrace::schema {
+
+struct AnchorWindow {
+    std::size_t position = 0;  // of its first byte
+    std::uint64_t fingerprint = 0;
+    bool operator==(const AnchorWindow&) const = default;
+};
+
+class AnchorRule {
+  public:
+    static constexpr std::uint32_t kDistanceMin = 64;  // bytes; two windows
+    static constexpr std::uint32_t kDistanceMax = 1u << 20;
+
+    // `distance`: bytes from one to the next, on average, in bytes that do not repeat.
+    explicit AnchorRule(std::uint32_t distance = ANCHOR_DISTANCE_DEFAULT,
+                        const std::optional<ContentKey>& key = std::nullopt);
+
+    std::vector<AnchorWindow> find(std::span<const std::byte> bytes) const;
+
+    const std::array<std::uint32_t, 256>& gear() const { return gear_; }
+    std::uint32_t threshold() const { return threshold_; }
+
+  private:
+    std::uint32_t threshold_;
+    std::optional<ContentKey> key_;
+    std::array<std::uint32_t, 256> gear_{};
+};
+
+}  // namespace dyetrace::schema

@@ -1,0 +1,203 @@
+// Anchors are those of the bytes, wherever these are cut.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernel/recorded.h"
+#include "schema/anchors.h"
+
+namespace dyetrace::test {
+namespace {
+
+std::string random_bytes(std::size_t size, std::uint32_t seed) {
+    std::mt19937 random(seed);
+    std::string bytes(size, 0);
+    std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random()); });
+    return bytes;
+}
+
+class Anchors : public KernelTest {
+  protected:
+    Anchors() {
+        options_.content = schema::ContentLevel::kAnchors;
+        options_.anchor_distance = 256;
+    }
+    std::vector<FoundAnchor> of(std::string_view bytes) const {
+        const schema::AnchorRule rule(options_.anchor_distance, options_.content_key);
+        std::vector<FoundAnchor> result;
+        for (const auto& one : rule.find(std::as_bytes(std::span(bytes)))) {
+            result.push_back({static_cast<std::int64_t>(one.position), one.fingerprint});
+        }
+        return result;
+    }
+    // Of all these events together, by place: what each moved begins `begin(event)` bytes into the whole.
+    template <typename Begin>
+    static std::vector<FoundAnchor> together(const std::vector<Event>& events, Begin&& begin) {
+        std::vector<FoundAnchor> result;
+        for (const Event& event : events) {
+            for (FoundAnchor one : event.anchors()) {
+                one.position += begin(event);
+                result.push_back(one);
+            }
+        }
+        std::ranges::sort(result, {}, &FoundAnchor::position);
+        return result;
+    }
+};
+
+class KeyedAnchors : public Anchors {
+  protected:
+    KeyedAnchors() { options_.content_key = schema::ContentKey{{7, 8}}; }
+};
+
+TEST_F(Anchors, of_a_call_of_any_size_are_those_of_its_bytes) {
+    std::vector<std::size_t> sizes = {0, 1, 31, 32, 33, 63, 64, 65, 255, 256, 257, 319, 1000};
+    for (const std::size_t border : {65'280u, 65'536u, 130'560u, 1u << 20}) {
+        sizes.insert(sizes.end(),
+                     {border - 1, border, border + 1, border + 31, border + 32, border + 300});
+    }
+    const Trace trace = record([&] {
+        const int fd = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+        for (const std::size_t size : sizes) {
+            const std::string bytes = random_bytes(size, static_cast<std::uint32_t>(size));
+            REQUIRE(ftruncate(fd, 0) == 0);
+            // in a place of its own, so that it has no neighbours
+            REQUIRE(pwrite(fd, bytes.data(), size, static_cast<off_t>(size) << 20) ==
+                    static_cast<ssize_t>(size));
+        }
+    });
+    const auto writes = trace.all("pwrite64");
+    ASSERT_EQ(writes.size(), sizes.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        EXPECT_EQ(writes[i].anchors(),
+                  of(random_bytes(sizes[i], static_cast<std::uint32_t>(sizes[i]))))
+            << sizes[i];
+        EXPECT_EQ(writes[i].content()->anchors_dropped, 0u);
+    }
+}
+
+TEST_F(KeyedAnchors, are_those_of_the_key) {
+    const std::string bytes = random_bytes(20'000, 9);
+    const Trace trace = record([&] {
+        const int fd = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+        REQUIRE(write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+    });
+    EXPECT_FALSE(of(bytes).empty());
+    EXPECT_EQ(trace.only("write").anchors(), of(bytes));
+}
+
+TEST_F(Anchors, of_iovecs_messages_and_sendfile_are_those_of_all_their_bytes) {
+    std::string bytes = random_bytes(100'000, 10);
+    const Trace trace = record([&] {
+        const int fd = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+        std::vector<iovec> parts;
+        for (std::size_t from = 0, size = 0; from < bytes.size(); from += size) {
+            size = std::min(bytes.size() - from, parts.size() % 301);
+            parts.push_back({bytes.data() + from, size});
+        }
+        REQUIRE(parts.size() <= 1024);
+        REQUIRE(writev(fd, parts.data(), static_cast<int>(parts.size())) ==
+                static_cast<ssize_t>(bytes.size()));
+        const int to = open(at("to").c_str(), O_CREAT | O_RDWR, 0600);
+        off_t from = 5;
+        REQUIRE(sendfile(to, fd, &from, 90'001) == 90'001);
+    });
+    EXPECT_EQ(trace.only("writev").anchors(), of(bytes));
+    EXPECT_EQ(trace.only("sendfile").anchors(), of(std::string_view(bytes).substr(5, 90'001)));
+}
+
+// In pieces of other sizes on each side, most of them shorter than what a window needs.
+TEST_F(Anchors, of_a_stream_and_of_a_file_do_not_depend_on_how_they_were_cut) {
+    const std::string bytes = random_bytes(60'000, 11);
+    const Trace trace = record([&] {
+        std::mt19937 random(12);
+        const auto cut = [&](std::size_t left) {
+            const std::size_t most = random() % 8 == 0 ? 5000 : 40;
+            return std::min<std::size_t>(left, 1 + random() % most);
+        };
+        int ends[2];
+        REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+        const int fd = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+        std::string back(bytes.size(), 0);
+        std::size_t sent = 0, got = 0;
+        while (got < bytes.size()) {
+            if (sent < bytes.size()) {
+                const std::size_t size = cut(bytes.size() - sent);
+                REQUIRE(send(ends[0], bytes.data() + sent, size, 0) == static_cast<ssize_t>(size));
+                sent += size;
+            }
+            const ssize_t size = recv(ends[1], back.data() + got, cut(sent - got), 0);
+            REQUIRE(size > 0);
+            got += static_cast<std::size_t>(size);
+        }
+        // the file from both ends: even pieces first, odd ones afterwards
+        for (const std::size_t first : {0u, 1u}) {
+            for (std::size_t i = first; i * 100 < back.size(); i += 2) {
+                REQUIRE(pwrite(fd, back.data() + i * 100, 100, static_cast<off_t>(i * 100)) == 100);
+            }
+        }
+    });
+    const auto expected = of(bytes);
+    ASSERT_GT(expected.size(), 100u);
+    for (const char* name : {"sendto", "recvfrom"}) {
+        std::map<std::uint64_t, std::int64_t> begins;  // by the time at which it ended
+        std::int64_t at = 0;
+        for (const Event& event : trace.all(name)) {
+            begins[event.raw().header.sequence] = at;
+            at += event.bytes().value();
+        }
+        EXPECT_EQ(together(trace.all(name),
+                           [&](const Event& event) { return begins[event.raw().header.sequence]; }),
+                  expected)
+            << name;
+    }
+    EXPECT_EQ(together(trace.all("pwrite64"),
+                       [](const Event& event) { return event.file_offset().value(); }),
+              expected);
+}
+
+TEST_F(Anchors, are_not_seen_over_bytes_that_could_not_be_read) {
+    const std::string bytes = random_bytes(12'288, 13);
+    const Trace trace = record([&] {
+        int ends[2];
+        REQUIRE(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0);
+        auto* memory = static_cast<char*>(mmap(
+            nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        REQUIRE(memory != MAP_FAILED);
+        std::copy(bytes.begin(), bytes.end(), memory);
+        REQUIRE(send(ends[0], memory, bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+        std::string short_one(5000, 0);  // 7,288 bytes are counted, and nobody got them
+        REQUIRE(recv(ends[1], short_one.data(), short_one.size(), MSG_TRUNC) ==
+                static_cast<ssize_t>(bytes.size()));
+    });
+    EXPECT_EQ(trace.only("sendto").anchors(), of(bytes));
+    EXPECT_EQ(trace.only("recvfrom").anchors(), of(std::string_view(bytes).substr(0, 5000)));
+    EXPECT_EQ(trace.only("recvfrom").content()->unread_bytes, 7288u);
+}
+
+TEST_F(Anchors, behind_more_than_a_call_may_list_are_counted) {
+    constexpr std::size_t kListed = 65'536;
+    const std::string bytes = random_bytes(20u << 20, 14);
+    const Trace trace = record([&] {
+        const int fd = memfd_create("large", 0);
+        REQUIRE(write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+    });
+    const std::size_t expected = of(bytes).size();
+    ASSERT_GT(expected, kListed);
+    EXPECT_EQ(trace.only("write").anchors().size(), kListed);
+    EXPECT_EQ(trace.only("write").content()->anchors_dropped, expected - kListed);
+}
+
+}  // namespace
+}  // namespace dyetrace::test

@@ -1,6 +1,5 @@
 #include "analysis/content_memory.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace dyetrace::analysis {
@@ -13,13 +12,6 @@ bool has_content(const Operation& operation) {
 }
 
 }  // namespace
-
-ContentMemory::ContentMemory(std::size_t reads_max, const std::vector<ProcessLink>& processes)
-    : reads_max_(reads_max) {
-    for (const ProcessLink& link : processes) {
-        parents_.emplace(link.process, link);
-    }
-}
 
 void ContentMemory::read(const Operation& operation, const Act& act) {
     if (!has_content(operation)) {
@@ -41,34 +33,31 @@ const Act* ContentMemory::find(const Key& key) const {
     return nullptr;
 }
 
-void ContentMemory::write(const Operation& operation,
+bool ContentMemory::write(const Operation& operation,
                           const Act& act,
                           std::vector<Flow>& flows) const {
     if (!has_content(operation)) {
-        return;
+        return false;
     }
-    std::uint64_t process = operation.process, until_ns = operation.start_ns;
-    for (int generation = 0; generation < kAncestorsMax; ++generation) {
-        const Act* const read = find({process, *operation.fingerprint, operation.bytes});
-        if (read != nullptr && read->end_ns <= until_ns && read->event != act.event) {
-            flows.push_back({.from_event = read->event,
-                             .to_event = act.event,
-                             .object = read->object,
-                             .to_object = act.object,
-                             .from_begin = read->begin,
-                             .to_begin = act.begin,
-                             .bytes = operation.bytes,
-                             .rule = schema::FlowRule::kHash,
-                             .certainty = schema::Certainty::kLikely});
-            return;
-        }
-        const auto link = parents_.find(process);
-        if (link == parents_.end() || link->second.parent == 0) {
-            return;
-        }
-        until_ns = std::min(until_ns, link->second.start_ns);
-        process = link->second.parent;
-    }
+    bool found = false;
+    ancestry_->climb(
+        operation.process, operation.start_ns, [&](std::uint64_t process, std::uint64_t until_ns) {
+            const Act* const read = find({process, *operation.fingerprint, operation.bytes});
+            found = read != nullptr && read->end_ns <= until_ns && read->event != act.event;
+            if (found) {
+                flows.push_back({.from_event = read->event,
+                                 .to_event = act.event,
+                                 .object = read->object,
+                                 .to_object = act.object,
+                                 .from_begin = read->begin,
+                                 .to_begin = act.begin,
+                                 .bytes = operation.bytes,
+                                 .rule = schema::FlowRule::kHash,
+                                 .certainty = schema::Certainty::kLikely});
+            }
+            return found;
+        });
+    return found;
 }
 
 }  // namespace dyetrace::analysis

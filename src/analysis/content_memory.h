@@ -11,22 +11,24 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/ancestry.h"
 #include "analysis/flow.h"
 #include "analysis/operation.h"
 
 namespace dyetrace::analysis {
 
 inline constexpr std::uint64_t kHashBytesMin = 16;
-// What a process may have learned from parents of parents; a shell below a shell below a session has a few.
-inline constexpr int kAncestorsMax = 16;
 
 class ContentMemory {
   public:
     // Remembers `reads_max` reads, the last ones, and up to twice as many.
-    ContentMemory(std::size_t reads_max, const std::vector<ProcessLink>& processes);
+    // `ancestry` must outlive it.
+    ContentMemory(std::size_t reads_max, const Ancestry& ancestry)
+        : reads_max_(reads_max), ancestry_(&ancestry) {}
 
     void read(const Operation& operation, const Act& act);
-    void write(const Operation& operation, const Act& act, std::vector<Flow>& flows) const;
+    // Whether all bytes of the write are accounted for.
+    bool write(const Operation& operation, const Act& act, std::vector<Flow>& flows) const;
 
     std::uint64_t forgotten() const { return forgotten_; }
 
@@ -45,9 +47,9 @@ class ContentMemory {
     const Act* find(const Key& key) const;
 
     std::size_t reads_max_;
+    const Ancestry* ancestry_;
     Reads young_, old_;
     std::uint64_t forgotten_ = 0;
-    std::unordered_map<std::uint64_t, ProcessLink> parents_;  // by child
 };
 
 }  // namespace dyetrace::analysis

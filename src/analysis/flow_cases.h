@@ -30,6 +30,11 @@ struct Case : Operation {
         fingerprint = content;
         return *this;
     }
+    // Windows that begin there; `anchors` must live on.
+    Case& with(std::span<const Anchor> windows) {
+        anchors = windows;
+        return *this;
+    }
 };
 
 inline Side side(Channel channel, std::uint64_t object, std::uint64_t other, std::uint64_t at) {

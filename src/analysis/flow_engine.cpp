@@ -55,7 +55,10 @@ std::uint64_t forget_oldest(Streams& streams, std::size_t streams_max) {
 }  // namespace
 
 FlowEngine::FlowEngine(const FlowLimits& limits, const std::vector<ProcessLink>& processes)
-    : limits_(limits), content_(limits.reads_max, processes) {}
+    : limits_(limits),
+      ancestry_(processes),
+      content_(limits.reads_max, ancestry_),
+      anchors_(limits.anchors_max, ancestry_) {}
 
 bool FlowEngine::touch_in_flight(const Operation& operation) {
     const Channel from = operation.from.channel, to = operation.to.channel;
@@ -198,11 +201,14 @@ void FlowEngine::ends(const Operation& operation, std::vector<Flow>& flows) {
         Act act = act_of(operation, operation.from);
         act.begin = take(operation, flows);
         content_.read(operation, act);
+        anchors_.read(operation, act);
     }
     if (operation.to.object != 0) {
         Act act = act_of(operation, operation.to);
         act.begin = put(operation, flows);
-        content_.write(operation, act, flows);
+        if (!content_.write(operation, act, flows)) {
+            anchors_.write(operation, act, flows);
+        }
     }
     if (pool_.live > limits_.extents_max) {
         forget_some();
@@ -247,7 +253,7 @@ std::uint64_t FlowEngine::forgotten() const {
     for (const auto& [object, queue] : messages_) {
         messages += queue.forgotten();
     }
-    return forgotten_ + messages + content_.forgotten();
+    return forgotten_ + messages + content_.forgotten() + anchors_.forgotten();
 }
 
 }  // namespace dyetrace::analysis

@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/anchor_memory.h"
 #include "analysis/byte_stream.h"
 #include "analysis/content_memory.h"
 #include "analysis/file_history.h"
@@ -29,11 +30,15 @@ struct FlowLimits {
     std::size_t extents_max = 4'000'000;  // ranges whose writer is known: 640 MB at most
     std::size_t streams_max = 500'000;    // pipes and connections: 300 bytes each without extents
     std::size_t reads_max = 1'000'000;    // reads remembered by content, twice over: 200 MB
+    std::size_t anchors_max =
+        1'000'000;  // of reads, of 1 GB at the usual distance, twice over: 200 MB
 };
 
 class FlowEngine {
   public:
     FlowEngine(const FlowLimits& limits, const std::vector<ProcessLink>& processes);
+    FlowEngine(const FlowEngine&) = delete;  // its parts refer to one another
+    FlowEngine& operator=(const FlowEngine&) = delete;
 
     // Whether starts() wants to know of it: writes to files, and calls whose order decides which bytes they moved.
     static bool touch_in_flight(const Operation& operation);
@@ -70,7 +75,9 @@ class FlowEngine {
 
     FlowLimits limits_;
     ExtentPool pool_;
+    Ancestry ancestry_;
     ContentMemory content_;
+    AnchorMemory anchors_;
     std::unordered_map<std::uint64_t, FileHistory> files_;
     std::unordered_map<std::uint64_t, Connection> connections_;  // by connection
     std::unordered_map<std::uint64_t, Stream>

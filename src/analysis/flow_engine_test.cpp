@@ -292,6 +292,55 @@ TEST(HashFlow, remembers_no_more_than_the_limit) {
     EXPECT_EQ(flows.engine().forgotten(), 8u);
 }
 
+TEST(AnchorFlow, joins_what_was_cut_in_another_way) {
+    // 7: 300..1300 in two reads; written together, behind a frame of 10 bytes
+    const std::vector<Anchor> first = {{100, 1}, {400, 2}}, second = {{-20, 3}, {200, 4}};
+    const std::vector<Anchor> both = {{110, 1}, {410, 2}, {490, 3}, {710, 4}};
+    Flows flows;
+    flows.add(read_of(1, file(7, 300), 500).by(5).with(first));
+    flows.add(read_of(2, file(7, 800), 500).by(5).with(second));
+    flows.add(write_of(3, file(8, 0), 1010).by(5).with(both));
+    EXPECT_EQ(flows.text(),
+              "1→3 anchor 400>110+400 likely\n"
+              "2→3 anchor 800>510+232 likely\n");
+}
+
+TEST(AnchorFlow, of_pieces_that_do_not_follow_each_other_is_as_long_as_the_anchors_show) {
+    const std::vector<Anchor> here = {{0, 1}, {100, 2}}, there = {{50, 3}},
+                              all = {{0, 1}, {100, 2}, {300, 3}};
+    Flows flows;
+    flows.add(read_of(1, file(7, 0), 200).by(5).with(here));
+    flows.add(read_of(2, file(9, 0), 200).by(5).with(there));
+    flows.add(write_of(3, file(8, 0), 400).by(5).with(all));
+    EXPECT_EQ(flows.text(),
+              "1→3 anchor 0+132 likely\n"
+              "2→3 anchor 50>300+32 likely\n");
+}
+
+TEST(AnchorFlow, leaves_out_what_a_fingerprint_says_and_what_others_read) {
+    const std::vector<Anchor> windows = {{0, 1}};
+    Flows flows;
+    flows.add(read_of(1, file(7, 0), 100).by(5).saying(42).with(windows));
+    flows.add(write_of(2, file(8, 0), 100).by(5).saying(42).with(windows));
+    flows.add(write_of(3, file(8, 0), 100).by(6).with(windows));
+    EXPECT_EQ(flows.text(), "1→2 hash 0+100 likely\n");
+}
+
+TEST(AnchorFlow, remembers_no_more_than_the_limit) {
+    Flows flows({.anchors_max = 4});
+    std::vector<std::vector<Anchor>> windows;
+    for (std::uint64_t i = 1; i <= 12; ++i) {
+        windows.push_back({{0, i}});
+    }
+    for (std::uint64_t i = 1; i <= 12; ++i) {
+        flows.add(read_of(i, file(7, 0), 100).by(5).with(windows[i - 1]));
+    }
+    flows.add(write_of(20, file(8, 0), 100).by(5).with(windows[0]));
+    flows.add(write_of(21, file(8, 0), 100).by(5).with(windows[11]));
+    EXPECT_EQ(flows.text(), "12→21 anchor 0+32 likely\n");
+    EXPECT_EQ(flows.engine().forgotten(), 8u);
+}
+
 TEST(FlowEngine, forgets_the_oldest_ranges_over_the_limit_and_counts_them) {
     Flows flows({.extents_max = 8});
     for (std::uint64_t i = 1; i <= 9; ++i) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace dyetrace::analysis {
 
@@ -33,6 +34,12 @@ struct Side {
     std::uint64_t at = kUnknown;  // file, TCP: position of the first byte
 };
 
+// A window of bytes that the content chose, among those that an operation moved (schema/anchor.h).
+struct Anchor {
+    std::int64_t position = 0;  // of its first byte; below 0: it began so far before
+    std::uint64_t fingerprint = 0;
+};
+
 struct Operation {
     std::uint64_t event = 0;
     std::uint64_t start_ns = 0;
@@ -43,6 +50,7 @@ struct Operation {
     bool unfinished = false;                   // how much it moved is not known
     Side from;
     Side to;
+    std::span<const Anchor> anchors;           // by position
     std::uint64_t cut_begin = 0, cut_end = 0;  // bytes of the file `to` that are gone
 };
 

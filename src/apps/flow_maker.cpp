@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/flow_engine.h"
+#include "apps/anchor_index.h"
 #include "apps/flow_rows.h"
 #include "base/log.h"
 
@@ -14,12 +15,14 @@ namespace dyetrace::apps {
 namespace {
 
 // Raised whenever the rules give other flows for the same events.
-constexpr std::uint32_t kRulesVersion = 1;
+constexpr std::uint32_t kRulesVersion = 2;
 
 class FlowRows {
   public:
-    FlowRows(store::NumberScan scan, const std::vector<analysis::ProcessLink>& links)
-        : scan_(std::move(scan)), engine_({}, links) {}
+    FlowRows(store::NumberScan scan,
+             AnchorIndex anchors,
+             const std::vector<analysis::ProcessLink>& links)
+        : scan_(std::move(scan)), anchors_(std::move(anchors)), engine_({}, links) {}
 
     Result<void> next(std::vector<std::uint64_t>& numbers) {
         while (flows_.empty()) {
@@ -51,7 +54,8 @@ class FlowRows {
   private:
     void take(const store::NumberBatch& batch) {
         for (std::size_t row = 0; row < batch.rows; ++row) {
-            const analysis::Operation operation = operation_in(batch.columns, row);
+            analysis::Operation operation = operation_in(batch.columns, row);
+            operation.anchors = anchors_.of(operation.event);
             if (batch.columns[kMoveIsStart][row] == 0) {
                 engine_.ends(operation, flows_);
             } else if (analysis::FlowEngine::touch_in_flight(operation)) {
@@ -61,6 +65,11 @@ class FlowRows {
     }
 
     void tell_forgotten() const {
+        if (anchors_.too_many()) {
+            base::Log::to_stderr().warn(fmt::format(
+                "flows: there are more than {} anchors; flows that only they show are missing",
+                AnchorIndex::kAnchorsMax));
+        }
         if (engine_.forgotten() > 0) {
             base::Log::to_stderr().warn(
                 fmt::format("flows: {} older ranges were forgotten to stay within memory; flows "
@@ -70,6 +79,7 @@ class FlowRows {
     }
 
     store::NumberScan scan_;
+    AnchorIndex anchors_;
     analysis::FlowEngine engine_;
     std::vector<analysis::Flow> flows_;
 };
@@ -96,7 +106,9 @@ Result<void> offer_flows(store::Database& database) {
         {"flows", kRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
              TRY(const std::vector<analysis::ProcessLink> links, process_links(asked));
              TRY(store::NumberScan scan, asked.scan_numbers(moves_sql()));
-             const auto rows = std::make_shared<FlowRows>(std::move(scan), links);
+             TRY(AnchorIndex anchors, AnchorIndex::load(asked));
+             const auto rows =
+                 std::make_shared<FlowRows>(std::move(scan), std::move(anchors), links);
              return store::RowSource(
                  [rows](std::vector<std::uint64_t>& numbers) { return rows->next(numbers); });
          }});

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Programs that cut, frame and join what they pass on: only the content shows that it is the same, by anchors."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+import support
+from support import DYETRACE
+
+MEGABYTE = 1 << 20
+
+# Four processes over loopback. Each takes pieces of one size and hands on pieces of another, out of what it has gathered; the third
+# puts its length in front of each piece and writes a copy of what it got. Two more talk beside them, about something else.
+RELAY = r"""
+import os, random, socket, struct, sys
+source, target, copy = sys.argv[1:4]
+takes, gives = [4096, 65536, 99991, 1 << 20], [70001, 4096, 65537, 1 << 20]
+
+def child(work):
+    if os.fork() == 0:
+        work()
+        os._exit(0)
+
+def connection():
+    listener = socket.create_server(("127.0.0.1", 0))
+    near = socket.create_connection(listener.getsockname())
+    far = listener.accept()[0]
+    listener.close()
+    return near, far
+
+def noise(near, far):
+    bytes_of = random.Random(7)
+    def talk():
+        for _ in range(300):
+            near.sendall(bytes_of.randbytes(4096))
+    child(talk)
+    near.close()
+    with open(target + ".noise", "wb", buffering=0) as file:
+        while got := far.recv(65536):
+            file.write(got)
+
+def hop(index):
+    for i, (near, far) in enumerate(links):
+        if i != index:
+            near.close()
+        if i != index - 1:
+            far.close()
+    take = (lambda file: lambda: os.read(file, takes[0]))(os.open(source, os.O_RDONLY)) if index == 0 else lambda: links[index - 1][1].recv(takes[index])
+    kept = open(copy, "wb", buffering=0) if index == 2 else None
+    last = open(target, "wb", buffering=0) if index == 3 else None
+    give = last.write if last else links[index][0].sendall
+    gathered = b""
+    def hand_on(piece):
+        give(struct.pack("<I", len(piece)) + piece if index == 2 else piece)
+    while got := take():
+        if kept:
+            kept.write(got)
+        gathered += got
+        while len(gathered) >= gives[index]:
+            hand_on(gathered[:gives[index]])
+            gathered = gathered[gives[index]:]
+    if gathered:
+        hand_on(gathered)
+
+child(lambda: noise(*connection()))
+links = [connection() for _ in range(3)]
+for index in range(4):
+    child(lambda: hop(index))
+for near, far in links:
+    near.close()
+    far.close()
+for _ in range(5):
+    status = os.wait()[1]
+    assert status == 0, status
+"""
+
+
+class RelayTest(support.EndToEndTest):
+    SIZE = 5 * MEGABYTE + 12345
+
+    def relay(self):
+        source = self.file("source", random.Random("source").randbytes(self.SIZE))
+        return self.record("--content=anchors", "--", sys.executable, "-c", RELAY, source, self.path("target"), self.path("copy"))
+
+    def trail(self, trace, name, *arguments):
+        done = subprocess.run([DYETRACE, "follow", trace.path, "--path", support.outer_root() + self.path(name), "--json", *arguments],
+                              capture_output=True, text=True, timeout=support.PATIENCE_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    @staticmethod
+    def files(trail):
+        return {os.path.basename(path) for hop in trail["hops"] for path in (hop["path"], hop["path2"]) if path and path.startswith("/")}
+
+    def test_of_other_pieces_at_each_hop_and_a_frame_names_all_hops_and_copies_and_no_others(self):
+        trace = self.relay()
+        trail = self.trail(trace, "source")
+        self.assertEqual(self.files(trail), {"source", "copy", "target"})
+        self.assertEqual(len({hop["process"] for hop in trail["hops"]}), 4)
+        for name in ("copy", "target"):
+            back = self.trail(trace, name, "--back")
+            self.assertEqual(self.files(back), {"source", name})
+        # what the anchors show is nearly all of it: pieces end at most some anchors' distances from where they were cut
+        moved = trace.number("SELECT sum(f.bytes) FROM flows f JOIN objects o ON o.object_id = f.to_object_id "
+                             f"WHERE rule = 'anchor' AND ends_with(o.path, '{self.path('target')}')")
+        self.assertGreater(moved, 0.98 * self.SIZE)
+        self.assertLessEqual(moved, self.SIZE)
+
+    def test_ranges_are_right_to_the_byte(self):
+        """What comes out lies where it lay in the file, but for four bytes in front of each piece that the third process hands on."""
+        trace = self.relay()
+        rows = trace.rows("SELECT from_begin, to_begin, f.bytes, e.process_id FROM flows f JOIN events e ON e.event_id = f.to_event WHERE rule = 'anchor'")
+        framer = trace.number(f"SELECT any_value(process_id) FROM events WHERE ends_with(path, '{self.path('copy')}') AND name = 'write'")
+        framed = 0
+        for row in rows:
+            begin, end = int(row["from_begin"]), int(row["from_begin"]) + int(row["bytes"])
+            frames = 4 * (1 + begin // 65537) if int(row["process_id"]) == framer else 0
+            self.assertEqual(int(row["to_begin"]), begin + frames, row)
+            if frames:
+                framed += 1
+                self.assertLessEqual(end, (1 + begin // 65537) * 65537, row)
+        self.assertGreater(framed, 70)
+        self.assertGreater(len(rows) - framed, 70)
+
+    def test_what_stands_beside_it_has_no_part(self):
+        trace = self.relay()
+        noise = self.trail(trace, "target.noise", "--back")
+        self.assertEqual(self.files(noise), {"target.noise"})
+
+
+if __name__ == "__main__":
+    support.main()

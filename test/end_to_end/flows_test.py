@@ -10,6 +10,7 @@ import subprocess
 import sys
 import unittest
 
+import servers
 import support
 from support import DYETRACE, PATIENCE_S
 
@@ -182,12 +183,13 @@ os.write(out("through_socket"), far.recv(5000))
         if wanted:
             self.skipTest(f"{', '.join(wanted)} is not installed: tools/install_packages test")
         source = self.random_file("page", 500_000)
+        port = servers.free_port()
         with open(self.path("nginx.conf"), "w", encoding="utf-8") as file:
             file.write(f"daemon off; master_process off; pid {self.path('pid')}; error_log stderr;\n"
                        "events {}\nhttp { access_log off; sendfile on; sendfile_max_chunk 64k; server { "
-                       f"listen unix:{self.path('socket')}; listen 127.0.0.1:18473; root {self.folder}; }} }}\n")
+                       f"listen unix:{self.path('socket')}; listen 127.0.0.1:{port}; root {self.folder}; }} }}\n")
         script = ("nginx -c $PWD/nginx.conf -e stderr & until curl -s --unix-socket socket http://x/nginx.conf > /dev/null; do sleep 0.1; done; "
-                  "curl -s -o fetched http://127.0.0.1:18473/page; kill $!; wait")
+                  f"curl -s -o fetched http://127.0.0.1:{port}/page; kill $!; wait")
         trace = self.record("--content=hash", "--", "sh", "-c", script, cwd=self.folder)
         with open(source, "rb") as sent, open(self.path("fetched"), "rb") as fetched:
             self.assertEqual(sent.read(), fetched.read())

@@ -1,53 +1,28 @@
 #!/usr/bin/env python3
 """Where bytes went and where they came from: the table flows, and `dyetrace follow`, over real programs whose truth the test knows."""
 
-import json
 import os
 import random
 import re
 import shutil
 import subprocess
 import sys
-import unittest
 
+import following
 import servers
 import support
+from following import FollowTest
 from support import DYETRACE, PATIENCE_S
 
 MEGABYTE = 1 << 20
 
 # Takes `chunk` bytes at a time from the last process and hands them to the next one; the first reads a file, the last writes one.
 # Another pair of processes talks beside them all the time, with bytes of its own.
-RELAY = r"""
-import os, random, socket, sys
-source, target, copy = sys.argv[1:4]
+RELAY = following.RELAY_PARTS + r"""
 chunks = [int(word) for word in sys.argv[4:]]
 size = os.path.getsize(source)
 
-def child(work):
-    if os.fork() == 0:
-        work()
-        os._exit(0)
-
-def connection():
-    listener = socket.create_server(("127.0.0.1", 0))
-    near = socket.create_connection(listener.getsockname())
-    far = listener.accept()[0]
-    listener.close()
-    return near, far
-
-def noise(near, far):
-    bytes_of = random.Random(7)
-    def talk():
-        for _ in range(200):
-            near.sendall(bytes_of.randbytes(4096))
-    child(talk)
-    near.close()
-    with open(target + ".noise", "wb", buffering=0) as file:
-        while got := far.recv(65536):
-            file.write(got)
-
-child(lambda: noise(*connection()))
+child(lambda: noise(200, *connection()))
 links = [connection() for _ in chunks[1:]]
 def first():
     file, left = os.open(source, os.O_RDONLY), size
@@ -73,34 +48,6 @@ for _ in range(len(chunks) + 1):
     status = os.wait()[1]
     assert status == 0, status
 """
-
-
-class FollowTest(support.EndToEndTest):
-    def random_file(self, name, size):
-        return self.file(name, random.Random(name).randbytes(size))
-
-    def follow(self, trace, *arguments):
-        done = subprocess.run([DYETRACE, "follow", trace.path, *arguments], capture_output=True, text=True, timeout=PATIENCE_S)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr, "")
-        return done.stdout
-
-    def trail(self, trace, *arguments):
-        return json.loads(self.follow(trace, *arguments, "--json"))
-
-    def seen(self, path):
-        """How the kernel names it."""
-        return support.outer_root() + path
-
-    def names(self, trail):
-        """Program, call and last name of its object, of every hop."""
-        return sorted({(hop["process"].split("[")[0], hop["name"], hop["what"].split("/")[-1]) for hop in trail["hops"]})
-
-    def files(self, trail):
-        return {os.path.basename(path) for hop in trail["hops"] for path in (hop["path"], hop["path2"]) if path and path.startswith("/")}
-
-    def python(self, text, *arguments):
-        return ["--content=hash", "--", sys.executable, "-c", text, *arguments]
 
 
 class RelayTest(FollowTest):

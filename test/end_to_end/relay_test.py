@@ -1,46 +1,18 @@
 #!/usr/bin/env python3
 """Programs that cut, frame and join what they pass on: only the content shows that it is the same, by anchors."""
 
-import json
-import os
-import random
-import subprocess
 import sys
 
+import following
 import support
-from support import DYETRACE
+from following import FollowTest
 
 MEGABYTE = 1 << 20
 
 # Four processes over loopback. Each takes pieces of one size and hands on pieces of another, out of what it has gathered; the third
 # puts its length in front of each piece and writes a copy of what it got. Two more talk beside them, about something else.
-RELAY = r"""
-import os, random, socket, struct, sys
-source, target, copy = sys.argv[1:4]
+RELAY = following.RELAY_PARTS + r"""
 takes, gives = [4096, 65536, 99991, 1 << 20], [70001, 4096, 65537, 1 << 20]
-
-def child(work):
-    if os.fork() == 0:
-        work()
-        os._exit(0)
-
-def connection():
-    listener = socket.create_server(("127.0.0.1", 0))
-    near = socket.create_connection(listener.getsockname())
-    far = listener.accept()[0]
-    listener.close()
-    return near, far
-
-def noise(near, far):
-    bytes_of = random.Random(7)
-    def talk():
-        for _ in range(300):
-            near.sendall(bytes_of.randbytes(4096))
-    child(talk)
-    near.close()
-    with open(target + ".noise", "wb", buffering=0) as file:
-        while got := far.recv(65536):
-            file.write(got)
 
 def hop(index):
     for i, (near, far) in enumerate(links):
@@ -65,7 +37,7 @@ def hop(index):
     if gathered:
         hand_on(gathered)
 
-child(lambda: noise(*connection()))
+child(lambda: noise(300, *connection()))
 links = [connection() for _ in range(3)]
 for index in range(4):
     child(lambda: hop(index))
@@ -78,30 +50,20 @@ for _ in range(5):
 """
 
 
-class RelayTest(support.EndToEndTest):
+class RelayTest(FollowTest):
     SIZE = 5 * MEGABYTE + 12345
 
     def relay(self):
-        source = self.file("source", random.Random("source").randbytes(self.SIZE))
+        source = self.random_file("source", self.SIZE)
         return self.record("--content=anchors", "--", sys.executable, "-c", RELAY, source, self.path("target"), self.path("copy"))
-
-    def trail(self, trace, name, *arguments):
-        done = subprocess.run([DYETRACE, "follow", trace.path, "--path", support.outer_root() + self.path(name), "--json", *arguments],
-                              capture_output=True, text=True, timeout=support.PATIENCE_S)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return json.loads(done.stdout)
-
-    @staticmethod
-    def files(trail):
-        return {os.path.basename(path) for hop in trail["hops"] for path in (hop["path"], hop["path2"]) if path and path.startswith("/")}
 
     def test_of_other_pieces_at_each_hop_and_a_frame_names_all_hops_and_copies_and_no_others(self):
         trace = self.relay()
-        trail = self.trail(trace, "source")
+        trail = self.trail(trace, "--path", self.seen(self.path("source")))
         self.assertEqual(self.files(trail), {"source", "copy", "target"})
         self.assertEqual(len({hop["process"] for hop in trail["hops"]}), 4)
         for name in ("copy", "target"):
-            back = self.trail(trace, name, "--back")
+            back = self.trail(trace, "--path", self.seen(self.path(name)), "--back")
             self.assertEqual(self.files(back), {"source", name})
         # what the anchors show is nearly all of it: pieces end at most some anchors' distances from where they were cut
         moved = trace.number("SELECT sum(f.bytes) FROM flows f JOIN objects o ON o.object_id = f.to_object_id "
@@ -127,7 +89,7 @@ class RelayTest(support.EndToEndTest):
 
     def test_what_stands_beside_it_has_no_part(self):
         trace = self.relay()
-        noise = self.trail(trace, "target.noise", "--back")
+        noise = self.trail(trace, "--path", self.seen(self.path("target.noise")), "--back")
         self.assertEqual(self.files(noise), {"target.noise"})
 
 

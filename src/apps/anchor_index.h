@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/operation.h"
+#include "analysis/dataflow/operation.h"
 #include "store/database.h"
 
 namespace dyetrace::apps {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/flow_engine.h"
+#include "analysis/dataflow/flow_engine.h"
 #include "apps/anchor_index.h"
 #include "apps/flow_rows.h"
 #include "base/log.h"

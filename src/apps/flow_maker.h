@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analysis/operation.h"
+#include "analysis/dataflow/operation.h"
 #include "base/result.h"
 #include "store/database.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/operation.h"
+#include "analysis/dataflow/operation.h"
 
 namespace dyetrace::apps {
 

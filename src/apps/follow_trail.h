@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/trail.h"
+#include "analysis/dataflow/trail.h"
 
 namespace dyetrace::apps {
 

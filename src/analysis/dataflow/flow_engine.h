@@ -17,12 +17,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/anchor_memory.h"
-#include "analysis/byte_stream.h"
-#include "analysis/content_memory.h"
-#include "analysis/file_history.h"
-#include "analysis/message_queue.h"
-#include "analysis/operation.h"
+#include "analysis/dataflow/anchor_memory.h"
+#include "analysis/dataflow/byte_stream.h"
+#include "analysis/dataflow/content_memory.h"
+#include "analysis/dataflow/file_history.h"
+#include "analysis/dataflow/message_queue.h"
+#include "analysis/dataflow/operation.h"
 
 namespace dyetrace::analysis {
 

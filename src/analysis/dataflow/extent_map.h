@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/flow.h"
+#include "analysis/dataflow/flow.h"
 
 namespace dyetrace::analysis {
 

@@ -1,4 +1,4 @@
-#include "analysis/anchor_memory.h"
+#include "analysis/dataflow/anchor_memory.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "analysis/extent_map.h"
+#include "analysis/dataflow/extent_map.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <deque>
 #include <vector>
 
-#include "analysis/calls_in_flight.h"
-#include "analysis/flow.h"
+#include "analysis/dataflow/calls_in_flight.h"
+#include "analysis/dataflow/flow.h"
 
 namespace dyetrace::analysis {
 

@@ -1,4 +1,4 @@
-#include "analysis/file_history.h"
+#include "analysis/dataflow/file_history.h"
 
 #include <algorithm>
 #include <span>

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/flow_engine.h"
+#include "analysis/dataflow/flow_engine.h"
 #include "schema/generated/enum_names.h"
 
 namespace dyetrace::analysis {

@@ -17,8 +17,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/flow.h"
-#include "analysis/operation.h"
+#include "analysis/dataflow/flow.h"
+#include "analysis/dataflow/operation.h"
 
 namespace dyetrace::analysis {
 

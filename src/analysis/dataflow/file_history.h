@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/extent_map.h"
+#include "analysis/dataflow/extent_map.h"
 
 namespace dyetrace::analysis {
 

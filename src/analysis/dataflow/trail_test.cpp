@@ -1,8 +1,8 @@
-#include "analysis/trail.h"
+#include "analysis/dataflow/trail.h"
 
 #include <gtest/gtest.h>
 
-#include "analysis/flow_cases.h"
+#include "analysis/dataflow/flow_cases.h"
 
 namespace dyetrace::analysis {
 namespace {

@@ -1,4 +1,4 @@
-#include "analysis/message_queue.h"
+#include "analysis/dataflow/message_queue.h"
 
 #include <algorithm>
 #include <utility>

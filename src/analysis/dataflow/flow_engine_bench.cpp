@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "analysis/flow_engine.h"
+#include "analysis/dataflow/flow_engine.h"
 
 namespace dyetrace::analysis {
 namespace {

@@ -1,4 +1,4 @@
-#include "analysis/content_memory.h"
+#include "analysis/dataflow/content_memory.h"
 
 #include <utility>
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "analysis/flow_cases.h"
+#include "analysis/dataflow/flow_cases.h"
 
 namespace dyetrace::analysis {
 namespace {

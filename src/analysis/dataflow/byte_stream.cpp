@@ -1,4 +1,4 @@
-#include "analysis/byte_stream.h"
+#include "analysis/dataflow/byte_stream.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
-#include "analysis/flow_engine.h"
+#include "analysis/dataflow/flow_engine.h"
 
 #include <gtest/gtest.h>
 
-#include "analysis/flow_cases.h"
+#include "analysis/dataflow/flow_cases.h"
 
 namespace dyetrace::analysis {
 namespace {

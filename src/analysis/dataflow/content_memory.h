@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/ancestry.h"
-#include "analysis/flow.h"
-#include "analysis/operation.h"
+#include "analysis/dataflow/ancestry.h"
+#include "analysis/dataflow/flow.h"
+#include "analysis/dataflow/operation.h"
 
 namespace dyetrace::analysis {
 

@@ -10,8 +10,8 @@
 #include <deque>
 #include <vector>
 
-#include "analysis/calls_in_flight.h"
-#include "analysis/extent_map.h"
+#include "analysis/dataflow/calls_in_flight.h"
+#include "analysis/dataflow/extent_map.h"
 
 namespace dyetrace::analysis {
 

@@ -1,4 +1,4 @@
-#include "analysis/trail.h"
+#include "analysis/dataflow/trail.h"
 
 #include <algorithm>
 #include <utility>

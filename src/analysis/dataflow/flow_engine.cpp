@@ -1,4 +1,4 @@
-#include "analysis/flow_engine.h"
+#include "analysis/dataflow/flow_engine.h"
 
 #include <algorithm>
 #include <utility>

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/operation.h"
+#include "analysis/dataflow/operation.h"
 
 namespace dyetrace::analysis {
 

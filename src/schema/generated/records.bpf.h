@@ -133,6 +133,7 @@ enum flow_rule {
     FLOW_RULE_HASH = 4,
     FLOW_RULE_PROCESS = 5,
     FLOW_RULE_ANCHOR = 6,
+    FLOW_RULE_DYE = 7,
 };
 
 /* how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between */

@@ -135,6 +135,7 @@ enum class FlowRule : std::uint8_t {
     kHash = 4,
     kProcess = 5,
     kAnchor = 6,
+    kDye = 7,
 };
 
 // how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between

@@ -25,8 +25,11 @@ WITH calls AS (
   JOIN internal.contexts c USING (host_index, context_id) WHERE k.name IN ('mmap', 'mmap2', 'shmat') AND e.result >= 0),
 mapped AS (
   SELECT process_id, since_ns, argument2 & 2 <> 0 AS writes,
-    CASE WHEN argument3 & 32 <> 0 THEN hash('anonymous', event_id) ELSE h.object_id END AS memory
+    CASE WHEN argument3 & 32 <> 0 THEN hash('anonymous', event_id)
+      WHEN h.object_type IN ('file', 'memory') THEN hash('file', host_index, h.device, h.inode) END AS memory
   FROM calls LEFT JOIN internal.handles h USING (host_index, handle_id) WHERE name <> 'shmat' AND argument3 & 1 <> 0
+  UNION ALL SELECT _task_id(host_index, process_start_ns, pid), time_ns, is_writable <> 0, hash('file', host_index, device, inode)
+  FROM internal.raw_shared_mapping
   UNION ALL SELECT process_id, since_ns, true, hash('segment', host_index, argument0 & 4294967295) FROM calls WHERE name = 'shmat')
 SELECT process_id, memory, min(since_ns)::UBIGINT FROM mapped SEMI JOIN (SELECT memory FROM mapped GROUP BY 1 HAVING bool_or(writes)) USING (memory)
 GROUP BY ALL)";

@@ -11,7 +11,7 @@ namespace dyetrace::apps {
 
 Result<std::vector<analysis::ProcessLink>> load_processes(store::Database& database);
 
-// And who shares memory with whom: mappings that were made while this was recorded.
+// And who shares memory with whom: mappings that were there when the recording began, and those of later.
 Result<analysis::Kinship> load_kinship(store::Database& database);
 
 }  // namespace dyetrace::apps

@@ -106,13 +106,13 @@ class SharedMemoryTest(FollowTest):
     def test_what_a_client_says_is_in_the_files_of_postgresql(self):
         if missing := servers.missing_programs():
             self.skipTest(f"{', '.join(missing)} is not installed: tools/install_packages test")
-        trace, recorder = self.start_recording("-a", "--content=hash", "--dye", f"card={CARD}")
         with servers.PostgreSQL(self.folder) as postgres:
+            trace, recorder = self.start_recording("-a", "--content=hash", "--dye", f"card={CARD}")
             postgres.ask("CREATE TABLE cards (number text)")
             postgres.ask(f"INSERT INTO cards VALUES ('{CARD}')")
             postgres.ask("CHECKPOINT")
             file = postgres.ask("SELECT pg_relation_filepath('cards')")[0]
-        self.stop(recorder)
+            self.stop(recorder)
         trail = self.trail(trace, "--dye", "card")
         wrote = {hop["process"] for hop in trail["hops"] if hop["path"] and hop["path"].endswith("/" + file)}
         took = {hop["process"] for hop in trail["hops"] if hop["name"] == "recvfrom"}

@@ -23,6 +23,7 @@ CREATE OR REPLACE VIEW internal.raw_namespace_name AS FROM read_parquet('sealed-
 CREATE OR REPLACE VIEW internal.raw_dye AS FROM read_parquet('sealed-*/dye.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_dye_hit AS FROM read_parquet('sealed-*/dye_hit.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_anchor AS FROM read_parquet('sealed-*/anchor.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.raw_shared_mapping AS FROM read_parquet('sealed-*/shared_mapping.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_flows AS FROM read_parquet('*/flows.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.hosts AS FROM read_parquet('hosts.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.call_words AS FROM read_parquet('syscalls.parquet', union_by_name = true);
@@ -107,9 +108,9 @@ CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
         CASE WHEN v >= 9223372036854775808 THEN (v::HUGEINT - 18446744073709551616)::VARCHAR ELSE v::VARCHAR END
     WHEN kind = 'address' THEN '"' || format('{:#x}', v) || '"'
     ELSE v::VARCHAR END;
--- `c` is what a command says of the argument behind it.
 )dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _chosen_text(c, v) AS CASE WHEN c IS NULL THEN v::VARCHAR WHEN c.kind <> '' THEN _argument_text(c.kind, c.words, v) END;
+    R"dyetrace(-- `c` is what a command says of the argument behind it.
+CREATE OR REPLACE MACRO _chosen_text(c, v) AS CASE WHEN c IS NULL THEN v::VARCHAR WHEN c.kind <> '' THEN _argument_text(c.kind, c.words, v) END;
 -- Most calls have numbers only. What a command says of the argument behind it, and strings beside the registers, are made once for a
 -- row: inside the lambda each argument would pay for them.
 CREATE OR REPLACE MACRO _number_texts(labels, types, sets, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,

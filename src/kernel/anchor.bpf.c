@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Anchors: from the ends of windows to records. Behind content.bpf.c, whose room it looks at, and dye.bpf.c. */
+/* Anchors: from the ends of windows to records. */
 #include "kernel/anchor.h"
 #include "kernel/children.h"
+#include "kernel/room.h"
 #include "kernel/xxh64.h"
 
 static __always_inline struct anchor_listed *anchor_place(__u32 number)
@@ -18,7 +19,7 @@ static __always_inline void list_anchor(struct content_room *room, __s32 begin)
 	struct anchor_listed *place;
 	__u64 fingerprint;
 
-	if (!window || begin < room->dyes.known_from)
+	if (!window || begin < room->known_from)
 		return;
 	fingerprint = xxh64_of_stripe(window);
 	if (fingerprint == scan->last[0] || fingerprint == scan->last[1])
@@ -30,7 +31,7 @@ static __always_inline void list_anchor(struct content_room *room, __s32 begin)
 		scan->dropped++;
 		return;
 	}
-	place->position = room->dyes.base + begin;
+	place->position = room->base + begin;
 	place->fingerprint = fingerprint;
 	scan->listed++;
 }
@@ -86,7 +87,7 @@ __noinline int look_for_last_anchors(void)
 	struct content_room *room = cpu_room();
 	__u64 hash;
 
-	if (content_level < CONTENT_LEVEL_ANCHORS || !room)
+	if (!room)
 		return 0;
 	room->anchors.from = room->at;
 	hash = room->anchors.hash;

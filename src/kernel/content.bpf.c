@@ -297,16 +297,20 @@ static __always_inline void look_at_pages(struct content_room *room, const struc
 	room->unread += room->left;
 }
 
-static __always_inline void finish_content(struct content_room *room, struct attachment_header *header)
+/* The bytes that it takes, header included. */
+static __always_inline __u32 finish_content(struct content_room *room, struct attachment_header *header)
 {
 	struct content *content = (struct content *)(header + 1);
+	__u32 length = records_sums() ? sizeof(*content) : offsetof(struct content, sum);
 
 	header->kind = ATTACHMENT_CONTENT;
-	header->length = sizeof(*content);
+	header->length = length;
 	header->reserved = 0;
 	content->fingerprint = end_content(room);
 	content->unread_bytes = room->unread;
 	content->anchors_dropped = room->anchors.dropped;
+	content->sum = room->anchors.sum;
+	return sizeof(*header) + length;
 }
 
 /* Attaches the content of the call in scratch; it moved bytes, or tried to. */
@@ -331,10 +335,8 @@ __noinline int look_at_content(struct scratch *scratch)
 		look(room);
 	else
 		return 0;
-	if (content_level) {
-		finish_content(room, header);
-		scratch->event.attachments += sizeof(*header) + sizeof(struct content);
-	}
+	if (content_level)
+		scratch->event.attachments += finish_content(room, header);
 	if (look_for_dyes)
 		attach_dyes(scratch);
 	if (keeps_neighbours())
@@ -366,10 +368,8 @@ __noinline int look_at_part(struct scratch *scratch, __u64 address, __u64 count,
 		room->piece_bytes = bytes;
 	}
 	look(room);
-	if (content_level) {
-		finish_content(room, header);
-		scratch->part.attachments = at + sizeof(*header) + sizeof(struct content);
-	}
+	if (content_level)
+		scratch->part.attachments = at + finish_content(room, header);
 	if (look_for_dyes)
 		attach_part_dyes(scratch);
 	return 0;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "schema/content_sum.h"
 #include "schema/text.h"
 
 namespace dyetrace::apps {
@@ -22,8 +23,19 @@ Result<void> register_content_functions(store::Database& database,
              }
              return fmt::format("{}", schema::fingerprint(base::bytes_of(*bytes), key));
          }}));
+    TRY(database.register_function(
+        {.name = "_content_sum_text",
+         .arguments = 1,
+         .call = [](const auto& arguments) -> std::optional<std::string> {
+             const auto bytes = arguments[0] ? schema::unescaped(*arguments[0]) : std::nullopt;
+             if (!bytes) {
+                 return std::nullopt;
+             }
+             return fmt::format("{}", schema::content_sum(base::bytes_of(*bytes)));
+         }}));
     return database.query(
-        "CREATE OR REPLACE TEMP MACRO fingerprint_of(bytes) AS _fingerprint_text(bytes)::UBIGINT",
+        "CREATE OR REPLACE TEMP MACRO fingerprint_of(bytes) AS _fingerprint_text(bytes)::UBIGINT; "
+        "CREATE OR REPLACE TEMP MACRO content_sum_of(bytes) AS _content_sum_text(bytes)::UBIGINT",
         [](store::Rows&) { return Result<void>(); });
 }
 

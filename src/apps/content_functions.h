@@ -10,6 +10,7 @@
 namespace dyetrace::apps {
 
 // fingerprint_of(text): the fingerprint that a call which moves these bytes has. `key` is the trace's, if it has one.
+// content_sum_of(text): the sum that it has.
 Result<void> register_content_functions(store::Database& database,
                                         const std::optional<schema::ContentKey>& key);
 

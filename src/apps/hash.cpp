@@ -16,6 +16,7 @@
 #include "apps/verbs.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "schema/content_sum.h"
 #include "schema/fingerprint.h"
 
 namespace dyetrace::apps {
@@ -28,6 +29,7 @@ struct HashArguments {
     std::string range;
     std::string key;
     bool hex = false;
+    bool sum = false;
 };
 
 struct Range {
@@ -55,16 +57,15 @@ Result<Range> range_of(const std::string& text) {
     return range;
 }
 
-Result<std::uint64_t> fingerprint_of(const std::string& path,
-                                     const Range& range,
-                                     const std::optional<schema::ContentKey>& key) {
+// Calls add(bytes) with what lies in the range.
+template <typename Add>
+Result<void> read_range(const std::string& path, const Range& range, Add&& add) {
     const bool is_standard_input = path == "-";
     const base::Fd file(is_standard_input ? ::dup(STDIN_FILENO)
                                           : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.valid()) {
         return Error::from_errno(errno, fmt::format("cannot open '{}'", path));
     }
-    schema::Fingerprint fingerprint(key);
     std::vector<std::byte> buffer(kReadBytes);
     for (std::uint64_t at = 0; at < range.to;) {
         const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
@@ -81,11 +82,27 @@ Result<std::uint64_t> fingerprint_of(const std::string& path,
         const std::uint64_t first = std::clamp(range.from, at, end);
         const std::uint64_t last = std::min(range.to, end);
         if (first < last) {
-            fingerprint.add(std::span(buffer).subspan(first - at, last - first));
+            add(std::span<const std::byte>(buffer).subspan(first - at, last - first));
         }
         at = end;
     }
+    return {};
+}
+
+Result<std::uint64_t> fingerprint_of(const std::string& path,
+                                     const Range& range,
+                                     const std::optional<schema::ContentKey>& key) {
+    schema::Fingerprint fingerprint(key);
+    TRY(read_range(path, range, [&](std::span<const std::byte> bytes) { fingerprint.add(bytes); }));
     return fingerprint.value();
+}
+
+Result<std::uint64_t> sum_of(const std::string& path, const Range& range) {
+    std::uint64_t sum = 0;
+    TRY(read_range(path, range, [&](std::span<const std::byte> bytes) {
+        sum = schema::joined_sum(sum, schema::content_sum(bytes), bytes.size());
+    }));
+    return sum;
 }
 
 int run_hash(const HashArguments& arguments) {
@@ -106,14 +123,15 @@ int run_hash(const HashArguments& arguments) {
     }
     int exit_status = 0;
     for (const std::string& path : arguments.files) {
-        const auto fingerprint = fingerprint_of(path, range.value(), key);
-        if (!fingerprint.ok()) {
-            log.fail(fingerprint.error());
+        const auto result =
+            arguments.sum ? sum_of(path, range.value()) : fingerprint_of(path, range.value(), key);
+        if (!result.ok()) {
+            log.fail(result.error());
             exit_status = 1;
             continue;
         }
-        const std::string number = arguments.hex ? fmt::format("{:016x}", fingerprint.value())
-                                                 : fmt::format("{}", fingerprint.value());
+        const std::string number = arguments.hex ? fmt::format("{:016x}", result.value())
+                                                 : fmt::format("{}", result.value());
         fmt::print("{}  {}\n", number, path);
     }
     return std::fflush(stdout) == 0 ? exit_status : 1;
@@ -131,10 +149,16 @@ void add_hash(CLI::App& app, int& exit_status) {
     verb->add_option(
             "--range", arguments->range, "Bytes FROM to TO, TO not included; FROM- to the end")
         ->type_name("FROM-TO");
-    verb->add_option("--content-key",
-                     arguments->key,
-                     "The key that the trace was recorded with: hex:DIGITS or @FILE")
-        ->type_name("KEY");
+    auto* const key =
+        verb->add_option("--content-key",
+                         arguments->key,
+                         "The key that the trace was recorded with: hex:DIGITS or @FILE")
+            ->type_name("KEY");
+    verb->add_flag(
+            "--sum",
+            arguments->sum,
+            "The sum instead, as `record --content=anchors` gives it (content_sum, prefix_sum)")
+        ->excludes(key);
     verb->add_flag("--hex", arguments->hex, "Sixteen hexadecimal digits, as xxh64sum shows them");
     verb->footer(
         "Examples:\n"

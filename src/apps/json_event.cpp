@@ -72,7 +72,8 @@ class JsonPrinter {
                 break;
         }
         const bool is_id = column.type == schema::SqlType::kUbigint &&
-                           (column.name.ends_with("_id") || column.name == "fingerprint");
+                           (column.name.ends_with("_id") || column.name == "fingerprint" ||
+                            column.name == "content_sum");
         const std::string_view quote = is_id ? "\"" : "";
         fmt::format_to(std::back_inserter(append_name(out, column.name)),
                        "{}{}{}",

@@ -93,8 +93,6 @@ Capture::~Capture() = default;
 Result<Capture> Capture::load(const CaptureOptions& asked) {
     LoadTalk::listen();
     CaptureOptions options = asked;
-    // the borders of calls are looked over in one way for both
-    options.look_for_dyes |= options.content == schema::ContentLevel::kAnchors;
     options.event_ring_bytes =
         std::bit_ceil(std::clamp(options.event_ring_bytes, kEventRingBytesMin, kEventRingBytesMax));
     options.fact_ring_bytes =
@@ -142,7 +140,8 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     }
     TRY(state->fill_program_tables());
     TRY(state->sources, prepare_content(skeleton));
-    if (options.look_for_dyes) {
+    // the borders of calls are looked over in one way for dyes and anchors
+    if (options.look_for_dyes || options.content == schema::ContentLevel::kAnchors) {
         TRY(state->dyes, KernelDyes::install(skeleton, options.only_dyed));
         if (options.content == schema::ContentLevel::kAnchors) {
             state->dyes->look_for_anchors(anchor_rule(options));

@@ -122,7 +122,7 @@ class Capture {
 
     // Returns the bytes handed out; 0 when there was nothing.
     std::uint64_t drain(const Sink& sink);
-    // nullptr unless it was loaded with look_for_dyes. Its look_for() is for everybody, and after a drain() what it found.
+    // nullptr unless it looks for dyes or anchors. Its look_for(), if for dyes, is for everybody, and after a drain() what it found.
     KernelDyes* dyes();
 
     std::uint32_t cpu_count() const;

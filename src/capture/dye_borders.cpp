@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "schema/content_sum.h"
 
 namespace dyetrace::capture {
 namespace {
@@ -13,6 +14,11 @@ std::string last_of(std::string text, std::size_t bytes) {
         text.erase(0, text.size() - bytes);
     }
     return text;
+}
+
+// Of the first bytes of a piece; there are no more of an anchor that began in front of it.
+std::uint64_t sum_of_first(const DyePiece& piece, std::size_t bytes) {
+    return schema::content_sum(base::bytes_of(piece.first).first(bytes));
 }
 
 // Calls hit(found) for what begins before one of the borders and ends behind it.
@@ -69,6 +75,9 @@ void DyeBorders::join_order(const DyeTable& table,
         found.back().sequence = piece.sequence;
         found.back().position =
             static_cast<std::int64_t>(one.begin) - static_cast<std::int64_t>(border);
+        if (one.what.anchor != 0) {
+            found.back().prefix_sum = sum_of_first(piece, one.end - border);
+        }
     });
     if (!piece.whole) {
         before = piece.last;
@@ -179,6 +188,9 @@ void DyeBorders::tell(Range& range,
     crossing.cpu = event.cpu;
     crossing.sequence = event.sequence;
     crossing.position = static_cast<std::int64_t>(position + one.begin - in->first);
+    if (one.what.anchor != 0) {
+        crossing.prefix_sum = sum_of_first(event, position + one.end - in->first);
+    }
     auto& told = in->second.told;
     if (std::find(told.begin(), told.end(), crossing) == told.end()) {
         told.push_back(crossing);

@@ -45,7 +45,8 @@ struct DyeCrossing {
     std::uint32_t dye = 0;
     schema::DyeForm form = schema::DyeForm::kPlain;
     std::int64_t position = 0;
-    std::uint64_t anchor = 0;  // its fingerprint, if it is one and no dye
+    std::uint64_t anchor = 0;      // its fingerprint, if it is one and no dye
+    std::uint64_t prefix_sum = 0;  // of an anchor: of the event's bytes up to its end
     bool operator==(const DyeCrossing&) const = default;
 };
 

@@ -211,6 +211,10 @@ void DyeJoin::join(const DyeTable& table, std::uint64_t until_ns) {
             anchor.parent_sequence = one.sequence;
             anchor.position = one.position;
             anchor.fingerprint = one.anchor;
+            if (!table.anchors()->has_key()) {  // as in the kernel: records_sums()
+                anchor.prefix_sum = one.prefix_sum;
+                anchor.present = schema::Anchor::kHasPrefixSum;
+            }
             anchor.cpu = one.cpu;
             anchor_crossings_.push_back(anchor);
             continue;

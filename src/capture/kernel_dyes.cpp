@@ -31,6 +31,9 @@ void choose_dyes(dyetrace_bpf& skeleton, bool look_for_dyes, bool only_dyed) {
 }
 
 Result<KernelDyes> KernelDyes::install(dyetrace_bpf& skeleton, bool only_dyed) {
+    if (!skeleton.rodata->look_for_dyes) {
+        return KernelDyes(skeleton, std::nullopt);
+    }
     constexpr std::size_t kBytes =
         (kTables * sizeof(dye_table) + kPageBytes - 1) / kPageBytes * kPageBytes;
     TRY(base::Mapping memory,
@@ -45,9 +48,12 @@ Result<KernelDyes> KernelDyes::install(dyetrace_bpf& skeleton, bool only_dyed) {
 
 Result<void> KernelDyes::look_for(std::vector<DyePattern> dyes) {
     TRY(table_.build(std::move(dyes)));
+    if (!memory_) {
+        return {};  // anchors only
+    }
     const std::uint32_t next = (skeleton_->bss->dye_table_in_use + 1) % kTables;
     wait_for_running_programs();  // who began with that table, before the last change
-    std::memcpy(memory_.writable_bytes().data() + next * sizeof(dye_table),
+    std::memcpy(memory_->writable_bytes().data() + next * sizeof(dye_table),
                 &table_.raw(),
                 sizeof(dye_table));
     std::atomic_ref(skeleton_->bss->dye_table_in_use).store(next, std::memory_order_release);

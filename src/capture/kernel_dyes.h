@@ -5,6 +5,8 @@
 //
 //   ring ─► pass_on() ─► sink        without the first and last bytes, which stay for join(); with only_dyed not before join()
 //
+// Of a recording with anchors and no dyes only what is behind the ring is used.
+//
 // Limits: those of DyeTable and DyeBorders. Memory of the kernel: 2 tables of 8 MiB.
 #pragma once
 
@@ -53,11 +55,11 @@ class KernelDyes {
     std::span<const schema::Anchor> anchor_crossings() const { return join_.anchor_crossings(); }
 
   private:
-    KernelDyes(dyetrace_bpf& skeleton, base::Mapping memory)
+    KernelDyes(dyetrace_bpf& skeleton, std::optional<base::Mapping> memory)
         : skeleton_(&skeleton), memory_(std::move(memory)) {}
 
     dyetrace_bpf* skeleton_;
-    base::Mapping memory_;
+    std::optional<base::Mapping> memory_;  // the kernel's tables; none if it looks for no dyes
     DyeTable table_;
     DyeJoin join_;
     std::optional<DyedOnly> only_;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Anchors: from the ends of windows to records. Behind content.bpf.c, whose room it looks at, and dye.bpf.c. */
+/* Anchors: from the ends of windows to records. */
 #include "kernel/anchor.h"
 #include "kernel/children.h"
+#include "kernel/room.h"
 #include "kernel/xxh64.h"
 
 static __always_inline struct anchor_listed *anchor_place(__u32 number)
@@ -11,6 +12,28 @@ static __always_inline struct anchor_listed *anchor_place(__u32 number)
 	return bpf_map_lookup_elem(&anchor_lists, &index);
 }
 
+/* The sum of what is in front of the stretch at `from`, and `count` of its bytes: scan->sum. */
+static __always_inline void sum_up_to(struct content_room *room, __s32 from, __u32 count)
+{
+	const __u8 *bytes = room_byte(room, from, ANCHOR_STRETCH_BYTES);
+	__u64 high, low;
+	__u32 at = 0;
+
+	if (!bytes)
+		return;
+	high = room->anchors.sums[0];
+	low = room->anchors.sums[1];
+	for (; at < ANCHOR_STRETCH_BYTES && at + 4 <= count; at += 4) {
+		high = sum_folded(high * SUM_STEP_HIGH + sum_word(bytes + at, 0), SUM_STEP_HIGH);
+		low = sum_folded(low * SUM_STEP_LOW + sum_word(bytes + at, 0), SUM_STEP_LOW);
+	}
+	for (; at < ANCHOR_STRETCH_BYTES && at < count; at++) {
+		high = sum_folded(high * 256 + bytes[at], SUM_STEP_HIGH);
+		low = sum_folded(low * 256 + bytes[at], SUM_STEP_LOW);
+	}
+	room->anchors.sum = high % SUM_PRIME_HIGH << 32 | low % SUM_PRIME_LOW;
+}
+
 static __always_inline void list_anchor(struct content_room *room, __s32 begin)
 {
 	const __u8 *window = room_byte(room, begin, ANCHOR_WINDOW);
@@ -18,7 +41,7 @@ static __always_inline void list_anchor(struct content_room *room, __s32 begin)
 	struct anchor_listed *place;
 	__u64 fingerprint;
 
-	if (!window || begin < room->dyes.known_from)
+	if (!window || begin < room->known_from)
 		return;
 	fingerprint = xxh64_of_stripe(window);
 	if (fingerprint == scan->last[0] || fingerprint == scan->last[1])
@@ -30,8 +53,9 @@ static __always_inline void list_anchor(struct content_room *room, __s32 begin)
 		scan->dropped++;
 		return;
 	}
-	place->position = room->dyes.base + begin;
+	place->position = room->base + begin;
 	place->fingerprint = fingerprint;
+	place->prefix_sum = scan->sum;
 	scan->listed++;
 }
 
@@ -47,6 +71,7 @@ static long take_anchor(__u32 index, void *context)
 
 	if (!room || !ends->mask)
 		return 1;
+	sum_up_to(room, ends->from, lowest_bit(ends->mask) + 1);
 	list_anchor(room, ends->from + (__s32)lowest_bit(ends->mask) + 1 - ANCHOR_WINDOW);
 	ends->mask &= ends->mask - 1;
 	return 0;
@@ -73,25 +98,33 @@ static long look_at_last_stretch(__u32 index, void *context)
 	hash = room->anchors.hash;
 	mask = anchors_in(&room->anchors, room->bytes + (from & ROOM_MASK), &hash);
 	room->anchors.hash = hash;
-	room->anchors.from = from + ANCHOR_STRETCH_BYTES;
 	if (from + ANCHOR_STRETCH_BYTES > room->filled)
 		mask &= (1ULL << ((room->filled - from) & 63)) - 1;
 	if (mask)
 		take_anchors(from, mask);
+	if (from + ANCHOR_STRETCH_BYTES > room->filled)
+		return 1;
+	add_to_sums(&room->anchors, room->bytes + (from & ROOM_MASK));
+	room->anchors.from = from + ANCHOR_STRETCH_BYTES;
 	return 0;
 }
 
 __noinline int look_for_last_anchors(void)
 {
 	struct content_room *room = cpu_room();
-	__u64 hash;
+	__u64 hash, high, low;
 
-	if (content_level < CONTENT_LEVEL_ANCHORS || !room)
+	if (!room)
 		return 0;
 	room->anchors.from = room->at;
 	hash = room->anchors.hash;
+	high = room->anchors.sums[0];
+	low = room->anchors.sums[1];
 	bpf_loop(ANCHOR_STEP_BYTES / ANCHOR_STRETCH_BYTES, look_at_last_stretch, NULL, 0);
+	sum_up_to(room, room->anchors.from, room->filled - room->anchors.from);
 	room->anchors.hash = hash; /* a step may take the same bytes, in front of some that could not be read */
+	room->anchors.sums[0] = high;
+	room->anchors.sums[1] = low;
 	return 0;
 }
 
@@ -107,6 +140,10 @@ static long write_anchor(__u32 index, void *context)
 	fact.parent_sequence = *(__u64 *)context;
 	fact.position = place->position;
 	fact.fingerprint = place->fingerprint;
+	if (records_sums()) {
+		fact.prefix_sum = place->prefix_sum;
+		fact.present = ANCHOR_HAS_PREFIX_SUM;
+	}
 	fact.cpu = bpf_get_smp_processor_id();
 	emit_child(&fact.header, sizeof(fact));
 	return 0;

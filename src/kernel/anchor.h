@@ -3,6 +3,9 @@
  * Anchors of what a call moves (schema/anchor.h), in the room through which content.bpf.c takes its bytes. What crosses the border of
  * two calls is found by src/capture, as dyes are.
  *
+ * Beside them goes the sum of all bytes (schema/sum.h); with each anchor stands what it was at the end of its window, so that the sum of
+ * any stretch between two anchors follows, of one call or of many.
+ *
  * Limits: 65,536 anchors of a call, of 64 MiB at the usual distance; those behind are counted as dropped. A window that is also one of the
  * two before it, in bytes that repeat, is no anchor of its own.
  */
@@ -10,6 +13,7 @@
 
 #include "kernel/call.h"
 #include "schema/anchor.h"
+#include "schema/sum.h"
 
 #define ANCHORS_LISTED_MAX 65536 /* of an event; power of two */
 #define ANCHOR_STRETCH_BYTES 64
@@ -24,6 +28,8 @@ struct anchor_scan {
 	__u64 last[2]; /* fingerprints */
 	__u64 dropped;
 	__u64 hash; /* in the upper half */
+	__u64 sums[2]; /* high and low, of what is in front of the stretch; not the smallest numbers that they may be */
+	__u64 sum; /* schema/sum.h, as sum_up_to() left it */
 	__u32 listed;
 	__u32 from; /* of the stretch that is looked at next, at the end of a call */
 };
@@ -31,6 +37,7 @@ struct anchor_scan {
 struct anchor_listed {
 	__s64 position; /* in the operation */
 	__u64 fingerprint;
+	__u64 prefix_sum;
 };
 
 /* By CPU and number. */
@@ -44,11 +51,17 @@ struct {
 /* Bit i: a window ends with the room's byte from + i. */
 int take_anchors(__s32 from, __u64 mask);
 
-/* Looks at the bytes that no step has taken, and attaches how many were dropped. */
+/* Looks at the bytes that no step has taken; in the end scan->sum is that of all bytes. */
 int look_for_last_anchors(void);
 
 /* Writes them behind the event, or part, that moved them; not if that could not be written itself. */
 int write_anchors(__u64 parent_sequence, bool written);
+
+/* A sum gives away what a key is to hide: who knows the content but for a few bytes can compute these. */
+static __always_inline bool records_sums(void)
+{
+	return content_level >= CONTENT_LEVEL_ANCHORS && !content_keyed;
+}
 
 static __always_inline void begin_anchors(struct anchor_scan *scan)
 {
@@ -56,6 +69,8 @@ static __always_inline void begin_anchors(struct anchor_scan *scan)
 	scan->last[1] = 0;
 	scan->dropped = 0;
 	scan->hash = 0;
+	scan->sums[0] = 0;
+	scan->sums[1] = 0;
 	scan->listed = 0;
 }
 
@@ -107,6 +122,42 @@ static __always_inline __u64 anchors_in(struct anchor_scan *scan, const __u8 *by
 	return found;
 }
 
+static __always_inline __u64 sum_word(const __u8 *bytes, int i)
+{
+	return __builtin_bswap32(((const __u32 *)bytes)[i]);
+}
+
+/* Four words as a number; each step is 2^32 modulo the prime. */
+static __always_inline __u64 sum_of_words(const __u64 words[4], __u64 step)
+{
+	return ((words[0] * step + words[1]) * step + words[2]) * step + words[3];
+}
+
+/* A number of less than 64 bits modulo the prime, in 33 bits. */
+static __always_inline __u64 sum_folded(__u64 number, __u64 step)
+{
+	return (number & 0xffffffff) + (number >> 32) * step;
+}
+
+/* The 64 bytes of a stretch go behind the sums: by 16 bytes, which do not wait for each other. */
+static __always_inline void add_to_sums(struct anchor_scan *scan, const __u8 *bytes)
+{
+	__u64 high = scan->sums[0], low = scan->sums[1];
+
+	for (int i = 0; i < ANCHOR_STRETCH_BYTES / 4; i += 4) {
+		__u64 words[4] = { sum_word(bytes, i), sum_word(bytes, i + 1), sum_word(bytes, i + 2), sum_word(bytes, i + 3) };
+
+		high = high * (SUM_STEP_HIGH * SUM_STEP_HIGH * SUM_STEP_HIGH * SUM_STEP_HIGH) +
+		       sum_of_words(words, SUM_STEP_HIGH);
+		low = low * (SUM_STEP_LOW * SUM_STEP_LOW * SUM_STEP_LOW * SUM_STEP_LOW) + sum_of_words(words, SUM_STEP_LOW);
+		low = sum_folded(low, SUM_STEP_LOW);
+		if (i % 8)
+			high = sum_folded(high, SUM_STEP_HIGH);
+	}
+	scan->sums[0] = high;
+	scan->sums[1] = low;
+}
+
 /* A step of content.bpf.c: the room's bytes from `at` on. */
 static __always_inline void look_for_anchors(struct anchor_scan *scan, const __u8 *bytes, __u32 at)
 {
@@ -117,6 +168,7 @@ static __always_inline void look_for_anchors(struct anchor_scan *scan, const __u
 
 		if (mask)
 			take_anchors(at + i, mask);
+		add_to_sums(scan, bytes + i);
 	}
 	scan->hash = hash;
 }

@@ -11,51 +11,14 @@
  *
  * Limits: 2 GiB of a call, more than the kernel moves in one.
  */
-#include "kernel/anchor.h"
 #include "kernel/call.h"
 #include "kernel/content.h"
-#include "kernel/dye.h"
+#include "kernel/edges.h"
 #include "kernel/pages.h"
+#include "kernel/room.h"
 #include "kernel/xxh64.h"
 
-#define STEP_BYTES 256
-#define ROOM_BYTES 65536 /* power of two */
-#define ROOM_MASK (ROOM_BYTES - 1)
 #define STEPS_MAX (1 << 23) /* what bpf_loop allows; of 256 bytes */
-
-struct content_room {
-	__u64 lanes[4];
-	__u64 total; /* bytes taken into lanes or the rest */
-	__u64 wanted; /* bytes of the call */
-	__u64 left; /* of those, what was not copied yet */
-	__u64 unread;
-	__u64 vector; /* address of the next iovec */
-	__u64 parts; /* iovecs that are left */
-	__u64 piece; /* address of what is next, or position in the file that `mapping` has pages of */
-	__u64 piece_bytes;
-	__u64 mapping; /* 0: user memory */
-	__u32 at; /* of the next byte to take */
-	__u32 filled;
-	bool compat;
-	struct anchor_scan anchors;
-	struct dye_scan dyes; /* ends with what was in front of these */
-	__u8 bytes[ROOM_BYTES + STEP_BYTES];
-};
-
-/* One element per CPU: a per-CPU value has 32 KiB at most. Sized when there is something to look at. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* src/capture: 1 per CPU */
-	__type(key, __u32);
-	__type(value, struct content_room);
-} content_rooms SEC(".maps");
-
-static __always_inline struct content_room *cpu_room(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	return bpf_map_lookup_elem(&content_rooms, &cpu);
-}
 
 static __always_inline void take_step(struct content_room *room)
 {
@@ -122,8 +85,8 @@ static __always_inline void take_copied(struct content_room *room, __u32 filled,
 
 static __always_inline void skip_unread(struct content_room *room, __u32 filled, __u32 bytes)
 {
-	if (look_for_dyes)
-		break_dyes(&room->dyes, filled, bytes);
+	if (keeps_neighbours())
+		break_room(room, filled, bytes);
 	room->unread += bytes;
 	end_piece(room, bytes);
 }
@@ -176,7 +139,8 @@ static long content_step(__u32 index, void *context)
 		return 1;
 	if (room->filled - room->at >= STEP_BYTES && room->filled > room->at) {
 		if (look_for_dyes)
-			look_for_dyes_before(&room->dyes, room->at);
+			look_for_dyes_before(&room->dyes, room->before + (BEFORE_BYTES - STEP_BYTES) + (room->at & ROOM_MASK),
+					     room->at);
 		if (content_level >= CONTENT_LEVEL_ANCHORS)
 			look_for_anchors(&room->anchors, room->bytes + (room->at & ROOM_MASK), room->at);
 		if (content_level)
@@ -190,8 +154,8 @@ static long content_step(__u32 index, void *context)
 	if (room->at) { /* at least a step: they do not overlap */
 		rest = room->filled - room->at;
 		opaque(rest);
-		if (look_for_dyes)
-			move_dyes(&room->dyes, room->at);
+		if (keeps_neighbours())
+			move_room(room, room->at);
 		bpf_probe_read_kernel(room->bytes, rest & (STEP_BYTES - 1), room->bytes + (room->at & ROOM_MASK));
 		room->filled = rest & (STEP_BYTES - 1);
 		room->at = 0;
@@ -218,6 +182,9 @@ static __always_inline void begin_content(struct content_room *room, __u64 bytes
 	room->at = 0;
 	room->filled = 0;
 	room->compat = false;
+	room->base = 0;
+	room->known_from = 0;
+	room->moved = false;
 	if (look_for_dyes)
 		begin_dyes(&room->dyes);
 	if (content_level >= CONTENT_LEVEL_ANCHORS)
@@ -309,7 +276,8 @@ static __always_inline void look(struct content_room *room)
 	bpf_loop(STEPS_MAX, content_step, NULL, 0);
 	if (room->left) /* 2 GiB are one step more than a loop may have, and copying takes some too */
 		bpf_loop(STEPS_MAX, content_step, NULL, 0);
-	look_for_last_anchors();
+	if (content_level >= CONTENT_LEVEL_ANCHORS)
+		look_for_last_anchors();
 	room->unread += room->left;
 	room->left = 0;
 }
@@ -329,16 +297,20 @@ static __always_inline void look_at_pages(struct content_room *room, const struc
 	room->unread += room->left;
 }
 
-static __always_inline void finish_content(struct content_room *room, struct attachment_header *header)
+/* The bytes that it takes, header included. */
+static __always_inline __u32 finish_content(struct content_room *room, struct attachment_header *header)
 {
 	struct content *content = (struct content *)(header + 1);
+	__u32 length = records_sums() ? sizeof(*content) : offsetof(struct content, sum);
 
 	header->kind = ATTACHMENT_CONTENT;
-	header->length = sizeof(*content);
+	header->length = length;
 	header->reserved = 0;
 	content->fingerprint = end_content(room);
 	content->unread_bytes = room->unread;
 	content->anchors_dropped = room->anchors.dropped;
+	content->sum = room->anchors.sum;
+	return sizeof(*header) + length;
 }
 
 /* Attaches the content of the call in scratch; it moved bytes, or tried to. */
@@ -363,12 +335,12 @@ __noinline int look_at_content(struct scratch *scratch)
 		look(room);
 	else
 		return 0;
-	if (content_level) {
-		finish_content(room, header);
-		scratch->event.attachments += sizeof(*header) + sizeof(struct content);
-	}
+	if (content_level)
+		scratch->event.attachments += finish_content(room, header);
 	if (look_for_dyes)
 		attach_dyes(scratch);
+	if (keeps_neighbours())
+		attach_edges(scratch);
 	return 0;
 }
 
@@ -396,10 +368,8 @@ __noinline int look_at_part(struct scratch *scratch, __u64 address, __u64 count,
 		room->piece_bytes = bytes;
 	}
 	look(room);
-	if (content_level) {
-		finish_content(room, header);
-		scratch->part.attachments = at + sizeof(*header) + sizeof(struct content);
-	}
+	if (content_level)
+		scratch->part.attachments = at + finish_content(room, header);
 	if (look_for_dyes)
 		attach_part_dyes(scratch);
 	return 0;

@@ -8,6 +8,7 @@ struct content { /* the attachment */
 	__u64 fingerprint; /* nothing where bytes are unread */
 	__u64 unread_bytes;
 	__u64 anchors_dropped; /* behind the last that was listed */
+	__u64 sum; /* with anchors and without a key; nothing where bytes are unread */
 };
 
 static __always_inline bool looks_at_content(void)

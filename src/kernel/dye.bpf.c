@@ -5,50 +5,23 @@
  */
 #include "kernel/children.h"
 #include "kernel/dye.h"
+#include "kernel/room.h"
 
 #define DYE_COMPARE_STEPS_MAX (DYE_STRETCH_BYTES * (1 + DYE_CHAIN_MAX)) /* windows of a mask, and their nodes */
-#define DYE_ROOM_BYTES (DYE_BEFORE_BYTES + ROOM_BYTES + STEP_BYTES)
-#define DYE_EDGE_INBOUND 1
-#define DYE_EDGE_WHOLE 2 /* the first bytes are all of them */
-#define DYE_EDGE_PEEKED 4 /* the next call gets the same bytes */
-
-/* In front of the first and the last bytes of an operation. */
-struct dye_edges {
-	__u16 first_bytes, last_bytes;
-	__u32 flags;
-	__u8 bytes[2 * DYE_BYTES_MAX];
-};
 
 struct dye_look { /* the attachment `dyes` */
 	__u64 hits, candidates_dropped, unread_bytes;
 };
 
-/* Position of the lowest bit that is set; BPF has no instruction for it. */
-static const __u8 bit_positions[64] = { 0,  1,	56, 2,	57, 49, 28, 3,	61, 58, 42, 50, 38, 29, 17, 4,	62, 47, 59, 36, 45, 43,
-					51, 22, 53, 39, 33, 30, 24, 18, 12, 5,	63, 55, 48, 27, 60, 41, 37, 16, 46, 35, 44, 21,
-					52, 32, 23, 11, 54, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,	13, 8,	7,  6 };
-
-static __always_inline __u32 lowest_bit(__u64 mask)
+static __always_inline void count_dye_hit(struct content_room *room, __s32 begin, const struct dye_pattern *pattern)
 {
-	return bit_positions[(mask & -mask) * 0x03f79d71b4ca8b09ULL >> 58];
-}
-
-static __always_inline const __u8 *room_byte(struct content_room *room, __s32 at, __u32 bytes)
-{
-	__u32 offset = at + DYE_BEFORE_BYTES;
-
-	opaque(offset);
-	return offset <= DYE_ROOM_BYTES - bytes ? room->dyes.before + offset : NULL;
-}
-
-static __always_inline void count_dye_hit(struct dye_scan *scan, __s32 begin, const struct dye_pattern *pattern)
-{
+	struct dye_scan *scan = &room->dyes;
 	__u32 listed = scan->listed;
 
 	scan->hits++;
 	if (listed >= DYE_LISTED_MAX)
 		return;
-	scan->list[listed].position = scan->base + begin;
+	scan->list[listed].position = room->base + begin;
 	scan->list[listed].dye = pattern->dye;
 	scan->list[listed].form = pattern->form;
 	scan->listed = listed + 1;
@@ -62,7 +35,7 @@ static __always_inline void compare_node(struct content_room *room, const struct
 	__s32 begin = scan->at - (__s32)node->offset;
 	const __u8 *bytes = room_byte(room, begin, DYE_BYTES_MAX);
 
-	if (node->window != scan->window || begin < scan->known_from || begin + pattern->length > (__s32)room->filled || !bytes)
+	if (node->window != scan->window || begin < room->known_from || begin + pattern->length > (__s32)room->filled || !bytes)
 		return;
 	if (scan->compares >= DYE_COMPARES_MAX + room->total / DYE_BYTES_MIN) {
 		scan->dropped++;
@@ -70,7 +43,7 @@ static __always_inline void compare_node(struct content_room *room, const struct
 	}
 	scan->compares++;
 	if (dye_equals(bytes, pattern))
-		count_dye_hit(scan, begin, pattern);
+		count_dye_hit(room, begin, pattern);
 }
 
 static __always_inline void next_window(struct content_room *room, const struct dye_table *table)
@@ -161,62 +134,12 @@ __noinline int look_for_last_dyes(void)
 	if (!look_for_dyes || !room)
 		return 0;
 	from = (__s32)room->at - DYE_STEP_BYTES;
-	if (from < room->dyes.known_from)
-		from = room->dyes.known_from & ~(DYE_STRETCH_BYTES - 1);
+	if (from < room->known_from)
+		from = room->known_from & ~(DYE_STRETCH_BYTES - 1);
 	room->dyes.stretch = from;
 	if ((__s32)room->filled > from)
 		bpf_loop((__u32)(room->filled - from + DYE_STRETCH_BYTES - 1) / DYE_STRETCH_BYTES, look_at_stretch, NULL, 0);
 	return 0;
-}
-
-/* The last `length` bytes of the operation, which lie in the room. */
-static __always_inline void copy_last(struct content_room *room, __u8 *to, __u32 length)
-{
-	__u32 from = room->filled + DYE_BEFORE_BYTES - length;
-
-	opaque(length);
-	opaque(from);
-	if (length <= DYE_BEFORE_BYTES && from <= DYE_ROOM_BYTES)
-		bpf_probe_read_kernel(to, length, room->dyes.before + from);
-}
-
-/* Of an operation that is not whole. */
-static __always_inline void copy_edges(struct content_room *room, struct dye_edges *edges, __u32 edge_bytes)
-{
-	const __u8 *first = room->dyes.moved ? room->dyes.first : room->bytes;
-
-	opaque(edge_bytes);
-	if (edge_bytes > DYE_BYTES_MAX)
-		return;
-	edges->first_bytes = edge_bytes;
-	edges->last_bytes = edge_bytes;
-	bpf_probe_read_kernel(edges->bytes, edge_bytes, first);
-	copy_last(room, edges->bytes + edge_bytes, edge_bytes);
-}
-
-static __always_inline void attach_edges(struct scratch *scratch, struct content_room *room)
-{
-	struct attachment_header *header = attachment_room(scratch, sizeof(struct dye_edges));
-	const struct dye_table *table = dye_table_of(&room->dyes);
-	const struct syscall_event *event = &scratch->event;
-	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
-	struct dye_edges *edges;
-
-	if (!table || !header || !table->edge_bytes || !room->total || room->unread || shape->fd2)
-		return;
-	edges = (struct dye_edges *)(header + 1);
-	edges->flags = shape->flags & CALL_INBOUND ? DYE_EDGE_INBOUND : 0;
-	if (shape->message_flags && argument(event, shape->message_flags) & MSG_PEEK)
-		edges->flags |= DYE_EDGE_PEEKED;
-	if (room->total > 2 * table->edge_bytes) {
-		copy_edges(room, edges, table->edge_bytes);
-	} else {
-		edges->flags |= DYE_EDGE_WHOLE;
-		edges->first_bytes = room->total;
-		edges->last_bytes = 0;
-		copy_last(room, edges->bytes, room->total);
-	}
-	finish_attachment(scratch, header, ATTACHMENT_DYE_EDGES, 8 + edges->first_bytes + edges->last_bytes);
 }
 
 /* Whether there is something to say. */
@@ -246,7 +169,6 @@ __noinline int attach_dyes(struct scratch *scratch)
 	header = attachment_room(scratch, sizeof(struct dye_look));
 	if (header && fill_dye_look(room, header))
 		scratch->event.attachments += sizeof(*header) + sizeof(struct dye_look);
-	attach_edges(scratch, room);
 	return 0;
 }
 

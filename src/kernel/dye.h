@@ -2,14 +2,14 @@
 /*
  * Dyes: texts that are looked for in all bytes that calls move, in the room through which content.bpf.c takes these bytes.
  *
- *   | before, 512 bytes |  rest  |  what was copied behind it ...            |
+ *   | before, 512 bytes |  rest  |  what was copied behind it ...            |        room.h
  *                       0                    at-256      at       at+256     filled
  *                                            |~~~~~~~~~~~|
  *                       windows that begin here are looked up in one step: all of a pattern around one is there, from at-508
  *                       on and before at+256, whatever its length
  *
  * src/schema/dye_table.h says how. What was found is written behind the event, see write_dye_hits(). What crosses the border of two
- * calls is found by src/capture, from the first and last bytes of an event (attachment `dye_edges`, which never leaves the recorder).
+ * calls is found by src/capture (edges.h).
  *
  * Limits: 64 occurrences of a call are listed, all are counted; parts (of sendmmsg, AIO) and what moves
  * without a buffer (sendfile) are not joined with others; 1,048,576 comparisons a call and one
@@ -17,11 +17,9 @@
  */
 #pragma once
 
-#include "kernel/anchor.h"
 #include "kernel/call.h"
 #include "schema/dye_table.h"
 
-#define DYE_BEFORE_BYTES (2 * DYE_BYTES_MAX)
 #define DYE_LISTED_MAX 64 /* occurrences of an event: 3 KiB of records */
 #define DYE_COMPARES_MAX                                                                                                         \
 	(1 << 20) /* of an event, and one for each DYE_BYTES_MIN: some 20 ms, in which nothing else runs on the CPU */
@@ -34,22 +32,17 @@ struct dye_listed {
 	__u32 form;
 };
 
-/* Of the operation that is looked at. Positions in the room count from its first byte behind `before`. */
+/* Of the operation that is looked at; positions are those in the room. */
 struct dye_scan {
-	__s64 base; /* position in the operation of the room's byte 0 */
 	__u64 hits, dropped, compares;
 	__u64 mask; /* of candidates that were not looked at yet: windows at from, from + stride … */
 	__u64 window; /* folded */
 	__s32 from, at, stretch;
 	__u32 stride;
 	__u32 node, nodes_left; /* that may have this window */
-	__s32 known_from; /* what is before it does not belong to the same run of bytes */
 	__u32 table; /* of dye_tables */
 	__u32 listed;
-	__u32 moved; /* the first bytes are in `first` */
 	struct dye_listed list[DYE_LISTED_MAX];
-	__u8 first[DYE_BYTES_MAX];
-	__u8 before[DYE_BEFORE_BYTES]; /* the last member: the room's bytes are behind it */
 };
 
 /* Two, so that src/capture builds one while the other is used. */
@@ -76,7 +69,7 @@ int compare_dyes(__s32 from, __u64 mask, __u32 stride);
 /* Looks at the windows that no step has looked at: at the end, and in front of bytes that could not be read. */
 int look_for_last_dyes(void);
 
-/* Attaches what was seen to the event in scratch, and its first and last bytes. */
+/* Attaches what was seen to the event in scratch. */
 int attach_dyes(struct scratch *scratch);
 
 /* What was seen, to the part in scratch. */
@@ -87,13 +80,10 @@ int write_dye_hits(__u64 parent_sequence, bool written);
 
 static __always_inline void begin_dyes(struct dye_scan *scan)
 {
-	scan->base = 0;
 	scan->hits = 0;
 	scan->dropped = 0;
 	scan->compares = 0;
-	scan->known_from = 0;
 	scan->listed = 0;
-	scan->moved = false;
 	scan->table = *(volatile __u32 *)&dye_table_in_use;
 }
 
@@ -128,10 +118,9 @@ static __always_inline void look_at_short_windows(const struct dye_table *table,
 		compare_dyes(from, mask, 1);
 }
 
-/* A step of content.bpf.c: `at` is what it has got to, below 64 KiB. */
-static __always_inline void look_for_dyes_before(struct dye_scan *scan, __u32 at)
+/* A step of content.bpf.c, which has got to `at`: the bytes in front of that. */
+static __always_inline void look_for_dyes_before(struct dye_scan *scan, const __u8 *bytes, __u32 at)
 {
-	const __u8 *bytes = scan->before + (DYE_BEFORE_BYTES - DYE_STEP_BYTES) + (at & 0xffff);
 	const struct dye_table *table = dye_table_of(scan);
 	__s32 from = (__s32)at - DYE_STEP_BYTES;
 
@@ -142,26 +131,4 @@ static __always_inline void look_for_dyes_before(struct dye_scan *scan, __u32 at
 	if (table->patterns_by_short)
 		for (__u32 i = 0; i < DYE_STEP_BYTES / DYE_STRETCH_BYTES; i++)
 			look_at_short_windows(table, bytes + i * DYE_STRETCH_BYTES, from + i * DYE_STRETCH_BYTES);
-}
-
-/* The room's bytes from `at` on are about to become its first. */
-static __always_inline void move_dyes(struct dye_scan *scan, __u32 at)
-{
-	if (!scan->moved)
-		bpf_probe_read_kernel(scan->first, DYE_BYTES_MAX, scan->before + DYE_BEFORE_BYTES);
-	scan->moved = true;
-	bpf_probe_read_kernel(scan->before, DYE_BEFORE_BYTES, scan->before + (at & 0xffff));
-	scan->base += at;
-	scan->known_from -= (__s32)at;
-	if (scan->known_from < -DYE_BEFORE_BYTES)
-		scan->known_from = -DYE_BEFORE_BYTES;
-}
-
-/* So many bytes, behind what the room is filled with, could not be read. */
-static __always_inline void break_dyes(struct dye_scan *scan, __u32 filled, __u32 bytes)
-{
-	look_for_last_dyes();
-	look_for_last_anchors();
-	scan->base += bytes;
-	scan->known_from = filled;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* All programs as one unit: Debian's libbpf cannot link objects that call the same kernel function (bpf_rdonly_cast). */
 #include "kernel/aio.bpf.c"
+#include "kernel/anchor.bpf.c"
 #include "kernel/attach.bpf.c"
 #include "kernel/content.bpf.c"
 #include "kernel/context.bpf.c"
 #include "kernel/dye.bpf.c"
-#include "kernel/anchor.bpf.c"
+#include "kernel/edges.bpf.c"
 #include "kernel/epoll.bpf.c"
 #include "kernel/filter.bpf.c"
 #include "kernel/memory.bpf.c"

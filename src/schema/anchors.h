@@ -33,6 +33,7 @@ class AnchorRule {
 
     std::vector<AnchorWindow> find(std::span<const std::byte> bytes) const;
 
+    bool has_key() const { return key_.has_value(); }
     const std::array<std::uint32_t, 256>& gear() const { return gear_; }
     std::uint32_t threshold() const { return threshold_; }
 

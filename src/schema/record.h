@@ -63,16 +63,21 @@ struct Content {
     std::uint64_t fingerprint;  // nothing where bytes are unread
     std::uint64_t unread_bytes;
     std::uint64_t anchors_dropped;  // behind the last that is in the trace
+    std::uint64_t sum;  // schema/sum.h; with anchors, and nothing where bytes are unread
+    bool has_sum;
 };
 
 template <typename Record>
 std::optional<Content> content_of(const Record& record) {
     const auto bytes = attachment(record, Attachment::kContent);
-    if (!bytes || bytes->size() < sizeof(Content)) {
+    if (!bytes || bytes->size() < offsetof(Content, sum)) {
         return std::nullopt;
     }
     Content content{};
-    std::memcpy(&content, bytes->data(), sizeof(content));
+    content.has_sum = bytes->size() >= offsetof(Content, has_sum);
+    std::memcpy(&content,
+                bytes->data(),
+                content.has_sum ? offsetof(Content, has_sum) : offsetof(Content, sum));
     return content;
 }
 

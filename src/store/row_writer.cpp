@@ -93,7 +93,8 @@ Result<void> write_csv(Rows& rows, Output& out) {
 }
 
 bool is_id(const ResultColumn& column) {
-    return column.is_64_bit && (column.name.ends_with("_id") || column.name == "fingerprint");
+    return column.is_64_bit && (column.name.ends_with("_id") || column.name == "fingerprint" ||
+                                column.name.ends_with("_sum"));
 }
 
 // The decoded arguments of a call are JSON as text, and everything else that claims to be must prove it.

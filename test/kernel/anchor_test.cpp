@@ -16,6 +16,7 @@
 
 #include "kernel/recorded.h"
 #include "schema/anchors.h"
+#include "schema/content_sum.h"
 
 namespace dyetrace::test {
 namespace {
@@ -56,33 +57,53 @@ class Anchors : public KernelTest {
     }
 };
 
+// Sums of the event, which moved these bytes: at each anchor, and of all.
+void expect_sums(const Event& event, std::string_view bytes) {
+    std::uint64_t sum = 0;
+    std::size_t at = 0;
+    const auto sum_at = [&](std::size_t end) {
+        const auto more = std::as_bytes(std::span(bytes)).subspan(at, end - at);
+        sum = schema::joined_sum(sum, schema::content_sum(more), more.size());
+        at = end;
+        return sum;
+    };
+    for (const FoundAnchor& one : event.anchors()) {
+        EXPECT_EQ(one.prefix_sum, sum_at(static_cast<std::size_t>(one.position + ANCHOR_WINDOW)))
+            << one.position << " of " << bytes.size();
+    }
+    ASSERT_TRUE(event.content()->has_sum);
+    EXPECT_EQ(event.content()->sum, sum_at(bytes.size())) << bytes.size();
+}
+
 class KeyedAnchors : public Anchors {
   protected:
     KeyedAnchors() { options_.content_key = schema::ContentKey{{7, 8}}; }
 };
 
 TEST_F(Anchors, of_a_call_of_any_size_are_those_of_its_bytes) {
-    std::vector<std::size_t> sizes = {0, 1, 31, 32, 33, 63, 64, 65, 255, 256, 257, 319, 1000};
-    for (const std::size_t border : {65'280u, 65'536u, 130'560u, 1u << 20}) {
+    std::vector<std::size_t> sizes = {
+        0, 1, 2, 3, 4, 5, 31, 32, 33, 63, 64, 65, 255, 256, 257, 319, 1000};
+    for (const std::size_t border : {65'280u, 65'536u, 130'560u, 1u << 20, 5u << 20}) {
         sizes.insert(sizes.end(),
                      {border - 1, border, border + 1, border + 31, border + 32, border + 300});
     }
     const Trace trace = record([&] {
         const int fd = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+        off_t place = 0;
         for (const std::size_t size : sizes) {
             const std::string bytes = random_bytes(size, static_cast<std::uint32_t>(size));
             REQUIRE(ftruncate(fd, 0) == 0);
             // in a place of its own, so that it has no neighbours
-            REQUIRE(pwrite(fd, bytes.data(), size, static_cast<off_t>(size) << 20) ==
-                    static_cast<ssize_t>(size));
+            REQUIRE(pwrite(fd, bytes.data(), size, place) == static_cast<ssize_t>(size));
+            place += 16 << 20;
         }
     });
     const auto writes = trace.all("pwrite64");
     ASSERT_EQ(writes.size(), sizes.size());
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-        EXPECT_EQ(writes[i].anchors(),
-                  of(random_bytes(sizes[i], static_cast<std::uint32_t>(sizes[i]))))
-            << sizes[i];
+        const std::string bytes = random_bytes(sizes[i], static_cast<std::uint32_t>(sizes[i]));
+        EXPECT_EQ(writes[i].anchors(), of(bytes)) << sizes[i];
+        expect_sums(writes[i], bytes);
         EXPECT_EQ(writes[i].content()->anchors_dropped, 0u);
     }
 }
@@ -95,6 +116,8 @@ TEST_F(KeyedAnchors, are_those_of_the_key) {
     });
     EXPECT_FALSE(of(bytes).empty());
     EXPECT_EQ(trace.only("write").anchors(), of(bytes));
+    EXPECT_FALSE(trace.only("write").content()->has_sum);
+    EXPECT_FALSE(trace.only("write").anchors().front().prefix_sum);
 }
 
 TEST_F(Anchors, of_iovecs_messages_and_sendfile_are_those_of_all_their_bytes) {
@@ -114,6 +137,8 @@ TEST_F(Anchors, of_iovecs_messages_and_sendfile_are_those_of_all_their_bytes) {
         REQUIRE(sendfile(to, fd, &from, 90'001) == 90'001);
     });
     EXPECT_EQ(trace.only("writev").anchors(), of(bytes));
+    expect_sums(trace.only("writev"), bytes);
+    expect_sums(trace.only("sendfile"), std::string_view(bytes).substr(5, 90'001));
     EXPECT_EQ(trace.only("sendfile").anchors(), of(std::string_view(bytes).substr(5, 90'001)));
 }
 
@@ -155,6 +180,10 @@ TEST_F(Anchors, of_a_stream_and_of_a_file_do_not_depend_on_how_they_were_cut) {
         std::int64_t at = 0;
         for (const Event& event : trace.all(name)) {
             begins[event.raw().header.sequence] = at;
+            expect_sums(
+                event,
+                std::string_view(bytes).substr(static_cast<std::size_t>(at),
+                                               static_cast<std::size_t>(event.bytes().value())));
             at += event.bytes().value();
         }
         EXPECT_EQ(together(trace.all(name),
@@ -165,6 +194,11 @@ TEST_F(Anchors, of_a_stream_and_of_a_file_do_not_depend_on_how_they_were_cut) {
     EXPECT_EQ(together(trace.all("pwrite64"),
                        [](const Event& event) { return event.file_offset().value(); }),
               expected);
+    for (const Event& event : trace.all("pwrite64")) {
+        expect_sums(event,
+                    std::string_view(bytes).substr(
+                        static_cast<std::size_t>(event.file_offset().value()), 100));
+    }
 }
 
 TEST_F(Anchors, are_not_seen_over_bytes_that_could_not_be_read) {

@@ -270,7 +270,10 @@ std::vector<FoundAnchor> Event::anchors() const {
             const auto* anchor = schema::as<schema::Anchor>(std::as_bytes(std::span(words)));
             if (anchor != nullptr && anchor->cpu == cpu() &&
                 anchor->parent_sequence == raw_->header.sequence) {
-                result.push_back({anchor->position, anchor->fingerprint});
+                const bool has_sum = (anchor->present & schema::Anchor::kHasPrefixSum) != 0;
+                result.push_back({anchor->position,
+                                  anchor->fingerprint,
+                                  has_sum ? std::optional(anchor->prefix_sum) : std::nullopt});
             }
         }
     }

@@ -79,7 +79,11 @@ struct Touched {
 struct FoundAnchor {
     std::int64_t position;
     std::uint64_t fingerprint;
-    bool operator==(const FoundAnchor&) const = default;
+    std::optional<std::uint64_t> prefix_sum = std::nullopt;
+    // Where what it stands in begins does not matter.
+    bool operator==(const FoundAnchor& other) const {
+        return position == other.position && fingerprint == other.fingerprint;
+    }
 };
 
 // One dye_hit: an occurrence of a dye.

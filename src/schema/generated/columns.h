@@ -64,6 +64,7 @@ enum class EventColumn : std::uint8_t {
     kStreamOffset,
     kTargetProcessId,
     kFingerprint,
+    kContentSum,
     kUnreadBytes,
     kAnchorsDropped,
     kDyeHits,

@@ -148,6 +148,8 @@ export interface Event {
   target_process_id: string | null;
   /** of all bytes that it moved; with --content; NULL if some are unread */
   fingerprint: string | null;
+  /** of all bytes that it moved; with --content=anchors and no key; NULL if some are unread; sums can be joined (docs/content.md) */
+  content_sum: string | null;
   /** bytes that could not be looked at; with --content or --dye */
   unread_bytes: string | null;
   /** anchors behind the last that is in the table anchors; with --content=anchors */

@@ -51,6 +51,7 @@ constexpr ColumnInfo kSyscallEventColumns[] = {
     {"fingerprint", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 12},
     {"unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 12},
     {"anchors_dropped", ColumnType::kU64, ColumnSource::kAttachmentField, 16, 8, -1, 12},
+    {"content_sum", ColumnType::kU64, ColumnSource::kAttachmentField, 24, 8, -1, 12},
     {"dye_hits", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 14},
     {"dye_candidates_dropped", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 14},
     {"dye_unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 16, 8, -1, 14},
@@ -83,6 +84,7 @@ constexpr ColumnInfo kPartEventColumns[] = {
     {"fingerprint", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 12},
     {"unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 12},
     {"anchors_dropped", ColumnType::kU64, ColumnSource::kAttachmentField, 16, 8, -1, 12},
+    {"content_sum", ColumnType::kU64, ColumnSource::kAttachmentField, 24, 8, -1, 12},
     {"dye_hits", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 14},
     {"dye_candidates_dropped", ColumnType::kU64, ColumnSource::kAttachmentField, 8, 8, -1, 14},
     {"dye_unread_bytes", ColumnType::kU64, ColumnSource::kAttachmentField, 16, 8, -1, 14},
@@ -287,11 +289,12 @@ constexpr ColumnInfo kDyeHitColumns[] = {
 
 constexpr ColumnInfo kAnchorColumns[] = {
     {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
-    {"cpu", ColumnType::kU32, ColumnSource::kField, 40, 4, -1, 0},
+    {"cpu", ColumnType::kU32, ColumnSource::kField, 48, 4, -1, 0},
     {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
     {"parent_sequence", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
     {"position", ColumnType::kS64, ColumnSource::kField, 24, 8, -1, 0},
     {"fingerprint", ColumnType::kU64, ColumnSource::kField, 32, 8, -1, 0},
+    {"prefix_sum", ColumnType::kU64, ColumnSource::kField, 40, 8, 0, 0},
 };
 
 constexpr ColumnInfo kSharedMappingColumns[] = {
@@ -323,7 +326,7 @@ constexpr RecordInfo kRecords[] = {
     {RecordId::kNamespaceName, "namespace_name", 32, 0, 28, false, Stream::kFacts, kNamespaceNameColumns},
     {RecordId::kDye, "dye", 40, 0, 38, false, Stream::kFacts, kDyeColumns},
     {RecordId::kDyeHit, "dye_hit", 48, 0, 0, false, Stream::kEvents, kDyeHitColumns},
-    {RecordId::kAnchor, "anchor", 48, 0, 0, false, Stream::kEvents, kAnchorColumns},
+    {RecordId::kAnchor, "anchor", 56, 52, 0, false, Stream::kEvents, kAnchorColumns},
     {RecordId::kSharedMapping, "shared_mapping", 56, 0, 0, false, Stream::kFacts, kSharedMappingColumns},
 };
 

@@ -480,8 +480,13 @@ struct anchor_fact {
     __u64 parent_sequence; /* sequence of the event on its CPU */
     __s64 position; /* of the window's first byte in what the event moved; below 0: it began so far before */
     __u64 fingerprint; /* of the 32 bytes of the window */
+    __u64 prefix_sum; /* of what the event moved, from its first byte to the last one of the window (schema/sum.h) */
     __u32 cpu; /* CPU of the event */
-    __u32 reserved; /* 0 */
+    __u32 present; /* which nullable fields hold a value, see anchor_present */
+};
+
+enum anchor_present {
+    ANCHOR_HAS_PREFIX_SUM = 1u << 0, /* prefix_sum holds a value */
 };
 
 /* memory that a process shared with others, by a mapping of a file, when the recording began */

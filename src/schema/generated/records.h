@@ -675,19 +675,22 @@ static_assert(offsetof(DyeHit, reserved) == 41);
 // an anchor whose last byte an event moved; behind that event, or among the facts where its window began in an earlier call
 struct Anchor {
     static constexpr RecordId kId = RecordId::kAnchor;
+    static constexpr std::uint32_t kHasPrefixSum = 1u << 0;  // prefix_sum holds a value
     RecordHeader header;
     std::uint64_t parent_sequence;  // sequence of the event on its CPU
     std::int64_t position;  // of the window's first byte in what the event moved; below 0: it began so far before
     std::uint64_t fingerprint;  // of the 32 bytes of the window
+    std::uint64_t prefix_sum;  // of what the event moved, from its first byte to the last one of the window (schema/sum.h)
     std::uint32_t cpu;  // CPU of the event
-    std::uint32_t reserved;  // 0
+    std::uint32_t present;  // which nullable fields hold a value, see anchor_present
 };
-static_assert(sizeof(Anchor) == 48);
+static_assert(sizeof(Anchor) == 56);
 static_assert(offsetof(Anchor, parent_sequence) == 16);
 static_assert(offsetof(Anchor, position) == 24);
 static_assert(offsetof(Anchor, fingerprint) == 32);
-static_assert(offsetof(Anchor, cpu) == 40);
-static_assert(offsetof(Anchor, reserved) == 44);
+static_assert(offsetof(Anchor, prefix_sum) == 40);
+static_assert(offsetof(Anchor, cpu) == 48);
+static_assert(offsetof(Anchor, present) == 52);
 
 // memory that a process shared with others, by a mapping of a file, when the recording began
 struct SharedMapping {

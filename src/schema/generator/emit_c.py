@@ -150,6 +150,7 @@ def attachment_columns(schema, record):
             yield ("fingerprint", "UBIGINT", "kAttachmentField", 0, 8, -1, kind)
             yield ("unread_bytes", "UBIGINT", "kAttachmentField", 8, 8, -1, kind)
             yield ("anchors_dropped", "UBIGINT", "kAttachmentField", 16, 8, -1, kind)
+            yield ("content_sum", "UBIGINT", "kAttachmentField", 24, 8, -1, kind)
             continue
         if name == "dyes":
             for i, column in enumerate(("dye_hits", "dye_candidates_dropped", "dye_unread_bytes")):

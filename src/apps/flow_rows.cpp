@@ -130,7 +130,7 @@ moved AS (
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id, m.movement, m.abi << 16 | m.number AS call, e.bytes, e.result,
     e.state = 1 AS unfinished, CASE m.flags_at WHEN 2 THEN e.argument2 & 2 WHEN 3 THEN e.argument3 & 2 ELSE 0 END <> 0 AS peeks,
     e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.object_size, e.stream_offset,
-    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint,
+    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes,
     CASE WHEN m.movement IN (9, 11) THEN e.argument1 ELSE 0 END AS hole_mode,
     CASE m.movement WHEN 8 THEN e.argument1 WHEN 9 THEN e.argument2 WHEN 10 THEN e.argument1 | (e.argument2 << 32)
       WHEN 11 THEN e.argument2 | (e.argument3 << 32) END AS hole_begin,
@@ -141,7 +141,7 @@ moved AS (
   UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, m.movement, m.abi << 16 | m.number AS call, e.bytes, e.result,
     false AS unfinished, false AS peeks, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset,
-    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint
+    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes
   FROM internal.raw_part_event e JOIN calls m ON m.abi = e.abi AND m.number = e.operation
   WHERE e.bytes > 0 AND e.result >= 0 AND m.movement IN (1, 2)),
 named AS (
@@ -163,6 +163,7 @@ narrow AS (
       WHEN 2 THEN stream_offset END AS place,
     channel <> 1 OR (file_offset IS NOT NULL AND offset_certain) AS at_certain, object2_id, channel2::UTINYINT AS channel2, other2, counted2,
     CASE channel2 WHEN 1 THEN CASE WHEN file_offset2 >= 0 THEN file_offset2 END::UBIGINT WHEN 2 THEN stream_offset END AS place2, fingerprint,
+    coalesce(distinct_bytes, 0)::UTINYINT AS distinct_bytes,
     CASE WHEN moves IN (8, 10) OR hole_mode & 58 <> 0 THEN hole_begin ELSE 0::UBIGINT END AS cut_begin,
     CASE WHEN moves IN (7, 8, 10) OR hole_mode & 40 <> 0 THEN 18446744073709551614::UBIGINT
       WHEN hole_mode & 18 <> 0 THEN hole_begin + hole_bytes ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call
@@ -178,7 +179,7 @@ constexpr const char* kInOrder = R"((VALUES (false), (true)) s(is_start)
 constexpr const char* kSelect = R"()
 SELECT is_start::UBIGINT, event, start_ns, end_ns, process_id, moves::UBIGINT, bytes::UBIGINT, unfinished::UBIGINT, peeks::UBIGINT,
   coalesce(object_id, 0), coalesce(channel, 0)::UBIGINT, coalesce(other, 0), coalesce(counted, false)::UBIGINT, place, at_certain::UBIGINT,
-  coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, false)::UBIGINT, place2, fingerprint,
+  coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, false)::UBIGINT, place2, fingerprint, distinct_bytes::UBIGINT,
   cut_begin, cut_end, call::UBIGINT
 FROM narrow
 )";
@@ -227,6 +228,7 @@ Operation operation_in(const std::vector<std::span<const std::uint64_t>>& column
     operation.process = number(kMoveProcess);
     operation.bytes = number(kMoveBytes);
     operation.unfinished = number(kMoveUnfinished) != 0;
+    operation.distinct_bytes = static_cast<std::uint32_t>(number(kMoveDistinctBytes));
     operation.cut_begin = number(kMoveCutBegin);
     operation.cut_end = number(kMoveCutEnd);
     if (number(kMoveFingerprint) != schema::kMadeNull) {

@@ -55,6 +55,7 @@ enum MoveColumn : std::uint8_t {
     kMoveCounted2,
     kMoveAt2,
     kMoveFingerprint,
+    kMoveDistinctBytes,
     kMoveCutBegin,
     kMoveCutEnd,
     kMoveCall,  // abi << 16 | number

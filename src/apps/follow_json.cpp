@@ -22,6 +22,19 @@ std::string id_text(std::uint64_t id) {
     return std::to_string(id);
 }
 
+Json because(LostSight lost) {
+    switch (lost) {
+        case LostSight::kScrambled:
+            return Json("its output looks compressed or encrypted");
+        case LostSight::kUnscrambled:
+            return Json("its input looks compressed or encrypted");
+        case LostSight::kChanged:
+            return Json("not the same bytes");
+        default:
+            return Json();
+    }
+}
+
 Json hop_json(const FollowHop& hop, std::size_t number) {
     Json json = Json::object();
     json.set("hop", number)
@@ -43,7 +56,8 @@ Json hop_json(const FollowHop& hop, std::size_t number) {
         .set("first_ns", hop.first_ns)
         .set("end_ns", hop.end_ns)
         .set("is_start", hop.is_start)
-        .set("lost_sight", hop.lost_sight);
+        .set("lost_sight", hop.lost_sight != LostSight::kNot)
+        .set("lost_sight_because", because(hop.lost_sight));
     return json;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/event_marks.h"
 #include "apps/flow_maker.h"
 #include "apps/follow_starts.h"
 #include "apps/kinship_rows.h"
@@ -108,8 +109,11 @@ class TrailReader {
         for (const analysis::ProcessLink& link : links) {
             trail.offer(link);
         }
-        return each_operation(
-            database_, [&](const Operation& operation, std::uint64_t) { trail.offer(operation); });
+        TRY(anchors_, load_anchors(database_));
+        return each_operation(database_, [&](Operation operation, std::uint64_t) {
+            operation.anchors = anchors_.of(operation.event);
+            trail.offer(operation);
+        });
     }
 
     Result<void> name_hops(FollowTrail& trail) {
@@ -178,6 +182,7 @@ class TrailReader {
     store::Database& database_;
     const FollowQuestion& question_;
     FollowStarts starts_;
+    EventMarks<analysis::Anchor> anchors_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "apps/flow_rows.h"
 #include "apps/follow_output.h"
@@ -120,9 +121,9 @@ TEST(FollowTrail, folds_calls_that_are_alike_into_one_hop) {
 
 TEST(FollowTrail, says_where_sight_is_lost) {
     const FollowTrail trail = copied_file();
-    EXPECT_FALSE(trail.hops[0].lost_sight);
-    EXPECT_FALSE(trail.hops[1].lost_sight);
-    EXPECT_TRUE(trail.hops[2].lost_sight);
+    EXPECT_EQ(trail.hops[0].lost_sight, LostSight::kNot);
+    EXPECT_EQ(trail.hops[1].lost_sight, LostSight::kNot);
+    EXPECT_EQ(trail.hops[2].lost_sight, LostSight::kChanged);
 }
 
 TEST(FollowTrail, keeps_the_first_hops_and_counts_the_others) {
@@ -138,7 +139,7 @@ TEST(FollowText, is_a_tree) {
               "cat[5] read /tmp/a 0–300 ×3 · +0.000 s\n"
               "└ cat[5] write /tmp/b 0–300 ×3 · likely (hash) · +0.001 s\n"
               "  └ wc[6] read /tmp/b 0–300 ×6 · certain (file) · +0.020 s\n"
-              "      sight lost: what it wrote later has none of these bytes as they were\n"
+              "      sight lost at event 30: what it wrote later has none of it as it was\n"
               "3 hops · 6 certain, 3 likely, 0 possible flows · no gaps in this time\n");
 }
 
@@ -146,7 +147,7 @@ TEST(FollowText, says_what_a_trace_without_content_lacks) {
     FollowTrail trail = copied_file();
     trail.has_content = false;
     EXPECT_NE(follow_text(trail, {}).find("record --content=hash"), std::string::npos);
-    trail.hops[2].lost_sight = false;
+    trail.hops[2].lost_sight = LostSight::kNot;
     EXPECT_EQ(follow_text(trail, {}).find("record --content=hash"), std::string::npos);
 }
 
@@ -167,6 +168,31 @@ TEST(FollowTrail, has_no_start_that_was_reached_from_an_earlier_one) {
     EXPECT_TRUE(result.hops[0].is_start);
     EXPECT_FALSE(result.hops[1].is_start);
     EXPECT_TRUE(result.hops[2].is_start);
+}
+
+// Text of 22 byte values in 64 goes in; what comes out has 58.
+TEST(FollowTrail, says_why_sight_may_be_lost) {
+    for (const auto& [taken, given, lost] : {std::tuple(22u, 58u, LostSight::kScrambled),
+                                             std::tuple(58u, 22u, LostSight::kUnscrambled),
+                                             std::tuple(22u, 25u, LostSight::kChanged),
+                                             std::tuple(0u, 58u, LostSight::kChanged)}) {
+        for (const Direction direction : {Direction::kForward, Direction::kBack}) {
+            const bool forward = direction == Direction::kForward;
+            analysis::Trail trail({}, direction, 100);
+            const analysis::TrailPiece start{forward ? 10u : 11u, 0, 100};
+            trail.start(start);
+            trail.walk();
+            FollowTrailBuilder builder(trail, {start}, direction);
+            Operation read = read_of(10, 5, 7, 0), write = write_of(11, 5, 8, 0);
+            read.distinct_bytes = taken;
+            write.distinct_bytes = given;
+            builder.add(read, kReadCall);
+            builder.add(write, kWriteCall);
+            FollowTrail result = builder.build(kHopsMax);
+            ASSERT_EQ(result.hops.size(), 1u);
+            EXPECT_EQ(result.hops[0].lost_sight, lost) << taken << " " << given << " " << forward;
+        }
+    }
 }
 
 TEST(FollowText, says_what_is_missing) {

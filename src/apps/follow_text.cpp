@@ -181,12 +181,27 @@ class Tree {
         out_ += head + cut_names(hop, room) + tail;
         paint(certainty, branch.link);
         out_ += time + "\n";
-        if (hop.lost_sight && !is_known && trail_.min_certainty != schema::Certainty::kPossible) {
-            add_note(
-                child_indent(branch) +
-                (trail_.direction == Direction::kForward
-                     ? "  sight lost: what it wrote later has none of these bytes as they were"
-                     : "  sight lost: what it read before has none of these bytes as they were"));
+        if (hop.lost_sight != LostSight::kNot && !is_known &&
+            trail_.min_certainty != schema::Certainty::kPossible) {
+            add_note(fmt::format("{}  sight lost at event {}: {}",
+                                 child_indent(branch),
+                                 hop.first_event,
+                                 why_lost(hop.lost_sight)));
+        }
+    }
+
+    std::string_view why_lost(LostSight lost) const {
+        const bool forward = trail_.direction == Direction::kForward;
+        switch (lost) {
+            case LostSight::kScrambled:
+                return forward ? "its output looks compressed or encrypted"
+                               : "this looks compressed or encrypted";
+            case LostSight::kUnscrambled:
+                return forward ? "this looks compressed or encrypted, its output not"
+                               : "its input looks compressed or encrypted";
+            default:
+                return forward ? "what it wrote later has none of it as it was"
+                               : "what it read before has none of it as it is";
         }
     }
 
@@ -251,9 +266,10 @@ std::string follow_text(const FollowTrail& trail, const FollowStyle& style) {
         text += fmt::format("… {} more lines are left out; --json has the whole trail\n",
                             with_separators(tree.left_out() + trail.hops_left_out));
     }
-    if (!trail.has_content && std::any_of(trail.hops.begin(),
-                                          trail.hops.end(),
-                                          [](const FollowHop& hop) { return hop.lost_sight; })) {
+    if (!trail.has_content &&
+        std::any_of(trail.hops.begin(), trail.hops.end(), [](const FollowHop& hop) {
+            return hop.lost_sight != LostSight::kNot;
+        })) {
         text +=
             "this trace has no fingerprints: with `record --content=hash` more can be followed\n";
     }

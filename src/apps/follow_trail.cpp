@@ -29,13 +29,14 @@ std::size_t FollowTrailBuilder::HashOfKey::operator()(const Key& key) const {
 }
 
 void FollowTrailBuilder::add(const Operation& operation, std::uint64_t call) {
+    Doings& doings = doings_[operation.process];
     if (operation.to.object != 0 && operation.bytes > 0) {
-        std::uint64_t& last_ns = last_write_ns_[operation.process];
-        last_ns = std::max(last_ns, operation.start_ns);
+        doings.last_write_ns = std::max(doings.last_write_ns, operation.start_ns);
+        doings.written.add(operation);
     }
     if (operation.from.object != 0 && operation.bytes > 0) {
-        const auto first = first_read_ns_.try_emplace(operation.process, operation.end_ns).first;
-        first->second = std::min(first->second, operation.end_ns);
+        doings.first_read_ns = std::min(doings.first_read_ns, operation.end_ns);
+        doings.read.add(operation);
     }
     if (!trail_.has_reached(operation.event)) {
         return;
@@ -59,6 +60,7 @@ void FollowTrailBuilder::add(const Operation& operation, std::uint64_t call) {
     hop.start_ns = std::min(hop.start_ns, operation.start_ns);
     hop.end_ns = std::max(hop.end_ns, operation.end_ns);
     ++hop.calls;
+    hop.spread.add(operation);
     hop.bytes += trail_.bytes_reached(operation.event);
     places_.emplace(operation.event, Place{found->second, operation.from.at, operation.to.at});
 }
@@ -109,13 +111,24 @@ std::vector<FollowLink> FollowTrailBuilder::links() const {
     return links;
 }
 
-bool FollowTrailBuilder::went_on(const FollowHop& hop) const {
-    if (direction_ == Direction::kForward) {
-        const auto last = last_write_ns_.find(hop.process);
-        return hop.object2 == 0 && last != last_write_ns_.end() && last->second >= hop.start_ns;
+bool FollowTrailBuilder::went_on(const FollowHop& hop, const Doings& doings) const {
+    return direction_ == Direction::kForward
+               ? hop.object2 == 0 && doings.last_write_ns >= hop.start_ns
+               : hop.object == 0 && doings.first_read_ns <= hop.end_ns;
+}
+
+LostSight FollowTrailBuilder::why(const FollowHop& hop) const {
+    const Doings& doings = doings_.at(hop.process);
+    if (!went_on(hop, doings)) {
+        return LostSight::kNot;
     }
-    const auto first = first_read_ns_.find(hop.process);
-    return hop.object == 0 && first != first_read_ns_.end() && first->second <= hop.end_ns;
+    const bool forward = direction_ == Direction::kForward;
+    const Spread& taken = forward ? hop.spread : doings.read;
+    const Spread& given = forward ? doings.written : hop.spread;
+    if (!taken.is_known() || !given.is_known() || taken.is_random() == given.is_random()) {
+        return LostSight::kChanged;
+    }
+    return given.is_random() ? LostSight::kScrambled : LostSight::kUnscrambled;
 }
 
 void FollowTrailBuilder::find_lost_sight(const std::vector<FollowLink>& links) {
@@ -124,7 +137,7 @@ void FollowTrailBuilder::find_lost_sight(const std::vector<FollowLink>& links) {
         has_next[link.near] = true;
     }
     for (std::size_t i = 0; i < hops_.size(); ++i) {
-        hops_[i].lost_sight = !has_next[i] && went_on(hops_[i]);
+        hops_[i].lost_sight = has_next[i] ? LostSight::kNot : why(hops_[i]);
     }
 }
 

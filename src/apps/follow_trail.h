@@ -13,6 +13,31 @@
 
 namespace dyetrace::apps {
 
+// What became of bytes that a process took in and that none of its later writes has as they were; back: the same of what it wrote.
+enum class LostSight : std::uint8_t {
+    kNot,
+    kChanged,    // why is not known
+    kScrambled,  // what it wrote looks compressed or encrypted, and what it took in does not
+    kUnscrambled,
+};
+
+// How random bytes look: byte values among 64 bytes (events.distinct_bytes), on average over what was moved.
+class Spread {
+  public:
+    void add(const analysis::Operation& operation) {
+        if (operation.distinct_bytes > 0) {
+            sum_ += operation.distinct_bytes * operation.bytes;
+            bytes_ += operation.bytes;
+        }
+    }
+    // Random bytes have 57 and hardly ever less than 48, base64 39 to 47.
+    bool is_random() const { return bytes_ > 0 && sum_ >= 52 * bytes_; }
+    bool is_known() const { return bytes_ > 0; }
+
+  private:
+    std::uint64_t sum_ = 0, bytes_ = 0;
+};
+
 struct FollowHop {
     std::uint64_t process = 0;
     std::uint64_t call = 0;                 // abi << 16 | number
@@ -25,9 +50,9 @@ struct FollowHop {
     std::uint64_t start_ns = 0;  // when the first call began
     std::uint64_t first_ns = 0;  // when the first call ended: what it read was there
     std::uint64_t end_ns = 0;    // when the last call ended
+    Spread spread = {};          // of its calls
     bool is_start = false;
-    bool lost_sight =
-        false;  // it took bytes in, and what its process wrote later has none of them as they were
+    LostSight lost_sight = LostSight::kNot;
     // What people call these things; the reader of the trace fills them in.
     std::string who = {}, name = {}, what = {};
     std::string path = {}, path2 = {};
@@ -89,10 +114,17 @@ class FollowTrailBuilder {
         std::uint64_t taken_at, put_at;
     };
 
+    struct Doings {                                // of a process
+        std::uint64_t last_write_ns = 0;           // when it began
+        std::uint64_t first_read_ns = UINT64_MAX;  // when it ended
+        Spread read, written;
+    };
+
     void widen(std::size_t hop, std::uint64_t begin, std::uint64_t bytes);
     void add_starts();
     std::vector<FollowLink> links() const;
-    bool went_on(const FollowHop& hop) const;
+    bool went_on(const FollowHop& hop, const Doings& doings) const;
+    LostSight why(const FollowHop& hop) const;
     void drop_reached_starts(const std::vector<FollowLink>& links);
     void find_lost_sight(const std::vector<FollowLink>& links);
 
@@ -102,9 +134,8 @@ class FollowTrailBuilder {
     bool drops_reached_starts_;
     std::vector<FollowHop> hops_;
     std::unordered_map<Key, std::size_t, HashOfKey> by_key_;
-    std::unordered_map<std::uint64_t, Place> places_;                 // by event
-    std::unordered_map<std::uint64_t, std::uint64_t> last_write_ns_;  // by process: when it began
-    std::unordered_map<std::uint64_t, std::uint64_t> first_read_ns_;  // by process: when it ended
+    std::unordered_map<std::uint64_t, Place> places_;  // by event
+    std::unordered_map<std::uint64_t, Doings> doings_;
 };
 
 }  // namespace dyetrace::apps

@@ -423,6 +423,11 @@ Value EventValues::of_only(const SyscallEvent& e, EventColumn column) const {
             const bool is_whole = content && content->has_sum && content->unread_bytes == 0;
             return number_if(is_whole, is_whole ? content->sum : 0);
         }
+        case EventColumn::kDistinctBytes: {
+            const auto content = schema::content_of(e);
+            const bool is_known = content && content->distinct_bytes > 0;
+            return number_if(is_known, is_known ? content->distinct_bytes : 0);
+        }
         case EventColumn::kAnchorsDropped: {
             const auto content = schema::content_of(e);
             return number_if(content.has_value(), content ? content->anchors_dropped : 0);

@@ -309,6 +309,9 @@ static __always_inline __u32 finish_content(struct content_room *room, struct at
 	content->fingerprint = end_content(room);
 	content->unread_bytes = room->unread;
 	content->anchors_dropped = room->anchors.dropped;
+	content->distinct_bytes = 0;
+	if (content_level >= CONTENT_LEVEL_ANCHORS)
+		content->distinct_bytes = look_at_spread();
 	content->sum = room->anchors.sum;
 	return sizeof(*header) + length;
 }

@@ -7,7 +7,8 @@
 struct content { /* the attachment */
 	__u64 fingerprint; /* nothing where bytes are unread */
 	__u64 unread_bytes;
-	__u64 anchors_dropped; /* behind the last that was listed */
+	__u32 anchors_dropped; /* behind the last that was listed */
+	__u32 distinct_bytes; /* spread.bpf.c; with anchors */
 	__u64 sum; /* with anchors and without a key; nothing where bytes are unread */
 };
 

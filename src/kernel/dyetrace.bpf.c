@@ -17,6 +17,7 @@
 #include "kernel/process.bpf.c"
 #include "kernel/sets.bpf.c"
 #include "kernel/signal.bpf.c"
+#include "kernel/spread.bpf.c"
 #include "kernel/stream.bpf.c"
 #include "kernel/syscall.bpf.c"
 #include "kernel/task.bpf.c"

@@ -37,12 +37,16 @@ struct content_room {
 	__s32 known_from; /* what is before it does not belong to the same run of bytes */
 	bool compat;
 	bool moved; /* the first bytes are in `first` */
+	__u64 met[4]; /* a bit per byte value, while a sample is looked at */
 	struct anchor_scan anchors;
 	struct dye_scan dyes;
 	__u8 first[DYE_BYTES_MAX];
 	__u8 before[BEFORE_BYTES];
 	__u8 bytes[ROOM_BYTES + STEP_BYTES];
 };
+
+/* How many byte values there are among 64 bytes, the most of two samples; 0: there are no such. In spread.bpf.c. */
+int look_at_spread(void);
 
 /* One element per CPU: a per-CPU value has 32 KiB at most. Sized when there is something to look at. */
 struct {

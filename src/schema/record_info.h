@@ -26,7 +26,7 @@ enum class ColumnSource : std::uint8_t {
     kAttachment,       // content of the attachment of this kind, escaped
     kAddress,          // the attachment's sockaddr, address as text
     kAddressPort,      // the attachment's sockaddr, port
-    kAttachmentField,  // 8 bytes at `offset` of the attachment
+    kAttachmentField,  // `size` bytes at `offset` of the attachment, a number
 };
 
 struct ColumnInfo {

@@ -184,9 +184,9 @@ void ColumnWriter::write_attached(const ColumnInfo& column, duckdb_vector vector
         const auto bytes = rows_[i].size() > info_->size
                                ? schema::attachment(rows_[i], info_->size, kind)
                                : std::nullopt;
-        const bool valid = bytes && bytes->size() >= column.offset + sizeof(values[i]);
+        const bool valid = bytes && bytes->size() >= std::size_t{column.offset} + column.size;
         if (valid) {
-            std::memcpy(&values[i], bytes->data() + column.offset, sizeof(values[i]));
+            std::memcpy(&values[i], bytes->data() + column.offset, column.size);
         }
         duckdb_validity_set_row_validity(validity, i, valid);
     }

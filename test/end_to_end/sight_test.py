@@ -2,6 +2,9 @@
 """Bytes where no call shows them: rewritten in another form, in memory that processes share, compressed and encrypted."""
 
 import os
+import random
+import shutil
+import subprocess
 import sys
 
 import servers
@@ -48,6 +51,27 @@ os.wait()
 if os.fork() == 0:
     write("target", bytes(memory))
     os._exit(0)
+os.wait()
+"""
+
+
+# One process reads a file and sends it encrypted; another one writes what it gets.
+TLS = r"""
+import os, socket, ssl
+listener = socket.create_server(("127.0.0.1", 0))
+if os.fork() == 0:
+    data = os.read(os.open("source", os.O_RDONLY), 10 ** 7)
+    context = ssl.create_default_context(cafile="certificate")
+    with context.wrap_socket(socket.create_connection(listener.getsockname()), server_hostname="localhost") as talk:
+        talk.sendall(data)
+        talk.unwrap()
+    os._exit(0)
+context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+context.load_cert_chain("certificate", "key")
+with context.wrap_socket(listener.accept()[0], server_side=True) as talk, open("target", "wb") as target:
+    while got := talk.recv(65536):
+        target.write(got)
+    talk.unwrap()
 os.wait()
 """
 
@@ -120,6 +144,41 @@ class SharedMemoryTest(FollowTest):
         self.assertNotEqual(wrote, took)  # the checkpointer, or the writer; and the client's backend
         self.assertEqual({("unix", "certain"), ("dye", "likely")},
                          {(rule, link["certainty"]) for link in trail["links"] for rule in link["rules"]})
+
+
+class LostSightTest(FollowTest):
+    def text_file(self, name, lines):
+        words = random.Random(name)
+        return self.file(name, b"".join(b"%d bottles of %x\n" % (words.randrange(10 ** 6), words.randrange(10 ** 9)) for _ in range(lines)))
+
+    def test_what_is_compressed_and_unpacked_again(self):
+        source = self.text_file("source", 10_000)
+        trace = self.record("--content=anchors", "--", "sh", "-c", "gzip -c source > packed; gzip -dc packed > unpacked", cwd=self.folder)
+        text = self.follow(trace, "--path", self.seen(source))
+        self.assertRegex(text, r"sight lost at event \d+: its output looks compressed or encrypted")
+        self.assertLessEqual(max(len(line) for line in text.splitlines()[1:]), 80, text)
+        back = self.trail(trace, "--path", self.seen(self.path("unpacked")), "--back")
+        self.assertEqual(["its input looks compressed or encrypted"], [hop["lost_sight_because"] for hop in back["hops"]])
+        beyond = self.trail(trace, "--path", self.seen(source), "--min-certainty", "possible")
+        by_path = {os.path.basename(hop["path"]): hop["hop"] for hop in beyond["hops"] if hop["name"] == "write" and hop["path"]}
+        how = {link["to_hop"]: (link["certainty"], link["rules"]) for link in beyond["links"]}
+        self.assertEqual(("possible", ["process"]), how[by_path["packed"]])
+        self.assertEqual(("likely", True), (how[by_path["unpacked"]][0], "anchor" in how[by_path["unpacked"]][1]))
+
+    def test_what_is_sent_through_tls(self):
+        if shutil.which("openssl") is None:
+            self.skipTest("openssl is not installed: tools/install_packages test")
+        source = self.text_file("source", 20_000)
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout", self.path("key"),
+                        "-out", self.path("certificate")], check=True, capture_output=True)
+        trace = self.record("--content=anchors", "--", sys.executable, "-c", TLS, cwd=self.folder)
+        with open(source, "rb") as sent, open(self.path("target"), "rb") as got:
+            self.assertEqual(sent.read(), got.read())
+        trail = self.trail(trace, "--path", self.seen(source))
+        self.assertEqual(["its output looks compressed or encrypted"], [hop["lost_sight_because"] for hop in trail["hops"]])
+        beyond = self.trail(trace, "--path", self.seen(source), "--min-certainty", "possible")
+        arrived = [hop["hop"] for hop in beyond["hops"] if hop["path"] and hop["path"].endswith(self.path("target"))]
+        self.assertEqual({"likely"}, {link["certainty"] for link in beyond["links"] if link["to_hop"] in arrived})
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,54 @@ TEST_F(Anchors, of_a_call_of_any_size_are_those_of_its_bytes) {
         EXPECT_EQ(writes[i].anchors(), of(bytes)) << sizes[i];
         expect_sums(writes[i], bytes);
         EXPECT_EQ(writes[i].content()->anchors_dropped, 0u);
+    }
+}
+
+std::uint32_t distinct_values(std::string_view bytes) {
+    return static_cast<std::uint32_t>(std::set<char>(bytes.begin(), bytes.end()).size());
+}
+
+// The samples: behind a head of 192 bytes, and the last 64.
+TEST_F(Anchors, come_with_how_random_the_bytes_look) {
+    const std::string random = random_bytes(1 << 20, 21), text(1 << 20, 'x');
+    std::vector<std::string> contents = {random.substr(0, 63) + text.substr(0, 193)};
+    for (const std::size_t size : {1u,
+                                   63u,
+                                   64u,
+                                   100u,
+                                   255u,
+                                   256u,
+                                   257u,
+                                   4096u,
+                                   65'279u,
+                                   65'280u,
+                                   65'281u,
+                                   65'300u,
+                                   200'000u,
+                                   1u << 20}) {
+        contents.push_back(random.substr(0, size));
+        contents.push_back(text.substr(0, size));
+        contents.push_back(text.substr(0, size - size / 2) + random.substr(0, size / 2));
+        contents.push_back(random.substr(0, size - size / 2) + text.substr(0, size / 2));
+    }
+    const Trace trace = record([&] {
+        const int fd = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+        for (const std::string& bytes : contents) {
+            REQUIRE(write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+        }
+    });
+    const auto writes = trace.all("write");
+    ASSERT_EQ(writes.size(), contents.size());
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+        const std::string_view bytes = contents[i];
+        std::uint32_t expected = 0;
+        if (bytes.size() >= 64) {
+            expected = distinct_values(bytes.substr(bytes.size() - 64));
+        }
+        if (bytes.size() >= 256) {
+            expected = std::max(expected, distinct_values(bytes.substr(192, 64)));
+        }
+        EXPECT_EQ(writes[i].content()->distinct_bytes, expected) << bytes.size();
     }
 }
 

@@ -7,17 +7,12 @@ bool has_content(const Operation& operation) {
     return operation.fingerprint && operation.bytes >= kHashBytesMin && !is_copy(operation);
 }
 
-// Of the fingerprint and the length.
-std::uint64_t key_of(const Operation& operation) {
-    return *operation.fingerprint ^ operation.bytes * 0x9e3779b97f4a7c15u;
-}
-
 }  // namespace
 
 void ContentMemory::read(const Operation& operation, const Act& act) {
     if (has_content(operation)) {
         recall_.add(operation,
-                    key_of(operation),
+                    content_key(operation),
                     {act.event, act.object, act.begin, act.end_ns, 0, operation.bytes});
     }
 }
@@ -28,7 +23,7 @@ bool ContentMemory::write(const Operation& operation,
     if (!has_content(operation)) {
         return false;
     }
-    const std::optional<Taken> read = recall_.find(operation, key_of(operation));
+    const std::optional<Taken> read = recall_.find(operation, content_key(operation));
     if (!read) {
         return false;
     }

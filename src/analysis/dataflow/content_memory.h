@@ -18,6 +18,11 @@ namespace dyetrace::analysis {
 
 inline constexpr std::uint64_t kHashBytesMin = 16;
 
+// Of the fingerprint, which there is, and the length.
+inline std::uint64_t content_key(const Operation& operation) {
+    return *operation.fingerprint ^ operation.bytes * 0x9e3779b97f4a7c15u;
+}
+
 class ContentMemory {
   public:
     // Remembers `reads_max` reads, and up to twice as many. `ancestry` must outlive it.

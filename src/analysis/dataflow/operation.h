@@ -55,6 +55,7 @@ struct Operation {
     std::uint64_t process = 0;
     std::uint64_t bytes = 0;
     std::optional<std::uint64_t> fingerprint;  // of all its bytes
+    std::uint32_t distinct_bytes = 0;          // byte values among 64 bytes of it; 0: not known
     bool unfinished = false;                   // how much it moved is not known
     Side from;
     Side to;

@@ -3,7 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/dataflow/content_memory.h"
+
 namespace dyetrace::analysis {
+namespace {
+
+// 0: its bytes are not known, or so few that they are equal by chance.
+std::uint64_t whole_key(const Operation& operation) {
+    return operation.fingerprint && operation.bytes >= kHashBytesMin ? content_key(operation) | 1
+                                                                     : 0;
+}
+
+}  // namespace
 
 Trail::Trail(std::vector<TrailFlow> flows, Direction direction, std::size_t steps_max)
     : flows_(std::move(flows)), direction_(direction), steps_max_(steps_max) {
@@ -22,6 +33,9 @@ void Trail::offer(const Operation& operation) {
     if (operation.bytes == 0 || takes == gives) {
         return;  // a copy inside the kernel passes nothing through the process
     }
+    if (const std::uint64_t key = whole_key(operation); key != 0 || !operation.anchors.empty()) {
+        contents_.emplace(operation.event, Content{key, operation.anchors});
+    }
     const std::uint64_t time_ns = takes ? operation.end_ns : operation.start_ns;
     if (takes == forward) {
         moments_.emplace(operation.event, Moment{operation.process, time_ns});
@@ -31,7 +45,38 @@ void Trail::offer(const Operation& operation) {
     }
 }
 
+void Trail::meet(std::uint64_t event) {
+    const auto content = contents_.find(event);
+    if (content == contents_.end()) {
+        return;
+    }
+    if (content->second.key != 0) {
+        met_.insert(content->second.key);
+    }
+    for (const Anchor& anchor : content->second.anchors) {
+        met_.insert(anchor.fingerprint);
+    }
+}
+
+std::optional<schema::FlowRule> Trail::came_back(std::uint64_t event) const {
+    const auto content = contents_.find(event);
+    if (content == contents_.end()) {
+        return std::nullopt;
+    }
+    if (met_.contains(content->second.key)) {
+        return schema::FlowRule::kHash;
+    }
+    const auto& anchors = content->second.anchors;
+    const bool has_one = std::any_of(anchors.begin(), anchors.end(), [&](const Anchor& anchor) {
+        return met_.contains(anchor.fingerprint);
+    });
+    return has_one ? std::optional(schema::FlowRule::kAnchor) : std::nullopt;
+}
+
 void Trail::start(const TrailPiece& piece) {
+    if (!has_reached(piece.event)) {
+        meet(piece.event);
+    }
     for (const auto& [begin, end] : add_reached(piece)) {
         waiting_.push_back({piece.event, begin, end});
     }
@@ -117,13 +162,15 @@ void Trail::follow_doings(const TrailPiece& piece, const Moment& moment) {
     doings.erase(first, doings.end());
     for (const Doing& doing : reached) {
         if (!has_reached(doing.event)) {
-            add_step({.near_event = piece.event,
-                      .far_event = doing.event,
-                      .far_begin = doing.at,
-                      .bytes = doing.bytes,
-                      .rule = schema::FlowRule::kProcess,
-                      .certainty = schema::Certainty::kPossible},
-                     0);
+            const std::optional<schema::FlowRule> rule = came_back(doing.event);
+            add_step(
+                {.near_event = piece.event,
+                 .far_event = doing.event,
+                 .far_begin = doing.at,
+                 .bytes = doing.bytes,
+                 .rule = rule.value_or(schema::FlowRule::kProcess),
+                 .certainty = rule ? schema::Certainty::kLikely : schema::Certainty::kPossible},
+                0);
         }
     }
 }

@@ -8,13 +8,17 @@
 // even where processes send each other the same bytes for ever.
 //
 // With offer() it also goes where nobody saw the bytes go: a process that took in bytes of the trail may have put them into
-// whatever it, or a process that it made later, wrote afterwards. These steps have the rule `process` and are possible.
+// whatever it, or a process that it made later, wrote afterwards. These steps have the rule `process` and are possible; where the
+// content of an event that was reached comes back, as a whole or by an anchor, they are likely, by the rule `hash` or `anchor`.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analysis/dataflow/flow.h"
@@ -55,7 +59,7 @@ class Trail {
     // After steps_max steps it ends, and is_cut() says so.
     Trail(std::vector<TrailFlow> flows, Direction direction, std::size_t steps_max);
 
-    // For possible steps: what a process did, in any order; and who made whom.
+    // For possible steps: what a process did, in any order; and who made whom. Its anchors must live on.
     void offer(const Operation& operation);
     void offer(const ProcessLink& link) { links_.push_back(link); }
 
@@ -69,6 +73,10 @@ class Trail {
     std::uint64_t bytes_reached(std::uint64_t event) const;
 
   private:
+    struct Content {
+        std::uint64_t key = 0;  // of the whole; 0: not known
+        std::span<const Anchor> anchors;
+    };
     struct Doing {  // what a process did, and is not reached yet
         std::uint64_t event, time_ns, bytes, at;
     };
@@ -84,6 +92,8 @@ class Trail {
     void add_step(const TrailStep& step, std::uint64_t far_position);
     void follow_flows(const TrailPiece& piece);
     void follow_process(const TrailPiece& piece);
+    void meet(std::uint64_t event);
+    std::optional<schema::FlowRule> came_back(std::uint64_t event) const;
     void follow_doings(const TrailPiece& piece, const Moment& moment);
     void prepare();
 
@@ -98,6 +108,8 @@ class Trail {
     std::unordered_multimap<std::uint64_t, ProcessLink>
         relatives_;  // children of a parent; back: the parent of a child
     std::unordered_map<std::uint64_t, Ranges> reached_;
+    std::unordered_map<std::uint64_t, Content> contents_;  // by event
+    std::unordered_set<std::uint64_t> met_;                // content of events that were reached
     std::deque<TrailPiece> waiting_;
     std::vector<TrailStep> steps_;
     bool is_cut_ = false;

@@ -141,6 +141,33 @@ TEST(PossibleTrail, comes_from_whatever_a_process_read_before) {
     EXPECT_EQ(text(before), "");
 }
 
+// Process 5 packs what it reads, 6 unpacks it, to the same bytes in other pieces.
+TEST(PossibleTrail, is_likely_where_the_content_comes_back) {
+    const std::vector<Anchor> plain = {{10, 77}}, part = {{2, 77}};
+    const std::vector<Case> cases = {read_of(1, file(7, 0), 100).by(5).saying(42).with(plain),
+                                     write_of(2, file(8, 0), 50).by(5),
+                                     read_of(3, file(8, 0), 50).by(6),
+                                     write_of(4, file(9, 0), 100).by(6).saying(42),
+                                     write_of(5, file(10, 0), 60).by(6).with(part),
+                                     write_of(6, file(11, 0), 60).by(6).saying(43)};
+    Trail trail(trail_flows(cases), Direction::kForward, kSteps);
+    for (const Case& operation : cases) {
+        trail.offer(operation);
+    }
+    trail.start({1, 0, 100});
+    trail.walk();
+    std::string rules;
+    for (const TrailStep& step : trail.steps()) {
+        rules += std::to_string(step.far_event) + " " +
+                 std::string(schema::flow_rule_name(static_cast<std::uint8_t>(step.rule))) + " " +
+                 std::string(schema::certainty_name(static_cast<std::uint8_t>(step.certainty))) +
+                 ", ";
+    }
+    EXPECT_EQ(rules,
+              "2 process possible, 3 file certain, 4 hash likely, 5 anchor likely, 6 process "
+              "possible, ");
+}
+
 TEST(PossibleTrail, does_not_call_possible_what_is_known_better) {
     Trail trail(trail_flows(relay()), Direction::kForward, kSteps);
     for (const Case& operation : relay()) {

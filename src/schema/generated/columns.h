@@ -66,6 +66,7 @@ enum class EventColumn : std::uint8_t {
     kFingerprint,
     kContentSum,
     kUnreadBytes,
+    kDistinctBytes,
     kAnchorsDropped,
     kDyeHits,
     kStackId,

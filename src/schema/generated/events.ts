@@ -152,6 +152,8 @@ export interface Event {
   content_sum: string | null;
   /** bytes that could not be looked at; with --content or --dye */
   unread_bytes: string | null;
+  /** byte values among 64 bytes, the most of two samples: 57 or so where content is compressed or encrypted; with --content=anchors; NULL below 64 bytes */
+  distinct_bytes: string | null;
   /** anchors behind the last that is in the table anchors; with --content=anchors */
   anchors_dropped: string | null;
   /** occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none */

@@ -621,6 +621,7 @@ INSERT INTO internal.comments VALUES
 ('events', 'fingerprint', 'of all bytes that it moved; with --content; NULL if some are unread'),
 ('events', 'content_sum', 'of all bytes that it moved; with --content=anchors and no key; NULL if some are unread; sums can be joined (docs/content.md)'),
 ('events', 'unread_bytes', 'bytes that could not be looked at; with --content or --dye'),
+('events', 'distinct_bytes', 'byte values among 64 bytes, the most of two samples: 57 or so where content is compressed or encrypted; with --content=anchors; NULL below 64 bytes'),
 ('events', 'anchors_dropped', 'anchors behind the last that is in the table anchors; with --content=anchors'),
 ('events', 'dye_hits', 'occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none'),
 ('events', 'stack_id', 'stack at the call'),
@@ -749,11 +750,11 @@ INSERT INTO internal.comments VALUES
 ('clock_snapshots', NULL, 'the host''s clocks read together, once a second'),
 ('clock_snapshots', 'host', 'host'),
 ('clock_snapshots', 'boot_ns', 'CLOCK_BOOTTIME'),
-('clock_snapshots', 'wall_ns', 'CLOCK_REALTIME'),
+)dyetrace"
+    R"dyetrace(('clock_snapshots', 'wall_ns', 'CLOCK_REALTIME'),
 ('clock_snapshots', 'monotonic_ns', 'CLOCK_MONOTONIC'),
 ('clock_snapshots', 'error_ns', 'half the distance of two readings'),
-)dyetrace"
-    R"dyetrace(('flows', NULL, 'bytes that went from one event to another; computed when it is first asked for'),
+('flows', NULL, 'bytes that went from one event to another; computed when it is first asked for'),
 ('flows', 'from_event', 'event that had the bytes first'),
 ('flows', 'to_event', 'event that had them from it'),
 ('flows', 'object_id', 'what from_event put them into; rule hash: what it took them out of'),

@@ -149,7 +149,8 @@ def attachment_columns(schema, record):
         if name == "content":
             yield ("fingerprint", "UBIGINT", "kAttachmentField", 0, 8, -1, kind)
             yield ("unread_bytes", "UBIGINT", "kAttachmentField", 8, 8, -1, kind)
-            yield ("anchors_dropped", "UBIGINT", "kAttachmentField", 16, 8, -1, kind)
+            yield ("anchors_dropped", "UBIGINT", "kAttachmentField", 16, 4, -1, kind)
+            yield ("distinct_bytes", "UBIGINT", "kAttachmentField", 20, 4, -1, kind)
             yield ("content_sum", "UBIGINT", "kAttachmentField", 24, 8, -1, kind)
             continue
         if name == "dyes":

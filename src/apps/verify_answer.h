@@ -2,10 +2,14 @@
 //
 //   /tmp/source · are its copies the same?
 //   reference  cat[12] read /tmp/source 0–2,097,152
-//   CHANGED    bytes 999,822–1,001,404 (1,582) in the memory of relay[31]
-//     last good  relay[31] recvfrom 127.0.0.1:40→127.0.0.1:50 at 999,822 · event 4711
-//     first bad  relay[31] sendto 127.0.0.1:51→127.0.0.1:60 at 999,822 · event 4712
-//     later bad  2: relay[32] recvfrom 127.0.0.1:51→127.0.0.1:60, relay[32] write /tmp/copy
+//   CHANGED    999,822–1,001,404 (1,582 bytes)
+//     in the memory of relay[31]
+//     last good  relay[31] recvfrom 127.0.0.1:40→127.0.0.1:50
+//                at 999,822 · event 4711
+//     first bad  relay[31] sendto 127.0.0.1:51→127.0.0.1:60
+//                at 999,822 · event 4712
+//     later bad  2 copies: relay[32] recvfrom 127.0.0.1:51→127.0.0.1:60, relay[32] write /tmp/copy
+//   A program that means to change bytes looks the same.
 //   5 copies · 10,485,760 bytes compared, 0 could not be · 1 change · no gaps in this time
 #pragma once
 

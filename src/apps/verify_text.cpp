@@ -95,9 +95,8 @@ class Words {
         const std::uint64_t bytes = stretch.end - stretch.begin;
         const std::uint64_t copy_bytes = stretch.copy_end - stretch.copy_begin;
         paint(format::Colour::kRed, "CHANGED");
-        out_ += fmt::format("    bytes {}, {}",
-                            range_text(stretch.begin, stretch.end),
-                            plural(bytes, "byte", "bytes"));
+        out_ += fmt::format(
+            "    {} ({})", range_text(stretch.begin, stretch.end), plural(bytes, "byte", "bytes"));
         if (stretch.outcome == Outcome::kResized) {
             out_ += copy_bytes > bytes
                         ? fmt::format(", {} put in", with_separators(copy_bytes - bytes))
@@ -106,16 +105,15 @@ class Words {
         out_ += fmt::format(
             "\n  {}\n",
             base::truncated(format::make_harmless(where(change, overwriter)), style_.width - 2));
-        add_line(
-            "  last good  ",
-            answer_.copies[change.good],
-            fmt::format(" {} · event {}", with_separators(change.good_begin), change.good_event));
-        add_line(
-            "  first bad  ",
-            answer_.copies[change.bad],
-            fmt::format(" {} · event {}", with_separators(stretch.copy_begin), change.bad_event));
+        add_call("  last good  ", change.good, change.good_begin, change.good_event);
+        add_call("  first bad  ", change.bad, stretch.copy_begin, change.bad_event);
         add_names("  between    ", change.between);
         add_names("  later bad  ", change.later);
+    }
+
+    void add_call(std::string_view head, std::size_t copy, std::uint64_t at, std::uint64_t event) {
+        add_line(head, answer_.copies[copy], "");
+        out_ += fmt::format("{:{}}at {} · event {}\n", "", head.size(), with_separators(at), event);
     }
 
     void add_names(std::string_view head, const std::vector<std::size_t>& copies) {

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "apps/flow_maker.h"
+#include "apps/follow_starts.h"
+#include "apps/kinship_rows.h"
 #include "apps/trace_questions.h"
 
 namespace dyetrace::apps {
@@ -16,28 +17,11 @@ namespace {
 using analysis::Direction;
 using analysis::kUnknown;
 using analysis::Operation;
-using analysis::Side;
 using analysis::Trail;
 using analysis::TrailPiece;
 
-constexpr std::size_t kStartsMax = 1'000'000;  // calls on the file that is asked about
-constexpr std::size_t kStepsMax = 4'000'000;   // 48 bytes each, and what they reach: 500 MB
-constexpr std::size_t kHopsMax = 10'000;       // of people's or programs' interest
-
-// The part of the operation's bytes that lies in the asked range of the object.
-std::optional<TrailPiece> piece_in(const Operation& operation,
-                                   const Side& side,
-                                   const FollowQuestion& question) {
-    if (side.at == kUnknown) {
-        return TrailPiece{operation.event, 0, operation.bytes};
-    }
-    const std::uint64_t begin = std::max(side.at, question.begin);
-    const std::uint64_t end = std::min(side.at + operation.bytes, question.end);
-    if (begin >= end) {
-        return std::nullopt;
-    }
-    return TrailPiece{operation.event, begin - side.at, end - side.at};
-}
+constexpr std::size_t kStepsMax = 4'000'000;  // 48 bytes each, and what they reach: 500 MB
+constexpr std::size_t kHopsMax = 10'000;      // of people's or programs' interest
 
 class TrailReader {
   public:
@@ -45,102 +29,44 @@ class TrailReader {
         : database_(database), question_(question) {}
 
     Result<FollowTrail> read() {
-        if (question_.path) {
-            TRY(objects_, objects_called(database_, *question_.path));
-        }
-        TRY(find_starts());
+        TRY(starts_, find_starts(database_, question_));
         std::vector<analysis::TrailFlow> flows;
-        if (!starts_.empty()) {
+        if (!starts_.pieces.empty()) {
             TRY(flows, load_flows(database_, question_.min_certainty));
         }
         Trail trail(std::move(flows), question_.direction, kStepsMax);
         TRY(offer_processes(trail));
-        for (const TrailPiece& start : starts_) {
+        for (const TrailPiece& start : starts_.pieces) {
             trail.start(start);
         }
         trail.walk();
-        FollowTrailBuilder builder(trail, starts_, question_.direction);
+        FollowTrailBuilder builder(
+            trail, starts_.pieces, question_.direction, !question_.path && !question_.event);
         TRY(each_operation(database_, [&](const Operation& operation, std::uint64_t call) {
             builder.add(operation, call);
         }));
         FollowTrail result = builder.build(kHopsMax);
-        result.question = question_text();
+        result.question = text_of(question_);
         result.min_certainty = question_.min_certainty;
-        result.has_content = has_content_;
-        result.is_cut = result.is_cut || starts_cut_;
+        result.has_content = starts_.has_content;
+        result.is_cut = result.is_cut || starts_.is_cut;
         TRY(name_hops(result));
         TRY(find_gaps(result));
         return result;
     }
 
   private:
-    std::optional<TrailPiece> start_of(const Operation& operation) const {
-        if (operation.bytes == 0) {
-            return std::nullopt;
-        }
-        if (question_.path) {
-            const bool forward = question_.direction == Direction::kForward;
-            const Side& side = forward ? operation.from : operation.to;
-            return objects_.contains(side.object) ? piece_in(operation, side, question_)
-                                                  : std::nullopt;
-        }
-        const bool is_meant = question_.event ? operation.event == *question_.event
-                                              : operation.fingerprint == question_.hash;
-        return is_meant ? std::optional(TrailPiece{operation.event, 0, operation.bytes})
-                        : std::nullopt;
-    }
-
-    Result<void> find_starts() {
-        TRY(each_operation(database_, [&](const Operation& operation, std::uint64_t) {
-            has_content_ = has_content_ || operation.fingerprint.has_value();
-            if (const auto start = start_of(operation); start && starts_.size() < kStartsMax) {
-                starts_.push_back(*start);
-            } else if (start) {
-                starts_cut_ = true;
-            }
-        }));
-        if (!starts_.empty() || question_.path) {
-            return {};
-        }
-        return question_.event
-                   ? Error(ErrorCode::kNotFound,
-                           fmt::format("'{}' has no event {} that moved bytes (table events, "
-                                       "column event_id)",
-                                       database_.path(),
-                                       *question_.event))
-                   : Error(ErrorCode::kNotFound,
-                           fmt::format("no event of '{}' moved bytes with the fingerprint {} "
-                                       "(recorded with --content=hash?)",
-                                       database_.path(),
-                                       *question_.hash));
-    }
-
     // Only when what is possible was asked for: it needs all operations in memory.
     Result<void> offer_processes(Trail& trail) {
-        if (question_.min_certainty != schema::Certainty::kPossible || starts_.empty()) {
+        if (question_.min_certainty != schema::Certainty::kPossible || starts_.pieces.empty()) {
             return {};
         }
-        TRY(const std::vector<analysis::ProcessLink> links, process_links(database_));
+        TRY(const std::vector<analysis::ProcessLink> links, load_processes(database_));
         for (const analysis::ProcessLink& link : links) {
             trail.offer(link);
         }
         return each_operation(
             database_, [&](const Operation& operation, std::uint64_t) { trail.offer(operation); });
-    }
-
-    std::string question_text() const {
-        if (!question_.path) {
-            return question_.event ? fmt::format("event {}", *question_.event)
-                                   : fmt::format("bytes with the fingerprint {}", *question_.hash);
-        }
-        std::string text = *question_.path;
-        if (question_.begin > 0 || question_.end != UINT64_MAX) {
-            text += fmt::format(
-                ", bytes {} to {}",
-                question_.begin,
-                question_.end == UINT64_MAX ? "the end" : std::to_string(question_.end));
-        }
-        return text;
     }
 
     Result<void> name_hops(FollowTrail& trail) {
@@ -183,10 +109,7 @@ class TrailReader {
 
     store::Database& database_;
     const FollowQuestion& question_;
-    std::unordered_set<std::uint64_t> objects_;
-    std::vector<TrailPiece> starts_;
-    bool starts_cut_ = false;
-    bool has_content_ = false;
+    FollowStarts starts_;
 };
 
 }  // namespace

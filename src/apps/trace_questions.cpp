@@ -3,20 +3,13 @@
 #include <fmt/format.h>
 
 #include "apps/flow_rows.h"
+#include "apps/sql_words.h"
 #include "schema/text.h"
 
 namespace dyetrace::apps {
 namespace {
 
 constexpr std::size_t kSimilarNamesMax = 3;  // names that may have been meant
-
-std::string quoted(const std::string& text) {
-    std::string out = "'";
-    for (const char c : text) {
-        out.append(c == '\'' ? 2 : 1, c);
-    }
-    return out + "'";
-}
 
 void add_flows(const store::NumberBatch& batch, std::vector<analysis::TrailFlow>& flows) {
     const auto& column = batch.columns;
@@ -72,10 +65,10 @@ Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& databa
                                                          const std::string& path) {
     std::unordered_set<std::uint64_t> objects;
     const std::string name = schema::escaped(path);
-    TRY(each_row(
-        database,
-        fmt::format("SELECT DISTINCT object_id FROM object_names WHERE path = {}", quoted(name)),
-        [&](Row row) { objects.insert(number_of(row[0])); }));
+    TRY(each_row(database,
+                 fmt::format("SELECT DISTINCT object_id FROM object_names WHERE path = {}",
+                             quoted_sql(name)),
+                 [&](Row row) { objects.insert(number_of(row[0])); }));
     if (!objects.empty()) {
         return objects;
     }
@@ -83,7 +76,7 @@ Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& databa
     TRY(each_row(database,
                  fmt::format("SELECT DISTINCT path FROM object_names WHERE ends_with(path, {}) "
                              "ORDER BY 1 LIMIT {}",
-                             quoted("/" + name.substr(name.rfind('/') + 1)),
+                             quoted_sql("/" + name.substr(name.rfind('/') + 1)),
                              kSimilarNamesMax),
                  [&](Row row) { similar += fmt::format(" {}", row[0].text); }));
     return Error(ErrorCode::kNotFound,

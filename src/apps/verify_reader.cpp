@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "apps/sql_words.h"
 #include "apps/sum_index.h"
 #include "apps/trace_questions.h"
 #include "schema/text.h"
@@ -51,14 +52,6 @@ bool has_places(const Side& side) {
     return side.channel == Channel::kFile || side.channel == Channel::kTcp;
 }
 
-std::string with_quotes(const std::string& text) {
-    std::string out = "'";
-    for (const char c : text) {
-        out.append(c == '\'' ? 2 : 1, c);
-    }
-    return out + "'";
-}
-
 class CopyReader {
   public:
     CopyReader(store::Database& database, const VerifyQuestion& question)
@@ -91,7 +84,7 @@ class CopyReader {
                          fmt::format("SELECT e.event_id FROM dye_hits d JOIN events e USING "
                                      "(event_id) WHERE d.dye = {} ORDER BY e.start_ns + "
                                      "coalesce(e.duration_ns, 0), 1 LIMIT 1",
-                                     with_quotes(schema::escaped(*question_.dye))),
+                                     quoted_sql(schema::escaped(*question_.dye))),
                          [&](Row row) { event_ = number_of(row[0]); }));
             if (event_ == 0) {
                 return Error(ErrorCode::kNotFound,

@@ -23,6 +23,7 @@ CREATE OR REPLACE VIEW internal.raw_namespace_name AS FROM read_parquet('sealed-
 CREATE OR REPLACE VIEW internal.raw_dye AS FROM read_parquet('sealed-*/dye.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_dye_hit AS FROM read_parquet('sealed-*/dye_hit.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_anchor AS FROM read_parquet('sealed-*/anchor.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.raw_shared_mapping AS FROM read_parquet('sealed-*/shared_mapping.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_flows AS FROM read_parquet('*/flows.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.hosts AS FROM read_parquet('hosts.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.call_words AS FROM read_parquet('syscalls.parquet', union_by_name = true);
@@ -40,7 +41,7 @@ CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _error_name(v) AS CASE WHEN v BETWEEN -4095 AND -1 THEN 'E' || coalesce(CASE WHEN v > -512 THEN ['PERM','NOENT','SRCH','INTR','IO','NXIO','2BIG','NOEXEC','BADF','CHILD','AGAIN','NOMEM','ACCES','FAULT','NOTBLK','BUSY','EXIST','XDEV','NODEV','NOTDIR','ISDIR','INVAL','NFILE','MFILE','NOTTY','TXTBSY','FBIG','NOSPC','SPIPE','ROFS','MLINK','PIPE','DOM','RANGE','DEADLK','NAMETOOLONG','NOLCK','NOSYS','NOTEMPTY','LOOP',NULL,'NOMSG','IDRM','CHRNG','L2NSYNC','L3HLT','L3RST','LNRNG','UNATCH','NOCSI','L2HLT','BADE','BADR','XFULL','NOANO','BADRQC','BADSLT',NULL,'BFONT','NOSTR','NODATA','TIME','NOSR','NONET','NOPKG','REMOTE','NOLINK','ADV','SRMNT','COMM','PROTO','MULTIHOP','DOTDOT','BADMSG','OVERFLOW','NOTUNIQ','BADFD','REMCHG','LIBACC','LIBBAD','LIBSCN','LIBMAX','LIBEXEC','ILSEQ','RESTART','STRPIPE','USERS','NOTSOCK','DESTADDRREQ','MSGSIZE','PROTOTYPE','NOPROTOOPT','PROTONOSUPPORT','SOCKTNOSUPPORT','OPNOTSUPP','PFNOSUPPORT','AFNOSUPPORT','ADDRINUSE','ADDRNOTAVAIL','NETDOWN','NETUNREACH','NETRESET','CONNABORTED','CONNRESET','NOBUFS','ISCONN','NOTCONN','SHUTDOWN','TOOMANYREFS','TIMEDOUT','CONNREFUSED','HOSTDOWN','HOSTUNREACH','ALREADY','INPROGRESS','STALE','UCLEAN','NOTNAM','NAVAIL','ISNAM','REMOTEIO','DQUOT','NOMEDIUM','MEDIUMTYPE','CANCELED','NOKEY','KEYEXPIRED','KEYREVOKED','KEYREJECTED','OWNERDEAD','NOTRECOVERABLE','RFKILL'][-v] ELSE ['RESTARTSYS','RESTARTNOINTR','RESTARTNOHAND','NOIOCTLCMD','RESTART_RESTARTBLOCK',NULL,NULL,NULL,NULL,NULL,NULL,NULL,'NOTSUPP',NULL,NULL,NULL,NULL,'IOCBQUEUED'][-511 - v] END, (-v)::VARCHAR) END;
 CREATE OR REPLACE MACRO _open_flags_text(v) AS CASE WHEN v IS NOT NULL THEN concat_ws('|', CASE v & 3 WHEN 0 THEN 'O_RDONLY' WHEN 1 THEN 'O_WRONLY' WHEN 2 THEN 'O_RDWR' WHEN 3 THEN 'O_ACCMODE' END,
@@ -107,9 +108,9 @@ CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
         CASE WHEN v >= 9223372036854775808 THEN (v::HUGEINT - 18446744073709551616)::VARCHAR ELSE v::VARCHAR END
     WHEN kind = 'address' THEN '"' || format('{:#x}', v) || '"'
     ELSE v::VARCHAR END;
--- `c` is what a command says of the argument behind it.
 )dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _chosen_text(c, v) AS CASE WHEN c IS NULL THEN v::VARCHAR WHEN c.kind <> '' THEN _argument_text(c.kind, c.words, v) END;
+    R"dyetrace(-- `c` is what a command says of the argument behind it.
+CREATE OR REPLACE MACRO _chosen_text(c, v) AS CASE WHEN c IS NULL THEN v::VARCHAR WHEN c.kind <> '' THEN _argument_text(c.kind, c.words, v) END;
 -- Most calls have numbers only. What a command says of the argument behind it, and strings beside the registers, are made once for a
 -- row: inside the lambda each argument would pay for them.
 CREATE OR REPLACE MACRO _number_texts(labels, types, sets, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,

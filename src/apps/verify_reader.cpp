@@ -224,21 +224,27 @@ class CopyReader {
         return links;
     }
 
-    // Of a question about some bytes of a file: changes of others are left out.
+    // Of a question about some bytes of a file: changes that lie elsewhere in it are left out.
     void keep_asked_range(analysis::Verdict& verdict) const {
-        if (!question_.path) {
+        if (!question_.path || (question_.path->begin == 0 && question_.path->end == UINT64_MAX)) {
             return;
         }
+        std::map<std::size_t, std::vector<analysis::Comparison>> in_file;  // by reference
+        for (const std::size_t reference : verdict.references) {
+            for (const Copy& copy : copies_) {
+                if (objects_.contains(copy.object) || objects_.contains(copy.object2)) {
+                    in_file[reference].push_back(
+                        analysis::compare(copies_[reference].strip, copy.strip));
+                }
+            }
+        }
         std::erase_if(verdict.changes, [&](const analysis::Change& change) {
-            const auto is_elsewhere =
-                [&](std::size_t copy, std::uint64_t begin, std::uint64_t end) {
-                    const bool is_it = objects_.contains(copies_[copy].object) ||
-                                       objects_.contains(copies_[copy].object2);
-                    return is_it && (end <= question_.path->begin || begin >= question_.path->end);
-                };
-            const analysis::Stretch& stretch = change.stretch;
-            return is_elsewhere(change.reference, stretch.begin, stretch.end) ||
-                   is_elsewhere(change.bad, stretch.copy_begin, stretch.copy_end);
+            const auto& comparisons = in_file[change.reference];
+            return std::none_of(comparisons.begin(), comparisons.end(), [&](const auto& one) {
+                return !one.places.empty() &&
+                       one.place_of(change.stretch.begin) < question_.path->end &&
+                       one.place_of(change.stretch.end) > question_.path->begin;
+            });
         });
     }
 

@@ -119,6 +119,14 @@ class Family {
         return state;
     }
 
+    // Whether there are as many bytes as in the reference.
+    bool is_as_long(std::size_t copy, const Stretch& where) const {
+        const auto& stretches = comparisons_.at(copy).stretches;
+        return std::none_of(stretches.begin(), stretches.end(), [&](const Stretch& stretch) {
+            return overlap(stretch, where) && stretch.outcome != Outcome::kChanged;
+        });
+    }
+
     // Bytes that were put in and taken out again later.
     void drop_reframed() {
         for (auto& [copy, comparison] : comparisons_) {
@@ -131,7 +139,7 @@ class Family {
                     later = reached_from(copy);
                 }
                 if (std::any_of(later.begin(), later.end(), [&](std::size_t one) {
-                        return state_of(one, stretch) == State::kGood;
+                        return is_as_long(one, stretch);
                     })) {
                     stretch.outcome = Outcome::kNotCompared;
                     comparison.compared_bytes -= stretch.end - stretch.begin;

@@ -5,7 +5,8 @@
 //
 // A copy is a strip: what one process moved into or out of one object. Each is compared with the one from which it comes in the end, its
 // reference: not with the one before it, so that a program that frames what it passes on, and another one that takes the frames away again,
-// changed nothing. Bytes that were put in or taken out count only where no later copy is as it was.
+// changed nothing. Bytes that were put in or taken out count only where
+// no later copy is as long as the reference again.
 //
 // Nobody can tell from the outside whether a program meant to change bytes.
 //

@@ -4,12 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
-#include <filesystem>
 #include <iterator>
 #include <memory>
-#include <regex>
 #include <string>
 
 #include "apps/content_key.h"
@@ -17,6 +14,7 @@
 #include "apps/flow_maker.h"
 #include "apps/follow_output.h"
 #include "apps/follow_reader.h"
+#include "apps/question_words.h"
 #include "apps/verbs.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -38,40 +36,6 @@ struct FollowArguments {
     std::string min_certainty = "likely";
     bool forward = false, back = false, json = false, dot = false;
 };
-
-Result<std::uint64_t> number_in(const std::string& text, const char* what) {
-    const bool is_hex = text.starts_with("0x");
-    std::uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [last, error] =
-        std::from_chars(text.data() + (is_hex ? 2 : 0), end, number, is_hex ? 16 : 10);
-    if (error != std::errc() || last != end) {
-        return Error(
-            ErrorCode::kInvalidArgument,
-            fmt::format("'{}' is no {}: it is a number, or 0x and hexadecimal digits", text, what));
-    }
-    return number;
-}
-
-// /a/b:100-200 and /a/b:100- name bytes of a file; whatever else ends so is its name.
-Result<void> take_path(const std::string& text, FollowQuestion& question) {
-    static const std::regex kRange(":([0-9]+)-([0-9]*)$");
-    std::smatch match;
-    std::string path = text;
-    if (std::regex_search(text, match, kRange)) {
-        path = match.prefix();
-        TRY(question.begin, number_in(match[1], "byte"));
-        if (match[2].length() > 0) {
-            TRY(question.end, number_in(match[2], "byte"));
-        }
-        if (question.end <= question.begin) {
-            return Error(ErrorCode::kInvalidArgument,
-                         fmt::format("'{}' has no bytes: it is FROM-TO, TO not included", text));
-        }
-    }
-    question.path = std::filesystem::absolute(path).lexically_normal().string();
-    return {};
-}
 
 Result<void> take_text(const FollowArguments& arguments, FollowQuestion& question) {
     question.text = arguments.text;
@@ -101,7 +65,10 @@ Result<FollowQuestion> question_of(const FollowArguments& arguments) {
                      "what to follow is one of --path, --event, --hash, --dye and --text");
     }
     if (!arguments.path.empty()) {
-        TRY(take_path(arguments.path, question));
+        TRY(const FileRange range, file_range_in(arguments.path));
+        question.path = range.path;
+        question.begin = range.begin;
+        question.end = range.end;
     } else if (!arguments.event.empty()) {
         TRY(question.event, number_in(arguments.event, "event"));
     } else if (!arguments.hash.empty()) {

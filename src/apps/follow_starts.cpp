@@ -11,6 +11,7 @@
 #include "apps/event_marks.h"
 #include "apps/flow_rows.h"
 #include "apps/sql_words.h"
+#include "apps/trace_questions.h"
 #include "schema/anchors.h"
 #include "schema/text.h"
 
@@ -24,34 +25,7 @@ using analysis::Side;
 using analysis::TrailPiece;
 
 constexpr std::size_t kStartsMax = 1'000'000;  // calls that moved what is asked about
-constexpr std::size_t kSimilarNamesMax = 3;    // names that may have been meant
 constexpr std::size_t kNamesListedMax = 10;    // dyes that there are instead
-
-Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& database,
-                                                         const std::string& path) {
-    std::unordered_set<std::uint64_t> objects;
-    const std::string name = schema::escaped(path);
-    TRY(each_row(database,
-                 fmt::format("SELECT DISTINCT object_id FROM object_names WHERE path = {}",
-                             quoted_sql(name)),
-                 [&](auto row) { objects.insert(number_of(row[0])); }));
-    if (!objects.empty()) {
-        return objects;
-    }
-    std::string similar;
-    TRY(each_row(database,
-                 fmt::format("SELECT DISTINCT path FROM object_names WHERE ends_with(path, {}) "
-                             "ORDER BY 1 LIMIT {}",
-                             quoted_sql("/" + name.substr(name.rfind('/') + 1)),
-                             kSimilarNamesMax),
-                 [&](auto row) { similar += fmt::format(" {}", row[0].text); }));
-    return Error(ErrorCode::kNotFound,
-                 fmt::format("nothing in '{}' was ever called '{}'{}{}",
-                             database.path(),
-                             path,
-                             similar.empty() ? "" : "; did you mean",
-                             similar));
-}
 
 // The part of the operation's bytes that lies in the asked range of the object.
 std::optional<TrailPiece> piece_in(const Operation& operation,
@@ -275,38 +249,6 @@ std::string text_of(const FollowQuestion& question) {
 
 Result<FollowStarts> find_starts(store::Database& database, const FollowQuestion& question) {
     return StartFinder(database, question).find();
-}
-
-Result<void> each_operation(store::Database& database,
-                            const std::function<void(const Operation&, std::uint64_t call)>& take) {
-    TRY(store::NumberScan scan, database.scan_numbers(unordered_moves_sql()));
-    for (;;) {
-        TRY(const store::NumberBatch* const batch, scan.next());
-        if (batch->rows == 0) {
-            return {};
-        }
-        for (std::size_t row = 0; row < batch->rows; ++row) {
-            take(operation_in(batch->columns, row), batch->columns[kMoveCall][row]);
-        }
-    }
-}
-
-Result<void> each_row(store::Database& database,
-                      const std::string& sql,
-                      const std::function<void(std::span<const store::Cell>)>& take) {
-    return database.query(sql, [&](store::Rows& rows) -> Result<void> {
-        for (;;) {
-            TRY(const std::span<const store::Cell> row, rows.next());
-            if (row.empty()) {
-                return {};
-            }
-            take(row);
-        }
-    });
-}
-
-std::uint64_t number_of(const store::Cell& cell) {
-    return cell.text.empty() ? 0 : std::stoull(std::string(cell.text));
 }
 
 }  // namespace dyetrace::apps

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -43,17 +41,5 @@ struct FollowStarts {
 
 // kNotFound: the trace has no such object, event, hash, dye or text.
 Result<FollowStarts> find_starts(store::Database& database, const FollowQuestion& question);
-
-// Every operation of the trace once, in any order, with abi << 16 | number of its call.
-Result<void> each_operation(
-    store::Database& database,
-    const std::function<void(const analysis::Operation&, std::uint64_t call)>& take);
-
-Result<void> each_row(store::Database& database,
-                      const std::string& sql,
-                      const std::function<void(std::span<const store::Cell>)>& take);
-
-// 0 where there is nothing.
-std::uint64_t number_of(const store::Cell& cell);
 
 }  // namespace dyetrace::apps

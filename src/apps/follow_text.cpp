@@ -25,30 +25,19 @@ std::string_view certainty_text(schema::Certainty certainty) {
     return schema::certainty_name(static_cast<std::uint8_t>(certainty));
 }
 
-// The end of a path tells more than its beginning.
-std::string cut_front(const std::string& text, std::size_t width) {
-    if (base::display_width(text) <= width) {
-        return text;
-    }
-    std::size_t at = text.size() - std::min(text.size(), width - 1);
-    while (at < text.size() && (text[at] & 0xc0) == 0x80) {
-        ++at;  // not inside a character
-    }
-    return "…" + text.substr(at);
-}
-
 // Of a copy both names, each in half of the room.
 std::string cut_names(const FollowHop& hop, std::size_t width) {
     const std::string what = format::make_harmless(hop.what);
     constexpr std::string_view kArrow = " → ";
     const std::size_t arrow = what.find(kArrow);
     if (arrow == std::string::npos || base::display_width(what) <= width) {
-        return cut_front(what, width);
+        return base::truncated_in_front(what, width);
     }
     const std::size_t half = width / 2 - 1;
-    const std::string first = cut_front(what.substr(0, arrow), half);
+    const std::string first = base::truncated_in_front(what.substr(0, arrow), half);
     return first + std::string(kArrow) +
-           cut_front(what.substr(arrow + kArrow.size()), width - base::display_width(first) - 3);
+           base::truncated_in_front(what.substr(arrow + kArrow.size()),
+                                    width - base::display_width(first) - 3);
 }
 
 class Tree {

@@ -28,5 +28,6 @@ void add_pattern(CLI::App& app, int& exit_status);
 void add_report(CLI::App& app, int& exit_status);
 void add_seal(CLI::App& app, int& exit_status);
 void add_sql(CLI::App& app, int& exit_status);
+void add_verify_copies(CLI::App& app, int& exit_status);
 
 }  // namespace dyetrace::apps

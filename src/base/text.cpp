@@ -149,6 +149,17 @@ std::string truncated(std::string_view text, size_t width) {
     return std::string(text.substr(0, bytes_within(text, width - 1))) + "…";
 }
 
+std::string truncated_in_front(const std::string& text, size_t width) {
+    if (display_width(text) <= width) {
+        return text;
+    }
+    size_t at = text.size() - std::min(text.size(), width - 1);
+    while (at < text.size() && (text[at] & 0xc0) == 0x80) {
+        ++at;  // not inside a character
+    }
+    return "…" + text.substr(at);
+}
+
 std::string left_aligned(std::string_view text, size_t width) {
     std::string cell = truncated(text, width);
     cell.append(width - display_width(cell), ' ');

@@ -1,0 +1,217 @@
+#include "analysis/verify/comparison.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace dyetrace::analysis {
+namespace {
+
+using CutPair = std::pair<std::size_t, std::size_t>;  // indices in the reference and in the copy
+
+// Of fingerprints that are there once.
+std::unordered_map<std::uint64_t, std::size_t> unique_cuts(const Strip& strip) {
+    constexpr std::size_t kTwice = SIZE_MAX;
+    std::unordered_map<std::uint64_t, std::size_t> found;
+    for (std::size_t i = 0; i < strip.cuts().size(); ++i) {
+        if (const auto& print = strip.cuts()[i].fingerprint) {
+            const auto [entry, is_new] = found.emplace(*print, i);
+            entry->second = is_new ? i : kTwice;
+        }
+    }
+    std::erase_if(found, [](const auto& entry) { return entry.second == kTwice; });
+    return found;
+}
+
+// The most of them that are in order in both; they are in order in the reference.
+std::vector<CutPair> in_same_order(const std::vector<CutPair>& pairs) {
+    std::vector<std::size_t> last_of_length, before(pairs.size(), SIZE_MAX);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        const auto at = std::lower_bound(
+            last_of_length.begin(),
+            last_of_length.end(),
+            pairs[i].second,
+            [&](std::size_t pair, std::size_t cut) { return pairs[pair].second < cut; });
+        if (at != last_of_length.begin()) {
+            before[i] = *std::prev(at);
+        }
+        if (at == last_of_length.end()) {
+            last_of_length.push_back(i);
+        } else {
+            *at = i;
+        }
+    }
+    std::vector<CutPair> kept;
+    for (std::size_t i = last_of_length.empty() ? SIZE_MAX : last_of_length.back(); i != SIZE_MAX;
+         i = before[i]) {
+        kept.push_back(pairs[i]);
+    }
+    std::reverse(kept.begin(), kept.end());
+    return kept;
+}
+
+class Matcher {
+  public:
+    Matcher(const Strip& reference, const Strip& copy) : reference_(reference), copy_(copy) {}
+
+    std::vector<CutPair> pairs() {
+        const auto of_reference = unique_cuts(reference_), of_copy = unique_cuts(copy_);
+        std::vector<CutPair> candidates;
+        for (const auto& [print, cut] : of_reference) {
+            if (const auto other = of_copy.find(print); other != of_copy.end()) {
+                candidates.emplace_back(cut, other->second);
+            }
+        }
+        std::sort(candidates.begin(), candidates.end());
+        add_repeated(in_same_order(candidates));
+        return std::move(pairs_);
+    }
+
+  private:
+    std::uint64_t shift_of(const CutPair& pair) const {  // wraps around where the copy's is smaller
+        return copy_.cuts()[pair.second].position - reference_.cuts()[pair.first].position;
+    }
+
+    // Those from one pair to the other that lie as far apart in both strips and have the same fingerprint.
+    void add_between(CutPair from, const CutPair& to, std::uint64_t shift) {
+        while (from.first < to.first && from.second < to.second) {
+            const Cut& a = reference_.cuts()[from.first];
+            const Cut& b = copy_.cuts()[from.second];
+            if (a.position + shift == b.position) {
+                if (a.fingerprint && a.fingerprint == b.fingerprint) {
+                    pairs_.push_back(from);
+                }
+                ++from.first;
+                ++from.second;
+            } else if (static_cast<std::int64_t>(a.position + shift - b.position) < 0) {
+                ++from.first;
+            } else {
+                ++from.second;
+            }
+        }
+    }
+
+    // Fingerprints that come more than once, too, where they stand as the unique ones around them.
+    void add_repeated(const std::vector<CutPair>& unique) {
+        CutPair from{0, 0};
+        std::uint64_t shift =
+            unique.empty() ? copy_.begin() - reference_.begin() : shift_of(unique.front());
+        for (const CutPair& pair : unique) {
+            if (shift_of(pair) == shift) {
+                add_between(from, pair, shift);
+            }
+            pairs_.push_back(pair);
+            shift = shift_of(pair);
+            from = {pair.first + 1, pair.second + 1};
+        }
+        add_between(from, {reference_.cuts().size(), copy_.cuts().size()}, shift);
+    }
+
+    const Strip& reference_;
+    const Strip& copy_;
+    std::vector<CutPair> pairs_;
+};
+
+class Comparer {
+  public:
+    Comparer(const Strip& reference, const Strip& copy) : reference_(reference), copy_(copy) {}
+
+    Comparison compare() {
+        std::vector<CutPair> pairs = Matcher(reference_, copy_).pairs();
+        add_ends(pairs);
+        if (pairs.empty()) {
+            add_unknown(reference_.begin(), reference_.end());
+            return std::move(result_);
+        }
+        add_unknown(reference_.begin(), position(pairs.front()));
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            result_.places.emplace_back(position(pairs[i]), copy_.cuts()[pairs[i].second].position);
+            if (i > 0) {
+                add(pairs[i - 1], pairs[i]);
+            }
+        }
+        add_unknown(position(pairs.back()), reference_.end());
+        return std::move(result_);
+    }
+
+  private:
+    std::uint64_t position(const CutPair& pair) const {
+        return reference_.cuts()[pair.first].position;
+    }
+
+    // As many bytes in front of the first pair, or behind the last one: the ends belong together.
+    void add_ends(std::vector<CutPair>& pairs) const {
+        const std::vector<Cut>& a = reference_.cuts();
+        const std::vector<Cut>& b = copy_.cuts();
+        if (a.empty() || b.empty()) {
+            return;
+        }
+        const CutPair first{0, 0}, last{a.size() - 1, b.size() - 1};
+        const auto distance = [](const Cut& from, const Cut& to) {
+            return to.position - from.position;
+        };
+        const CutPair begin = pairs.empty() ? last : pairs.front();
+        const bool begin_together =
+            distance(a[0], a[begin.first]) == distance(b[0], b[begin.second]);
+        const CutPair end = pairs.empty() ? first : pairs.back();
+        const bool end_together =
+            distance(a[end.first], a.back()) == distance(b[end.second], b.back());
+        if (begin_together) {
+            pairs.insert(pairs.begin(), first);
+        }
+        if (end_together) {
+            pairs.push_back(last);
+        }
+    }
+
+    void add_unknown(std::uint64_t begin, std::uint64_t end) {
+        if (begin < end) {
+            result_.stretches.push_back({begin, end, 0, 0, Outcome::kNotCompared});
+            result_.unknown_bytes += end - begin;
+        }
+    }
+
+    void add(const CutPair& from, const CutPair& to) {
+        const Cut& a = reference_.cuts()[from.first];
+        const Cut& a_end = reference_.cuts()[to.first];
+        const Cut& b = copy_.cuts()[from.second];
+        const Cut& b_end = copy_.cuts()[to.second];
+        const auto sum = sum_between(a, a_end), copy_sum = sum_between(b, b_end);
+        if (!sum || !copy_sum) {
+            add_unknown(a.position, a_end.position);
+            return;
+        }
+        result_.compared_bytes += a_end.position - a.position;
+        const bool as_long = a_end.position - a.position == b_end.position - b.position;
+        if (!as_long || *sum != *copy_sum) {
+            result_.stretches.push_back({a.position,
+                                         a_end.position,
+                                         b.position,
+                                         b_end.position,
+                                         as_long ? Outcome::kChanged : Outcome::kResized});
+        }
+    }
+
+    const Strip& reference_;
+    const Strip& copy_;
+    Comparison result_;
+};
+
+}  // namespace
+
+std::uint64_t Comparison::place_of(std::uint64_t position) const {
+    const auto behind = std::upper_bound(
+        places.begin(), places.end(), position, [](std::uint64_t at, const auto& place) {
+            return at < place.first;
+        });
+    if (behind == places.begin()) {
+        return places.empty() ? 0 : places.front().second;
+    }
+    const auto& [here, there] = *std::prev(behind);
+    return there + (position - here);
+}
+
+Comparison compare(const Strip& reference, const Strip& copy) {
+    return Comparer(reference, copy).compare();
+}
+
+}  // namespace dyetrace::analysis

@@ -1,0 +1,47 @@
+// Two strips that may hold the same content: which stretches are equal, and which are not.
+//
+//   reference   begin--A-----B------C----D--end
+//   copy        begin--A-----B---x--C-y--D--end       A, B, C, D: common anchors in the same order
+//                                |      |
+//                             another sum: changed    another length: resized (bytes were put in or taken out)
+//
+// Common anchors are found by fingerprints that each strip has once, and around them by equal distance. Before the first and behind the
+// last one the strips are compared if as many bytes stand there in both.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "analysis/verify/strip.h"
+
+namespace dyetrace::analysis {
+
+enum class Outcome : std::uint8_t {
+    kChanged,      // as many bytes, other ones
+    kResized,      // another number of bytes
+    kNotCompared,  // not all bytes are known, or nothing says where they are in the copy
+};
+
+// Bytes from one common place to the next; not those that are equal.
+struct Stretch {
+    std::uint64_t begin = 0, end = 0;            // in the reference
+    std::uint64_t copy_begin = 0, copy_end = 0;  // in the copy; unknown: both 0
+    Outcome outcome = Outcome::kNotCompared;
+    friend bool operator==(const Stretch&, const Stretch&) = default;
+};
+
+struct Comparison {
+    std::vector<Stretch> stretches;  // by begin; what is in none of them is equal
+    std::vector<std::pair<std::uint64_t, std::uint64_t>>
+        places;                        // common ones: in the reference, in the copy
+    std::uint64_t compared_bytes = 0;  // of the reference; equal or not
+    std::uint64_t unknown_bytes = 0;
+
+    // Where in the copy a byte of the reference should be.
+    std::uint64_t place_of(std::uint64_t position) const;
+};
+
+Comparison compare(const Strip& reference, const Strip& copy);
+
+}  // namespace dyetrace::analysis

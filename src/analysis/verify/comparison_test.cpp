@@ -1,0 +1,128 @@
+#include "analysis/verify/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/verify/copy_cases.h"
+
+namespace dyetrace::analysis {
+namespace {
+
+const std::string kContent = random_bytes(50'000, 1);
+
+class ComparisonTest : public ::testing::Test {
+  protected:
+    Comparison compare_with(const std::string& copy, const std::vector<std::size_t>& sizes) {
+        return compare(moved_.strip(kContent, {4096}), moved_.strip(copy, sizes));
+    }
+    Moved moved_;
+};
+
+TEST_F(ComparisonTest, the_same_bytes_are_equal_however_they_were_cut) {
+    for (const auto& sizes :
+         std::vector<std::vector<std::size_t>>{{4096}, {50'000}, {7, 500, 33}, {1009}}) {
+        const Comparison found = compare_with(kContent, sizes);
+        EXPECT_TRUE(found.stretches.empty());
+        EXPECT_EQ(found.compared_bytes, kContent.size());
+        EXPECT_EQ(found.unknown_bytes, 0u);
+    }
+}
+
+TEST_F(ComparisonTest, a_flipped_bit_is_in_one_short_stretch_wherever_it_is) {
+    for (std::size_t at = 0; at < kContent.size();
+         at += at < 40 || (at > 4080 && at < 4110) ? 1 : 677) {
+        std::string copy = kContent;
+        copy[at] = static_cast<char>(copy[at] ^ 1 << at % 8);
+        const Comparison found = compare_with(copy, {10'007});
+        ASSERT_EQ(found.stretches.size(), 1u) << at;
+        const Stretch& stretch = found.stretches.front();
+        EXPECT_EQ(stretch.outcome, Outcome::kChanged) << at;
+        EXPECT_LE(stretch.begin, at);
+        EXPECT_GT(stretch.end, at);
+        EXPECT_LT(stretch.end - stretch.begin, 16u * 256) << at;  // 16 times the mean distance
+        EXPECT_EQ(stretch.copy_begin, stretch.begin);
+        EXPECT_EQ(found.compared_bytes, kContent.size());
+    }
+}
+
+TEST_F(ComparisonTest, the_last_byte_too) {
+    std::string copy = kContent;
+    copy.back() = static_cast<char>(copy.back() ^ 0x80);
+    const Comparison found = compare_with(copy, {4096});
+    ASSERT_EQ(found.stretches.size(), 1u);
+    EXPECT_EQ(found.stretches.front().end, kContent.size());
+}
+
+TEST_F(ComparisonTest, bytes_that_were_put_in_or_taken_out_make_a_stretch_longer_or_shorter) {
+    std::string copy = kContent;
+    copy.insert(20'000, "+");
+    const Comparison more = compare_with(copy, {4096});
+    ASSERT_EQ(more.stretches.size(), 1u);
+    const Stretch& stretch = more.stretches.front();
+    EXPECT_EQ(stretch.outcome, Outcome::kResized);
+    EXPECT_LE(stretch.begin, 20'000u);
+    EXPECT_GE(stretch.end, 20'000u);
+    EXPECT_EQ(stretch.copy_end - stretch.copy_begin, stretch.end - stretch.begin + 1);
+    const Comparison less =
+        compare_with(kContent.substr(0, 30'000) + kContent.substr(30'100), {777});
+    ASSERT_EQ(less.stretches.size(), 1u);
+    EXPECT_EQ(less.stretches.front().copy_end - less.stretches.front().copy_begin + 100,
+              less.stretches.front().end - less.stretches.front().begin);
+}
+
+TEST_F(ComparisonTest, behind_a_header_all_but_the_ends_is_compared) {
+    const Comparison found =
+        compare(moved_.strip(kContent, {4096}),
+                moved_.strip("header" + kContent + "trailer", {5000}, 1'000'000));
+    ASSERT_EQ(found.stretches.size(), 2u);
+    EXPECT_EQ(found.stretches[0].outcome, Outcome::kNotCompared);
+    EXPECT_EQ(found.stretches[0].begin, 0u);
+    EXPECT_EQ(found.stretches[1].end, kContent.size());
+    EXPECT_EQ(found.compared_bytes + found.unknown_bytes, kContent.size());
+    EXPECT_LT(found.unknown_bytes, 8192u);
+    EXPECT_EQ(found.place_of(20'000), 1'020'006u);
+}
+
+TEST_F(ComparisonTest, over_bytes_that_nobody_saw_nothing_is_said) {
+    std::vector<MovedPiece> pieces = moved_.pieces(kContent, {4096});
+    pieces[4].sum.reset();
+    const Comparison found = compare(moved_.strip(kContent, {4096}), Strip(std::move(pieces)));
+    ASSERT_EQ(found.stretches.size(), 1u);
+    EXPECT_EQ(found.stretches.front().outcome, Outcome::kNotCompared);
+    EXPECT_LE(found.stretches.front().begin, 4u * 4096);
+    EXPECT_GE(found.stretches.front().end, 5u * 4096);
+}
+
+TEST_F(ComparisonTest, bytes_that_repeat_are_compared_where_they_stand) {
+    std::string repeated;
+    for (int i = 0; i < 20; ++i) {
+        repeated += kContent.substr(0, 2000);
+    }
+    std::string copy = repeated;
+    copy[11'111] = static_cast<char>(copy[11'111] ^ 1);
+    const Comparison found = compare(moved_.strip(repeated, {4096}), moved_.strip(copy, {1000}));
+    ASSERT_EQ(found.stretches.size(), 1u);
+    EXPECT_LE(found.stretches.front().begin, 11'111u);
+    EXPECT_GT(found.stretches.front().end, 11'111u);
+    EXPECT_LT(found.stretches.front().end - found.stretches.front().begin, 4000u);
+}
+
+TEST_F(ComparisonTest, other_content_is_not_compared) {
+    const Comparison found = compare_with(random_bytes(40'000, 2), {4096});
+    EXPECT_EQ(found.compared_bytes, 0u);
+    EXPECT_EQ(found.unknown_bytes, kContent.size());
+}
+
+TEST(Strips, begin_anew_where_bytes_are_moved_again) {
+    Moved moved;
+    std::vector<MovedPiece> pieces = moved.pieces(kContent, {10'000});
+    const std::vector<MovedPiece> again = moved.pieces(kContent.substr(0, 20'000), {20'000});
+    pieces.insert(pieces.end(), again.begin(), again.end());
+    const std::vector<Strip> strips = strips_of(pieces);
+    ASSERT_EQ(strips.size(), 2u);
+    EXPECT_EQ(strips[0].size(), 50'000u);
+    EXPECT_EQ(strips[1].size(), 20'000u);
+    EXPECT_EQ(strips[0].piece_at(29'999).event, 3u);
+}
+
+}  // namespace
+}  // namespace dyetrace::analysis

@@ -1,0 +1,312 @@
+#include "analysis/verify/copies.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+namespace dyetrace::analysis {
+namespace {
+
+using schema::FlowRule;
+
+bool overlap(const Stretch& a, const Stretch& b) {
+    return a.begin < b.end && b.begin < a.end;
+}
+
+bool is_bad(const Stretch& stretch) {
+    return stretch.outcome != Outcome::kNotCompared;
+}
+
+Place place_of(FlowRule rule) {
+    switch (rule) {
+        case FlowRule::kFile:
+            return Place::kFile;
+        case FlowRule::kTcp:
+            return Place::kNetwork;
+        case FlowRule::kPipe:
+        case FlowRule::kUnix:
+            return Place::kPipe;
+        default:
+            return Place::kMemory;
+    }
+}
+
+// All copies that come from one reference.
+class Family {
+  public:
+    Family(const std::vector<Copy>& copies,
+           const std::vector<CopyLink>& links,
+           std::size_t reference)
+        : copies_(copies), links_(links), reference_(reference) {
+        find_members();
+        compare_members();
+        drop_reframed();
+    }
+
+    void judge(std::span<const TrailFlow> flows, Verdict& verdict) {
+        for (const std::size_t member : members_) {
+            if (member == reference_) {
+                continue;
+            }
+            const Comparison& comparison = comparisons_.at(member);
+            ++verdict.copies_compared;
+            verdict.compared_bytes += comparison.compared_bytes;
+            verdict.unknown_bytes += comparison.unknown_bytes;
+            for (const Stretch& stretch : comparison.stretches) {
+                if (is_bad(stretch)) {
+                    explain(member, stretch);
+                }
+            }
+        }
+        for (Change& change : changes_) {
+            find_overwriter(flows, change);
+        }
+        verdict.changes.insert(verdict.changes.end(), changes_.begin(), changes_.end());
+    }
+
+    const std::vector<std::size_t>& members() const { return members_; }
+
+  private:
+    enum class State : std::uint8_t { kGood, kBad, kOpen };
+
+    template <typename Visit>
+    void each_parent(std::size_t copy, Visit&& visit) const {
+        for (const CopyLink& link : links_) {
+            if (link.to == copy && comparisons_.contains(link.from)) {
+                visit(link);
+            }
+        }
+    }
+
+    // Those that links lead to, by time.
+    std::vector<std::size_t> reached_from(std::size_t copy) const {
+        std::unordered_set<std::size_t> known{copy};
+        std::vector<std::size_t> reached{copy};
+        for (std::size_t i = 0; i < reached.size(); ++i) {
+            for (auto link = std::lower_bound(
+                     links_.begin(), links_.end(), CopyLink{reached[i], 0, FlowRule{}});
+                 link != links_.end() && link->from == reached[i];
+                 ++link) {
+                if (known.insert(link->to).second) {
+                    reached.push_back(link->to);
+                }
+            }
+        }
+        std::sort(reached.begin(), reached.end(), [&](std::size_t a, std::size_t b) {
+            return std::pair(copies_[a].first_ns, a) < std::pair(copies_[b].first_ns, b);
+        });
+        return reached;
+    }
+
+    void find_members() { members_ = reached_from(reference_); }
+
+    void compare_members() {
+        for (const std::size_t member : members_) {
+            comparisons_.emplace(member, compare(copies_[reference_].strip, copies_[member].strip));
+        }
+    }
+
+    State state_of(std::size_t copy, const Stretch& where) const {
+        State state = State::kGood;
+        for (const Stretch& stretch : comparisons_.at(copy).stretches) {
+            if (overlap(stretch, where)) {
+                if (is_bad(stretch)) {
+                    return State::kBad;
+                }
+                state = State::kOpen;
+            }
+        }
+        return state;
+    }
+
+    // Whether there are as many bytes as in the reference.
+    bool is_as_long(std::size_t copy, const Stretch& where) const {
+        const auto& stretches = comparisons_.at(copy).stretches;
+        return std::none_of(stretches.begin(), stretches.end(), [&](const Stretch& stretch) {
+            return overlap(stretch, where) && stretch.outcome != Outcome::kChanged;
+        });
+    }
+
+    // Bytes that were put in and taken out again later.
+    void drop_reframed() {
+        for (auto& [copy, comparison] : comparisons_) {
+            std::vector<std::size_t> later;
+            for (Stretch& stretch : comparison.stretches) {
+                if (stretch.outcome != Outcome::kResized) {
+                    continue;
+                }
+                if (later.empty()) {
+                    later = reached_from(copy);
+                }
+                if (std::any_of(later.begin(), later.end(), [&](std::size_t one) {
+                        return is_as_long(one, stretch);
+                    })) {
+                    stretch.outcome = Outcome::kNotCompared;
+                    comparison.compared_bytes -= stretch.end - stretch.begin;
+                    comparison.unknown_bytes += stretch.end - stretch.begin;
+                }
+            }
+        }
+    }
+
+    bool is_known_change(std::size_t parent, std::size_t copy, const Stretch& stretch) {
+        for (Change& change : changes_) {
+            const bool here =
+                change.bad == parent ||
+                std::find(change.later.begin(), change.later.end(), parent) != change.later.end();
+            if (here && overlap(change.stretch, stretch)) {
+                if (std::find(change.later.begin(), change.later.end(), copy) ==
+                    change.later.end()) {
+                    change.later.push_back(copy);
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // Backwards from the bad copy, over those that are not known, to the nearest good one.
+    void explain(std::size_t copy, const Stretch& stretch) {
+        Change change;
+        change.reference = reference_;
+        change.bad = copy;
+        change.good = reference_;
+        change.stretch = stretch;
+        std::vector<std::size_t> waiting{copy};
+        std::unordered_set<std::size_t> seen{copy};
+        std::optional<CopyLink> direct;
+        bool found = false, later = false;
+        for (std::size_t i = 0; i < waiting.size() && !found && !later; ++i) {
+            each_parent(waiting[i], [&](const CopyLink& link) {
+                if (!seen.insert(link.from).second) {
+                    return;
+                }
+                const State state = state_of(link.from, stretch);
+                if (state == State::kBad) {
+                    later = later || is_known_change(link.from, copy, stretch);
+                } else if (state == State::kGood) {
+                    if (!found) {
+                        change.good = link.from;
+                        direct = link.to == copy ? std::optional(link) : std::nullopt;
+                    }
+                    found = true;
+                } else {
+                    waiting.push_back(link.from);
+                }
+            });
+        }
+        if (later) {
+            return;
+        }
+        change.place = direct ? place_of(direct->rule) : Place::kBetween;
+        if (!direct) {
+            change.between.assign(waiting.begin() + 1, waiting.end());
+        }
+        change.good_begin = comparisons_.at(change.good).place_of(stretch.begin);
+        change.good_event = copies_[change.good].strip.piece_at(change.good_begin).event;
+        change.bad_event = copies_[copy].strip.piece_at(stretch.copy_begin).event;
+        changes_.push_back(std::move(change));
+    }
+
+    // What was read there may come from a write that has nothing to do with the good copy.
+    void find_overwriter(std::span<const TrailFlow> flows, Change& change) const {
+        if (change.place != Place::kFile) {
+            return;
+        }
+        std::unordered_set<std::uint64_t> good, bad;
+        for (const MovedPiece& piece : copies_[change.good].strip.pieces()) {
+            good.insert(piece.event);
+        }
+        for (const MovedPiece& piece : copies_[change.bad].strip.pieces()) {
+            bad.insert(piece.event);
+        }
+        for (const TrailFlow& flow : flows) {
+            if (flow.rule == FlowRule::kFile && bad.contains(flow.to_event) &&
+                flow.to_begin < change.stretch.copy_end &&
+                change.stretch.copy_begin < flow.to_begin + flow.bytes &&
+                !good.contains(flow.from_event)) {
+                change.overwritten_by = flow.from_event;
+                return;
+            }
+        }
+    }
+
+    const std::vector<Copy>& copies_;
+    const std::vector<CopyLink>& links_;
+    std::size_t reference_;
+    std::vector<std::size_t> members_;
+    std::map<std::size_t, Comparison> comparisons_;
+    std::vector<Change> changes_;
+};
+
+// A file that nobody wrote while it was recorded, and that two read: the later one is held against the earlier one.
+void link_readers(const std::vector<Copy>& copies, std::vector<CopyLink>& links) {
+    std::unordered_set<std::size_t> with_parent;
+    for (const CopyLink& link : links) {
+        with_parent.insert(link.to);
+    }
+    std::map<std::uint64_t, std::size_t> first_of;  // by object
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        if (copies[i].object != 0 && !with_parent.contains(i)) {
+            order.push_back(i);
+        }
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return copies[a].first_ns < copies[b].first_ns;
+    });
+    for (const std::size_t copy : order) {
+        const auto [first, is_new] = first_of.emplace(copies[copy].object, copy);
+        if (!is_new) {
+            links.push_back({first->second, copy, FlowRule::kFile});
+        }
+    }
+}
+
+}  // namespace
+
+Verdict verify(const std::vector<Copy>& copies,
+               std::vector<CopyLink> links,
+               std::span<const TrailFlow> flows) {
+    link_readers(copies, links);
+    std::sort(links.begin(), links.end());
+    links.erase(std::unique(links.begin(), links.end()), links.end());
+    std::vector<std::size_t> order(copies.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        order[i] = i;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return copies[a].first_ns < copies[b].first_ns;
+    });
+    Verdict verdict;
+    std::unordered_set<std::size_t> with_parent;
+    for (const CopyLink& link : links) {
+        with_parent.insert(link.to);
+    }
+    std::unordered_set<std::size_t> seen;
+    const auto refer_to = [&](std::size_t copy) {
+        if (verdict.references.size() == kReferencesMax) {
+            ++verdict.references_left_out;
+            return;
+        }
+        Family family(copies, links, copy);
+        seen.insert(family.members().begin(), family.members().end());
+        if (family.members().size() > 1) {
+            verdict.references.push_back(copy);
+            family.judge(flows, verdict);
+        }
+    };
+    for (const std::size_t copy : order) {
+        if (!with_parent.contains(copy)) {
+            refer_to(copy);
+        }
+    }
+    for (const std::size_t copy : order) {
+        if (!seen.contains(copy) && verdict.references_left_out == 0) {
+            refer_to(copy);  // of those that pass bytes around in a circle the first one
+        }
+    }
+    return verdict;
+}
+
+}  // namespace dyetrace::analysis

@@ -1,0 +1,78 @@
+// Where copies of the same content stopped being the same.
+//
+//   copies   0 cp read /a   1 cp write /b   2 web read /b   3 web send …      links   0 ─memory─► 1 ─file─► 2 ─memory─► 3
+//   change   bytes 4,096 to 5,020: good in 1, bad in 2 ─ on the way over the file; 3 is bad too
+//
+// A copy is a strip: what one process moved into or out of one object. Each is compared with the one from which it comes in the end, its
+// reference: not with the one before it, so that a program that frames what it passes on, and another one that takes the frames away again,
+// changed nothing. Bytes that were put in or taken out count only where
+// no later copy is as long as the reference again.
+//
+// Nobody can tell from the outside whether a program meant to change bytes.
+//
+// Limits: kReferencesMax references are looked at, the earliest ones; the others are counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/dataflow/trail.h"
+#include "analysis/verify/comparison.h"
+
+namespace dyetrace::analysis {
+
+inline constexpr std::size_t kReferencesMax = 64;
+
+struct Copy {
+    std::uint64_t process = 0;
+    std::uint64_t object = 0;   // taken from
+    std::uint64_t object2 = 0;  // put into
+    std::uint64_t first_ns = 0;
+    Strip strip;
+};
+
+// Bytes went from one copy to another one.
+struct CopyLink {
+    std::size_t from = 0, to = 0;
+    schema::FlowRule rule = schema::FlowRule::kFile;
+    friend auto operator<=>(const CopyLink&, const CopyLink&) = default;
+};
+
+enum class Place : std::uint8_t {
+    kMemory,   // of the process that took it in good and gave it away bad
+    kFile,     // between write and read: page cache, disk, or a writer that no event tells of
+    kNetwork,  // between the two ends of a connection
+    kPipe,     // between the two ends of a pipe or unix socket
+    kBetween,  // copies between the good one and the bad one could not be compared there
+};
+
+struct Change {
+    std::size_t reference = 0, good = 0, bad = 0;  // copies
+    std::vector<std::size_t> between;              // not known to be good or bad there
+    std::vector<std::size_t> later;                // bad there because `bad` is
+    Stretch stretch;                               // in the reference and in `bad`
+    std::uint64_t good_begin = 0;                  // position of its first byte in `good`
+    std::uint64_t good_event = 0, bad_event = 0;   // the calls that moved its first byte
+    Place place = Place::kBetween;
+    std::optional<std::uint64_t>
+        overwritten_by;  // of kFile: the event that wrote there last, and is no part of `good`
+};
+
+struct Verdict {
+    std::vector<std::size_t> references;
+    std::vector<Change> changes;       // by reference, and then by the time of the bad copy
+    std::size_t copies_compared = 0;   // references left out
+    std::uint64_t compared_bytes = 0;  // in all copies
+    std::uint64_t unknown_bytes = 0;
+    std::size_t references_left_out = 0;
+};
+
+// `flows` of the rule file tell who wrote last what was read.
+Verdict verify(const std::vector<Copy>& copies,
+               std::vector<CopyLink> links,
+               std::span<const TrailFlow> flows);
+
+}  // namespace dyetrace::analysis

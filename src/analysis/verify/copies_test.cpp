@@ -1,0 +1,174 @@
+#include "analysis/verify/copies.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/verify/copy_cases.h"
+
+namespace dyetrace::analysis {
+namespace {
+
+using schema::FlowRule;
+
+const std::string kContent = random_bytes(30'000, 3);
+
+std::string flipped(std::string bytes, std::size_t at) {
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    return bytes;
+}
+
+// With four bytes in front of each 5,000.
+std::string framed(const std::string& bytes) {
+    std::string result;
+    for (std::size_t at = 0; at < bytes.size(); at += 5000) {
+        result += "LEN:" + bytes.substr(at, 5000);
+    }
+    return result;
+}
+
+// A chain: each copy comes from the one before it, by memory and by the rule in turn.
+class CopiesTest : public ::testing::Test {
+  protected:
+    void add(const std::string& bytes) {
+        const std::size_t number = copies_.size();
+        copies_.push_back({.process = number / 2 + 1,
+                           .object = number % 2 == 0 ? number + 100 : 0,
+                           .object2 = number % 2 == 0 ? 0 : number + 100,
+                           .first_ns = number + 1,
+                           .strip = moved_.strip(bytes, {4096, 1000 + number})});
+        if (number > 0) {
+            links_.push_back({number - 1, number, number % 2 == 1 ? FlowRule::kAnchor : between_});
+        }
+    }
+    Verdict verdict() const { return verify(copies_, links_, flows_); }
+    Change only_change() const {
+        const Verdict found = verdict();
+        EXPECT_EQ(found.changes.size(), 1u);
+        return found.changes.empty() ? Change() : found.changes.front();
+    }
+
+    Moved moved_;
+    std::vector<Copy> copies_;
+    std::vector<CopyLink> links_;
+    std::vector<TrailFlow> flows_;
+    FlowRule between_ = FlowRule::kTcp;
+};
+
+TEST_F(CopiesTest, of_an_intact_chain_are_all_the_same) {
+    for (int i = 0; i < 6; ++i) {
+        add(kContent);
+    }
+    const Verdict found = verdict();
+    EXPECT_TRUE(found.changes.empty());
+    EXPECT_EQ(found.copies_compared, 5u);
+    EXPECT_EQ(found.compared_bytes, 5 * kContent.size());
+    EXPECT_EQ(found.references, std::vector<std::size_t>{0});
+}
+
+TEST_F(CopiesTest, that_a_process_gave_away_bad_were_changed_in_its_memory) {
+    for (const bool bad : {false, false, false, true, true, true}) {
+        add(bad ? flipped(kContent, 12'345) : kContent);
+    }
+    const Change change = only_change();
+    EXPECT_EQ(change.good, 2u);
+    EXPECT_EQ(change.bad, 3u);
+    EXPECT_EQ(change.place, Place::kMemory);
+    EXPECT_EQ(change.later, (std::vector<std::size_t>{4, 5}));
+    EXPECT_LE(change.stretch.begin, 12'345u);
+    EXPECT_GT(change.stretch.end, 12'345u);
+}
+
+TEST_F(CopiesTest, that_arrived_bad_were_changed_on_the_way) {
+    for (const auto& [rule, place] : {std::pair(FlowRule::kTcp, Place::kNetwork),
+                                      std::pair(FlowRule::kFile, Place::kFile),
+                                      std::pair(FlowRule::kPipe, Place::kPipe)}) {
+        copies_.clear();
+        links_.clear();
+        between_ = rule;
+        for (const bool bad : {false, false, true, true}) {
+            add(bad ? flipped(kContent, 0) : kContent);
+        }
+        const Change change = only_change();
+        EXPECT_EQ(change.bad, 2u);
+        EXPECT_EQ(change.place, place);
+        EXPECT_EQ(change.stretch.begin, 0u);
+        EXPECT_FALSE(change.overwritten_by);
+    }
+}
+
+TEST_F(CopiesTest, of_a_file_that_somebody_else_wrote_to_name_him) {
+    between_ = FlowRule::kFile;
+    for (const bool bad : {false, false, true}) {
+        add(bad ? flipped(kContent, 9000) : kContent);
+    }
+    const std::uint64_t reader = copies_[2].strip.piece_at(9000).event;
+    flows_.push_back({.from_event = 777,
+                      .to_event = reader,
+                      .from_begin = 9000,
+                      .to_begin = 9000,
+                      .bytes = 1,
+                      .rule = FlowRule::kFile});
+    EXPECT_EQ(only_change().overwritten_by, 777u);
+}
+
+TEST_F(CopiesTest, that_were_framed_and_unframed_are_not_changed) {
+    add(kContent);
+    add(framed(kContent));
+    add(framed(kContent));
+    add(kContent);
+    EXPECT_TRUE(verdict().changes.empty());
+}
+
+TEST_F(CopiesTest, that_were_framed_and_never_unframed_are) {
+    add(kContent);
+    add(framed(kContent));
+    const Verdict found = verdict();
+    ASSERT_EQ(found.changes.size(), 5u);  // the first frame stands in front of all
+    EXPECT_EQ(found.changes.front().stretch.outcome, Outcome::kResized);
+}
+
+TEST_F(CopiesTest, that_were_changed_inside_of_a_frame_lie_between_those_that_can_be_compared) {
+    add(kContent);
+    add(framed(kContent));
+    add(framed(flipped(kContent, 5001)));  // beside the frame
+    add(flipped(kContent, 5001));
+    const Change change = only_change();
+    EXPECT_EQ(change.good, 0u);
+    EXPECT_EQ(change.bad, 3u);
+    EXPECT_EQ(change.place, Place::kBetween);
+    EXPECT_EQ(change.between, (std::vector<std::size_t>{2, 1}));
+}
+
+TEST_F(CopiesTest, of_a_file_that_two_read_and_nobody_wrote_are_held_against_each_other) {
+    copies_.push_back(
+        {.process = 1, .object = 9, .first_ns = 1, .strip = moved_.strip(kContent, {4096})});
+    copies_.push_back({.process = 2,
+                       .object = 9,
+                       .first_ns = 2,
+                       .strip = moved_.strip(flipped(kContent, 1), {4096})});
+    EXPECT_EQ(only_change().place, Place::kFile);
+}
+
+TEST_F(CopiesTest, that_two_processes_pass_around_in_a_circle_are_compared_with_the_first_one) {
+    add(kContent);
+    add(kContent);
+    links_.push_back({1, 0, FlowRule::kTcp});
+    EXPECT_EQ(verdict().copies_compared, 1u);
+}
+
+TEST_F(CopiesTest, of_more_origins_than_are_looked_at_are_counted) {
+    for (std::size_t i = 0; i < kReferencesMax + 2; ++i) {
+        for (const bool from : {true, false}) {
+            copies_.push_back({.process = i,
+                               .object = from ? i + 1 : 0,
+                               .object2 = from ? 0 : i + 1,
+                               .first_ns = copies_.size(),
+                               .strip = moved_.strip(kContent.substr(0, 2000), {2000})});
+        }
+        links_.push_back({2 * i, 2 * i + 1, FlowRule::kAnchor});
+    }
+    EXPECT_EQ(verdict().references.size(), kReferencesMax);
+    EXPECT_EQ(verdict().references_left_out, 2u);
+}
+
+}  // namespace
+}  // namespace dyetrace::analysis

@@ -1,0 +1,88 @@
+#include "analysis/verify/strip.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "schema/content_sum.h"
+
+namespace dyetrace::analysis {
+
+Strip::Strip(std::vector<MovedPiece> pieces) : pieces_(std::move(pieces)) {
+    std::uint64_t sum = 0, end = 0;
+    std::uint32_t run = 0;
+    bool in_run = false;
+    const auto end_run = [&] {
+        if (in_run) {
+            cuts_.push_back({end, sum, run++, std::nullopt});
+        }
+        in_run = false;
+    };
+    for (const MovedPiece& piece : pieces_) {
+        if (!piece.sum || piece.position != end) {
+            end_run();
+        }
+        if (!piece.sum) {
+            continue;
+        }
+        if (!in_run) {
+            sum = 0;
+            cuts_.push_back({piece.position, 0, run, std::nullopt});
+            in_run = true;
+        }
+        for (const SummedAnchor& anchor : piece.anchors) {
+            cuts_.push_back({piece.position + anchor.end,
+                             schema::joined_sum(sum, anchor.prefix_sum, anchor.end),
+                             run,
+                             anchor.fingerprint});
+        }
+        sum = schema::joined_sum(sum, *piece.sum, piece.bytes);
+        end = piece.position + piece.bytes;
+    }
+    end_run();
+}
+
+const MovedPiece& Strip::piece_at(std::uint64_t position) const {
+    const auto found =
+        std::partition_point(pieces_.begin(), pieces_.end(), [&](const MovedPiece& piece) {
+            return piece.position + piece.bytes <= position;
+        });
+    return found == pieces_.end() ? pieces_.back() : *found;
+}
+
+std::optional<std::uint64_t> sum_between(const Cut& from, const Cut& to) {
+    if (from.run != to.run) {
+        return std::nullopt;
+    }
+    return schema::sum_behind(to.sum, from.sum, to.position - from.position);
+}
+
+std::vector<Strip> strips_of(const std::vector<MovedPiece>& pieces) {
+    std::vector<Strip> strips;
+    std::map<std::uint64_t, MovedPiece> open;  // by position
+    const auto close = [&] {
+        std::vector<MovedPiece> in_order;
+        for (const auto& [position, piece] : open) {
+            in_order.push_back(piece);
+        }
+        if (!in_order.empty()) {
+            strips.emplace_back(std::move(in_order));
+        }
+        open.clear();
+    };
+    for (const MovedPiece& piece : pieces) {
+        const auto next = open.lower_bound(piece.position);
+        const bool meets_next = next != open.end() && next->first < piece.position + piece.bytes;
+        const bool meets_last =
+            next != open.begin() &&
+            std::prev(next)->first + std::prev(next)->second.bytes > piece.position;
+        if (meets_next || meets_last) {
+            close();
+        }
+        open.emplace(piece.position, piece);
+    }
+    close();
+    return strips;
+}
+
+}  // namespace dyetrace::analysis

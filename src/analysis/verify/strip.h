@@ -1,0 +1,67 @@
+// The bytes that a process moved into or out of one object, call behind call: a strip, cut where the content has anchors.
+//
+//   read(4096) read(4096) … read(100)
+//   |-----A--|--B-----C-|…|-D--|          cuts: begin, A, B, C, D, end; the sum of what lies between two of them is known,
+//   begin                     end         over the borders of calls too (schema/content_sum.h)
+//
+// A cut stands behind the last byte of an anchor's window. A stretch of calls whose bytes are all known and follow each other is a run;
+// between runs no sum is known. Each run begins and ends with a cut, too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace dyetrace::analysis {
+
+// An anchor among the bytes that a call moved.
+struct SummedAnchor {
+    std::uint64_t end = 0;  // behind the window's last byte
+    std::uint64_t fingerprint = 0;
+    std::uint64_t prefix_sum = 0;  // of the call's bytes up to there
+};
+
+// What one call moved.
+struct MovedPiece {
+    std::uint64_t event = 0;
+    std::uint64_t position = 0;  // of its first byte in the strip: in the file, the stream
+    std::uint64_t bytes = 0;
+    std::uint64_t end_ns = 0;
+    std::optional<std::uint64_t> sum;       // of all its bytes
+    std::span<const SummedAnchor> anchors;  // by end; must outlive the strip
+};
+
+struct Cut {
+    std::uint64_t position = 0;
+    std::uint64_t sum = 0;  // of the run up to here
+    std::uint32_t run = 0;
+    std::optional<std::uint64_t> fingerprint;  // nothing: where a run begins or ends
+};
+
+class Strip {
+  public:
+    // By position, and no two overlap; at least one.
+    explicit Strip(std::vector<MovedPiece> pieces);
+
+    std::uint64_t begin() const { return pieces_.front().position; }
+    std::uint64_t end() const { return pieces_.back().position + pieces_.back().bytes; }
+    std::uint64_t size() const { return end() - begin(); }
+    const std::vector<Cut>& cuts() const { return cuts_; }
+    const std::vector<MovedPiece>& pieces() const { return pieces_; }
+    // The call that moved the byte there, or the next one that is known.
+    const MovedPiece& piece_at(std::uint64_t position) const;
+
+  private:
+    std::vector<MovedPiece> pieces_;
+    std::vector<Cut> cuts_;
+};
+
+// Of the bytes from one cut to a later one; nothing if some of them are not known.
+std::optional<std::uint64_t> sum_between(const Cut& from, const Cut& to);
+
+// Pieces in order of time; where one moves bytes at a position again, another strip begins.
+std::vector<Strip> strips_of(const std::vector<MovedPiece>& pieces);
+
+}  // namespace dyetrace::analysis

@@ -1,0 +1,48 @@
+#include "apps/question_words.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <regex>
+
+namespace dyetrace::apps {
+
+using base::Error;
+using base::ErrorCode;
+
+Result<std::uint64_t> number_in(const std::string& text, const char* what) {
+    const bool is_hex = text.starts_with("0x");
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [last, error] =
+        std::from_chars(text.data() + (is_hex ? 2 : 0), end, number, is_hex ? 16 : 10);
+    if (error != std::errc() || last != end) {
+        return Error(
+            ErrorCode::kInvalidArgument,
+            fmt::format("'{}' is no {}: it is a number, or 0x and hexadecimal digits", text, what));
+    }
+    return number;
+}
+
+Result<FileRange> file_range_in(const std::string& text) {
+    static const std::regex kRange(":([0-9]+)-([0-9]*)$");
+    std::smatch match;
+    FileRange range;
+    std::string path = text;
+    if (std::regex_search(text, match, kRange)) {
+        path = match.prefix();
+        TRY(range.begin, number_in(match[1], "byte"));
+        if (match[2].length() > 0) {
+            TRY(range.end, number_in(match[2], "byte"));
+        }
+        if (range.end <= range.begin) {
+            return Error(ErrorCode::kInvalidArgument,
+                         fmt::format("'{}' has no bytes: it is FROM-TO, TO not included", text));
+        }
+    }
+    range.path = std::filesystem::absolute(path).lexically_normal().string();
+    return range;
+}
+
+}  // namespace dyetrace::apps

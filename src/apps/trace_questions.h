@@ -1,0 +1,58 @@
+// What `follow` and `verify-copies` ask a trace alike.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analysis/dataflow/trail.h"
+#include "base/result.h"
+#include "store/database.h"
+
+namespace dyetrace::apps {
+
+using Row = std::span<const store::Cell>;
+
+Result<void> each_row(store::Database& database,
+                      const std::string& sql,
+                      const std::function<void(Row)>& take);
+
+// 0 where there is none.
+std::uint64_t number_of(const store::Cell& cell);
+
+// All calls that move bytes, in any order; `call` is abi << 16 | number.
+Result<void> each_operation(
+    store::Database& database,
+    const std::function<void(const analysis::Operation&, std::uint64_t call)>& take);
+
+// Whatever had this name at some time. kNotFound: nothing had; says what may have been meant.
+Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& database,
+                                                         const std::string& path);
+
+// kLimitReached: there are more than kFlowsMax. offer_flows() must have been called.
+inline constexpr std::size_t kFlowsMax = 16'000'000;  // 56 bytes each: 900 MB
+Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
+                                                    schema::Certainty min_certainty);
+
+// What people call an event, and what it acted on.
+struct EventWords {
+    std::string who, name;    // "cat[28338]", "read"
+    std::string path, path2;  // of its objects
+    bool is_connection = false;
+    std::string sent,
+        received;  // of a connection: "10.0.0.1:80→10.0.0.2:4711", as bytes went or came
+    std::uint64_t start_ns = 0;
+};
+Result<std::unordered_map<std::uint64_t, EventWords>> words_of_events(
+    store::Database& database, const std::vector<std::uint64_t>& events);
+
+// What is missing in this time, in words; empty: nothing.
+Result<std::string> gaps_between(store::Database& database,
+                                 std::uint64_t start_ns,
+                                 std::uint64_t end_ns);
+
+}  // namespace dyetrace::apps

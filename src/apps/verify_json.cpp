@@ -1,0 +1,94 @@
+// The answer for programs.
+#include "apps/verify_answer.h"
+#include "base/json.h"
+
+namespace dyetrace::apps {
+namespace {
+
+using analysis::Change;
+using analysis::Outcome;
+using analysis::Place;
+using base::Json;
+
+const char* place_text(Place place) {
+    switch (place) {
+        case Place::kMemory:
+            return "memory";
+        case Place::kFile:
+            return "file";
+        case Place::kNetwork:
+            return "network";
+        case Place::kPipe:
+            return "pipe";
+        case Place::kBetween:
+            break;
+    }
+    return "between";
+}
+
+// A 64-bit id is text: JavaScript's numbers do not hold it.
+std::string id_text(std::uint64_t id) {
+    return std::to_string(id);
+}
+
+Json copy_json(const CopyWords& copy, std::size_t number) {
+    Json json = Json::object();
+    json.set("copy", number).set("process", copy.who).set("name", copy.name).set("what", copy.what);
+    return json.set("begin", copy.begin)
+        .set("end", copy.end)
+        .set("calls", copy.calls)
+        .set("first_event_id", id_text(copy.first_event))
+        .set("start_ns", copy.start_ns);
+}
+
+Json numbers_json(const std::vector<std::size_t>& numbers) {
+    Json json = Json::array();
+    for (const std::size_t number : numbers) {
+        json.append(number);
+    }
+    return json;
+}
+
+Json change_json(const Change& change, const std::string& overwriter) {
+    const analysis::Stretch& stretch = change.stretch;
+    Json json = Json::object();
+    json.set("outcome", stretch.outcome == Outcome::kChanged ? "changed" : "resized")
+        .set("place", place_text(change.place));
+    json.set("reference", change.reference).set("begin", stretch.begin).set("end", stretch.end);
+    json.set("good", change.good)
+        .set("good_begin", change.good_begin)
+        .set("good_event_id", id_text(change.good_event));
+    json.set("bad", change.bad)
+        .set("bad_begin", stretch.copy_begin)
+        .set("bad_end", stretch.copy_end)
+        .set("bad_event_id", id_text(change.bad_event));
+    return json.set("between", numbers_json(change.between))
+        .set("later", numbers_json(change.later))
+        .set("overwritten_by", overwriter.empty() ? Json() : Json(overwriter))
+        .set("overwritten_by_event_id",
+             change.overwritten_by ? Json(id_text(*change.overwritten_by)) : Json());
+}
+
+}  // namespace
+
+std::string verify_json(const VerifyAnswer& answer) {
+    const analysis::Verdict& verdict = answer.verdict;
+    Json copies = Json::array(), changes = Json::array();
+    for (std::size_t i = 0; i < answer.copies.size(); ++i) {
+        copies.append(copy_json(answer.copies[i], i));
+    }
+    for (std::size_t i = 0; i < verdict.changes.size(); ++i) {
+        changes.append(change_json(verdict.changes[i], answer.overwriters[i]));
+    }
+    Json json = Json::object();
+    json.set("question", answer.question).set("references", numbers_json(verdict.references));
+    json.set("copies", std::move(copies)).set("changes", std::move(changes));
+    json.set("copies_compared", verdict.copies_compared)
+        .set("bytes_compared", verdict.compared_bytes)
+        .set("bytes_not_compared", verdict.unknown_bytes)
+        .set("references_left_out", verdict.references_left_out)
+        .set("gaps", answer.gaps.empty() ? Json() : Json(answer.gaps));
+    return json.text() + "\n";
+}
+
+}  // namespace dyetrace::apps

@@ -17,54 +17,6 @@ std::uint64_t bytes_of(const Thing& thing, std::uint64_t anchors) {
                                                            static_cast<double>(anchors));
 }
 
-class Pairs {
-  public:
-    Pairs(SimilarityIndex& index, const PairLimits& limits)
-        : index_(&index), limits_(limits), bars_(index.contents().size()) {}
-
-    void of(std::uint32_t content, const std::function<void(const Resemblance&)>& take) {
-        rank_others(content);
-        for (std::size_t i = 0; i < others_.size(); ++i) {
-            const Other& other = others_[i];
-            const bool is_best = i < limits_.others_max || other.jaccard > bars_[other.content];
-            if (other.content < content && is_best) {  // the later one of a pair tells it
-                take(resemblance_of(index_->contents(), other.content, content, other.shared));
-            }
-        }
-        if (others_.size() > limits_.others_max) {
-            bars_[content] = others_[limits_.others_max - 1].jaccard;
-        }
-    }
-
-  private:
-    struct Other {
-        std::uint32_t content, shared;
-        double jaccard;
-    };
-
-    void rank_others(std::uint32_t content) {
-        others_.clear();
-        const std::size_t own = index_->contents().anchors(content).size();
-        for (const Shared& one : index_->sharing(content)) {
-            const std::size_t its = index_->contents().anchors(one.content).size();
-            const auto smaller = static_cast<double>(std::min(own, its));
-            if (one.anchors >= limits_.share_min * smaller) {
-                others_.push_back({one.content,
-                                   one.anchors,
-                                   one.anchors / static_cast<double>(own + its - one.anchors)});
-            }
-        }
-        std::sort(others_.begin(), others_.end(), [](const Other& a, const Other& b) {
-            return std::tie(b.jaccard, a.content) < std::tie(a.jaccard, b.content);
-        });
-    }
-
-    SimilarityIndex* index_;
-    PairLimits limits_;
-    std::vector<double> bars_;  // by content: a better one is among its best
-    std::vector<Other> others_;
-};
-
 }  // namespace
 
 Resemblance resemblance_of(const Thing& a,
@@ -100,20 +52,57 @@ Resemblance resemblance_of(const Contents& contents,
                           shared);
 }
 
-void each_resemblance(SimilarityIndex& index,
-                      const PairLimits& limits,
-                      const std::function<void(const Resemblance&)>& take) {
-    const Contents& contents = index.contents();
-    Pairs pairs(index, limits);
-    for (std::uint32_t content = 0; content < contents.size(); ++content) {
-        const auto members = contents.members(content);
-        const std::size_t anchors = contents.anchors(content).size();
-        for (const std::uint32_t member : members.subspan(1)) {
-            take(resemblance_of(
-                contents.first(content), contents.things()[member], anchors, anchors, anchors));
-        }
-        pairs.of(content, take);
+Resemblances::Resemblances(SimilarityIndex& index, const PairLimits& limits)
+    : index_(&index), limits_(limits), bars_(index.contents().size()) {}
+
+bool Resemblances::next(std::vector<Resemblance>& found) {
+    if (content_ == index_->contents().size()) {
+        return false;
     }
+    add_copies(found);
+    rank_others();
+    add_pairs(found);
+    ++content_;
+    return true;
+}
+
+void Resemblances::add_copies(std::vector<Resemblance>& found) const {
+    const Contents& contents = index_->contents();
+    const std::size_t anchors = contents.anchors(content_).size();
+    for (const std::uint32_t member : contents.members(content_).subspan(1)) {
+        found.push_back(resemblance_of(
+            contents.first(content_), contents.things()[member], anchors, anchors, anchors));
+    }
+}
+
+// The later one of a pair tells it: whether it is among the best of the earlier one is known by then.
+void Resemblances::add_pairs(std::vector<Resemblance>& found) {
+    for (std::size_t i = 0; i < others_.size(); ++i) {
+        const Other& other = others_[i];
+        const bool is_best = i < limits_.others_max || other.jaccard > bars_[other.content];
+        if (other.content < content_ && is_best) {
+            found.push_back(
+                resemblance_of(index_->contents(), other.content, content_, other.shared));
+        }
+    }
+    if (others_.size() > limits_.others_max) {
+        bars_[content_] = others_[limits_.others_max - 1].jaccard;
+    }
+}
+
+void Resemblances::rank_others() {
+    others_.clear();
+    const std::size_t own = index_->contents().anchors(content_).size();
+    for (const Shared& one : index_->sharing(content_)) {
+        const std::size_t its = index_->contents().anchors(one.content).size();
+        if (one.anchors >= limits_.share_min * static_cast<double>(std::min(own, its))) {
+            const auto either = static_cast<double>(own + its - one.anchors);
+            others_.push_back({one.content, one.anchors, one.anchors / either});
+        }
+    }
+    std::sort(others_.begin(), others_.end(), [](const Other& a, const Other& b) {
+        return std::tie(b.jaccard, a.content) < std::tie(a.jaccard, b.content);
+    });
 }
 
 }  // namespace dyetrace::analysis

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <vector>
 
 #include "analysis/similarity/share.h"
 #include "analysis/similarity/similarity_index.h"
@@ -45,8 +45,29 @@ struct PairLimits {
 
 // Every pair of contents that is one of the best of either, once; and of things with one content each with the first of them.
 // In the same order whenever the contents are the same.
-void each_resemblance(SimilarityIndex& index,
-                      const PairLimits& limits,
-                      const std::function<void(const Resemblance&)>& take);
+class Resemblances {
+  public:
+    // `index` must outlive it, and nobody else may ask it meanwhile.
+    explicit Resemblances(SimilarityIndex& index, const PairLimits& limits = {});
+
+    // Adds those of the next content, which may be none; false: there is no other one.
+    bool next(std::vector<Resemblance>& found);
+
+  private:
+    struct Other {
+        std::uint32_t content, shared;
+        double jaccard;
+    };
+
+    void add_copies(std::vector<Resemblance>& found) const;
+    void add_pairs(std::vector<Resemblance>& found);
+    void rank_others();
+
+    SimilarityIndex* index_;
+    PairLimits limits_;
+    std::uint32_t content_ = 0;  // the next one
+    std::vector<double> bars_;   // by content: a better one is among its best
+    std::vector<Other> others_;
+};
 
 }  // namespace dyetrace::analysis

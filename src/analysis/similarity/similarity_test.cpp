@@ -43,15 +43,23 @@ struct Row {
     bool operator<(const Row& other) const { return std::tie(a, b) < std::tie(other.a, other.b); }
 };
 
+std::vector<Resemblance> all_of(SimilarityIndex& index, const PairLimits& limits = {}) {
+    Resemblances resemblances(index, limits);
+    std::vector<Resemblance> found;
+    while (resemblances.next(found)) {
+    }
+    return found;
+}
+
 std::vector<Row> rows_of(const Contents& contents,
                          std::size_t sharers_max = SimilarityIndex::kSharersMax,
                          const PairLimits& limits = {}) {
     SimilarityIndex index(contents, sharers_max);
     std::vector<Row> rows;
-    each_resemblance(index, limits, [&](const Resemblance& one) {
+    for (const Resemblance& one : all_of(index, limits)) {
         rows.push_back(
             {std::min(one.a->id, one.b->id), std::max(one.a->id, one.b->id), one.shared});
-    });
+    }
     std::sort(rows.begin(), rows.end());
     return rows;
 }
@@ -73,8 +81,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> clusters_by_thing(const Con
 TEST(Resemblance, says_how_much_two_contents_share_of_either_and_of_both) {
     const Contents contents = contents_of({{1, 0, 80}, {2, 20, 120}});
     SimilarityIndex index(contents);
-    std::vector<Resemblance> found;
-    each_resemblance(index, {}, [&](const Resemblance& one) { found.push_back(one); });
+    const std::vector<Resemblance> found = all_of(index);
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].a->id, 2u);  // the larger one
     EXPECT_DOUBLE_EQ(found[0].a_in_b.estimate, 0.5);
@@ -96,8 +103,7 @@ TEST(Resemblance, of_equal_bytes_is_exact_however_few_they_are) {
     const Contents contents = std::move(things).finish();
     EXPECT_EQ(contents.unknown(), 2u);
     SimilarityIndex index(contents);
-    std::vector<Resemblance> found;
-    each_resemblance(index, {}, [&](const Resemblance& one) { found.push_back(one); });
+    const std::vector<Resemblance> found = all_of(index);
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].a->id + found[0].b->id, 3u);
     EXPECT_TRUE(found[0].equal);
@@ -114,11 +120,11 @@ TEST(Resemblance, of_a_few_equal_anchors_in_different_bytes_is_no_equality) {
     }
     const Contents contents = std::move(things).finish();
     SimilarityIndex index(contents);
-    each_resemblance(index, {}, [&](const Resemblance& one) {
+    for (const Resemblance& one : all_of(index)) {
         EXPECT_FALSE(one.equal);
         EXPECT_EQ(one.jaccard.estimate, 1);
         EXPECT_LT(one.jaccard.low, 0.1);
-    });
+    }
     EXPECT_NE(clusters_by_thing(contents)[0].second, clusters_by_thing(contents)[1].second);
 }
 

@@ -130,10 +130,13 @@ Weights anchors_of(std::string_view bytes, const AnchorRule& rule) {
 struct Estimate {
     std::size_t shared = 0, either = 0, smaller = 0;
     double by_bytes = 0;  // anchors weighed by the bytes up to the next one
+    bool is_equal = false;
 
+    Share share() const { return is_equal ? Share{1, 1, 1} : share_of(shared, either); }
     bool is_found() const {
-        return shared > 0 &&
-               static_cast<double>(shared) >= PairLimits().share_min * static_cast<double>(smaller);
+        return is_equal ||
+               (shared > 0 && static_cast<double>(shared) >=
+                                  PairLimits().share_min * static_cast<double>(smaller));
     }
 };
 
@@ -153,7 +156,8 @@ Estimate estimate_of(std::string_view a, std::string_view b, const AnchorRule& r
     }
     estimate.either = in_a.size() + in_b.size() - estimate.shared;
     estimate.smaller = std::min(in_a.size(), in_b.size());
-    estimate.by_bytes = all > 0 ? shared / (all - shared) : 0;
+    estimate.is_equal = a == b;  // events.fingerprint says so
+    estimate.by_bytes = estimate.is_equal ? 1 : all > 0 ? shared / (all - shared) : 0;
     return estimate;
 }
 
@@ -276,7 +280,7 @@ struct Line {
         std::size_t found = 0;
         double error = 0, shown_error = 0;
     } ours, by_bytes, cat, cat_whole;
-    std::size_t covered = 0, with_anchors = 0;
+    std::size_t covered = 0;
     double variance = 0, binomial = 0;
 
     void add(Method& method, bool is_found, double estimate, double truth_of_it) {
@@ -293,7 +297,7 @@ struct Line {
         truth += window_truth;
         cat_truth += shingle_truth;
         const Estimate estimate = estimate_of(a, b, rule);
-        const Share share = share_of(estimate.shared, estimate.either);
+        const Share share = estimate.share();
         add(ours, estimate.is_found(), share.estimate, window_truth);
         add(by_bytes, estimate.is_found(), estimate.by_bytes, window_truth);
         const CatSignature whole_a(a), whole_b(b);
@@ -303,7 +307,6 @@ struct Line {
         covered += share.low <= window_truth && window_truth <= share.high;
         if (estimate.either > 0) {
             const auto n = static_cast<double>(estimate.either);
-            ++with_anchors;
             variance += std::pow(share.estimate - window_truth, 2) * n;
             binomial += window_truth * (1 - window_truth);
         }

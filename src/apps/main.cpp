@@ -21,6 +21,7 @@ constexpr std::pair<const char*, const char*> kStoreVerbs[] = {
     {"sql", "Ask a trace in SQL, once or at a prompt"},
     {"follow", "Show where bytes went, or where they came from"},
     {"pattern", "Say how files were read and written, and in which order passes met what"},
+    {"similar", "List what resembles a file, an event or another trace, by content"},
     {"seal", "Turn the segments of a trace into Parquet"},
 };
 

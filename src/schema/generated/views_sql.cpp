@@ -321,12 +321,12 @@ SELECT from_event, to_event, object_id, to_object_id, from_begin, from_begin + b
        from_position, to_position, bytes, _flow_rule_name(rule) AS rule, _certainty_name(certainty) AS certainty
 FROM internal.made_flows;
 CREATE OR REPLACE VIEW similarities AS
-SELECT _thing_kind_name(kind) AS kind, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
+SELECT _thing_kind_name(kind) AS thing, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
        a_in_b / 1e6 AS a_in_b, a_in_b_low / 1e6 AS a_in_b_low, a_in_b_high / 1e6 AS a_in_b_high, b_in_a / 1e6 AS b_in_a,
        b_in_a_low / 1e6 AS b_in_a_low, b_in_a_high / 1e6 AS b_in_a_high, is_equal <> 0 AS is_equal, shared_bytes, shared, anchors_a, anchors_b
 FROM internal.made_similarities;
 CREATE OR REPLACE VIEW clusters AS
-SELECT cluster_id, _thing_kind_name(kind) AS kind, member, leader FROM internal.made_clusters;
+SELECT cluster_id, _thing_kind_name(kind) AS thing, member, leader FROM internal.made_clusters;
 COMMENT ON VIEW events IS 'one row per event, names resolved';
 COMMENT ON VIEW hosts IS 'kernels that were recorded';
 COMMENT ON VIEW processes IS 'processes that did something while watched; the last known name and program';

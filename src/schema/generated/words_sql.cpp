@@ -766,7 +766,7 @@ INSERT INTO internal.comments VALUES
 ('flows', 'rule', 'tcp, pipe, unix, file: by ranges; hash: equal fingerprints in one process'),
 ('flows', 'certainty', 'certain, likely'),
 ('similarities', NULL, 'pairs of events, and of objects, whose bytes resemble each other; computed when it is first asked for. Of things that are equal the first stands for all: the others have one row, beside it'),
-('similarities', 'kind', 'event, object: what a and b are'),
+('similarities', 'thing', 'event, object: what a and b are'),
 ('similarities', 'a', 'event_id or object_id'),
 ('similarities', 'b', 'the other one'),
 ('similarities', 'jaccard', 'how much of what is in either is in both, 0 to 1'),
@@ -785,7 +785,7 @@ INSERT INTO internal.comments VALUES
 ('similarities', 'anchors_b', 'of b'),
 ('clusters', NULL, 'events, and objects, by what they resemble: the same content has the same cluster in every trace with the same key; computed when it is first asked for'),
 ('clusters', 'cluster_id', 'depends on the content alone'),
-('clusters', 'kind', 'event, object'),
+('clusters', 'thing', 'event, object: what its members are'),
 ('clusters', 'member', 'event_id or object_id'),
 ('clusters', 'leader', 'the member that all others resemble to 0.5 (Jaccard) or more');
 )dyetrace";

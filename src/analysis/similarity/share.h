@@ -1,7 +1,7 @@
 // A share that is known from a sample, with its error: of `whole` anchors `part` have a property.
 //
 //   share_of(50, 100)    0.50, between 0.39 and 0.61
-//   share_of(3, 3)       1.00, between 0.25 and 1
+//   share_of(3, 3)       1.00, between 0.27 and 1
 //   share_of(0, 0)       unknown: between 0 and 1
 //
 // Content chooses its anchors as a key of its hash decides, each different window with the same chance and almost independently: the

@@ -1,13 +1,13 @@
 #include "analysis/similarity/similarity_index.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dyetrace::analysis {
 
 SimilarityIndex::SimilarityIndex(const Contents& contents, std::size_t sharers_max)
     : contents_(&contents), sharers_max_(sharers_max), counts_(contents.size()) {
-    rank_anchors();
-    list_contents();
+    list_sharers();
     common_.resize(contents.size());
     has_common_.resize(sharer_begins_.size() - 1);
     for (std::uint32_t rank = 0; rank + 1 < sharer_begins_.size(); ++rank) {
@@ -21,41 +21,28 @@ SimilarityIndex::SimilarityIndex(const Contents& contents, std::size_t sharers_m
     }
 }
 
-void SimilarityIndex::rank_anchors() {
-    std::vector<std::uint64_t> different;
+// Sorted by fingerprint and content they are the lists of those that share an anchor, and meet each content's anchors in order.
+void SimilarityIndex::list_sharers() {
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> placed;
     rank_begins_.push_back(0);
     for (std::uint32_t content = 0; content < contents_->size(); ++content) {
-        const auto anchors = contents_->anchors(content);
-        different.insert(different.end(), anchors.begin(), anchors.end());
-        rank_begins_.push_back(different.size());
-    }
-    ranks_.reserve(different.size());
-    std::sort(different.begin(), different.end());
-    different.erase(std::unique(different.begin(), different.end()), different.end());
-    for (std::uint32_t content = 0; content < contents_->size(); ++content) {
-        auto at = different.begin();
         for (const std::uint64_t anchor : contents_->anchors(content)) {
-            at = std::lower_bound(at, different.end(), anchor);
-            ranks_.push_back(static_cast<std::uint32_t>(at - different.begin()));
+            placed.emplace_back(anchor, content);
         }
+        rank_begins_.push_back(placed.size());
     }
-    sharer_begins_.assign(different.size() + 1, 0);
-}
-
-void SimilarityIndex::list_contents() {
-    for (const std::uint32_t rank : ranks_) {
-        ++sharer_begins_[rank + 1u];
-    }
-    for (std::size_t rank = 1; rank < sharer_begins_.size(); ++rank) {
-        sharer_begins_[rank] += sharer_begins_[rank - 1];
-    }
-    sharers_.resize(ranks_.size());
-    std::vector<std::size_t> next(sharer_begins_.begin(), sharer_begins_.end() - 1);
-    for (std::uint32_t content = 0; content < contents_->size(); ++content) {
-        for (const std::uint32_t rank : ranks(content)) {
-            sharers_[next[rank]++] = content;
+    std::sort(placed.begin(), placed.end());
+    ranks_.resize(placed.size());
+    sharers_.reserve(placed.size());
+    std::vector<std::size_t> next(rank_begins_.begin(), rank_begins_.end() - 1);
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+        if (i == 0 || placed[i].first != placed[i - 1].first) {
+            sharer_begins_.push_back(i);
         }
+        ranks_[next[placed[i].second]++] = static_cast<std::uint32_t>(sharer_begins_.size() - 1);
+        sharers_.push_back(placed[i].second);
     }
+    sharer_begins_.push_back(placed.size());
 }
 
 std::span<const std::uint32_t> SimilarityIndex::ranks(std::uint32_t content) const {

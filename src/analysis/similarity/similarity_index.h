@@ -38,8 +38,7 @@ class SimilarityIndex {
 
   private:
     // Anchors are known by their rank among all different ones.
-    void rank_anchors();
-    void list_contents();
+    void list_sharers();
     std::span<const std::uint32_t> ranks(std::uint32_t content) const;
     std::span<const std::uint32_t> sharers(std::uint32_t rank) const;
     bool is_common(std::uint32_t rank) const { return sharers(rank).size() > sharers_max_; }

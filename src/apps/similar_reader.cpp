@@ -55,6 +55,8 @@ constexpr const char* kEventNames =
     "SELECT event_id, concat_ws(' ', comm || '[' || pid || ']', name, path) FROM events WHERE "
     "event_id IN ({})";
 
+constexpr const char* kHowLookedAt = "SELECT reason FROM coverage WHERE source = 'content'";
+
 class SimilarReader {
   public:
     SimilarReader(const std::vector<std::unique_ptr<store::Database>>& databases,
@@ -129,6 +131,26 @@ class SimilarReader {
         return alike.empty() ? alike : alike + "'";
     }
 
+    // Other anchors, or another key, would look like other bytes.
+    Result<void> refuse_other_anchors() const {
+        std::vector<std::string> found;
+        for (const auto& database : databases_) {
+            std::string how = "it is not said what";  // a trace of before that was noted
+            TRY(each_row(*database, kHowLookedAt, [&](Row row) { how = row[0].text; }));
+            found.push_back(how);
+            if (found.front() != how) {
+                return Error(ErrorCode::kInvalidArgument,
+                             fmt::format("'{}' has {}, and '{}' {}: record both with the same "
+                                         "--content, --anchor-distance and --content-key",
+                                         databases_[0]->path(),
+                                         found.front(),
+                                         database->path(),
+                                         how));
+            }
+        }
+        return {};
+    }
+
     Result<void> read_contents() {
         analysis::Things things;
         for (std::uint32_t trace = 0; trace < databases_.size(); ++trace) {
@@ -141,6 +163,7 @@ class SimilarReader {
                                          databases_[trace]->path()));
             }
         }
+        TRY(refuse_other_anchors());
         answer_.compared = things.size();
         contents_ = std::move(things).finish();
         answer_.unknown = contents_.unknown();

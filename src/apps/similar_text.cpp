@@ -116,13 +116,7 @@ std::string notes(const SimilarAnswer& answer, std::size_t width) {
 std::string similar_text(const SimilarAnswer& answer, std::size_t width) {
     const std::string text = heading(answer, width);
     if (answer.pairs.empty()) {
-        return text +
-               note(answer.traces.size() > 1
-                        ? "Nothing in common. Both traces must have been recorded with the "
-                          "same --anchor-distance and --content-key."
-                        : "Nothing resembles it that much.",
-                    width) +
-               notes(answer, width);
+        return text + note("Nothing resembles it that much.", width) + notes(answer, width);
     }
     format::Table table = table_of(answer);
     for (std::size_t i = 0; i < std::min(answer.pairs.size(), kPairsShown); ++i) {

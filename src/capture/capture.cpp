@@ -185,7 +185,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
                    : failure.with_context(last_warning);
     }
     TRY(state->fill_program_tables());
-    TRY(state->sources, prepare_content(skeleton));
+    TRY(state->sources, prepare_content(skeleton, options));
     if (options.look_for_dyes) {
         TRY(state->dyes, KernelDyes::install(skeleton, options.only_dyed));
         if (options.content == schema::ContentLevel::kAnchors) {

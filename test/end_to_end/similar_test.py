@@ -138,6 +138,16 @@ class SimilarTest(support.EndToEndTest):
         self.assertEqual([os.path.basename(pair["b"]["name"]) for pair in self.similar(two.path, one.path, "--path", self.seen("config.new"))
                           if self.is_here(pair)], ["config"])
 
+    def test_traces_with_other_anchors_or_another_key_are_not_compared(self):
+        self.make_files()
+        paths = []
+        for i, options in enumerate(([], ["--anchor-distance", "256"], ["--content-key", "hex:" + "01" * 16], ["--content-key", "hex:" + "02" * 16])):
+            paths.append(self.record("--content=anchors", *options, "--", "cp", self.path("log"), self.path("log.copy"), name=f"trace{i}").path)
+        for one, other in ((0, 1), (0, 2), (2, 3)):
+            done = subprocess.run([DYETRACE, "similar", paths[one], paths[other]], capture_output=True, text=True, timeout=PATIENCE_S)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("record both with the same --content, --anchor-distance and --content-key", self.one_line(done.stderr))
+
     def test_events_are_compared_one_by_one(self):
         self.make_files()
         trace = self.record_work()

@@ -18,6 +18,7 @@ import help_text
 # The word of --help: how bash, zsh and fish complete it.
 KINDS = {
     "TRACE": ("folder", "_files -/", "-x -a '(__fish_complete_directories)'"),
+    "TRACE2": ("folder", "_files -/", "-x -a '(__fish_complete_directories)'"),
     "FILE": ("file", "_files", "-r -F"),
     "PATH": ("file", "_files", "-r -F"),
     "PID[,PID]": ("process", "_pids", "-x -a '(__fish_complete_pids)'"),

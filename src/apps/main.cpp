@@ -22,6 +22,7 @@ constexpr std::pair<const char*, const char*> kStoreVerbs[] = {
     {"follow", "Show where bytes went, or where they came from"},
     {"pattern", "Say how files were read and written, and in which order passes met what"},
     {"verify-copies", "Say whether copies of bytes are the same, and who held them when not"},
+    {"similar", "List what resembles a file, an event or another trace, by content"},
     {"seal", "Turn the segments of a trace into Parquet"},
 };
 

@@ -17,6 +17,7 @@
 #include "apps/damages.h"
 #include "apps/flow_maker.h"
 #include "apps/order_distance.h"
+#include "apps/similarity_maker.h"
 #include "apps/sql_prompt.h"
 #include "apps/verbs.h"
 #include "base/fd.h"
@@ -198,6 +199,7 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
     }
     TRY(register_content_functions(*database, key));
     TRY(offer_flows(*database));
+    TRY(offer_similarities(*database));
     TRY(add_functions(*database));
     base::Fd file;
     if (!arguments.output.empty() && arguments.format != "parquet") {

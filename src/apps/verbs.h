@@ -27,6 +27,7 @@ void add_follow(CLI::App& app, int& exit_status);
 void add_pattern(CLI::App& app, int& exit_status);
 void add_report(CLI::App& app, int& exit_status);
 void add_seal(CLI::App& app, int& exit_status);
+void add_similar(CLI::App& app, int& exit_status);
 void add_sql(CLI::App& app, int& exit_status);
 void add_verify_copies(CLI::App& app, int& exit_status);
 

@@ -139,7 +139,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
         return LoadTalk::error(-error);
     }
     TRY(state->fill_program_tables());
-    TRY(state->sources, prepare_content(skeleton));
+    TRY(state->sources, prepare_content(skeleton, options));
     // the borders of calls are looked over in one way for dyes and anchors
     if (options.look_for_dyes || options.content == schema::ContentLevel::kAnchors) {
         TRY(state->dyes, KernelDyes::install(skeleton, options.only_dyed));

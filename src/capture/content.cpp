@@ -1,5 +1,6 @@
 #include "capture/content.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -7,11 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "base/fd.h"
 #include "capture/iterator.h"
 #include "capture/program_table.h"
 #include "schema/generated/syscalls.bpf.h"
+#include "schema/keyed.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
 
@@ -24,6 +27,7 @@ constexpr std::uint32_t kWriteContent = 5;  // enum program_index of src/kernel/
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::uint32_t kAnchorsListed = 65'536;  // ANCHORS_LISTED_MAX of src/kernel/anchor.h
 
+constexpr const char* kContent = "content";
 constexpr const char* kPages = "content of sendfile, splice, copy_file_range";
 constexpr const char* kPipes = "content of splice and tee between pipes and sockets";
 
@@ -41,6 +45,21 @@ Result<void> find_page_base(dyetrace_bpf& skeleton) {
     }
     skeleton.bss->sample_fd = static_cast<__u32>(file.get());
     return run_iterator(skeleton.progs.find_page_base, {.process = getpid()});
+}
+
+// Two traces with the same words can be compared. A key is named by what it makes of a number that is no fingerprint's.
+Source how_content_is_looked_at(const CaptureOptions& options) {
+    std::string how = "fingerprints of whole operations";
+    if (options.content == schema::ContentLevel::kAnchors) {
+        how =
+            fmt::format("fingerprints and an anchor about every {} bytes", options.anchor_distance);
+    }
+    if (options.content_key) {
+        const auto& half = options.content_key->half;
+        const auto mark = static_cast<std::uint32_t>(keyed(UINT64_MAX, half[0], half[1]));
+        how += fmt::format(", with the key of the mark {:08x}", mark);
+    }
+    return {kContent, schema::CoverageState::kOn, std::move(how)};
 }
 
 }  // namespace
@@ -68,10 +87,13 @@ void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::
     bpf_map__set_max_entries(skeleton.maps.content_rooms, looks ? cpus : 1);
 }
 
-Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton) {
+Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const CaptureOptions& options) {
     std::vector<Source> limits;
     if (!bpf_program__autoload(skeleton.progs.write_with_content)) {
         return limits;
+    }
+    if (options.content != schema::ContentLevel::kNone) {
+        limits.push_back(how_content_is_looked_at(options));
     }
     TRY(put_program(skeleton.maps.programs, kWriteContent, skeleton.progs.write_with_content));
     std::string lack = "where this kernel keeps the bytes of a page was not found";

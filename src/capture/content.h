@@ -16,7 +16,7 @@ schema::AnchorRule anchor_rule(const CaptureOptions& options);
 
 void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::uint32_t cpus);
 
-// What is not seen of content, for `coverage`.
-Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton);
+// How content is looked at, and what is not seen of it, for `coverage`.
+Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const CaptureOptions& options);
 
 }  // namespace dyetrace::capture

@@ -18,6 +18,7 @@ constexpr std::string_view kDyeFormNames[] = {"plain", "nocase", "base64_0", "ba
 constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created"};
 constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process", "anchor", "dye"};
 constexpr std::string_view kCertaintyNames[] = {"possible", "likely", "certain"};
+constexpr std::string_view kThingKindNames[] = {"event", "object"};
 
 }  // namespace
 
@@ -34,5 +35,6 @@ std::span<const std::string_view> dye_form_names() { return kDyeFormNames; }
 std::span<const std::string_view> event_role_names() { return kEventRoleNames; }
 std::span<const std::string_view> flow_rule_names() { return kFlowRuleNames; }
 std::span<const std::string_view> certainty_names() { return kCertaintyNames; }
+std::span<const std::string_view> thing_kind_names() { return kThingKindNames; }
 
 }  // namespace dyetrace::schema

@@ -23,6 +23,7 @@ std::span<const std::string_view> dye_form_names();
 std::span<const std::string_view> event_role_names();
 std::span<const std::string_view> flow_rule_names();
 std::span<const std::string_view> certainty_names();
+std::span<const std::string_view> thing_kind_names();
 
 inline std::string_view name_in(std::span<const std::string_view> names, std::uint8_t value) {
     return value < names.size() ? names[value] : std::string_view();
@@ -42,5 +43,6 @@ inline std::string_view dye_form_name(std::uint8_t value) { return name_in(dye_f
 inline std::string_view event_role_name(std::uint8_t value) { return name_in(event_role_names(), value); }
 inline std::string_view flow_rule_name(std::uint8_t value) { return name_in(flow_rule_names(), value); }
 inline std::string_view certainty_name(std::uint8_t value) { return name_in(certainty_names(), value); }
+inline std::string_view thing_kind_name(std::uint8_t value) { return name_in(thing_kind_names(), value); }
 
 }  // namespace dyetrace::schema

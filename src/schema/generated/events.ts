@@ -39,6 +39,9 @@ export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process" | "
 /** how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between */
 export type Certainty = "possible" | "likely" | "certain";
 
+/** what is compared with its like */
+export type ThingKind = "event" | "object";
+
 export interface Event {
   /** opaque; order events by (start_ns, event_id) */
   event_id: string | null;

@@ -5,7 +5,9 @@ namespace dyetrace::schema {
 namespace {
 
 constexpr MadeColumn kFlows[] = {{"from_event", false}, {"to_event", false}, {"object_id", false}, {"to_object_id", false}, {"from_begin", false}, {"to_begin", false}, {"from_position", false}, {"to_position", false}, {"bytes", false}, {"rule", true}, {"certainty", true}};
-constexpr MadeTable kMadeTables[] = {{"flows", kFlows}};
+constexpr MadeColumn kSimilarities[] = {{"kind", true}, {"a", false}, {"b", false}, {"jaccard", false}, {"jaccard_low", false}, {"jaccard_high", false}, {"a_in_b", false}, {"a_in_b_low", false}, {"a_in_b_high", false}, {"b_in_a", false}, {"b_in_a_low", false}, {"b_in_a_high", false}, {"is_equal", true}, {"shared_bytes", false}, {"shared", false}, {"anchors_a", false}, {"anchors_b", false}};
+constexpr MadeColumn kClusters[] = {{"cluster_id", false}, {"kind", true}, {"member", false}, {"leader", false}};
+constexpr MadeTable kMadeTables[] = {{"flows", kFlows}, {"similarities", kSimilarities}, {"clusters", kClusters}};
 
 }  // namespace
 

@@ -143,6 +143,12 @@ enum certainty {
     CERTAINTY_CERTAIN = 2,
 };
 
+/* what is compared with its like */
+enum thing_kind {
+    THING_KIND_EVENT = 0,
+    THING_KIND_OBJECT = 1,
+};
+
 enum record_id {
     RECORD_SYSCALL_EVENT = 1,
     RECORD_PART_EVENT = 2,

@@ -145,6 +145,12 @@ enum class Certainty : std::uint8_t {
     kCertain = 2,
 };
 
+// what is compared with its like
+enum class ThingKind : std::uint8_t {
+    kEvent = 0,
+    kObject = 1,
+};
+
 enum class RecordId : std::uint16_t {
     kSyscallEvent = 1,
     kPartEvent = 2,

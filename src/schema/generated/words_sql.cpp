@@ -767,7 +767,30 @@ INSERT INTO internal.comments VALUES
 ('flows', 'to_position', 'the same in to_event'),
 ('flows', 'bytes', 'how many'),
 ('flows', 'rule', 'tcp, pipe, unix, file: by ranges; hash: equal fingerprints in one process'),
-('flows', 'certainty', 'certain, likely');
+('flows', 'certainty', 'certain, likely'),
+('similarities', NULL, 'pairs of events, and of objects, whose bytes resemble each other; computed when it is first asked for. Of things that are equal the first stands for all: the others have one row, beside it'),
+('similarities', 'thing', 'event, object: what a and b are'),
+('similarities', 'a', 'event_id or object_id'),
+('similarities', 'b', 'the other one'),
+('similarities', 'jaccard', 'how much of what is in either is in both, 0 to 1'),
+('similarities', 'jaccard_low', 'with 95 % it is at least that'),
+('similarities', 'jaccard_high', 'and at most that'),
+('similarities', 'a_in_b', 'how much of a is in b'),
+('similarities', 'a_in_b_low', 'at least'),
+('similarities', 'a_in_b_high', 'at most'),
+('similarities', 'b_in_a', 'how much of b is in a'),
+('similarities', 'b_in_a_low', 'at least'),
+('similarities', 'b_in_a_high', 'at most'),
+('similarities', 'is_equal', 'not estimated: all their bytes have the same fingerprint'),
+('similarities', 'shared_bytes', 'of a, estimated'),
+('similarities', 'shared', 'anchors that both have'),
+('similarities', 'anchors_a', 'different anchors of a'),
+('similarities', 'anchors_b', 'of b'),
+('clusters', NULL, 'events, and objects, by what they resemble: the same content has the same cluster in every trace with the same key; computed when it is first asked for'),
+('clusters', 'cluster_id', 'depends on the content alone'),
+('clusters', 'thing', 'event, object: what its members are'),
+('clusters', 'member', 'event_id or object_id'),
+('clusters', 'leader', 'the member that all others resemble to 0.5 (Jaccard) or more');
 )dyetrace";
 }
 

@@ -1,0 +1,404 @@
+// How well similarity is told from anchors, beside MinHash and LSH as CaT uses them.
+//
+//   bench_similarity [--pairs N] FILE…
+//
+// Pairs of pieces of the files are made with a known similarity, in six ways; the truth is the Jaccard coefficient of all their different
+// windows of 32 bytes. Of each size and similarity: how many pairs are found, and how far the estimate is from the truth. For CaT the
+// truth is that of its own shingles of 5 bytes, once of the first 4,096 bytes as it uses them, once of all.
+//
+// CaT (CatBpf, CaSolver): 10 hashes, values cut to 16 bits, candidates by 3 bands of 3, Sorensen-Dice of the signatures as similarity.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analysis/similarity/resemblance.h"
+#include "analysis/similarity/share.h"
+#include "base/file.h"
+#include "schema/anchors.h"
+#include "schema/fingerprint.h"
+
+namespace {
+
+using dyetrace::analysis::PairLimits;
+using dyetrace::analysis::Share;
+using dyetrace::analysis::share_of;
+using dyetrace::schema::AnchorRule;
+using Random = std::mt19937_64;
+
+constexpr std::size_t kWindow = ANCHOR_WINDOW;
+constexpr std::size_t kShingle = 5;
+constexpr std::size_t kCatBytes = 4096;
+
+std::uint64_t hash_of(std::string_view bytes) {
+    return dyetrace::schema::fingerprint(dyetrace::base::bytes_of(bytes), std::nullopt);
+}
+
+std::vector<std::uint64_t> set_of_pieces(std::string_view bytes, std::size_t size) {
+    std::vector<std::uint64_t> set;
+    for (std::size_t i = 0; i + size <= bytes.size(); ++i) {
+        set.push_back(hash_of(bytes.substr(i, size)));
+    }
+    std::sort(set.begin(), set.end());
+    set.erase(std::unique(set.begin(), set.end()), set.end());
+    return set;
+}
+
+std::size_t common(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
+    std::vector<std::uint64_t> both;
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+    return both.size();
+}
+
+double jaccard(std::string_view a, std::string_view b, std::size_t size) {
+    const auto in_a = set_of_pieces(a, size), in_b = set_of_pieces(b, size);
+    const std::size_t both = common(in_a, in_b);
+    return static_cast<double>(both) /
+           static_cast<double>(std::max<std::size_t>(in_a.size() + in_b.size() - both, 1));
+}
+
+// What CaT does.
+class CatSignature {
+  public:
+    static constexpr std::size_t kHashes = 10, kRows = 3, kBands = 3;
+
+    explicit CatSignature(std::string_view bytes) {
+        values_.fill(UINT64_MAX);
+        for (std::size_t i = 0; i + kShingle <= bytes.size(); ++i) {
+            const std::uint64_t first = hash_of(bytes.substr(i, kShingle));
+            const std::uint64_t second = (first ^ (first >> 32)) * 0x9e3779b97f4a7c15u | 1;
+            for (std::size_t hash = 0; hash < kHashes; ++hash) {
+                values_[hash] = std::min(values_[hash], mixed(first + hash * second));
+            }
+        }
+    }
+
+    bool is_candidate_of(const CatSignature& other) const {
+        for (std::size_t band = 0; band < kBands; ++band) {
+            bool same = true;
+            for (std::size_t row = 0; row < kRows; ++row) {
+                const std::size_t i = band * kRows + row;
+                same = same && (values_[i] & 0xffff) == (other.values_[i] & 0xffff);
+            }
+            if (same) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    double dice_with(const CatSignature& other) const {
+        const std::unordered_set<std::uint64_t> a(values_.begin(), values_.end());
+        const std::unordered_set<std::uint64_t> b(other.values_.begin(), other.values_.end());
+        const auto both =
+            std::count_if(a.begin(), a.end(), [&](std::uint64_t one) { return b.contains(one); });
+        return 2.0 * static_cast<double>(both) / static_cast<double>(a.size() + b.size());
+    }
+
+  private:
+    static std::uint64_t mixed(std::uint64_t value) {
+        value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+        value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+        return value ^ (value >> 31);
+    }
+    std::array<std::uint64_t, kHashes> values_{};
+};
+
+// Anchors with the bytes up to the next one.
+using Weights = std::unordered_map<std::uint64_t, double>;
+
+Weights anchors_of(std::string_view bytes, const AnchorRule& rule) {
+    Weights weights;
+    const auto found = rule.find(dyetrace::base::bytes_of(bytes));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const std::size_t next = i + 1 < found.size() ? found[i + 1].position : bytes.size();
+        weights.emplace(found[i].fingerprint, static_cast<double>(next - found[i].position));
+    }
+    return weights;
+}
+
+struct Estimate {
+    std::size_t shared = 0, either = 0, smaller = 0;
+    double by_bytes = 0;  // anchors weighed by the bytes up to the next one
+    bool is_equal = false;
+
+    Share share() const { return is_equal ? Share{1, 1, 1} : share_of(shared, either); }
+    bool is_found() const {
+        return is_equal ||
+               (shared > 0 && static_cast<double>(shared) >=
+                                  PairLimits().share_min * static_cast<double>(smaller));
+    }
+};
+
+Estimate estimate_of(std::string_view a, std::string_view b, const AnchorRule& rule) {
+    const Weights in_a = anchors_of(a, rule), in_b = anchors_of(b, rule);
+    Estimate estimate;
+    double shared = 0, all = 0;
+    for (const auto& [anchor, weight] : in_b) {
+        all += weight;
+    }
+    for (const auto& [anchor, weight] : in_a) {
+        all += weight;
+        if (const auto other = in_b.find(anchor); other != in_b.end()) {
+            ++estimate.shared;
+            shared += (weight + other->second) / 2;
+        }
+    }
+    estimate.either = in_a.size() + in_b.size() - estimate.shared;
+    estimate.smaller = std::min(in_a.size(), in_b.size());
+    estimate.is_equal = a == b;  // events.fingerprint says so
+    estimate.by_bytes = estimate.is_equal ? 1 : all > 0 ? shared / (all - shared) : 0;
+    return estimate;
+}
+
+// Bytes of the files, some of which no piece of the same pair had before.
+class Source {
+  public:
+    Source(std::string bytes, Random& random) : bytes_(std::move(bytes)), random_(&random) {}
+    void begin() { next_ = (*random_)() % bytes_.size(); }
+    std::string take(std::size_t size) {
+        std::string taken;
+        while (taken.size() < size) {
+            const std::size_t count = std::min(size - taken.size(), bytes_.size() - next_);
+            taken += bytes_.substr(next_, count);
+            next_ = (next_ + count) % bytes_.size();
+        }
+        return taken;
+    }
+    std::size_t size() const { return bytes_.size(); }
+
+  private:
+    std::string bytes_;
+    Random* random_;
+    std::size_t next_ = 0;
+};
+
+using Pair = std::pair<std::string, std::string>;
+using Way = std::function<Pair(Source&, std::size_t size, double similarity, Random&)>;
+
+// What two things of one size have to have in common.
+std::size_t shared_part(std::size_t size, double similarity) {
+    return static_cast<std::size_t>(static_cast<double>(size) * 2 * similarity / (1 + similarity));
+}
+
+constexpr std::size_t kBlocks = 16;
+
+std::vector<std::string> blocks_replaced(const std::string& a,
+                                         Source& source,
+                                         double similarity,
+                                         Random& random) {
+    const std::size_t block = a.size() / kBlocks;
+    std::vector<std::size_t> order(kBlocks);
+    for (std::size_t i = 0; i < kBlocks; ++i) {
+        order[i] = i;
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    std::size_t left = a.size() - shared_part(a.size(), similarity);
+    std::vector<std::string> blocks;
+    for (std::size_t i = 0; i < kBlocks; ++i) {
+        blocks.push_back(a.substr(i * block, block));
+    }
+    for (const std::size_t i : order) {
+        const std::size_t count = std::min(left, block);
+        blocks[i] = source.take(count) + blocks[i].substr(count);
+        left -= count;
+    }
+    return blocks;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+    std::string all;
+    for (const std::string& part : parts) {
+        all += part;
+    }
+    return all;
+}
+
+Pair replaced(Source& source, std::size_t size, double similarity, Random& random) {
+    const std::string a = source.take(size);
+    return {a, joined(blocks_replaced(a, source, similarity, random))};
+}
+
+Pair shuffled(Source& source, std::size_t size, double similarity, Random& random) {
+    const std::string a = source.take(size);
+    auto blocks = blocks_replaced(a, source, similarity, random);
+    std::shuffle(blocks.begin(), blocks.end(), random);
+    return {a, joined(blocks)};
+}
+
+Pair inserted(Source& source, std::size_t size, double similarity, Random&) {
+    const std::string a = source.take(size);
+    const auto more =
+        static_cast<std::size_t>(static_cast<double>(size) * (1 / similarity - 1)) / kBlocks;
+    std::string b;
+    for (std::size_t i = 0; i < kBlocks; ++i) {
+        b += source.take(more) + a.substr(i * size / kBlocks, size / kBlocks);
+    }
+    return {a, b};
+}
+
+Pair other_beginning(Source& source, std::size_t size, double similarity, Random&) {
+    const std::string a = source.take(size);
+    const std::size_t same = shared_part(size, similarity);
+    return {a, source.take(size - same) + a.substr(size - same)};
+}
+
+Pair shifted(Source& source, std::size_t size, double similarity, Random&) {
+    const std::size_t same = shared_part(size, similarity);
+    const std::string both = source.take(2 * size - same);
+    return {both.substr(0, size), both.substr(size - same)};
+}
+
+Pair appended(Source& source, std::size_t size, double similarity, Random&) {
+    const std::string a = source.take(size);
+    const auto all = static_cast<std::size_t>(static_cast<double>(size) / similarity);
+    return {a, a + source.take(all - size)};
+}
+
+const std::vector<std::pair<const char*, Way>> kWays = {{"blocks replaced", replaced},
+                                                        {"blocks replaced, shuffled", shuffled},
+                                                        {"bytes inserted", inserted},
+                                                        {"another beginning", other_beginning},
+                                                        {"cut elsewhere", shifted},
+                                                        {"appended to", appended}};
+
+// Of the pairs of one line.
+struct Line {
+    std::size_t pairs = 0;
+    double truth = 0, cat_truth = 0;
+    struct Method {
+        std::size_t found = 0;
+        double error = 0, shown_error = 0;
+    } ours, by_bytes, cat, cat_whole;
+    std::size_t covered = 0;
+    double variance = 0, binomial = 0;
+
+    void add(Method& method, bool is_found, double estimate, double truth_of_it) {
+        method.found += is_found;
+        method.error += std::abs(estimate - truth_of_it);
+        method.shown_error += std::abs((is_found ? estimate : 0) - truth_of_it);
+    }
+
+    void add(const Pair& pair, const AnchorRule& rule) {
+        const std::string_view a = pair.first, b = pair.second;
+        const double window_truth = jaccard(a, b, kWindow);
+        const double shingle_truth = jaccard(a, b, kShingle);
+        ++pairs;
+        truth += window_truth;
+        cat_truth += shingle_truth;
+        const Estimate estimate = estimate_of(a, b, rule);
+        const Share share = estimate.share();
+        add(ours, estimate.is_found(), share.estimate, window_truth);
+        add(by_bytes, estimate.is_found(), estimate.by_bytes, window_truth);
+        const CatSignature whole_a(a), whole_b(b);
+        add(cat_whole, whole_a.is_candidate_of(whole_b), whole_a.dice_with(whole_b), shingle_truth);
+        const CatSignature cut_a(a.substr(0, kCatBytes)), cut_b(b.substr(0, kCatBytes));
+        add(cat, cut_a.is_candidate_of(cut_b), cut_a.dice_with(cut_b), shingle_truth);
+        covered += share.low <= window_truth && window_truth <= share.high;
+        if (estimate.either > 0) {
+            const auto n = static_cast<double>(estimate.either);
+            variance += std::pow(share.estimate - window_truth, 2) * n;
+            binomial += window_truth * (1 - window_truth);
+        }
+    }
+};
+
+std::string percent(std::size_t part, std::size_t all) {
+    return fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(all));
+}
+
+void print(const std::string& name, const Line& line) {
+    const auto mean = [&](double sum) { return sum / static_cast<double>(line.pairs); };
+    fmt::print(
+        "| {} | {:.2f} | {} | {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {} | "
+        "{:.2f} |\n",
+        name,
+        mean(line.truth),
+        percent(line.ours.found, line.pairs),
+        percent(line.cat.found, line.pairs),
+        percent(line.cat_whole.found, line.pairs),
+        mean(line.ours.shown_error),
+        mean(line.by_bytes.shown_error),
+        mean(line.cat.shown_error),
+        mean(line.cat.error),
+        mean(line.cat_whole.shown_error),
+        mean(line.cat_whole.error),
+        percent(line.covered, line.pairs),
+        line.variance / std::max(line.binomial, 1e-9));
+    std::fflush(stdout);
+}
+
+constexpr const char* kHead =
+    "| | true | found | CaT | CaT, whole | error | by bytes | CaT | CaT, all compared | CaT, whole "
+    "| whole, all compared | in "
+    "interval | design effect |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+
+struct Contents {
+    std::vector<Source> sources;
+    Random random{1};
+};
+
+// `pairs` of each source and way.
+void compare(Contents& contents, std::size_t size, std::uint32_t distance, std::size_t pairs) {
+    const AnchorRule rule(distance);
+    fmt::print("\n{} bytes, an anchor per {}\n\n{}", size, distance, kHead);
+    std::vector<Line> by_way(kWays.size());
+    for (int tenth = 0; tenth <= 10; ++tenth) {
+        Line line;
+        const double similarity = tenth == 0 ? 0 : tenth / 10.0;
+        for (std::size_t way = 0; way < kWays.size(); ++way) {
+            for (Source& source : contents.sources) {
+                for (std::size_t i = 0; i < pairs; ++i) {
+                    source.begin();
+                    const Pair pair =
+                        tenth == 0 ? Pair{source.take(size), source.take(size)}
+                                   : kWays[way].second(source, size, similarity, contents.random);
+                    line.add(pair, rule);
+                    if (tenth == 5) {
+                        by_way[way].add(pair, rule);
+                    }
+                }
+            }
+        }
+        print(fmt::format("{:.1f}", similarity), line);
+    }
+    for (std::size_t way = 0; way < kWays.size(); ++way) {
+        print(kWays[way].first, by_way[way]);
+    }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    std::size_t pairs = 40;
+    Contents contents;
+    for (int i = 1; i < count; ++i) {
+        if (std::strcmp(words[i], "--pairs") == 0 && i + 1 < count) {
+            pairs = std::stoul(words[++i]);
+            continue;
+        }
+        std::ifstream file(words[i], std::ios::binary);
+        std::string bytes(std::istreambuf_iterator<char>(file), {});
+        contents.sources.emplace_back(std::move(bytes), contents.random);
+        fmt::print("{}: {} bytes\n", words[i], contents.sources.back().size());
+    }
+    if (contents.sources.empty()) {
+        fmt::print(stderr, "bench_similarity: name files of at least some MB\n");
+        return 2;
+    }
+    for (const std::uint32_t distance : {1024u, 256u, 128u}) {
+        compare(contents, 4096, distance, pairs);
+    }
+    compare(contents, 65536, 1024, std::max<std::size_t>(pairs / 4, 1));
+    compare(contents, 1 << 20, 1024, std::max<std::size_t>(pairs / 40, 1));
+}

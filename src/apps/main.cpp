@@ -20,6 +20,7 @@ constexpr std::pair<const char*, const char*> kStoreVerbs[] = {
     {"report", "Say on one screen what happened in a trace"},
     {"sql", "Ask a trace in SQL, once or at a prompt"},
     {"pattern", "Say how files were read and written, and in which order passes met what"},
+    {"cat", "Give back a file or a stream as it was seen to move"},
     {"seal", "Turn the segments of a trace into Parquet"},
 };
 

@@ -28,6 +28,7 @@ struct RecordArguments {
     std::string node_by = "host";
     std::string content = "none";
     std::string content_key;
+    std::vector<std::string> redact;
     bool no_seal = false;
 };
 
@@ -57,6 +58,34 @@ std::string refuse_ring(const std::string& text) {
 static_assert(capture::kEventRingBytesMin == 64u << 10 && capture::kEventRingBytesMax == 512u
                                                                                              << 20);
 
+// The word before a colon of none, hash, bytes or bytes:N.
+Result<schema::ContentLevel> content_level(const std::string& text) {
+    const std::string word = text.substr(0, text.find(':'));
+    const bool has_limit = word.size() < text.size();
+    if (word == "bytes") {
+        return schema::ContentLevel::kBytes;
+    }
+    if (has_limit || (word != "none" && word != "hash")) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("--content '{}': it is none, hash, bytes or bytes:SIZE", text));
+    }
+    return word == "hash" ? schema::ContentLevel::kHash : schema::ContentLevel::kNone;
+}
+
+Result<std::uint64_t> payload_bytes_max(const std::string& text) {
+    const std::size_t colon = text.find(':');
+    return colon == std::string::npos ? Result<std::uint64_t>(UINT64_MAX)
+                                      : parse_bytes(text.substr(colon + 1));
+}
+
+Result<capture::Secrets> secrets_of(const RecordArguments& arguments) {
+    if (!arguments.redact.empty() && !arguments.content.starts_with("bytes")) {
+        return Error(ErrorCode::kInvalidArgument,
+                     "--redact is about what --content=bytes keeps: say that too");
+    }
+    return capture::Secrets::parse(arguments.redact);
+}
+
 Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     RecordingOptions options;
     options.trace_path = arguments.output.empty() ? default_trace_name() : arguments.output;
@@ -64,8 +93,9 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     TRY(options.where, arguments.selection.predicate());
     TRY(options.ring_bytes, parse_bytes(arguments.ring));
     options.seal = !arguments.no_seal;
-    options.content =
-        arguments.content == "hash" ? schema::ContentLevel::kHash : schema::ContentLevel::kNone;
+    TRY(options.content, content_level(arguments.content));
+    TRY(options.payload_bytes_max, payload_bytes_max(arguments.content));
+    TRY(options.secrets, secrets_of(arguments));
     if (!arguments.content_key.empty()) {
         TRY(options.content_key, content_key(arguments.content_key));
     }
@@ -101,6 +131,27 @@ void warn_of_losses(const base::Log& log, const Summary& summary) {
     }
 }
 
+void say_payload(const base::Log& log, const trace::PayloadTotals& totals) {
+    log.say(fmt::format(
+        "payload: {} kept{}",
+        base::bytes_text(totals.kept),
+        totals.redacted == 0
+            ? ""
+            : fmt::format(", {} bytes of them redacted", base::with_separators(totals.redacted))));
+    if (totals.withheld > 0) {
+        log.warn(
+            fmt::format("{} of payload were withheld: whether they were part of what is "
+                        "redacted could not be told",
+                        base::bytes_text(totals.withheld)));
+    }
+    if (totals.lost > 0) {
+        log.warn(
+            fmt::format("{} of payload were lost because the rings were full. A larger --ring "
+                        "helps, it is the fourth part of that for payload",
+                        base::bytes_text(totals.lost)));
+    }
+}
+
 void print_summary(const base::Log& log, const std::string& path, const Summary& summary) {
     log.say(fmt::format("{}: {} events in {} · {} · {}",
                         path,
@@ -112,8 +163,21 @@ void print_summary(const base::Log& log, const std::string& path, const Summary&
                         base::duration_text(summary.own_cpu_ns),
                         base::bytes_text(summary.own_memory_bytes)));
     warn_of_losses(log, summary);
+    if (summary.payload) {
+        say_payload(log, *summary.payload);
+    }
     for (const std::string& line : summary.not_seen) {
         log.say(line);
+    }
+}
+
+void warn_of_payload(const base::Log& log, const RecordingOptions& options) {
+    if (options.content == schema::ContentLevel::kBytes) {
+        log.warn(
+            fmt::format("--content=bytes keeps what these programs read and write, passwords "
+                        "and keys too, in {}/payload{}",
+                        options.trace_path,
+                        options.secrets.empty() ? "; --redact hides what you name" : ""));
     }
 }
 
@@ -124,6 +188,7 @@ int run_record(const RecordArguments& arguments) {
         log.fail(options.error());
         return kExitFailure;
     }
+    warn_of_payload(log, options.value());
     const std::string path = options.value().trace_path;
     const std::vector<std::string> command = options.value().targets.command;
     Result<Recording> recording = Recording::start(std::move(options).value());
@@ -169,8 +234,8 @@ void add_record(CLI::App& app, int& exit_status) {
         ->type_name("KIND");
     verb->add_option("--content",
                      arguments->content,
-                     "What is kept of the bytes that calls move: none, hash (a fingerprint of all)")
-        ->check(CLI::IsMember({"none", "hash"}))
+                     "What is kept of the bytes that calls move: none, hash (a fingerprint of "
+                     "all), bytes (and themselves), bytes:SIZE (so many of each call)")
         ->capture_default_str()
         ->type_name("LEVEL");
     verb->add_option("--content-key",
@@ -178,6 +243,12 @@ void add_record(CLI::App& app, int& exit_status) {
                      "Key of the fingerprints, so that who has the trace cannot try guesses: "
                      "hex:DIGITS (32) or @FILE")
         ->type_name("KEY");
+    verb->add_option("--redact",
+                     arguments->redact,
+                     "With bytes: hide this before it reaches the disk, across calls too: text, "
+                     "hex:DIGITS, re:REGEX, @FILE; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("PATTERN");
     verb->add_flag("--no-seal",
                    arguments->no_seal,
                    "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");

@@ -16,6 +16,7 @@
 
 #include "apps/background.h"
 #include "apps/namespace_names.h"
+#include "apps/payload_keeper.h"
 #include "apps/record_facts.h"
 #include "apps/selection.h"
 #include "apps/session.h"
@@ -28,6 +29,8 @@ namespace {
 
 constexpr int kDrainBusyMs =
     1;  // short looks find the records in the cache and disturb nobody for long
+constexpr std::uint64_t kPayloadRingPerRing =
+    4;                             // an event has some 100 bytes, what it moved often thousands
 constexpr int kDrainIdleMs = 100;  // an idle recorder looks ten times a second
 constexpr double kDrainNowFill = 0.25;
 constexpr double kHurryFill = 0.1;  // of the fullest ring: more makes the drain hurry
@@ -95,6 +98,8 @@ struct Recording::State {
     std::vector<std::uint64_t> left_out = {};           // by the selection, per CPU
     std::optional<FactWriter> facts = std::nullopt;
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
+    std::unique_ptr<PayloadKeeper> payload = nullptr;         // with --content=bytes
+    std::optional<trace::PayloadTotals> payload_totals = std::nullopt;
     pid_t sealer = -1;
     std::int64_t flushed_ns = 0;
     std::int64_t kept_until_ns = 0;  // what ended before is in the trace
@@ -119,6 +124,7 @@ struct Recording::State {
     void flush();
     void tick();
     Result<void> finish();
+    void finish_payload();
     Result<void> write_last_words();
     void start_sealer(const base::Log& log);
     void await_sealer();
@@ -140,6 +146,9 @@ Result<Recording> Recording::start(RecordingOptions options) {
     listen.event_ring_bytes = options.ring_bytes;
     listen.content = options.content;
     listen.content_key = options.content_key;
+    listen.payload_bytes_max =
+        PayloadKeeper::kernel_bytes_max(options.payload_bytes_max, options.secrets);
+    listen.payload_ring_bytes = kPayloadRingPerRing * options.ring_bytes;
     listen.predicate = options.where;
     listen.host = host_name;
     TRY(Session session, Session::start(options.targets, listen));
@@ -158,6 +167,17 @@ Result<Recording> Recording::start(RecordingOptions options) {
     }
     state->writer.emplace(std::move(writer).value());
     const std::uint32_t cpus = state->session.capture().cpu_count();
+    if (state->options.content == schema::ContentLevel::kBytes) {
+        auto file = trace::PayloadWriter::create(state->options.trace_path);
+        if (!file.ok()) {
+            state->folder.discard();
+            return std::move(file).error();
+        }
+        state->payload = std::make_unique<PayloadKeeper>(std::move(file).value(),
+                                                         state->options.secrets,
+                                                         cpus,
+                                                         state->options.payload_bytes_max);
+    }
     state->facts.emplace([state = state.get()](std::span<const std::byte> record) {
         return state->append_fact(record);
     });
@@ -201,10 +221,20 @@ void Recording::State::abandon() {
 std::uint64_t Recording::State::drain() {
     const std::int64_t now = base::boot_time_ns();
     write_losses();
+    capture::PayloadSink payload_sink;
+    if (payload) {
+        payload_sink = [this](std::uint32_t cpu, std::span<const std::byte> pieces) {
+            payload->join().take_payload(cpu, pieces);
+        };
+    }
     const std::uint64_t bytes = session.capture().drain(
         [this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
             take(cpu, stream, records);
-        });
+        },
+        payload_sink);
+    if (payload) {
+        note(payload->write_until(static_cast<std::uint64_t>(now)));
+    }
     drained_ns = now;
     write_names(false);
     return bytes;
@@ -213,6 +243,15 @@ std::uint64_t Recording::State::drain() {
 void Recording::State::take(std::uint32_t cpu,
                             schema::Stream stream,
                             std::span<const std::byte> records) {
+    const auto keep = [&](std::span<const std::byte> kept) {
+        if (payload && stream == schema::Stream::kEvents) {
+            payload->join().take_events(cpu, kept);
+        }
+        note(writer->append(cpu, stream, kept));
+    };
+    if (payload && stream == schema::Stream::kFacts) {
+        payload->join().take_facts(records);
+    }
     if (!selection || stream == schema::Stream::kFacts) {
         if (namespaces && stream == schema::Stream::kFacts) {
             namespaces->learn(records);
@@ -220,12 +259,13 @@ void Recording::State::take(std::uint32_t cpu,
         if (selection) {
             selection->learn(records);
         }
-        note(writer->append(cpu, stream, records));
+        keep(records);
         return;
     }
-    left_out[cpu] += selection->select(cpu, records, [&](std::span<const std::byte> kept) {
-        note(writer->append(cpu, stream, kept));
-    });
+    left_out[cpu] += selection->select(cpu, records, keep);
+    if (payload) {
+        payload->join().pass(cpu, records);
+    }
 }
 
 Result<void> Recording::State::append_fact(std::span<const std::byte> record) {
@@ -298,6 +338,9 @@ void Recording::State::flush() {
     const Result<void> flushed = writer->flush();
     kept_until_ns = flushed.ok() ? drained_ns.load() : kept_until_ns;
     note(flushed);
+    if (payload) {
+        note(payload->flush());
+    }
 }
 
 bool Recording::State::must_hurry(bool hurrying) const {
@@ -322,9 +365,26 @@ void Recording::State::loop() {
     }
 }
 
+void Recording::State::finish_payload() {
+    if (!payload) {
+        return;
+    }
+    std::uint64_t lost = 0;
+    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+        lost += session.capture().books(cpu).lost;
+    }
+    auto totals = payload->finish(session.capture().payload_books(), lost > 0);
+    if (totals.ok()) {
+        payload_totals = totals.value();
+    } else {
+        note(std::move(totals).error());
+    }
+}
+
 Result<void> Recording::State::finish() {
     note(session.end());
     drain();
+    finish_payload();
     if (!writer->failed()) {
         tick();
         note(writer->close());
@@ -397,6 +457,7 @@ Summary Recording::State::summary() const {
     result.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - session.started_ns());
     result.own_cpu_ns = cpu_ns(RUSAGE_SELF);
     result.own_memory_bytes = peak_memory_bytes();
+    result.payload = payload_totals;
     result.not_seen = describe_unseen(session.capture().sources());
     return result;
 }

@@ -22,7 +22,9 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "capture/capture.h"
+#include "capture/secrets.h"
 #include "filter/predicate.h"
+#include "trace/payload_file.h"
 #include "trace/segment_writer.h"
 #include "trace/trace_folder.h"
 
@@ -35,6 +37,8 @@ struct RecordingOptions {
     std::string node_by = "host";
     schema::ContentLevel content = schema::ContentLevel::kNone;
     std::optional<schema::ContentKey> content_key;
+    std::uint64_t payload_bytes_max = UINT64_MAX;  // of an event; with ContentLevel::kBytes
+    capture::Secrets secrets;                      // not part of the trace, nor what it was given
     std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
     bool seal = true;                                           // start the sealer
     std::vector<std::pair<std::string, std::string>> as_given;  // for trace.json
@@ -52,8 +56,9 @@ struct Summary {
     std::uint64_t elapsed_ns = 0;
     std::uint64_t own_cpu_ns = 0;
     std::uint64_t own_memory_bytes = 0;
-    std::vector<std::string> not_seen;  // a line each
-    std::optional<int> command_status;  // wait()'s
+    std::optional<trace::PayloadTotals> payload;  // with ContentLevel::kBytes
+    std::vector<std::string> not_seen;            // a line each
+    std::optional<int> command_status;            // wait()'s
 };
 
 class Recording {

@@ -14,6 +14,7 @@
 #include "kernel/call.h"
 #include "kernel/content.h"
 #include "kernel/pages.h"
+#include "kernel/payload.h"
 #include "schema/keyed.h"
 
 #define PRIME_1 11400714785074694791ULL
@@ -141,6 +142,8 @@ static __always_inline void end_piece(struct content_room *room, __u32 bytes)
 
 static __always_inline void take_copied(struct content_room *room, __u32 filled, __u32 bytes)
 {
+	if (content_level == CONTENT_LEVEL_BYTES)
+		emit_payload(room->bytes + filled, bytes, room->wanted - room->left);
 	room->filled = filled + bytes;
 	room->total += bytes;
 	end_piece(room, bytes);

@@ -13,7 +13,7 @@ constexpr std::string_view kObjectTypeNames[] = {"unknown", "file", "directory",
 constexpr std::string_view kGapReasonNames[] = {"ring_full", "damaged_block", "recorder_died", "disk_full", "spool_full", "ring_damaged", "damaged_file"};
 constexpr std::string_view kCoverageStateNames[] = {"on", "partial", "off", "refused"};
 constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address", "exe", "command", "cgroup", "text", "preview", "structure", "name", "name2", "content"};
-constexpr std::string_view kContentLevelNames[] = {"none", "hash"};
+constexpr std::string_view kContentLevelNames[] = {"none", "hash", "", "bytes"};
 constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created"};
 
 }  // namespace

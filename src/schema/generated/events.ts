@@ -25,7 +25,7 @@ export type CoverageState = "on" | "partial" | "off" | "refused";
 export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2" | "content";
 
 /** what is recorded of the bytes that a call moves */
-export type ContentLevel = "none" | "hash";
+export type ContentLevel = "none" | "hash" | "bytes";
 
 /** how an event touched one of several objects */
 export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created";

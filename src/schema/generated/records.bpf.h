@@ -97,6 +97,7 @@ enum attachment {
 enum content_level {
     CONTENT_LEVEL_NONE = 0,
     CONTENT_LEVEL_HASH = 1,
+    CONTENT_LEVEL_BYTES = 3,
 };
 
 /* how an event touched one of several objects */

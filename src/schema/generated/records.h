@@ -99,6 +99,7 @@ enum class Attachment : std::uint8_t {
 enum class ContentLevel : std::uint8_t {
     kNone = 0,
     kHash = 1,
+    kBytes = 3,
 };
 
 // how an event touched one of several objects

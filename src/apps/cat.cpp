@@ -85,11 +85,15 @@ struct CatObject {
     bool is_file() const { return type == "file" || type == "block_device" || type == "memory"; }
 };
 
-constexpr const char* kMoves =
-    "FROM (SELECT *, name SIMILAR TO '(read|pread|recv).*' AS is_inbound FROM events WHERE bytes > "
-    "0 "
-    "AND name SIMILAR TO '(read|pread|recv|write|pwrite|send|vmsplice).*' AND object_id IS NOT "
-    "NULL)";
+// One row per object that an event took bytes from (inbound) or gave them to.
+constexpr const char* kMoves = R"sql(FROM (
+SELECT object_id, object_type, path, connection_id, file_offset AS file_place, stream_offset, bytes, object_size, start_ns, event_id,
+       name SIMILAR TO '(read|pread|recv|splice|copy_file_range).*' AS is_inbound
+FROM events WHERE bytes > 0 AND object_id IS NOT NULL
+  AND name SIMILAR TO '(read|pread|recv|write|pwrite|send|vmsplice|splice|copy_file_range).*'
+UNION ALL
+SELECT object2_id, o.object_type, path2, NULL, file_offset2, NULL, bytes, NULL, start_ns, event_id, name SIMILAR TO 'sendfile.*'
+FROM events JOIN objects o ON o.object_id = object2_id WHERE bytes > 0 AND name SIMILAR TO '(sendfile|splice|copy_file_range).*'))sql";
 
 Result<CatObject> find_object(store::Database& database, const CatArguments& arguments) {
     const Wanted wanted = wanted_of(arguments);
@@ -148,8 +152,9 @@ Result<std::string> direction_of(const CatObject& object, const CatArguments& ar
 
 struct Moves {
     std::vector<CatMove> moves;
-    std::unordered_map<std::uint64_t, std::size_t> by_event;  // CPU << 48 | sequence
-    std::optional<std::uint64_t> size;                        // of the file, after the last move
+    std::unordered_multimap<std::uint64_t, std::size_t>
+        by_event;                       // CPU << 48 | sequence; a copy within a file moves twice
+    std::optional<std::uint64_t> size;  // of the file, after the last move
 };
 
 std::uint64_t event_key(std::uint64_t cpu, std::uint64_t sequence) {
@@ -167,7 +172,7 @@ Result<Moves> find_moves(store::Database& database,
             fmt::format("SELECT (event_id >> 42) & 4095, event_id & ((1::UBIGINT << 42) - 1), "
                         "is_inbound, {}, bytes, object_size {} WHERE object_id = {} {} ORDER BY "
                         "start_ns, event_id LIMIT {}",
-                        object.is_file() ? "file_offset" : "stream_offset",
+                        object.is_file() ? "file_place" : "stream_offset",
                         kMoves,
                         object.id,
                         wanted,
@@ -175,7 +180,7 @@ Result<Moves> find_moves(store::Database& database,
             [&](Cells c) {
                 out.by_event.emplace(event_key(number(c[0]), number(c[1])), out.moves.size());
                 out.moves.push_back({c[2].text == "true", number_or_none(c[3]), number(c[4]), {}});
-                out.size = number_or_none(c[5]);
+                out.size = c[5].kind == store::CellKind::kNull ? out.size : number(c[5]);
             }));
     if (out.moves.size() > kMovesMax) {
         return Error(ErrorCode::kLimitReached,
@@ -263,13 +268,13 @@ Result<void> cat(const CatArguments& arguments, const base::Log& log) {
     TRY(const CatObject object, find_object(*database, arguments));
     TRY(const std::string direction, direction_of(object, arguments));
     TRY(Moves moves, find_moves(*database, object, direction));
-    TRY(payload.value().scan(
-        [&](const trace::PayloadEntry& entry, const trace::PayloadPlace& place) {
-            const auto move = moves.by_event.find(event_key(entry.cpu, entry.sequence));
-            if (move != moves.by_event.end()) {
-                moves.moves[move->second].parts.push_back({entry.position, place});
-            }
-        }));
+    TRY(payload.value().scan([&](const trace::PayloadEntry& entry,
+                                 const trace::PayloadPlace& place) {
+        const auto [first, last] = moves.by_event.equal_range(event_key(entry.cpu, entry.sequence));
+        std::for_each(first, last, [&](const auto& move) {
+            moves.moves[move.second].parts.push_back({entry.position, place});
+        });
+    }));
     say_payload_state(payload.value(), log);
     const std::vector<CatStretch> plan =
         object.is_file() ? plan_file(moves.moves, moves.size) : plan_stream(std::move(moves.moves));

@@ -103,6 +103,17 @@ void PayloadJoin::drop_before(std::uint32_t cpu, std::uint64_t sequence) {
     }
 }
 
+namespace {
+
+bool has_second_object(const schema::SyscallEvent& event) {
+    return (event.present & schema::SyscallEvent::kHasHandle2) != 0;
+}
+bool has_second_object(const schema::PartEvent&) {
+    return false;
+}
+
+}  // namespace
+
 template <typename Event>
 void PayloadJoin::claim(std::uint32_t cpu, const Event& event, std::uint16_t call) {
     std::deque<Payload>& waiting = waiting_[cpu];
@@ -129,6 +140,11 @@ void PayloadJoin::claim(std::uint32_t cpu, const Event& event, std::uint16_t cal
         seen = payload.position + payload.bytes.size();
         const bool is_last = waiting.empty() || waiting.front().sequence != event.header.sequence;
         payload.is_cut_behind = is_last ? seen < moved : waiting.front().position != seen;
+        if (has_second_object(event)) {
+            payload.is_in_two_lanes = true;
+            payload.is_cut_before = payload.is_cut_before || payload.position == 0;
+            payload.is_cut_behind = payload.is_cut_behind || is_last;
+        }
         claimed_.push_back(std::move(payload));
     }
 }

@@ -42,6 +42,8 @@ struct Payload {
     std::uint64_t end_ns = 0;            // of the event
     // The event moved bytes before these, or behind them, that nobody has seen.
     bool is_cut_before = false, is_cut_behind = false;
+    // sendfile, splice, copy_file_range: it has neighbours in a second lane, which nobody compares it with.
+    bool is_in_two_lanes = false;
     std::vector<std::byte> bytes;
 };
 

@@ -16,6 +16,7 @@ Payload cut(const Payload& whole, std::size_t from, std::size_t to) {
     part.lane = whole.lane;
     part.place = *whole.place + from;
     part.end_ns = whole.end_ns;
+    part.is_in_two_lanes = whole.is_in_two_lanes;
     part.is_cut_before = whole.is_cut_before && from == 0;
     part.is_cut_behind = whole.is_cut_behind && to == whole.bytes.size();
     part.bytes.assign(whole.bytes.begin() + static_cast<std::ptrdiff_t>(from),
@@ -263,6 +264,11 @@ void Redactor::keep_or_give(Held held) {
 }
 
 void Redactor::give(Held held) {
+    const Payload& payload = held.payload;
+    if (payload.is_in_two_lanes && (payload.is_cut_before || payload.is_cut_behind)) {
+        withheld_ += payload.bytes.size();  // what is beside it in the other lane was not looked at
+        return;
+    }
     for (std::size_t i = 0; i < held.hidden.size(); ++i) {
         if (held.hidden[i]) {
             held.payload.bytes[i] = kRedacted;

@@ -9,6 +9,9 @@
 // order and again (a file that is read twice). When bytes that wait are seen with another content, or too many wait, they
 // are withheld: they never reach the sink. So nothing that a match could still need is given out.
 //
+// What goes from one object to another (sendfile, splice, copy_file_range) has neighbours in both, and only those in one are
+// known here: its both ends are withheld.
+//
 // Where a match was found is remembered: what is read there again, from its middle on for instance, is hidden too.
 //
 // Limits: kHeldMax pieces wait; kMatchesMax places of matches are remembered. What was decided stays so: a secret whose one half is written to a file next to the other

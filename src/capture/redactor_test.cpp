@@ -180,6 +180,19 @@ TEST_F(Redaction, withholds_what_stands_beside_bytes_that_nobody_saw) {
     }
 }
 
+TEST_F(Redaction, withholds_both_ends_of_what_goes_from_file_to_file) {
+    Redactor redactor = this->redactor({"secret"});
+    Payload copied = piece("ret, then a secret, and sec", kFile, 3);
+    copied.is_in_two_lanes = copied.is_cut_before = copied.is_cut_behind = true;
+    redactor.take(std::move(copied));
+    redactor.take(piece("sec", kFile, 0));
+    redactor.take(piece("ret", kFile, 30));
+    redactor.finish();
+    EXPECT_EQ(disk_.event(0), "?????then a ******, an");
+    EXPECT_EQ(disk_.event(1), "***") << "what is beside it is compared with it";
+    EXPECT_EQ(disk_.event(2), "***");
+}
+
 TEST_F(Redaction, withholds_the_oldest_when_too_much_waits) {
     Redactor redactor = this->redactor({"secret"}, 10);
     for (std::uint64_t i = 0; i < 100; ++i) {

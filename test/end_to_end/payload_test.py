@@ -58,6 +58,19 @@ class PayloadTest(support.EndToEndTest):
                             "INSERT INTO t SELECT i, hex(randomblob(50)) FROM n; CREATE INDEX x ON t (b);")
         self.assertEqual(self.cat_path(trace, self.path("db")), self.content("db"))
 
+    def test_files_come_back_that_were_copied_in_the_kernel(self):
+        self.file("source", random.Random(4).randbytes(2_000_003))
+        trace = self.python(
+            "import os, sys\n"
+            "a = os.open(sys.argv[1], os.O_RDONLY); b = os.open(sys.argv[2], os.O_RDWR | os.O_CREAT)\n"
+            "left = os.fstat(a).st_size\n"
+            "while left: left -= os.copy_file_range(a, b, min(left, 700_001))\n"
+            "c = os.open(sys.argv[3], os.O_RDWR | os.O_CREAT); at = 0\n"
+            "while at < os.fstat(a).st_size: at += os.sendfile(c, a, at, 300_007)\n",
+            self.path("source"), self.path("copied"), self.path("sent"))
+        for name in ("source", "copied", "sent"):
+            self.assertEqual(self.cat_path(trace, self.path(name)), self.content("source"), name)
+
     def test_what_was_not_seen_is_zeros_and_said(self):
         trace = self.python(
             "import os, sys\n"

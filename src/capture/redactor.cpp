@@ -105,15 +105,19 @@ bool Redactor::find_place(Payload& payload) {
 
 void Redactor::finish(bool saw_everything) {
     for (auto& [key, held] : std::exchange(waiting_, {})) {
-        const bool may_go_on = (held.payload.is_cut_before && !held.knows_left) ||
-                               (held.payload.is_cut_behind && !held.knows_right);
-        if (saw_everything && !may_go_on) {
+        const auto may_go_on = [&waits = held](const Payload& payload) {
+            return (payload.is_cut_before && !waits.knows_left) ||
+                   (payload.is_cut_behind && !waits.knows_right);
+        };
+        if (saw_everything && !may_go_on(held.payload) &&
+            std::none_of(held.also.begin(), held.also.end(), may_go_on)) {
             give(std::move(held));
         } else {
-            withheld_ += held.payload.bytes.size();
+            withhold(held);
         }
     }
     by_age_.clear();
+    waiting_pieces_ = 0;
 }
 
 // What waits is at most as long as the reach, so that nothing that begins before this can touch `place`.
@@ -221,10 +225,11 @@ void Redactor::settle_neighbours(const Lane& lane, const Window& window) {
             continue;
         }
         by_age_.erase(held.number);
+        waiting_pieces_ -= 1 + held.also.size();
         if (is_same) {
             give(std::move(held));
         } else {
-            withheld_ += held.payload.bytes.size();
+            withhold(held);
         }
         at = waiting_.erase(at);
     }
@@ -254,33 +259,70 @@ void Redactor::keep_or_give(Held held) {
         give(std::move(held));
         return;
     }
-    held.number = ++numbers_;
-    const Key key{held.payload.lane, held.begin()};
-    const auto at = waiting_.emplace(key, std::move(held));
-    by_age_.emplace(at->second.number, at);
-    if (waiting_.size() > held_max_) {
+    ++waiting_pieces_;
+    if (!join_equal(held)) {
+        held.number = ++numbers_;
+        const Key key{held.payload.lane, held.begin()};
+        const auto at = waiting_.emplace(key, std::move(held));
+        by_age_.emplace(at->second.number, at);
+    }
+    if (waiting_pieces_ > held_max_) {
         withhold_oldest();
     }
 }
 
-void Redactor::give(Held held) {
-    const Payload& payload = held.payload;
-    if (payload.is_in_two_lanes && (payload.is_cut_before || payload.is_cut_behind)) {
-        withheld_ += payload.bytes.size();  // what is beside it in the other lane was not looked at
-        return;
+// With one that waits at the same place with the same bytes, it shares what is known of them.
+bool Redactor::join_equal(Held& held) {
+    const auto [first, last] = waiting_.equal_range({held.payload.lane, held.begin()});
+    const auto equal = std::find_if(first, last, [&](const auto& waiting) {
+        return waiting.second.payload.bytes == held.payload.bytes;
+    });
+    if (equal == last) {
+        return false;
     }
+    Held& waiting = equal->second;
+    for (std::size_t i = 0; i < held.hidden.size(); ++i) {
+        waiting.hidden[i] = waiting.hidden[i] || held.hidden[i];
+    }
+    waiting.knows_left = waiting.knows_left || held.knows_left;
+    waiting.knows_right = waiting.knows_right || held.knows_right;
+    held.payload.bytes.clear();
+    waiting.also.push_back(std::move(held.payload));
+    return true;
+}
+
+void Redactor::give(Held held) {
+    std::uint64_t hidden = 0;
     for (std::size_t i = 0; i < held.hidden.size(); ++i) {
         if (held.hidden[i]) {
             held.payload.bytes[i] = kRedacted;
-            ++redacted_;
+            ++hidden;
         }
     }
-    sink_(held.payload);
+    redacted_ += hidden * (1 + held.also.size());
+    give_one(held.payload);
+    for (Payload& also : held.also) {
+        also.bytes = held.payload.bytes;
+        give_one(also);
+    }
+}
+
+void Redactor::give_one(const Payload& payload) {
+    if (payload.is_in_two_lanes && (payload.is_cut_before || payload.is_cut_behind)) {
+        withheld_ += payload.bytes.size();  // what is beside it in the other lane was not looked at
+    } else {
+        sink_(payload);
+    }
+}
+
+void Redactor::withhold(const Held& held) {
+    withheld_ += held.payload.bytes.size() * (1 + held.also.size());
 }
 
 void Redactor::withhold_oldest() {
     const auto oldest = by_age_.begin()->second;
-    withheld_ += oldest->second.payload.bytes.size();
+    withhold(oldest->second);
+    waiting_pieces_ -= 1 + oldest->second.also.size();
     by_age_.erase(by_age_.begin());
     waiting_.erase(oldest);
 }

@@ -14,6 +14,8 @@
 //
 // Where a match was found is remembered: what is read there again, from its middle on for instance, is hidden too.
 //
+// Pieces with the same bytes at the same place (a block that is written over and over) wait as one.
+//
 // Limits: kHeldMax pieces wait; kMatchesMax places of matches are remembered. What was decided stays so: a secret whose one half is written to a file next to the other
 // half only after that was decided beside something else (one half overwritten) is redacted from there on. One thread.
 #pragma once
@@ -55,9 +57,10 @@ class Redactor {
 
   private:
     struct Held {
-        Payload payload;           // as it is
-        std::vector<bool> hidden;  // by byte: part of a match
-        std::uint64_t number = 0;  // age
+        Payload payload;            // as it is
+        std::vector<bool> hidden;   // by byte: part of a match
+        std::vector<Payload> also;  // others at the same place with the same bytes, without these
+        std::uint64_t number = 0;   // age
         bool knows_left = false, knows_right = false;
 
         std::uint64_t begin() const { return *payload.place; }
@@ -86,6 +89,9 @@ class Redactor {
     void remember(const Lane& lane, std::uint64_t from, std::uint64_t to);
     void keep_or_give(Held held);
     void give(Held held);
+    void give_one(const Payload& payload);
+    bool join_equal(Held& held);
+    void withhold(const Held& held);
     void withhold_oldest();
     Key nearest(const Lane& lane, std::uint64_t place) const;
 
@@ -99,6 +105,7 @@ class Redactor {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> matches_;  // in the window, as places
     std::map<Key, std::uint64_t> remembered_;                       // to: places of former matches
     std::deque<Key> remembered_by_age_;
+    std::size_t waiting_pieces_ = 0;
     std::uint64_t numbers_ = 0, withheld_ = 0, redacted_ = 0;
 };
 

@@ -90,13 +90,19 @@ Result<void> PayloadWriter::close(const PayloadTotals& totals) {
     return {};
 }
 
+// The books lie there as they are, for anybody to read.
 Result<void> PayloadWriter::write_block(PayloadBlockType type, std::span<const std::byte> raw) {
     if (!file_) {
         return Error(ErrorCode::kUnavailable, "the payload file is closed");
     }
     stored_.resize(sizeof(PayloadBlock) + Compressor::bound(raw.size()));
-    const Compressor::Stored stored =
-        compressor_.compress(raw, Codec::kZstd, std::span(stored_).subspan(sizeof(PayloadBlock)));
+    const auto into = std::span(stored_).subspan(sizeof(PayloadBlock));
+    Compressor::Stored stored{raw.size(), Codec::kNone};
+    if (type == PayloadBlockType::kBooks) {
+        std::copy(raw.begin(), raw.end(), into.begin());
+    } else {
+        stored = compressor_.compress(raw, Codec::kZstd, into);
+    }
     PayloadBlock block{kPayloadBlockMagic,
                        type,
                        static_cast<std::uint16_t>(stored.codec),

@@ -4,6 +4,7 @@
 import os
 import random
 import stat
+import struct
 import subprocess
 import sys
 
@@ -25,6 +26,21 @@ class PayloadTest(support.EndToEndTest):
 
     def python(self, program, *words, options=("--content=bytes",), **record):
         return self.record(*options, "--", sys.executable, "-c", program, *words, **record)
+
+    def books(self, trace):
+        """generated, kept, lost, left out, withheld, redacted: docs/trace_format.md."""
+        with open(os.path.join(trace.path, "payload"), "rb") as file:
+            content = file.read()
+        position, books = 32, None
+        while position < len(content):
+            magic, kind, codec, at, _, stored, _ = struct.unpack_from("<IHHQIIQ", content, position)
+            self.assertEqual((magic, at), (0x4b4c4250, position))
+            if kind == 2:
+                self.assertEqual(codec, 0)
+                books = struct.unpack_from("<6Q", content, position + 32)
+            position += (32 + stored + 7) // 8 * 8
+        self.assertEqual(books[0], sum(books[1:5]), books)
+        return dict(zip(("generated", "kept", "lost", "left_out", "withheld", "redacted"), books))
 
     def content(self, name):
         with open(self.path(name), "rb") as file:
@@ -138,6 +154,9 @@ class PayloadTest(support.EndToEndTest):
         self.assertEqual(lines, ["card " + "*" * len(SECRET) + " end"] * 3 * (len(SECRET) - 1))
         self.assertIn(f"{SECRET}", self.content("data").decode(), "the program's own file is as it was")
         self.assertNothingInside(trace)
+        books = self.books(trace)
+        self.assertGreaterEqual(books["redacted"], 2 * 3 * (len(SECRET) - 1) * len(SECRET), "written, and read again")
+        self.assertEqual(books["lost"], 0)
 
     def secret_file(self):
         """So that no command line has it, which every trace keeps."""
@@ -180,6 +199,8 @@ class PayloadTest(support.EndToEndTest):
         trace = self.record("--content=bytes", "-P", self.path("wanted"), "--", "sh", "-c",
                             f"echo first > {self.path('wanted')}; echo second > {self.path('other')}; echo third >> {self.path('wanted')}")
         self.assertEqual(self.cat_path(trace, self.path("wanted")), b"first\nthird\n")
+        books = self.books(trace)
+        self.assertEqual((books["kept"], books["lost"], books["withheld"]), (len("first\nthird\n"), 0, 0))
         with open(os.path.join(trace.path, "payload"), "rb") as file:
             self.assertNotIn(b"second", file.read())
 
@@ -188,6 +209,7 @@ class PayloadTest(support.EndToEndTest):
                             "fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)\n"
                             "data = os.urandom(32 << 20)\n"
                             "os.write(fd, data)\n", self.path("data"), options=("--content=bytes", "--ring", "64K"))
+        self.assertGreater(self.books(trace)["lost"], 1 << 20)
         self.assertRegex(trace.said, r"warning: \d+ MB of payload were lost because the rings were full")
         done = self.cat(trace, "--path", support.outer_root() + self.path("data"))
         data = self.content("data")

@@ -67,7 +67,7 @@ Result<schema::ContentLevel> content_level(const std::string& text) {
     }
     if (has_limit || (word != "none" && word != "hash")) {
         return Error(ErrorCode::kInvalidArgument,
-                     fmt::format("--content '{}': it is none, hash, bytes or bytes:SIZE", text));
+                     fmt::format("'{}' is no level: none, hash, bytes or bytes:SIZE", text));
     }
     return word == "hash" ? schema::ContentLevel::kHash : schema::ContentLevel::kNone;
 }
@@ -76,6 +76,17 @@ Result<std::uint64_t> payload_bytes_max(const std::string& text) {
     const std::size_t colon = text.find(':');
     return colon == std::string::npos ? Result<std::uint64_t>(UINT64_MAX)
                                       : parse_bytes(text.substr(colon + 1));
+}
+
+std::string refuse_content(const std::string& text) {
+    const auto level = content_level(text);
+    const auto bytes_max = payload_bytes_max(text);
+    return !level.ok() ? level.error().text() : bytes_max.ok() ? "" : bytes_max.error().text();
+}
+
+std::string refuse_secret(const std::string& text) {
+    const auto secrets = capture::Secrets::parse({text});
+    return secrets.ok() ? "" : secrets.error().text();
 }
 
 Result<capture::Secrets> secrets_of(const RecordArguments& arguments) {
@@ -236,6 +247,7 @@ void add_record(CLI::App& app, int& exit_status) {
                      arguments->content,
                      "What is kept of the bytes that calls move: none, hash (a fingerprint of "
                      "all), bytes (and themselves), bytes:SIZE (so many of each call)")
+        ->check(&refuse_content)
         ->capture_default_str()
         ->type_name("LEVEL");
     verb->add_option("--content-key",
@@ -247,6 +259,7 @@ void add_record(CLI::App& app, int& exit_status) {
                      arguments->redact,
                      "With bytes: hide this before it reaches the disk, across calls too: text, "
                      "hex:DIGITS, re:REGEX, @FILE; may be repeated")
+        ->check(&refuse_secret)
         ->allow_extra_args(false)
         ->type_name("PATTERN");
     verb->add_flag("--no-seal",

@@ -19,8 +19,7 @@ class Secrets::Pattern {
         if (error != 0) {
             char why[128];
             regerror(error, &pattern->regex_, why, sizeof(why));
-            return Error(ErrorCode::kInvalidArgument,
-                         fmt::format("--redact 're:{}': {}", text, why));
+            return Error(ErrorCode::kInvalidArgument, fmt::format("'re:{}': {}", text, why));
         }
         pattern->compiled_ = true;
         return std::shared_ptr<const Pattern>(std::move(pattern));
@@ -88,8 +87,7 @@ Result<std::string> secret_of(const std::string& word) {
         const auto bytes = bytes_of_hex(std::string_view(word).substr(4));
         return bytes ? Result<std::string>(*bytes)
                      : Error(ErrorCode::kInvalidArgument,
-                             fmt::format("--redact '{}': not an even number of hexadecimal digits",
-                                         word));
+                             fmt::format("'{}': not an even number of hexadecimal digits", word));
     }
     return word;
 }
@@ -127,7 +125,7 @@ Result<void> Secrets::add(const std::string& word) {
     TRY(std::string secret, secret_of(word));
     if (secret.empty() || secret.size() > kSecretBytesMax) {
         return Error(ErrorCode::kInvalidArgument,
-                     fmt::format("--redact '{}': {} bytes; it has from 1 to {}",
+                     fmt::format("'{}' has {} bytes, and may have from 1 to {}",
                                  word,
                                  secret.size(),
                                  kSecretBytesMax));

@@ -21,6 +21,7 @@ constexpr std::pair<const char*, const char*> kStoreVerbs[] = {
     {"sql", "Ask a trace in SQL, once or at a prompt"},
     {"follow", "Show where bytes went, or where they came from"},
     {"pattern", "Say how files were read and written, and in which order passes met what"},
+    {"cat", "Give back a file or a stream as it was seen to move"},
     {"seal", "Turn the segments of a trace into Parquet"},
 };
 

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
     dyetrace::apps::add_follow(app, exit_status);
     dyetrace::apps::add_report(app, exit_status);
     dyetrace::apps::add_pattern(app, exit_status);
+    dyetrace::apps::add_cat(app, exit_status);
     dyetrace::apps::add_seal(app, exit_status);
     return dyetrace::apps::run_command_line(app, argc, argv, exit_status);
 }

@@ -55,7 +55,7 @@ void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::
     skeleton.rodata->content_level = static_cast<std::uint32_t>(options.content);
     skeleton.rodata->content_keyed = options.content_key.has_value();
     std::ranges::copy(key.half, skeleton.rodata->content_key);
-    if (options.content == schema::ContentLevel::kAnchors) {
+    if (options.content >= schema::ContentLevel::kAnchors) {
         const schema::AnchorRule rule = anchor_rule(options);
         std::ranges::transform(
             rule.gear(), skeleton.rodata->anchor_gear, [](std::uint64_t one) { return one << 32; });

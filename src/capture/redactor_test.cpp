@@ -67,7 +67,7 @@ TEST(Secrets, find_what_they_say) {
     const auto found = [](const std::vector<std::string>& words, std::string_view text) {
         return secrets(words).find(base::bytes_of(text));
     };
-    using Stretches = std::vector<Secrets::Stretch>;
+    using Stretches = std::vector<Stretch>;
     EXPECT_EQ(found({"abc"}, "xabcabcx"), (Stretches{{1, 7}}));
     EXPECT_EQ(found({"aa"}, "aaa_a"), (Stretches{{0, 3}})) << "overlapping ones too";
     EXPECT_EQ(found({"hex:00ff"}, std::string_view("a\x00\xff", 3)), (Stretches{{1, 3}}));
@@ -83,7 +83,7 @@ TEST(Secrets, that_make_no_sense_are_refused_in_one_line) {
         ASSERT_FALSE(parsed.ok()) << word;
         EXPECT_EQ(parsed.error().text().find('\n'), std::string::npos);
     }
-    EXPECT_FALSE(Secrets::parse({std::string(Secrets::kSecretBytesMax + 1, 'x')}).ok());
+    EXPECT_FALSE(Secrets::parse({std::string(Secrets::kJoinedBytesMax + 1, 'x')}).ok());
 }
 
 TEST_F(Redaction, hides_a_secret_split_at_each_of_its_positions) {

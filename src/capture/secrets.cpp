@@ -1,58 +1,13 @@
 #include "capture/secrets.h"
 
 #include <fmt/format.h>
-#include <regex.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "base/file.h"
 
 namespace dyetrace::capture {
-
-class Secrets::Pattern {
-  public:
-    static Result<std::shared_ptr<const Pattern>> compile(const std::string& text) {
-        auto pattern = std::make_shared<Pattern>();
-        const int error = regcomp(&pattern->regex_, text.c_str(), REG_EXTENDED | REG_NEWLINE);
-        if (error != 0) {
-            char why[128];
-            regerror(error, &pattern->regex_, why, sizeof(why));
-            return Error(ErrorCode::kInvalidArgument, fmt::format("'re:{}': {}", text, why));
-        }
-        pattern->compiled_ = true;
-        return std::shared_ptr<const Pattern>(std::move(pattern));
-    }
-    Pattern() = default;
-    Pattern(const Pattern&) = delete;
-    Pattern& operator=(const Pattern&) = delete;
-    ~Pattern() {
-        if (compiled_) {
-            regfree(&regex_);
-        }
-    }
-
-    // The first match that begins at `from` or behind it; empty ones are none.
-    std::optional<Stretch> next(std::span<const std::byte> bytes, std::size_t from) const {
-        for (; from < bytes.size(); ++from) {
-            regmatch_t match{static_cast<regoff_t>(from), static_cast<regoff_t>(bytes.size())};
-            const auto* text = reinterpret_cast<const char*>(bytes.data());
-            if (regexec(&regex_, text, 1, &match, REG_STARTEND) != 0) {
-                return std::nullopt;
-            }
-            if (match.rm_eo > match.rm_so) {
-                return Stretch{match.rm_so, match.rm_eo};
-            }
-            from = static_cast<std::size_t>(match.rm_so);
-        }
-        return std::nullopt;
-    }
-
-  private:
-    regex_t regex_{};
-    bool compiled_ = false;
-};
 
 namespace {
 
@@ -77,7 +32,7 @@ std::optional<std::string> bytes_of_hex(std::string_view digits) {
 
 Result<std::string> secret_of(const std::string& word) {
     if (word.starts_with('@')) {
-        TRY(std::string bytes, base::read_file(word.substr(1), Secrets::kSecretBytesMax + 1));
+        TRY(std::string bytes, base::read_file(word.substr(1), Secrets::kJoinedBytesMax + 1));
         if (bytes.ends_with('\n')) {
             bytes.pop_back();
         }
@@ -92,9 +47,11 @@ Result<std::string> secret_of(const std::string& word) {
     return word;
 }
 
-std::vector<Secrets::Stretch> joined(std::vector<Secrets::Stretch> stretches) {
+std::vector<Stretch> joined(std::vector<Stretch> stretches) {
+    std::erase_if(stretches,
+                  [](const Stretch& stretch) { return stretch.first == stretch.second; });
     std::sort(stretches.begin(), stretches.end());
-    std::vector<Secrets::Stretch> out;
+    std::vector<Stretch> out;
     for (const auto& [from, to] : stretches) {
         if (!out.empty() && from <= out.back().second) {
             out.back().second = std::max(out.back().second, to);
@@ -117,44 +74,87 @@ Result<Secrets> Secrets::parse(const std::vector<std::string>& words) {
 
 Result<void> Secrets::add(const std::string& word) {
     if (word.starts_with("re:")) {
-        TRY(std::shared_ptr<const Pattern> pattern, Pattern::compile(word.substr(3)));
-        patterns_.push_back(std::move(pattern));
-        match_bytes_max_ = std::max(match_bytes_max_, kRegexMatchMax);
+        auto pattern = BytePattern::parse(std::string_view(word).substr(3));
+        if (!pattern.ok()) {
+            return std::move(pattern).error().with_context(fmt::format("'{}'", word));
+        }
+        match_bytes_max_ =
+            std::max(match_bytes_max_, std::min(pattern.value().longest_match(), kJoinedBytesMax));
+        patterns_.push_back(std::make_shared<const BytePattern>(std::move(pattern).value()));
         return {};
     }
     TRY(std::string secret, secret_of(word));
-    if (secret.empty() || secret.size() > kSecretBytesMax) {
+    if (secret.empty() || secret.size() > kJoinedBytesMax) {
         return Error(ErrorCode::kInvalidArgument,
                      fmt::format("'{}' has {} bytes, and may have from 1 to {}",
                                  word,
                                  secret.size(),
-                                 kSecretBytesMax));
+                                 kJoinedBytesMax));
     }
     match_bytes_max_ = std::max(match_bytes_max_, secret.size());
     strings_.push_back(std::move(secret));
     return {};
 }
 
-std::vector<Secrets::Stretch> Secrets::find(std::span<const std::byte> bytes) const {
-    std::vector<Stretch> stretches;
-    const auto* const begin = bytes.data();
-    for (const std::string& secret : strings_) {
-        const auto* at = begin;
-        while (const void* found = ::memmem(at,
-                                            bytes.size() - static_cast<std::size_t>(at - begin),
-                                            secret.data(),
-                                            secret.size())) {
-            at = static_cast<const std::byte*>(found);
-            const auto from = static_cast<std::size_t>(at - begin);
-            stretches.emplace_back(from, from + secret.size());
-            ++at;
+namespace {
+
+// How many of the last bytes of `text` are the first ones of `secret`; fewer than all of both.
+// Knuth, Morris and Pratt: what was compared is never compared again.
+template <typename Secret, typename Text>
+std::size_t overlap(const Secret& secret, const Text& text) {
+    std::vector<std::size_t> shorter(secret.size() + 1);  // with one byte less that also fits
+    std::size_t fits = 0;
+    for (std::size_t i = 1; i < secret.size(); ++i) {
+        while (fits > 0 && secret[i] != secret[fits]) {
+            fits = shorter[fits];
         }
+        fits += secret[i] == secret[fits] ? 1 : 0;
+        shorter[i + 1] = fits;
+    }
+    fits = 0;
+    for (const char letter : text) {
+        while (fits > 0 && (fits == secret.size() || letter != secret[fits])) {
+            fits = shorter[fits];
+        }
+        fits += letter == secret[fits] ? 1 : 0;
+    }
+    return fits == secret.size() ? shorter[fits] : fits;
+}
+
+void find_parts(std::string_view secret,
+                std::string_view text,
+                Ends ends,
+                std::vector<Stretch>& out) {
+    const std::string_view first = text.substr(0, secret.size() - 1);
+    const std::string_view last = text.substr(text.size() - first.size());
+    if (ends.open_behind) {
+        const std::size_t part = overlap(secret, last);
+        out.emplace_back(text.size() - part, text.size());
+    }
+    if (ends.open_before) {
+        const std::size_t part = overlap(std::string(secret.rbegin(), secret.rend()),
+                                         std::string(first.rbegin(), first.rend()));
+        out.emplace_back(0, part);
+    }
+    if (ends.open_before && ends.open_behind && secret.find(text) != std::string_view::npos) {
+        out.emplace_back(0, text.size());
+    }
+}
+
+}  // namespace
+
+std::vector<Stretch> Secrets::find(std::span<const std::byte> bytes, Ends ends) const {
+    std::vector<Stretch> stretches;
+    const std::string_view text = base::text_of(bytes);
+    for (const std::string& secret : strings_) {
+        for (std::size_t at = text.find(secret); at != std::string_view::npos;
+             at = text.find(secret, at + 1)) {
+            stretches.emplace_back(at, at + secret.size());
+        }
+        find_parts(secret, text, ends, stretches);
     }
     for (const auto& pattern : patterns_) {
-        for (auto match = pattern->next(bytes, 0); match;
-             match = pattern->next(bytes, match->first + 1)) {
-            stretches.push_back(*match);
-        }
+        pattern->find(bytes, ends, stretches);
     }
     return joined(std::move(stretches));
 }

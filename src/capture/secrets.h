@@ -3,10 +3,14 @@
 //   --redact TEXT          these bytes
 //   --redact hex:DIGITS    the same, in hexadecimal
 //   --redact @FILE         the content of a file, without a line break at its end
-//   --redact re:PATTERN    POSIX extended regular expression; a match across a border has at most kRegexMatchMax bytes
+//   --redact re:PATTERN    regular expression, see byte_pattern.h
 //
-// Every place at which a match begins counts, also one inside another match: what is redacted is a superset of what one
-// search from the front would find, and does not depend on where that begins.
+// All matches count, overlapping ones too: what is found is a superset of what one search from the front would find, and does
+// not depend on where that begins. At open ends what could be part of a match is found as well:
+//
+//   secret "4929":   "card 49"   with an open end: the last two bytes      "29 is it"   with an open begin: the first two
+//
+// Limits: of a match that lies over several pieces kJoinedBytesMax bytes are known, see Redactor.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +18,17 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "capture/byte_pattern.h"
 
 namespace dyetrace::capture {
 
 class Secrets {
   public:
-    static constexpr std::size_t kRegexMatchMax =
-        256;  // bytes; as many less one wait at each border
-    static constexpr std::size_t kSecretBytesMax = 4096;  // of a byte string; likewise
+    // Bytes of a string, and of a match of an expression without a shorter longest one.
+    static constexpr std::size_t kJoinedBytesMax = 4096;
 
     static Result<Secrets> parse(const std::vector<std::string>& words);
 
@@ -33,18 +36,14 @@ class Secrets {
     // The longest match that is found whatever borders it crosses.
     std::size_t match_bytes_max() const { return match_bytes_max_; }
 
-    // Stretches that hold a match, by rising position and disjoint.
-    using Stretch = std::pair<std::size_t, std::size_t>;  // from, to
-    std::vector<Stretch> find(std::span<const std::byte> bytes) const;
+    // By rising place and disjoint.
+    std::vector<Stretch> find(std::span<const std::byte> bytes, Ends ends = {}) const;
 
   private:
-    class Pattern;
-
     Result<void> add(const std::string& word);
 
     std::vector<std::string> strings_;
-    std::vector<std::shared_ptr<const Pattern>>
-        patterns_;  // copies of Secrets share what regcomp made
+    std::vector<std::shared_ptr<const BytePattern>> patterns_;  // shared by copies of Secrets
     std::size_t match_bytes_max_ = 1;
 };
 

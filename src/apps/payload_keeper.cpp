@@ -1,5 +1,7 @@
 #include "apps/payload_keeper.h"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -9,21 +11,16 @@ namespace {
 constexpr std::uint64_t kPayloadRingPerRing =
     4;  // an event has some 100 bytes, what it moved often thousands
 
-std::uint64_t lost_events(const capture::Capture& listened) {
-    std::uint64_t lost = 0;
-    for (std::uint32_t cpu = 0; cpu < listened.cpu_count(); ++cpu) {
-        lost += listened.books(cpu).lost;
-    }
-    return lost;
-}
+constexpr std::uint64_t kDrainsWaited = 2;  // with --only-dyed an event comes with the next one
 
 }  // namespace
 
 PayloadKeeper::PayloadKeeper(trace::PayloadWriter writer,
                              capture::Secrets secrets,
                              std::uint32_t cpus,
-                             std::uint64_t bytes_max)
-    : join_(cpus),
+                             std::uint64_t bytes_max,
+                             std::uint64_t waiting_bytes_max)
+    : join_(cpus, waiting_bytes_max),
       writer_(std::move(writer)),
       redactor_(std::move(secrets), [this](const capture::Payload& payload) { write(payload); }),
       bytes_max_(bytes_max) {}
@@ -38,8 +35,14 @@ void PayloadKeeper::prepare(capture::CaptureOptions& listen, const RecordingOpti
 Result<std::unique_ptr<PayloadKeeper>> PayloadKeeper::create(const RecordingOptions& options,
                                                              std::uint32_t cpus) {
     TRY(trace::PayloadWriter file, trace::PayloadWriter::create(options.trace_path));
+    ::prctl(PR_SET_DUMPABLE,
+            0);  // no core file has what is to be redacted; a command's own is as ever
     return std::unique_ptr<PayloadKeeper>(
-        new PayloadKeeper(std::move(file), options.secrets, cpus, options.payload_bytes_max));
+        new PayloadKeeper(std::move(file),
+                          options.secrets,
+                          cpus,
+                          options.payload_bytes_max,
+                          kDrainsWaited * kPayloadRingPerRing * options.ring_bytes));
 }
 
 capture::PayloadSink PayloadKeeper::sink() {
@@ -57,16 +60,19 @@ void PayloadKeeper::write(const capture::Payload& payload) {
                                      ? std::min<std::uint64_t>(size, bytes_max_ - payload.position)
                                      : 0;
     cut_bytes_ += size - wanted;
-    if (wanted == 0) {
-        return;
+    for (std::uint64_t at = 0; at < wanted && !failure_;) {
+        const std::uint64_t now =
+            std::min<std::uint64_t>(wanted - at, trace::kPayloadEntryBytesMax);
+        Result<void> added = writer_.add(payload.cpu,
+                                         payload.sequence,
+                                         payload.position + at,
+                                         std::span(payload.bytes).subspan(at, now));
+        if (!added.ok()) {
+            failure_ = std::move(added).error();
+        }
+        at += now;
     }
-    Result<void> added = writer_.add(
-        payload.cpu, payload.sequence, payload.position, std::span(payload.bytes).first(wanted));
-    if (added.ok()) {
-        kept_bytes_ += wanted;
-    } else {
-        failure_ = std::move(added).error();
-    }
+    kept_bytes_ += failure_ ? 0 : wanted;
 }
 
 Result<void> PayloadKeeper::write_until(std::uint64_t before_ns) {
@@ -82,7 +88,7 @@ Result<void> PayloadKeeper::flush() {
 Result<trace::PayloadTotals> PayloadKeeper::finish(const capture::Capture& listened) {
     TRY(write_until(UINT64_MAX));
     join_.give_up();
-    redactor_.finish(lost_events(listened) == 0);
+    redactor_.finish();
     if (failure_) {
         return *failure_;
     }
@@ -92,7 +98,6 @@ Result<trace::PayloadTotals> PayloadKeeper::finish(const capture::Capture& liste
     totals.kept = kept_bytes_;
     totals.lost = books.lost;
     totals.left_out = join_.left_out_bytes() + cut_bytes_;
-    totals.withheld = redactor_.withheld_bytes();
     totals.redacted = redactor_.redacted_bytes();
     TRY(writer_.close(totals));
     return totals;

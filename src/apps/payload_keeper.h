@@ -41,7 +41,8 @@ class PayloadKeeper {
     PayloadKeeper(trace::PayloadWriter writer,
                   capture::Secrets secrets,
                   std::uint32_t cpus,
-                  std::uint64_t bytes_max);
+                  std::uint64_t bytes_max,
+                  std::uint64_t waiting_bytes_max);
     void write(const capture::Payload& payload);
 
     capture::PayloadJoin join_;

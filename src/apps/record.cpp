@@ -139,6 +139,8 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     TRY(options.secrets, secrets_of(arguments));
     if (!arguments.content_key.empty()) {
         TRY(options.content_key, content_key(arguments.content_key));
+    } else if (!options.secrets.empty()) {
+        TRY(options.content_key, random_content_key());
     }
     TRY(const capture::DyeForms forms, capture::parse_dye_forms(arguments.dye_forms));
     std::vector<std::string> dyes = arguments.dyes;
@@ -195,12 +197,6 @@ void say_payload(const base::Log& log, const trace::PayloadTotals& totals) {
         totals.redacted == 0
             ? ""
             : fmt::format(", {} bytes of them redacted", base::with_separators(totals.redacted))));
-    if (totals.withheld > 0) {
-        log.warn(
-            fmt::format("{} of payload were withheld: whether they were part of what is "
-                        "redacted could not be told",
-                        base::bytes_text(totals.withheld)));
-    }
     if (totals.lost > 0) {
         log.warn(
             fmt::format("{} of payload were lost because the rings were full. A larger --ring "
@@ -249,6 +245,11 @@ int run_record(const RecordArguments& arguments) {
         return kExitFailure;
     }
     warn_of_payload(log, options.value());
+    if (!options.value().secrets.empty() && arguments.content_key.empty()) {
+        log.say(
+            "fingerprints are made with a random key, so that nobody finds by trying what is "
+            "redacted; --content-key takes one of yours");
+    }
     const std::string path = options.value().trace_path;
     const std::vector<std::string> command = options.value().targets.command;
     Result<Recording> recording = Recording::start(std::move(options).value());

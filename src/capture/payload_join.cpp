@@ -31,6 +31,7 @@ bool has_place(schema::ObjectType type) {
 }  // namespace
 
 void PayloadJoin::take_payload(std::uint32_t cpu, std::span<const std::byte> pieces) {
+    Waiting& waiting = waiting_[cpu];
     payload_piece piece{};
     while (pieces.size() >= sizeof(piece)) {
         std::memcpy(&piece, pieces.data(), sizeof(piece));
@@ -44,7 +45,11 @@ void PayloadJoin::take_payload(std::uint32_t cpu, std::span<const std::byte> pie
         payload.position = piece.position;
         const auto bytes = pieces.subspan(sizeof(piece), piece.length);
         payload.bytes.assign(bytes.begin(), bytes.end());
-        waiting_[cpu].push_back(std::move(payload));
+        waiting.bytes += payload.bytes.size();
+        waiting.pieces.push_back(std::move(payload));
+        while (waiting.bytes > waiting_bytes_max_) {
+            leave_out_oldest(waiting);
+        }
         pieces = pieces.subspan(size);
     }
 }
@@ -92,14 +97,23 @@ void PayloadJoin::pass(std::uint32_t cpu, std::span<const std::byte> events) {
         behind = schema::header_of(record).sequence + 1;
         events = events.subspan(record.size());
     }
-    drop_before(cpu, behind);
+    drop_before(waiting_[cpu], behind);
 }
 
-void PayloadJoin::drop_before(std::uint32_t cpu, std::uint64_t sequence) {
-    std::deque<Payload>& waiting = waiting_[cpu];
-    while (!waiting.empty() && waiting.front().sequence < sequence) {
-        left_out_ += waiting.front().bytes.size();
-        waiting.pop_front();
+Payload PayloadJoin::take_oldest(Waiting& waiting) {
+    Payload oldest = std::move(waiting.pieces.front());
+    waiting.pieces.pop_front();
+    waiting.bytes -= oldest.bytes.size();
+    return oldest;
+}
+
+void PayloadJoin::leave_out_oldest(Waiting& waiting) {
+    left_out_ += take_oldest(waiting).bytes.size();
+}
+
+void PayloadJoin::drop_before(Waiting& waiting, std::uint64_t sequence) {
+    while (!waiting.pieces.empty() && waiting.pieces.front().sequence < sequence) {
+        leave_out_oldest(waiting);
     }
 }
 
@@ -112,40 +126,43 @@ bool has_second_object(const schema::PartEvent&) {
     return false;
 }
 
+template <typename Event>
+std::optional<std::uint64_t> place_of(const Event& event, bool is_file) {
+    if (has_second_object(event)) {
+        return std::nullopt;
+    }
+    if (!is_file) {
+        return event.present & Event::kHasStreamOffset ? std::optional(event.stream_offset)
+                                                       : std::nullopt;
+    }
+    const bool is_sure = (event.present & Event::kHasFileOffset) != 0 &&
+                         (event.present & Event::kHasOffsetCertain) != 0 && event.file_offset >= 0;
+    return is_sure ? std::optional(static_cast<std::uint64_t>(event.file_offset)) : std::nullopt;
+}
+
 }  // namespace
 
 template <typename Event>
 void PayloadJoin::claim(std::uint32_t cpu, const Event& event, std::uint16_t call) {
-    std::deque<Payload>& waiting = waiting_[cpu];
-    drop_before(cpu, event.header.sequence);
+    Waiting& waiting = waiting_[cpu];
+    drop_before(waiting, event.header.sequence);
     bool is_file = false;
     const Lane lane =
         lane_of(event.handle_id, is_inbound(static_cast<schema::Abi>(event.abi), call), is_file);
-    std::optional<std::uint64_t> place;
-    if (is_file && event.present & Event::kHasFileOffset && event.file_offset >= 0) {
-        place = static_cast<std::uint64_t>(event.file_offset);
-    } else if (!is_file && event.present & Event::kHasStreamOffset) {
-        place = event.stream_offset;
-    }
-    const std::uint64_t moved =
-        event.present & Event::kHasBytes ? static_cast<std::uint64_t>(event.bytes) : 0;
-    std::uint64_t seen = 0;  // up to this position, without a hole
-    while (!waiting.empty() && waiting.front().sequence == event.header.sequence) {
-        Payload payload = std::move(waiting.front());
-        waiting.pop_front();
-        payload.lane = lane;
-        payload.place = place ? std::optional(*place + payload.position) : std::nullopt;
-        payload.end_ns = event.start_ns + event.duration_ns;
-        payload.is_cut_before = payload.position != seen;
-        seen = payload.position + payload.bytes.size();
-        const bool is_last = waiting.empty() || waiting.front().sequence != event.header.sequence;
-        payload.is_cut_behind = is_last ? seen < moved : waiting.front().position != seen;
-        if (has_second_object(event)) {
-            payload.is_in_two_lanes = true;
-            payload.is_cut_before = payload.is_cut_before || payload.position == 0;
-            payload.is_cut_behind = payload.is_cut_behind || is_last;
+    const std::optional<std::uint64_t> place = place_of(event, is_file);
+    bool is_first = true;
+    while (!waiting.pieces.empty() && waiting.pieces.front().sequence == event.header.sequence) {
+        Payload piece = take_oldest(waiting);
+        Payload* last = is_first ? nullptr : &claimed_.back();
+        if (last != nullptr && last->position + last->bytes.size() == piece.position) {
+            last->bytes.insert(last->bytes.end(), piece.bytes.begin(), piece.bytes.end());
+            continue;
         }
-        claimed_.push_back(std::move(payload));
+        piece.lane = lane;
+        piece.place = place ? std::optional(*place + piece.position) : std::nullopt;
+        piece.end_ns = event.start_ns + event.duration_ns;
+        claimed_.push_back(std::move(piece));
+        is_first = false;
     }
 }
 
@@ -162,11 +179,8 @@ void PayloadJoin::release(std::uint64_t before_ns, const std::function<void(Payl
 }
 
 void PayloadJoin::give_up() {
-    for (std::deque<Payload>& waiting : waiting_) {
-        for (const Payload& payload : waiting) {
-            left_out_ += payload.bytes.size();
-        }
-        waiting.clear();
+    for (Waiting& waiting : waiting_) {
+        drop_before(waiting, UINT64_MAX);
     }
 }
 

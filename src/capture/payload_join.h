@@ -7,8 +7,8 @@
 // The kernel hands out pieces before their event, which alone knows the object and the place, and whether it is kept at all.
 // What belongs to no kept event never leaves here.
 //
-// Limits: one thread. Pieces wait for their event at most from one drain to the next: memory as the rings'. Handles: kHandlesMax
-// are remembered; one that was forgotten is an object of its own.
+// Limits: one thread. `waiting_bytes_max` of a CPU wait for their events, which come with the same drain, or with --only-dyed
+// the next; then the oldest are left out. Handles: kHandlesMax are remembered; one that was forgotten is an object of its own.
 #pragma once
 
 #include <cstdint>
@@ -32,18 +32,16 @@ struct Lane {
     friend auto operator<=>(const Lane&, const Lane&) = default;
 };
 
-// A piece of what an event moved.
+// A piece of what an event moved, as large as it was seen without a hole.
 struct Payload {
     std::uint16_t cpu = 0;
     std::uint64_t sequence = 0;  // of the event
     std::uint64_t position = 0;  // in what it moved
     Lane lane;
-    std::optional<std::uint64_t> place;  // in the lane, of the first byte
-    std::uint64_t end_ns = 0;            // of the event
-    // The event moved bytes before these, or behind them, that nobody has seen.
-    bool is_cut_before = false, is_cut_behind = false;
-    // sendfile, splice, copy_file_range: it has neighbours in a second lane, which nobody compares it with.
-    bool is_in_two_lanes = false;
+    // In the lane, of the first byte; nothing where the kernel does not number it: pipes, unix sockets, datagrams, MSG_PEEK,
+    // calls on one file position that overlapped, and what has a place in two lanes (sendfile, splice, copy_file_range).
+    std::optional<std::uint64_t> place;
+    std::uint64_t end_ns = 0;  // of the event
     std::vector<std::byte> bytes;
 };
 
@@ -51,7 +49,8 @@ class PayloadJoin {
   public:
     static constexpr std::size_t kHandlesMax = 1u << 20;  // 32 MB
 
-    explicit PayloadJoin(std::uint32_t cpus) : waiting_(cpus) {}
+    PayloadJoin(std::uint32_t cpus, std::uint64_t waiting_bytes_max)
+        : waiting_(cpus), waiting_bytes_max_(waiting_bytes_max) {}
 
     // Whole pieces (schema/payload.h), facts and events of a drain, in this order.
     void take_payload(std::uint32_t cpu, std::span<const std::byte> pieces);
@@ -73,12 +72,20 @@ class PayloadJoin {
         schema::ObjectType type{};
     };
 
-    void drop_before(std::uint32_t cpu, std::uint64_t sequence);
+    struct Waiting {
+        std::deque<Payload> pieces;
+        std::uint64_t bytes = 0;
+    };
+
+    Payload take_oldest(Waiting& waiting);
+    void leave_out_oldest(Waiting& waiting);
+    void drop_before(Waiting& waiting, std::uint64_t sequence);
     template <typename Event>
     void claim(std::uint32_t cpu, const Event& event, std::uint16_t call);
     Lane lane_of(std::uint32_t handle_id, bool is_inbound, bool& is_file) const;
 
-    std::vector<std::deque<Payload>> waiting_;  // for their events, by CPU
+    std::vector<Waiting> waiting_;  // for their events, by CPU
+    std::uint64_t waiting_bytes_max_;
     std::vector<Payload> claimed_;
     std::unordered_map<std::uint32_t, Handle> handles_;
     std::uint64_t left_out_ = 0;

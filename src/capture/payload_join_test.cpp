@@ -40,7 +40,9 @@ std::vector<std::byte> event(std::uint64_t sequence,
     record.handle_id = handle_id;
     record.file_offset = 4096;
     record.stream_offset = 500;
-    record.present = schema::SyscallEvent::kHasFileOffset | schema::SyscallEvent::kHasStreamOffset;
+    record.present = schema::SyscallEvent::kHasFileOffset |
+                     schema::SyscallEvent::kHasOffsetCertain |
+                     schema::SyscallEvent::kHasStreamOffset;
     record.start_ns = end_ns;
     record.bytes = bytes;
     record.present |= schema::SyscallEvent::kHasBytes;
@@ -71,7 +73,7 @@ class Join : public testing::Test {
         return out;
     }
 
-    PayloadJoin join_{2};
+    PayloadJoin join_{2, 1000};
 };
 
 TEST_F(Join, gives_pieces_the_place_of_their_event) {
@@ -87,19 +89,46 @@ TEST_F(Join, gives_pieces_the_place_of_their_event) {
     EXPECT_EQ(out[1].lane, (Lane{70, false})) << "what is read is what is written";
 }
 
-TEST_F(Join, says_where_pieces_are_missing) {
+TEST_F(Join, puts_together_what_follows_without_a_hole) {
     join_.take_payload(0, piece(5, 10, "first"));
     join_.take_payload(0, piece(5, 15, "second"));
     join_.take_payload(0, piece(5, 30, "third"));
-    join_.take_events(0, event(5, SYS_read, kFileHandle, 100, 36));
+    join_.take_payload(0, piece(6, 35, "of another"));
+    join_.take_events(0, event(5, SYS_read, kFileHandle));
     const std::vector<Payload> out = release();
-    ASSERT_EQ(out.size(), 3u);
-    const auto cuts = [&](std::size_t i) {
-        return std::pair(out[i].is_cut_before, out[i].is_cut_behind);
-    };
-    EXPECT_EQ(cuts(0), std::pair(true, false));
-    EXPECT_EQ(cuts(1), std::pair(false, true));
-    EXPECT_EQ(cuts(2), std::pair(true, true));
+    ASSERT_EQ(out.size(), 2u);
+    EXPECT_EQ(base::text_of(out[0].bytes), "firstsecond");
+    EXPECT_EQ(base::text_of(out[1].bytes), "third");
+    EXPECT_EQ(out[1].place, 4096u + 30);
+}
+
+TEST_F(Join, knows_no_place_that_is_not_sure_or_one_of_two) {
+    schema::SyscallEvent copy{};
+    copy.header.sequence = 1;
+    copy.handle_id = kFileHandle;
+    copy.present = schema::SyscallEvent::kHasFileOffset | schema::SyscallEvent::kHasOffsetCertain |
+                   schema::SyscallEvent::kHasHandle2;
+    schema::SyscallEvent overlapped{};
+    overlapped.header.sequence = 2;
+    overlapped.handle_id = kFileHandle;
+    overlapped.present = schema::SyscallEvent::kHasFileOffset;
+    join_.take_payload(0, piece(1, 0, "copied"));
+    join_.take_payload(0, piece(2, 0, "written"));
+    join_.take_events(0, bytes_of(copy));
+    join_.take_events(0, bytes_of(overlapped));
+    for (const Payload& payload : release()) {
+        EXPECT_FALSE(payload.place) << base::text_of(payload.bytes);
+    }
+}
+
+TEST_F(Join, leaves_out_the_oldest_when_too_much_waits) {
+    join_.take_payload(0, piece(1, 0, std::string(600, 'a')));
+    join_.take_payload(0, piece(2, 0, std::string(600, 'b')));
+    join_.take_events(0, event(1, SYS_read, kFileHandle));
+    EXPECT_TRUE(release().empty());
+    join_.take_events(0, event(2, SYS_read, kFileHandle));
+    EXPECT_EQ(release().size(), 1u);
+    EXPECT_EQ(join_.left_out_bytes(), 600u);
 }
 
 TEST_F(Join, tells_the_directions_of_a_socket_apart) {

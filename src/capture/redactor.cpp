@@ -16,9 +16,6 @@ Payload cut(const Payload& whole, std::size_t from, std::size_t to) {
     part.lane = whole.lane;
     part.place = *whole.place + from;
     part.end_ns = whole.end_ns;
-    part.is_in_two_lanes = whole.is_in_two_lanes;
-    part.is_cut_before = whole.is_cut_before && from == 0;
-    part.is_cut_behind = whole.is_cut_behind && to == whole.bytes.size();
     part.bytes.assign(whole.bytes.begin() + static_cast<std::ptrdiff_t>(from),
                       whole.bytes.begin() + static_cast<std::ptrdiff_t>(to));
     return part;
@@ -26,10 +23,10 @@ Payload cut(const Payload& whole, std::size_t from, std::size_t to) {
 
 }  // namespace
 
-Redactor::Redactor(Secrets secrets, Sink sink, std::size_t held_max)
+Redactor::Redactor(Secrets secrets, Sink sink, std::size_t held_bytes_max)
     : secrets_(std::move(secrets)),
       sink_(std::move(sink)),
-      held_max_(held_max),
+      held_bytes_max_(held_bytes_max),
       reach_(secrets_.match_bytes_max() - 1) {}
 
 void Redactor::take(Payload payload) {
@@ -40,8 +37,8 @@ void Redactor::take(Payload payload) {
         sink_(payload);
         return;
     }
-    if (!payload.place && !find_place(payload)) {
-        withheld_ += payload.bytes.size();
+    if (!payload.place) {
+        give_at_once(std::move(payload));
         return;
     }
     const Window window = window_of(payload);
@@ -92,32 +89,26 @@ void Redactor::remember(const Lane& lane, std::uint64_t from, std::uint64_t to) 
     }
 }
 
-bool Redactor::find_place(Payload& payload) {
-    const auto lane = next_places_.find(payload.lane);
-    if (lane == next_places_.end() && next_places_.size() >= kLanesMax) {
-        return false;
+// Nobody knows what is beside it.
+void Redactor::give_at_once(Payload payload) {
+    for (const auto& [from, to] : secrets_.find(payload.bytes, {true, true})) {
+        std::fill(payload.bytes.begin() + static_cast<std::ptrdiff_t>(from),
+                  payload.bytes.begin() + static_cast<std::ptrdiff_t>(to),
+                  kRedacted);
+        redacted_ += to - from;
     }
-    std::uint64_t& next = lane == next_places_.end() ? next_places_[payload.lane] : lane->second;
-    payload.place = next;
-    next += payload.bytes.size();
-    return true;
+    sink_(payload);
 }
 
-void Redactor::finish(bool saw_everything) {
+void Redactor::finish() {
+    for (auto& [key, held] : waiting_) {
+        doubt(held);  // all of them still know their neighbours
+    }
     for (auto& [key, held] : std::exchange(waiting_, {})) {
-        const auto may_go_on = [&waits = held](const Payload& payload) {
-            return (payload.is_cut_before && !waits.knows_left) ||
-                   (payload.is_cut_behind && !waits.knows_right);
-        };
-        if (saw_everything && !may_go_on(held.payload) &&
-            std::none_of(held.also.begin(), held.also.end(), may_go_on)) {
-            give(std::move(held));
-        } else {
-            withhold(held);
-        }
+        give(std::move(held));
     }
     by_age_.clear();
-    waiting_pieces_ = 0;
+    waiting_bytes_ = 0;
 }
 
 // What waits is at most as long as the reach, so that nothing that begins before this can touch `place`.
@@ -196,17 +187,30 @@ void Redactor::learn_sides(Held& held, const Window& window) const {
         held.knows_right || (window.begin <= held.end() && window.end() >= held.end() + reach_);
 }
 
-void Redactor::show(Held& held) const {
-    for (const auto& [match_from, match_to] : matches_) {
-        const std::uint64_t from = std::max(match_from, held.begin());
-        const std::uint64_t to = std::min(match_to, held.end());
-        for (std::uint64_t place = from; place < to; ++place) {
-            held.hidden[place - held.begin()] = true;
-        }
+void Redactor::show(Held& held, std::uint64_t match_from, std::uint64_t match_to) {
+    const std::uint64_t from = std::max(match_from, held.begin());
+    const std::uint64_t to = std::min(match_to, held.end());
+    for (std::uint64_t place = from; place < to; ++place) {
+        held.hidden[place - held.begin()] = true;
     }
 }
 
-// What waits near the new piece learns of it, goes if it is decided by that, and for good if it says something else.
+void Redactor::show_matches(Held& held) const {
+    for (const auto& [from, to] : matches_) {
+        show(held, from, to);
+    }
+}
+
+// What could be part of a match that goes on where nobody has looked.
+void Redactor::doubt(Held& held) const {
+    const Window window = window_of(held.payload);
+    const Ends ends{!held.knows_left && window.begin > 0, !held.knows_right};
+    for (const auto& [from, to] : secrets_.find(window.bytes, ends)) {
+        show(held, window.begin + from, window.begin + to);
+    }
+}
+
+// What waits near the new piece learns of it, and goes if it is decided by that or says something else.
 void Redactor::settle_neighbours(const Lane& lane, const Window& window) {
     auto at = waiting_.lower_bound(nearest(lane, window.begin));
     while (at != waiting_.end() && at->first.first == lane && at->second.begin() <= window.end()) {
@@ -217,20 +221,18 @@ void Redactor::settle_neighbours(const Lane& lane, const Window& window) {
         }
         const bool is_same = agrees(held, window);
         if (is_same) {
-            show(held);
+            show_matches(held);
             learn_sides(held, window);
         }
         if (is_same && !(held.knows_left && held.knows_right)) {
             ++at;
             continue;
         }
-        by_age_.erase(held.number);
-        waiting_pieces_ -= 1 + held.also.size();
-        if (is_same) {
-            give(std::move(held));
-        } else {
-            withhold(held);
+        if (!is_same) {
+            doubt(held);
+            forget_sides(held);
         }
+        stop_waiting(held);
         at = waiting_.erase(at);
     }
 }
@@ -248,7 +250,7 @@ void Redactor::split(Payload payload, const Window& window) {
         Held held;
         held.payload = cut(payload, from, to);
         held.hidden.resize(held.payload.bytes.size());
-        show(held);
+        show_matches(held);
         learn_sides(held, window);
         keep_or_give(std::move(held));
     }
@@ -259,15 +261,15 @@ void Redactor::keep_or_give(Held held) {
         give(std::move(held));
         return;
     }
-    ++waiting_pieces_;
+    waiting_bytes_ += held_bytes(held.payload);
     if (!join_equal(held)) {
         held.number = ++numbers_;
         const Key key{held.payload.lane, held.begin()};
         const auto at = waiting_.emplace(key, std::move(held));
         by_age_.emplace(at->second.number, at);
     }
-    if (waiting_pieces_ > held_max_) {
-        withhold_oldest();
+    while (waiting_bytes_ > held_bytes_max_) {
+        give_oldest();
     }
 }
 
@@ -300,31 +302,42 @@ void Redactor::give(Held held) {
         }
     }
     redacted_ += hidden * (1 + held.also.size());
-    give_one(held.payload);
+    sink_(held.payload);
     for (Payload& also : held.also) {
         also.bytes = held.payload.bytes;
-        give_one(also);
+        sink_(also);
     }
 }
 
-void Redactor::give_one(const Payload& payload) {
-    if (payload.is_in_two_lanes && (payload.is_cut_before || payload.is_cut_behind)) {
-        withheld_ += payload.bytes.size();  // what is beside it in the other lane was not looked at
-    } else {
-        sink_(payload);
-    }
-}
-
-void Redactor::withhold(const Held& held) {
-    withheld_ += held.payload.bytes.size() * (1 + held.also.size());
-}
-
-void Redactor::withhold_oldest() {
+void Redactor::give_oldest() {
     const auto oldest = by_age_.begin()->second;
-    withhold(oldest->second);
-    waiting_pieces_ -= 1 + oldest->second.also.size();
-    by_age_.erase(by_age_.begin());
+    doubt(oldest->second);
+    forget_sides(oldest->second);
+    stop_waiting(oldest->second);
     waiting_.erase(oldest);
+}
+
+// It goes before it is decided: those beside it can no longer ask what it was.
+void Redactor::forget_sides(const Held& going) {
+    const Lane& lane = going.payload.lane;
+    for (auto at = waiting_.lower_bound(nearest(lane, nearest(lane, going.begin()).second));
+         at != waiting_.end() && at->first.first == lane &&
+         at->second.begin() <= going.end() + reach_;
+         ++at) {
+        Held& beside = at->second;
+        beside.knows_left = beside.knows_left && beside.begin() <= going.begin();
+        beside.knows_right = beside.knows_right && beside.end() >= going.end();
+    }
+}
+
+void Redactor::stop_waiting(Held& held) {
+    by_age_.erase(held.number);
+    waiting_bytes_ -= held_bytes(held.payload) * (1 + held.also.size());
+    give(std::move(held));
+}
+
+std::size_t Redactor::held_bytes(const Payload& payload) {
+    return sizeof(Held) + payload.bytes.size();
 }
 
 }  // namespace dyetrace::capture

@@ -5,7 +5,7 @@
 //   raw bytes of a block = payload_entry, `length` bytes, zeros up to the next multiple of 8; payload_entry …
 //
 // docs/trace_format.md is the normative page. An entry belongs to the event with this CPU and sequence, of the trace's only
-// host; an event's entries do not overlap, come in any order, and leave out what was lost, not wanted or withheld.
+// host; an event's entries do not overlap, come in any order, and leave out what was lost or not wanted.
 //
 //   TRY(PayloadWriter writer, PayloadWriter::create(folder.path()));          the recorder
 //   TRY(writer.add(cpu, sequence, position, bytes));
@@ -75,17 +75,16 @@ struct PayloadEntry {
 };
 static_assert(sizeof(PayloadEntry) == 24);
 
-// What became of payload, in bytes: generated = kept + lost + left_out + withheld. `redacted` ones are kept, as '*'.
+// What became of payload, in bytes: generated = kept + lost + left_out. `redacted` ones are kept, as '*'.
 struct PayloadTotals {
     std::uint64_t generated = 0;
     std::uint64_t kept = 0;
     std::uint64_t lost = 0;  // the rings were full
     std::uint64_t left_out =
         0;  // beyond bytes:SIZE, and of events that the condition left out or that were lost
-    std::uint64_t withheld = 0;  // whether they were part of what is redacted could not be decided
     std::uint64_t redacted = 0;
 };
-static_assert(sizeof(PayloadTotals) == 48);
+static_assert(sizeof(PayloadTotals) == 40);
 
 std::string payload_path(const std::string& trace_path);
 

@@ -28,7 +28,7 @@ class PayloadTest(support.EndToEndTest):
         return self.record(*options, "--", sys.executable, "-c", program, *words, **record)
 
     def books(self, trace):
-        """generated, kept, lost, left out, withheld, redacted: docs/trace_format.md."""
+        """generated, kept, lost, left out, redacted: docs/trace_format.md."""
         with open(os.path.join(trace.path, "payload"), "rb") as file:
             content = file.read()
         position, books = 32, None
@@ -37,10 +37,10 @@ class PayloadTest(support.EndToEndTest):
             self.assertEqual((magic, at), (0x4b4c4250, position))
             if kind == 2:
                 self.assertEqual(codec, 0)
-                books = struct.unpack_from("<6Q", content, position + 32)
+                books = struct.unpack_from("<5Q", content, position + 32)
             position += (32 + stored + 7) // 8 * 8
-        self.assertEqual(books[0], sum(books[1:5]), books)
-        return dict(zip(("generated", "kept", "lost", "left_out", "withheld", "redacted"), books))
+        self.assertEqual(books[0], sum(books[1:4]), books)
+        return dict(zip(("generated", "kept", "lost", "left_out", "redacted"), books))
 
     def content(self, name):
         with open(self.path(name), "rb") as file:
@@ -200,7 +200,7 @@ class PayloadTest(support.EndToEndTest):
                             f"echo first > {self.path('wanted')}; echo second > {self.path('other')}; echo third >> {self.path('wanted')}")
         self.assertEqual(self.cat_path(trace, self.path("wanted")), b"first\nthird\n")
         books = self.books(trace)
-        self.assertEqual((books["kept"], books["lost"], books["withheld"]), (len("first\nthird\n"), 0, 0))
+        self.assertEqual((books["kept"], books["lost"]), (len("first\nthird\n"), 0))
         with open(os.path.join(trace.path, "payload"), "rb") as file:
             self.assertNotIn(b"second", file.read())
 

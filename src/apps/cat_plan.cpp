@@ -6,7 +6,7 @@
 namespace dyetrace::apps {
 namespace {
 
-using trace::PayloadPlace;
+constexpr std::uint64_t kFileBytesMax = INT64_MAX;  // the kernel's
 
 // Stretches that do not overlap, by where they begin: what is painted last is on top.
 class Canvas {
@@ -80,19 +80,24 @@ void paint_parts(Canvas& canvas, const CatMove& move, std::uint64_t offset) {
 
 }  // namespace
 
-std::vector<CatStretch> plan_file(const std::vector<CatMove>& moves,
-                                  std::optional<std::uint64_t> size) {
+std::vector<CatStretch> plan_file(const std::vector<CatMove>& moves) {
     Canvas canvas;
+    std::uint64_t size = 0;
     for (const CatMove& move : moves) {
-        if (!move.offset) {
-            continue;
+        const std::uint64_t end = move.offset.value_or(0) + move.bytes;
+        if (move.offset) {
+            if (!move.is_inbound) {
+                canvas.paint({*move.offset, move.bytes, std::nullopt});
+            }
+            paint_parts(canvas, move, *move.offset);
+            size = std::max(size, end);
         }
-        if (!move.is_inbound) {
-            canvas.paint({*move.offset, move.bytes, std::nullopt});
+        if (move.size_after && *move.size_after >= end) {  // files of /proc have none
+            size = *move.size_after;
+            canvas.paint({size, kFileBytesMax - std::min(size, kFileBytesMax), {}, true});
         }
-        paint_parts(canvas, move, *move.offset);
     }
-    return canvas.stretches(0, size.value_or(canvas.end()));
+    return canvas.stretches(0, size);
 }
 
 std::vector<CatStretch> plan_stream(std::vector<CatMove> moves) {
@@ -114,6 +119,20 @@ std::vector<CatStretch> plan_stream(std::vector<CatMove> moves) {
         }
     }
     return canvas.stretches(canvas.begin(), canvas.end());
+}
+
+std::vector<CatStretch> part_of(const std::vector<CatStretch>& plan,
+                                std::uint64_t from,
+                                std::uint64_t to) {
+    if (plan.empty() || from >= to) {
+        return {};
+    }
+    Canvas canvas;
+    for (const CatStretch& stretch : plan) {
+        canvas.paint(stretch);
+    }
+    const std::uint64_t begin = plan.front().begin, bytes = canvas.end() - begin;
+    return canvas.stretches(begin + std::min(from, bytes), begin + std::min(to, bytes));
 }
 
 }  // namespace dyetrace::apps

@@ -55,12 +55,16 @@ class BytePattern::Search {
             now_.add(state, 0);
         }
         for (std::size_t place = 0; place < bytes_.size(); ++place) {
-            if (pattern_.first_bytes_[byte_at(place)]) {
+            if (now_.states().empty()) {
+                place = next_begin(place);
+                if (place == bytes_.size()) {
+                    break;
+                }
+            }
+            if (pattern_.begins_match_[byte_at(place)]) {
                 begin(place);
             }
-            if (!now_.states().empty()) {
-                take(place);
-            }
+            take(place);
         }
         if (!ends.open_behind) {
             return;
@@ -78,6 +82,17 @@ class BytePattern::Search {
         const bool begins = place == 0 || byte_at(place - 1) == '\n';
         const bool ends = place == bytes_.size() || byte_at(place) == '\n';
         return static_cast<std::uint8_t>((begins ? kLineBegins : 0) | (ends ? kLineEnds : 0));
+    }
+
+    // Most bytes are passed here.
+    std::size_t next_begin(std::size_t place) const {
+        const std::byte* const bytes = bytes_.data();
+        const bool* const begins = pattern_.begins_match_.data();
+        const std::size_t end = bytes_.size();
+        while (place < end && !begins[std::to_integer<std::uint8_t>(bytes[place])]) {
+            ++place;
+        }
+        return place;
     }
 
     void begin(std::size_t place) {

@@ -17,6 +17,7 @@
 // Limits: kStatesMax states, kStepsMax steps between them, parentheses kDepthMax deep.
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -73,7 +74,7 @@ class BytePattern {
     std::vector<State> states_;
     std::vector<Step> steps_;
     std::vector<Step> begin_;
-    std::bitset<256> first_bytes_;  // with which a match may begin
+    std::array<bool, 256> begins_match_{};  // by first byte
     std::size_t longest_match_ = 0;
 };
 

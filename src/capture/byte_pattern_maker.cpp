@@ -386,7 +386,9 @@ void BytePatternMaker::join(BytePattern& pattern, Index entry) {
     }
     for (const BytePattern::Step& step : pattern.begin_) {
         if (step.state != BytePattern::kFound) {
-            pattern.first_bytes_ |= pattern.states_[step.state].bytes;
+            for (std::size_t byte = 0; byte < pattern.begins_match_.size(); ++byte) {
+                pattern.begins_match_[byte] |= pattern.states_[step.state].bytes[byte];
+            }
         }
     }
 }

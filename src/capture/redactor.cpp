@@ -190,6 +190,9 @@ void Redactor::learn_sides(Held& held, const Window& window) const {
 void Redactor::show(Held& held, std::uint64_t match_from, std::uint64_t match_to) {
     const std::uint64_t from = std::max(match_from, held.begin());
     const std::uint64_t to = std::min(match_to, held.end());
+    if (from < to) {
+        held.hidden.resize(held.payload.bytes.size());
+    }
     for (std::uint64_t place = from; place < to; ++place) {
         held.hidden[place - held.begin()] = true;
     }
@@ -249,7 +252,6 @@ void Redactor::split(Payload payload, const Window& window) {
         }
         Held held;
         held.payload = cut(payload, from, to);
-        held.hidden.resize(held.payload.bytes.size());
         show_matches(held);
         learn_sides(held, window);
         keep_or_give(std::move(held));
@@ -283,6 +285,7 @@ bool Redactor::join_equal(Held& held) {
         return false;
     }
     Held& waiting = equal->second;
+    waiting.hidden.resize(std::max(waiting.hidden.size(), held.hidden.size()));
     for (std::size_t i = 0; i < held.hidden.size(); ++i) {
         waiting.hidden[i] = waiting.hidden[i] || held.hidden[i];
     }

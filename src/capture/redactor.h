@@ -55,7 +55,7 @@ class Redactor {
   private:
     struct Held {
         Payload payload;            // as it is
-        std::vector<bool> hidden;   // by byte: part of a match
+        std::vector<bool> hidden;   // by byte: part of a match; empty: none is
         std::vector<Payload> also;  // others at the same place with the same bytes, without these
         std::uint64_t number = 0;   // age
         bool knows_left = false, knows_right = false;

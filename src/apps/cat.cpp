@@ -97,6 +97,7 @@ SELECT object_id, object_type, path, connection_id, file_offset AS file_place, o
        start_ns + coalesce(duration_ns, 0) AS end_ns, event_id, name SIMILAR TO '(read|pread|recv|splice|copy_file_range).*' AS is_inbound
 FROM events WHERE bytes > 0 AND object_id IS NOT NULL
   AND name SIMILAR TO '(read|pread|recv|write|pwrite|send|vmsplice|splice|copy_file_range).*'
+  AND CASE WHEN name LIKE 'recv%' THEN coalesce(arguments NOT LIKE '%MSG_PEEK%', true) ELSE true END
 UNION ALL
 SELECT object2_id, o.object_type, path2, NULL, file_offset2, NULL, NULL, bytes, NULL, start_ns + coalesce(duration_ns, 0), event_id,
        name SIMILAR TO 'sendfile.*'

@@ -151,7 +151,9 @@ class PayloadTest(support.EndToEndTest):
             "for at in range(0, len(there), 65536): c.sendall(there[at:at + 65536])\n"
             "receive(c, len(back)); c.close(); server.join()\n"
             "r, w = os.pipe()\n"
-            "for at in range(0, 200_000, 1000): os.write(w, there[at:at + 1000]); os.read(r, 1000)\n", self.folder)
+            "for at in range(0, 200_000, 1000): os.write(w, there[at:at + 1000]); os.read(r, 1000)\n"
+            "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\n"
+            "for number in range(3): a.send(b'datagram %d\\n' % number); b.recv(5, socket.MSG_PEEK); b.recv(100)\n", self.folder)
         there, back = self.content("there"), self.content("back")
         ends = trace.rows("SELECT object_id, any_value(connection_id) AS connection, max(local_port) < max(remote_port) AS x, "
                           "sum(bytes) FILTER (WHERE name = 'sendto') AS sent FROM events WHERE bytes > 0 AND connection_id IS NOT NULL "
@@ -168,6 +170,9 @@ class PayloadTest(support.EndToEndTest):
         pipe = trace.number("SELECT object_id FROM events WHERE object_type = 'pipe' AND name = 'write' GROUP BY 1 ORDER BY sum(bytes) DESC LIMIT 1")
         for direction in ("in", "out"):
             self.assertEqual(self.cat(trace, "--object", str(pipe), "--direction", direction).stdout, there[:200_000])
+        for name in ("sendto", "recvfrom"):
+            end = trace.number(f"SELECT any_value(object_id) FROM events WHERE name = '{name}' AND connection_id IS NULL AND bytes = 11")
+            self.assertEqual(self.cat(trace, "--object", str(end)).stdout, b"datagram 0\ndatagram 1\ndatagram 2\n", "what is only peeked at stays")
 
     def test_a_secret_is_redacted_at_each_of_its_splits(self):
         # Each line of the file has the secret, split at another place, over two writes, two iovecs, or two pwrites the wrong way round.

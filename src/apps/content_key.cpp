@@ -1,7 +1,9 @@
 #include "apps/content_key.h"
 
 #include <fmt/format.h>
+#include <sys/random.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <string_view>
@@ -55,6 +57,14 @@ Result<schema::ContentKey> content_key(const std::string& text) {
     }
     schema::ContentKey key{};
     std::memcpy(key.half, bytes.data(), kKeyBytes);
+    return key;
+}
+
+Result<schema::ContentKey> random_content_key() {
+    schema::ContentKey key{};
+    if (::getrandom(&key, sizeof(key), 0) != sizeof(key)) {
+        return Error::from_errno(errno, "getrandom");
+    }
     return key;
 }
 

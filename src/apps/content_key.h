@@ -11,4 +11,7 @@ namespace dyetrace::apps {
 // `hex:` and 32 digits, or `@` and a file that holds 16 bytes or 32 digits. The first byte is the lowest of half[0].
 Result<schema::ContentKey> content_key(const std::string& text);
 
+// One that nobody has.
+Result<schema::ContentKey> random_content_key();
+
 }  // namespace dyetrace::apps

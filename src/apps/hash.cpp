@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "apps/byte_range.h"
 #include "apps/content_key.h"
 #include "apps/verbs.h"
 #include "base/fd.h"
@@ -32,34 +32,9 @@ struct HashArguments {
     bool sum = false;
 };
 
-struct Range {
-    std::uint64_t from = 0, to = UINT64_MAX;  // bytes, the last one not included
-};
-
-Result<Range> range_of(const std::string& text) {
-    Range range;
-    if (text.empty()) {
-        return range;
-    }
-    const char* const end = text.data() + text.size();
-    const auto [middle, wrong] = std::from_chars(text.data(), end, range.from);
-    const bool open = wrong == std::errc() && middle + 1 == end && *middle == '-';
-    if (!open) {
-        const bool has_end = wrong == std::errc() && middle < end && *middle == '-';
-        const auto last = std::from_chars(has_end ? middle + 1 : end, end, range.to);
-        if (last.ec != std::errc() || last.ptr != end || range.to < range.from) {
-            return Error(
-                ErrorCode::kInvalidArgument,
-                fmt::format("'{}' is no range: it is FROM-TO in bytes, TO not included, or FROM-",
-                            text));
-        }
-    }
-    return range;
-}
-
 // Calls add(bytes) with what lies in the range.
 template <typename Add>
-Result<void> read_range(const std::string& path, const Range& range, Add&& add) {
+Result<void> read_range(const std::string& path, const ByteRange& range, Add&& add) {
     const bool is_standard_input = path == "-";
     const base::Fd file(is_standard_input ? ::dup(STDIN_FILENO)
                                           : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -90,14 +65,14 @@ Result<void> read_range(const std::string& path, const Range& range, Add&& add) 
 }
 
 Result<std::uint64_t> fingerprint_of(const std::string& path,
-                                     const Range& range,
+                                     const ByteRange& range,
                                      const std::optional<schema::ContentKey>& key) {
     schema::Fingerprint fingerprint(key);
     TRY(read_range(path, range, [&](std::span<const std::byte> bytes) { fingerprint.add(bytes); }));
     return fingerprint.value();
 }
 
-Result<std::uint64_t> sum_of(const std::string& path, const Range& range) {
+Result<std::uint64_t> sum_of(const std::string& path, const ByteRange& range) {
     std::uint64_t sum = 0;
     TRY(read_range(path, range, [&](std::span<const std::byte> bytes) {
         sum = schema::joined_sum(sum, schema::content_sum(bytes), bytes.size());
@@ -107,7 +82,7 @@ Result<std::uint64_t> sum_of(const std::string& path, const Range& range) {
 
 int run_hash(const HashArguments& arguments) {
     const base::Log log = base::Log::to_stderr();
-    const Result<Range> range = range_of(arguments.range);
+    const Result<ByteRange> range = byte_range(arguments.range);
     std::optional<schema::ContentKey> key;
     if (!range.ok()) {
         log.fail(range.error());

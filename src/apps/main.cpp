@@ -23,6 +23,7 @@ constexpr std::pair<const char*, const char*> kStoreVerbs[] = {
     {"pattern", "Say how files were read and written, and in which order passes met what"},
     {"verify-copies", "Say whether copies of bytes are the same, and who held them when not"},
     {"similar", "List what resembles a file, an event or another trace, by content"},
+    {"cat", "Give back a file or a stream as it was seen to move"},
     {"seal", "Turn the segments of a trace into Parquet"},
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,7 @@ struct RecordArguments {
     std::string dye_forms = "plain";
     bool later_dyes = false;
     bool only_dyed = false;
+    std::vector<std::string> redact;
     bool no_seal = false;
 };
 
@@ -82,6 +85,47 @@ std::string refuse_ring(const std::string& text) {
 static_assert(capture::kEventRingBytesMin == 64u << 10 && capture::kEventRingBytesMax == 512u
                                                                                              << 20);
 
+// A level's word; of bytes:SIZE what is before the colon.
+Result<schema::ContentLevel> content_level(const std::string& text) {
+    static const std::map<std::string, schema::ContentLevel, std::less<>> kLevels = {
+        {"none", schema::ContentLevel::kNone},
+        {"hash", schema::ContentLevel::kHash},
+        {"anchors", schema::ContentLevel::kAnchors},
+        {"bytes", schema::ContentLevel::kBytes}};
+    const auto found = kLevels.find(text.starts_with("bytes:") ? "bytes" : text);
+    if (found == kLevels.end()) {
+        return Error(
+            ErrorCode::kInvalidArgument,
+            fmt::format("'{}' is no level: none, hash, anchors, bytes or bytes:SIZE", text));
+    }
+    return found->second;
+}
+
+Result<std::uint64_t> payload_bytes_max(const std::string& text) {
+    const std::size_t colon = text.find(':');
+    return colon == std::string::npos ? Result<std::uint64_t>(UINT64_MAX)
+                                      : parse_bytes(text.substr(colon + 1));
+}
+
+std::string refuse_content(const std::string& text) {
+    const auto level = content_level(text);
+    const auto bytes_max = payload_bytes_max(text);
+    return !level.ok() ? level.error().text() : bytes_max.ok() ? "" : bytes_max.error().text();
+}
+
+std::string refuse_secret(const std::string& text) {
+    const auto secrets = capture::Secrets::parse({text});
+    return secrets.ok() ? "" : secrets.error().text();
+}
+
+Result<capture::Secrets> secrets_of(const RecordArguments& arguments) {
+    if (!arguments.redact.empty() && !arguments.content.starts_with("bytes")) {
+        return Error(ErrorCode::kInvalidArgument,
+                     "--redact is about what --content=bytes keeps: say that too");
+    }
+    return capture::Secrets::parse(arguments.redact);
+}
+
 Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     RecordingOptions options;
     options.trace_path = arguments.output.empty() ? default_trace_name() : arguments.output;
@@ -89,12 +133,14 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     TRY(options.where, arguments.selection.predicate());
     TRY(options.ring_bytes, parse_bytes(arguments.ring));
     options.seal = !arguments.no_seal;
-    options.content = arguments.content == "hash"      ? schema::ContentLevel::kHash
-                      : arguments.content == "anchors" ? schema::ContentLevel::kAnchors
-                                                       : schema::ContentLevel::kNone;
     options.anchor_distance = arguments.anchor_distance;
+    TRY(options.content, content_level(arguments.content));
+    TRY(options.payload_bytes_max, payload_bytes_max(arguments.content));
+    TRY(options.secrets, secrets_of(arguments));
     if (!arguments.content_key.empty()) {
         TRY(options.content_key, content_key(arguments.content_key));
+    } else if (!options.secrets.empty()) {
+        TRY(options.content_key, random_content_key());
     }
     TRY(const capture::DyeForms forms, capture::parse_dye_forms(arguments.dye_forms));
     std::vector<std::string> dyes = arguments.dyes;
@@ -144,6 +190,21 @@ void warn_of_losses(const base::Log& log, const Summary& summary) {
     }
 }
 
+void say_payload(const base::Log& log, const trace::PayloadTotals& totals) {
+    log.say(fmt::format(
+        "payload: {} kept{}",
+        base::bytes_text(totals.kept),
+        totals.redacted == 0
+            ? ""
+            : fmt::format(", {} bytes of them redacted", base::with_separators(totals.redacted))));
+    if (totals.lost > 0) {
+        log.warn(
+            fmt::format("{} of payload were lost because the rings were full. A larger --ring "
+                        "helps, it is the fourth part of that for payload",
+                        base::bytes_text(totals.lost)));
+    }
+}
+
 void print_summary(const base::Log& log, const std::string& path, const Summary& summary) {
     log.say(fmt::format("{}: {} events in {} · {} · {}",
                         path,
@@ -158,8 +219,21 @@ void print_summary(const base::Log& log, const std::string& path, const Summary&
         log.say("dye hits: " + summary.dye_hits);
     }
     warn_of_losses(log, summary);
+    if (summary.payload) {
+        say_payload(log, *summary.payload);
+    }
     for (const std::string& line : summary.not_seen) {
         log.say(line);
+    }
+}
+
+void warn_of_payload(const base::Log& log, const RecordingOptions& options) {
+    if (options.content == schema::ContentLevel::kBytes) {
+        log.warn(
+            fmt::format("--content=bytes keeps what these programs read and write, passwords "
+                        "and keys too, in {}/payload{}",
+                        options.trace_path,
+                        options.secrets.empty() ? "; --redact hides what you name" : ""));
     }
 }
 
@@ -169,6 +243,12 @@ int run_record(const RecordArguments& arguments) {
     if (!options.ok()) {
         log.fail(options.error());
         return kExitFailure;
+    }
+    warn_of_payload(log, options.value());
+    if (!options.value().secrets.empty() && arguments.content_key.empty()) {
+        log.say(
+            "fingerprints are made with a random key, so that nobody finds by trying what is "
+            "redacted; --content-key takes one of yours");
     }
     const std::string path = options.value().trace_path;
     const std::vector<std::string> command = options.value().targets.command;
@@ -216,8 +296,9 @@ void add_record(CLI::App& app, int& exit_status) {
     verb->add_option("--content",
                      arguments->content,
                      "What is kept of the bytes that calls move: none, hash (a fingerprint of "
-                     "all), anchors (also of places in them)")
-        ->check(CLI::IsMember({"none", "hash", "anchors"}))
+                     "all), anchors (also of places in them), bytes (and themselves), bytes:SIZE "
+                     "(so many of each call)")
+        ->check(&refuse_content)
         ->capture_default_str()
         ->type_name("LEVEL");
     verb->add_option("--content-key",
@@ -250,6 +331,13 @@ void add_record(CLI::App& app, int& exit_status) {
     verb->add_flag("--only-dyed",
                    arguments->only_dyed,
                    "Keep only events that carry a dye, and the names of what they act on");
+    verb->add_option("--redact",
+                     arguments->redact,
+                     "With bytes: hide this before it reaches the disk, across calls too: text, "
+                     "hex:DIGITS, re:REGEX, @FILE; may be repeated")
+        ->check(&refuse_secret)
+        ->allow_extra_args(false)
+        ->type_name("PATTERN");
     verb->add_flag("--no-seal",
                    arguments->no_seal,
                    "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");

@@ -17,6 +17,7 @@
 #include "apps/background.h"
 #include "apps/dye_desk.h"
 #include "apps/namespace_names.h"
+#include "apps/payload_keeper.h"
 #include "apps/record_facts.h"
 #include "apps/selection.h"
 #include "apps/session.h"
@@ -63,28 +64,6 @@ std::string time_of_day(std::int64_t boot_ns) {
     return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-// What this kernel refuses, with the reason; what no recording sees, by name.
-std::vector<std::string> describe_unseen(const std::vector<capture::Source>& sources) {
-    std::vector<std::string> result;
-    std::string off, partial;
-    for (const capture::Source& source : sources) {
-        if (source.state == schema::CoverageState::kRefused) {
-            result.push_back(fmt::format("not seen: {}: {}", source.name, source.reason));
-        } else if (source.state != schema::CoverageState::kOn) {
-            std::string& names = source.state == schema::CoverageState::kOff ? off : partial;
-            names += (names.empty() ? "" : ", ") + source.name;
-        }
-    }
-    // one line each; the table `coverage` has the reasons
-    if (!off.empty()) {
-        result.push_back("not seen: " + off);
-    }
-    if (!partial.empty()) {
-        result.push_back("seen in part: " + partial);
-    }
-    return result;
-}
-
 }  // namespace
 
 struct Recording::State {
@@ -97,6 +76,8 @@ struct Recording::State {
     std::optional<FactWriter> facts = std::nullopt;
     std::optional<DyeDesk> dyes = std::nullopt;
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
+    std::unique_ptr<PayloadKeeper> payload = nullptr;         // with --content=bytes
+    std::optional<trace::PayloadTotals> payload_totals = std::nullopt;
     pid_t sealer = -1;
     std::int64_t flushed_ns = 0;
     std::int64_t kept_until_ns = 0;  // what ended before is in the trace
@@ -121,6 +102,7 @@ struct Recording::State {
     void flush();
     void tick();
     Result<void> finish();
+    void finish_payload();
     Result<void> write_last_words();
     void start_sealer(const base::Log& log);
     void await_sealer();
@@ -143,6 +125,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     listen.content = options.content;
     listen.content_key = options.content_key;
     listen.anchor_distance = options.anchor_distance;
+    PayloadKeeper::prepare(listen, options);
     listen.predicate = options.where;
     listen.look_for_dyes = options.look_for_dyes;
     listen.only_dyed = options.only_dyed;
@@ -168,6 +151,14 @@ Result<Recording> Recording::start(RecordingOptions options) {
     }
     state->writer.emplace(std::move(writer).value());
     const std::uint32_t cpus = state->session.capture().cpu_count();
+    if (state->options.content == schema::ContentLevel::kBytes) {
+        auto payload = PayloadKeeper::create(state->options, cpus);
+        if (!payload.ok()) {
+            state->folder.discard();
+            return std::move(payload).error();
+        }
+        state->payload = std::move(payload).value();
+    }
     state->facts.emplace([state = state.get()](std::span<const std::byte> record) {
         return state->append_fact(record);
     });
@@ -224,7 +215,8 @@ std::uint64_t Recording::State::drain() {
     const std::uint64_t bytes = session.capture().drain(
         [this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
             take(cpu, stream, records);
-        });
+        },
+        payload ? payload->sink() : nullptr);
     if (dyes) {
         note(dyes->write_crossings());
     }
@@ -232,6 +224,9 @@ std::uint64_t Recording::State::drain() {
         for (const schema::Anchor& anchor : looked->anchor_crossings()) {
             note(facts->write_anchor(anchor));
         }
+    }
+    if (payload) {
+        note(payload->write_until(static_cast<std::uint64_t>(now)));
     }
     drained_ns = now;
     write_names(false);
@@ -241,6 +236,15 @@ std::uint64_t Recording::State::drain() {
 void Recording::State::take(std::uint32_t cpu,
                             schema::Stream stream,
                             std::span<const std::byte> records) {
+    const auto keep = [&](std::span<const std::byte> kept) {
+        if (payload && stream == schema::Stream::kEvents) {
+            payload->join().take_events(cpu, kept);
+        }
+        note(writer->append(cpu, stream, kept));
+    };
+    if (payload && stream == schema::Stream::kFacts) {
+        payload->join().take_facts(records);
+    }
     if (!selection || stream == schema::Stream::kFacts) {
         if (namespaces && stream == schema::Stream::kFacts) {
             namespaces->learn(records);
@@ -248,12 +252,13 @@ void Recording::State::take(std::uint32_t cpu,
         if (selection) {
             selection->learn(records);
         }
-        note(writer->append(cpu, stream, records));
+        keep(records);
         return;
     }
-    left_out[cpu] += selection->select(cpu, records, [&](std::span<const std::byte> kept) {
-        note(writer->append(cpu, stream, kept));
-    });
+    left_out[cpu] += selection->select(cpu, records, keep);
+    if (payload) {
+        payload->join().pass(cpu, records);
+    }
 }
 
 Result<void> Recording::State::append_fact(std::span<const std::byte> record) {
@@ -326,6 +331,9 @@ void Recording::State::flush() {
     const Result<void> flushed = writer->flush();
     kept_until_ns = flushed.ok() ? drained_ns.load() : kept_until_ns;
     note(flushed);
+    if (payload) {
+        note(payload->flush());
+    }
 }
 
 bool Recording::State::must_hurry(bool hurrying) const {
@@ -353,6 +361,18 @@ void Recording::State::loop() {
     }
 }
 
+void Recording::State::finish_payload() {
+    if (!payload) {
+        return;
+    }
+    auto totals = payload->finish(session.capture());
+    if (totals.ok()) {
+        payload_totals = totals.value();
+    } else {
+        note(std::move(totals).error());
+    }
+}
+
 Result<void> Recording::State::finish() {
     if (dyes) {
         dyes->close();
@@ -362,6 +382,7 @@ Result<void> Recording::State::finish() {
     if (dyes) {
         note(dyes->write_lack());
     }
+    finish_payload();
     if (!writer->failed()) {
         tick();
         note(writer->close());
@@ -435,7 +456,8 @@ Summary Recording::State::summary() const {
     result.own_cpu_ns = cpu_ns(RUSAGE_SELF);
     result.own_memory_bytes = peak_memory_bytes();
     result.dye_hits = dyes ? dyes->hits_text() : "";
-    result.not_seen = describe_unseen(session.capture().sources());
+    result.payload = payload_totals;
+    result.not_seen = session.unseen();
     return result;
 }
 

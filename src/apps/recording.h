@@ -23,7 +23,9 @@
 #include "base/result.h"
 #include "capture/capture.h"
 #include "capture/dye.h"
+#include "capture/secrets.h"
 #include "filter/predicate.h"
+#include "trace/payload_file.h"
 #include "trace/segment_writer.h"
 #include "trace/trace_folder.h"
 
@@ -37,9 +39,11 @@ struct RecordingOptions {
     schema::ContentLevel content = schema::ContentLevel::kNone;
     std::optional<schema::ContentKey> content_key;
     std::uint32_t anchor_distance = ANCHOR_DISTANCE_DEFAULT;
-    bool look_for_dyes = false;      // these, and what `dyetrace dye add` names later
-    std::vector<capture::Dye> dyes;  // no two of the same name
-    bool only_dyed = false;          // keep only events that carry one
+    bool look_for_dyes = false;                    // these, and what `dyetrace dye add` names later
+    std::vector<capture::Dye> dyes;                // no two of the same name
+    bool only_dyed = false;                        // keep only events that carry one
+    std::uint64_t payload_bytes_max = UINT64_MAX;  // of an event; with ContentLevel::kBytes
+    capture::Secrets secrets;                      // not part of the trace, nor what it was given
     std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
     bool seal = true;                                           // start the sealer
     std::vector<std::pair<std::string, std::string>> as_given;  // for trace.json
@@ -57,9 +61,10 @@ struct Summary {
     std::uint64_t elapsed_ns = 0;
     std::uint64_t own_cpu_ns = 0;
     std::uint64_t own_memory_bytes = 0;
-    std::string dye_hits;               // by name; empty: nothing was looked for
-    std::vector<std::string> not_seen;  // a line each
-    std::optional<int> command_status;  // wait()'s
+    std::string dye_hits;                         // by name; empty: nothing was looked for
+    std::optional<trace::PayloadTotals> payload;  // with ContentLevel::kBytes
+    std::vector<std::string> not_seen;            // a line each
+    std::optional<int> command_status;            // wait()'s
 };
 
 class Recording {

@@ -1,5 +1,6 @@
 #include "apps/session.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -132,6 +133,27 @@ std::optional<int> Session::command_status() {
         wait(kChildPollMs);
     }
     return child_->poll();
+}
+
+std::vector<std::string> Session::unseen() const {
+    std::vector<std::string> result;
+    std::string off, partial;
+    for (const capture::Source& source : capture_.sources()) {
+        if (source.state == schema::CoverageState::kRefused) {
+            result.push_back(fmt::format("not seen: {}: {}", source.name, source.reason));
+        } else if (source.state != schema::CoverageState::kOn) {
+            std::string& names = source.state == schema::CoverageState::kOff ? off : partial;
+            names += (names.empty() ? "" : ", ") + source.name;
+        }
+    }
+    // one line each; the table `coverage` has the reasons
+    if (!off.empty()) {
+        result.push_back("not seen: " + off);
+    }
+    if (!partial.empty()) {
+        result.push_back("seen in part: " + partial);
+    }
+    return result;
 }
 
 }  // namespace dyetrace::apps

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,8 @@ class Session {
     capture::Capture& capture() { return capture_; }
     const capture::Capture& capture() const { return capture_; }
     std::int64_t started_ns() const { return started_ns_; }
+    // What this kernel refuses, with the reason, and what no recording sees, by name: a line each.
+    std::vector<std::string> unseen() const;
 
   private:
     Session(Targets targets, capture::Capture capture)

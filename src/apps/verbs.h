@@ -24,6 +24,7 @@ int run_trace(const std::vector<std::string>& words);
 
 // dyetrace-store
 void add_follow(CLI::App& app, int& exit_status);
+void add_cat(CLI::App& app, int& exit_status);
 void add_pattern(CLI::App& app, int& exit_status);
 void add_report(CLI::App& app, int& exit_status);
 void add_seal(CLI::App& app, int& exit_status);

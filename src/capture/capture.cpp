@@ -22,6 +22,8 @@
 #include "capture/kernel_filter.h"
 #include "capture/kernel_offer.h"
 #include "capture/load_talk.h"
+#include "capture/map_array.h"
+#include "capture/payload_rings.h"
 #include "capture/program_table.h"
 #include "capture/ring.h"
 #include "capture/shared_memory.h"
@@ -53,13 +55,6 @@ bool is_there(pid_t process) {
     return process > 0 && (::kill(process, 0) == 0 || errno == EPERM);
 }
 
-Result<base::Mapping> map_array(const bpf_map* map) {
-    const std::size_t value = (bpf_map__value_size(map) + std::size_t{7}) & ~std::size_t{7};
-    const auto page = static_cast<std::size_t>(getpagesize());
-    const std::size_t size = (value * bpf_map__max_entries(map) + page - 1) / page * page;
-    return base::Mapping::make(size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-}
-
 }  // namespace
 
 struct Capture::State {
@@ -67,6 +62,7 @@ struct Capture::State {
     std::uint32_t cpus = 0;
     base::Mapping control_memory, event_memory, fact_memory;
     std::vector<Ring> events, facts;
+    PayloadRings payload;
     std::vector<std::uint64_t> event_ends;
     std::vector<Source> sources;
     std::vector<schema::SharedMapping> shared_memory;
@@ -114,6 +110,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->count_only = options.count_only;
     choose_content(skeleton, options, state->cpus);
     choose_dyes(skeleton, options.look_for_dyes, options.only_dyed);
+    state->payload.size_maps(skeleton, options, state->cpus);
     const KernelOffer offer = KernelOffer::find();
     skeleton.rodata->find_by_vpid = offer.task_from_vpid;
     skeleton.rodata->find_by_pid = offer.task_from_pid;
@@ -141,14 +138,15 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     TRY(state->fill_program_tables());
     TRY(state->sources, prepare_content(skeleton, options));
     // the borders of calls are looked over in one way for dyes and anchors
-    if (options.look_for_dyes || options.content == schema::ContentLevel::kAnchors) {
+    if (options.look_for_dyes || options.content >= schema::ContentLevel::kAnchors) {
         TRY(state->dyes, KernelDyes::install(skeleton, options.only_dyed));
-        if (options.content == schema::ContentLevel::kAnchors) {
+        if (options.content >= schema::ContentLevel::kAnchors) {
             state->dyes->look_for_anchors(anchor_rule(options));
         }
         TRY(state->dyes->look_for(options.dyes));
     }
     TRY(state->map_rings(options));
+    TRY(state->payload.map(skeleton));
     if (skeleton.rodata->filter_loaded) {
         TRY(state->filter, KernelFilter::install(skeleton, options.predicate, options.host));
     }
@@ -375,7 +373,7 @@ Result<void> Capture::stop() {
     return run_iterator(skeleton.progs.finish_calls);
 }
 
-std::uint64_t Capture::drain(const Sink& sink) {
+std::uint64_t Capture::drain(const Sink& sink, const PayloadSink& payload) {
     State& state = *state_;
     const auto begun_ns = static_cast<std::uint64_t>(base::boot_time_ns());
     state.event_ends.clear();
@@ -388,6 +386,9 @@ std::uint64_t Capture::drain(const Sink& sink) {
         sink(cpu, schema::Stream::kEvents, records);
     };
     std::uint64_t bytes = 0;
+    if (payload) {
+        bytes += state.payload.drain(payload, state.damaged_bytes);
+    }
     for (std::uint32_t cpu = 0; cpu < state.cpus; ++cpu) {
         bytes += state.facts[cpu].drain(
             UINT64_MAX,
@@ -451,12 +452,14 @@ Books Capture::books(std::uint32_t cpu) const {
             read(events.last_lost_ns)};
 }
 
+PayloadBooks Capture::payload_books() const {
+    return state_->payload.books();
+}
+
 double Capture::fill() const {
-    double fullest = 0;
+    double fullest = state_->payload.fill();
     for (const Ring& ring : state_->events) {
-        fullest = std::max(
-            fullest,
-            static_cast<double>(ring.fill_bytes()) / static_cast<double>(ring.ring_bytes()));
+        fullest = std::max(fullest, ring.fill());
     }
     return fullest;
 }

@@ -38,7 +38,10 @@ inline constexpr std::uint64_t kEventRingBytesDefault =
 inline constexpr std::uint64_t kEventRingBytesMin = 64u << 10;  // four of the largest records
 inline constexpr std::uint64_t kEventRingBytesMax =
     512u << 20;  // the verifier allows no offset above 1 << 29
-inline constexpr std::uint64_t kFactRingBytes = 4u << 20;  // per CPU: 40,000 announcements
+inline constexpr std::uint64_t kPayloadRingBytesDefault =
+    64u << 20;  // per CPU: what a core writes to memory files in some 20 ms
+inline constexpr std::uint64_t kPayloadRingBytesMin = 1u << 20;  // fifteen of the largest pieces
+inline constexpr std::uint64_t kFactRingBytes = 4u << 20;        // per CPU: 40,000 announcements
 
 class KernelDyes;
 
@@ -55,10 +58,13 @@ struct CaptureOptions {
     bool look_for_dyes = false;                               // at any level of content
     std::vector<DyePattern> dyes = {};                        // the first ones, see dyes()
     bool only_dyed = false;                                   // events without a dye are filtered
+    std::uint64_t payload_bytes_max = UINT64_MAX;  // of a call; with ContentLevel::kBytes
     bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
     std::uint64_t event_ring_bytes =
         kEventRingBytesDefault;  // per CPU; rounded up to a power of two
     std::uint64_t fact_ring_bytes = kFactRingBytes;
+    std::uint64_t payload_ring_bytes =
+        kPayloadRingBytesDefault;  // per CPU; rounded up to a power of two
 };
 
 // A CPU's books since load(): generated = filtered + aggregated + delivered + lost.
@@ -71,6 +77,13 @@ struct Books {
     std::uint64_t facts_delivered = 0;
     std::uint64_t facts_lost = 0;
     std::uint64_t last_lost_ns = 0;
+};
+
+// What became of payload, in bytes: generated = delivered + lost.
+struct PayloadBooks {
+    std::uint64_t generated = 0;
+    std::uint64_t delivered = 0;
+    std::uint64_t lost = 0;  // the rings were full
 };
 
 // What was counted for one process, call and class; with count_only.
@@ -101,6 +114,9 @@ struct Source {
 using Sink = std::function<void(
     std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records)>;
 
+// Pieces of payload (schema/payload.h), whole ones.
+using PayloadSink = std::function<void(std::uint32_t cpu, std::span<const std::byte> pieces)>;
+
 class Capture {
   public:
     // kPermissionDenied or kUnsupported with what to do about it.
@@ -121,13 +137,16 @@ class Capture {
     Result<void> stop();
 
     // Returns the bytes handed out; 0 when there was nothing.
-    std::uint64_t drain(const Sink& sink);
+    // With ContentLevel::kBytes `payload` gets the payload of all events that come in the same drain, and maybe of later
+    // ones, before them.
+    std::uint64_t drain(const Sink& sink, const PayloadSink& payload = nullptr);
     // nullptr unless it looks for dyes or anchors. Its look_for(), if for dyes, is for everybody, and after a drain() what it found.
     KernelDyes* dyes();
 
     std::uint32_t cpu_count() const;
     Books books(std::uint32_t cpu) const;
-    // Fullest event ring, from 0 to 1: how soon to look again.
+    PayloadBooks payload_books() const;
+    // Fullest ring of events or payload, from 0 to 1: how soon to look again.
     double fill() const;
     // Bytes in rings that were no record; always 0 unless memory was damaged.
     std::uint64_t damaged_bytes() const;

@@ -50,7 +50,7 @@ Result<void> find_page_base(dyetrace_bpf& skeleton) {
 // Two traces with the same words can be compared. A key is named by what it makes of a number that is no fingerprint's.
 Source how_content_is_looked_at(const CaptureOptions& options) {
     std::string how = "fingerprints of whole operations";
-    if (options.content == schema::ContentLevel::kAnchors) {
+    if (options.content >= schema::ContentLevel::kAnchors) {
         how =
             fmt::format("fingerprints and an anchor about every {} bytes", options.anchor_distance);
     }
@@ -74,7 +74,7 @@ void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::
     skeleton.rodata->content_level = static_cast<std::uint32_t>(options.content);
     skeleton.rodata->content_keyed = options.content_key.has_value();
     std::ranges::copy(key.half, skeleton.rodata->content_key);
-    if (options.content == schema::ContentLevel::kAnchors) {
+    if (options.content >= schema::ContentLevel::kAnchors) {
         const schema::AnchorRule rule = anchor_rule(options);
         std::ranges::transform(
             rule.gear(), skeleton.rodata->anchor_gear, [](std::uint64_t one) { return one << 32; });

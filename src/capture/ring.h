@@ -82,6 +82,10 @@ class Ring {
         return head() - tail;
     }
     std::uint64_t ring_bytes() const { return ring_bytes_; }
+    // From 0 to 1.
+    double fill() const {
+        return static_cast<double>(fill_bytes()) / static_cast<double>(ring_bytes_);
+    }
 
   private:
     // What is walked over at once and then handed out, so that the sink finds it in the cache.

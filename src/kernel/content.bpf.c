@@ -17,6 +17,8 @@
 #include "kernel/pages.h"
 #include "kernel/room.h"
 #include "kernel/xxh64.h"
+#include "kernel/payload.h"
+#include "schema/keyed.h"
 
 #define STEPS_MAX (1 << 23) /* what bpf_loop allows; of 256 bytes */
 
@@ -78,6 +80,8 @@ static __always_inline void end_piece(struct content_room *room, __u32 bytes)
 
 static __always_inline void take_copied(struct content_room *room, __u32 filled, __u32 bytes)
 {
+	if (content_level == CONTENT_LEVEL_BYTES)
+		emit_payload(room->bytes + filled, bytes, room->wanted - room->left);
 	room->filled = filled + bytes;
 	room->total += bytes;
 	end_piece(room, bytes);

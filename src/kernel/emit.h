@@ -61,8 +61,8 @@ static __always_inline void count_loss(struct ring_control *control)
 	control->lost++;
 }
 
-/* Publishes what was copied behind head. */
-static __always_inline void publish(struct ring_control *control, __u32 size)
+/* Lets the reader see what was copied behind head. */
+static __always_inline void move_head(struct ring_control *control, __u32 size)
 {
 	if (strong_order) {
 		barrier();
@@ -70,7 +70,6 @@ static __always_inline void publish(struct ring_control *control, __u32 size)
 	} else {
 		__sync_fetch_and_add(&control->head, size);
 	}
-	control->delivered++;
 }
 
 /*
@@ -103,7 +102,8 @@ static __always_inline bool emit(enum stream stream, struct record_header *recor
 		*(struct syscall_event *)ring = *(struct syscall_event *)record;
 	else
 		bpf_probe_read_kernel(ring, size, record);
-	publish(control, size);
+	move_head(control, size);
+	control->delivered++;
 	return true;
 }
 

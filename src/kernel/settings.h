@@ -27,6 +27,8 @@ const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
 const volatile bool read_other_tasks; /* finish_calls may sleep, and so read memory of other tasks */
 const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
 const volatile __u32 content_level; /* enum content_level */
+const volatile __u64 payload_ring_bytes; /* power of two */
+const volatile __u64 payload_bytes_max; /* of a call; what is behind is not kept */
 const volatile bool content_keyed;
 const volatile __u64 content_key[2];
 const volatile bool look_for_dyes; /* see dye.h */

@@ -68,11 +68,19 @@ class DiskAppendFile : public AppendFile {
     bool promises_room_ = true;
 };
 
+Result<std::unique_ptr<AppendFile>> create(const std::string& path, mode_t mode) {
+    TRY(base::Fd file, base::open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, mode));
+    return std::unique_ptr<AppendFile>(std::make_unique<DiskAppendFile>(std::move(file), path));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AppendFile>> create_append_file(const std::string& path) {
-    TRY(base::Fd file, base::open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND));
-    return std::unique_ptr<AppendFile>(std::make_unique<DiskAppendFile>(std::move(file), path));
+    return create(path, 0644);
+}
+
+Result<std::unique_ptr<AppendFile>> create_private_append_file(const std::string& path) {
+    return create(path, 0600);
 }
 
 }  // namespace dyetrace::trace

@@ -25,5 +25,7 @@ class AppendFile {
 
 // A new file on disk; an existing one is an error.
 Result<std::unique_ptr<AppendFile>> create_append_file(const std::string& path);
+// The same, for nobody but its owner.
+Result<std::unique_ptr<AppendFile>> create_private_append_file(const std::string& path);
 
 }  // namespace dyetrace::trace

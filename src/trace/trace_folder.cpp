@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "trace/payload_file.h"
 
 namespace dyetrace::trace {
 namespace {
@@ -213,8 +214,11 @@ Result<void> TraceFolder::finish() {
 }
 
 void TraceFolder::discard() {
-    for (const std::string& path :
-         {segment_path(1), info_path(path_), finished_path(path_), recording_path(path_)}) {
+    for (const std::string& path : {segment_path(1),
+                                    payload_path(path_),
+                                    info_path(path_),
+                                    finished_path(path_),
+                                    recording_path(path_)}) {
         ::unlink(path.c_str());
     }
     recording_.reset();

@@ -4,6 +4,7 @@
 //     trace.json             hosts, options, state                           replaced by rename
 //     trace.json.finished    what it will be when the recording has ended: a full disk has room for a rename
 //     recording              locked by the recorder as long as it lives; its bytes are room for what must be written at the end
+//     payload                what calls moved, with --content=bytes (payload_file.h)
 //     segment-000007.seg     recorded, not yet in Parquet; the newest grows
 //     sealed-000006/         the Parquet files of segment 6, one per record type that had rows; appears by rename
 //     sealed-000000/         the same without rows, of every record type

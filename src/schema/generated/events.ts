@@ -25,7 +25,7 @@ export type CoverageState = "on" | "partial" | "off" | "refused";
 export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2" | "content" | "dyes" | "dye_edges";
 
 /** what is recorded of the bytes that a call moves */
-export type ContentLevel = "none" | "hash" | "anchors";
+export type ContentLevel = "none" | "hash" | "anchors" | "bytes";
 
 /** how a dye was written where it was found */
 export type DyeForm = "plain" | "nocase" | "base64_0" | "base64_1" | "base64_2" | "hex" | "utf16le" | "url" | "json";

@@ -100,6 +100,7 @@ enum content_level {
     CONTENT_LEVEL_NONE = 0,
     CONTENT_LEVEL_HASH = 1,
     CONTENT_LEVEL_ANCHORS = 2,
+    CONTENT_LEVEL_BYTES = 3,
 };
 
 /* how a dye was written where it was found */

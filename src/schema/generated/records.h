@@ -102,6 +102,7 @@ enum class ContentLevel : std::uint8_t {
     kNone = 0,
     kHash = 1,
     kAnchors = 2,
+    kBytes = 3,
 };
 
 // how a dye was written where it was found

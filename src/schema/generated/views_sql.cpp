@@ -40,7 +40,7 @@ CREATE OR REPLACE MACRO _object_type_name(v) AS (['unknown', 'file', 'directory'
 CREATE OR REPLACE MACRO _gap_reason_name(v) AS (['ring_full', 'damaged_block', 'recorder_died', 'disk_full', 'spool_full', 'ring_damaged', 'damaged_file'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _coverage_state_name(v) AS (['on', 'partial', 'off', 'refused'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye'])[v::INTEGER + 1];

@@ -144,7 +144,7 @@ class Words {
         if (!verdict.changes.empty()) {
             out_ += "A program that means to change bytes looks the same.\n";
         }
-        out_ += fmt::format("{} · {} compared, {} could not be · {} · {}\n",
+        out_ += fmt::format("{} · {} compared, {} could not be\n{} · {}\n",
                             plural(verdict.copies_compared, "copy", "copies"),
                             plural(verdict.compared_bytes, "byte", "bytes"),
                             with_separators(verdict.unknown_bytes),

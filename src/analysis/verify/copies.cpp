@@ -149,63 +149,84 @@ class Family {
         }
     }
 
-    bool is_known_change(std::size_t parent, std::size_t copy, const Stretch& stretch) {
-        for (Change& change : changes_) {
-            const bool here =
-                change.bad == parent ||
-                std::find(change.later.begin(), change.later.end(), parent) != change.later.end();
-            if (here && overlap(change.stretch, stretch)) {
-                if (std::find(change.later.begin(), change.later.end(), copy) ==
-                    change.later.end()) {
-                    change.later.push_back(copy);
-                }
-                return true;
-            }
-        }
-        return false;
-    }
+    // What stands in front of a bad copy: going back from it over those that are not known, the nearest that are.
+    struct Before {
+        std::optional<std::size_t> bad;
+        std::optional<CopyLink> good;      // its last step to there
+        std::vector<std::size_t> unknown;  // that were passed
+    };
 
-    // Backwards from the bad copy, over those that are not known, to the nearest good one.
-    void explain(std::size_t copy, const Stretch& stretch) {
-        Change change;
-        change.reference = reference_;
-        change.bad = copy;
-        change.good = reference_;
-        change.stretch = stretch;
+    // Those in `passed` are left out; what was looked at is added.
+    Before before(std::size_t copy,
+                  const Stretch& stretch,
+                  std::unordered_set<std::size_t>& passed) const {
+        Before result;
         std::vector<std::size_t> waiting{copy};
-        std::unordered_set<std::size_t> seen{copy};
-        std::optional<CopyLink> direct;
-        bool found = false, later = false;
-        for (std::size_t i = 0; i < waiting.size() && !found && !later; ++i) {
+        for (std::size_t i = 0; i < waiting.size() && !result.bad && !result.good; ++i) {
             each_parent(waiting[i], [&](const CopyLink& link) {
-                if (!seen.insert(link.from).second) {
+                if (!passed.insert(link.from).second) {
                     return;
                 }
                 const State state = state_of(link.from, stretch);
-                if (state == State::kBad) {
-                    later = later || is_known_change(link.from, copy, stretch);
-                } else if (state == State::kGood) {
-                    if (!found) {
-                        change.good = link.from;
-                        direct = link.to == copy ? std::optional(link) : std::nullopt;
-                    }
-                    found = true;
-                } else {
+                if (state == State::kOpen) {
                     waiting.push_back(link.from);
+                } else if (state == State::kBad) {
+                    result.bad = result.bad.value_or(link.from);
+                } else {
+                    result.good = result.good.value_or(link);
                 }
             });
         }
-        if (later) {
-            return;
+        result.unknown.assign(waiting.begin() + 1, waiting.end());
+        return result;
+    }
+
+    const Stretch& bad_stretch(std::size_t copy, const Stretch& where) const {
+        const auto& stretches = comparisons_.at(copy).stretches;
+        return *std::find_if(stretches.begin(), stretches.end(), [&](const Stretch& stretch) {
+            return is_bad(stretch) && overlap(stretch, where);
+        });
+    }
+
+    // Back to the first copy that is bad there.
+    void explain(std::size_t copy, const Stretch& stretch) {
+        std::unordered_set<std::size_t> passed{copy};
+        std::size_t first = copy;
+        const Stretch* where = &stretch;
+        Before found = before(first, *where, passed);
+        while (found.bad) {
+            first = *found.bad;
+            where = &bad_stretch(first, *where);
+            found = before(first, *where, passed);
         }
-        change.place = direct ? place_of(direct->rule) : Place::kBetween;
-        if (!direct) {
-            change.between.assign(waiting.begin() + 1, waiting.end());
+        auto change = std::find_if(changes_.begin(), changes_.end(), [&](const Change& one) {
+            return one.bad == first && one.stretch == *where;
+        });
+        if (change == changes_.end()) {
+            changes_.push_back(change_of(first, *where, found));
+            change = std::prev(changes_.end());
+        }
+        const auto& later = change->later;
+        if (copy != first && std::find(later.begin(), later.end(), copy) == later.end()) {
+            change->later.push_back(copy);
+        }
+    }
+
+    Change change_of(std::size_t copy, const Stretch& stretch, const Before& found) const {
+        Change change;
+        change.reference = reference_;
+        change.good = found.good ? found.good->from : reference_;
+        change.bad = copy;
+        change.stretch = stretch;
+        if (found.good && found.good->to == copy) {
+            change.place = place_of(found.good->rule);
+        } else {
+            change.between = found.unknown;
         }
         change.good_begin = comparisons_.at(change.good).place_of(stretch.begin);
         change.good_event = copies_[change.good].strip.piece_at(change.good_begin).event;
         change.bad_event = copies_[copy].strip.piece_at(stretch.copy_begin).event;
-        changes_.push_back(std::move(change));
+        return change;
     }
 
     // What was read there may come from a write that has nothing to do with the good copy.

@@ -138,6 +138,17 @@ TEST_F(CopiesTest, that_were_changed_inside_of_a_frame_lie_between_those_that_ca
     EXPECT_EQ(change.between, (std::vector<std::size_t>{2, 1}));
 }
 
+// A read of a pipe may end before the write that it takes from.
+TEST_F(CopiesTest, are_told_from_the_first_bad_one_on_whichever_ended_first) {
+    for (const bool bad : {false, false, true, true}) {
+        add(bad ? flipped(kContent, 12'345) : kContent);
+    }
+    std::swap(copies_[2].first_ns, copies_[3].first_ns);
+    const Change change = only_change();
+    EXPECT_EQ(change.bad, 2u);
+    EXPECT_EQ(change.later, std::vector<std::size_t>{3});
+}
+
 TEST_F(CopiesTest, of_a_file_that_two_read_and_nobody_wrote_are_held_against_each_other) {
     copies_.push_back(
         {.process = 1, .object = 9, .first_ns = 1, .strip = moved_.strip(kContent, {4096})});

@@ -37,7 +37,7 @@ struct CopyWords {
 struct VerifyAnswer {
     std::string question;
     std::vector<CopyWords> copies;  // as verdict counts them
-    analysis::Verdict verdict;
+    analysis::CopyVerdict verdict;
     std::vector<std::string>
         overwriters;   // by change: who wrote there; empty: nobody that is known
     std::string gaps;  // what is missing in this time; empty: nothing

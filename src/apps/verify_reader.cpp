@@ -225,16 +225,16 @@ class CopyReader {
     }
 
     // Of a question about some bytes of a file: changes that lie elsewhere in it are left out.
-    void keep_asked_range(analysis::Verdict& verdict) const {
+    void keep_asked_range(analysis::CopyVerdict& verdict) const {
         if (!question_.path || (question_.path->begin == 0 && question_.path->end == UINT64_MAX)) {
             return;
         }
-        std::map<std::size_t, std::vector<analysis::Comparison>> in_file;  // by reference
+        std::map<std::size_t, std::vector<analysis::StripComparison>> in_file;  // by reference
         for (const std::size_t reference : verdict.references) {
             for (const Copy& copy : copies_) {
                 if (objects_.contains(copy.object) || objects_.contains(copy.object2)) {
                     in_file[reference].push_back(
-                        analysis::compare(copies_[reference].strip, copy.strip));
+                        analysis::compare_strips(copies_[reference].strip, copy.strip));
                 }
             }
         }

@@ -33,7 +33,7 @@ def options_of(help_):
     return [name for head in heads for name in head.split(", ")]
 
 
-VERBS = re.findall(r"^  (\w+) ", help_of("").split("\nVerbs:\n")[1].split("\n\n")[0], re.MULTILINE)
+VERBS = re.findall(r"^  ([\w-]+) ", help_of("").split("\nVerbs:\n")[1].split("\n\n")[0], re.MULTILINE)
 HELPS = {verb: help_of(verb) for verb in ["", *VERBS]}
 
 

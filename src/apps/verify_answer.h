@@ -10,7 +10,8 @@
 //                at 999,822 · event 4712
 //     later bad  2 copies: relay[32] recvfrom 127.0.0.1:51→127.0.0.1:60, relay[32] write /tmp/copy
 //   A program that means to change bytes looks the same.
-//   5 copies · 10,485,760 bytes compared, 0 could not be · 1 change · no gaps in this time
+//   5 copies · 10,485,760 bytes compared, 0 could not be
+//   1 change · no gaps in this time
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ struct CopyWords {
 struct VerifyAnswer {
     std::string question;
     std::vector<CopyWords> copies;  // as verdict counts them
-    analysis::Verdict verdict;
+    analysis::CopyVerdict verdict;
     std::vector<std::string>
         overwriters;   // by change: who wrote there; empty: nobody that is known
     std::string gaps;  // what is missing in this time; empty: nothing

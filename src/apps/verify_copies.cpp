@@ -91,9 +91,8 @@ void add_verify_copies(CLI::App& app, int& exit_status) {
     verb->add_option("--dye", arguments->dye, "What this dye was seen in first")->type_name("NAME");
     verb->add_flag("--json", arguments->json, "One JSON object, all copies and changes");
     verb->footer(
-        "Exit status: 0 all that could be compared is the same, 1 something differs, 2 trouble.\n\n"
+        "Exit status: 0 what could be compared is the same, 1 it differs, 2 trouble.\n\n"
         "Examples:\n"
-        "  dyetrace record --content=anchors -o trace -- ./backup\n"
         "  dyetrace verify-copies trace --path data.db\n"
         "  dyetrace verify-copies trace --path data.db:4096-8192 --json\n"
         "  dyetrace verify-copies trace --event 4711");

@@ -72,7 +72,7 @@ Json change_json(const Change& change, const std::string& overwriter) {
 }  // namespace
 
 std::string verify_json(const VerifyAnswer& answer) {
-    const analysis::Verdict& verdict = answer.verdict;
+    const analysis::CopyVerdict& verdict = answer.verdict;
     Json copies = Json::array(), changes = Json::array();
     for (std::size_t i = 0; i < answer.copies.size(); ++i) {
         copies.append(copy_json(answer.copies[i], i));
@@ -87,6 +87,7 @@ std::string verify_json(const VerifyAnswer& answer) {
         .set("bytes_compared", verdict.compared_bytes)
         .set("bytes_not_compared", verdict.unknown_bytes)
         .set("references_left_out", verdict.references_left_out)
+        .set("changes_left_out", verdict.changes_left_out)
         .set("gaps", answer.gaps.empty() ? Json() : Json(answer.gaps));
     return json.text() + "\n";
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -65,6 +66,12 @@ class CopyReader {
         TRY(collect_pieces());
         TRY(const SumIndex sums, SumIndex::load(database_, pieces_by_event_));
         make_copies(sums);
+        if (copies_.size() > kCopiesMax) {
+            return Error(ErrorCode::kLimitReached,
+                         fmt::format("there are more than {} copies of {}: ask about fewer bytes",
+                                     kCopiesMax,
+                                     question_text()));
+        }
         VerifyAnswer answer;
         answer.verdict = analysis::verify(copies_, links(), flows);
         keep_asked_range(answer.verdict);
@@ -142,13 +149,13 @@ class CopyReader {
 
     // All calls of those who moved a copy, also those that the trail did not reach: they are between its bytes.
     Result<void> collect_pieces() {
-        std::map<Key, bool> keys;
+        std::set<Key> keys;
         TRY(each_operation(database_, [&](const Operation& operation, std::uint64_t) {
             if (reached_.contains(operation.event)) {
-                keys.emplace(key_of(operation), true);
+                keys.insert(key_of(operation));
             }
         }));
-        bool is_cut = false;
+        bool is_too_many = false;
         TRY(each_operation(database_, [&](const Operation& operation, std::uint64_t) {
             const bool moves =
                 operation.bytes > 0 && !operation.unfinished && !operation.from.peeks;
@@ -156,13 +163,13 @@ class CopyReader {
                 return;
             }
             if (pieces_by_event_.size() >= kPiecesMax) {
-                is_cut = true;
+                is_too_many = true;
                 return;
             }
             pieces_by_event_.insert(operation.event);
             operations_[key_of(operation)].push_back(operation);
         }));
-        if (is_cut) {
+        if (is_too_many) {
             return Error(ErrorCode::kLimitReached,
                          fmt::format("more than {} calls moved copies of {}: ask about fewer bytes",
                                      kPiecesMax,
@@ -225,16 +232,16 @@ class CopyReader {
     }
 
     // Of a question about some bytes of a file: changes that lie elsewhere in it are left out.
-    void keep_asked_range(analysis::Verdict& verdict) const {
+    void keep_asked_range(analysis::CopyVerdict& verdict) const {
         if (!question_.path || (question_.path->begin == 0 && question_.path->end == UINT64_MAX)) {
             return;
         }
-        std::map<std::size_t, std::vector<analysis::Comparison>> in_file;  // by reference
+        std::map<std::size_t, std::vector<analysis::StripComparison>> in_file;  // by reference
         for (const std::size_t reference : verdict.references) {
             for (const Copy& copy : copies_) {
                 if (objects_.contains(copy.object) || objects_.contains(copy.object2)) {
                     in_file[reference].push_back(
-                        analysis::compare(copies_[reference].strip, copy.strip));
+                        analysis::compare_strips(copies_[reference].strip, copy.strip));
                 }
             }
         }

@@ -43,8 +43,12 @@ class Words {
             add_change(changes[i], answer_.overwriters[i]);
         }
         if (changes.size() > kChangesTold) {
-            out_ += fmt::format("… {} more changes are left out; --json has them\n",
+            out_ += fmt::format("… {} more changes are not told here; --json has them\n",
                                 with_separators(changes.size() - kChangesTold));
+        }
+        if (answer_.verdict.changes_left_out > 0) {
+            out_ += fmt::format("… {} more changes are left out: ask about fewer bytes\n",
+                                with_separators(answer_.verdict.changes_left_out));
         }
         add_summary();
         return std::move(out_);
@@ -133,7 +137,7 @@ class Words {
     }
 
     void add_summary() {
-        const analysis::Verdict& verdict = answer_.verdict;
+        const analysis::CopyVerdict& verdict = answer_.verdict;
         if (verdict.copies_compared == 0) {
             out_ += "nothing has the same bytes as far as this was recorded\n";
         }
@@ -144,7 +148,7 @@ class Words {
         if (!verdict.changes.empty()) {
             out_ += "A program that means to change bytes looks the same.\n";
         }
-        out_ += fmt::format("{} · {} compared, {} could not be · {} · {}\n",
+        out_ += fmt::format("{} · {} compared, {} could not be\n{} · {}\n",
                             plural(verdict.copies_compared, "copy", "copies"),
                             plural(verdict.compared_bytes, "byte", "bytes"),
                             with_separators(verdict.unknown_bytes),

@@ -405,7 +405,7 @@ class AnswerTest(FollowTest):
         return self.one_line(done.stderr)
 
     def test_wrong_questions_get_one_line(self):
-        self.assertIn("one of --path, --event and --hash", self.refused())
+        self.assertIn("one of --path, --event, --hash, --dye and --text", self.refused())
         self.assertIn(f"did you mean {self.seen(self.path('copy2'))}", self.refused("--path", "/nowhere/copy2"))
         self.assertIn("no event 1 that moved bytes", self.refused("--event", "1"))
         self.assertIn("fingerprint 12345", self.refused("--hash", "12345"))

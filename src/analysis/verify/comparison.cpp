@@ -115,7 +115,7 @@ class Comparer {
   public:
     Comparer(const Strip& reference, const Strip& copy) : reference_(reference), copy_(copy) {}
 
-    Comparison compare() {
+    StripComparison result() {
         std::vector<CutPair> pairs = Matcher(reference_, copy_).pairs();
         add_ends(pairs);
         if (pairs.empty()) {
@@ -193,12 +193,12 @@ class Comparer {
 
     const Strip& reference_;
     const Strip& copy_;
-    Comparison result_;
+    StripComparison result_;
 };
 
 }  // namespace
 
-std::uint64_t Comparison::place_of(std::uint64_t position) const {
+std::uint64_t StripComparison::place_of(std::uint64_t position) const {
     const auto behind = std::upper_bound(
         places.begin(), places.end(), position, [](std::uint64_t at, const auto& place) {
             return at < place.first;
@@ -210,8 +210,8 @@ std::uint64_t Comparison::place_of(std::uint64_t position) const {
     return there + (position - here);
 }
 
-Comparison compare(const Strip& reference, const Strip& copy) {
-    return Comparer(reference, copy).compare();
+StripComparison compare_strips(const Strip& reference, const Strip& copy) {
+    return Comparer(reference, copy).result();
 }
 
 }  // namespace dyetrace::analysis

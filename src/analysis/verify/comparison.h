@@ -31,7 +31,7 @@ struct Stretch {
     friend bool operator==(const Stretch&, const Stretch&) = default;
 };
 
-struct Comparison {
+struct StripComparison {
     std::vector<Stretch> stretches;  // by begin; what is in none of them is equal
     std::vector<std::pair<std::uint64_t, std::uint64_t>>
         places;                        // common ones: in the reference, in the copy
@@ -42,6 +42,6 @@ struct Comparison {
     std::uint64_t place_of(std::uint64_t position) const;
 };
 
-Comparison compare(const Strip& reference, const Strip& copy);
+StripComparison compare_strips(const Strip& reference, const Strip& copy);
 
 }  // namespace dyetrace::analysis

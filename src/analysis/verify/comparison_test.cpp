@@ -11,8 +11,8 @@ const std::string kContent = random_bytes(50'000, 1);
 
 class ComparisonTest : public ::testing::Test {
   protected:
-    Comparison compare_with(const std::string& copy, const std::vector<std::size_t>& sizes) {
-        return compare(moved_.strip(kContent, {4096}), moved_.strip(copy, sizes));
+    StripComparison compare_with(const std::string& copy, const std::vector<std::size_t>& sizes) {
+        return compare_strips(moved_.strip(kContent, {4096}), moved_.strip(copy, sizes));
     }
     Moved moved_;
 };
@@ -20,7 +20,7 @@ class ComparisonTest : public ::testing::Test {
 TEST_F(ComparisonTest, the_same_bytes_are_equal_however_they_were_cut) {
     for (const auto& sizes :
          std::vector<std::vector<std::size_t>>{{4096}, {50'000}, {7, 500, 33}, {1009}}) {
-        const Comparison found = compare_with(kContent, sizes);
+        const StripComparison found = compare_with(kContent, sizes);
         EXPECT_TRUE(found.stretches.empty());
         EXPECT_EQ(found.compared_bytes, kContent.size());
         EXPECT_EQ(found.unknown_bytes, 0u);
@@ -32,7 +32,7 @@ TEST_F(ComparisonTest, a_flipped_bit_is_in_one_short_stretch_wherever_it_is) {
          at += at < 40 || (at > 4080 && at < 4110) ? 1 : 677) {
         std::string copy = kContent;
         copy[at] = static_cast<char>(copy[at] ^ 1 << at % 8);
-        const Comparison found = compare_with(copy, {10'007});
+        const StripComparison found = compare_with(copy, {10'007});
         ASSERT_EQ(found.stretches.size(), 1u) << at;
         const Stretch& stretch = found.stretches.front();
         EXPECT_EQ(stretch.outcome, Outcome::kChanged) << at;
@@ -47,7 +47,7 @@ TEST_F(ComparisonTest, a_flipped_bit_is_in_one_short_stretch_wherever_it_is) {
 TEST_F(ComparisonTest, the_last_byte_too) {
     std::string copy = kContent;
     copy.back() = static_cast<char>(copy.back() ^ 0x80);
-    const Comparison found = compare_with(copy, {4096});
+    const StripComparison found = compare_with(copy, {4096});
     ASSERT_EQ(found.stretches.size(), 1u);
     EXPECT_EQ(found.stretches.front().end, kContent.size());
 }
@@ -55,14 +55,14 @@ TEST_F(ComparisonTest, the_last_byte_too) {
 TEST_F(ComparisonTest, bytes_that_were_put_in_or_taken_out_make_a_stretch_longer_or_shorter) {
     std::string copy = kContent;
     copy.insert(20'000, "+");
-    const Comparison more = compare_with(copy, {4096});
+    const StripComparison more = compare_with(copy, {4096});
     ASSERT_EQ(more.stretches.size(), 1u);
     const Stretch& stretch = more.stretches.front();
     EXPECT_EQ(stretch.outcome, Outcome::kResized);
     EXPECT_LE(stretch.begin, 20'000u);
     EXPECT_GE(stretch.end, 20'000u);
     EXPECT_EQ(stretch.copy_end - stretch.copy_begin, stretch.end - stretch.begin + 1);
-    const Comparison less =
+    const StripComparison less =
         compare_with(kContent.substr(0, 30'000) + kContent.substr(30'100), {777});
     ASSERT_EQ(less.stretches.size(), 1u);
     EXPECT_EQ(less.stretches.front().copy_end - less.stretches.front().copy_begin + 100,
@@ -70,9 +70,9 @@ TEST_F(ComparisonTest, bytes_that_were_put_in_or_taken_out_make_a_stretch_longer
 }
 
 TEST_F(ComparisonTest, behind_a_header_all_but_the_ends_is_compared) {
-    const Comparison found =
-        compare(moved_.strip(kContent, {4096}),
-                moved_.strip("header" + kContent + "trailer", {5000}, 1'000'000));
+    const StripComparison found =
+        compare_strips(moved_.strip(kContent, {4096}),
+                       moved_.strip("header" + kContent + "trailer", {5000}, 1'000'000));
     ASSERT_EQ(found.stretches.size(), 2u);
     EXPECT_EQ(found.stretches[0].outcome, Outcome::kNotCompared);
     EXPECT_EQ(found.stretches[0].begin, 0u);
@@ -85,7 +85,8 @@ TEST_F(ComparisonTest, behind_a_header_all_but_the_ends_is_compared) {
 TEST_F(ComparisonTest, over_bytes_that_nobody_saw_nothing_is_said) {
     std::vector<MovedPiece> pieces = moved_.pieces(kContent, {4096});
     pieces[4].sum.reset();
-    const Comparison found = compare(moved_.strip(kContent, {4096}), Strip(std::move(pieces)));
+    const StripComparison found =
+        compare_strips(moved_.strip(kContent, {4096}), Strip(std::move(pieces)));
     ASSERT_EQ(found.stretches.size(), 1u);
     EXPECT_EQ(found.stretches.front().outcome, Outcome::kNotCompared);
     EXPECT_LE(found.stretches.front().begin, 4u * 4096);
@@ -99,7 +100,8 @@ TEST_F(ComparisonTest, bytes_that_repeat_are_compared_where_they_stand) {
     }
     std::string copy = repeated;
     copy[11'111] = static_cast<char>(copy[11'111] ^ 1);
-    const Comparison found = compare(moved_.strip(repeated, {4096}), moved_.strip(copy, {1000}));
+    const StripComparison found =
+        compare_strips(moved_.strip(repeated, {4096}), moved_.strip(copy, {1000}));
     ASSERT_EQ(found.stretches.size(), 1u);
     EXPECT_LE(found.stretches.front().begin, 11'111u);
     EXPECT_GT(found.stretches.front().end, 11'111u);
@@ -107,7 +109,7 @@ TEST_F(ComparisonTest, bytes_that_repeat_are_compared_where_they_stand) {
 }
 
 TEST_F(ComparisonTest, other_content_is_not_compared) {
-    const Comparison found = compare_with(random_bytes(40'000, 2), {4096});
+    const StripComparison found = compare_with(random_bytes(40'000, 2), {4096});
     EXPECT_EQ(found.compared_bytes, 0u);
     EXPECT_EQ(found.unknown_bytes, kContent.size());
 }

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace dyetrace::analysis {
 namespace {
 
 using schema::FlowRule;
-
-bool overlap(const Stretch& a, const Stretch& b) {
-    return a.begin < b.end && b.begin < a.end;
-}
 
 bool is_bad(const Stretch& stretch) {
     return stretch.outcome != Outcome::kNotCompared;
@@ -31,6 +28,42 @@ Place place_of(FlowRule rule) {
     }
 }
 
+// Who wrote last what the copies read from files.
+class FileWrites {
+  public:
+    FileWrites(const std::vector<Copy>& copies, std::span<const TrailFlow> flows) {
+        for (std::size_t i = 0; i < copies.size(); ++i) {
+            for (const MovedPiece& piece : copies[i].strip.pieces()) {
+                copy_of_.emplace(piece.event, i);
+            }
+        }
+        for (const TrailFlow& flow : flows) {
+            if (flow.rule == FlowRule::kFile && copy_of_.contains(flow.to_event)) {
+                flows_.push_back(flow);
+            }
+        }
+        std::sort(flows_.begin(), flows_.end(), [](const TrailFlow& a, const TrailFlow& b) {
+            return std::pair(a.to_event, a.to_position) < std::pair(b.to_event, b.to_position);
+        });
+    }
+
+    std::span<const TrailFlow> read_by(std::uint64_t event) const {
+        const auto first = std::partition_point(
+            flows_.begin(), flows_.end(), [&](const auto& flow) { return flow.to_event < event; });
+        const auto last = std::partition_point(
+            first, flows_.end(), [&](const auto& flow) { return flow.to_event == event; });
+        return {first, last};
+    }
+    std::optional<std::size_t> copy_of(std::uint64_t event) const {
+        const auto found = copy_of_.find(event);
+        return found == copy_of_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+  private:
+    std::unordered_map<std::uint64_t, std::size_t> copy_of_;  // by event
+    std::vector<TrailFlow> flows_;                            // by to_event
+};
+
 // All copies that come from one reference.
 class Family {
   public:
@@ -38,17 +71,18 @@ class Family {
            const std::vector<CopyLink>& links,
            std::size_t reference)
         : copies_(copies), links_(links), reference_(reference) {
-        find_members();
+        members_ = reached_from(reference_);
         compare_members();
+        find_parents();
         drop_reframed();
     }
 
-    void judge(std::span<const TrailFlow> flows, Verdict& verdict) {
+    void judge(const FileWrites& writes, CopyVerdict& verdict) {
         for (const std::size_t member : members_) {
             if (member == reference_) {
                 continue;
             }
-            const Comparison& comparison = comparisons_.at(member);
+            const StripComparison& comparison = comparisons_.at(member);
             ++verdict.copies_compared;
             verdict.compared_bytes += comparison.compared_bytes;
             verdict.unknown_bytes += comparison.unknown_bytes;
@@ -59,9 +93,13 @@ class Family {
             }
         }
         for (Change& change : changes_) {
-            find_overwriter(flows, change);
+            if (verdict.changes.size() == kChangesMax) {
+                ++verdict.changes_left_out;
+                continue;
+            }
+            find_overwriter(writes, change);
+            verdict.changes.push_back(std::move(change));
         }
-        verdict.changes.insert(verdict.changes.end(), changes_.begin(), changes_.end());
     }
 
     const std::vector<std::size_t>& members() const { return members_; }
@@ -69,22 +107,12 @@ class Family {
   private:
     enum class State : std::uint8_t { kGood, kBad, kOpen };
 
-    template <typename Visit>
-    void each_parent(std::size_t copy, Visit&& visit) const {
-        for (const CopyLink& link : links_) {
-            if (link.to == copy && comparisons_.contains(link.from)) {
-                visit(link);
-            }
-        }
-    }
-
     // Those that links lead to, by time.
     std::vector<std::size_t> reached_from(std::size_t copy) const {
         std::unordered_set<std::size_t> known{copy};
         std::vector<std::size_t> reached{copy};
         for (std::size_t i = 0; i < reached.size(); ++i) {
-            for (auto link = std::lower_bound(
-                     links_.begin(), links_.end(), CopyLink{reached[i], 0, FlowRule{}});
+            for (auto link = first_link_of(reached[i]);
                  link != links_.end() && link->from == reached[i];
                  ++link) {
                 if (known.insert(link->to).second) {
@@ -98,32 +126,54 @@ class Family {
         return reached;
     }
 
-    void find_members() { members_ = reached_from(reference_); }
-
     void compare_members() {
         for (const std::size_t member : members_) {
-            comparisons_.emplace(member, compare(copies_[reference_].strip, copies_[member].strip));
+            comparisons_.emplace(member,
+                                 compare_strips(copies_[reference_].strip, copies_[member].strip));
         }
+    }
+
+    void find_parents() {
+        for (const std::size_t member : members_) {
+            for (auto link = first_link_of(member); link != links_.end() && link->from == member;
+                 ++link) {
+                parents_[link->to].push_back(*link);
+            }
+        }
+    }
+
+    std::vector<CopyLink>::const_iterator first_link_of(std::size_t copy) const {
+        return std::lower_bound(links_.begin(), links_.end(), CopyLink{copy, 0, FlowRule{}});
+    }
+
+    // Those of a copy that overlap this one.
+    std::span<const Stretch> stretches_in(std::size_t copy, const Stretch& where) const {
+        const auto& stretches = comparisons_.at(copy).stretches;
+        const auto first =
+            std::partition_point(stretches.begin(), stretches.end(), [&](const Stretch& one) {
+                return one.end <= where.begin;
+            });
+        const auto last = std::partition_point(
+            first, stretches.end(), [&](const Stretch& one) { return one.begin < where.end; });
+        return {first, last};
     }
 
     State state_of(std::size_t copy, const Stretch& where) const {
         State state = State::kGood;
-        for (const Stretch& stretch : comparisons_.at(copy).stretches) {
-            if (overlap(stretch, where)) {
-                if (is_bad(stretch)) {
-                    return State::kBad;
-                }
-                state = State::kOpen;
+        for (const Stretch& stretch : stretches_in(copy, where)) {
+            if (is_bad(stretch)) {
+                return State::kBad;
             }
+            state = State::kOpen;
         }
         return state;
     }
 
     // Whether there are as many bytes as in the reference.
     bool is_as_long(std::size_t copy, const Stretch& where) const {
-        const auto& stretches = comparisons_.at(copy).stretches;
-        return std::none_of(stretches.begin(), stretches.end(), [&](const Stretch& stretch) {
-            return overlap(stretch, where) && stretch.outcome != Outcome::kChanged;
+        const auto stretches = stretches_in(copy, where);
+        return std::all_of(stretches.begin(), stretches.end(), [](const Stretch& stretch) {
+            return stretch.outcome == Outcome::kChanged;
         });
     }
 
@@ -149,84 +199,102 @@ class Family {
         }
     }
 
-    bool is_known_change(std::size_t parent, std::size_t copy, const Stretch& stretch) {
-        for (Change& change : changes_) {
-            const bool here =
-                change.bad == parent ||
-                std::find(change.later.begin(), change.later.end(), parent) != change.later.end();
-            if (here && overlap(change.stretch, stretch)) {
-                if (std::find(change.later.begin(), change.later.end(), copy) ==
-                    change.later.end()) {
-                    change.later.push_back(copy);
-                }
-                return true;
-            }
-        }
-        return false;
-    }
+    // What stands in front of a bad copy: going back from it over those that are not known, the nearest that are.
+    struct Before {
+        std::optional<std::size_t> bad;
+        std::optional<CopyLink> good;      // its last step to there
+        std::vector<std::size_t> unknown;  // that were passed
+    };
 
-    // Backwards from the bad copy, over those that are not known, to the nearest good one.
-    void explain(std::size_t copy, const Stretch& stretch) {
-        Change change;
-        change.reference = reference_;
-        change.bad = copy;
-        change.good = reference_;
-        change.stretch = stretch;
+    // Those in `passed` are left out; what was looked at is added.
+    Before before(std::size_t copy,
+                  const Stretch& stretch,
+                  std::unordered_set<std::size_t>& passed) const {
+        Before result;
         std::vector<std::size_t> waiting{copy};
-        std::unordered_set<std::size_t> seen{copy};
-        std::optional<CopyLink> direct;
-        bool found = false, later = false;
-        for (std::size_t i = 0; i < waiting.size() && !found && !later; ++i) {
-            each_parent(waiting[i], [&](const CopyLink& link) {
-                if (!seen.insert(link.from).second) {
-                    return;
+        for (std::size_t i = 0; i < waiting.size() && !result.bad && !result.good; ++i) {
+            const auto parents = parents_.find(waiting[i]);
+            if (parents == parents_.end()) {
+                continue;
+            }
+            for (const CopyLink& link : parents->second) {
+                if (!passed.insert(link.from).second) {
+                    continue;
                 }
                 const State state = state_of(link.from, stretch);
-                if (state == State::kBad) {
-                    later = later || is_known_change(link.from, copy, stretch);
-                } else if (state == State::kGood) {
-                    if (!found) {
-                        change.good = link.from;
-                        direct = link.to == copy ? std::optional(link) : std::nullopt;
-                    }
-                    found = true;
-                } else {
+                if (state == State::kOpen) {
                     waiting.push_back(link.from);
+                } else if (state == State::kBad) {
+                    result.bad = result.bad.value_or(link.from);
+                } else {
+                    result.good = result.good.value_or(link);
                 }
-            });
+            }
         }
-        if (later) {
-            return;
+        result.unknown.assign(waiting.begin() + 1, waiting.end());
+        return result;
+    }
+
+    const Stretch& bad_stretch(std::size_t copy, const Stretch& where) const {
+        const auto stretches = stretches_in(copy, where);
+        return *std::find_if(stretches.begin(), stretches.end(), is_bad);
+    }
+
+    // Back to the first copy that is bad there.
+    void explain(std::size_t copy, const Stretch& stretch) {
+        std::unordered_set<std::size_t> passed{copy};
+        std::size_t first = copy;
+        const Stretch* where = &stretch;
+        Before found = before(first, *where, passed);
+        while (found.bad) {
+            first = *found.bad;
+            where = &bad_stretch(first, *where);
+            found = before(first, *where, passed);
         }
-        change.place = direct ? place_of(direct->rule) : Place::kBetween;
-        if (!direct) {
-            change.between.assign(waiting.begin() + 1, waiting.end());
+        const auto [number, is_new] =
+            number_of_.try_emplace({first, where->begin}, changes_.size());
+        if (is_new) {
+            changes_.push_back(change_of(first, *where, found));
+        }
+        std::vector<std::size_t>& later = changes_[number->second].later;
+        if (copy != first && std::find(later.begin(), later.end(), copy) == later.end()) {
+            later.push_back(copy);
+        }
+    }
+
+    Change change_of(std::size_t copy, const Stretch& stretch, const Before& found) const {
+        Change change;
+        change.reference = reference_;
+        change.good = found.good ? found.good->from : reference_;
+        change.bad = copy;
+        change.stretch = stretch;
+        if (found.good && found.good->to == copy) {
+            change.place = place_of(found.good->rule);
+        } else {
+            change.between = found.unknown;
         }
         change.good_begin = comparisons_.at(change.good).place_of(stretch.begin);
         change.good_event = copies_[change.good].strip.piece_at(change.good_begin).event;
         change.bad_event = copies_[copy].strip.piece_at(stretch.copy_begin).event;
-        changes_.push_back(std::move(change));
+        return change;
     }
 
     // What was read there may come from a write that has nothing to do with the good copy.
-    void find_overwriter(std::span<const TrailFlow> flows, Change& change) const {
+    void find_overwriter(const FileWrites& writes, Change& change) const {
         if (change.place != Place::kFile) {
             return;
         }
-        std::unordered_set<std::uint64_t> good, bad;
-        for (const MovedPiece& piece : copies_[change.good].strip.pieces()) {
-            good.insert(piece.event);
-        }
-        for (const MovedPiece& piece : copies_[change.bad].strip.pieces()) {
-            bad.insert(piece.event);
-        }
-        for (const TrailFlow& flow : flows) {
-            if (flow.rule == FlowRule::kFile && bad.contains(flow.to_event) &&
-                flow.to_begin < change.stretch.copy_end &&
-                change.stretch.copy_begin < flow.to_begin + flow.bytes &&
-                !good.contains(flow.from_event)) {
-                change.overwritten_by = flow.from_event;
-                return;
+        const std::vector<MovedPiece>& pieces = copies_[change.bad].strip.pieces();
+        for (std::size_t i = copies_[change.bad].strip.index_at(change.stretch.copy_begin);
+             i < pieces.size() && pieces[i].position < change.stretch.copy_end;
+             ++i) {
+            for (const TrailFlow& flow : writes.read_by(pieces[i].event)) {
+                if (flow.to_begin < change.stretch.copy_end &&
+                    change.stretch.copy_begin < flow.to_begin + flow.bytes &&
+                    writes.copy_of(flow.from_event) != change.good) {
+                    change.overwritten_by = flow.from_event;
+                    return;
+                }
             }
         }
     }
@@ -235,8 +303,11 @@ class Family {
     const std::vector<CopyLink>& links_;
     std::size_t reference_;
     std::vector<std::size_t> members_;
-    std::map<std::size_t, Comparison> comparisons_;
+    std::map<std::size_t, StripComparison> comparisons_;
+    std::unordered_map<std::size_t, std::vector<CopyLink>> parents_;  // by child
     std::vector<Change> changes_;
+    std::map<std::pair<std::size_t, std::uint64_t>, std::size_t>
+        number_of_;  // of a change, by its bad copy and where it begins
 };
 
 // A file that nobody wrote while it was recorded, and that two read: the later one is held against the earlier one.
@@ -265,9 +336,9 @@ void link_readers(const std::vector<Copy>& copies, std::vector<CopyLink>& links)
 
 }  // namespace
 
-Verdict verify(const std::vector<Copy>& copies,
-               std::vector<CopyLink> links,
-               std::span<const TrailFlow> flows) {
+CopyVerdict verify(const std::vector<Copy>& copies,
+                   std::vector<CopyLink> links,
+                   std::span<const TrailFlow> flows) {
     link_readers(copies, links);
     std::sort(links.begin(), links.end());
     links.erase(std::unique(links.begin(), links.end()), links.end());
@@ -278,7 +349,8 @@ Verdict verify(const std::vector<Copy>& copies,
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return copies[a].first_ns < copies[b].first_ns;
     });
-    Verdict verdict;
+    const FileWrites writes(copies, flows);
+    CopyVerdict verdict;
     std::unordered_set<std::size_t> with_parent;
     for (const CopyLink& link : links) {
         with_parent.insert(link.to);
@@ -293,7 +365,7 @@ Verdict verify(const std::vector<Copy>& copies,
         seen.insert(family.members().begin(), family.members().end());
         if (family.members().size() > 1) {
             verdict.references.push_back(copy);
-            family.judge(flows, verdict);
+            family.judge(writes, verdict);
         }
     };
     for (const std::size_t copy : order) {

@@ -10,7 +10,7 @@
 //
 // Nobody can tell from the outside whether a program meant to change bytes.
 //
-// Limits: kReferencesMax references are looked at, the earliest ones; the others are counted.
+// Limits: kReferencesMax references are looked at, the earliest ones, and kChangesMax changes told; the others are counted.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,7 @@
 namespace dyetrace::analysis {
 
 inline constexpr std::size_t kReferencesMax = 64;
+inline constexpr std::size_t kChangesMax = 10'000;  // as many as programs may want to look through
 
 struct Copy {
     std::uint64_t process = 0;
@@ -61,18 +62,19 @@ struct Change {
         overwritten_by;  // of kFile: the event that wrote there last, and is no part of `good`
 };
 
-struct Verdict {
+struct CopyVerdict {
     std::vector<std::size_t> references;
     std::vector<Change> changes;       // by reference, and then by the time of the bad copy
     std::size_t copies_compared = 0;   // references left out
     std::uint64_t compared_bytes = 0;  // in all copies
     std::uint64_t unknown_bytes = 0;
     std::size_t references_left_out = 0;
+    std::size_t changes_left_out = 0;
 };
 
 // `flows` of the rule file tell who wrote last what was read.
-Verdict verify(const std::vector<Copy>& copies,
-               std::vector<CopyLink> links,
-               std::span<const TrailFlow> flows);
+CopyVerdict verify(const std::vector<Copy>& copies,
+                   std::vector<CopyLink> links,
+                   std::span<const TrailFlow> flows);
 
 }  // namespace dyetrace::analysis

@@ -39,9 +39,9 @@ class CopiesTest : public ::testing::Test {
             links_.push_back({number - 1, number, number % 2 == 1 ? FlowRule::kAnchor : between_});
         }
     }
-    Verdict verdict() const { return verify(copies_, links_, flows_); }
+    CopyVerdict verdict() const { return verify(copies_, links_, flows_); }
     Change only_change() const {
-        const Verdict found = verdict();
+        const CopyVerdict found = verdict();
         EXPECT_EQ(found.changes.size(), 1u);
         return found.changes.empty() ? Change() : found.changes.front();
     }
@@ -57,7 +57,7 @@ TEST_F(CopiesTest, of_an_intact_chain_are_all_the_same) {
     for (int i = 0; i < 6; ++i) {
         add(kContent);
     }
-    const Verdict found = verdict();
+    const CopyVerdict found = verdict();
     EXPECT_TRUE(found.changes.empty());
     EXPECT_EQ(found.copies_compared, 5u);
     EXPECT_EQ(found.compared_bytes, 5 * kContent.size());
@@ -121,7 +121,7 @@ TEST_F(CopiesTest, that_were_framed_and_unframed_are_not_changed) {
 TEST_F(CopiesTest, that_were_framed_and_never_unframed_are) {
     add(kContent);
     add(framed(kContent));
-    const Verdict found = verdict();
+    const CopyVerdict found = verdict();
     ASSERT_EQ(found.changes.size(), 5u);  // the first frame stands in front of all
     EXPECT_EQ(found.changes.front().stretch.outcome, Outcome::kResized);
 }
@@ -136,6 +136,17 @@ TEST_F(CopiesTest, that_were_changed_inside_of_a_frame_lie_between_those_that_ca
     EXPECT_EQ(change.bad, 3u);
     EXPECT_EQ(change.place, Place::kBetween);
     EXPECT_EQ(change.between, (std::vector<std::size_t>{2, 1}));
+}
+
+// A read of a pipe may end before the write that it takes from.
+TEST_F(CopiesTest, are_told_from_the_first_bad_one_on_whichever_ended_first) {
+    for (const bool bad : {false, false, true, true}) {
+        add(bad ? flipped(kContent, 12'345) : kContent);
+    }
+    std::swap(copies_[2].first_ns, copies_[3].first_ns);
+    const Change change = only_change();
+    EXPECT_EQ(change.bad, 2u);
+    EXPECT_EQ(change.later, std::vector<std::size_t>{3});
 }
 
 TEST_F(CopiesTest, of_a_file_that_two_read_and_nobody_wrote_are_held_against_each_other) {

@@ -42,12 +42,13 @@ Strip::Strip(std::vector<MovedPiece> pieces) : pieces_(std::move(pieces)) {
     end_run();
 }
 
-const MovedPiece& Strip::piece_at(std::uint64_t position) const {
+std::size_t Strip::index_at(std::uint64_t position) const {
     const auto found =
         std::partition_point(pieces_.begin(), pieces_.end(), [&](const MovedPiece& piece) {
             return piece.position + piece.bytes <= position;
         });
-    return found == pieces_.end() ? pieces_.back() : *found;
+    return std::min<std::size_t>(static_cast<std::size_t>(found - pieces_.begin()),
+                                 pieces_.size() - 1);
 }
 
 std::optional<std::uint64_t> sum_between(const Cut& from, const Cut& to) {

@@ -50,8 +50,9 @@ class Strip {
     std::uint64_t size() const { return end() - begin(); }
     const std::vector<Cut>& cuts() const { return cuts_; }
     const std::vector<MovedPiece>& pieces() const { return pieces_; }
-    // The call that moved the byte there, or the next one that is known.
-    const MovedPiece& piece_at(std::uint64_t position) const;
+    // Of the call that moved the byte there, or the next one that is known, or the last.
+    std::size_t index_at(std::uint64_t position) const;
+    const MovedPiece& piece_at(std::uint64_t position) const { return pieces_[index_at(position)]; }
 
   private:
     std::vector<MovedPiece> pieces_;

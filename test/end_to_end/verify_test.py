@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Copies that are the same, and copies of which a byte was changed: by whom, where and between which calls."""
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+
+import following
+import servers
+import support
+from following import FollowTest
+from support import DYETRACE, PATIENCE_S
+
+SIZE = 2 << 20
+PIECE_MAX = 8192  # bytes: a change lies between two anchors, some 1,024 bytes apart
+
+# For each job three processes over loopback, which take and give pieces of other sizes. The second one does with the content what the job
+# says: nothing, a byte that is flipped or put in at a position, or lengths in front of its pieces, which the third takes off again.
+# Its pid goes into a file.
+RELAY = following.RELAY_PARTS + r"""
+def pieces(take, size):
+    gathered = b""
+    while got := take():
+        gathered += got
+        while len(gathered) >= size:
+            yield gathered[:size]
+            gathered = gathered[size:]
+    if gathered:
+        yield gathered
+
+def changed(piece, begin, what, at):
+    if what in ("flip", "insert") and begin <= at < begin + len(piece):
+        i = at - begin
+        return piece[:i] + (bytes([piece[i] ^ 1]) + piece[i + 1:] if what == "flip" else b"+" + piece[i:])
+    return struct.pack("<I", len(piece)) + piece if what == "frame" else piece
+
+def first(path, near):
+    with open(path, "rb", buffering=0) as file:
+        for piece in pieces(lambda: file.read(4096), 70001):
+            near.sendall(piece)
+
+def second(name, far, near, what, at):
+    begin = 0
+    for piece in pieces(lambda: far.recv(65536), 65537):
+        near.sendall(changed(piece, begin, what, at))
+        begin += len(piece)
+
+def unframed(far):
+    while head := far.recv(4, socket.MSG_WAITALL):
+        yield far.recv(struct.unpack("<I", head)[0], socket.MSG_WAITALL)
+
+def third(path, far, what):
+    with open(path + ".out", "wb", buffering=0) as file:
+        for piece in unframed(far) if what == "frame" else pieces(lambda: far.recv(99991), 1 << 20):
+            file.write(piece)
+
+for job in sys.argv[4:]:
+    name, what, at = job.split(":")
+    path = os.path.join(source, name)
+    (a, b), (c, d) = connection(), connection()
+    ends = [[a], [b, c], [d]]
+    works = [lambda: first(path, a), lambda: second(name, b, c, what, int(at)), lambda: third(path, d, what)]
+    for work, own in zip(works, ends):
+        def alone(work=work, own=own):
+            for one in (a, b, c, d):
+                if one not in own:
+                    one.close()
+            if b in own:
+                with open(os.path.join(source, "pids"), "a") as file:
+                    file.write(f"{name} {os.getpid()}\n")
+            work()
+        child(alone)
+    for one in (a, b, c, d):
+        one.close()
+    for _ in works:
+        assert os.wait()[1] == 0
+"""
+
+
+class VerifyTest(FollowTest):
+    def verify(self, trace, *arguments, status):
+        done = subprocess.run([DYETRACE, "verify-copies", trace.path, *arguments], capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout if status < 2 else done.stderr
+
+    def answer(self, trace, path, *, status):
+        return json.loads(self.verify(trace, "--path", self.seen(path), "--json", status=status))
+
+    def only_change(self, answer):
+        self.assertEqual(len(answer["changes"]), 1, answer)
+        return answer["changes"][0]
+
+    def relay(self, jobs):
+        for job in jobs:
+            self.random_file(job.split(":")[0], SIZE)
+        trace = self.record("--content=anchors", "--", sys.executable, "-c", RELAY, self.folder, "-", "-", *jobs)
+        with open(self.path("pids"), encoding="utf-8") as file:
+            return trace, dict(line.split() for line in file)
+
+
+class RelayTest(VerifyTest):
+    FLIPS = [0, 4095, 4096, 1000003, SIZE - 1]
+
+    def test_a_byte_that_one_process_changed_is_placed_to_it_and_to_a_short_piece(self):
+        jobs = [f"flip{at}:flip:{at}" for at in self.FLIPS] + ["insert:insert:777777", "frame:frame:0", "healthy:none:0"]
+        trace, pids = self.relay(jobs)
+        for at in self.FLIPS:
+            with self.subTest(at=at):
+                answer = self.answer(trace, self.path(f"flip{at}"), status=1)
+                change = self.only_change(answer)
+                self.assert_in_memory_of(answer, change, pids[f"flip{at}"])
+                self.assertEqual(change["outcome"], "changed")
+                self.assert_placed(change, at)
+                self.assertEqual(answer["bytes_not_compared"], 0)
+        self.assert_named(trace, pids["flip0"])
+        self.assert_inserted(trace, pids["insert"])
+        self.assert_the_same(self.answer(trace, self.path("healthy"), status=0), not_compared=0)
+        # pieces with a frame inside cannot be compared where they have it
+        self.assert_the_same(self.answer(trace, self.path("frame"), status=0), not_compared=2 * (SIZE // 65537 + 1) * PIECE_MAX)
+
+    def assert_in_memory_of(self, answer, change, pid):
+        self.assertEqual(change["place"], "memory")
+        good, bad = answer["copies"][change["good"]], answer["copies"][change["bad"]]
+        self.assertIn(f"[{pid}]", good["process"])
+        self.assertIn(f"[{pid}]", bad["process"])
+        self.assertTrue(good["name"].startswith("recv"), good)
+        self.assertTrue(bad["name"].startswith("send"), bad)
+        self.assertEqual({answer["copies"][i]["name"] for i in change["later"]}, {"recvfrom", "write"})
+
+    def assert_placed(self, change, at):
+        self.assertLessEqual(change["begin"], at)
+        self.assertGreater(change["end"], at)
+        self.assertLess(change["end"] - change["begin"], PIECE_MAX)
+        self.assertEqual((change["bad_begin"], change["bad_end"]), (change["begin"], change["end"]))
+
+    def assert_named(self, trace, pid):
+        """In words, and from the other end, and only where the question is about the bytes that changed."""
+        text = self.verify(trace, "--path", self.seen(self.path("flip0.out")), status=1)
+        self.assertRegex(text, rf"in the memory of python3?[^ ]*\[{pid}\]")
+        self.assertRegex(text, r"\n1 change · no gaps in this time\n$")
+        for line in text.splitlines()[1:]:
+            self.assertLessEqual(len(line), 80, line)
+        self.verify(trace, "--path", self.seen(self.path("flip0.out")) + ":0-1", status=1)
+        self.verify(trace, "--path", self.seen(self.path("flip0.out")) + ":500000-", status=0)
+
+    def assert_inserted(self, trace, pid):
+        answer = self.answer(trace, self.path("insert"), status=1)
+        change = self.only_change(answer)
+        self.assert_in_memory_of(answer, change, pid)
+        self.assertEqual(change["outcome"], "resized")
+        self.assertLessEqual(change["begin"], 777777)
+        self.assertGreaterEqual(change["end"], 777777)
+        self.assertEqual(change["bad_end"] - change["bad_begin"], change["end"] - change["begin"] + 1)
+
+    def assert_the_same(self, answer, not_compared):
+        self.assertEqual(answer["changes"], [])
+        self.assertEqual(answer["copies_compared"], 5)
+        self.assertEqual(answer["bytes_compared"] + answer["bytes_not_compared"], 5 * SIZE)
+        self.assertLessEqual(answer["bytes_not_compared"], not_compared)
+
+
+class ProgramsTest(VerifyTest):
+    def test_copies_of_cp_cat_and_nginx_are_the_same(self):
+        wanted = [name for name in ("nginx", "curl") if shutil.which(name) is None]
+        if wanted:
+            self.skipTest(f"{', '.join(wanted)} is not installed: tools/install_packages test")
+        source = self.random_file("page", 500_000)
+        port = servers.free_port()
+        self.file("nginx.conf", f"daemon off; master_process off; pid {self.path('pid')}; error_log stderr;\nevents {{}}\n"
+                  f"http {{ access_log off; sendfile on; sendfile_max_chunk 64k; server {{ listen unix:{self.path('socket')}; "
+                  f"listen 127.0.0.1:{port}; root {self.folder}; }} }}\n".encode())
+        script = ("cp page copied; cat copied | cat > catted; "
+                  "nginx -c $PWD/nginx.conf -e stderr & until curl -s --unix-socket socket http://x/nginx.conf > /dev/null; do sleep 0.1; done; "
+                  f"curl -s -o fetched http://127.0.0.1:{port}/catted; kill $!; wait")
+        trace = self.record("--content=anchors", "--", "sh", "-c", script, cwd=self.folder)
+        answer = self.answer(trace, source, status=0)
+        self.assertTrue({"copied", "catted", "fetched"} <= {copy["what"].split("/")[-1] for copy in answer["copies"]}, answer)
+        # nginx's head stands in front of what curl takes: there is no anchor at their border
+        self.assertLess(answer["bytes_not_compared"], 4 * PIECE_MAX)
+        self.assertGreater(answer["bytes_compared"], 6 * 490_000)
+
+    def test_what_changed_in_a_file_between_write_and_read_was_changed_there(self):
+        """Once through a mapping, which no event tells of, and once by a process that was seen."""
+        content = self.random_file("source", 200_000)
+        script = ("import mmap, os, sys\nfrom shutil import copyfileobj\n"
+                  "for name in ('mapped', 'written'):\n"
+                  "    with open('source', 'rb', buffering=0) as source, open(name, 'wb', buffering=0) as file: copyfileobj(source, file, 5000)\n"
+                  "with open('mapped', 'r+b') as file, mmap.mmap(file.fileno(), 0) as memory: memory[123456] ^= 1\n"
+                  "if os.fork() == 0:\n"
+                  "    os.pwrite(os.open('written', os.O_WRONLY), b'changed', 5000)\n"
+                  "    os._exit(0)\n"
+                  "os.wait()\n"
+                  "os.system('cat mapped | cat > mapped.out; cat written | cat > written.out')\n")
+        trace = self.record("--content=anchors", "--", sys.executable, "-c", script, cwd=self.folder)
+        for name, at, overwriter in (("mapped", 123456, None), ("written", 5000, "pwrite64")):
+            with self.subTest(name=name):
+                answer = self.answer(trace, self.path(name + ".out"), status=1)
+                change = self.only_change(answer)
+                self.assertEqual(change["place"], "file")
+                self.assertEqual([answer["copies"][change[side]]["name"] for side in ("good", "bad")], ["write", "read"])
+                self.assertLessEqual(change["begin"], at)
+                self.assertGreater(change["end"], at)
+                self.assertEqual(change["overwritten_by"] and change["overwritten_by"].split()[-1], overwriter)
+        self.assertIn("a writer that was not seen", self.verify(trace, "--path", self.seen(self.path("mapped")), status=1))
+        self.assertIn(content, self.verify(trace, "--path", self.seen(self.path("mapped")), status=1))
+
+    def test_what_cannot_be_verified_is_said(self):
+        self.random_file("source", 50_000)
+        keyed = self.record("--content=anchors", "--content-key", "hex:" + "7" * 32, "--", "cp", "source", "copy", cwd=self.folder)
+        self.assertIn("without --content-key", self.verify(keyed, "--path", self.seen(self.path("source")), status=2))
+        self.assertIn("--path, --event and --dye", self.verify(keyed, status=2))
+        self.assertIn("was ever called", self.verify(keyed, "--path", "/none", status=2))
+
+    def test_what_a_dye_or_an_event_was_seen_in(self):
+        self.file("source", b"x" * 3000 + b"a word that is nowhere else" + random.Random(1).randbytes(60_000))
+        trace = self.record("--content=anchors", "--dye", "word=that is nowhere else", "--", "sh", "-c", "cat source | cat > copy", cwd=self.folder)
+        self.assertIn("no change", self.verify(trace, "--dye", "word", status=0))
+        event = trace.number("SELECT event_id FROM events WHERE ends_with(path, '/source') AND name = 'read' AND bytes > 0 LIMIT 1")
+        self.assertIn("no change", self.verify(trace, "--event", str(event), status=0))
+        self.assertIn("moved bytes of event 1", self.verify(trace, "--event", "1", status=2))
+        self.assertIn("was not seen", self.verify(trace, "--dye", "other", status=2))
+
+
+if __name__ == "__main__":
+    support.main()

@@ -199,8 +199,8 @@ void say_payload(const base::Log& log, const trace::PayloadTotals& totals) {
             : fmt::format(", {} bytes of them redacted", base::with_separators(totals.redacted))));
     if (totals.lost > 0) {
         log.warn(
-            fmt::format("{} of payload were lost because the rings were full. A larger --ring "
-                        "helps, it is the fourth part of that for payload",
+            fmt::format("{} of payload were lost because its rings were full. A larger --ring "
+                        "helps: those for payload are four times as large",
                         base::bytes_text(totals.lost)));
     }
 }

@@ -101,8 +101,8 @@ void Redactor::give_at_once(Payload payload) {
 }
 
 void Redactor::finish() {
-    for (auto& [key, held] : waiting_) {
-        doubt(held);  // all of them still know their neighbours
+    for (auto first = waiting_.begin(); first != waiting_.end();) {
+        first = doubt_run(first);
     }
     for (auto& [key, held] : std::exchange(waiting_, {})) {
         give(std::move(held));
@@ -111,63 +111,70 @@ void Redactor::finish() {
     waiting_bytes_ = 0;
 }
 
+// As doubt() of all that wait in a row with this one, looked at once. Returns who is behind them.
+Redactor::Waiting::iterator Redactor::doubt_run(Waiting::iterator first) {
+    const Lane lane = first->first.first;
+    const std::uint64_t begin = first->second.begin();
+    std::uint64_t end = begin;
+    Ends ends;
+    auto behind = first;
+    for (; behind != waiting_.end() && behind->first.first == lane && behind->second.begin() <= end;
+         ++behind) {
+        end = std::max(end, behind->second.end());
+        ends.open_before |= !behind->second.knows_left && begin > 0;
+        ends.open_behind |= !behind->second.knows_right;
+    }
+    for (const auto& [from, to] : secrets_.find(known(lane, begin, end).bytes, ends)) {
+        for (auto at = waiting_.lower_bound(nearest(lane, begin + from));
+             at != behind && at->second.begin() < begin + to;
+             ++at) {
+            show(at->second, begin + from, begin + to);
+        }
+    }
+    return behind;
+}
+
 // What waits is at most as long as the reach, so that nothing that begins before this can touch `place`.
 Redactor::Key Redactor::nearest(const Lane& lane, std::uint64_t place) const {
     return {lane, place > reach_ ? place - reach_ : 0};
 }
 
+// With what came last beside it, as far as a match may reach and as far as that is known.
 Redactor::Window Redactor::window_of(const Payload& payload) const {
-    Window window{*payload.place, payload.bytes};
-    add_left(window, payload);
-    add_right(window, payload);
+    const std::uint64_t begin = *payload.place, end = begin + payload.bytes.size();
+    const Known left = known(payload.lane, begin - std::min(begin, reach_), begin);
+    const Known right = known(payload.lane, end, end + reach_);
+    const auto is_unknown = [](std::uint64_t number) { return number == 0; };
+    const auto left_size = std::find_if(left.numbers.rbegin(), left.numbers.rend(), is_unknown) -
+                           left.numbers.rbegin();
+    const auto right_size = std::find_if(right.numbers.begin(), right.numbers.end(), is_unknown) -
+                            right.numbers.begin();
+    Window window;
+    window.begin = begin - static_cast<std::uint64_t>(left_size);
+    window.bytes.reserve(payload.bytes.size() + 2 * reach_);
+    window.bytes.assign(left.bytes.end() - left_size, left.bytes.end());
+    window.bytes.insert(window.bytes.end(), payload.bytes.begin(), payload.bytes.end());
+    window.bytes.insert(window.bytes.end(), right.bytes.begin(), right.bytes.begin() + right_size);
     return window;
 }
 
-// Byte by byte from what came last at each place, as far as a match may reach.
-void Redactor::add_left(Window& window, const Payload& payload) const {
-    const std::uint64_t place = *payload.place;
-    std::vector<std::byte> left;  // backwards
-    for (std::uint64_t cursor = place; cursor > 0 && place - cursor < reach_;) {
-        const Held* latest = nullptr;
-        for (auto at = waiting_.lower_bound(nearest(payload.lane, cursor));
-             at != waiting_.end() && at->first.first == payload.lane && at->second.begin() < cursor;
-             ++at) {
-            const Held& held = at->second;
-            if (held.end() >= cursor && (latest == nullptr || held.number > latest->number)) {
-                latest = &held;
+Redactor::Known Redactor::known(const Lane& lane, std::uint64_t from, std::uint64_t to) const {
+    Known known;
+    known.bytes.resize(to - from);
+    known.numbers.resize(to - from);
+    for (auto at = waiting_.lower_bound(nearest(lane, from));
+         at != waiting_.end() && at->first.first == lane && at->second.begin() < to;
+         ++at) {
+        const Held& held = at->second;
+        const std::uint64_t last = std::min(to, held.end());
+        for (std::uint64_t place = std::max(from, held.begin()); place < last; ++place) {
+            if (known.numbers[place - from] < held.number) {
+                known.numbers[place - from] = held.number;
+                known.bytes[place - from] = held.payload.bytes[place - held.begin()];
             }
         }
-        if (latest == nullptr) {
-            break;
-        }
-        for (; cursor > latest->begin() && place - cursor < reach_; --cursor) {
-            left.push_back(latest->payload.bytes[cursor - 1 - latest->begin()]);
-        }
     }
-    window.bytes.insert(window.bytes.begin(), left.rbegin(), left.rend());
-    window.begin -= left.size();
-}
-
-void Redactor::add_right(Window& window, const Payload& payload) const {
-    const std::uint64_t end = *payload.place + payload.bytes.size();
-    for (std::uint64_t cursor = end; cursor - end < reach_;) {
-        const Held* latest = nullptr;
-        for (auto at = waiting_.lower_bound(nearest(payload.lane, cursor));
-             at != waiting_.end() && at->first.first == payload.lane &&
-             at->second.begin() <= cursor;
-             ++at) {
-            const Held& held = at->second;
-            if (held.end() > cursor && (latest == nullptr || held.number > latest->number)) {
-                latest = &held;
-            }
-        }
-        if (latest == nullptr) {
-            break;
-        }
-        for (; cursor < latest->end() && cursor - end < reach_; ++cursor) {
-            window.bytes.push_back(latest->payload.bytes[cursor - latest->begin()]);
-        }
-    }
+    return known;
 }
 
 bool Redactor::agrees(const Held& held, const Window& window) const {
@@ -204,7 +211,7 @@ void Redactor::show_matches(Held& held) const {
     }
 }
 
-// What could be part of a match that goes on where nobody has looked.
+// What could be part of a match that goes on where nobody has looked is hidden.
 void Redactor::doubt(Held& held) const {
     const Window window = window_of(held.payload);
     const Ends ends{!held.knows_left && window.begin > 0, !held.knows_right};
@@ -233,7 +240,7 @@ void Redactor::settle_neighbours(const Lane& lane, const Window& window) {
         }
         if (!is_same) {
             doubt(held);
-            forget_sides(held);
+            doubt_beside(held);
         }
         stop_waiting(held);
         at = waiting_.erase(at);
@@ -315,21 +322,22 @@ void Redactor::give(Held held) {
 void Redactor::give_oldest() {
     const auto oldest = by_age_.begin()->second;
     doubt(oldest->second);
-    forget_sides(oldest->second);
+    doubt_beside(oldest->second);
     stop_waiting(oldest->second);
     waiting_.erase(oldest);
 }
 
 // It goes before it is decided: those beside it can no longer ask what it was.
-void Redactor::forget_sides(const Held& going) {
+void Redactor::doubt_beside(const Held& going) {
     const Lane& lane = going.payload.lane;
     for (auto at = waiting_.lower_bound(nearest(lane, nearest(lane, going.begin()).second));
          at != waiting_.end() && at->first.first == lane &&
          at->second.begin() <= going.end() + reach_;
          ++at) {
         Held& beside = at->second;
-        beside.knows_left = beside.knows_left && beside.begin() <= going.begin();
-        beside.knows_right = beside.knows_right && beside.end() >= going.end();
+        for (const auto& [from, to] : secrets_.find(beside.payload.bytes, {true, true})) {
+            show(beside, beside.begin() + from, beside.begin() + to);
+        }
     }
 }
 

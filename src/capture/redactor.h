@@ -17,9 +17,9 @@
 //
 // Pieces with the same bytes at the same place (a block that is written over and over) wait as one.
 //
-// Limits: kHeldBytesMax wait; kMatchesMax places of matches are remembered. What was decided stays so: if a secret's first half
-// was written beside something else, which its second half overwrites later, only the second half is hidden. Of a match that
-// crosses a border of calls Secrets::kJoinedBytesMax bytes are known. One thread.
+// Limits: kHeldBytesMax wait; kMatchesMax places of matches are remembered. What was decided stays so, and what waits is decided
+// by what comes to stand beside it: where a file is written over, half of a secret may have stood beside something else before
+// or after. Of a match that crosses a border of calls Secrets::kJoinedBytesMax bytes are known. One thread.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +66,11 @@ class Redactor {
     using Key = std::pair<Lane, std::uint64_t>;  // lane, first place
     using Waiting = std::multimap<Key, Held>;
 
+    // What waits of a range, the youngest on top; number 0: nothing.
+    struct Known {
+        std::vector<std::byte> bytes;
+        std::vector<std::uint64_t> numbers;
+    };
     // The new piece with what is known on both sides of it.
     struct Window {
         std::uint64_t begin = 0;
@@ -75,14 +80,14 @@ class Redactor {
 
     void give_at_once(Payload payload);
     Window window_of(const Payload& payload) const;
-    void add_left(Window& window, const Payload& payload) const;
-    void add_right(Window& window, const Payload& payload) const;
+    Known known(const Lane& lane, std::uint64_t from, std::uint64_t to) const;
     void settle_neighbours(const Lane& lane, const Window& window);
     bool agrees(const Held& held, const Window& window) const;
     void learn_sides(Held& held, const Window& window) const;
     static void show(Held& held, std::uint64_t match_from, std::uint64_t match_to);
     void show_matches(Held& held) const;
     void doubt(Held& held) const;
+    Waiting::iterator doubt_run(Waiting::iterator first);
     void split(Payload payload, const Window& window);
     void find_matches(const Lane& lane, const Window& window);
     void remember(const Lane& lane, std::uint64_t from, std::uint64_t to);
@@ -90,7 +95,7 @@ class Redactor {
     void give(Held held);
     bool join_equal(Held& held);
     void give_oldest();
-    void forget_sides(const Held& going);
+    void doubt_beside(const Held& going);
     void stop_waiting(Held& held);
     static std::size_t held_bytes(const Payload& payload);
     Key nearest(const Lane& lane, std::uint64_t place) const;

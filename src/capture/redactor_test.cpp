@@ -209,6 +209,20 @@ TEST_F(Redaction, of_a_block_that_is_written_over_and_over_takes_no_longer_each_
     EXPECT_EQ(disk_.event(39'999), "a block with a ***");
 }
 
+TEST_F(Redaction, of_what_is_written_byte_by_byte_asks_each_neighbour_once) {
+    Redactor redactor = this->redactor({"re:key=[^;]*;"});  // up to 4,095 bytes wait at each side
+    const std::string text = std::string(2'000, 'x') + "key=" + std::string(1'500, 'k') + ";x";
+    for (std::size_t place = 0; place < text.size(); ++place) {
+        redactor.take(piece(text.substr(place, 1), kFile, place));
+    }
+    redactor.finish();
+    std::string kept;
+    for (std::size_t place = 0; place < text.size(); ++place) {
+        kept += disk_.event(place);
+    }
+    EXPECT_EQ(kept, std::string(2'000, 'x') + std::string(1'505, '*') + "x");
+}
+
 TEST_F(Redaction, gives_the_oldest_when_too_much_waits_without_what_could_go_on) {
     Redactor redactor = this->redactor({"secret"}, 10'000);
     for (std::uint64_t i = 0; i < 1'000; ++i) {

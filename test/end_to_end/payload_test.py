@@ -244,7 +244,7 @@ class PayloadTest(support.EndToEndTest):
                             "data = os.urandom(32 << 20)\n"
                             "os.write(fd, data)\n", self.path("data"), options=("--content=bytes", "--ring", "64K"))
         self.assertGreater(self.books(trace)["lost"], 1 << 20)
-        self.assertRegex(trace.said, r"warning: \d+ MB of payload were lost because the rings were full")
+        self.assertRegex(trace.said, r"warning: \d+ MB of payload were lost because its rings were full")
         done = self.cat(trace, "--path", support.outer_root() + self.path("data"), status=3)
         data = self.content("data")
         self.assertEqual(len(done.stdout), len(data))

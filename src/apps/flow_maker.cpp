@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "analysis/dataflow/flow_engine.h"
 #include "apps/anchor_index.h"
+#include "apps/extent_file.h"
 #include "apps/flow_rows.h"
 #include "base/log.h"
 
@@ -17,12 +21,21 @@ namespace {
 // Raised whenever the rules give other flows for the same events.
 constexpr std::uint32_t kRulesVersion = 2;
 
+std::string temporary_folder() {
+    std::error_code error;
+    const auto folder = std::filesystem::temp_directory_path(error);
+    return error ? "/tmp" : folder.string();
+}
+
 class FlowRows {
   public:
     FlowRows(store::NumberScan scan,
              AnchorIndex anchors,
              const std::vector<analysis::ProcessLink>& links)
-        : scan_(std::move(scan)), anchors_(std::move(anchors)), engine_({}, links) {}
+        : scan_(std::move(scan)),
+          anchors_(std::move(anchors)),
+          ranges_(temporary_folder()),
+          engine_({}, links, &ranges_) {}
 
     Result<void> next(std::vector<std::uint64_t>& numbers) {
         while (flows_.empty()) {
@@ -72,14 +85,15 @@ class FlowRows {
         }
         if (engine_.forgotten() > 0) {
             base::Log::to_stderr().warn(
-                fmt::format("flows: {} older ranges were forgotten to stay within memory; flows "
-                            "from them are missing",
+                fmt::format("flows: {} older ranges were forgotten, as there was no room for them "
+                            "in memory or in the temporary folder; flows from them are missing",
                             engine_.forgotten()));
         }
     }
 
     store::NumberScan scan_;
     AnchorIndex anchors_;
+    ExtentFile ranges_;  // that the engine has no memory for
     analysis::FlowEngine engine_;
     std::vector<analysis::Flow> flows_;
 };

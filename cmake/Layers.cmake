@@ -79,6 +79,8 @@ function(add_test_program program)
     set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
     target_link_libraries(${program} PRIVATE
         ${arg_DEPENDS} ${arg_LIBRARIES} dyetrace_flags GTest::gtest GTest::gtest_main)
+    # A test's own code is compiled often and runs once: what it tests is optimised, a third of its compiler's time is saved.
+    target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O0>)
     gtest_discover_tests(${program}
         DISCOVERY_MODE PRE_TEST
         TEST_PREFIX ${program}.

@@ -10,16 +10,17 @@
 #include <vector>
 
 #include "analysis/dataflow/flow_engine.h"
-#include "apps/anchor_index.h"
+#include "apps/event_marks.h"
 #include "apps/extent_file.h"
 #include "apps/flow_rows.h"
+#include "apps/kinship_rows.h"
 #include "base/log.h"
 
 namespace dyetrace::apps {
 namespace {
 
 // Raised whenever the rules give other flows for the same events.
-constexpr std::uint32_t kRulesVersion = 2;
+constexpr std::uint32_t kRulesVersion = 3;
 
 std::string temporary_folder() {
     std::error_code error;
@@ -30,12 +31,14 @@ std::string temporary_folder() {
 class FlowRows {
   public:
     FlowRows(store::NumberScan scan,
-             AnchorIndex anchors,
-             const std::vector<analysis::ProcessLink>& links)
+             EventMarks<analysis::Anchor> anchors,
+             EventMarks<analysis::DyeMark> dyes,
+             const analysis::Kinship& kinship)
         : scan_(std::move(scan)),
           anchors_(std::move(anchors)),
+          dyes_(std::move(dyes)),
           ranges_(temporary_folder()),
-          engine_({}, links, &ranges_) {}
+          engine_({}, kinship, &ranges_) {}
 
     Result<void> next(std::vector<std::uint64_t>& numbers) {
         while (flows_.empty()) {
@@ -69,6 +72,7 @@ class FlowRows {
         for (std::size_t row = 0; row < batch.rows; ++row) {
             analysis::Operation operation = operation_in(batch.columns, row);
             operation.anchors = anchors_.of(operation.event);
+            operation.dyes = dyes_.of(operation.event);
             if (batch.columns[kMoveIsStart][row] == 0) {
                 engine_.ends(operation, flows_);
             } else if (analysis::FlowEngine::touch_in_flight(operation)) {
@@ -81,7 +85,12 @@ class FlowRows {
         if (anchors_.too_many()) {
             base::Log::to_stderr().warn(fmt::format(
                 "flows: there are more than {} anchors; flows that only they show are missing",
-                AnchorIndex::kAnchorsMax));
+                kAnchorsMax));
+        }
+        if (dyes_.too_many()) {
+            base::Log::to_stderr().warn(fmt::format(
+                "flows: there are more than {} hits of dyes; flows that only they show are missing",
+                kDyeMarksMax));
         }
         if (engine_.forgotten() > 0) {
             base::Log::to_stderr().warn(
@@ -92,7 +101,8 @@ class FlowRows {
     }
 
     store::NumberScan scan_;
-    AnchorIndex anchors_;
+    EventMarks<analysis::Anchor> anchors_;
+    EventMarks<analysis::DyeMark> dyes_;
     ExtentFile ranges_;  // that the engine has no memory for
     analysis::FlowEngine engine_;
     std::vector<analysis::Flow> flows_;
@@ -100,29 +110,15 @@ class FlowRows {
 
 }  // namespace
 
-Result<std::vector<analysis::ProcessLink>> process_links(store::Database& database) {
-    TRY(store::NumberScan scan, database.scan_numbers(process_links_sql()));
-    std::vector<analysis::ProcessLink> links;
-    for (;;) {
-        TRY(const store::NumberBatch* const batch, scan.next());
-        if (batch->rows == 0) {
-            return links;
-        }
-        for (std::size_t row = 0; row < batch->rows; ++row) {
-            links.push_back(
-                {batch->columns[0][row], batch->columns[1][row], batch->columns[2][row]});
-        }
-    }
-}
-
 Result<void> offer_flows(store::Database& database) {
     return database.register_table(
         {"flows", kRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
-             TRY(const std::vector<analysis::ProcessLink> links, process_links(asked));
+             TRY(const analysis::Kinship kinship, load_kinship(asked));
              TRY(store::NumberScan scan, asked.scan_numbers(moves_sql()));
-             TRY(AnchorIndex anchors, AnchorIndex::load(asked));
-             const auto rows =
-                 std::make_shared<FlowRows>(std::move(scan), std::move(anchors), links);
+             TRY(EventMarks<analysis::Anchor> anchors, load_anchors(asked));
+             TRY(EventMarks<analysis::DyeMark> dyes, load_dye_marks(asked));
+             const auto rows = std::make_shared<FlowRows>(
+                 std::move(scan), std::move(anchors), std::move(dyes), kinship);
              return store::RowSource(
                  [rows](std::vector<std::uint64_t>& numbers) { return rows->next(numbers); });
          }});

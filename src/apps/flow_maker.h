@@ -1,9 +1,6 @@
 // The table `flows`: joins the events of the store to the rules of the analysis.
 #pragma once
 
-#include <vector>
-
-#include "analysis/dataflow/operation.h"
 #include "base/result.h"
 #include "store/database.h"
 
@@ -11,8 +8,5 @@ namespace dyetrace::apps {
 
 // From now on a statement that names `flows` has them computed. `database` must outlive what it is asked.
 Result<void> offer_flows(store::Database& database);
-
-// Who made whom.
-Result<std::vector<analysis::ProcessLink>> process_links(store::Database& database);
 
 }  // namespace dyetrace::apps

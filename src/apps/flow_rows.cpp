@@ -217,11 +217,6 @@ std::string unordered_moves_sql() {
     return moves_from("(VALUES (false)) s(is_start)");
 }
 
-std::string process_links_sql() {
-    return "SELECT process_id, coalesce(parent_process_id, 0)::UBIGINT AS parent, "
-           "coalesce(start_ns, 0)::UBIGINT AS start_ns FROM processes";
-}
-
 Operation operation_in(const std::vector<std::span<const std::uint64_t>>& columns,
                        std::size_t row) {
     const auto number = [&](MoveColumn column) { return columns[column][row]; };

@@ -33,9 +33,6 @@ std::string moves_sql();
 // The same, each once, in any order.
 std::string unordered_moves_sql();
 
-// process, parent, start: for ProcessLink.
-std::string process_links_sql();
-
 enum MoveColumn : std::uint8_t {
     kMoveIsStart,
     kMoveEvent,

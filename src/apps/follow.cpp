@@ -3,21 +3,26 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <regex>
 #include <string>
 
+#include "apps/content_key.h"
 #include "apps/damages.h"
 #include "apps/flow_maker.h"
 #include "apps/follow_output.h"
 #include "apps/follow_reader.h"
 #include "apps/verbs.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "format/colour.h"
 #include "format/table.h"
+#include "schema/dye_table.h"
 #include "store/database.h"
 
 namespace dyetrace::apps {
@@ -25,10 +30,11 @@ namespace {
 
 constexpr int kExitFailure = 1;
 constexpr int kExitUsage = 2;
+constexpr std::size_t kTextBytesMax = 64u << 20;  // of --text @FILE
 
 struct FollowArguments {
     std::string trace;
-    std::string path, event, hash;
+    std::string path, event, hash, dye, text, key;
     std::string min_certainty = "likely";
     bool forward = false, back = false, json = false, dot = false;
 };
@@ -67,19 +73,43 @@ Result<void> take_path(const std::string& text, FollowQuestion& question) {
     return {};
 }
 
+Result<void> take_text(const FollowArguments& arguments, FollowQuestion& question) {
+    question.text = arguments.text;
+    if (arguments.text.starts_with('@')) {
+        TRY(question.text, base::read_file(arguments.text.substr(1), kTextBytesMax));
+    }
+    if (question.text->size() < DYE_BYTES_MIN) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("a text of {} bytes is everywhere: it has {} at least",
+                                 question.text->size(),
+                                 static_cast<int>(DYE_BYTES_MIN)));
+    }
+    if (!arguments.key.empty()) {
+        TRY(question.key, content_key(arguments.key));
+    }
+    return {};
+}
+
 Result<FollowQuestion> question_of(const FollowArguments& arguments) {
     FollowQuestion question;
-    const int given = !arguments.path.empty() + !arguments.event.empty() + !arguments.hash.empty();
-    if (given != 1) {
+    const std::string* const given[] = {
+        &arguments.path, &arguments.event, &arguments.hash, &arguments.dye, &arguments.text};
+    if (std::count_if(std::begin(given), std::end(given), [](const auto* text) {
+            return !text->empty();
+        }) != 1) {
         return Error(ErrorCode::kInvalidArgument,
-                     "what to follow is one of --path, --event and --hash");
+                     "what to follow is one of --path, --event, --hash, --dye and --text");
     }
     if (!arguments.path.empty()) {
         TRY(take_path(arguments.path, question));
     } else if (!arguments.event.empty()) {
         TRY(question.event, number_in(arguments.event, "event"));
-    } else {
+    } else if (!arguments.hash.empty()) {
         TRY(question.hash, number_in(arguments.hash, "fingerprint"));
+    } else if (!arguments.dye.empty()) {
+        question.dye = arguments.dye;
+    } else {
+        TRY(take_text(arguments, question));
     }
     question.direction =
         arguments.back ? analysis::Direction::kBack : analysis::Direction::kForward;
@@ -138,6 +168,15 @@ void add_follow(CLI::App& app, int& exit_status) {
             arguments->hash,
             "Bytes with this fingerprint, as `dyetrace hash` prints it, or 0x and hex digits")
         ->type_name("HASH");
+    verb->add_option("--dye", arguments->dye, "A dye that was looked for (record --dye): its name")
+        ->type_name("NAME");
+    verb->add_option("--text",
+                     arguments->text,
+                     "These bytes, or with @FILE what is in it, as far as fingerprints and anchors "
+                     "know them")
+        ->type_name("TEXT|@FILE");
+    verb->add_option("--content-key", arguments->key, "For --text: the key of the recording")
+        ->type_name("hex:DIGITS|@FILE");
     auto* const forward =
         verb->add_flag("--forward", arguments->forward, "Where the bytes went (default)");
     verb->add_flag("--back", arguments->back, "Where the bytes came from")->excludes(forward);
@@ -156,6 +195,8 @@ void add_follow(CLI::App& app, int& exit_status) {
         "  dyetrace follow trace --path report.pdf --back\n"
         "  dyetrace follow trace --path data.db:4096-8192 --min-certainty possible\n"
         "  dyetrace follow trace --hash $(dyetrace hash x | cut -d' ' -f1) --json\n"
+        "  dyetrace follow trace --dye card\n"
+        "  dyetrace follow trace --text @leaked.pdf --back\n"
         "  dyetrace follow trace --event 4711 --dot | dot -Tsvg -o trail.svg");
     verb->callback([arguments, &exit_status] { exit_status = run_follow(*arguments); });
 }

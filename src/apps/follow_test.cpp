@@ -150,6 +150,25 @@ TEST(FollowText, says_what_a_trace_without_content_lacks) {
     EXPECT_EQ(follow_text(trail, {}).find("record --content=hash"), std::string::npos);
 }
 
+// Of content that was met in three places, in one of them only because it went there.
+TEST(FollowTrail, has_no_start_that_was_reached_from_an_earlier_one) {
+    analysis::Trail trail({flow(10, 11, 0, FlowRule::kHash)}, Direction::kForward, 100);
+    const std::vector<analysis::TrailPiece> starts = {{10, 0, 100}, {11, 0, 100}, {20, 0, 100}};
+    for (const analysis::TrailPiece& start : starts) {
+        trail.start(start);
+    }
+    trail.walk();
+    FollowTrailBuilder builder(trail, starts, Direction::kForward, true);
+    builder.add(read_of(10, 5, 7, 0), kReadCall);
+    builder.add(write_of(11, 5, 8, 0), kWriteCall);
+    builder.add(read_of(20, 6, 9, 0), kReadCall);
+    const FollowTrail result = builder.build(kHopsMax);
+    ASSERT_EQ(result.hops.size(), 3u);
+    EXPECT_TRUE(result.hops[0].is_start);
+    EXPECT_FALSE(result.hops[1].is_start);
+    EXPECT_TRUE(result.hops[2].is_start);
+}
+
 TEST(FollowText, says_what_is_missing) {
     FollowTrail trail = copied_file(2);
     trail.gaps = "1 gap";

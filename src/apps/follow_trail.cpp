@@ -128,6 +128,15 @@ void FollowTrailBuilder::find_lost_sight(const std::vector<FollowLink>& links) {
     }
 }
 
+void FollowTrailBuilder::drop_reached_starts(const std::vector<FollowLink>& links) {
+    for (const FollowLink& link : links) {
+        const std::uint64_t near_ns = hops_[link.near].first_ns, far_ns = hops_[link.far].first_ns;
+        if (direction_ == Direction::kForward ? near_ns < far_ns : near_ns > far_ns) {
+            hops_[link.far].is_start = false;
+        }
+    }
+}
+
 FollowTrail FollowTrailBuilder::build(std::size_t hops_max) {
     add_starts();
     FollowTrail result;
@@ -139,6 +148,9 @@ FollowTrail FollowTrailBuilder::build(std::size_t hops_max) {
     }
     std::vector<FollowLink> all_links = links();
     find_lost_sight(all_links);
+    if (drops_reached_starts_) {
+        drop_reached_starts(all_links);
+    }
     std::vector<std::size_t> order(hops_.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
         order[i] = i;

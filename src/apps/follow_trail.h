@@ -57,13 +57,18 @@ struct FollowTrail {
 // "hash", "file, pipe".
 std::string rules_text(unsigned rules);
 
-// Puts the operations that a trail reached together. Tell it each of them once, in any order; then build.
+// Puts the operations that a trail reached together. Tell it each of them once, in any order; then build. With drops_reached_starts a
+// hop that the trail leads to from an earlier one (back: a later one) is none of its starts.
 class FollowTrailBuilder {
   public:
     FollowTrailBuilder(const analysis::Trail& trail,
                        std::vector<analysis::TrailPiece> starts,
-                       analysis::Direction direction)
-        : trail_(trail), starts_(std::move(starts)), direction_(direction) {}
+                       analysis::Direction direction,
+                       bool drops_reached_starts = false)
+        : trail_(trail),
+          starts_(std::move(starts)),
+          direction_(direction),
+          drops_reached_starts_(drops_reached_starts) {}
 
     // Any operation of the trace: those that the trail did not reach tell when their process wrote last and read first.
     void add(const analysis::Operation& operation, std::uint64_t call);
@@ -88,11 +93,13 @@ class FollowTrailBuilder {
     void add_starts();
     std::vector<FollowLink> links() const;
     bool went_on(const FollowHop& hop) const;
+    void drop_reached_starts(const std::vector<FollowLink>& links);
     void find_lost_sight(const std::vector<FollowLink>& links);
 
     const analysis::Trail& trail_;
     std::vector<analysis::TrailPiece> starts_;
     analysis::Direction direction_;
+    bool drops_reached_starts_;
     std::vector<FollowHop> hops_;
     std::unordered_map<Key, std::size_t, HashOfKey> by_key_;
     std::unordered_map<std::uint64_t, Place> places_;                 // by event

@@ -100,6 +100,10 @@ Result<void> FactWriter::write_anchor(schema::Anchor anchor) {
     return write(anchor);
 }
 
+Result<void> FactWriter::write_shared_mapping(schema::SharedMapping mapping) {
+    return write(mapping);
+}
+
 Result<void> FactWriter::write_namespace_name(std::uint32_t inode, std::string_view name) {
     attach(schema::Attachment::kText, name);
     schema::NamespaceName fact{};

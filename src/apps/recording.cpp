@@ -200,6 +200,9 @@ Result<void> Recording::State::begin() {
     for (const capture::Source& source : session.capture().sources()) {
         TRY(facts->write_coverage(source));
     }
+    for (const schema::SharedMapping& mapping : session.capture().shared_memory()) {
+        TRY(facts->write_shared_mapping(mapping));
+    }
     if (dyes) {
         TRY(dyes->open(options.trace_path));
     }

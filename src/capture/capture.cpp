@@ -9,9 +9,6 @@
 #include <bit>
 #include <cerrno>
 #include <csignal>
-#include <cstdarg>
-#include <cstdio>
-#include <cstdlib>
 #include <optional>
 
 #include "base/clock.h"
@@ -27,6 +24,7 @@
 #include "capture/load_talk.h"
 #include "capture/program_table.h"
 #include "capture/ring.h"
+#include "capture/shared_memory.h"
 #include "capture/totals.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
@@ -41,7 +39,6 @@ using base::ErrorCode;
 constexpr std::uint64_t kRecordBytesMax =
     16384;  // RECORD_BYTES_MAX of src/kernel/settings.h: the slack behind a ring's end
 constexpr std::uint32_t kRecentNames = 1024;  // RECENT_NAMES of src/kernel/identity.h
-constexpr std::size_t kWarningBytesMax = 512;
 constexpr pid_t kFirstProcess = 1;
 constexpr std::uint32_t kTaskWatched = 1;  // enum task_flags of src/kernel/task_state.h
 constexpr std::uint32_t kTaskExcluded = 2;
@@ -51,45 +48,6 @@ constexpr const char* kEpoll = "epoll";  // a source that has a line where it is
 struct SkeletonDeleter {
     void operator()(dyetrace_bpf* skeleton) const { dyetrace_bpf__destroy(skeleton); }
 };
-
-// libbpf's own talk is for developers; the verifier's refusal, or else the last warning, says why a load failed.
-thread_local std::string last_warning;
-thread_local std::string refusal;
-
-int keep_warning(libbpf_print_level level, const char* format, va_list arguments) {
-    if (level != LIBBPF_WARN) {
-        return 0;
-    }
-    if (std::getenv("DYETRACE_LIBBPF_LOG") != nullptr) {
-        return std::vfprintf(stderr, format, arguments);
-    }
-    char* text = nullptr;  // the verifier's log may have megabytes
-    const int length = vasprintf(&text, format, arguments);
-    if (length < 0) {
-        return 0;
-    }
-    const std::unique_ptr<char, void (*)(void*)> owner(text, &std::free);
-    const std::string_view warning(text, static_cast<std::size_t>(length));
-    if (std::string refused = verifier_refusal(warning); !refused.empty()) {
-        refusal = std::move(refused);
-    }
-    last_warning = warning.substr(0, std::min(warning.find('\n'), kWarningBytesMax));
-    return 0;
-}
-
-Error load_error(int error_number) {
-    if (error_number == EPERM) {
-        return Error(ErrorCode::kPermissionDenied,
-                     "the kernel refuses BPF to this user: run as root, or give the program "
-                     "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
-    }
-    if (!refusal.empty()) {  // with EACCES, mostly, which is no question of rights here
-        return Error(ErrorCode::kUnsupported, "this kernel's verifier refuses " + refusal);
-    }
-    return Error::from_errno(
-        error_number,
-        "cannot load the BPF programs; `dyetrace doctor` says what this kernel lacks");
-}
 
 bool is_there(pid_t process) {
     return process > 0 && (::kill(process, 0) == 0 || errno == EPERM);
@@ -111,6 +69,7 @@ struct Capture::State {
     std::vector<Ring> events, facts;
     std::vector<std::uint64_t> event_ends;
     std::vector<Source> sources;
+    std::vector<schema::SharedMapping> shared_memory;
     std::uint64_t damaged_bytes = 0;
     std::optional<KernelFilter> filter;
     std::optional<KernelDyes> dyes;
@@ -121,6 +80,7 @@ struct Capture::State {
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
     Result<void> look_for_hidden_process();
     void find_members(IteratorScope scope);
+    void find_shared_memory(IteratorScope scope);
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
     void attach_optional(bpf_program* program, bpf_link** link, const char* name, const char* lack);
 };
@@ -131,8 +91,7 @@ Capture& Capture::operator=(Capture&&) noexcept = default;
 Capture::~Capture() = default;
 
 Result<Capture> Capture::load(const CaptureOptions& asked) {
-    libbpf_set_print(keep_warning);
-    refusal.clear();
+    LoadTalk::listen();
     CaptureOptions options = asked;
     // the borders of calls are looked over in one way for both
     options.look_for_dyes |= options.content == schema::ContentLevel::kAnchors;
@@ -143,7 +102,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     auto state = std::make_unique<State>();
     state->skeleton.reset(dyetrace_bpf__open());
     if (!state->skeleton) {
-        return load_error(errno);
+        return LoadTalk::error(errno);
     }
     dyetrace_bpf& skeleton = *state->skeleton;
     state->cpus = static_cast<std::uint32_t>(libbpf_num_possible_cpus());
@@ -179,10 +138,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     bpf_map__set_value_size(skeleton.maps.fact_rings,
                             static_cast<std::uint32_t>(options.fact_ring_bytes + kRecordBytesMax));
     if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
-        const Error failure = load_error(-error);
-        return failure.code() == ErrorCode::kPermissionDenied
-                   ? failure  // libbpf has nothing to add
-                   : failure.with_context(last_warning);
+        return LoadTalk::error(-error);
     }
     TRY(state->fill_program_tables());
     TRY(state->sources, prepare_content(skeleton, options));
@@ -320,6 +276,7 @@ Result<void> Capture::attach() {
     TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));
     if (skeleton.rodata->watch_all) {
         state_->find_members({});
+        state_->find_shared_memory({});
     }
     return {};
 }
@@ -368,6 +325,18 @@ void Capture::State::find_members(IteratorScope scope) {
     }
 }
 
+// Only where content is looked at: it joins what one process took in to what another one wrote.
+void Capture::State::find_shared_memory(IteratorScope scope) {
+    if (!bpf_program__autoload(skeleton->progs.find_shared_memory)) {
+        return;
+    }
+    if (const auto found =
+            capture::find_shared_memory(skeleton->progs.find_shared_memory, scope, shared_memory);
+        !found.ok()) {
+        sources.push_back({"shared memory", schema::CoverageState::kOff, found.error().text()});
+    }
+}
+
 // Some virtual machines hide their first process.
 Result<void> Capture::State::look_for_hidden_process() {
     Result<void> seen = mark(kFirstProcess, 0);
@@ -383,6 +352,7 @@ Result<void> Capture::watch(pid_t process) {
     const bool one_thread = !state_->skeleton->rodata->follow_children;
     TRY(state_->mark(process, kTaskWatched, one_thread));
     state_->find_members({.process = process, .one_thread = one_thread});
+    state_->find_shared_memory({.process = process});
     return {};
 }
 Result<std::uint32_t> Capture::watched() const {
@@ -459,6 +429,10 @@ std::uint64_t Capture::damaged_bytes() const {
 }
 const std::vector<Source>& Capture::sources() const {
     return state_->sources;
+}
+
+const std::vector<schema::SharedMapping>& Capture::shared_memory() const {
+    return state_->shared_memory;
 }
 
 Books Capture::books(std::uint32_t cpu) const {

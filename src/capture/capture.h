@@ -132,6 +132,8 @@ class Capture {
     // Bytes in rings that were no record; always 0 unless memory was damaged.
     std::uint64_t damaged_bytes() const;
     const std::vector<Source>& sources() const;
+    // What processes that were there already share; none unless content is looked at.
+    const std::vector<schema::SharedMapping>& shared_memory() const;
     // All totals since load(), summed over CPUs, by (pid, abi, syscall, class).
     Result<std::vector<Total>> totals() const;
 

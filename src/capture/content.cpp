@@ -83,6 +83,7 @@ void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::
     }
     bpf_program__set_autoload(skeleton.progs.write_with_content, looks);
     bpf_program__set_autoload(skeleton.progs.find_page_base, looks);
+    bpf_program__set_autoload(skeleton.progs.find_shared_memory, looks);
     bpf_map__set_max_entries(skeleton.maps.content_rooms, looks ? cpus : 1);
 }
 

@@ -11,7 +11,9 @@ namespace dyetrace::capture {
 
 using base::Error;
 
-Result<void> run_iterator(const bpf_program* program, IteratorScope scope) {
+Result<void> run_iterator(const bpf_program* program,
+                          IteratorScope scope,
+                          std::vector<std::byte>* output) {
     bpf_iter_link_info info{};
     (scope.one_thread ? info.task.tid : info.task.pid) = static_cast<__u32>(scope.process);
     LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &info, .iter_info_len = sizeof(info));
@@ -23,10 +25,13 @@ Result<void> run_iterator(const bpf_program* program, IteratorScope scope) {
     if (!iterator.valid()) {
         return Error::from_errno(errno, "cannot run an iterator over the tasks");
     }
-    char ignored[64];
+    std::byte buffer[4096];
     ssize_t got = 0;
     do {
-        got = read(iterator.get(), ignored, sizeof(ignored));
+        got = read(iterator.get(), buffer, sizeof(buffer));
+        if (output != nullptr && got > 0) {
+            output->insert(output->end(), buffer, buffer + got);
+        }
     } while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
     if (got < 0) {
         return Error::from_errno(errno, "cannot walk over the tasks");

@@ -9,6 +9,9 @@
 #include <bpf/libbpf.h>
 #include <sys/types.h>
 
+#include <cstddef>
+#include <vector>
+
 #include "base/result.h"
 
 namespace dyetrace::capture {
@@ -18,6 +21,9 @@ struct IteratorScope {
     bool one_thread = false;
 };
 
-Result<void> run_iterator(const bpf_program* program, IteratorScope scope = {});
+// What the program writes into the iterator's file is put behind `output`.
+Result<void> run_iterator(const bpf_program* program,
+                          IteratorScope scope = {},
+                          std::vector<std::byte>* output = nullptr);
 
 }  // namespace dyetrace::capture

@@ -1,13 +1,23 @@
 #include "capture/load_talk.h"
 
+#include <bpf/libbpf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <vector>
 
 namespace dyetrace::capture {
 namespace {
 
+using base::Error;
+using base::ErrorCode;
+
+constexpr std::size_t kWarningBytesMax = 512;
 constexpr std::size_t kLinesMax = 3;  // the instruction, the registers, what is wrong with them
 
 std::string_view behind(std::string_view text, std::string_view mark) {
@@ -15,7 +25,52 @@ std::string_view behind(std::string_view text, std::string_view mark) {
     return at == std::string_view::npos ? std::string_view() : text.substr(at + mark.size());
 }
 
+thread_local std::string last_warning;
+thread_local std::string refusal;
+
+int keep_warning(libbpf_print_level level, const char* format, va_list arguments) {
+    if (level != LIBBPF_WARN) {
+        return 0;
+    }
+    if (std::getenv("DYETRACE_LIBBPF_LOG") != nullptr) {
+        return std::vfprintf(stderr, format, arguments);
+    }
+    char* text = nullptr;  // the verifier's log may have megabytes
+    const int length = vasprintf(&text, format, arguments);
+    if (length < 0) {
+        return 0;
+    }
+    const std::unique_ptr<char, void (*)(void*)> owner(text, &std::free);
+    const std::string_view warning(text, static_cast<std::size_t>(length));
+    if (std::string refused = verifier_refusal(warning); !refused.empty()) {
+        refusal = std::move(refused);
+    }
+    last_warning = warning.substr(0, std::min(warning.find('\n'), kWarningBytesMax));
+    return 0;
+}
+
 }  // namespace
+
+void LoadTalk::listen() {
+    libbpf_set_print(keep_warning);
+    refusal.clear();
+}
+
+Error LoadTalk::error(int error_number) {
+    if (error_number == EPERM) {  // libbpf has nothing to add
+        return Error(ErrorCode::kPermissionDenied,
+                     "the kernel refuses BPF to this user: run as root, or give the program "
+                     "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
+    }
+    const Error failure =
+        !refusal.empty()  // with EACCES, mostly, which is no question of rights here
+            ? Error(ErrorCode::kUnsupported, "this kernel's verifier refuses " + refusal)
+            : Error::from_errno(
+                  error_number,
+                  "cannot load the BPF programs; `dyetrace doctor` says what this kernel lacks");
+    return failure.code() == ErrorCode::kPermissionDenied ? failure
+                                                          : failure.with_context(last_warning);
+}
 
 std::string verifier_refusal(std::string_view warning) {
     const std::string_view log = behind(warning, "-- BEGIN PROG LOAD LOG --\n");

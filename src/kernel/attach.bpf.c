@@ -3,6 +3,7 @@
  * Marks the tasks that exist when a recording begins: those to watch, and the recorder's own. Run through an iterator over
  * all tasks, which sees every thread; a pidfd would reach thread group leaders only.
  */
+#include "kernel/iterators.h"
 #include "kernel/task_state.h"
 
 /* What the next run of the iterator does; written by src/capture. */

@@ -8,6 +8,7 @@
 #include "kernel/anchor.bpf.c"
 #include "kernel/epoll.bpf.c"
 #include "kernel/filter.bpf.c"
+#include "kernel/memory.bpf.c"
 #include "kernel/messages.bpf.c"
 #include "kernel/name.bpf.c"
 #include "kernel/object.bpf.c"

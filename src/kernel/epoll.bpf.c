@@ -10,6 +10,7 @@
  * members_left stands for.
  */
 #include "kernel/children.h"
+#include "kernel/iterators.h"
 
 #define EPOLL_SETS_MAX 64 /* that one open file is looked for in, from the latest on */
 #define MEMBERSHIPS_MAX 4096 /* of one open file, when a recording begins */

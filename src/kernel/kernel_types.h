@@ -400,15 +400,6 @@ struct unix_sock {
 	struct sock *peer;
 };
 
-struct bpf_iter__task {
-	struct task_struct *task;
-};
-
-struct bpf_iter__task_file {
-	__u32 fd;
-	struct file *file;
-};
-
 #pragma clang attribute pop
 
 /* Looks at memory through a typed, read-only pointer: a load instead of a helper call. In every kernel since 6.2. */

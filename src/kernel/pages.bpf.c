@@ -4,6 +4,7 @@
  * this looks for them wherever the kernel may have them mapped. Its map of all memory begins at a multiple of 1 GiB, and so
  * does that of struct pages, which is a 64th: what is not known is a multiple of 1 GiB.
  */
+#include "kernel/iterators.h"
 #include "kernel/object.h"
 #include "kernel/pages.h"
 

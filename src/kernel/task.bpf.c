@@ -3,6 +3,7 @@
  * Life of tasks: children inherit being watched, exec changes the program, an exit ends a thread and the call it was in,
  * and a context switch divides a call's time into running and waiting.
  */
+#include "kernel/iterators.h"
 #include "kernel/process.h"
 #include "kernel/unfinished.h"
 

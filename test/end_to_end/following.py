@@ -50,6 +50,12 @@ class FollowTest(support.EndToEndTest):
         self.assertEqual(done.stderr, "")
         return done.stdout
 
+    def refused(self, trace, *arguments, status=1):
+        """The line that says why."""
+        done = subprocess.run([DYETRACE, "follow", trace.path, *arguments], capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual((status, ""), (done.returncode, done.stdout), done.stderr)
+        return self.one_line(done.stderr)
+
     def trail(self, trace, *arguments):
         return json.loads(self.follow(trace, *arguments, "--json"))
 

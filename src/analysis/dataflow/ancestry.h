@@ -1,7 +1,7 @@
-// Who may know what a process knows: the process, and those that made it, until the moment when they did.
+// Who may know what a process knows: the process, those that made it, until the moment when they did, and those that share
+// memory with it.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -15,11 +15,7 @@ inline constexpr int kAncestorsMax = 16;
 
 class Ancestry {
   public:
-    explicit Ancestry(const std::vector<ProcessLink>& processes) {
-        for (const ProcessLink& link : processes) {
-            parents_.emplace(link.process, link);
-        }
-    }
+    explicit Ancestry(const Kinship& kinship);
 
     // Calls visit(process, until_ns), from the process itself to its oldest ancestor, until one gives true.
     template <typename Visit>
@@ -32,13 +28,17 @@ class Ancestry {
             if (link == parents_.end() || link->second.parent == 0) {
                 return;
             }
-            until_ns = std::min(until_ns, link->second.start_ns);
+            until_ns = until_ns < link->second.start_ns ? until_ns : link->second.start_ns;
             process = link->second.parent;
         }
     }
 
+    // Of processes that share memory, whichever part of it: the same number, not 0. Once shared, it counts as shared from the beginning.
+    std::uint64_t memory_of(std::uint64_t process) const;
+
   private:
-    std::unordered_map<std::uint64_t, ProcessLink> parents_;  // by child
+    std::unordered_map<std::uint64_t, ProcessLink> parents_;     // by child
+    std::unordered_map<std::uint64_t, std::uint64_t> memories_;  // by process
 };
 
 }  // namespace dyetrace::analysis

@@ -1,7 +1,6 @@
 #include "analysis/dataflow/anchor_memory.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "schema/anchor.h"
 
@@ -13,11 +12,6 @@ struct Run {
     std::uint64_t event = 0, object = 0, object_begin = kUnknown;
     std::int64_t begin = 0, end = 0, shift = 0;
 };
-
-// What the kernel copied from one object to another one did not pass through the process.
-bool is_copy(const Operation& operation) {
-    return operation.from.object != 0 && operation.to.object != 0;
-}
 
 // The next run goes on in the object where this one was: their border is where the next read began.
 void meet_at_border(Run& run, Run& next) {
@@ -55,32 +49,10 @@ void AnchorMemory::read(const Operation& operation, const Act& act) {
         return;
     }
     for (const Anchor& anchor : operation.anchors) {
-        young_.insert_or_assign(
-            Key{operation.process, anchor.fingerprint},
-            Seen{act.event, act.object, act.begin, act.end_ns, anchor.position});
+        recall_.add(operation,
+                    anchor.fingerprint,
+                    {act.event, act.object, act.begin, act.end_ns, anchor.position, ANCHOR_WINDOW});
     }
-    if (young_.size() >= anchors_max_) {
-        forgotten_ += old_.size();
-        old_ = std::exchange(young_, {});
-    }
-}
-
-std::optional<AnchorMemory::Seen> AnchorMemory::find(const Operation& operation,
-                                                     std::uint64_t fingerprint) const {
-    std::optional<Seen> result;
-    ancestry_->climb(
-        operation.process, operation.start_ns, [&](std::uint64_t process, std::uint64_t until_ns) {
-            for (const Seens* seens : {&young_, &old_}) {
-                const auto seen = seens->find({process, fingerprint});
-                if (seen != seens->end() && seen->second.end_ns <= until_ns &&
-                    seen->second.event != operation.event) {
-                    result = seen->second;
-                    return true;
-                }
-            }
-            return false;
-        });
-    return result;
 }
 
 // A window that began in an earlier call is told from where this one begins.
@@ -92,7 +64,7 @@ void AnchorMemory::write(const Operation& operation,
     }
     std::vector<Run> runs;
     for (const Anchor& anchor : operation.anchors) {
-        const std::optional<Seen> seen = find(operation, anchor.fingerprint);
+        const std::optional<Taken> seen = recall_.find(operation, anchor.fingerprint);
         if (!seen) {
             continue;
         }

@@ -1,5 +1,5 @@
-// What processes have taken in, by content: a read and a later write of one process (or of one that it made afterwards) with
-// the same fingerprint and length moved the same bytes, whatever the program did between.
+// What processes have taken in, call by call: a read and a later write with the same fingerprint and length, of one process or of
+// two of which one knows what the other does (recall.h), moved the same bytes, whatever the program did between.
 //
 //   read(4096 bytes, F) ── … ── write(4096 bytes, F)      flow read ─► write, rule hash, likely
 //
@@ -8,12 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
-#include "analysis/dataflow/ancestry.h"
 #include "analysis/dataflow/flow.h"
 #include "analysis/dataflow/operation.h"
+#include "analysis/dataflow/recall.h"
 
 namespace dyetrace::analysis {
 
@@ -21,35 +20,17 @@ inline constexpr std::uint64_t kHashBytesMin = 16;
 
 class ContentMemory {
   public:
-    // Remembers `reads_max` reads, the last ones, and up to twice as many.
-    // `ancestry` must outlive it.
-    ContentMemory(std::size_t reads_max, const Ancestry& ancestry)
-        : reads_max_(reads_max), ancestry_(&ancestry) {}
+    // Remembers `reads_max` reads, and up to twice as many. `ancestry` must outlive it.
+    ContentMemory(std::size_t reads_max, const Ancestry& ancestry) : recall_(reads_max, ancestry) {}
 
     void read(const Operation& operation, const Act& act);
     // Whether all bytes of the write are accounted for.
     bool write(const Operation& operation, const Act& act, std::vector<Flow>& flows) const;
 
-    std::uint64_t forgotten() const { return forgotten_; }
+    std::uint64_t forgotten() const { return recall_.forgotten(); }
 
   private:
-    struct Key {
-        std::uint64_t process, fingerprint, bytes;
-        friend bool operator==(const Key&, const Key&) = default;
-    };
-    struct HashOfKey {
-        std::size_t operator()(const Key& key) const {
-            return key.fingerprint ^ key.process * 0x9e3779b97f4a7c15u ^ key.bytes << 1;
-        }
-    };
-    using Reads = std::unordered_map<Key, Act, HashOfKey>;
-
-    const Act* find(const Key& key) const;
-
-    std::size_t reads_max_;
-    const Ancestry* ancestry_;
-    Reads young_, old_;
-    std::uint64_t forgotten_ = 0;
+    Recall recall_;
 };
 
 }  // namespace dyetrace::analysis

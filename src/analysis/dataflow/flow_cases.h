@@ -30,6 +30,10 @@ struct Case : Operation {
         fingerprint = content;
         return *this;
     }
+    Case& carrying(std::span<const DyeMark> marks) {
+        dyes = marks;
+        return *this;
+    }
     // Windows that begin there; `anchors` must live on.
     Case& with(std::span<const Anchor> windows) {
         anchors = windows;
@@ -124,8 +128,8 @@ inline std::vector<Flow> flows_of(FlowEngine& engine, const std::vector<Case>& c
 
 class Flows {
   public:
-    explicit Flows(FlowLimits limits = {}, const std::vector<ProcessLink>& processes = {})
-        : engine_(limits, processes) {}
+    explicit Flows(FlowLimits limits = {}, const Kinship& kinship = {})
+        : engine_(limits, kinship) {}
 
     Flows& add(const Case& operation) {
         cases_.push_back(operation);

@@ -54,14 +54,13 @@ std::uint64_t forget_oldest(Streams& streams, std::size_t streams_max) {
 
 }  // namespace
 
-FlowEngine::FlowEngine(const FlowLimits& limits,
-                       const std::vector<ProcessLink>& processes,
-                       ExtentStore* store)
+FlowEngine::FlowEngine(const FlowLimits& limits, const Kinship& kinship, ExtentStore* store)
     : limits_(limits),
       pool_{.store = store},
-      ancestry_(processes),
+      ancestry_(kinship),
       content_(limits.reads_max, ancestry_),
-      anchors_(limits.anchors_max, ancestry_) {}
+      anchors_(limits.anchors_max, ancestry_),
+      dyes_(limits.dyes_max, ancestry_) {}
 
 bool FlowEngine::touch_in_flight(const Operation& operation) {
     const Channel from = operation.from.channel, to = operation.to.channel;
@@ -205,12 +204,14 @@ void FlowEngine::ends(const Operation& operation, std::vector<Flow>& flows) {
         act.begin = take(operation, flows);
         content_.read(operation, act);
         anchors_.read(operation, act);
+        dyes_.read(operation, act);
     }
     if (operation.to.object != 0) {
         Act act = act_of(operation, operation.to);
         act.begin = put(operation, flows);
         if (!content_.write(operation, act, flows)) {
             anchors_.write(operation, act, flows);
+            dyes_.write(operation, act, flows);
         }
     }
     if (pool_.live > limits_.extents_max) {
@@ -269,7 +270,8 @@ std::uint64_t FlowEngine::forgotten() const {
     for (const auto& [object, queue] : messages_) {
         messages += queue.forgotten();
     }
-    return forgotten_ + pool_.forgotten + messages + content_.forgotten() + anchors_.forgotten();
+    return forgotten_ + pool_.forgotten + messages + content_.forgotten() + anchors_.forgotten() +
+           dyes_.forgotten();
 }
 
 }  // namespace dyetrace::analysis

@@ -1,6 +1,6 @@
 // Flows between the operations of a trace, by the rules of docs/following.md.
 //
-//   FlowEngine engine({}, processes);
+//   FlowEngine engine({}, kinship);
 //   for each moment of the trace, in order of time, ends before starts:
 //       engine.starts(operation)          for those that touch_in_flight(): what overlaps in time is less certain
 //       engine.ends(operation, flows)     flows between it and what ended before are added
@@ -22,6 +22,7 @@
 #include "analysis/dataflow/anchor_memory.h"
 #include "analysis/dataflow/byte_stream.h"
 #include "analysis/dataflow/content_memory.h"
+#include "analysis/dataflow/dye_memory.h"
 #include "analysis/dataflow/file_history.h"
 #include "analysis/dataflow/message_queue.h"
 #include "analysis/dataflow/operation.h"
@@ -36,14 +37,13 @@ struct FlowLimits {
     std::size_t reads_max = 1'000'000;  // reads remembered by content, twice over: 200 MB
     std::size_t anchors_max =
         1'000'000;  // of reads, of 1 GB at the usual distance, twice over: 200 MB
+    std::size_t dyes_max = 1'000'000;  // occurrences in reads, twice over: 200 MB
 };
 
 class FlowEngine {
   public:
     // `store`, if there is one, must outlive it.
-    FlowEngine(const FlowLimits& limits,
-               const std::vector<ProcessLink>& processes,
-               ExtentStore* store = nullptr);
+    FlowEngine(const FlowLimits& limits, const Kinship& kinship, ExtentStore* store = nullptr);
     FlowEngine(const FlowEngine&) = delete;  // its parts refer to one another
     FlowEngine& operator=(const FlowEngine&) = delete;
 
@@ -91,6 +91,7 @@ class FlowEngine {
     Ancestry ancestry_;
     ContentMemory content_;
     AnchorMemory anchors_;
+    DyeMemory dyes_;
     std::unordered_map<std::uint64_t, FileHistory> files_;
     std::unordered_map<std::uint64_t, Connection> connections_;  // by connection
     std::unordered_map<std::uint64_t, Stream>

@@ -272,7 +272,7 @@ TEST(HashFlow, of_few_bytes_is_chance) {
 }
 
 TEST(HashFlow, a_child_knows_what_its_parent_knew_when_it_was_made) {
-    Flows flows({}, {{.process = 6, .parent = 5, .start_ns = 15}, {7, 6, 16}});
+    Flows flows({}, {.processes = {{.process = 6, .parent = 5, .start_ns = 15}, {7, 6, 16}}});
     flows.add(read_of(1, file(7, 0), 100).by(5).saying(42).at(5, 10));
     flows.add(write_of(2, file(8, 0), 100).by(6).saying(42));
     flows.add(write_of(3, file(8, 0), 100).by(7).saying(42));
@@ -339,6 +339,53 @@ TEST(AnchorFlow, remembers_no_more_than_the_limit) {
     flows.add(write_of(21, file(8, 0), 100).by(5).with(windows[11]));
     EXPECT_EQ(flows.text(), "12→21 anchor 0+32 likely\n");
     EXPECT_EQ(flows.engine().forgotten(), 8u);
+}
+
+TEST(DyeFlow, goes_from_a_read_to_a_later_write_in_any_form) {
+    const std::vector<DyeMark> plain = {{20, 9, 16}}, hex = {{5, 9, 32}}, crossing = {{-4, 9, 16}};
+    Flows flows;
+    flows.add(read_of(1, file(7, 100), 50).by(5).carrying(plain));
+    flows.add(write_of(2, file(8, 0), 50).by(5).carrying(hex));
+    flows.add(write_of(3, file(8, 50), 50).by(5).carrying(crossing));
+    flows.add(write_of(4, file(8, 100), 50).by(6).carrying(plain));
+    EXPECT_EQ(flows.text(), "1→2 dye 120>5+16 likely\n1→3 dye 120>50+12 likely\n");
+}
+
+// Process 4 maps memory at 5 and makes 5 and 6; 7 begins another program; 8 was made before.
+Kinship kin() {
+    return {.processes = {{4, 1, 0}, {5, 4, 6}, {6, 4, 7}, {7, 4, 8}, {8, 4, 4}, {9, 7, 12}},
+            .memories = {{4, 77, 5}},
+            .programs = {{7, 9}}};
+}
+
+TEST(SharedMemory, lets_one_process_write_what_another_one_read) {
+    Flows flows({}, kin());
+    flows.add(read_of(10, file(7, 0), 100).by(5).saying(42));
+    flows.add(write_of(11, file(8, 0), 100).by(6).saying(42));
+    flows.add(write_of(12, file(8, 0), 100).by(7).saying(42));
+    flows.add(write_of(13, file(8, 0), 100).by(8).saying(42));
+    flows.add(write_of(14, file(8, 0), 100).by(9).saying(42));
+    EXPECT_EQ(flows.text(), "10→11 hash 0+100 likely\n");
+}
+
+TEST(SharedMemory, is_what_several_map_by_name_and_joins_what_one_of_them_has) {
+    const Kinship two{.processes = {},
+                      .memories = {{5, 77, 1}, {6, 77, 2}, {6, 78, 3}, {7, 78, 3}, {8, 79, 3}},
+                      .programs = {}};
+    Flows flows({}, two);
+    flows.add(read_of(10, file(7, 0), 100).by(5).saying(42));
+    flows.add(write_of(11, file(8, 0), 100).by(7).saying(42));
+    flows.add(write_of(12, file(8, 0), 100).by(8).saying(42));
+    EXPECT_EQ(flows.text(), "10→11 hash 0+100 likely\n");
+}
+
+TEST(SharedMemory, of_processes_that_claim_to_have_made_each_other_ends) {
+    const Kinship circle{
+        .processes = {{5, 6, 10}, {6, 5, 10}}, .memories = {{5, 77, 10}}, .programs = {}};
+    Flows flows({}, circle);
+    flows.add(read_of(10, file(7, 0), 100).by(5).saying(42));
+    flows.add(write_of(11, file(8, 0), 100).by(6).saying(42));
+    EXPECT_EQ(flows.text(), "10→11 hash 0+100 likely\n");
 }
 
 TEST(FlowEngine, forgets_the_oldest_ranges_over_the_limit_and_counts_them) {

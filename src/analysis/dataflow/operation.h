@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace dyetrace::analysis {
 
@@ -40,6 +41,13 @@ struct Anchor {
     std::uint64_t fingerprint = 0;
 };
 
+// An occurrence of a dye among them.
+struct DyeMark {
+    std::int64_t position = 0;  // of its first byte; below 0: it began so far before
+    std::uint64_t dye = 0;
+    std::uint64_t bytes = 0;  // of the form in which it was written
+};
+
 struct Operation {
     std::uint64_t event = 0;
     std::uint64_t start_ns = 0;
@@ -51,6 +59,7 @@ struct Operation {
     Side from;
     Side to;
     std::span<const Anchor> anchors;           // by position
+    std::span<const DyeMark> dyes;             // by position
     std::uint64_t cut_begin = 0, cut_end = 0;  // bytes of the file `to` that are gone
 };
 
@@ -59,6 +68,26 @@ struct ProcessLink {
     std::uint64_t process = 0;
     std::uint64_t parent = 0;
     std::uint64_t start_ns = 0;
+};
+
+// From then on a process has memory that others with the same number have too: a shared mapping.
+struct MemoryLink {
+    std::uint64_t process = 0;
+    std::uint64_t memory = 0;  // not 0
+    std::uint64_t since_ns = 0;
+};
+
+// A process began another program: execve.
+struct ProgramStart {
+    std::uint64_t process = 0;
+    std::uint64_t ns = 0;
+};
+
+// Who may have bytes from whom without a call.
+struct Kinship {
+    std::vector<ProcessLink> processes = {};
+    std::vector<MemoryLink> memories = {};
+    std::vector<ProgramStart> programs = {};
 };
 
 }  // namespace dyetrace::analysis

@@ -16,7 +16,7 @@ constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address",
 constexpr std::string_view kContentLevelNames[] = {"none", "hash", "anchors"};
 constexpr std::string_view kDyeFormNames[] = {"plain", "nocase", "base64_0", "base64_1", "base64_2", "hex", "utf16le", "url", "json"};
 constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created"};
-constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process", "anchor"};
+constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process", "anchor", "dye"};
 constexpr std::string_view kCertaintyNames[] = {"possible", "likely", "certain"};
 constexpr std::string_view kThingKindNames[] = {"event", "object"};
 

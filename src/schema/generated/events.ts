@@ -34,7 +34,7 @@ export type DyeForm = "plain" | "nocase" | "base64_0" | "base64_1" | "base64_2" 
 export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created";
 
 /** what says that bytes went from one event to another */
-export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process" | "anchor";
+export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process" | "anchor" | "dye";
 
 /** how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between */
 export type Certainty = "possible" | "likely" | "certain";

@@ -24,6 +24,7 @@ CREATE OR REPLACE TABLE internal.live_namespace_name (host_index USMALLINT, cpu 
 CREATE OR REPLACE TABLE internal.live_dye (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, time_ns UBIGINT, dye_id UINTEGER, forms UINTEGER, length UINTEGER, removed UTINYINT, name VARCHAR);
 CREATE OR REPLACE TABLE internal.live_dye_hit (host_index USMALLINT, cpu UINTEGER, sequence UBIGINT, parent_sequence UBIGINT, position BIGINT, dye_id UINTEGER, form UTINYINT);
 CREATE OR REPLACE TABLE internal.live_anchor (host_index USMALLINT, cpu UINTEGER, sequence UBIGINT, parent_sequence UBIGINT, position BIGINT, fingerprint UBIGINT);
+CREATE OR REPLACE TABLE internal.live_shared_mapping (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, time_ns UBIGINT, process_start_ns UBIGINT, inode UBIGINT, pid UINTEGER, device UINTEGER, is_writable UTINYINT);
 )dyetrace";
 }
 

@@ -294,6 +294,18 @@ constexpr ColumnInfo kAnchorColumns[] = {
     {"fingerprint", ColumnType::kU64, ColumnSource::kField, 32, 8, -1, 0},
 };
 
+constexpr ColumnInfo kSharedMappingColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU16, ColumnSource::kCpu, 0, 2, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"time_ns", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"process_start_ns", ColumnType::kU64, ColumnSource::kField, 24, 8, -1, 0},
+    {"inode", ColumnType::kU64, ColumnSource::kField, 32, 8, -1, 0},
+    {"pid", ColumnType::kU32, ColumnSource::kField, 40, 4, -1, 0},
+    {"device", ColumnType::kU32, ColumnSource::kField, 44, 4, -1, 0},
+    {"is_writable", ColumnType::kU8, ColumnSource::kField, 48, 1, -1, 0},
+};
+
 constexpr RecordInfo kRecords[] = {
     {RecordId::kSyscallEvent, "syscall_event", 192, 104, 126, true, Stream::kEvents, kSyscallEventColumns},
     {RecordId::kPartEvent, "part_event", 120, 60, 76, true, Stream::kEvents, kPartEventColumns},
@@ -312,6 +324,7 @@ constexpr RecordInfo kRecords[] = {
     {RecordId::kDye, "dye", 40, 0, 38, false, Stream::kFacts, kDyeColumns},
     {RecordId::kDyeHit, "dye_hit", 48, 0, 0, false, Stream::kEvents, kDyeHitColumns},
     {RecordId::kAnchor, "anchor", 48, 0, 0, false, Stream::kEvents, kAnchorColumns},
+    {RecordId::kSharedMapping, "shared_mapping", 56, 0, 0, false, Stream::kFacts, kSharedMappingColumns},
 };
 
 }  // namespace

@@ -133,6 +133,7 @@ enum flow_rule {
     FLOW_RULE_HASH = 4,
     FLOW_RULE_PROCESS = 5,
     FLOW_RULE_ANCHOR = 6,
+    FLOW_RULE_DYE = 7,
 };
 
 /* how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between */
@@ -166,6 +167,7 @@ enum record_id {
     RECORD_DYE = 28,
     RECORD_DYE_HIT = 29,
     RECORD_ANCHOR = 30,
+    RECORD_SHARED_MAPPING = 31,
 };
 
 /* Begins every record in a ring and in a segment. */
@@ -486,4 +488,16 @@ struct anchor_fact {
     __u64 fingerprint; /* of the 32 bytes of the window */
     __u32 cpu; /* CPU of the event */
     __u32 reserved; /* 0 */
+};
+
+/* memory that a process shared with others, by a mapping of a file, when the recording began */
+struct shared_mapping_fact {
+    struct record_header header;
+    __u64 time_ns; /* CLOCK_BOOTTIME of the look */
+    __u64 process_start_ns; /* CLOCK_BOOTTIME at which the process began */
+    __u64 inode; /* of the file; the kernel keeps one for anonymous memory and System V segments too */
+    __u32 pid; /* process, in the host's pid namespace */
+    __u32 device; /* of the file */
+    __u8 is_writable; /* 1: this process may write there */
+    __u8 reserved[7]; /* 0 */
 };

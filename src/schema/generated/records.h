@@ -135,6 +135,7 @@ enum class FlowRule : std::uint8_t {
     kHash = 4,
     kProcess = 5,
     kAnchor = 6,
+    kDye = 7,
 };
 
 // how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between
@@ -168,6 +169,7 @@ enum class RecordId : std::uint16_t {
     kDye = 28,
     kDyeHit = 29,
     kAnchor = 30,
+    kSharedMapping = 31,
 };
 
 // Begins every record in a ring and in a segment.
@@ -692,5 +694,26 @@ static_assert(offsetof(Anchor, position) == 24);
 static_assert(offsetof(Anchor, fingerprint) == 32);
 static_assert(offsetof(Anchor, cpu) == 40);
 static_assert(offsetof(Anchor, reserved) == 44);
+
+// memory that a process shared with others, by a mapping of a file, when the recording began
+struct SharedMapping {
+    static constexpr RecordId kId = RecordId::kSharedMapping;
+    RecordHeader header;
+    std::uint64_t time_ns;  // CLOCK_BOOTTIME of the look
+    std::uint64_t process_start_ns;  // CLOCK_BOOTTIME at which the process began
+    std::uint64_t inode;  // of the file; the kernel keeps one for anonymous memory and System V segments too
+    std::uint32_t pid;  // process, in the host's pid namespace
+    std::uint32_t device;  // of the file
+    std::uint8_t is_writable;  // 1: this process may write there
+    std::uint8_t reserved[7];  // 0
+};
+static_assert(sizeof(SharedMapping) == 56);
+static_assert(offsetof(SharedMapping, time_ns) == 16);
+static_assert(offsetof(SharedMapping, process_start_ns) == 24);
+static_assert(offsetof(SharedMapping, inode) == 32);
+static_assert(offsetof(SharedMapping, pid) == 40);
+static_assert(offsetof(SharedMapping, device) == 44);
+static_assert(offsetof(SharedMapping, is_writable) == 48);
+static_assert(offsetof(SharedMapping, reserved) == 49);
 
 }  // namespace dyetrace::schema

@@ -23,6 +23,7 @@ CREATE OR REPLACE VIEW internal.raw_namespace_name AS FROM read_parquet('sealed-
 CREATE OR REPLACE VIEW internal.raw_dye AS FROM read_parquet('sealed-*/dye.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_dye_hit AS FROM read_parquet('sealed-*/dye_hit.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_anchor AS FROM read_parquet('sealed-*/anchor.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.raw_shared_mapping AS FROM read_parquet('sealed-*/shared_mapping.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_flows AS FROM read_parquet('*/flows.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_similarities AS FROM read_parquet('*/similarities.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_clusters AS FROM read_parquet('*/clusters.parquet', union_by_name = true);
@@ -42,7 +43,7 @@ CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _thing_kind_name(v) AS (['event', 'object'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _error_name(v) AS CASE WHEN v BETWEEN -4095 AND -1 THEN 'E' || coalesce(CASE WHEN v > -512 THEN ['PERM','NOENT','SRCH','INTR','IO','NXIO','2BIG','NOEXEC','BADF','CHILD','AGAIN','NOMEM','ACCES','FAULT','NOTBLK','BUSY','EXIST','XDEV','NODEV','NOTDIR','ISDIR','INVAL','NFILE','MFILE','NOTTY','TXTBSY','FBIG','NOSPC','SPIPE','ROFS','MLINK','PIPE','DOM','RANGE','DEADLK','NAMETOOLONG','NOLCK','NOSYS','NOTEMPTY','LOOP',NULL,'NOMSG','IDRM','CHRNG','L2NSYNC','L3HLT','L3RST','LNRNG','UNATCH','NOCSI','L2HLT','BADE','BADR','XFULL','NOANO','BADRQC','BADSLT',NULL,'BFONT','NOSTR','NODATA','TIME','NOSR','NONET','NOPKG','REMOTE','NOLINK','ADV','SRMNT','COMM','PROTO','MULTIHOP','DOTDOT','BADMSG','OVERFLOW','NOTUNIQ','BADFD','REMCHG','LIBACC','LIBBAD','LIBSCN','LIBMAX','LIBEXEC','ILSEQ','RESTART','STRPIPE','USERS','NOTSOCK','DESTADDRREQ','MSGSIZE','PROTOTYPE','NOPROTOOPT','PROTONOSUPPORT','SOCKTNOSUPPORT','OPNOTSUPP','PFNOSUPPORT','AFNOSUPPORT','ADDRINUSE','ADDRNOTAVAIL','NETDOWN','NETUNREACH','NETRESET','CONNABORTED','CONNRESET','NOBUFS','ISCONN','NOTCONN','SHUTDOWN','TOOMANYREFS','TIMEDOUT','CONNREFUSED','HOSTDOWN','HOSTUNREACH','ALREADY','INPROGRESS','STALE','UCLEAN','NOTNAM','NAVAIL','ISNAM','REMOTEIO','DQUOT','NOMEDIUM','MEDIUMTYPE','CANCELED','NOKEY','KEYEXPIRED','KEYREVOKED','KEYREJECTED','OWNERDEAD','NOTRECOVERABLE','RFKILL'][-v] ELSE ['RESTARTSYS','RESTARTNOINTR','RESTARTNOHAND','NOIOCTLCMD','RESTART_RESTARTBLOCK',NULL,NULL,NULL,NULL,NULL,NULL,NULL,'NOTSUPP',NULL,NULL,NULL,NULL,'IOCBQUEUED'][-511 - v] END, (-v)::VARCHAR) END;
@@ -105,10 +106,10 @@ CREATE OR REPLACE MACRO _set_text(s, v, word) AS CASE WHEN word IS NULL AND s.re
     '"' || _join_words(s, word, nullif(_bit_words(s, v), ''), _rest_text(s, v & CASE WHEN word IS NULL THEN s.nameless ELSE s.rest_mask END)) || '"' END;
 CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
     WHEN s IS NOT NULL THEN _set_text(s, v, _field_word(s, v))
-    WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
-    WHEN kind IN ('long', 'offset', 'offset_low') THEN
 )dyetrace"
-    R"dyetrace(        CASE WHEN v >= 9223372036854775808 THEN (v::HUGEINT - 18446744073709551616)::VARCHAR ELSE v::VARCHAR END
+    R"dyetrace(    WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
+    WHEN kind IN ('long', 'offset', 'offset_low') THEN
+        CASE WHEN v >= 9223372036854775808 THEN (v::HUGEINT - 18446744073709551616)::VARCHAR ELSE v::VARCHAR END
     WHEN kind = 'address' THEN '"' || format('{:#x}', v) || '"'
     ELSE v::VARCHAR END;
 -- `c` is what a command says of the argument behind it.

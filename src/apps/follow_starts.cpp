@@ -1,0 +1,312 @@
+#include "apps/follow_starts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "apps/event_marks.h"
+#include "apps/flow_rows.h"
+#include "apps/sql_words.h"
+#include "schema/anchors.h"
+#include "schema/text.h"
+
+namespace dyetrace::apps {
+namespace {
+
+using analysis::Direction;
+using analysis::kUnknown;
+using analysis::Operation;
+using analysis::Side;
+using analysis::TrailPiece;
+
+constexpr std::size_t kStartsMax = 1'000'000;  // calls that moved what is asked about
+constexpr std::size_t kSimilarNamesMax = 3;    // names that may have been meant
+constexpr std::size_t kNamesListedMax = 10;    // dyes that there are instead
+
+Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& database,
+                                                         const std::string& path) {
+    std::unordered_set<std::uint64_t> objects;
+    const std::string name = schema::escaped(path);
+    TRY(each_row(database,
+                 fmt::format("SELECT DISTINCT object_id FROM object_names WHERE path = {}",
+                             quoted_sql(name)),
+                 [&](auto row) { objects.insert(number_of(row[0])); }));
+    if (!objects.empty()) {
+        return objects;
+    }
+    std::string similar;
+    TRY(each_row(database,
+                 fmt::format("SELECT DISTINCT path FROM object_names WHERE ends_with(path, {}) "
+                             "ORDER BY 1 LIMIT {}",
+                             quoted_sql("/" + name.substr(name.rfind('/') + 1)),
+                             kSimilarNamesMax),
+                 [&](auto row) { similar += fmt::format(" {}", row[0].text); }));
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("nothing in '{}' was ever called '{}'{}{}",
+                             database.path(),
+                             path,
+                             similar.empty() ? "" : "; did you mean",
+                             similar));
+}
+
+// The part of the operation's bytes that lies in the asked range of the object.
+std::optional<TrailPiece> piece_in(const Operation& operation,
+                                   const Side& side,
+                                   const FollowQuestion& question) {
+    if (side.at == kUnknown) {
+        return TrailPiece{operation.event, 0, operation.bytes};
+    }
+    const std::uint64_t begin = std::max(side.at, question.begin);
+    const std::uint64_t end = std::min(side.at + operation.bytes, question.end);
+    if (begin >= end) {
+        return std::nullopt;
+    }
+    return TrailPiece{operation.event, begin - side.at, end - side.at};
+}
+
+// Places in events by event: what a dye's hits or a text's windows cover. Begins may lie before the event, ends behind it.
+using Places =
+    std::unordered_map<std::uint64_t, std::vector<std::pair<std::int64_t, std::int64_t>>>;
+
+Result<Places> places_of_dye(store::Database& database, const std::string& name) {
+    Places places;
+    TRY(const EventMarks<analysis::DyeMark> marks, load_dye_marks(database, name));
+    marks.each([&](std::uint64_t event, const analysis::DyeMark& mark) {
+        places[event].emplace_back(mark.position,
+                                   mark.position + static_cast<std::int64_t>(mark.bytes));
+    });
+    return places;
+}
+
+// Where windows of the text were met, that it would have at the smallest distance: a trace with a larger one has some of them. Of those
+// of one event that lie as in the text, all between the first and the last is the text's.
+Result<Places> places_of_windows(store::Database& database, const FollowQuestion& question) {
+    const schema::AnchorRule rule(schema::AnchorRule::kDistanceMin, question.key);
+    std::unordered_map<std::uint64_t, std::int64_t> position_of;
+    for (const schema::AnchorWindow& window : rule.find(std::as_bytes(std::span(*question.text)))) {
+        position_of.emplace(window.fingerprint, static_cast<std::int64_t>(window.position));
+    }
+    std::map<std::pair<std::uint64_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> runs;
+    TRY(const EventMarks<analysis::Anchor> marks, load_anchors(database));
+    marks.each([&](std::uint64_t event, const analysis::Anchor& mark) {
+        const auto known = position_of.find(mark.fingerprint);
+        if (known == position_of.end()) {
+            return;
+        }
+        const std::int64_t end = mark.position + ANCHOR_WINDOW;
+        const auto [run, is_new] =
+            runs.try_emplace({event, mark.position - known->second}, std::pair(mark.position, end));
+        run->second = {std::min(run->second.first, mark.position),
+                       std::max(run->second.second, end)};
+    });
+    Places places;
+    for (const auto& [key, run] : runs) {
+        places[key.first].push_back(run);
+    }
+    return places;
+}
+
+Error no_such_dye(store::Database& database, const std::string& name) {
+    std::string names;
+    std::size_t listed = 0;
+    const auto said = each_row(
+        database,
+        fmt::format("SELECT DISTINCT dye FROM dyes ORDER BY 1 LIMIT {}", kNamesListedMax + 1),
+        [&](auto row) {
+            names += ++listed > kNamesListedMax ? " …" : fmt::format(" {}", row[0].text);
+        });
+    if (!said.ok()) {
+        return said.error();
+    }
+    return Error(
+        ErrorCode::kNotFound,
+        names.empty()
+            ? fmt::format(
+                  "'{}' was recorded without dyes (record --dye {}=TEXT)", database.path(), name)
+            : fmt::format(
+                  "no dye of '{}' is called '{}'; there are:{}", database.path(), name, names));
+}
+
+class StartFinder {
+  public:
+    StartFinder(store::Database& database, const FollowQuestion& question)
+        : database_(database), question_(question) {}
+
+    Result<FollowStarts> find() {
+        if (question_.path) {
+            TRY(objects_, objects_called(database_, *question_.path));
+        } else if (question_.dye) {
+            TRY(find_dye());
+        } else if (question_.text) {
+            TRY(places_, places_of_windows(database_, question_));
+        }
+        TRY(each_operation(database_, [&](const Operation& operation, std::uint64_t) {
+            starts_.has_content = starts_.has_content || operation.fingerprint.has_value();
+            if (operation.bytes > 0) {
+                take(operation);
+            }
+        }));
+        if (starts_.pieces.empty() && !question_.path) {
+            return not_found();
+        }
+        return std::move(starts_);
+    }
+
+  private:
+    Result<void> find_dye() {
+        std::uint64_t known = 0;
+        TRY(each_row(
+            database_,
+            fmt::format("SELECT count(*) FROM dyes WHERE dye = {}", quoted_sql(*question_.dye)),
+            [&](auto row) { known = number_of(row[0]); }));
+        if (known == 0) {
+            return no_such_dye(database_, *question_.dye);
+        }
+        TRY(places_, places_of_dye(database_, *question_.dye));
+        return {};
+    }
+
+    bool has_the_hash(const Operation& operation) const {
+        return hash_ && operation.fingerprint == hash_ &&
+               (!question_.text || operation.bytes == question_.text->size());
+    }
+
+    void take(const Operation& operation) {
+        if (question_.path) {
+            const bool forward = question_.direction == Direction::kForward;
+            const Side& side = forward ? operation.from : operation.to;
+            if (objects_.contains(side.object)) {
+                add(piece_in(operation, side, question_));
+            }
+            return;
+        }
+        if (question_.event ? operation.event == *question_.event : has_the_hash(operation)) {
+            add(TrailPiece{operation.event, 0, operation.bytes});
+        } else if (const auto places = places_.find(operation.event); places != places_.end()) {
+            for (const auto& [begin, end] : places->second) {
+                const auto last = std::min(
+                    static_cast<std::uint64_t>(std::max(end, std::int64_t{0})), operation.bytes);
+                const auto first = static_cast<std::uint64_t>(std::max(begin, std::int64_t{0}));
+                add(first < last ? std::optional(TrailPiece{operation.event, first, last})
+                                 : std::nullopt);
+            }
+        }
+    }
+
+    void add(const std::optional<TrailPiece>& piece) {
+        if (!piece) {
+            return;
+        }
+        if (starts_.pieces.size() >= kStartsMax) {
+            starts_.is_cut = true;
+            return;
+        }
+        starts_.pieces.push_back(*piece);
+    }
+
+    Error not_found() const {
+        if (question_.event) {
+            return {ErrorCode::kNotFound,
+                    fmt::format("'{}' has no event {} that moved bytes (table events, column "
+                                "event_id)",
+                                database_.path(),
+                                *question_.event)};
+        }
+        if (question_.dye) {
+            return {
+                ErrorCode::kNotFound,
+                fmt::format("the dye '{}' was not met in '{}'", *question_.dye, database_.path())};
+        }
+        if (question_.text) {
+            return {ErrorCode::kNotFound,
+                    fmt::format("nothing in '{}' is known to be these {} bytes: a trace keeps "
+                                "fingerprints, by which whole "
+                                "calls (--content=hash) and some kilobytes (--content=anchors) are "
+                                "known again; what is "
+                                "shorter has to be a dye (record --dye NAME=TEXT)",
+                                database_.path(),
+                                question_.text->size())};
+        }
+        return {ErrorCode::kNotFound,
+                fmt::format("no event of '{}' moved bytes with the fingerprint {} (recorded with "
+                            "--content=hash?)",
+                            database_.path(),
+                            *question_.hash)};
+    }
+
+    store::Database& database_;
+    const FollowQuestion& question_;
+    std::optional<std::uint64_t> hash_ =
+        question_.text ? std::optional(schema::fingerprint(
+                             std::as_bytes(std::span(*question_.text)), question_.key))
+                       : question_.hash;
+    std::unordered_set<std::uint64_t> objects_;
+    Places places_;
+    FollowStarts starts_;
+};
+
+}  // namespace
+
+std::string text_of(const FollowQuestion& question) {
+    if (question.event) {
+        return fmt::format("event {}", *question.event);
+    }
+    if (question.hash) {
+        return fmt::format("bytes with the fingerprint {}", *question.hash);
+    }
+    if (question.dye) {
+        return fmt::format("dye {}", *question.dye);
+    }
+    if (question.text) {
+        return fmt::format("a text of {} bytes", question.text->size());
+    }
+    std::string text = *question.path;
+    if (question.begin > 0 || question.end != UINT64_MAX) {
+        text += fmt::format(", bytes {} to {}",
+                            question.begin,
+                            question.end == UINT64_MAX ? "the end" : std::to_string(question.end));
+    }
+    return text;
+}
+
+Result<FollowStarts> find_starts(store::Database& database, const FollowQuestion& question) {
+    return StartFinder(database, question).find();
+}
+
+Result<void> each_operation(store::Database& database,
+                            const std::function<void(const Operation&, std::uint64_t call)>& take) {
+    TRY(store::NumberScan scan, database.scan_numbers(unordered_moves_sql()));
+    for (;;) {
+        TRY(const store::NumberBatch* const batch, scan.next());
+        if (batch->rows == 0) {
+            return {};
+        }
+        for (std::size_t row = 0; row < batch->rows; ++row) {
+            take(operation_in(batch->columns, row), batch->columns[kMoveCall][row]);
+        }
+    }
+}
+
+Result<void> each_row(store::Database& database,
+                      const std::string& sql,
+                      const std::function<void(std::span<const store::Cell>)>& take) {
+    return database.query(sql, [&](store::Rows& rows) -> Result<void> {
+        for (;;) {
+            TRY(const std::span<const store::Cell> row, rows.next());
+            if (row.empty()) {
+                return {};
+            }
+            take(row);
+        }
+    });
+}
+
+std::uint64_t number_of(const store::Cell& cell) {
+    return cell.text.empty() ? 0 : std::stoull(std::string(cell.text));
+}
+
+}  // namespace dyetrace::apps

@@ -1,0 +1,59 @@
+// What people ask `dyetrace follow` about, and the bytes of events that are meant by it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/dataflow/trail.h"
+#include "base/result.h"
+#include "schema/fingerprint.h"
+#include "store/database.h"
+
+namespace dyetrace::apps {
+
+// One of path, event, hash, dye and text.
+struct FollowQuestion {
+    std::optional<std::string> path;
+    std::uint64_t begin = 0, end = UINT64_MAX;  // bytes of the file at that path
+    std::optional<std::uint64_t> event;
+    std::optional<std::uint64_t> hash;  // events that moved exactly these bytes
+    std::optional<std::string> dye;     // by its name
+    std::optional<std::string>
+        text;  // bytes, which the trace knows by fingerprints and anchors only
+    std::optional<schema::ContentKey> key;  // that the trace was recorded with, for `text`
+    analysis::Direction direction = analysis::Direction::kForward;
+    schema::Certainty min_certainty = schema::Certainty::kLikely;
+
+    // What was asked about may be met in many places: where one is reached from another, only the first is a start.
+    bool is_about_content() const { return !path && !event; }
+};
+
+// "/tmp/a, bytes 0 to 100"
+std::string text_of(const FollowQuestion& question);
+
+struct FollowStarts {
+    std::vector<analysis::TrailPiece> pieces;
+    bool is_cut = false;       // there are more
+    bool has_content = false;  // the trace has fingerprints
+};
+
+// kNotFound: the trace has no such object, event, hash, dye or text.
+Result<FollowStarts> find_starts(store::Database& database, const FollowQuestion& question);
+
+// Every operation of the trace once, in any order, with abi << 16 | number of its call.
+Result<void> each_operation(
+    store::Database& database,
+    const std::function<void(const analysis::Operation&, std::uint64_t call)>& take);
+
+Result<void> each_row(store::Database& database,
+                      const std::string& sql,
+                      const std::function<void(std::span<const store::Cell>)>& take);
+
+// 0 where there is nothing.
+std::uint64_t number_of(const store::Cell& cell);
+
+}  // namespace dyetrace::apps

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "analysis/dataflow/flow_engine.h"
 #include "apps/event_marks.h"
+#include "apps/extent_file.h"
 #include "apps/flow_rows.h"
 #include "apps/kinship_rows.h"
 #include "base/log.h"
@@ -18,6 +22,12 @@ namespace {
 // Raised whenever the rules give other flows for the same events.
 constexpr std::uint32_t kRulesVersion = 3;
 
+std::string temporary_folder() {
+    std::error_code error;
+    const auto folder = std::filesystem::temp_directory_path(error);
+    return error ? "/tmp" : folder.string();
+}
+
 class FlowRows {
   public:
     FlowRows(store::NumberScan scan,
@@ -27,7 +37,8 @@ class FlowRows {
         : scan_(std::move(scan)),
           anchors_(std::move(anchors)),
           dyes_(std::move(dyes)),
-          engine_({}, kinship) {}
+          ranges_(temporary_folder()),
+          engine_({}, kinship, &ranges_) {}
 
     Result<void> next(std::vector<std::uint64_t>& numbers) {
         while (flows_.empty()) {
@@ -83,8 +94,8 @@ class FlowRows {
         }
         if (engine_.forgotten() > 0) {
             base::Log::to_stderr().warn(
-                fmt::format("flows: {} older ranges were forgotten to stay within memory; flows "
-                            "from them are missing",
+                fmt::format("flows: {} older ranges were forgotten, as there was no room for them "
+                            "in memory or in the temporary folder; flows from them are missing",
                             engine_.forgotten()));
         }
     }
@@ -92,6 +103,7 @@ class FlowRows {
     store::NumberScan scan_;
     EventMarks<analysis::Anchor> anchors_;
     EventMarks<analysis::DyeMark> dyes_;
+    ExtentFile ranges_;  // that the engine has no memory for
     analysis::FlowEngine engine_;
     std::vector<analysis::Flow> flows_;
 };

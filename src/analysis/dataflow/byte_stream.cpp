@@ -76,14 +76,19 @@ std::uint64_t ByteStream::take_next(
     return act.begin;
 }
 
-void ByteStream::add_ends(std::vector<std::uint64_t>& ends_ns) const {
-    sent_.add_ends(ends_ns);
-    early_.add_ends(ends_ns);
+void ByteStream::add_reached(std::vector<std::uint64_t>& reached, bool those_away) const {
+    sent_.add_reached(reached, those_away);
+    early_.add_reached(reached, those_away);
 }
 
-void ByteStream::forget_before(std::uint64_t end_ns) {
-    sent_.forget_before(end_ns);
-    early_.forget_before(end_ns);
+void ByteStream::put_away_before(std::uint64_t reached) {
+    sent_.put_away_before(reached);
+    early_.put_away_before(reached);
+}
+
+void ByteStream::forget_before(std::uint64_t reached) {
+    sent_.forget_before(reached);
+    early_.forget_before(reached);
 }
 
 }  // namespace dyetrace::analysis

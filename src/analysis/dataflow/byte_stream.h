@@ -42,8 +42,10 @@ class ByteStream {
 
     std::uint64_t sent_bytes() const { return sent_bytes_; }
 
-    void add_ends(std::vector<std::uint64_t>& ends_ns) const;
-    void forget_before(std::uint64_t end_ns);
+    // As ExtentMap.
+    void add_reached(std::vector<std::uint64_t>& reached, bool those_away) const;
+    void put_away_before(std::uint64_t reached);
+    void forget_before(std::uint64_t reached);
 
   private:
     struct Peek {

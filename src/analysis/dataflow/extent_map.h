@@ -9,6 +9,9 @@
 //   leaves_   [0,40)…    [4096,…)…    [81920,…)…    changed in place; behind the last extent nothing is moved
 //
 // Measured (flow_engine_bench, pages): three times as fast as std::map with 100,000 extents.
+//
+// A leaf may be away: in the pool's store, until somebody reaches for it. put_away_before() sends there what was not reached for
+// lately, forget_before() loses it.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/dataflow/extent_store.h"
 #include "analysis/dataflow/flow.h"
 
 namespace dyetrace::analysis {
@@ -32,9 +36,15 @@ struct Extent {
         others;  // shared by the parts of an extent that was split; null: none
 };
 
-// What all maps of one analysis share: how many extents live.
+// What all maps of one analysis share.
 struct ExtentPool {
-    std::size_t live = 0;
+    std::size_t live = 0;    // extents in memory
+    std::size_t leaves = 0;  // there and away
+    std::uint64_t reached =
+        0;  // how often a leaf was reached for: the time by which leaves are old
+    std::uint64_t put_away = 0;   // extents, each time
+    std::uint64_t forgotten = 0;  // extents
+    ExtentStore* store = nullptr;
 };
 
 class ExtentMap {
@@ -57,9 +67,15 @@ class ExtentMap {
 
     // Calls visit(begin, end, extent) for each part of the range that has an owner, from the left.
     template <typename Visit>
-    void each(std::uint64_t begin, std::uint64_t end, Visit&& visit) const {
+    void each(std::uint64_t begin, std::uint64_t end, Visit&& visit) {
         for (Place at = first_behind(begin); at.leaf < leaves_.size(); step(at)) {
-            const Leaf& leaf = leaves_[at.leaf];
+            if (at.index == 0 && firsts_[at.leaf] >= end) {
+                return;
+            }
+            const Leaf& leaf = at.index == 0 ? reach(at.leaf) : leaves_[at.leaf];
+            if (at.index == leaf.begins.size()) {
+                continue;  // it was lost
+            }
             if (leaf.begins[at.index] >= end) {
                 return;
             }
@@ -69,27 +85,54 @@ class ExtentMap {
         }
     }
 
-    // Ends of the acts of all extents, in any order, are added.
-    void add_ends(std::vector<std::uint64_t>& ends_ns) const;
-    // Extents of acts that ended before that.
-    void forget_before(std::uint64_t end_ns);
+    // When each leaf was reached for last is added: of those in memory, or of all.
+    void add_reached(std::vector<std::uint64_t>& reached, bool those_away) const;
+    // Leaves that were not reached for since; into the store, or, where that has no room, forgotten.
+    void put_away_before(std::uint64_t reached);
+    void forget_before(std::uint64_t reached);
 
   private:
-    struct Leaf {  // never empty
+    struct Leaf {  // empty only if the store could not give it back
         std::vector<std::uint64_t> begins;
         std::vector<Extent> extents;
+        std::uint64_t reached = 0;
+        // While it is away:
+        std::uint32_t count = 0;  // extents; 0: it is here
+        std::uint64_t end = 0;    // of the last one
+        std::uint64_t ticket = 0;
+
+        bool is_away() const { return count > 0; }
+        std::size_t size() const { return is_away() ? count : begins.size(); }
+        std::uint64_t last() const {
+            return is_away() ? end : extents.empty() ? 0 : extents.back().end;
+        }
     };
     struct Place {
         std::size_t leaf, index;
     };
 
     // The first extent that reaches behind `position`; leaf is leaves_.size() if there is none.
-    Place first_behind(std::uint64_t position) const;
+    Place first_behind(std::uint64_t position);
     void step(Place& place) const;
     void insert(std::uint64_t begin, Extent extent);
     void split(std::size_t leaf);
-    // Erases [from, to) of a leaf, and the leaf if nothing is left.
-    void erase(std::size_t leaf, std::size_t from, std::size_t to);
+    // Takes what ends by `end` off the leaf from `index` on, and the head of what ends later.
+    void cut_in(std::size_t leaf, std::size_t index, std::uint64_t end);
+    // Leaves [from, to), wherever they are.
+    void erase_leaves(std::size_t from, std::size_t to);
+    template <typename Unwanted>
+    void forget_if(Unwanted&& is_unwanted);
+
+    // The leaf, in memory.
+    Leaf& reach(std::size_t leaf) {
+        leaves_[leaf].reached = ++pool_.reached;
+        if (leaves_[leaf].is_away()) {
+            bring_back(leaves_[leaf]);
+        }
+        return leaves_[leaf];
+    }
+    void bring_back(Leaf& leaf);
+    bool put_away(Leaf& leaf);
 
     ExtentPool& pool_;
     std::vector<std::uint64_t> firsts_;  // where each leaf's first extent begins

@@ -76,7 +76,7 @@ void FileHistory::write(const Act& act, std::uint64_t bytes) {
     }
 }
 
-void FileHistory::read(const Act& act, std::uint64_t bytes, std::vector<Flow>& flows) const {
+void FileHistory::read(const Act& act, std::uint64_t bytes, std::vector<Flow>& flows) {
     const std::uint64_t end = act.begin + bytes;
     extents_.each(
         act.begin, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {

@@ -24,15 +24,19 @@ class FileHistory {
 
     void write_starts(std::uint64_t event, std::uint64_t begin, std::uint64_t end);
     void write(const Act& act, std::uint64_t bytes);
-    void read(const Act& act, std::uint64_t bytes, std::vector<Flow>& flows) const;
+    void read(const Act& act, std::uint64_t bytes, std::vector<Flow>& flows);
     // Truncated, or a hole was punched. begin < end.
     void cut(std::uint64_t begin, std::uint64_t end) { extents_.cut(begin, end); }
 
     // Nothing to know of it.
     bool empty() const { return extents_.empty() && writing_.empty(); }
 
-    void add_ends(std::vector<std::uint64_t>& ends_ns) const { extents_.add_ends(ends_ns); }
-    void forget_before(std::uint64_t end_ns) { extents_.forget_before(end_ns); }
+    // As ExtentMap.
+    void add_reached(std::vector<std::uint64_t>& reached, bool those_away) const {
+        extents_.add_reached(reached, those_away);
+    }
+    void put_away_before(std::uint64_t reached) { extents_.put_away_before(reached); }
+    void forget_before(std::uint64_t reached) { extents_.forget_before(reached); }
 
   private:
     struct Writing {

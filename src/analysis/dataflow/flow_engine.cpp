@@ -54,8 +54,9 @@ std::uint64_t forget_oldest(Streams& streams, std::size_t streams_max) {
 
 }  // namespace
 
-FlowEngine::FlowEngine(const FlowLimits& limits, const Kinship& kinship)
+FlowEngine::FlowEngine(const FlowLimits& limits, const Kinship& kinship, ExtentStore* store)
     : limits_(limits),
+      pool_{.store = store},
       ancestry_(kinship),
       content_(limits.reads_max, ancestry_),
       anchors_(limits.anchors_max, ancestry_),
@@ -214,32 +215,45 @@ void FlowEngine::ends(const Operation& operation, std::vector<Flow>& flows) {
         }
     }
     if (pool_.live > limits_.extents_max) {
+        put_some_away();
+    }
+    if (pool_.leaves > limits_.leaves_max) {
         forget_some();
     }
     forget_streams();
 }
 
-void FlowEngine::forget_some() {
-    std::vector<std::uint64_t> ends_ns;
-    ends_ns.reserve(pool_.live);
-    const auto each = [&](auto&& act) {
-        for (auto& [object, file] : files_) {
-            act(file);
-        }
-        for (auto& [object, stream] : streams_) {
-            act(stream.bytes);
-        }
-        for (auto& [id, connection] : connections_) {
-            act(connection.streams[0]);
-            act(connection.streams[1]);
-        }
-    };
-    each([&](const auto& owner) { owner.add_ends(ends_ns); });
-    const std::uint64_t before_ns = oldest_quarter(ends_ns);
-    const std::size_t live = pool_.live;
-    each([&](auto& owner) { owner.forget_before(before_ns); });
+template <typename Visit>
+void FlowEngine::each_owner(Visit&& visit) {
+    for (auto& [object, file] : files_) {
+        visit(file);
+    }
+    for (auto& [object, stream] : streams_) {
+        visit(stream.bytes);
+    }
+    for (auto& [id, connection] : connections_) {
+        visit(connection.streams[0]);
+        visit(connection.streams[1]);
+    }
+}
+
+// The moment before which the quarter of the leaves lies that was not reached for since.
+std::uint64_t FlowEngine::oldest_leaves(bool those_away) {
+    std::vector<std::uint64_t> reached;
+    each_owner([&](const auto& owner) { owner.add_reached(reached, those_away); });
+    return oldest_quarter(reached);
+}
+
+void FlowEngine::put_some_away() {
+    const std::uint64_t before = oldest_leaves(false);
+    each_owner([&](auto& owner) { owner.put_away_before(before); });
     std::erase_if(files_, [](const auto& entry) { return entry.second.empty(); });
-    forgotten_ += live - pool_.live;
+}
+
+void FlowEngine::forget_some() {
+    const std::uint64_t before = oldest_leaves(true);
+    each_owner([&](auto& owner) { owner.forget_before(before); });
+    std::erase_if(files_, [](const auto& entry) { return entry.second.empty(); });
 }
 
 void FlowEngine::forget_streams() {
@@ -256,7 +270,8 @@ std::uint64_t FlowEngine::forgotten() const {
     for (const auto& [object, queue] : messages_) {
         messages += queue.forgotten();
     }
-    return forgotten_ + messages + content_.forgotten() + anchors_.forgotten() + dyes_.forgotten();
+    return forgotten_ + pool_.forgotten + messages + content_.forgotten() + anchors_.forgotten() +
+           dyes_.forgotten();
 }
 
 }  // namespace dyetrace::analysis

@@ -7,8 +7,10 @@
 //
 // An operation is told twice, with the same values: a trace knows it when it ended. One whose start is not told took no time.
 //
-// O(log extents) per operation. Memory: extents_max extents of 80 bytes in leaves that are at least half full, and reads_max reads;
-// over the limit the oldest quarter is forgotten, and counted. Measured (flow_engine_bench): see docs/performance.md.
+// O(log extents) per operation. Memory: extents_max extents of 80 bytes in leaves that are at least half full, and reads_max reads.
+// Over the limit the quarter of the leaves that was not touched for longest goes into the store, if there is one, and comes
+// back when it is asked for: the flows are the same. Without one, over leaves_max, and of all else, what is oldest is forgotten,
+// and counted. Measured (flow_engine_bench): see docs/performance.md.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +30,11 @@
 namespace dyetrace::analysis {
 
 struct FlowLimits {
-    std::size_t extents_max = 4'000'000;  // ranges whose writer is known: 640 MB at most
-    std::size_t streams_max = 500'000;    // pipes and connections: 300 bytes each without extents
-    std::size_t reads_max = 1'000'000;    // reads remembered by content, twice over: 200 MB
+    std::size_t extents_max = 4'000'000;  // ranges whose writer is known, in memory: 640 MB at most
+    // Of up to 64 ranges each, in memory and in the store: 90 bytes, and 400 in all where a file has but one range.
+    std::size_t leaves_max = 4'000'000;
+    std::size_t streams_max = 500'000;  // pipes and connections: 300 bytes each without extents
+    std::size_t reads_max = 1'000'000;  // reads remembered by content, twice over: 200 MB
     std::size_t anchors_max =
         1'000'000;  // of reads, of 1 GB at the usual distance, twice over: 200 MB
     std::size_t dyes_max = 1'000'000;  // occurrences in reads, twice over: 200 MB
@@ -38,7 +42,8 @@ struct FlowLimits {
 
 class FlowEngine {
   public:
-    FlowEngine(const FlowLimits& limits, const Kinship& kinship);
+    // `store`, if there is one, must outlive it.
+    FlowEngine(const FlowLimits& limits, const Kinship& kinship, ExtentStore* store = nullptr);
     FlowEngine(const FlowEngine&) = delete;  // its parts refer to one another
     FlowEngine& operator=(const FlowEngine&) = delete;
 
@@ -50,6 +55,8 @@ class FlowEngine {
 
     // Ranges, streams, messages and reads that were left out to stay within the limits: flows from them are missing.
     std::uint64_t forgotten() const;
+    // Ranges that went into the store, each time they did.
+    std::uint64_t put_away() const { return pool_.put_away; }
 
   private:
     // The two ends of a TCP connection are two sockets; [i] carries what ends[i] sends.
@@ -72,6 +79,10 @@ class FlowEngine {
     std::uint64_t take(const Operation& operation, std::vector<Flow>& flows);
     std::uint64_t put(const Operation& operation, std::vector<Flow>& flows);
     void cut(const Operation& operation);
+    template <typename Visit>
+    void each_owner(Visit&& visit);
+    std::uint64_t oldest_leaves(bool those_away);
+    void put_some_away();
     void forget_some();
     void forget_streams();
 

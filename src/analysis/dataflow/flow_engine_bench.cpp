@@ -5,6 +5,7 @@
 #include <random>
 
 #include "analysis/dataflow/flow_engine.h"
+#include "analysis/dataflow/memory_store.h"
 
 namespace dyetrace::analysis {
 namespace {
@@ -102,6 +103,23 @@ void engine(benchmark::State& state) {
     state.counters["flows"] = static_cast<double>(found) / static_cast<double>(state.iterations());
 }
 
+// With memory for a tenth of the ranges, and a store that takes no time.
+void pages_with_little_memory(benchmark::State& state) {
+    const std::vector<Operation> operations = pages();
+    std::vector<Flow> flows;
+    for (auto _ : state) {
+        MemoryStore store;
+        FlowEngine rules({.extents_max = 10'000}, {}, &store);
+        for (const Operation& made : operations) {
+            rules.starts(made);
+            rules.ends(made, flows);
+            flows.clear();
+        }
+    }
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(operations.size()));
+}
+
+BENCHMARK(pages_with_little_memory);
 BENCHMARK(engine<connections>);
 BENCHMARK(engine<pipes>);
 BENCHMARK(engine<pages>);

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analysis/dataflow/flow_cases.h"
+#include "analysis/dataflow/memory_store.h"
 
 namespace dyetrace::analysis {
 namespace {
@@ -167,6 +168,32 @@ TEST(FlowOracle, each_byte_of_a_pipe_is_taken_once) {
         FlowEngine engine({}, {});
         ASSERT_EQ(bytes_of(flows_of(engine, cases)), expected) << "seed " << seed;
     }
+}
+
+// With next to no memory and a store the flows are those of an engine with enough of it.
+TEST(FlowOracle, what_is_put_away_changes_no_flow) {
+    std::uint64_t put_away = 0;
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+        RandomWorld world(seed);
+        std::vector<Case> cases;
+        for (std::uint64_t event = 1; event <= 400; ++event) {
+            Case operation = world.operation(event);
+            if (world.below(4) == 0) {
+                const std::uint64_t bytes = world.below(50) + 1;
+                const Side side = world.below(2) == 0 ? piped(2) : piped(3);
+                operation = world.below(2) == 0 ? write_of(event, side, bytes)
+                                                : read_of(event, side, bytes);
+            }
+            cases.push_back(operation.at(event * 10, event * 10 + 1 + world.below(25)));
+        }
+        FlowEngine whole({}, {});
+        MemoryStore store;
+        FlowEngine small({.extents_max = 2}, {}, &store);
+        ASSERT_EQ(flows_of(small, cases), flows_of(whole, cases)) << "seed " << seed;
+        EXPECT_EQ(small.forgotten(), 0u);
+        put_away += small.put_away();
+    }
+    EXPECT_GT(put_away, 100'000u);
 }
 
 }  // namespace

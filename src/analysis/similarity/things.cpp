@@ -65,7 +65,7 @@ void Things::lay_out_anchors() {
         }
         contents_.begins_.push_back(next);
     }
-    placed_ = {};
+    placed_ = std::vector<Placed>();  // {} would keep the memory
 }
 
 // What makes things one content, and which of them comes first.

@@ -22,7 +22,7 @@ class ExtentFile : public analysis::ExtentStore {
   public:
     static constexpr std::size_t kWordsMax = UINT16_MAX;  // of one put(); a leaf has 1,728 at most
     static constexpr std::uint64_t kPageBytes = 1024;     // a full leaf takes five
-    static constexpr std::uint64_t kBytesMax = std::uint64_t{16} << 30;  // 230 million ranges
+    static constexpr std::uint64_t kBytesMax = std::uint64_t{16} << 30;  // some 200 million ranges
 
     // Made in `folder` when it is first needed, and unlinked at once.
     explicit ExtentFile(std::string folder, std::uint64_t bytes_max = kBytesMax)

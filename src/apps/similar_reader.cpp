@@ -298,8 +298,12 @@ class SimilarReader {
     void keep_best() {
         auto& pairs = answer_.pairs;
         const auto rank = [](const SimilarPair& pair) {
-            return std::tuple(
-                -pair.jaccard.low, -pair.jaccard.estimate, pair.a.id, pair.b.trace, pair.b.id);
+            return std::tuple(-pair.jaccard.low,
+                              -pair.jaccard.estimate,
+                              UINT64_MAX - pair.shared_bytes,
+                              pair.a.id,
+                              pair.b.trace,
+                              pair.b.id);
         };
         std::sort(pairs.begin(), pairs.end(), [&](const SimilarPair& a, const SimilarPair& b) {
             return rank(a) < rank(b);

@@ -94,16 +94,17 @@ struct CatObject {
 // One row per object that an event took bytes from (inbound) or gave them to; and with 0 bytes those that tell a file's size.
 constexpr const char* kMoves = R"sql(FROM (
 SELECT object_id, object_type, path, connection_id, file_offset AS file_place, offset_certain, stream_offset, bytes, object_size,
-       start_ns + coalesce(duration_ns, 0) AS end_ns, event_id, name SIMILAR TO '(read|pread|recv|splice|copy_file_range).*' AS is_inbound
+       start_ns + coalesce(duration_ns, 0) AS end_ns, event_id, name SIMILAR TO '(read|pread|recv|splice|copy_file_range).*' AS is_inbound, false AS is_truncate
 FROM events WHERE bytes > 0 AND object_id IS NOT NULL
   AND name SIMILAR TO '(read|pread|recv|write|pwrite|send|vmsplice|splice|copy_file_range).*'
   AND CASE WHEN name LIKE 'recv%' THEN coalesce(arguments NOT LIKE '%MSG_PEEK%', true) ELSE true END
 UNION ALL
 SELECT object2_id, o.object_type, path2, NULL, file_offset2, NULL, NULL, bytes, NULL, start_ns + coalesce(duration_ns, 0), event_id,
-       name SIMILAR TO 'sendfile.*'
+       name SIMILAR TO 'sendfile.*', false
 FROM events JOIN objects o ON o.object_id = object2_id WHERE bytes > 0 AND name SIMILAR TO '(sendfile|splice|copy_file_range).*'
 UNION ALL
-SELECT object_id, object_type, path, NULL, NULL, NULL, NULL, 0, object_size, start_ns + coalesce(duration_ns, 0), event_id, NULL
+SELECT object_id, object_type, path, NULL, NULL, NULL, NULL, 0, object_size, start_ns + coalesce(duration_ns, 0), event_id, NULL,
+       name LIKE 'ftruncate%'
 FROM events WHERE object_size IS NOT NULL AND object_type = 'file' AND coalesce(bytes, 0) <= 0))sql";
 
 Result<CatObject> find_object(store::Database& database, const CatArguments& arguments) {
@@ -181,8 +182,8 @@ Result<Moves> find_moves(store::Database& database,
     Moves out;
     TRY(ask(database,
             fmt::format("SELECT (event_id >> 42) & 4095, event_id & ((1::UBIGINT << 42) - 1), "
-                        "is_inbound, {}, bytes, object_size, offset_certain {} WHERE object_id = "
-                        "{} {} ORDER BY end_ns, event_id LIMIT {}",
+                        "is_inbound, {}, bytes, object_size, offset_certain, is_truncate {} WHERE "
+                        "object_id = {} {} ORDER BY end_ns, event_id LIMIT {}",
                         object.is_file() ? "file_place" : "stream_offset",
                         kMoves,
                         object.id,
@@ -194,6 +195,7 @@ Result<Moves> find_moves(store::Database& database,
                                      number_or_none(c[3]),
                                      number(c[4]),
                                      object.type == "file" ? number_or_none(c[5]) : std::nullopt,
+                                     c[7].text == "true",
                                      {}});
                 out.uncertain += object.is_file() && c[6].text == "false" ? 1 : 0;
             }));
@@ -273,7 +275,11 @@ Result<std::vector<CatStretch>> write_plan(const std::vector<CatStretch>& plan,
             TRY(out.write(bytes));
             continue;
         }
-        if (stretch.is_hole()) {
+        const bool goes_on =
+            !holes.empty() && holes.back().begin + holes.back().bytes == stretch.begin;
+        if (stretch.is_hole() && goes_on) {
+            holes.back().bytes += stretch.bytes;
+        } else if (stretch.is_hole()) {
             holes.push_back(stretch);
         }
         if (is_file || stretch.is_zeros) {

@@ -6,8 +6,6 @@
 namespace dyetrace::apps {
 namespace {
 
-constexpr std::uint64_t kFileBytesMax = INT64_MAX;  // the kernel's
-
 // Stretches that do not overlap, by where they begin: what is painted last is on top.
 class Canvas {
   public:
@@ -83,6 +81,7 @@ void paint_parts(Canvas& canvas, const CatMove& move, std::uint64_t offset) {
 std::vector<CatStretch> plan_file(const std::vector<CatMove>& moves) {
     Canvas canvas;
     std::uint64_t size = 0;
+    bool knows_size = false;
     for (const CatMove& move : moves) {
         const std::uint64_t end = move.offset.value_or(0) + move.bytes;
         if (move.offset) {
@@ -92,10 +91,17 @@ std::vector<CatStretch> plan_file(const std::vector<CatMove>& moves) {
             paint_parts(canvas, move, *move.offset);
             size = std::max(size, end);
         }
-        if (move.size_after && *move.size_after >= end) {  // files of /proc have none
-            size = *move.size_after;
-            canvas.paint({size, kFileBytesMax - std::min(size, kFileBytesMax), {}, true});
+        if (!move.size_after || *move.size_after < end) {  // files of /proc have none
+            continue;
         }
+        const std::uint64_t now = *move.size_after;
+        if (now < size) {
+            canvas.paint({now, size - now, std::nullopt});
+        } else if (move.is_truncate && knows_size) {
+            canvas.paint({size, now - size, std::nullopt, true});
+        }
+        size = now;
+        knows_size = true;
     }
     return canvas.stretches(0, size);
 }

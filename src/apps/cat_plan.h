@@ -1,7 +1,7 @@
 // What `dyetrace cat` writes, worked out from what moved and where its payload is.
 //
 //   file     moves in the order of time, later ones over earlier ones; a write whose payload is missing makes a hole; where the
-//            file was shorter after a call there are zeros, until something is written there
+//            file was shorter after a call nobody knows what is there, until something is written; ftruncate makes zeros
 //   stream   moves by their place in the stream, or in the order of time where there is none; each byte once
 //
 //   move 1   AAAAAAAA            what a file's plan says of it:  AABBBB··CC
@@ -31,6 +31,7 @@ struct CatMove {
     std::optional<std::uint64_t> offset;      // in the file or stream
     std::uint64_t bytes = 0;                  // 0: the call only tells the size
     std::optional<std::uint64_t> size_after;  // of the file
+    bool is_truncate = false;                 // what the file grows by is zeros
     std::vector<CatPart> parts;
 };
 

@@ -63,21 +63,24 @@ TEST(CatPlan, of_a_file_ends_where_the_file_does_and_begins_at_0) {
     Moves m;
     m.add(false, 4, 6, {{0, "abcdef"}});
     m.size(12);
-    EXPECT_EQ(m.text(plan_file(m.moves)), "....abcdef..");
+    EXPECT_EQ(m.text(plan_file(m.moves)), "....abcdef..") << "somebody wrote there";
     m.size(7);
     EXPECT_EQ(m.text(plan_file(m.moves)), "....abc");
     m.add(false, 9, 1, {{0, "x"}});
-    EXPECT_EQ(m.text(plan_file(m.moves)), "....abc00x") << "and so it is when it grows again";
+    EXPECT_EQ(m.text(plan_file(m.moves)), "....abc..x") << "a hole, or a write that nobody saw";
     m.size(0);
     EXPECT_EQ(m.text(plan_file(m.moves)), "");
 }
 
-TEST(CatPlan, of_a_file_that_begins_empty_knows_its_holes) {
+TEST(CatPlan, of_a_file_has_zeros_where_truncating_made_them) {
     Moves m;
-    m.size(0);
-    m.add(false, 3, 2, {{0, "ab"}});
-    m.moves.back().size_after = 5;
-    EXPECT_EQ(m.text(plan_file(m.moves)), "000ab");
+    m.size(5);
+    m.moves.back().is_truncate = true;
+    EXPECT_EQ(m.text(plan_file(m.moves)), ".....") << "how long it was before, nobody knows";
+    m.size(8);
+    m.moves.back().is_truncate = true;
+    m.add(false, 6, 1, {{0, "x"}});
+    EXPECT_EQ(m.text(plan_file(m.moves)), ".....0x0");
 }
 
 TEST(CatPlan, of_a_file_that_says_it_is_empty_has_what_was_read) {

@@ -183,25 +183,39 @@ class CopyReader {
             std::sort(operations.begin(), operations.end(), [](const auto& a, const auto& b) {
                 return std::pair(a.end_ns, a.event) < std::pair(b.end_ns, b.event);
             });
-            std::vector<MovedPiece> pieces;
-            std::uint64_t next = 0;
-            for (const Operation& operation : operations) {
-                const Side& side = placing_side(operation);
-                if (has_places(side) && side.at == kUnknown) {
-                    continue;
-                }
-                pieces.push_back({.event = operation.event,
-                                  .position = has_places(side) ? side.at : next,
-                                  .bytes = operation.bytes,
-                                  .end_ns = operation.end_ns,
-                                  .sum = sums.sum_of(operation.event),
-                                  .anchors = sums.anchors_of(operation.event)});
-                next += operation.bytes;
-            }
-            for (analysis::Strip& strip : analysis::strips_of(pieces)) {
+            for (analysis::Strip& strip : analysis::strips_of(pieces_of(operations, sums))) {
                 add_copy(key, std::move(strip));
             }
         }
+    }
+
+    // In order of their ends. Where a piece lies that is not certain to be there, nothing is compared.
+    static std::vector<MovedPiece> pieces_of(const std::vector<Operation>& operations,
+                                             const SumIndex& sums) {
+        std::vector<MovedPiece> pieces;
+        std::uint64_t next = 0, last_end_ns = 0;
+        for (const Operation& operation : operations) {
+            const Side& side = placing_side(operation);
+            if (has_places(side) && side.at == kUnknown) {
+                continue;
+            }
+            MovedPiece piece{.event = operation.event,
+                             .position = has_places(side) ? side.at : next,
+                             .bytes = operation.bytes,
+                             .end_ns = operation.end_ns,
+                             .sum = sums.sum_of(operation.event),
+                             .anchors = sums.anchors_of(operation.event)};
+            if (has_places(side) && !side.certain) {
+                piece.sum.reset();
+            } else if (!has_places(side) && operation.start_ns < last_end_ns) {
+                piece.sum.reset();  // which of two calls at once was first nobody knows
+                pieces.back().sum.reset();
+            }
+            next += operation.bytes;
+            last_end_ns = operation.end_ns;
+            pieces.push_back(piece);
+        }
+        return pieces;
     }
 
     void add_copy(const Key& key, analysis::Strip strip) {

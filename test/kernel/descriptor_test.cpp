@@ -69,7 +69,7 @@ TEST_F(Descriptor, fcntl_names_its_command) {
         REQUIRE(fcntl(3, F_GETFL) == (O_RDWR | O_APPEND | O_NONBLOCK | 0100000));
         REQUIRE(fcntl(3, F_SETLK, &range) == 0);
         REQUIRE(fcntl(3, F_OFD_GETLK, &range) == 0);
-        REQUIRE(fcntl(3, 12345) < 0);
+        REQUIRE(fcntl(3, 12345, 0) < 0);
         REQUIRE(fcntl(99, F_GETFD) < 0);
     });
     EXPECT_EQ(shown, lines(R"(

@@ -77,7 +77,7 @@ class Family {
         drop_reframed();
     }
 
-    void judge(const FileWrites& writes, CopyVerdict& verdict) {
+    void judge(const FileWrites& writes, std::size_t changes_max, CopyVerdict& verdict) {
         for (const std::size_t member : members_) {
             if (member == reference_) {
                 continue;
@@ -93,7 +93,7 @@ class Family {
             }
         }
         for (Change& change : changes_) {
-            if (verdict.changes.size() == kChangesMax) {
+            if (verdict.changes.size() == changes_max) {
                 ++verdict.changes_left_out;
                 continue;
             }
@@ -338,7 +338,8 @@ void link_readers(const std::vector<Copy>& copies, std::vector<CopyLink>& links)
 
 CopyVerdict verify(const std::vector<Copy>& copies,
                    std::vector<CopyLink> links,
-                   std::span<const TrailFlow> flows) {
+                   std::span<const TrailFlow> flows,
+                   std::size_t changes_max) {
     link_readers(copies, links);
     std::sort(links.begin(), links.end());
     links.erase(std::unique(links.begin(), links.end()), links.end());
@@ -365,7 +366,7 @@ CopyVerdict verify(const std::vector<Copy>& copies,
         seen.insert(family.members().begin(), family.members().end());
         if (family.members().size() > 1) {
             verdict.references.push_back(copy);
-            family.judge(writes, verdict);
+            family.judge(writes, changes_max, verdict);
         }
     };
     for (const std::size_t copy : order) {

@@ -75,6 +75,7 @@ struct CopyVerdict {
 // `flows` of the rule file tell who wrote last what was read.
 CopyVerdict verify(const std::vector<Copy>& copies,
                    std::vector<CopyLink> links,
-                   std::span<const TrailFlow> flows);
+                   std::span<const TrailFlow> flows,
+                   std::size_t changes_max = kChangesMax);
 
 }  // namespace dyetrace::analysis

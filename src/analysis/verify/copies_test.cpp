@@ -181,5 +181,13 @@ TEST_F(CopiesTest, of_more_origins_than_are_looked_at_are_counted) {
     EXPECT_EQ(verdict().references_left_out, 2u);
 }
 
+TEST_F(CopiesTest, that_have_more_changes_than_are_told_are_counted) {
+    add(kContent);
+    add(flipped(flipped(kContent, 3000), 20'000));
+    const CopyVerdict found = verify(copies_, links_, {}, 1);
+    EXPECT_EQ(found.changes.size(), 1u);
+    EXPECT_EQ(found.changes_left_out, 1u);
+}
+
 }  // namespace
 }  // namespace dyetrace::analysis

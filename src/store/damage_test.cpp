@@ -64,9 +64,9 @@ class Damaged : public testing::Test {
 TEST_F(Damaged, events_cost_their_segment) {
     seal();
     with_each_damage(file(2, "syscall_event.parquet"), [&](const std::string& what) {
-        EXPECT_EQ(trace_.ask("SELECT count(*) FROM events"), "2000\n") << what;
-        EXPECT_EQ(trace_.ask(kGaps), "damaged_file 1000\n") << what;
         const auto database = trace_.database();
+        EXPECT_EQ(ask(*database, "SELECT count(*) FROM events"), "2000\n") << what;
+        EXPECT_EQ(ask(*database, kGaps), "damaged_file 1000\n") << what;
         ASSERT_EQ(database->damages().size(), 1u);
         const std::string& text = database->damages()[0];
         EXPECT_NE(text.find("sealed-000002/syscall_event.parquet' is damaged (" + what),
@@ -94,8 +94,9 @@ TEST_F(Damaged, facts_cost_no_event) {
     EXPECT_EQ(trace_.ask(counts), "3000 2666 3000\n");
     const auto expect_with = [&](const char* name, const std::string& answer) {
         with_each_damage(file(1, name), [&](const std::string& what) {
-            EXPECT_EQ(trace_.ask(counts), answer) << what;
-            EXPECT_EQ(trace_.ask(kGaps), "damaged_file 0\n") << what;
+            const auto database = trace_.database();
+            EXPECT_EQ(ask(*database, counts), answer) << what;
+            EXPECT_EQ(ask(*database, kGaps), "damaged_file 0\n") << what;
         });
     };
     expect_with("handle.parquet", "3000 0 3000\n");
@@ -105,9 +106,10 @@ TEST_F(Damaged, facts_cost_no_event) {
 TEST_F(Damaged, the_description_of_a_segment_costs_nothing_but_certainty) {
     seal();
     with_each_damage(file(2, "segment.json"), [&](const std::string&) {
-        EXPECT_EQ(trace_.ask("SELECT count(*) FROM events"), "3000\n");
-        EXPECT_EQ(trace_.ask(kGaps), "damaged_file NULL\n");
-        EXPECT_EQ(trace_.database()->damages().size(), 1u);
+        const auto database = trace_.database();
+        EXPECT_EQ(ask(*database, "SELECT count(*) FROM events"), "3000\n");
+        EXPECT_EQ(ask(*database, kGaps), "damaged_file NULL\n");
+        EXPECT_EQ(database->damages().size(), 1u);
     });
     // Without it only what is no Parquet file at all is noticed.
     std::filesystem::remove(file(2, "segment.json"));

@@ -1,6 +1,7 @@
 // Makes system calls and says what each took.
 //
 //   bench_load CALL COUNT                      a tight loop of COUNT calls on CPU 1 (or 0); prints nanoseconds per call
+//   bench_load blocks SIZE COUNT               COUNT writes of SIZE random bytes into memory, at one place; nanoseconds per call
 //   bench_load rate THREADS PER_SECOND SECONDS one-byte reads at this rate in total, threads spread over all CPUs; prints
 //                                              the calls made
 //   CALL: getppid, pread (1 byte of a file in memory), write (1 byte to /dev/null), pipe (1 byte written or read),
@@ -10,6 +11,7 @@
 #include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -133,6 +136,21 @@ int loop(std::string_view call, std::uint64_t count) {
     return 0;
 }
 
+int blocks(std::size_t size, std::uint64_t count) {
+    run_on_cpu(1);
+    std::mt19937_64 random(size);
+    std::vector<std::uint64_t> block(size / sizeof(std::uint64_t) + 1);
+    std::generate(block.begin(), block.end(), random);
+    const int file = memfd_create("blocks", MFD_CLOEXEC);
+    if (file < 0) {
+        give_up("memfd_create");
+    }
+    measure(count, [&](std::uint64_t) {
+        require(pwrite(file, block.data(), size, 0) == static_cast<ssize_t>(size) ? 1 : 0);
+    });
+    return 0;
+}
+
 // A burst each millisecond; a thread that was late makes up for it.
 std::uint64_t keep_rate(int cpu, std::uint64_t per_second, std::uint64_t seconds) {
     run_on_cpu(cpu);
@@ -178,6 +196,9 @@ int rate(int threads, std::uint64_t per_second, std::uint64_t seconds) {
 int main(int argc, char** argv) {
     if (argc == 3) {
         return loop(argv[1], std::strtoull(argv[2], nullptr, 10));
+    }
+    if (argc == 4 && std::string_view(argv[1]) == "blocks") {
+        return blocks(std::strtoull(argv[2], nullptr, 10), std::strtoull(argv[3], nullptr, 10));
     }
     if (argc == 5 && std::string_view(argv[1]) == "rate") {
         return rate(std::atoi(argv[2]),

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -73,8 +74,12 @@ struct Wanted {
 
 Wanted wanted_of(const CatArguments& arguments) {
     if (!arguments.path.empty()) {
+        // as a trace has it, or from the current folder on
+        const std::string here = std::filesystem::absolute(arguments.path).lexically_normal();
         return {fmt::format("'{}'", arguments.path),
-                "path = " + quoted_sql(schema::escaped(arguments.path))};
+                fmt::format("path IN ({}, {})",
+                            quoted_sql(schema::escaped(arguments.path)),
+                            quoted_sql(schema::escaped(here)))};
     }
     return arguments.connection != 0
                ? Wanted{fmt::format("connection {}", arguments.connection),
@@ -368,7 +373,8 @@ void add_cat(CLI::App& app, int& exit_status) {
     verb->add_option("trace", arguments->trace, "Folder of a trace with --content=bytes")
         ->type_name("TRACE")
         ->required();
-    verb->add_option("--path", arguments->path, "The file of that name, as `events` has it")
+    verb->add_option("--path", arguments->path, "The file of that name, as `events` has it; a relative one is taken from "
+                     "the current folder")
         ->type_name("PATH");
     verb->add_option("--object", arguments->object, "The object with that object_id")
         ->type_name("ID");

@@ -139,7 +139,7 @@ TEST(FollowText, is_a_tree) {
               "cat[5] read /tmp/a 0–300 ×3 · +0.000 s\n"
               "└ cat[5] write /tmp/b 0–300 ×3 · likely (hash) · +0.001 s\n"
               "  └ wc[6] read /tmp/b 0–300 ×6 · certain (file) · +0.020 s\n"
-              "      sight lost at event 30: what it wrote later has none of it as it was\n"
+              "      sight lost at event 30: its output has none of it\n"
               "3 hops · 6 certain, 3 likely, 0 possible flows · no gaps in this time\n");
 }
 

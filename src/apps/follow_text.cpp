@@ -189,8 +189,8 @@ class Tree {
                 return forward ? "this looks compressed or encrypted, its output not"
                                : "its input looks compressed or encrypted";
             default:
-                return forward ? "what it wrote later has none of it as it was"
-                               : "what it read before has none of it as it is";
+                return forward ? "its output has none of it"
+                               : "its input has none of it";
         }
     }
 

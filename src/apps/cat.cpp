@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "apps/asked_rows.h"
 #include "apps/byte_range.h"
 #include "apps/cat_plan.h"
 #include "apps/damages.h"
@@ -42,29 +42,8 @@ struct CatArguments {
     std::uint64_t object = 0, connection = 0;
 };
 
-using Cells = std::span<const store::Cell>;
-
-std::uint64_t number(const store::Cell& cell) {
-    std::uint64_t value = 0;
-    std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), value);
-    return value;
-}
-
 std::optional<std::uint64_t> number_or_none(const store::Cell& cell) {
-    return cell.kind == store::CellKind::kNull ? std::nullopt : std::optional(number(cell));
-}
-
-template <typename Take>
-Result<void> ask(store::Database& database, const std::string& sql, Take take) {
-    return database.query(sql, [&](store::Rows& rows) -> Result<void> {
-        while (true) {
-            TRY(const Cells row, rows.next());
-            if (row.empty()) {
-                return {};
-            }
-            take(row);
-        }
-    });
+    return cell.kind == store::CellKind::kNull ? std::nullopt : std::optional(number_of(cell));
 }
 
 // What is asked for, as words and as a condition.
@@ -115,19 +94,20 @@ FROM events WHERE object_size IS NOT NULL AND object_type = 'file' AND coalesce(
 Result<CatObject> find_object(store::Database& database, const CatArguments& arguments) {
     const Wanted wanted = wanted_of(arguments);
     std::vector<CatObject> objects;
-    TRY(ask(database,
-            fmt::format("SELECT object_id, any_value(object_type), any_value(coalesce(path, '?')), "
-                        "bool_or(is_inbound), bool_or(NOT is_inbound) {} WHERE {} AND bytes > 0 "
-                        "GROUP BY object_id ORDER BY min(end_ns)",
-                        kMoves,
-                        wanted.condition),
-            [&](Cells c) {
-                objects.push_back({number(c[0]),
-                                   std::string(c[1].text),
-                                   std::string(c[2].text),
-                                   c[3].text == "true",
-                                   c[4].text == "true"});
-            }));
+    TRY(each_row(
+        database,
+        fmt::format("SELECT object_id, any_value(object_type), any_value(coalesce(path, '?')), "
+                    "bool_or(is_inbound), bool_or(NOT is_inbound) {} WHERE {} AND bytes > 0 "
+                    "GROUP BY object_id ORDER BY min(end_ns)",
+                    kMoves,
+                    wanted.condition),
+        [&](Row c) {
+            objects.push_back({number_of(c[0]),
+                               std::string(c[1].text),
+                               std::string(c[2].text),
+                               c[3].text == "true",
+                               c[4].text == "true"});
+        }));
     if (objects.empty()) {
         return Error(
             ErrorCode::kNotFound,
@@ -185,25 +165,26 @@ Result<Moves> find_moves(store::Database& database,
                                : direction == "in" ? "AND (is_inbound OR bytes = 0)"
                                                    : "AND (NOT is_inbound OR bytes = 0)";
     Moves out;
-    TRY(ask(database,
-            fmt::format("SELECT (event_id >> 42) & 4095, event_id & ((1::UBIGINT << 42) - 1), "
-                        "is_inbound, {}, bytes, object_size, offset_certain, is_truncate {} WHERE "
-                        "object_id = {} {} ORDER BY end_ns, event_id LIMIT {}",
-                        object.is_file() ? "file_place" : "stream_offset",
-                        kMoves,
-                        object.id,
-                        wanted,
-                        kMovesMax + 1),
-            [&](Cells c) {
-                out.by_event.emplace(event_key(number(c[0]), number(c[1])), out.moves.size());
-                out.moves.push_back({c[2].text == "true",
-                                     number_or_none(c[3]),
-                                     number(c[4]),
-                                     object.type == "file" ? number_or_none(c[5]) : std::nullopt,
-                                     c[7].text == "true",
-                                     {}});
-                out.uncertain += object.is_file() && c[6].text == "false" ? 1 : 0;
-            }));
+    TRY(each_row(
+        database,
+        fmt::format("SELECT (event_id >> 42) & 4095, event_id & ((1::UBIGINT << 42) - 1), "
+                    "is_inbound, {}, bytes, object_size, offset_certain, is_truncate {} WHERE "
+                    "object_id = {} {} ORDER BY end_ns, event_id LIMIT {}",
+                    object.is_file() ? "file_place" : "stream_offset",
+                    kMoves,
+                    object.id,
+                    wanted,
+                    kMovesMax + 1),
+        [&](Row c) {
+            out.by_event.emplace(event_key(number_of(c[0]), number_of(c[1])), out.moves.size());
+            out.moves.push_back({c[2].text == "true",
+                                 number_or_none(c[3]),
+                                 number_of(c[4]),
+                                 object.type == "file" ? number_or_none(c[5]) : std::nullopt,
+                                 c[7].text == "true",
+                                 {}});
+            out.uncertain += object.is_file() && c[6].text == "false" ? 1 : 0;
+        }));
     if (out.moves.size() > kMovesMax) {
         return Error(ErrorCode::kLimitReached,
                      fmt::format("object {} was read and written more than {} times, which is more "
@@ -373,7 +354,9 @@ void add_cat(CLI::App& app, int& exit_status) {
     verb->add_option("trace", arguments->trace, "Folder of a trace with --content=bytes")
         ->type_name("TRACE")
         ->required();
-    verb->add_option("--path", arguments->path, "The file of that name, as `events` has it; a relative one is taken from "
+    verb->add_option("--path",
+                     arguments->path,
+                     "The file of that name, as `events` has it; a relative one is taken from "
                      "the current folder")
         ->type_name("PATH");
     verb->add_option("--object", arguments->object, "The object with that object_id")

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/dataflow/operation.h"
+#include "apps/asked_rows.h"
 #include "store/database.h"
 
 namespace dyetrace::apps {
@@ -36,26 +37,23 @@ class EventMarks {
         const std::string& sql,
         std::size_t marks_max,
         const std::function<Mark(const Columns&, std::size_t row)>& mark_in) {
-        TRY(store::NumberScan scan, database.scan_numbers(sql));
         EventMarks marks;
-        for (;;) {
-            TRY(const store::NumberBatch* const batch, scan.next());
-            if (batch->rows == 0) {
-                return marks;
-            }
-            if (marks.marks_.size() + batch->rows > marks_max) {
-                marks = EventMarks();
+        TRY(each_number_row(database, sql, [&](const Columns& columns, std::size_t row) {
+            if (marks.too_many_ || marks.marks_.size() >= marks_max) {
                 marks.too_many_ = true;
-                return marks;
+                return;
             }
-            for (std::size_t row = 0; row < batch->rows; ++row) {
-                Range& range = marks.ranges_[batch->columns[0][row]];
-                if (range.count++ == 0) {
-                    range.first = marks.marks_.size();
-                }
-                marks.marks_.push_back(mark_in(batch->columns, row));
+            Range& range = marks.ranges_[columns[0][row]];
+            if (range.count++ == 0) {
+                range.first = marks.marks_.size();
             }
+            marks.marks_.push_back(mark_in(columns, row));
+        }));
+        if (marks.too_many_) {
+            marks.marks_.clear();
+            marks.ranges_.clear();
         }
+        return marks;
     }
 
     std::span<const Mark> of(std::uint64_t event) const {

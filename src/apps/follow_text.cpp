@@ -189,8 +189,7 @@ class Tree {
                 return forward ? "this looks compressed or encrypted, its output not"
                                : "its input looks compressed or encrypted";
             default:
-                return forward ? "its output has none of it"
-                               : "its input has none of it";
+                return forward ? "its output has none of it" : "its input has none of it";
         }
     }
 

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "apps/asked_rows.h"
+
 namespace dyetrace::apps {
 namespace {
 
@@ -34,30 +36,25 @@ mapped AS (
 SELECT process_id, memory, min(since_ns)::UBIGINT FROM mapped SEMI JOIN (SELECT memory FROM mapped GROUP BY 1 HAVING bool_or(writes)) USING (memory)
 GROUP BY ALL)";
 
+using Columns = std::vector<std::span<const std::uint64_t>>;
+
 template <typename Link>
 Result<std::vector<Link>> load(store::Database& database,
                                const std::string& sql,
-                               Link (*link_in)(const store::NumberBatch& batch, std::size_t row)) {
-    TRY(store::NumberScan scan, database.scan_numbers(sql));
+                               Link (*link_in)(const Columns& columns, std::size_t row)) {
     std::vector<Link> links;
-    for (;;) {
-        TRY(const store::NumberBatch* const batch, scan.next());
-        if (batch->rows == 0) {
-            return links;
-        }
-        for (std::size_t row = 0; row < batch->rows; ++row) {
-            links.push_back(link_in(*batch, row));
-        }
-    }
+    TRY(each_number_row(database, sql, [&](const Columns& columns, std::size_t row) {
+        links.push_back(link_in(columns, row));
+    }));
+    return links;
 }
 
 }  // namespace
 
 Result<std::vector<analysis::ProcessLink>> load_processes(store::Database& database) {
     return load<analysis::ProcessLink>(
-        database, kProcesses, [](const store::NumberBatch& batch, std::size_t row) {
-            return analysis::ProcessLink{
-                batch.columns[0][row], batch.columns[1][row], batch.columns[2][row]};
+        database, kProcesses, [](const Columns& columns, std::size_t row) {
+            return analysis::ProcessLink{columns[0][row], columns[1][row], columns[2][row]};
         });
 }
 
@@ -66,14 +63,13 @@ Result<analysis::Kinship> load_kinship(store::Database& database) {
     TRY(kinship.processes, load_processes(database));
     TRY(kinship.programs,
         load<analysis::ProgramStart>(
-            database, kPrograms, [](const store::NumberBatch& batch, std::size_t row) {
-                return analysis::ProgramStart{batch.columns[0][row], batch.columns[1][row]};
+            database, kPrograms, [](const Columns& columns, std::size_t row) {
+                return analysis::ProgramStart{columns[0][row], columns[1][row]};
             }));
     TRY(kinship.memories,
         load<analysis::MemoryLink>(
-            database, kMemories, [](const store::NumberBatch& batch, std::size_t row) {
-                return analysis::MemoryLink{
-                    batch.columns[0][row], batch.columns[1][row], batch.columns[2][row]};
+            database, kMemories, [](const Columns& columns, std::size_t row) {
+                return analysis::MemoryLink{columns[0][row], columns[1][row], columns[2][row]};
             }));
     return kinship;
 }

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "analysis/similarity/resemblance.h"
+#include "apps/asked_rows.h"
 #include "apps/sql_words.h"
 #include "apps/thing_reader.h"
 
@@ -23,27 +23,6 @@ constexpr std::size_t kPairsMax = 10'000;  // of an answer: more than people or 
 // Of a question about one thing all that share an anchor are looked at.
 constexpr std::size_t kSharersOfOne = SIZE_MAX;
 constexpr std::size_t kNamesAlikeMax = 3;  // that may have been meant
-
-using Row = std::span<const store::Cell>;
-
-template <typename Take>
-Result<void> each_row(store::Database& database, const std::string& sql, Take take) {
-    return database.query(sql, [&](store::Rows& rows) -> Result<void> {
-        for (;;) {
-            TRY(const Row row, rows.next());
-            if (row.empty()) {
-                return {};
-            }
-            take(row);
-        }
-    });
-}
-
-std::uint64_t number_of(const store::Cell& cell) {
-    std::uint64_t number = 0;
-    std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), number);
-    return number;
-}
 
 constexpr const char* kObjectNames = R"sql(
 SELECT o.object_id, coalesce(s.ends, o.path, o.object_type || ' ' || o.object_id)

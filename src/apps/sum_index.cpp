@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/asked_rows.h"
+
 namespace dyetrace::apps {
 namespace {
 
@@ -27,20 +29,13 @@ Result<SumIndex> SumIndex::load(store::Database& database,
 
 Result<void> SumIndex::load_sums(store::Database& database,
                                  const std::unordered_set<std::uint64_t>& events) {
-    TRY(store::NumberScan scan, database.scan_numbers(kSums));
     bool has_any = false;
-    for (;;) {
-        TRY(const store::NumberBatch* const batch, scan.next());
-        if (batch->rows == 0) {
-            break;
-        }
+    TRY(each_number_row(database, kSums, [&](const auto& columns, std::size_t row) {
         has_any = true;
-        for (std::size_t row = 0; row < batch->rows; ++row) {
-            if (events.contains(batch->columns[0][row])) {
-                entries_[batch->columns[0][row]].sum = batch->columns[1][row];
-            }
+        if (events.contains(columns[0][row])) {
+            entries_[columns[0][row]].sum = columns[1][row];
         }
-    }
+    }));
     return has_any ? Result<void>()
                    : Error(ErrorCode::kNotFound,
                            fmt::format("'{}' has no sums of content to compare copies by: record "

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "apps/asked_rows.h"
 #include "schema/made_tables.h"
 
 namespace dyetrace::apps {
@@ -42,20 +43,6 @@ constexpr const char* kObjectAnchors = R"sql(
 SELECT a.object_id AS id, x.fingerprint, count(*)::UBIGINT AS times
 FROM internal.raw_anchor x JOIN acted a ON a.host_index = x.host_index AND a.cpu = x.cpu AND a.sequence = x.parent_sequence GROUP BY ALL)sql";
 
-template <typename Take>
-Result<void> each_row(store::Database& database, const std::string& sql, Take take) {
-    TRY(store::NumberScan scan, database.scan_numbers(sql));
-    for (;;) {
-        TRY(const store::NumberBatch* const batch, scan.next());
-        if (batch->rows == 0) {
-            return {};
-        }
-        for (std::size_t row = 0; row < batch->rows; ++row) {
-            take(batch->columns, row);
-        }
-    }
-}
-
 Error too_many(const store::Database& database, std::size_t limit, const char* what) {
     return Error(ErrorCode::kLimitReached,
                  fmt::format("'{}' has more than {} {}, which is as many as are compared at once: "
@@ -86,7 +73,7 @@ class ThingReader {
     Result<void> read_things(std::uint32_t trace) {
         first_ = things_->size();
         const std::string sql = std::string(kMoved) + (is_object_ ? kObjects : kEvents);
-        return each_row(*database_, sql, [&](const auto& columns, std::size_t row) {
+        return each_number_row(*database_, sql, [&](const auto& columns, std::size_t row) {
             if (things_->size() == kThingsMax) {
                 return;
             }
@@ -106,7 +93,7 @@ class ThingReader {
 
     Result<void> read_anchors() {
         const std::string sql = is_object_ ? std::string(kMoved) + kObjectAnchors : kEventAnchors;
-        return each_row(*database_, sql, [&](const auto& columns, std::size_t row) {
+        return each_number_row(*database_, sql, [&](const auto& columns, std::size_t row) {
             const auto at = std::lower_bound(ids_.begin(), ids_.end(), columns[0][row]);
             if (at == ids_.end() || *at != columns[0][row] || anchors_ == kThingAnchorsMax) {
                 return;

@@ -28,24 +28,6 @@ void add_flows(const store::NumberBatch& batch, std::vector<analysis::TrailFlow>
 
 }  // namespace
 
-Result<void> each_row(store::Database& database,
-                      const std::string& sql,
-                      const std::function<void(Row)>& take) {
-    return database.query(sql, [&](store::Rows& rows) -> Result<void> {
-        for (;;) {
-            TRY(const Row row, rows.next());
-            if (row.empty()) {
-                return {};
-            }
-            take(row);
-        }
-    });
-}
-
-std::uint64_t number_of(const store::Cell& cell) {
-    return cell.text.empty() ? 0 : std::stoull(std::string(cell.text));
-}
-
 Result<void> each_operation(
     store::Database& database,
     const std::function<void(const analysis::Operation&, std::uint64_t call)>& take) {

@@ -3,26 +3,17 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "analysis/dataflow/trail.h"
+#include "apps/asked_rows.h"
 #include "base/result.h"
 #include "store/database.h"
 
 namespace dyetrace::apps {
-
-using Row = std::span<const store::Cell>;
-
-Result<void> each_row(store::Database& database,
-                      const std::string& sql,
-                      const std::function<void(Row)>& take);
-
-// 0 where there is none.
-std::uint64_t number_of(const store::Cell& cell);
 
 // All calls that move bytes, in any order; `call` is abi << 16 | number.
 Result<void> each_operation(

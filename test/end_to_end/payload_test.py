@@ -122,7 +122,7 @@ class PayloadTest(support.EndToEndTest):
         self.assertEqual(shown, b"a\tb\\x1b[2J\\xff\r\n", "to a terminal nothing that it would obey")
 
     def test_what_is_there_comes_back_while_it_is_recorded_and_after_the_recorder_was_killed(self):
-        trace, recorder = self.start_recording("--content=bytes", "--redact", "secret", "-P", self.path("data"), "-a")
+        trace, recorder = self.start_recording("--content=bytes", "--redact", "secret", "-P", support.outer_root() + self.path("data"), "-a")
         with open(self.path("data"), "wb", buffering=0) as file:
             file.write(b"first " * 1000)
             file.write(b"and then a sec")
@@ -235,7 +235,7 @@ class PayloadTest(support.EndToEndTest):
         self.assertNothingInside(trace)
 
     def test_what_the_condition_leaves_out_has_no_payload(self):
-        trace = self.record("--content=bytes", "-P", self.path("wanted"), "--", "sh", "-c",
+        trace = self.record("--content=bytes", "-P", support.outer_root() + self.path("wanted"), "--", "sh", "-c",
                             f"echo first > {self.path('wanted')}; echo second > {self.path('other')}; echo third >> {self.path('wanted')}")
         self.assertEqual(self.cat_path(trace, self.path("wanted")), b"first\nthird\n")
         books = self.books(trace)

@@ -1,5 +1,7 @@
 #include "apps/selection.h"
 
+#include <CLI/CLI.hpp>
+
 #include "apps/targets.h"
 
 namespace dyetrace::apps {

@@ -6,7 +6,6 @@
 // One thread. Nothing is copied: what is kept are parts of the spans that came.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,6 +17,10 @@
 #include "filter/short_forms.h"
 #include "schema/dictionary.h"
 #include "schema/record.h"
+
+namespace CLI {
+class App;  // its header takes a file five seconds to compile
+}
 
 namespace dyetrace::apps {
 

@@ -1,7 +1,6 @@
 // Whom to watch, as every verb that listens asks for it: a command behind --, processes, or everything; and for how long.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -11,6 +10,10 @@
 #include <vector>
 
 #include "base/result.h"
+
+namespace CLI {
+class App;  // its header takes a file five seconds to compile
+}
 
 namespace dyetrace::apps {
 

@@ -5,9 +5,12 @@
 // becomes `dyetrace-store` for those that read a trace.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;  // its header takes a file five seconds to compile
+}
 
 namespace dyetrace::apps {
 

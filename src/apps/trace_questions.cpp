@@ -31,16 +31,10 @@ void add_flows(const store::NumberBatch& batch, std::vector<analysis::TrailFlow>
 Result<void> each_operation(
     store::Database& database,
     const std::function<void(const analysis::Operation&, std::uint64_t call)>& take) {
-    TRY(store::NumberScan scan, database.scan_numbers(unordered_moves_sql()));
-    for (;;) {
-        TRY(const store::NumberBatch* const batch, scan.next());
-        if (batch->rows == 0) {
-            return {};
-        }
-        for (std::size_t row = 0; row < batch->rows; ++row) {
-            take(operation_in(batch->columns, row), batch->columns[kMoveCall][row]);
-        }
-    }
+    return each_number_row(
+        database, unordered_moves_sql(), [&](const auto& columns, std::size_t row) {
+            take(operation_in(columns, row), columns[kMoveCall][row]);
+        });
 }
 
 Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& database,

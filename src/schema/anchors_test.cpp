@@ -5,19 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <random>
 #include <set>
 #include <string>
+
+#include "base/random_bytes.h"
 
 namespace dyetrace::schema {
 namespace {
 
-std::string random_bytes(std::size_t size, std::uint32_t seed) {
-    std::mt19937 random(seed);
-    std::string bytes(size, 0);
-    std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random()); });
-    return bytes;
-}
+using base::random_bytes;
 
 std::vector<AnchorWindow> anchors(const std::string& bytes, const AnchorRule& rule = AnchorRule()) {
     return rule.find(std::as_bytes(std::span(bytes)));

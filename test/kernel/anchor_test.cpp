@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random_bytes.h"
 #include "kernel/recorded.h"
 #include "schema/anchors.h"
 #include "schema/content_sum.h"
@@ -22,12 +23,7 @@
 namespace dyetrace::test {
 namespace {
 
-std::string random_bytes(std::size_t size, std::uint32_t seed) {
-    std::mt19937 random(seed);
-    std::string bytes(size, 0);
-    std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random()); });
-    return bytes;
-}
+using base::random_bytes;
 
 class Anchors : public KernelTest {
   protected:

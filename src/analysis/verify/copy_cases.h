@@ -5,25 +5,18 @@
 #pragma once
 
 #include <deque>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/verify/strip.h"
+#include "base/random_bytes.h"
 #include "schema/anchors.h"
 #include "schema/content_sum.h"
 
 namespace dyetrace::analysis {
 
-inline std::string random_bytes(std::size_t size, std::uint32_t seed) {
-    std::mt19937 random(seed);
-    std::string bytes(size, 0);
-    for (char& byte : bytes) {
-        byte = static_cast<char>(random());
-    }
-    return bytes;
-}
+using base::random_bytes;
 
 class Moved {
   public:

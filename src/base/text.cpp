@@ -128,6 +128,14 @@ std::string duration_text(uint64_t duration_ns) {
     return fmt::format("{}h{:02}m", seconds / 3600, seconds / 60 % 60);
 }
 
+std::string hex_text(std::span<const std::byte> bytes) {
+    std::string text;
+    for (const std::byte byte : bytes) {
+        fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(byte));
+    }
+    return text;
+}
+
 std::string percent_text(double fraction) {
     const double percent = fraction * 100;
     return fmt::format("{:.{}f} %", percent, percent < 9.95 && percent > 0 ? 1 : 0);

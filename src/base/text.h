@@ -4,6 +4,7 @@
 //   bytes_text(3'100'000)          3.1 MB      decimal units; one digit after the point below 10
 //   duration_text(14'200)          14 µs       from ns; from a minute on: 2m41s, 3h05m
 //   percent_text(0.583)            58 %
+//   hex_text(bytes)                0d0a        two digits a byte
 //   left_aligned("/var/log", 5)    /var…       cut or filled to a width
 //
 // A width is what a terminal shows: an emoji or Chinese character takes 2 columns, an accent none.
@@ -12,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,6 +23,7 @@ std::string with_separators(uint64_t number);
 std::string bytes_text(uint64_t bytes);
 std::string duration_text(uint64_t duration_ns);
 std::string percent_text(double fraction);
+std::string hex_text(std::span<const std::byte> bytes);
 
 size_t display_width(std::string_view text);
 std::string truncated(std::string_view text, size_t width);  // ends in … if cut

@@ -49,6 +49,12 @@ TEST(Text, writes_fractions_as_percent) {
     EXPECT_EQ(percent_text(1), "100 %");
 }
 
+TEST(Text, bytes_have_two_digits_each) {
+    const std::byte bytes[] = {std::byte{0}, std::byte{0x0d}, std::byte{0xff}};
+    EXPECT_EQ(hex_text(bytes), "000dff");
+    EXPECT_EQ(hex_text({}), "");
+}
+
 TEST(Text, measures_what_a_terminal_shows) {
     EXPECT_EQ(display_width("plain"), 5u);
     EXPECT_EQ(display_width("14 µs"), 5u);

@@ -14,6 +14,7 @@
 #define DYETRACE_THREAD_ATTRIBUTE(attribute)
 #endif
 
+#undef GUARDED_BY  // abseil, which gRPC's headers include, has the same word for the same thing
 #define GUARDED_BY(mutex) DYETRACE_THREAD_ATTRIBUTE(guarded_by(mutex))
 #define REQUIRES(mutex) DYETRACE_THREAD_ATTRIBUTE(requires_capability(mutex))
 

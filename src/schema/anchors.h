@@ -1,7 +1,9 @@
-// Anchors in bytes that lie in memory: the same ones that src/kernel/anchor.bpf.c finds (schema/anchor.h, docs/content.md).
+// Anchors in bytes that lie in memory: the same ones that src/kernel/anchor.bpf.c finds (schema/anchor.h, docs/content.md); and
+// sketches (schema/sketch.h).
 //
 //   AnchorRule rule(1024, key);
 //   for (const Anchor& anchor : rule.find(bytes)) …          bytes[anchor.position, +32) is the window
+//   if (const auto sketch = rule.sketch(bytes)) …            bytes are all that an operation moved
 #pragma once
 
 #include <array>
@@ -13,6 +15,7 @@
 
 #include "schema/anchor.h"
 #include "schema/fingerprint.h"
+#include "schema/sketch.h"
 
 namespace dyetrace::schema {
 
@@ -22,9 +25,15 @@ struct AnchorWindow {
     bool operator==(const AnchorWindow&) const = default;
 };
 
+struct WindowSketch {
+    std::uint32_t distance = 0;          // from one window to the next, on average
+    std::vector<std::uint32_t> windows;  // sketch_window() of each, as they lie
+    bool operator==(const WindowSketch&) const = default;
+};
+
 class AnchorRule {
   public:
-    static constexpr std::uint32_t kDistanceMin = 64;  // bytes; two windows
+    static constexpr std::uint32_t kDistanceMin = SKETCH_DISTANCE_MIN;  // bytes; two windows
     static constexpr std::uint32_t kDistanceMax = 1u << 20;
 
     // `distance`: bytes from one to the next, on average, in bytes that do not repeat.
@@ -33,11 +42,19 @@ class AnchorRule {
 
     std::vector<AnchorWindow> find(std::span<const std::byte> bytes) const;
 
+    // Nothing if there are anchors enough without it, no windows, or more than a sketch holds.
+    std::optional<WindowSketch> sketch(std::span<const std::byte> bytes) const;
+
     bool has_key() const { return key_.has_value(); }
     const std::array<std::uint32_t, 256>& gear() const { return gear_; }
     std::uint32_t threshold() const { return threshold_; }
 
   private:
+    // Calls take(hash, window) for all windows under the threshold, but those whose fingerprint one of the two before them had.
+    template <typename Take>
+    void each_window(std::span<const std::byte> bytes, std::uint32_t threshold, Take take) const;
+
+    std::uint32_t distance_;
     std::uint32_t threshold_;
     std::optional<ContentKey> key_;
     std::array<std::uint32_t, 256> gear_{};

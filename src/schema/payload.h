@@ -15,6 +15,7 @@
     65536 /* with its header less than 66 KiB: the slack behind a ring's end */
 #define PAYLOAD_SLACK_BYTES (66 * 1024)
 
+// NOLINTNEXTLINE(readability-identifier-naming): BPF programs include this too; the name is the kernel's
 struct payload_piece {
     __u32 size; /* bytes, with this and padding */
     __u16 reserved;

@@ -3,7 +3,15 @@ CREATE OR REPLACE MACRO _event_id(host_index, cpu, sequence) AS (host_index::UBI
 -- A task is (start, pid): 67 ms units of boot time and 22 bits of pid; a pid does not come round in 67 ms.
 CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
     (host_index::UBIGINT << 54) | (((start_ns >> 26) & 4294967295::UBIGINT) << 22) | pid::UBIGINT;
+-- What is on a host, as people say it where there are several.
+CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
 CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns(boot_ns::BIGINT + wall_offset_ns);
+-- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a second or so.
+CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 30)::BIGINT;
+CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
+CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
+    floor(((cluster_to_ns - cluster_ns)::BIGINT - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
+CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
 -- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _command_of(choice) AS split_part(choice, '=', 1)::UBIGINT;

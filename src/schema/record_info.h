@@ -14,7 +14,7 @@ namespace dyetrace::schema {
 
 enum class Stream : std::uint8_t { kEvents, kFacts };
 
-enum class ColumnType : std::uint8_t { kU8, kU16, kU32, kU64, kS32, kS64, kBool, kText };
+enum class ColumnType : std::uint8_t { kU8, kU16, kU32, kU64, kS32, kS64, kBool, kText, kNumbers };
 
 enum class ColumnSource : std::uint8_t {
     kHost,             // index of the host that wrote the segment
@@ -27,6 +27,7 @@ enum class ColumnSource : std::uint8_t {
     kAddress,          // the attachment's sockaddr, address as text
     kAddressPort,      // the attachment's sockaddr, port
     kAttachmentField,  // `size` bytes at `offset` of the attachment, a number
+    kAttachedNumbers,  // the attachment as a list of numbers of 32 bits
 };
 
 struct ColumnInfo {

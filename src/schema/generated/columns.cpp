@@ -9,7 +9,7 @@ constexpr EventColumnInfo kEventColumns[] = {
     {EventColumn::kEventId, "event_id", SqlType::kUbigint, EventColumnGroup::kWhoAndWhen, "opaque; order events by (start_ns, event_id)"},
     {EventColumn::kHost, "host", SqlType::kVarchar, EventColumnGroup::kWhoAndWhen, "host on which it happened"},
     {EventColumn::kNode, "node", SqlType::kVarchar, EventColumnGroup::kWhoAndWhen, "label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode])"},
-    {EventColumn::kTime, "time", SqlType::kTimestampNs, EventColumnGroup::kWhoAndWhen, "wall clock at start"},
+    {EventColumn::kTime, "time", SqlType::kTimestampNs, EventColumnGroup::kWhoAndWhen, "at start: wall clock; in a trace of several hosts cluster time, the wall clock of one of them"},
     {EventColumn::kStartNs, "start_ns", SqlType::kUbigint, EventColumnGroup::kWhoAndWhen, "CLOCK_BOOTTIME of the host at entry, never altered"},
     {EventColumn::kDurationNs, "duration_ns", SqlType::kUbigint, EventColumnGroup::kWhoAndWhen, "exit minus entry; NULL if the entry was not seen or it never returned"},
     {EventColumn::kOnCpuNs, "on_cpu_ns", SqlType::kUbigint, EventColumnGroup::kWhoAndWhen, "part of duration_ns in which the thread ran"},
@@ -69,7 +69,7 @@ constexpr EventColumnInfo kEventColumns[] = {
     {EventColumn::kCauseEventId, "cause_event_id", SqlType::kUbigint, EventColumnGroup::kLater, "event that made it happen"},
     {EventColumn::kRequestId, "request_id", SqlType::kUbigint, EventColumnGroup::kLater, "request that it served"},
     {EventColumn::kSpanId, "span_id", SqlType::kUbigint, EventColumnGroup::kLater, "span that it belongs to"},
-    {EventColumn::kTimeUncertaintyNs, "time_uncertainty_ns", SqlType::kUbigint, EventColumnGroup::kLater, "half the width of the interval that holds the cluster time"},
+    {EventColumn::kTimeUncertaintyNs, "time_uncertainty_ns", SqlType::kUbigint, EventColumnGroup::kLater, "how far off time may be from cluster time, either way; NULL: not bounded, or a trace of one host"},
     {EventColumn::kLogicalOrder, "logical_order", SqlType::kUbigint, EventColumnGroup::kLater, "position in a causal order"},
 };
 

@@ -12,13 +12,16 @@ constexpr std::string_view kAbiNames[] = {"x86_64", "i386", "x32"};
 constexpr std::string_view kObjectTypeNames[] = {"unknown", "file", "directory", "symlink", "character_device", "block_device", "pipe", "socket", "anonymous", "memory"};
 constexpr std::string_view kGapReasonNames[] = {"ring_full", "damaged_block", "recorder_died", "disk_full", "spool_full", "ring_damaged", "damaged_file"};
 constexpr std::string_view kCoverageStateNames[] = {"on", "partial", "off", "refused"};
-constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address", "exe", "command", "cgroup", "text", "preview", "structure", "name", "name2", "content", "", "dyes", "dye_edges"};
+constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address", "exe", "command", "cgroup", "text", "preview", "structure", "name", "name2", "content", "", "dyes", "dye_edges", "sketch"};
 constexpr std::string_view kContentLevelNames[] = {"none", "hash", "anchors", "bytes"};
 constexpr std::string_view kDyeFormNames[] = {"plain", "nocase", "base64_0", "base64_1", "base64_2", "hex", "utf16le", "url", "json"};
 constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created"};
-constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process", "anchor", "dye"};
+constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process", "anchor", "dye", "udp"};
 constexpr std::string_view kCertaintyNames[] = {"possible", "likely", "certain"};
 constexpr std::string_view kThingKindNames[] = {"event", "object"};
+constexpr std::string_view kCauseRuleNames[] = {"fork", "exec", "exit", "signal", "tcp", "unix", "pipe", "file", "datagram", "connect", "eof", "lock", "futex", "eventfd", "name", "import"};
+constexpr std::string_view kContradictionKindNames[] = {"cycle", "missing_send", "different_bytes", "clock"};
+constexpr std::string_view kContradictionCauseNames[] = {"loss", "port_reuse", "clock", "truncated_capture"};
 
 }  // namespace
 
@@ -36,5 +39,8 @@ std::span<const std::string_view> event_role_names() { return kEventRoleNames; }
 std::span<const std::string_view> flow_rule_names() { return kFlowRuleNames; }
 std::span<const std::string_view> certainty_names() { return kCertaintyNames; }
 std::span<const std::string_view> thing_kind_names() { return kThingKindNames; }
+std::span<const std::string_view> cause_rule_names() { return kCauseRuleNames; }
+std::span<const std::string_view> contradiction_kind_names() { return kContradictionKindNames; }
+std::span<const std::string_view> contradiction_cause_names() { return kContradictionCauseNames; }
 
 }  // namespace dyetrace::schema

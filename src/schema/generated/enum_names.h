@@ -24,6 +24,9 @@ std::span<const std::string_view> event_role_names();
 std::span<const std::string_view> flow_rule_names();
 std::span<const std::string_view> certainty_names();
 std::span<const std::string_view> thing_kind_names();
+std::span<const std::string_view> cause_rule_names();
+std::span<const std::string_view> contradiction_kind_names();
+std::span<const std::string_view> contradiction_cause_names();
 
 inline std::string_view name_in(std::span<const std::string_view> names, std::uint8_t value) {
     return value < names.size() ? names[value] : std::string_view();
@@ -44,5 +47,8 @@ inline std::string_view event_role_name(std::uint8_t value) { return name_in(eve
 inline std::string_view flow_rule_name(std::uint8_t value) { return name_in(flow_rule_names(), value); }
 inline std::string_view certainty_name(std::uint8_t value) { return name_in(certainty_names(), value); }
 inline std::string_view thing_kind_name(std::uint8_t value) { return name_in(thing_kind_names(), value); }
+inline std::string_view cause_rule_name(std::uint8_t value) { return name_in(cause_rule_names(), value); }
+inline std::string_view contradiction_kind_name(std::uint8_t value) { return name_in(contradiction_kind_names(), value); }
+inline std::string_view contradiction_cause_name(std::uint8_t value) { return name_in(contradiction_cause_names(), value); }
 
 }  // namespace dyetrace::schema

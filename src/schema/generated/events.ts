@@ -22,7 +22,7 @@ export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_
 export type CoverageState = "on" | "partial" | "off" | "refused";
 
 /** what a variable part behind an event holds */
-export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2" | "content" | "dyes" | "dye_edges";
+export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2" | "content" | "dyes" | "dye_edges" | "sketch";
 
 /** what is recorded of the bytes that a call moves */
 export type ContentLevel = "none" | "hash" | "anchors" | "bytes";
@@ -34,13 +34,22 @@ export type DyeForm = "plain" | "nocase" | "base64_0" | "base64_1" | "base64_2" 
 export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created";
 
 /** what says that bytes went from one event to another */
-export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process" | "anchor" | "dye";
+export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process" | "anchor" | "dye" | "udp";
 
 /** how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between */
 export type Certainty = "possible" | "likely" | "certain";
 
 /** what is compared with its like */
 export type ThingKind = "event" | "object";
+
+/** what says that one event could not have been as it was before another one had begun */
+export type CauseRule = "fork" | "exec" | "exit" | "signal" | "tcp" | "unix" | "pipe" | "file" | "datagram" | "connect" | "eof" | "lock" | "futex" | "eventfd" | "name" | "import";
+
+/** what in a trace cannot be true: causes that lead around; bytes that nobody sent; bytes that changed on their way; a time outside the interval that the messages leave for it */
+export type ContradictionKind = "cycle" | "missing_send" | "different_bytes" | "clock";
+
+/** what most likely made it: a message that was lost; numbers of a connection that came again; a clock that jumped; calls or changes that the trace does not show */
+export type ContradictionCause = "loss" | "port_reuse" | "clock" | "truncated_capture";
 
 export interface Event {
   /** opaque; order events by (start_ns, event_id) */
@@ -49,7 +58,7 @@ export interface Event {
   host: string | null;
   /** label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode]) */
   node: string | null;
-  /** wall clock at start */
+  /** at start: wall clock; in a trace of several hosts cluster time, the wall clock of one of them */
   time: string | null;
   /** CLOCK_BOOTTIME of the host at entry, never altered */
   start_ns: string | null;
@@ -169,7 +178,7 @@ export interface Event {
   request_id: string | null;
   /** span that it belongs to */
   span_id: string | null;
-  /** half the width of the interval that holds the cluster time */
+  /** how far off time may be from cluster time, either way; NULL: not bounded, or a trace of one host */
   time_uncertainty_ns: string | null;
   /** position in a causal order */
   logical_order: string | null;

@@ -7,7 +7,12 @@ namespace {
 constexpr MadeColumn kFlows[] = {{"from_event", false}, {"to_event", false}, {"object_id", false}, {"to_object_id", false}, {"from_begin", false}, {"to_begin", false}, {"from_position", false}, {"to_position", false}, {"bytes", false}, {"rule", true}, {"certainty", true}};
 constexpr MadeColumn kSimilarities[] = {{"kind", true}, {"a", false}, {"b", false}, {"jaccard", false}, {"jaccard_low", false}, {"jaccard_high", false}, {"a_in_b", false}, {"a_in_b_low", false}, {"a_in_b_high", false}, {"b_in_a", false}, {"b_in_a_low", false}, {"b_in_a_high", false}, {"is_equal", true}, {"shared_bytes", false}, {"shared", false}, {"anchors_a", false}, {"anchors_b", false}};
 constexpr MadeColumn kClusters[] = {{"cluster_id", false}, {"kind", true}, {"member", false}, {"leader", false}};
-constexpr MadeTable kMadeTables[] = {{"flows", kFlows}, {"similarities", kSimilarities}, {"clusters", kClusters}};
+constexpr MadeColumn kClockMap[] = {{"host_index", false}, {"from_ns", false}, {"to_ns", false}, {"cluster_ns", false}, {"cluster_to_ns", false}, {"below_ns", false}, {"above_ns", false}, {"below_to_ns", false}, {"above_to_ns", false}};
+constexpr MadeColumn kHandovers[] = {{"from_event", false}, {"to_event", false}, {"rule", true}};
+constexpr MadeColumn kEdges[] = {{"from_event", false}, {"from_thread", false}, {"from_at", false}, {"to_event", false}, {"to_thread", false}, {"to_at", false}, {"from_rank", false}, {"to_rank", false}, {"rule", true}};
+constexpr MadeColumn kCausalClocks[] = {{"event", false}, {"thread", false}, {"begin_ns", false}, {"end_ns", false}, {"logical_order", false}};
+constexpr MadeColumn kContradictions[] = {{"contradiction", false}, {"place", false}, {"kind", true}, {"likely_cause", true}, {"rule", true}, {"from_event", false}, {"to_event", false}};
+constexpr MadeTable kMadeTables[] = {{"flows", kFlows}, {"similarities", kSimilarities}, {"clusters", kClusters}, {"clock_map", kClockMap}, {"handovers", kHandovers}, {"edges", kEdges}, {"causal_clocks", kCausalClocks}, {"contradictions", kContradictions}};
 
 }  // namespace
 

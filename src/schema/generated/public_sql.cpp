@@ -14,13 +14,16 @@ CREATE OR REPLACE MACRO _abi_name(v) AS (['x86_64', 'i386', 'x32'])[v::INTEGER +
 CREATE OR REPLACE MACRO _object_type_name(v) AS (['unknown', 'file', 'directory', 'symlink', 'character_device', 'block_device', 'pipe', 'socket', 'anonymous', 'memory'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _gap_reason_name(v) AS (['ring_full', 'damaged_block', 'recorder_died', 'disk_full', 'spool_full', 'ring_damaged', 'damaged_file'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _coverage_state_name(v) AS (['on', 'partial', 'off', 'refused'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges', 'sketch'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _thing_kind_name(v) AS (['event', 'object'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _cause_rule_name(v) AS (['fork', 'exec', 'exit', 'signal', 'tcp', 'unix', 'pipe', 'file', 'datagram', 'connect', 'eof', 'lock', 'futex', 'eventfd', 'name', 'import'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _contradiction_kind_name(v) AS (['cycle', 'missing_send', 'different_bytes', 'clock'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _contradiction_cause_name(v) AS (['loss', 'port_reuse', 'clock', 'truncated_capture'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _error_name(v) AS CASE WHEN v BETWEEN -4095 AND -1 THEN 'E' || coalesce(CASE WHEN v > -512 THEN ['PERM','NOENT','SRCH','INTR','IO','NXIO','2BIG','NOEXEC','BADF','CHILD','AGAIN','NOMEM','ACCES','FAULT','NOTBLK','BUSY','EXIST','XDEV','NODEV','NOTDIR','ISDIR','INVAL','NFILE','MFILE','NOTTY','TXTBSY','FBIG','NOSPC','SPIPE','ROFS','MLINK','PIPE','DOM','RANGE','DEADLK','NAMETOOLONG','NOLCK','NOSYS','NOTEMPTY','LOOP',NULL,'NOMSG','IDRM','CHRNG','L2NSYNC','L3HLT','L3RST','LNRNG','UNATCH','NOCSI','L2HLT','BADE','BADR','XFULL','NOANO','BADRQC','BADSLT',NULL,'BFONT','NOSTR','NODATA','TIME','NOSR','NONET','NOPKG','REMOTE','NOLINK','ADV','SRMNT','COMM','PROTO','MULTIHOP','DOTDOT','BADMSG','OVERFLOW','NOTUNIQ','BADFD','REMCHG','LIBACC','LIBBAD','LIBSCN','LIBMAX','LIBEXEC','ILSEQ','RESTART','STRPIPE','USERS','NOTSOCK','DESTADDRREQ','MSGSIZE','PROTOTYPE','NOPROTOOPT','PROTONOSUPPORT','SOCKTNOSUPPORT','OPNOTSUPP','PFNOSUPPORT','AFNOSUPPORT','ADDRINUSE','ADDRNOTAVAIL','NETDOWN','NETUNREACH','NETRESET','CONNABORTED','CONNRESET','NOBUFS','ISCONN','NOTCONN','SHUTDOWN','TOOMANYREFS','TIMEDOUT','CONNREFUSED','HOSTDOWN','HOSTUNREACH','ALREADY','INPROGRESS','STALE','UCLEAN','NOTNAM','NAVAIL','ISNAM','REMOTEIO','DQUOT','NOMEDIUM','MEDIUMTYPE','CANCELED','NOKEY','KEYEXPIRED','KEYREVOKED','KEYREJECTED','OWNERDEAD','NOTRECOVERABLE','RFKILL'][-v] ELSE ['RESTARTSYS','RESTARTNOINTR','RESTARTNOHAND','NOIOCTLCMD','RESTART_RESTARTBLOCK',NULL,NULL,NULL,NULL,NULL,NULL,NULL,'NOTSUPP',NULL,NULL,NULL,NULL,'IOCBQUEUED'][-511 - v] END, (-v)::VARCHAR) END;
 CREATE OR REPLACE MACRO _open_flags_text(v) AS CASE WHEN v IS NOT NULL THEN concat_ws('|', CASE v & 3 WHEN 0 THEN 'O_RDONLY' WHEN 1 THEN 'O_WRONLY' WHEN 2 THEN 'O_RDWR' WHEN 3 THEN 'O_ACCMODE' END,
     CASE WHEN (v & 64) = 64 THEN 'O_CREAT' END,
@@ -48,7 +51,15 @@ CREATE OR REPLACE MACRO _event_id(host_index, cpu, sequence) AS (host_index::UBI
 -- A task is (start, pid): 67 ms units of boot time and 22 bits of pid; a pid does not come round in 67 ms.
 CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
     (host_index::UBIGINT << 54) | (((start_ns >> 26) & 4294967295::UBIGINT) << 22) | pid::UBIGINT;
+-- What is on a host, as people say it where there are several.
+CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
 CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns(boot_ns::BIGINT + wall_offset_ns);
+-- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a second or so.
+CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 30)::BIGINT;
+CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
+CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
+    floor(((cluster_to_ns - cluster_ns)::BIGINT - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
+CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
 -- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _command_of(choice) AS split_part(choice, '=', 1)::UBIGINT;
@@ -96,7 +107,8 @@ CREATE OR REPLACE MACRO _given_texts(choices, command, v, name, name2) AS {
     'chosen': CASE WHEN choices IS NOT NULL THEN _chosen_text(choices[command & 4294967295::UBIGINT], v) END,
     'name': CASE WHEN name IS NOT NULL THEN to_json(name)::VARCHAR END, 'name2': CASE WHEN name2 IS NOT NULL THEN to_json(name2)::VARCHAR END};
 CREATE OR REPLACE MACRO _mixed_texts(labels, types, sets, given, numbers) AS '{' || coalesce(array_to_string(list_transform(numbers,
-    lambda v, i: labels[i] || CASE types[i] WHEN 'by_command' THEN given.chosen WHEN 'name' THEN given.name WHEN 'name2' THEN given.name2
+)dyetrace"
+    R"dyetrace(    lambda v, i: labels[i] || CASE types[i] WHEN 'by_command' THEN given.chosen WHEN 'name' THEN given.name WHEN 'name2' THEN given.name2
         ELSE _argument_text(types[i], sets[i], v) END), ','), '') || '}';
 CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
     CASE WHEN labels IS NULL THEN NULL
@@ -110,8 +122,7 @@ CREATE OR REPLACE TABLE internal.signal_sets AS SELECT any_value(words) FILTER (
     any_value(words) FILTER (type = 'signal_code') AS codes FROM internal.flag_sets;
 CREATE OR REPLACE MACRO _signal_code_text(codes, signal, code) AS _argument_text('signal_code', codes,
     (CASE WHEN code > 0 AND code <> 128 THEN signal::UBIGINT << 32 ELSE 0::UBIGINT END) | (code::BIGINT & 4294967295)::UBIGINT);
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
+CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, status, utime, stime, timer, overrun, v, address) AS
     '{' || concat_ws(',', '"signal":' || _argument_text('signal', signals, signal::UBIGINT), '"code":' || _signal_code_text(codes, signal, code),
     '"pid":' || pid, '"uid":' || uid, '"status":' || status, '"utime":' || utime, '"stime":' || stime, '"timer":' || timer,
     '"overrun":' || overrun, '"value":' || v, '"address":"' || format('{:#x}', address) || '"') || '}';
@@ -262,21 +273,24 @@ SELECT any_value(o.name) AS host, any_value(d.name) AS dye, d.dye_id,
 FROM internal.raw_dye d JOIN internal.hosts o USING (host_index) GROUP BY d.host_index, d.dye_id;
 CREATE OR REPLACE VIEW dye_hits AS
 SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, d.name AS dye, _dye_form_name(x.form) AS form, x.position,
-       h.object_id, coalesce(e.stream_offset::BIGINT, e.file_offset) + x.position AS object_position
+       h.object_id, CASE WHEN x.second <> 0 THEN e.file_offset2 ELSE coalesce(e.stream_offset::BIGINT, e.file_offset) END + x.position AS object_position
 FROM internal.raw_dye_hit x
 LEFT JOIN (SELECT host_index, dye_id, any_value(name) AS name FROM internal.raw_dye GROUP BY ALL) d USING (host_index, dye_id)
-LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset FROM internal.raw_syscall_event
-           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset FROM internal.raw_part_event) e
+LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, handle2_id, file_offset2 FROM internal.raw_syscall_event
+           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, NULL, NULL FROM internal.raw_part_event) e
        ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
-LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CASE WHEN x.second <> 0 THEN e.handle2_id ELSE e.handle_id END;
 CREATE OR REPLACE VIEW anchors AS
 SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, x.position, x.fingerprint,
-       CASE WHEN e.unread_bytes = 0 THEN x.prefix_sum END AS prefix_sum, h.object_id, coalesce(e.stream_offset::BIGINT, e.file_offset) + x.position AS object_position
+       CASE WHEN e.unread_bytes = 0 THEN x.prefix_sum END AS prefix_sum, h.object_id,
+       CASE WHEN x.second THEN e.file_offset2 ELSE coalesce(e.stream_offset::BIGINT, e.file_offset) END + x.position AS object_position
 FROM internal.raw_anchor x
-LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes FROM internal.raw_syscall_event
-           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes FROM internal.raw_part_event) e
+LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, handle2_id, file_offset2 FROM internal.raw_syscall_event
+           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, NULL, NULL FROM internal.raw_part_event) e
        ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
-LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CASE WHEN x.second THEN e.handle2_id ELSE e.handle_id END;
+CREATE OR REPLACE VIEW sketches AS
+SELECT _event_id(host_index, cpu, parent_sequence) AS event_id, distance, windows FROM internal.raw_sketch;
 CREATE OR REPLACE VIEW gaps AS
 SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, g.end_ns, nullif(g.lost, 18446744073709551615) AS lost,
        _gap_reason_name(g.reason) AS reason
@@ -301,7 +315,24 @@ SELECT _thing_kind_name(kind) AS thing, a, b, jaccard / 1e6 AS jaccard, jaccard_
        b_in_a_low / 1e6 AS b_in_a_low, b_in_a_high / 1e6 AS b_in_a_high, is_equal <> 0 AS is_equal, shared_bytes, shared, anchors_a, anchors_b
 FROM internal.made_similarities;
 CREATE OR REPLACE VIEW clusters AS
-SELECT cluster_id, _thing_kind_name(kind) AS thing, member, leader FROM internal.made_clusters;
+)dyetrace"
+    R"dyetrace(SELECT cluster_id, _thing_kind_name(kind) AS thing, member, leader FROM internal.made_clusters;
+CREATE OR REPLACE VIEW clock_map AS
+SELECT o.name AS host, m.from_ns, m.to_ns, make_timestamp_ns(m.cluster_ns::BIGINT) AS from_time, make_timestamp_ns(m.cluster_to_ns::BIGINT) AS to_time,
+       ((m.cluster_to_ns - m.cluster_ns)::BIGINT - (m.to_ns - m.from_ns)::BIGINT)::DOUBLE / (m.to_ns - m.from_ns)::DOUBLE AS rate,
+       m.below_ns AS earlier_ns, m.above_ns AS later_ns
+FROM internal.made_clock_map m JOIN internal.hosts o USING (host_index);
+CREATE OR REPLACE VIEW handovers AS
+SELECT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.made_handovers;
+CREATE OR REPLACE VIEW edges AS
+SELECT DISTINCT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.made_edges;
+CREATE OR REPLACE VIEW causal_clocks AS
+SELECT event AS event_id, thread AS thread_id, begin_ns, end_ns, logical_order FROM internal.made_causal_clocks;
+CREATE OR REPLACE VIEW contradictions AS
+SELECT contradiction, _contradiction_kind_name(arg_min(kind, place)) AS kind, _contradiction_cause_name(arg_min(likely_cause, place)) AS likely_cause,
+       _cause_rule_name(arg_min(CASE WHEN from_event IS NOT NULL THEN rule END, place)) AS rule, arg_min(from_event, place) AS from_event, arg_min(to_event, place) AS to_event,
+       list_sort(list_distinct(flatten(list([from_event, to_event])))) AS events
+FROM internal.made_contradictions GROUP BY contradiction;
 )dyetrace";
 }
 

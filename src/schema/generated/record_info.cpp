@@ -42,6 +42,7 @@ constexpr ColumnInfo kSyscallEventColumns[] = {
     {"names_base2", ColumnType::kBool, ColumnSource::kBit, 0, 0, 15, 0},
     {"entry_missed", ColumnType::kBool, ColumnSource::kBit, 0, 0, 16, 0},
     {"names_own_end", ColumnType::kBool, ColumnSource::kBit, 0, 0, 17, 0},
+    {"offset2_certain", ColumnType::kBool, ColumnSource::kBit, 0, 0, 18, 0},
     {"path", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 1},
     {"path2", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 2},
     {"address", ColumnType::kText, ColumnSource::kAddress, 0, 0, -1, 3},
@@ -287,6 +288,7 @@ constexpr ColumnInfo kDyeHitColumns[] = {
     {"position", ColumnType::kS64, ColumnSource::kField, 24, 8, -1, 0},
     {"dye_id", ColumnType::kU32, ColumnSource::kField, 32, 4, -1, 0},
     {"form", ColumnType::kU8, ColumnSource::kField, 40, 1, -1, 0},
+    {"second", ColumnType::kU8, ColumnSource::kField, 41, 1, -1, 0},
 };
 
 constexpr ColumnInfo kAnchorColumns[] = {
@@ -297,6 +299,7 @@ constexpr ColumnInfo kAnchorColumns[] = {
     {"position", ColumnType::kS64, ColumnSource::kField, 24, 8, -1, 0},
     {"fingerprint", ColumnType::kU64, ColumnSource::kField, 32, 8, -1, 0},
     {"prefix_sum", ColumnType::kU64, ColumnSource::kField, 40, 8, 0, 0},
+    {"second", ColumnType::kBool, ColumnSource::kBit, 0, 0, 1, 0},
 };
 
 constexpr ColumnInfo kSharedMappingColumns[] = {
@@ -309,6 +312,15 @@ constexpr ColumnInfo kSharedMappingColumns[] = {
     {"pid", ColumnType::kU32, ColumnSource::kField, 40, 4, -1, 0},
     {"device", ColumnType::kU32, ColumnSource::kField, 44, 4, -1, 0},
     {"is_writable", ColumnType::kU8, ColumnSource::kField, 48, 1, -1, 0},
+};
+
+constexpr ColumnInfo kSketchColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU16, ColumnSource::kCpu, 0, 2, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"parent_sequence", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"distance", ColumnType::kU32, ColumnSource::kField, 24, 4, -1, 0},
+    {"windows", ColumnType::kNumbers, ColumnSource::kAttachedNumbers, 0, 4, -1, 16},
 };
 
 constexpr RecordInfo kRecords[] = {
@@ -330,6 +342,7 @@ constexpr RecordInfo kRecords[] = {
     {RecordId::kDyeHit, "dye_hit", 48, 0, 0, false, Stream::kEvents, kDyeHitColumns},
     {RecordId::kAnchor, "anchor", 56, 52, 0, false, Stream::kEvents, kAnchorColumns},
     {RecordId::kSharedMapping, "shared_mapping", 56, 0, 0, false, Stream::kFacts, kSharedMappingColumns},
+    {RecordId::kSketch, "sketch", 32, 0, 28, false, Stream::kEvents, kSketchColumns},
 };
 
 }  // namespace

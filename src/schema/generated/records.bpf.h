@@ -93,6 +93,7 @@ enum attachment {
     ATTACHMENT_CONTENT = 12,
     ATTACHMENT_DYES = 14,
     ATTACHMENT_DYE_EDGES = 15,
+    ATTACHMENT_SKETCH = 16,
 };
 
 /* what is recorded of the bytes that a call moves */
@@ -135,6 +136,7 @@ enum flow_rule {
     FLOW_RULE_PROCESS = 5,
     FLOW_RULE_ANCHOR = 6,
     FLOW_RULE_DYE = 7,
+    FLOW_RULE_UDP = 8,
 };
 
 /* how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between */
@@ -148,6 +150,42 @@ enum certainty {
 enum thing_kind {
     THING_KIND_EVENT = 0,
     THING_KIND_OBJECT = 1,
+};
+
+/* what says that one event could not have been as it was before another one had begun */
+enum cause_rule {
+    CAUSE_RULE_FORK = 0,
+    CAUSE_RULE_EXEC = 1,
+    CAUSE_RULE_EXIT = 2,
+    CAUSE_RULE_SIGNAL = 3,
+    CAUSE_RULE_TCP = 4,
+    CAUSE_RULE_UNIX = 5,
+    CAUSE_RULE_PIPE = 6,
+    CAUSE_RULE_FILE = 7,
+    CAUSE_RULE_DATAGRAM = 8,
+    CAUSE_RULE_CONNECT = 9,
+    CAUSE_RULE_EOF = 10,
+    CAUSE_RULE_LOCK = 11,
+    CAUSE_RULE_FUTEX = 12,
+    CAUSE_RULE_EVENTFD = 13,
+    CAUSE_RULE_NAME = 14,
+    CAUSE_RULE_IMPORT = 15,
+};
+
+/* what in a trace cannot be true: causes that lead around; bytes that nobody sent; bytes that changed on their way; a time outside the interval that the messages leave for it */
+enum contradiction_kind {
+    CONTRADICTION_KIND_CYCLE = 0,
+    CONTRADICTION_KIND_MISSING_SEND = 1,
+    CONTRADICTION_KIND_DIFFERENT_BYTES = 2,
+    CONTRADICTION_KIND_CLOCK = 3,
+};
+
+/* what most likely made it: a message that was lost; numbers of a connection that came again; a clock that jumped; calls or changes that the trace does not show */
+enum contradiction_cause {
+    CONTRADICTION_CAUSE_LOSS = 0,
+    CONTRADICTION_CAUSE_PORT_REUSE = 1,
+    CONTRADICTION_CAUSE_CLOCK = 2,
+    CONTRADICTION_CAUSE_TRUNCATED_CAPTURE = 3,
 };
 
 enum record_id {
@@ -169,6 +207,7 @@ enum record_id {
     RECORD_DYE_HIT = 29,
     RECORD_ANCHOR = 30,
     RECORD_SHARED_MAPPING = 31,
+    RECORD_SKETCH = 32,
 };
 
 /* Begins every record in a ring and in a segment. */
@@ -236,6 +275,7 @@ enum syscall_event_present {
     SYSCALL_HAS_NAMES_BASE2 = 1u << 15, /* the same of handle2_id and the second path */
     SYSCALL_HAS_ENTRY_MISSED = 1u << 16, /* no entry was seen: denied by seccomp, or attached in mid-call */
     SYSCALL_HAS_NAMES_OWN_END = 1u << 17, /* the address is the socket's own end (bind, getsockname), not the other one */
+    SYSCALL_HAS_OFFSET2_CERTAIN = 1u << 18, /* as offset_certain, of file_offset2 */
 };
 
 /* one message or control block of a call that carries several; follows its parent, which counts leave out */
@@ -478,7 +518,8 @@ struct dye_hit_fact {
     __u32 dye_id; /* dye */
     __u32 cpu; /* CPU of the event */
     __u8 form; /* how it was written */
-    __u8 reserved[7]; /* 0 */
+    __u8 second; /* 1: it lies over a border on the event's second object, and not on its first */
+    __u8 reserved[6]; /* 0 */
 };
 
 /* an anchor whose last byte an event moved; behind that event, or among the facts where its window began in an earlier call */
@@ -494,6 +535,7 @@ struct anchor_fact {
 
 enum anchor_present {
     ANCHOR_HAS_PREFIX_SUM = 1u << 0, /* prefix_sum holds a value */
+    ANCHOR_HAS_SECOND = 1u << 1, /* its window lies over a border on the event's second object, and not on its first */
 };
 
 /* memory that a process shared with others, by a mapping of a file, when the recording began */
@@ -506,4 +548,13 @@ struct shared_mapping_fact {
     __u32 device; /* of the file */
     __u8 is_writable; /* 1: this process may write there */
     __u8 reserved[7]; /* 0 */
+};
+
+/* windows that an event of 512 bytes to 32 KiB moved, closer to each other than anchors; behind that event */
+struct sketch_fact {
+    struct record_header header;
+    __u64 parent_sequence; /* sequence of the event on its CPU */
+    __u32 distance; /* bytes from one window to the next, on average: 64, 128, 256 or 512 */
+    __u16 attachments; /* bytes of attachments behind the record: sketch, 4 for each window (schema/sketch.h) */
+    __u16 reserved; /* 0 */
 };

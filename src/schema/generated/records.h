@@ -95,6 +95,7 @@ enum class Attachment : std::uint8_t {
     kContent = 12,
     kDyes = 14,
     kDyeEdges = 15,
+    kSketch = 16,
 };
 
 // what is recorded of the bytes that a call moves
@@ -137,6 +138,7 @@ enum class FlowRule : std::uint8_t {
     kProcess = 5,
     kAnchor = 6,
     kDye = 7,
+    kUdp = 8,
 };
 
 // how sure a flow is: byte ranges that the kernel numbers; ranges that could interleave, or content that reappears; sight was lost between
@@ -150,6 +152,42 @@ enum class Certainty : std::uint8_t {
 enum class ThingKind : std::uint8_t {
     kEvent = 0,
     kObject = 1,
+};
+
+// what says that one event could not have been as it was before another one had begun
+enum class CauseRule : std::uint8_t {
+    kFork = 0,
+    kExec = 1,
+    kExit = 2,
+    kSignal = 3,
+    kTcp = 4,
+    kUnix = 5,
+    kPipe = 6,
+    kFile = 7,
+    kDatagram = 8,
+    kConnect = 9,
+    kEof = 10,
+    kLock = 11,
+    kFutex = 12,
+    kEventfd = 13,
+    kName = 14,
+    kImport = 15,
+};
+
+// what in a trace cannot be true: causes that lead around; bytes that nobody sent; bytes that changed on their way; a time outside the interval that the messages leave for it
+enum class ContradictionKind : std::uint8_t {
+    kCycle = 0,
+    kMissingSend = 1,
+    kDifferentBytes = 2,
+    kClock = 3,
+};
+
+// what most likely made it: a message that was lost; numbers of a connection that came again; a clock that jumped; calls or changes that the trace does not show
+enum class ContradictionCause : std::uint8_t {
+    kLoss = 0,
+    kPortReuse = 1,
+    kClock = 2,
+    kTruncatedCapture = 3,
 };
 
 enum class RecordId : std::uint16_t {
@@ -171,6 +209,7 @@ enum class RecordId : std::uint16_t {
     kDyeHit = 29,
     kAnchor = 30,
     kSharedMapping = 31,
+    kSketch = 32,
 };
 
 // Begins every record in a ring and in a segment.
@@ -210,6 +249,7 @@ struct SyscallEvent {
     static constexpr std::uint32_t kHasNamesBase2 = 1u << 15;  // the same of handle2_id and the second path
     static constexpr std::uint32_t kHasEntryMissed = 1u << 16;  // no entry was seen: denied by seccomp, or attached in mid-call
     static constexpr std::uint32_t kHasNamesOwnEnd = 1u << 17;  // the address is the socket's own end (bind, getsockname), not the other one
+    static constexpr std::uint32_t kHasOffset2Certain = 1u << 18;  // as offset_certain, of file_offset2
     RecordHeader header;
     std::uint64_t start_ns;  // CLOCK_BOOTTIME at entry; at exit when the entry was not seen
     std::uint64_t duration_ns;  // exit minus entry
@@ -669,7 +709,8 @@ struct DyeHit {
     std::uint32_t dye_id;  // dye
     std::uint32_t cpu;  // CPU of the event
     std::uint8_t form;  // how it was written
-    std::uint8_t reserved[7];  // 0
+    std::uint8_t second;  // 1: it lies over a border on the event's second object, and not on its first
+    std::uint8_t reserved[6];  // 0
 };
 static_assert(sizeof(DyeHit) == 48);
 static_assert(offsetof(DyeHit, parent_sequence) == 16);
@@ -677,12 +718,14 @@ static_assert(offsetof(DyeHit, position) == 24);
 static_assert(offsetof(DyeHit, dye_id) == 32);
 static_assert(offsetof(DyeHit, cpu) == 36);
 static_assert(offsetof(DyeHit, form) == 40);
-static_assert(offsetof(DyeHit, reserved) == 41);
+static_assert(offsetof(DyeHit, second) == 41);
+static_assert(offsetof(DyeHit, reserved) == 42);
 
 // an anchor whose last byte an event moved; behind that event, or among the facts where its window began in an earlier call
 struct Anchor {
     static constexpr RecordId kId = RecordId::kAnchor;
     static constexpr std::uint32_t kHasPrefixSum = 1u << 0;  // prefix_sum holds a value
+    static constexpr std::uint32_t kHasSecond = 1u << 1;  // its window lies over a border on the event's second object, and not on its first
     RecordHeader header;
     std::uint64_t parent_sequence;  // sequence of the event on its CPU
     std::int64_t position;  // of the window's first byte in what the event moved; below 0: it began so far before
@@ -719,5 +762,20 @@ static_assert(offsetof(SharedMapping, pid) == 40);
 static_assert(offsetof(SharedMapping, device) == 44);
 static_assert(offsetof(SharedMapping, is_writable) == 48);
 static_assert(offsetof(SharedMapping, reserved) == 49);
+
+// windows that an event of 512 bytes to 32 KiB moved, closer to each other than anchors; behind that event
+struct Sketch {
+    static constexpr RecordId kId = RecordId::kSketch;
+    RecordHeader header;
+    std::uint64_t parent_sequence;  // sequence of the event on its CPU
+    std::uint32_t distance;  // bytes from one window to the next, on average: 64, 128, 256 or 512
+    std::uint16_t attachments;  // bytes of attachments behind the record: sketch, 4 for each window (schema/sketch.h)
+    std::uint16_t reserved;  // 0
+};
+static_assert(sizeof(Sketch) == 32);
+static_assert(offsetof(Sketch, parent_sequence) == 16);
+static_assert(offsetof(Sketch, distance) == 24);
+static_assert(offsetof(Sketch, attachments) == 28);
+static_assert(offsetof(Sketch, reserved) == 30);
 
 }  // namespace dyetrace::schema

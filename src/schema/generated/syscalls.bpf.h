@@ -53,6 +53,7 @@ enum syscall_special {
     SPECIAL_FCNTL = 27,
     SPECIAL_CHDIR = 28,
     SPECIAL_CHROOT = 29,
+    SPECIAL_COPY = 30,
 };
 
 enum syscall_capture {
@@ -180,7 +181,7 @@ enum syscall_number {
     [37] = {.event_class = 0, .returns = 0}, /* alarm */ \
     [38] = {.event_class = 0, .returns = 0, .capture[1] = 24, .capture[2] = 24}, /* setitimer */ \
     [39] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
-    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .capture[2] = 18, .before = 0x4, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
+    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[2] = 18, .before = 0x4, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
     [41] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
     [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
     [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept */ \
@@ -466,7 +467,7 @@ enum syscall_number {
     [323] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
     [324] = {.event_class = 0, .returns = 0}, /* membarrier */ \
     [325] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
-    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .capture[1] = 18, .capture[3] = 18, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
+    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[1] = 18, .capture[3] = 18, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
     [327] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
     [328] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
     [329] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
@@ -565,7 +566,7 @@ enum syscall_number {
     [27] = {.event_class = 0, .returns = 0}, /* alarm */ \
     [104] = {.event_class = 0, .returns = 0}, /* setitimer */ \
     [20] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
-    [187] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
+    [187] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
     [359] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
     [362] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
     [369] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
@@ -842,7 +843,7 @@ enum syscall_number {
     [374] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
     [375] = {.event_class = 0, .returns = 0}, /* membarrier */ \
     [376] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
-    [377] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
+    [377] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
     [378] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
     [379] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
     [380] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
@@ -959,7 +960,7 @@ enum syscall_number {
     [215] = {.event_class = 0, .returns = 0}, /* setfsuid32 */ \
     [216] = {.event_class = 0, .returns = 0}, /* setfsgid32 */ \
     [221] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl64 */ \
-    [239] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile64 */ \
+    [239] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile64 */ \
     [268] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs64 */ \
     [269] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs64 */ \
     [272] = {.event_class = 0, .returns = 0}, /* fadvise64_64 */ \

@@ -24,9 +24,15 @@ CREATE OR REPLACE VIEW internal.raw_dye AS FROM read_parquet('sealed-*/dye.parqu
 CREATE OR REPLACE VIEW internal.raw_dye_hit AS FROM read_parquet('sealed-*/dye_hit.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_anchor AS FROM read_parquet('sealed-*/anchor.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_shared_mapping AS FROM read_parquet('sealed-*/shared_mapping.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.raw_sketch AS FROM read_parquet('sealed-*/sketch.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_flows AS FROM read_parquet('*/flows.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_similarities AS FROM read_parquet('*/similarities.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_clusters AS FROM read_parquet('*/clusters.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.made_clock_map AS FROM read_parquet('*/clock_map.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.made_handovers AS FROM read_parquet('*/handovers.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.made_edges AS FROM read_parquet('*/edges.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.made_causal_clocks AS FROM read_parquet('*/causal_clocks.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.made_contradictions AS FROM read_parquet('*/contradictions.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.hosts AS FROM read_parquet('hosts.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.call_words AS FROM read_parquet('syscalls.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.flag_words AS FROM read_parquet('flags.parquet', union_by_name = true);
@@ -39,13 +45,16 @@ CREATE OR REPLACE MACRO _abi_name(v) AS (['x86_64', 'i386', 'x32'])[v::INTEGER +
 CREATE OR REPLACE MACRO _object_type_name(v) AS (['unknown', 'file', 'directory', 'symlink', 'character_device', 'block_device', 'pipe', 'socket', 'anonymous', 'memory'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _gap_reason_name(v) AS (['ring_full', 'damaged_block', 'recorder_died', 'disk_full', 'spool_full', 'ring_damaged', 'damaged_file'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _coverage_state_name(v) AS (['on', 'partial', 'off', 'refused'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges', 'sketch'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _thing_kind_name(v) AS (['event', 'object'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _cause_rule_name(v) AS (['fork', 'exec', 'exit', 'signal', 'tcp', 'unix', 'pipe', 'file', 'datagram', 'connect', 'eof', 'lock', 'futex', 'eventfd', 'name', 'import'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _contradiction_kind_name(v) AS (['cycle', 'missing_send', 'different_bytes', 'clock'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _contradiction_cause_name(v) AS (['loss', 'port_reuse', 'clock', 'truncated_capture'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _error_name(v) AS CASE WHEN v BETWEEN -4095 AND -1 THEN 'E' || coalesce(CASE WHEN v > -512 THEN ['PERM','NOENT','SRCH','INTR','IO','NXIO','2BIG','NOEXEC','BADF','CHILD','AGAIN','NOMEM','ACCES','FAULT','NOTBLK','BUSY','EXIST','XDEV','NODEV','NOTDIR','ISDIR','INVAL','NFILE','MFILE','NOTTY','TXTBSY','FBIG','NOSPC','SPIPE','ROFS','MLINK','PIPE','DOM','RANGE','DEADLK','NAMETOOLONG','NOLCK','NOSYS','NOTEMPTY','LOOP',NULL,'NOMSG','IDRM','CHRNG','L2NSYNC','L3HLT','L3RST','LNRNG','UNATCH','NOCSI','L2HLT','BADE','BADR','XFULL','NOANO','BADRQC','BADSLT',NULL,'BFONT','NOSTR','NODATA','TIME','NOSR','NONET','NOPKG','REMOTE','NOLINK','ADV','SRMNT','COMM','PROTO','MULTIHOP','DOTDOT','BADMSG','OVERFLOW','NOTUNIQ','BADFD','REMCHG','LIBACC','LIBBAD','LIBSCN','LIBMAX','LIBEXEC','ILSEQ','RESTART','STRPIPE','USERS','NOTSOCK','DESTADDRREQ','MSGSIZE','PROTOTYPE','NOPROTOOPT','PROTONOSUPPORT','SOCKTNOSUPPORT','OPNOTSUPP','PFNOSUPPORT','AFNOSUPPORT','ADDRINUSE','ADDRNOTAVAIL','NETDOWN','NETUNREACH','NETRESET','CONNABORTED','CONNRESET','NOBUFS','ISCONN','NOTCONN','SHUTDOWN','TOOMANYREFS','TIMEDOUT','CONNREFUSED','HOSTDOWN','HOSTUNREACH','ALREADY','INPROGRESS','STALE','UCLEAN','NOTNAM','NAVAIL','ISNAM','REMOTEIO','DQUOT','NOMEDIUM','MEDIUMTYPE','CANCELED','NOKEY','KEYEXPIRED','KEYREVOKED','KEYREJECTED','OWNERDEAD','NOTRECOVERABLE','RFKILL'][-v] ELSE ['RESTARTSYS','RESTARTNOINTR','RESTARTNOHAND','NOIOCTLCMD','RESTART_RESTARTBLOCK',NULL,NULL,NULL,NULL,NULL,NULL,NULL,'NOTSUPP',NULL,NULL,NULL,NULL,'IOCBQUEUED'][-511 - v] END, (-v)::VARCHAR) END;
 CREATE OR REPLACE MACRO _open_flags_text(v) AS CASE WHEN v IS NOT NULL THEN concat_ws('|', CASE v & 3 WHEN 0 THEN 'O_RDONLY' WHEN 1 THEN 'O_WRONLY' WHEN 2 THEN 'O_RDWR' WHEN 3 THEN 'O_ACCMODE' END,
     CASE WHEN (v & 64) = 64 THEN 'O_CREAT' END,
@@ -73,7 +82,15 @@ CREATE OR REPLACE MACRO _event_id(host_index, cpu, sequence) AS (host_index::UBI
 -- A task is (start, pid): 67 ms units of boot time and 22 bits of pid; a pid does not come round in 67 ms.
 CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
     (host_index::UBIGINT << 54) | (((start_ns >> 26) & 4294967295::UBIGINT) << 22) | pid::UBIGINT;
+-- What is on a host, as people say it where there are several.
+CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
 CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns(boot_ns::BIGINT + wall_offset_ns);
+-- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a second or so.
+CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 30)::BIGINT;
+CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
+CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
+    floor(((cluster_to_ns - cluster_ns)::BIGINT - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
+CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
 -- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _command_of(choice) AS split_part(choice, '=', 1)::UBIGINT;
@@ -87,7 +104,8 @@ CREATE OR REPLACE TABLE internal.syscalls AS
 WITH calls AS (SELECT name, unnest([0, 1, 2]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64)]) AS number,
                       string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices FROM internal.call_words),
 typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
-sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
+)dyetrace"
+    R"dyetrace(sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
        types, list_transform(types, lambda word: by_type[word]) AS sets,
        map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_behind(w), 'words': by_type[_type_behind(w)]}} FOR w IN choices]) AS choices FROM typed, sets;
@@ -106,8 +124,7 @@ CREATE OR REPLACE MACRO _set_text(s, v, word) AS CASE WHEN word IS NULL AND s.re
     '"' || _join_words(s, word, nullif(_bit_words(s, v), ''), _rest_text(s, v & CASE WHEN word IS NULL THEN s.nameless ELSE s.rest_mask END)) || '"' END;
 CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
     WHEN s IS NOT NULL THEN _set_text(s, v, _field_word(s, v))
-)dyetrace"
-    R"dyetrace(    WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
+    WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
     WHEN kind IN ('long', 'offset', 'offset_low') THEN
         CASE WHEN v >= 9223372036854775808 THEN (v::HUGEINT - 18446744073709551616)::VARCHAR ELSE v::VARCHAR END
     WHEN kind = 'address' THEN '"' || format('{:#x}', v) || '"'
@@ -287,22 +304,25 @@ SELECT any_value(o.name) AS host, any_value(d.name) AS dye, d.dye_id,
 FROM internal.raw_dye d JOIN internal.hosts o USING (host_index) GROUP BY d.host_index, d.dye_id;
 CREATE OR REPLACE VIEW dye_hits AS
 SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, d.name AS dye, _dye_form_name(x.form) AS form, x.position,
-       h.object_id, coalesce(e.stream_offset::BIGINT, e.file_offset) + x.position AS object_position
+       h.object_id, CASE WHEN x.second <> 0 THEN e.file_offset2 ELSE coalesce(e.stream_offset::BIGINT, e.file_offset) END + x.position AS object_position
 FROM internal.raw_dye_hit x
 LEFT JOIN (SELECT host_index, dye_id, any_value(name) AS name FROM internal.raw_dye GROUP BY ALL) d USING (host_index, dye_id)
-LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset FROM internal.raw_syscall_event
-           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset FROM internal.raw_part_event) e
+LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, handle2_id, file_offset2 FROM internal.raw_syscall_event
 )dyetrace"
-    R"dyetrace(       ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
-LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;
+    R"dyetrace(           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, NULL, NULL FROM internal.raw_part_event) e
+       ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CASE WHEN x.second <> 0 THEN e.handle2_id ELSE e.handle_id END;
 CREATE OR REPLACE VIEW anchors AS
 SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, x.position, x.fingerprint,
-       CASE WHEN e.unread_bytes = 0 THEN x.prefix_sum END AS prefix_sum, h.object_id, coalesce(e.stream_offset::BIGINT, e.file_offset) + x.position AS object_position
+       CASE WHEN e.unread_bytes = 0 THEN x.prefix_sum END AS prefix_sum, h.object_id,
+       CASE WHEN x.second THEN e.file_offset2 ELSE coalesce(e.stream_offset::BIGINT, e.file_offset) END + x.position AS object_position
 FROM internal.raw_anchor x
-LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes FROM internal.raw_syscall_event
-           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes FROM internal.raw_part_event) e
+LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, handle2_id, file_offset2 FROM internal.raw_syscall_event
+           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, NULL, NULL FROM internal.raw_part_event) e
        ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
-LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CASE WHEN x.second THEN e.handle2_id ELSE e.handle_id END;
+CREATE OR REPLACE VIEW sketches AS
+SELECT _event_id(host_index, cpu, parent_sequence) AS event_id, distance, windows FROM internal.raw_sketch;
 CREATE OR REPLACE VIEW gaps AS
 SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, g.end_ns, nullif(g.lost, 18446744073709551615) AS lost,
        _gap_reason_name(g.reason) AS reason
@@ -328,6 +348,22 @@ SELECT _thing_kind_name(kind) AS thing, a, b, jaccard / 1e6 AS jaccard, jaccard_
 FROM internal.made_similarities;
 CREATE OR REPLACE VIEW clusters AS
 SELECT cluster_id, _thing_kind_name(kind) AS thing, member, leader FROM internal.made_clusters;
+CREATE OR REPLACE VIEW clock_map AS
+SELECT o.name AS host, m.from_ns, m.to_ns, make_timestamp_ns(m.cluster_ns::BIGINT) AS from_time, make_timestamp_ns(m.cluster_to_ns::BIGINT) AS to_time,
+       ((m.cluster_to_ns - m.cluster_ns)::BIGINT - (m.to_ns - m.from_ns)::BIGINT)::DOUBLE / (m.to_ns - m.from_ns)::DOUBLE AS rate,
+       m.below_ns AS earlier_ns, m.above_ns AS later_ns
+FROM internal.made_clock_map m JOIN internal.hosts o USING (host_index);
+CREATE OR REPLACE VIEW handovers AS
+SELECT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.made_handovers;
+CREATE OR REPLACE VIEW edges AS
+SELECT DISTINCT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.made_edges;
+CREATE OR REPLACE VIEW causal_clocks AS
+SELECT event AS event_id, thread AS thread_id, begin_ns, end_ns, logical_order FROM internal.made_causal_clocks;
+CREATE OR REPLACE VIEW contradictions AS
+SELECT contradiction, _contradiction_kind_name(arg_min(kind, place)) AS kind, _contradiction_cause_name(arg_min(likely_cause, place)) AS likely_cause,
+       _cause_rule_name(arg_min(CASE WHEN from_event IS NOT NULL THEN rule END, place)) AS rule, arg_min(from_event, place) AS from_event, arg_min(to_event, place) AS to_event,
+       list_sort(list_distinct(flatten(list([from_event, to_event])))) AS events
+FROM internal.made_contradictions GROUP BY contradiction;
 COMMENT ON VIEW events IS 'one row per event, names resolved';
 COMMENT ON VIEW hosts IS 'kernels that were recorded';
 COMMENT ON VIEW processes IS 'processes that did something while watched; the last known name and program';
@@ -339,6 +375,7 @@ COMMENT ON VIEW event_objects IS 'events that touched several objects: poll sets
 COMMENT ON VIEW dyes IS 'texts that were looked for (record --dye); the text itself is not in the trace';
 COMMENT ON VIEW dye_hits IS 'occurrences of dyes, each with the event that moved its last byte';
 COMMENT ON VIEW anchors IS 'places in the bytes that events moved which the content chose: equal fingerprints are equal bytes, wherever they are';
+COMMENT ON VIEW sketches IS 'of an event that moved 512 bytes to 32 KiB: windows that the content chose, closer to each other than anchors, by which small pieces are compared';
 COMMENT ON VIEW gaps IS 'stretches of time in which events were lost';
 COMMENT ON VIEW accounting IS 'books per CPU at the last count: generated = filtered + aggregated + delivered + lost';
 COMMENT ON VIEW coverage IS 'what was watched and what was not, and why';
@@ -346,10 +383,15 @@ COMMENT ON VIEW clock_snapshots IS 'the host''s clocks read together, once a sec
 COMMENT ON VIEW flows IS 'bytes that went from one event to another; computed when it is first asked for';
 COMMENT ON VIEW similarities IS 'pairs of events, and of objects, whose bytes resemble each other; computed when it is first asked for. Of things that are equal the first stands for all: the others have one row, beside it';
 COMMENT ON VIEW clusters IS 'events, and objects, by what they resemble: the same content has the same cluster in every trace with the same key; computed when it is first asked for';
+COMMENT ON VIEW clock_map IS 'in a trace of several hosts, from the clock of each to cluster time, a piece per row; computed from the messages between them when it is first asked for. A host that exchanged none has no row';
+COMMENT ON VIEW handovers IS 'what one call gave to another one without bytes: a signal, a wake-up, a lock, a count; computed when it is first asked for (docs/causality.md)';
+COMMENT ON VIEW edges IS 'causes between threads: from_event had begun before to_event could end; computed when it is first asked for. The order inside a thread is start_ns (docs/causality.md)';
+COMMENT ON VIEW causal_clocks IS 'where each event stands in the causal order; with edges that is what happened_before() needs, also of threads that have ended; computed when it is first asked for';
+COMMENT ON VIEW contradictions IS 'what the trace says that cannot all be true, each with the fewest events that show it; computed when it is first asked for';
 COMMENT ON COLUMN events.event_id IS 'opaque; order events by (start_ns, event_id)';
 COMMENT ON COLUMN events.host IS 'host on which it happened';
 COMMENT ON COLUMN events.node IS 'label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode])';
-COMMENT ON COLUMN events.time IS 'wall clock at start';
+COMMENT ON COLUMN events.time IS 'at start: wall clock; in a trace of several hosts cluster time, the wall clock of one of them';
 COMMENT ON COLUMN events.start_ns IS 'CLOCK_BOOTTIME of the host at entry, never altered';
 COMMENT ON COLUMN events.duration_ns IS 'exit minus entry; NULL if the entry was not seen or it never returned';
 COMMENT ON COLUMN events.on_cpu_ns IS 'part of duration_ns in which the thread ran';
@@ -394,7 +436,8 @@ COMMENT ON COLUMN events.path2 IS 'its name';
 COMMENT ON COLUMN events.file_offset2 IS 'byte of the second object at which it began';
 COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name';
 COMMENT ON COLUMN events.local_port IS 'its port';
-COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to';
 COMMENT ON COLUMN events.remote_port IS 'its port';
 COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connection';
 COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
@@ -409,7 +452,7 @@ COMMENT ON COLUMN events.stack_id IS 'stack at the call';
 COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';
 COMMENT ON COLUMN events.request_id IS 'request that it served';
 COMMENT ON COLUMN events.span_id IS 'span that it belongs to';
-COMMENT ON COLUMN events.time_uncertainty_ns IS 'half the width of the interval that holds the cluster time';
+COMMENT ON COLUMN events.time_uncertainty_ns IS 'how far off time may be from cluster time, either way; NULL: not bounded, or a trace of one host';
 COMMENT ON COLUMN events.logical_order IS 'position in a causal order';
 )dyetrace";
 }

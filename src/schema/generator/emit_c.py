@@ -21,7 +21,7 @@ MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "o
 RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
-            "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot"]
+            "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot", "copy"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
 CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "value_in", "option_in", "option_out",
             "fd_set", "by_command", "text_list", "environment", "cpu_set_in", "fixed"]
@@ -157,6 +157,9 @@ def attachment_columns(schema, record):
             for i, column in enumerate(("dye_hits", "dye_candidates_dropped", "dye_unread_bytes")):
                 yield (column, "UBIGINT", "kAttachmentField", 8 * i, 8, -1, kind)
             continue
+        if name == "sketch":
+            yield ("windows", "UINTEGER[]", "kAttachedNumbers", 0, 4, -1, kind)
+            continue
         yield (name, "VARCHAR", "kAddress" if name == "address" else "kAttachment", 0, 0, -1, kind)
         if name == "address":
             yield ("address_port", "USMALLINT", "kAddressPort", 0, 0, -1, kind)
@@ -176,7 +179,7 @@ def attachments_offset(record):
 
 def record_info(schema):
     types = {"UTINYINT": "kU8", "USMALLINT": "kU16", "UINTEGER": "kU32", "UBIGINT": "kU64", "INTEGER": "kS32", "BIGINT": "kS64",
-             "VARCHAR": "kText", "BOOLEAN": "kBool"}
+             "VARCHAR": "kText", "BOOLEAN": "kBool", "UINTEGER[]": "kNumbers"}
     out = [NOTICE, '#include "schema/record_info.h"\n\nnamespace dyetrace::schema {\nnamespace {\n']
     for r in schema.records:
         rows = "".join(f'    {{"{n}", ColumnType::{types[t]}, ColumnSource::{s}, {at}, {size}, {bit}, {kind}}},\n'

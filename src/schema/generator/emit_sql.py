@@ -58,6 +58,13 @@ def raw_views(schema):
     return ["CREATE SCHEMA IF NOT EXISTS internal;"] + [f"CREATE OR REPLACE VIEW {view} AS FROM read_parquet('{files}.parquet', union_by_name = true);" for view, files in doors]
 
 
+# A piece once per step of 2^30 ns that it touches, to be found by equality. One of more than 2^17 steps (39 hours) is where a clock jumped: nothing happened in it.
+CLOCK_PIECES = """CREATE OR REPLACE VIEW internal.clock_pieces AS SELECT *, unnest(range(_clock_bucket(from_ns), _clock_bucket(to_ns - 1) + 1)) AS bucket
+FROM internal.made_clock_map WHERE (to_ns - from_ns) >> 30 < 131072;
+"""
+CLOCK_JOIN = "LEFT JOIN internal.clock_pieces m ON m.host_index = e.host_index AND m.bucket = _clock_bucket(e.start_ns) AND e.start_ns >= m.from_ns AND e.start_ns < m.to_ns"
+
+
 def event_joins(record):
     """What the columns of a record may name beside it, by the fields that the record has."""
     fields = {f.name for f in record.fields}
@@ -74,14 +81,16 @@ def event_joins(record):
     return "\n".join(joins)
 
 
-def events_view(schema):
+def events_view(schema, is_clustered=False):
     """The first record is the one that fills most columns and names all of them; the others fill by name."""
     selects = []
+    clock_join = CLOCK_JOIN + "\n" if is_clustered else ""
     for record in (r for r in schema.records if r.is_event):
-        filled = lambda c: c.sql.get(record.name, None if selects else f"NULL::{c.type}")
+        own = lambda c: c.sql.get(record.name, None if selects else f"NULL::{c.type}")
+        filled = lambda c: c.clustered_sql if is_clustered and c.clustered_sql else own(c)
         columns = ", ".join(f"{filled(c)} AS {c.name}" for c in schema.columns if filled(c))
-        selects.append(f"SELECT {columns}\nFROM internal.raw_{record.name} e\n{event_joins(record)}\n")
-    return "CREATE OR REPLACE VIEW events AS\n" + "UNION ALL BY NAME\n".join(selects) + ";\n"
+        selects.append(f"SELECT {columns}\nFROM internal.raw_{record.name} e\n{event_joins(record)}\n{clock_join}")
+    return (CLOCK_PIECES if is_clustered else "") + "CREATE OR REPLACE VIEW events AS\n" + "UNION ALL BY NAME\n".join(selects) + ";\n"
 
 
 EVENTS_COMMENT = "one row per event, names resolved"

@@ -108,6 +108,7 @@ class Column:
     comment: str
     group: str
     sql: dict[str, str]  # by record of the stream events: what fills it from that record; absent: NULL
+    clustered_sql: str | None  # what fills it from each record instead when hosts are on one clock
 
 
 @dataclass
@@ -206,17 +207,18 @@ def check_column_name(name):
 
 
 def read_columns(records):
-    """`sql` fills a column from a syscall_event, `part_sql` from a part_event, and so on for each record of events/."""
+    """`sql` fills a column from a syscall_event, `part_sql` from a part_event, and so on for each record of events/; `clustered_sql`
+    from all of them when hosts are on one clock."""
     keys = {"sql" if r.name == "syscall_event" else r.name.removesuffix("_event") + "_sql": r.name
             for r in records if r.is_event}
     columns = []
     for group, rows in load_toml(ROOT / "columns.toml").items():
         for row in rows:
             check_column_name(row["name"])
-            if unknown := set(row) - {"name", "type", "comment"} - set(keys):
+            if unknown := set(row) - {"name", "type", "comment", "clustered_sql"} - set(keys):
                 raise SchemaError(f"column {row['name']}: {', '.join(sorted(unknown))} belongs to no event")
             sql = {record: row[key] for key, record in keys.items() if key in row}
-            columns.append(Column(row["name"], row["type"], row["comment"], group, sql))
+            columns.append(Column(row["name"], row["type"], row["comment"], group, sql, row.get("clustered_sql")))
     return columns
 
 

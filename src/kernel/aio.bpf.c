@@ -210,11 +210,13 @@ static long write_submitted(__u32 index, void *context)
 		return 1;
 	describe(scratch, &submission, &block, walk->compat);
 	part = begin_part(scratch, index);
+	if (!part)
+		return 1;
 	part->present = 0; /* it is not over */
 	part->duration_ns = 0;
 	part->cookie = address;
 	fill_part(part, &submission);
-	end_part(scratch);
+	end_part(part);
 	touch(scratch, EVENT_ROLE_SUBMITTED, submission.fd, submission.handle_id, 0);
 	return 0;
 }
@@ -250,6 +252,8 @@ static long write_completed(__u32 index, void *context)
 	if (!scratch || bpf_probe_read_user(&completion, sizeof(completion), (void *)(walk->base + index * sizeof(completion))))
 		return 1;
 	part = begin_part(scratch, index);
+	if (!part)
+		return 1;
 	part->result = completion.result;
 	part->cookie = completion.control_block;
 	part->operation = scratch->event.syscall; /* unless more is known */
@@ -271,7 +275,7 @@ static long write_completed(__u32 index, void *context)
 		}
 		bpf_map_delete_elem(&submissions, &key);
 	}
-	end_part(scratch);
+	end_part(part);
 	return 0;
 }
 

@@ -34,20 +34,21 @@ static __always_inline void sum_up_to(struct content_room *room, __s32 from, __u
 	room->anchors.sum = high % SUM_PRIME_HIGH << 32 | low % SUM_PRIME_LOW;
 }
 
-static __always_inline void list_anchor(struct content_room *room, __s32 begin)
+/* Whether it is none of the last two, of which it then becomes one. */
+static __always_inline bool is_new(__u64 last[2], __u64 fingerprint)
 {
-	const __u8 *window = room_byte(room, begin, ANCHOR_WINDOW);
+	if (fingerprint == last[0] || fingerprint == last[1])
+		return false;
+	last[1] = last[0];
+	last[0] = fingerprint;
+	return true;
+}
+
+static __always_inline void list_anchor(struct content_room *room, __s32 begin, __u64 fingerprint)
+{
 	struct anchor_scan *scan = &room->anchors;
 	struct anchor_listed *place;
-	__u64 fingerprint;
 
-	if (!window || begin < room->known_from)
-		return;
-	fingerprint = xxh64_of_stripe(window);
-	if (fingerprint == scan->last[0] || fingerprint == scan->last[1])
-		return;
-	scan->last[1] = scan->last[0];
-	scan->last[0] = fingerprint;
 	place = scan->listed < ANCHORS_LISTED_MAX ? anchor_place(scan->listed) : NULL;
 	if (!place) {
 		scan->dropped++;
@@ -59,21 +60,54 @@ static __always_inline void list_anchor(struct content_room *room, __s32 begin)
 	scan->listed++;
 }
 
+static __always_inline void add_to_sketch(struct sketch_room *sketch, __u32 window)
+{
+	__u32 at = sketch->count;
+
+	opaque(at);
+	if (at < SKETCH_WINDOWS_MAX)
+		sketch->windows[at] = window;
+	sketch->count = at + 1;
+}
+
+/* Of the stretch at `from`. Its last byte and fingerprint are in scan, not in registers, for stacks are full here. */
+static __always_inline void take_window(struct content_room *room, __s32 from)
+{
+	volatile struct anchor_scan *now = &room->anchors;
+	struct anchor_scan *scan = &room->anchors;
+	__u64 fingerprint = now->fingerprint;
+
+	if (room->sketch.record.distance && is_new(scan->sketch_last, fingerprint))
+		add_to_sketch(&room->sketch,
+			      sketch_window(now->hashes[now->end & (ANCHOR_STRETCH_BYTES - 1)] >> 32, fingerprint));
+	if (now->hashes[now->end & (ANCHOR_STRETCH_BYTES - 1)] < anchor_threshold && is_new(scan->last, fingerprint)) {
+		sum_up_to(room, from, now->end + 1);
+		list_anchor(room, from + (__s32)now->end + 1 - ANCHOR_WINDOW, now->fingerprint);
+	}
+}
+
 struct anchor_ends {
 	__u64 mask;
 	__s32 from;
 };
 
-static long take_anchor(__u32 index, void *context)
+static long take_next_window(__u32 index, void *context)
 {
 	struct anchor_ends *ends = context;
 	struct content_room *room = cpu_room();
+	const __u8 *window;
+	__s32 begin;
 
 	if (!room || !ends->mask)
 		return 1;
-	sum_up_to(room, ends->from, lowest_bit(ends->mask) + 1);
-	list_anchor(room, ends->from + (__s32)lowest_bit(ends->mask) + 1 - ANCHOR_WINDOW);
+	room->anchors.end = lowest_bit(ends->mask);
 	ends->mask &= ends->mask - 1;
+	begin = ends->from + (__s32)room->anchors.end + 1 - ANCHOR_WINDOW;
+	window = room_byte(room, begin, ANCHOR_WINDOW);
+	if (!window || begin < room->known_from)
+		return 0;
+	room->anchors.fingerprint = xxh64_of_stripe(window);
+	take_window(room, ends->from);
 	return 0;
 }
 
@@ -81,7 +115,7 @@ __noinline int take_anchors(__s32 from, __u64 mask)
 {
 	struct anchor_ends ends = { .mask = mask, .from = from };
 
-	bpf_loop(ANCHOR_STRETCH_BYTES, take_anchor, &ends, 0);
+	bpf_loop(ANCHOR_STRETCH_BYTES, take_next_window, &ends, 0);
 	return 0;
 }
 
@@ -149,14 +183,33 @@ static long write_anchor(__u32 index, void *context)
 	return 0;
 }
 
+/* A part of the bytes has no sketch, nor what has more windows than there is room for, nor what has none: zeros. */
+static __always_inline void write_sketch(struct content_room *room, __u64 parent_sequence)
+{
+	struct sketch_room *sketch = &room->sketch;
+	__u32 count = sketch->count, length;
+
+	if (!sketch->record.distance || room->unread || !count || count > SKETCH_WINDOWS_MAX)
+		return;
+	length = count * sizeof(sketch->windows[0]);
+	sketch->record.header.type = RECORD_SKETCH;
+	sketch->record.header.flags = RECORD_MAY_BE_SKIPPED;
+	sketch->record.parent_sequence = parent_sequence;
+	sketch->record.attachments = finish_header(&sketch->header, ATTACHMENT_SKETCH, length);
+	emit_child(&sketch->record.header, sizeof(sketch->record) + sketch->record.attachments);
+}
+
 __noinline int write_anchors(__u64 parent_sequence, bool written)
 {
 	struct content_room *room = cpu_room();
 
 	if (content_level < CONTENT_LEVEL_ANCHORS || !room)
 		return 0;
-	if (written)
+	if (written) {
 		bpf_loop(room->anchors.listed, write_anchor, &parent_sequence, 0);
+		write_sketch(room, parent_sequence);
+	}
 	room->anchors.listed = 0;
+	room->sketch.record.distance = 0;
 	return 0;
 }

@@ -6,6 +6,8 @@
  * Beside them goes the sum of all bytes (schema/sum.h); with each anchor stands what it was at the end of its window, so that the sum of
  * any stretch between two anchors follows, of one call or of many.
  *
+ * An operation that would have few anchors has a sketch too (schema/sketch.h): among the same windows, of which more are taken then.
+ *
  * Limits: 65,536 anchors of a call, of 64 MiB at the usual distance; those behind are counted as dropped. A window that is also one of the
  * two before it, in bytes that repeat, is no anchor of its own.
  */
@@ -13,6 +15,8 @@
 
 #include "kernel/call.h"
 #include "schema/anchor.h"
+#include "schema/generated/records.bpf.h"
+#include "schema/sketch.h"
 #include "schema/sum.h"
 
 #define ANCHORS_LISTED_MAX 65536 /* of an event; power of two */
@@ -25,13 +29,26 @@ const volatile __u64 anchor_threshold;
 
 struct anchor_scan {
 	__u64 ends; /* of windows, among 64 bytes; 0 again when they are taken */
-	__u64 last[2]; /* fingerprints */
+	__u64 hashes[ANCHOR_STRETCH_BYTES]; /* at these ends; right behind `ends`, as ANCHOR_BYTE knows */
+	__u64 threshold; /* of the operation: of its sketch, if it has one */
+	__u64 last[2]; /* fingerprints of anchors */
+	__u64 sketch_last[2]; /* of windows in the sketch */
 	__u64 dropped;
 	__u64 hash; /* in the upper half */
 	__u64 sums[2]; /* high and low, of what is in front of the stretch; not the smallest numbers that they may be */
 	__u64 sum; /* schema/sum.h, as sum_up_to() left it */
 	__u32 listed;
 	__u32 from; /* of the stretch that is looked at next, at the end of a call */
+	__u64 fingerprint; /* of the window that is taken */
+	__u32 end; /* its last byte in the stretch */
+};
+
+/* As it goes into the ring. */
+struct sketch_room {
+	struct sketch_fact record;
+	struct attachment_header header;
+	__u32 windows[SKETCH_WINDOWS_MAX];
+	__u32 count; /* may be more than there is room for: then it is dropped */
 };
 
 struct anchor_listed {
@@ -63,8 +80,20 @@ static __always_inline bool records_sums(void)
 	return content_level >= CONTENT_LEVEL_ANCHORS && !content_keyed;
 }
 
-static __always_inline void begin_anchors(struct anchor_scan *scan)
+static __always_inline void begin_anchors(struct anchor_scan *scan, struct sketch_room *sketch, __u64 bytes)
 {
+	__u32 distance = sketch_distance(bytes);
+	__u64 threshold = distance ? ((1ULL << 32) / distance) << 32 : 0;
+
+	scan->threshold = anchor_threshold;
+	sketch->record.distance = 0;
+	sketch->count = 0;
+	if (threshold > anchor_threshold) {
+		scan->threshold = threshold;
+		sketch->record.distance = distance;
+	}
+	scan->sketch_last[0] = 0;
+	scan->sketch_last[1] = 0;
 	scan->last[0] = 0;
 	scan->last[1] = 0;
 	scan->dropped = 0;
@@ -75,8 +104,8 @@ static __always_inline void begin_anchors(struct anchor_scan *scan)
 }
 
 /*
- * Byte i of 64: the hash goes on, and if it is below the threshold bit i is set in scan->ends, in memory, so that the verifier need not
- * tell one set of ends from another. From C the compiler makes nearly twice as many instructions, because it would rather have no branch.
+ * Byte i of 64: the hash goes on, and if it is below the threshold it is kept and bit i is set in scan->ends, in memory, so that the
+ * verifier need not tell one set of ends from another. From C the compiler makes nearly twice as many instructions, because it would rather have no branch.
  */
 #define ANCHOR_BYTE(i)                                                                                                           \
 	asm volatile("%[next] = *(u8 *)(%[bytes] + %[at])\n\t"                                                                   \
@@ -85,13 +114,14 @@ static __always_inline void begin_anchors(struct anchor_scan *scan)
 		     "%[next] = *(u64 *)(%[next] + 0)\n\t"                                                                       \
 		     "%[hash] <<= 1\n\t"                                                                                         \
 		     "%[hash] += %[next]\n\t"                                                                                    \
-		     "if %[hash] >= %[threshold] goto +3\n\t"                                                                    \
+		     "if %[hash] >= %[threshold] goto +4\n\t"                                                                    \
+		     "*(u64 *)(%[ends] + %[slot]) = %[hash]\n\t"                                                                 \
 		     "%[next] = *(u32 *)(%[ends] + %[word])\n\t"                                                                 \
 		     "%[next] |= %[bit]\n\t"                                                                                     \
 		     "*(u32 *)(%[ends] + %[word]) = %[next]"                                                                     \
 		     : [next] "=&r"(next), [hash] "+r"(hash)                                                                     \
 		     : [bytes] "r"(bytes), [gear] "r"(gear), [threshold] "r"(threshold), [ends] "r"(ends), [at] "i"(i),          \
-		       [word] "i"((i) / 32 * 4), [bit] "i"((__s32)(1U << ((i) % 32)))                                            \
+		       [slot] "i"(8 + (i)*8), [word] "i"((i) / 32 * 4), [bit] "i"((__s32)(1U << ((i) % 32)))                     \
 		     : "memory")
 #define ANCHOR_BYTES_4(i)                                                                                                        \
 	ANCHOR_BYTE(i);                                                                                                          \
@@ -107,10 +137,12 @@ static __always_inline void begin_anchors(struct anchor_scan *scan)
 /* Which of 64 bytes end a window. */
 static __always_inline __u64 anchors_in(struct anchor_scan *scan, const __u8 *bytes, __u64 *state)
 {
-	__u64 hash = *state, threshold = anchor_threshold, next, found;
+	__u64 hash = *state, threshold = scan->threshold, next, found;
 	const volatile __u64 *gear = anchor_gear;
 	__u64 *ends = &scan->ends;
 
+	_Static_assert(__builtin_offsetof(struct anchor_scan, hashes) == __builtin_offsetof(struct anchor_scan, ends) + 8,
+		       "ANCHOR_BYTE");
 	ANCHOR_BYTES_16(0);
 	ANCHOR_BYTES_16(16);
 	ANCHOR_BYTES_16(32);

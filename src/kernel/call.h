@@ -95,10 +95,7 @@ static __always_inline struct attachment_header *next_attachment(struct scratch 
 
 static __always_inline void finish_attachment(struct scratch *scratch, struct attachment_header *header, __u16 kind, __u32 length)
 {
-	header->kind = kind;
-	header->length = length;
-	header->reserved = 0;
-	scratch->event.attachments += sizeof(*header) + padded(length);
+	scratch->event.attachments += finish_header(header, kind, length);
 }
 
 struct vector_sum {

@@ -6,12 +6,13 @@
  *          65,280 at a time
  *
  * Of sendfile, splice and copy_file_range it is the pages of a file that are copied. Read at the exit, when both directions lie in
- * memory. What does not, or is changed meanwhile by another thread, is as the
- * program could have seen it; what cannot be read without a fault is counted.
+ * memory; what is changed meanwhile by another thread is as the program could have seen it. A call of which something could only be read
+ * with a fault is put off until one is allowed (later.bpf.c). What cannot be read then is counted.
  *
  * Limits: 2 GiB of a call, more than the kernel moves in one.
  */
 #include "kernel/call.h"
+#include "kernel/children.h"
 #include "kernel/content.h"
 #include "kernel/edges.h"
 #include "kernel/pages.h"
@@ -36,55 +37,28 @@ static __always_inline void take_step(struct content_room *room)
 	room->at += STEP_BYTES;
 }
 
-/* False: there is none. */
+/* False: there is none, or it could not be read. */
 static __always_inline bool next_piece(struct content_room *room)
 {
 	__u64 part[2] = {};
-	__u32 part32[2] = {};
-	long failed;
 
-	if (!room->parts)
+	if (!room->walk.parts)
 		return false;
-	room->parts--;
-	if (room->compat) {
-		failed = bpf_probe_read_user(part32, sizeof(part32), (void *)room->vector);
-		part[0] = part32[0];
-		part[1] = part32[1];
-		room->vector += sizeof(part32);
-	} else {
-		failed = bpf_probe_read_user(part, sizeof(part), (void *)room->vector);
-		room->vector += sizeof(part);
+	if (bpf_probe_read_user(part, iovec_bytes(&room->walk), (void *)room->walk.vector)) {
+		room->missed = true;
+		return false;
 	}
-	room->piece = part[0];
-	room->piece_bytes = part[1];
-	return !failed;
-}
-
-static __always_inline __u32 piece_to_copy(const struct content_room *room, __u32 most)
-{
-	__u32 wanted = most;
-
-	if (wanted > room->piece_bytes)
-		wanted = room->piece_bytes;
-	if (wanted > room->left)
-		wanted = room->left;
-	return wanted;
-}
-
-static __always_inline void end_piece(struct content_room *room, __u32 bytes)
-{
-	room->piece += bytes;
-	room->piece_bytes -= bytes;
-	room->left -= bytes;
+	take_iovec(&room->walk, part);
+	return true;
 }
 
 static __always_inline void take_copied(struct content_room *room, __u32 filled, __u32 bytes)
 {
 	if (content_level == CONTENT_LEVEL_BYTES)
-		emit_payload(room->bytes + filled, bytes, room->wanted - room->left);
+		emit_payload(room->bytes + filled, bytes, room->wanted - room->walk.left);
 	room->filled = filled + bytes;
 	room->total += bytes;
-	end_piece(room, bytes);
+	end_piece(&room->walk, bytes);
 }
 
 static __always_inline void skip_unread(struct content_room *room, __u32 filled, __u32 bytes)
@@ -92,18 +66,18 @@ static __always_inline void skip_unread(struct content_room *room, __u32 filled,
 	if (keeps_neighbours())
 		break_room(room, filled, bytes);
 	room->unread += bytes;
-	end_piece(room, bytes);
+	end_piece(&room->walk, bytes);
 }
 
 static __always_inline void copy_page(struct content_room *room)
 {
 	__u32 filled = room->filled & (STEP_BYTES - 1);
-	__u32 wanted = piece_to_copy(room, PAGE_BYTES - (room->piece & (PAGE_BYTES - 1)));
+	__u32 wanted = piece_to_take(&room->walk, PAGE_BYTES - (room->walk.piece & (PAGE_BYTES - 1)));
 
 	opaque(wanted);
 	if (wanted > PAGE_BYTES)
 		return;
-	if (read_page(room->bytes + filled, wanted, room->mapping, room->piece)) {
+	if (read_page(room->bytes + filled, wanted, room->mapping, room->walk.piece)) {
 		take_copied(room, filled, wanted);
 	} else {
 		skip_unread(room, filled, wanted);
@@ -113,19 +87,21 @@ static __always_inline void copy_page(struct content_room *room)
 /* What is not resident is found page by page. */
 static __always_inline void copy_piece(struct content_room *room)
 {
-	__u32 filled = room->filled & (STEP_BYTES - 1), wanted = piece_to_copy(room, ROOM_BYTES - STEP_BYTES), to_page_end;
+	__u32 filled = room->filled & (STEP_BYTES - 1), wanted = piece_to_take(&room->walk, ROOM_BYTES - STEP_BYTES);
+	__u32 to_page_end;
 
 	opaque(wanted);
 	if (wanted > ROOM_BYTES - STEP_BYTES)
 		return;
-	if (bpf_probe_read_user(room->bytes + filled, wanted, (void *)room->piece)) {
-		to_page_end = PAGE_BYTES - (room->piece & (PAGE_BYTES - 1));
+	if (bpf_probe_read_user(room->bytes + filled, wanted, (void *)room->walk.piece)) {
+		to_page_end = PAGE_BYTES - (room->walk.piece & (PAGE_BYTES - 1));
 		if (wanted > to_page_end)
 			wanted = to_page_end;
 		opaque(wanted);
 		if (wanted > PAGE_BYTES)
 			return;
-		if (bpf_probe_read_user(room->bytes + filled, wanted, (void *)room->piece)) {
+		if (bpf_probe_read_user(room->bytes + filled, wanted, (void *)room->walk.piece)) {
+			room->missed = true;
 			skip_unread(room, filled, wanted);
 			return;
 		}
@@ -153,7 +129,7 @@ static long content_step(__u32 index, void *context)
 			room->at += STEP_BYTES;
 		return 0;
 	}
-	if (!room->left || (!room->piece_bytes && !next_piece(room)))
+	if (!room->walk.left || (!room->walk.piece_bytes && !next_piece(room)))
 		return 1;
 	if (room->at) { /* at least a step: they do not overlap */
 		rest = room->filled - room->at;
@@ -176,23 +152,19 @@ static __always_inline void begin_content(struct content_room *room, __u64 bytes
 	room->wanted = bytes;
 	begin_lanes(room->lanes);
 	room->total = 0;
-	room->left = bytes;
+	begin_walk(&room->walk, bytes);
 	room->unread = 0;
-	room->parts = 0;
-	room->vector = 0;
-	room->piece = 0;
-	room->piece_bytes = 0;
+	room->missed = false;
 	room->mapping = 0;
 	room->at = 0;
 	room->filled = 0;
-	room->compat = false;
 	room->base = 0;
 	room->known_from = 0;
 	room->moved = false;
 	if (look_for_dyes)
 		begin_dyes(&room->dyes);
 	if (content_level >= CONTENT_LEVEL_ANCHORS)
-		begin_anchors(&room->anchors);
+		begin_anchors(&room->anchors, &room->sketch, bytes);
 }
 
 /* The last bytes, fewer than a step. */
@@ -232,35 +204,6 @@ static __always_inline __u64 end_content(struct content_room *room)
 	return keyed_or_plain(avalanched(hash));
 }
 
-/* Where the bytes of a call are: one buffer, or iovecs, its own or a message's. False: nowhere that is known. */
-static __always_inline bool find_bytes(struct content_room *room, const struct syscall_event *event,
-				       const volatile struct syscall_shape *shape)
-{
-	struct message message;
-
-	room->compat = event->abi == ABI_I386;
-	if (shape->vector) {
-		room->vector = argument(event, shape->vector);
-		room->parts = argument(event, shape->vector + 1);
-	} else if (shape->message) {
-		if (!read_message(&message, argument(event, shape->message), room->compat))
-			return false;
-		room->vector = message.vector;
-		room->parts = message.parts;
-	} else {
-		for (int i = 0; i < 6; i++) {
-			if (shape->capture[i] == CAPTURE_BYTES) {
-				room->piece = event->arguments[i];
-				/* MSG_TRUNC returns more than there was room for */
-				room->piece_bytes = event->requested < room->left ? event->requested : room->left;
-				return true;
-			}
-		}
-		return false;
-	}
-	return true;
-}
-
 /* The pages of a regular file from a position on; false where there are none that could be read. */
 static __always_inline bool find_pages(struct content_room *room, __s32 fd, __s64 position)
 {
@@ -270,20 +213,48 @@ static __always_inline bool find_pages(struct content_room *room, __s32 fd, __s6
 		return false;
 	begin_content(room, room->wanted);
 	room->mapping = (__u64)typed(struct file, file)->f_mapping;
-	room->piece = position;
-	room->piece_bytes = room->wanted;
+	room->walk.piece = position;
+	room->walk.piece_bytes = room->wanted;
 	return room->mapping != 0;
+}
+
+static long probe_page(__u32 index, void *context)
+{
+	struct content_room *room = cpu_room();
+	__u32 bytes;
+	__u8 byte;
+
+	if (!room || !room->walk.left || (!room->walk.piece_bytes && !next_piece(room)))
+		return 1;
+	bytes = piece_to_take(&room->walk, PAGE_BYTES - (room->walk.piece & (PAGE_BYTES - 1)));
+	if (bytes && bpf_probe_read_user(&byte, sizeof(byte), (void *)room->walk.piece)) {
+		room->missed = true;
+		return 1;
+	}
+	end_piece(&room->walk, bytes);
+	return 0;
+}
+
+/* Payload that was written cannot be taken back: before it is, it has to be sure that the call is not put off. */
+static __always_inline bool is_resident(struct content_room *room, const struct syscall_event *event,
+					const volatile struct syscall_shape *shape)
+{
+	begin_walk(&room->walk, event->bytes);
+	room->missed = false;
+	if (find_bytes(&room->walk, event, shape))
+		bpf_loop(STEPS_MAX, probe_page, NULL, 0);
+	return !room->missed;
 }
 
 static __always_inline void look(struct content_room *room)
 {
 	bpf_loop(STEPS_MAX, content_step, NULL, 0);
-	if (room->left) /* 2 GiB are one step more than a loop may have, and copying takes some too */
+	if (room->walk.left) /* 2 GiB are one step more than a loop may have, and copying takes some too */
 		bpf_loop(STEPS_MAX, content_step, NULL, 0);
 	if (content_level >= CONTENT_LEVEL_ANCHORS)
 		look_for_last_anchors();
-	room->unread += room->left;
-	room->left = 0;
+	room->unread += room->walk.left;
+	room->walk.left = 0;
 }
 
 /*
@@ -298,7 +269,7 @@ static __always_inline void look_at_pages(struct content_room *room, const struc
 	if ((!room->mapping || room->unread) && event->present & SYSCALL_HAS_FILE_OFFSET2 &&
 	    find_pages(room, argument(event, shape->fd2), event->file_offset2))
 		look(room);
-	room->unread += room->left;
+	room->unread += room->walk.left;
 }
 
 /* The bytes that it takes, header included. */
@@ -307,9 +278,6 @@ static __always_inline __u32 finish_content(struct content_room *room, struct at
 	struct content *content = (struct content *)(header + 1);
 	__u32 length = records_sums() ? sizeof(*content) : offsetof(struct content, sum);
 
-	header->kind = ATTACHMENT_CONTENT;
-	header->length = length;
-	header->reserved = 0;
 	content->fingerprint = end_content(room);
 	content->unread_bytes = room->unread;
 	content->anchors_dropped = room->anchors.dropped;
@@ -317,11 +285,18 @@ static __always_inline __u32 finish_content(struct content_room *room, struct at
 	if (content_level >= CONTENT_LEVEL_ANCHORS)
 		content->distinct_bytes = look_at_spread();
 	content->sum = room->anchors.sum;
-	return sizeof(*header) + length;
+	return finish_header(header, ATTACHMENT_CONTENT, length);
 }
 
-/* Attaches the content of the call in scratch; it moved bytes, or tried to. */
-__noinline int look_at_content(struct scratch *scratch)
+/* What was found will be found again. */
+static __always_inline int forget_found(void)
+{
+	write_dye_hits(0, false);
+	write_anchors(0, false);
+	return 0;
+}
+
+__noinline int look_at_content(struct scratch *scratch, bool may_wait)
 {
 	struct attachment_header *header;
 	struct content_room *room = cpu_room();
@@ -329,26 +304,30 @@ __noinline int look_at_content(struct scratch *scratch)
 	struct syscall_event *event;
 
 	if (!scratch || !room)
-		return 0;
+		return 1;
 	event = &scratch->event;
 	header = attachment_room(scratch, sizeof(struct content));
 	if (!header)
-		return 0;
+		return 1;
 	shape = shape_of(event->abi, event->syscall);
+	if (may_wait && content_level == CONTENT_LEVEL_BYTES && !shape->fd2 && !is_resident(room, event, shape))
+		return 0;
 	begin_content(room, event->bytes);
 	if (shape->fd2)
 		look_at_pages(room, event, shape);
-	else if (find_bytes(room, event, shape))
+	else if (find_bytes(&room->walk, event, shape))
 		look(room);
 	else
-		return 0;
+		return 1;
+	if (may_wait && room->missed)
+		return forget_found();
 	if (content_level)
 		scratch->event.attachments += finish_content(room, header);
 	if (look_for_dyes)
 		attach_dyes(scratch);
 	if (keeps_neighbours())
 		attach_edges(scratch);
-	return 0;
+	return 1;
 }
 
 /* The same of a part: `count` iovecs at `address`, or if there are none one buffer; `bytes` of it were moved. */
@@ -356,28 +335,28 @@ __noinline int look_at_part(struct scratch *scratch, __u64 address, __u64 count,
 {
 	struct attachment_header *header;
 	struct content_room *room = cpu_room();
-	__u32 at;
+	struct part_room *part = cpu_part();
 
-	if (!scratch || !room)
+	if (!scratch || !room || !part)
 		return 0;
-	at = scratch->part.attachments;
-	opaque(at);
-	if (at > sizeof(scratch->part_attachments) - sizeof(*header) - sizeof(struct content))
+	header = part_attachment_room(part, sizeof(struct content));
+	if (!header)
 		return 0;
-	header = (void *)scratch->part_attachments + at;
 	begin_content(room, bytes);
-	room->compat = compat;
+	room->walk.compat = compat;
 	if (count) {
-		room->vector = address;
-		room->parts = count;
+		room->walk.vector = address;
+		room->walk.parts = count;
 	} else {
-		room->piece = address;
-		room->piece_bytes = bytes;
+		room->walk.piece = address;
+		room->walk.piece_bytes = bytes;
 	}
 	look(room);
 	if (content_level)
-		scratch->part.attachments = at + finish_content(room, header);
+		part->part.attachments += finish_content(room, header);
 	if (look_for_dyes)
-		attach_part_dyes(scratch);
+		attach_part_dyes();
+	if (keeps_neighbours())
+		attach_part_edges(scratch);
 	return 0;
 }

@@ -17,8 +17,11 @@ static __always_inline bool looks_at_content(void)
 	return content_level || look_for_dyes;
 }
 
-/* Of the call in scratch. */
-int look_at_content(struct scratch *scratch);
+/*
+ * Of the call in scratch; it moved bytes, or tried to. 0: nothing is attached, because some of it is not in memory, and the caller, who
+ * may wait, can put it off.
+ */
+int look_at_content(struct scratch *scratch, bool may_wait);
 
-/* Of the part in scratch: so many iovecs at an address or, if there are none, one buffer there; `bytes` of it were moved. */
+/* Of the part that is being built: so many iovecs at an address or, if there are none, one buffer there; `bytes` of it were moved. */
 int look_at_part(struct scratch *scratch, __u64 address, __u64 count, __u64 bytes, bool compat);

@@ -172,22 +172,18 @@ __noinline int attach_dyes(struct scratch *scratch)
 	return 0;
 }
 
-__noinline int attach_part_dyes(struct scratch *scratch)
+__noinline int attach_part_dyes(void)
 {
 	struct content_room *room = cpu_room();
+	struct part_room *part = cpu_part();
 	struct attachment_header *header;
-	__u32 at;
 
-	if (!look_for_dyes || !scratch || !room)
+	if (!look_for_dyes || !part || !room)
 		return 0;
 	look_for_last_dyes();
-	at = scratch->part.attachments;
-	opaque(at);
-	if (at > sizeof(scratch->part_attachments) - sizeof(*header) - sizeof(struct dye_look))
-		return 0;
-	header = (void *)scratch->part_attachments + at;
-	if (fill_dye_look(room, header))
-		scratch->part.attachments = at + sizeof(*header) + sizeof(struct dye_look);
+	header = part_attachment_room(part, sizeof(struct dye_look));
+	if (header && fill_dye_look(room, header))
+		part->part.attachments += sizeof(*header) + sizeof(struct dye_look);
 	return 0;
 }
 

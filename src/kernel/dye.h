@@ -11,8 +11,7 @@
  * src/schema/dye_table.h says how. What was found is written behind the event, see write_dye_hits(). What crosses the border of two
  * calls is found by src/capture (edges.h).
  *
- * Limits: 64 occurrences of a call are listed, all are counted; parts (of sendmmsg, AIO) and what moves
- * without a buffer (sendfile) are not joined with others; 1,048,576 comparisons a call and one
+ * Limits: 64 occurrences of a call are listed, all are counted; 1,048,576 comparisons a call and one
  * for each 4 bytes, what is behind them is counted as dropped. No occurrence spans bytes that could not be read.
  */
 #pragma once
@@ -72,8 +71,8 @@ int look_for_last_dyes(void);
 /* Attaches what was seen to the event in scratch. */
 int attach_dyes(struct scratch *scratch);
 
-/* What was seen, to the part in scratch. */
-int attach_part_dyes(struct scratch *scratch);
+/* What was seen, to the part that is being built. */
+int attach_part_dyes(void);
 
 /* Writes the occurrences behind the event, or part, that moved them; not if that could not be written itself. */
 int write_dye_hits(__u64 parent_sequence, bool written);

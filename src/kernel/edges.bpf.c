@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The first and last bytes of a call, out of the room that it went through. */
-#include "kernel/call.h"
+/* The first and last bytes of a call, or part, out of the room that they went through. */
+#include "kernel/children.h"
 #include "kernel/edges.h"
 #include "kernel/room.h"
 
@@ -68,28 +68,73 @@ static __always_inline struct dye_edges *fill_edges(struct content_room *room, s
 	return edges;
 }
 
+/* Whether there are edges at all: then room for them is worth looking for. */
+static __always_inline __u32 wanted_edge_bytes(const struct content_room *room)
+{
+	return keeps_neighbours() && room->total && !room->unread ? edge_bytes_of(room) : 0;
+}
+
+/* Of sendfile and its kin: whether the first object is the one that is read. */
+static __always_inline bool is_inbound(const volatile struct syscall_shape *shape)
+{
+	return shape->flags & CALL_INBOUND || (shape->fd2 && shape->offset_pointer);
+}
+
+static __always_inline bool is_peeked(const struct syscall_event *event)
+{
+	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
+
+	return shape->message_flags && argument(event, shape->message_flags) & MSG_PEEK;
+}
+
+static __always_inline __u32 edges_length(const struct dye_edges *edges)
+{
+	return offsetof(struct dye_edges, bytes) + edges->first_bytes + edges->last_bytes;
+}
+
 __noinline int attach_edges(struct scratch *scratch)
 {
 	struct content_room *room = cpu_room();
-	const volatile struct syscall_shape *shape;
 	struct attachment_header *header;
 	struct syscall_event *event;
 	struct dye_edges *edges;
 	__u32 edge_bytes;
 
-	if (!keeps_neighbours() || !scratch || !room)
+	if (!scratch || !room)
+		return 0;
+	edge_bytes = wanted_edge_bytes(room);
+	header = attachment_room(scratch, sizeof(struct dye_edges));
+	if (!header || !edge_bytes)
 		return 0;
 	event = &scratch->event;
-	shape = shape_of(event->abi, event->syscall);
-	header = attachment_room(scratch, sizeof(struct dye_edges));
-	edge_bytes = edge_bytes_of(room);
-	if (!header || !edge_bytes || !room->total || room->unread || shape->fd2)
+	edges = fill_edges(room, header, edge_bytes);
+	if (is_inbound(shape_of(event->abi, event->syscall)))
+		edges->flags |= EDGE_INBOUND;
+	if (is_peeked(event))
+		edges->flags |= EDGE_PEEKED;
+	finish_attachment(scratch, header, ATTACHMENT_DYE_EDGES, edges_length(edges));
+	return 0;
+}
+
+__noinline int attach_part_edges(struct scratch *scratch)
+{
+	struct content_room *room = cpu_room();
+	struct part_room *part = cpu_part();
+	struct attachment_header *header;
+	struct dye_edges *edges;
+	__u32 edge_bytes;
+
+	if (!scratch || !room || !part)
+		return 0;
+	edge_bytes = wanted_edge_bytes(room);
+	header = part_attachment_room(part, sizeof(struct dye_edges));
+	if (!header || !edge_bytes)
 		return 0;
 	edges = fill_edges(room, header, edge_bytes);
-	if (shape->flags & CALL_INBOUND)
+	if (is_inbound(shape_of(part->part.abi, part->part.operation)))
 		edges->flags |= EDGE_INBOUND;
-	if (shape->message_flags && argument(event, shape->message_flags) & MSG_PEEK)
+	if (is_peeked(&scratch->event))
 		edges->flags |= EDGE_PEEKED;
-	finish_attachment(scratch, header, ATTACHMENT_DYE_EDGES, 8 + edges->first_bytes + edges->last_bytes);
+	part->part.attachments += finish_header(header, ATTACHMENT_DYE_EDGES, edges_length(edges));
 	return 0;
 }

@@ -123,3 +123,12 @@ static __always_inline __u32 padded(__u32 length)
 {
 	return (length + 7) & ~7u;
 }
+
+/* Of an attachment that is filled in; returns the bytes that it takes with its header. */
+static __always_inline __u32 finish_header(struct attachment_header *header, __u16 kind, __u32 length)
+{
+	header->kind = kind;
+	header->length = length;
+	header->reserved = 0;
+	return sizeof(*header) + padded(length);
+}

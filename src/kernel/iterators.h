@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What iterators are called with, and what only they look at. */
+/* What iterators are called with. */
 #pragma once
 
 #include "kernel/kernel_types.h"
@@ -8,11 +8,6 @@
 
 struct bpf_iter__task {
 	struct task_struct *task;
-};
-
-struct vm_area_struct {
-	unsigned long vm_flags;
-	struct file *vm_file;
 };
 
 struct bpf_iter_meta {

@@ -367,7 +367,6 @@ struct sock {
 	__u16 sk_protocol, sk_type;
 	struct socket *sk_socket;
 	int sk_peek_off;
-	unsigned char sk_shutdown;
 };
 
 struct tcp_sock {
@@ -398,6 +397,14 @@ struct unix_address {
 struct unix_sock {
 	struct unix_address *addr;
 	struct sock *peer;
+};
+
+struct vm_area_struct {
+	unsigned long vm_flags;
+	struct file *vm_file;
+	struct {
+		void *ctx;
+	} vm_userfaultfd_ctx;
 };
 
 #pragma clang attribute pop
@@ -451,7 +458,6 @@ enum kernel_constants {
 	TCP_CLOSE_WAIT = 8,
 	TCP_LISTEN = 10,
 	TCP_NEW_SYN_RECV = 12,
-	RCV_SHUTDOWN = 1,
 	MSG_OOB = 1,
 	MSG_PEEK = 2,
 	SOL_SOCKET = 1,

@@ -55,20 +55,16 @@ static long control_step(__u32 index, void *context)
 	return 0;
 }
 
-static __always_inline void touch_passed(const struct message *message, bool compat)
+static __always_inline void touch_passed(__u64 control, __u64 bytes, bool compat)
 {
-	struct control_walk walk = { .next = message->control,
-				     .end = message->control + message->control_bytes,
-				     .compat = compat };
+	struct control_walk walk = { .next = control, .end = control + bytes, .compat = compat };
 
-	if (message->control && message->control_bytes)
+	if (control && bytes)
 		bpf_loop(CONTROL_STEPS_MAX, control_step, &walk, 0);
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(follow_message, struct pt_regs *regs, long result)
+__noinline int write_passed(struct scratch *scratch)
 {
-	struct scratch *scratch = cpu_scratch();
 	struct message message;
 	bool compat;
 
@@ -76,7 +72,14 @@ int BPF_PROG(follow_message, struct pt_regs *regs, long result)
 		return 0;
 	compat = scratch->event.abi == ABI_I386;
 	if (read_message(&message, scratch->event.arguments[1], compat))
-		touch_passed(&message, compat);
+		touch_passed(message.control, message.control_bytes, compat);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(follow_message, struct pt_regs *regs, long result)
+{
+	write_passed(cpu_scratch());
 	return 0;
 }
 
@@ -86,6 +89,9 @@ struct messages_walk {
 	__u64 stream_offset; /* of the first */
 	__u16 operation;
 	bool compat, has_stream;
+	bool stays; /* each begins where the first does: MSG_PEEK without SO_PEEK_OFF */
+	__u32 length; /* of the present one */
+	__u64 vector, parts, control, control_bytes;
 };
 
 static __always_inline bool read_indexed(struct messages_walk *walk, __u32 index, struct message *message, __u32 *length)
@@ -108,39 +114,38 @@ static long sum_message(__u32 index, void *context)
 	return 0;
 }
 
-static __always_inline void attach_part_address(struct scratch *scratch, const struct message *message)
+static __always_inline void attach_part_address(const struct message *message)
 {
-	struct attachment_header *header = (void *)scratch->part_attachments;
+	struct part_room *part = cpu_part();
+	struct attachment_header *header;
 	__u32 length = message->name_bytes;
 
-	if (!message->name || length < 2)
+	if (!part || !message->name || length < 2)
 		return;
+	header = (void *)part->attachments;
 	opaque(length);
 	if (length > ADDRESS_BYTES_MAX)
 		length = ADDRESS_BYTES_MAX;
 	if (bpf_probe_read_user(header + 1, length, (void *)message->name))
 		return;
-	header->kind = ATTACHMENT_ADDRESS;
-	header->length = length;
-	header->reserved = 0;
-	scratch->part.attachments = sizeof(*header) + padded(length);
+	part->part.attachments = finish_header(header, ATTACHMENT_ADDRESS, length);
 }
 
-static long write_message(__u32 index, void *context)
+/* Not inlined: what it needs would lie on the stack of all that looks at the message. NULL: there is no such message. */
+static __noinline struct part_event *begin_message(struct scratch *scratch, struct messages_walk *walk, __u32 index)
 {
-	struct messages_walk *walk = context;
-	struct scratch *scratch = cpu_scratch();
-	const struct syscall_event *event;
-	struct message message;
+	const struct syscall_event *event = &scratch->event;
 	struct part_event *part;
-	__u32 length = 0;
+	struct message message;
 
-	if (!scratch || !read_indexed(walk, index, &message, &length))
-		return 1;
-	event = &scratch->event;
+	walk->length = 0;
+	if (!read_indexed(walk, index, &message, &walk->length))
+		return NULL;
 	part = begin_part(scratch, index);
-	part->result = length;
-	part->bytes = length;
+	if (!part)
+		return NULL;
+	part->result = walk->length;
+	part->bytes = walk->length;
 	part->fd = event->fd;
 	part->handle_id = event->handle_id;
 	part->open_flags = event->open_flags;
@@ -151,15 +156,33 @@ static long write_message(__u32 index, void *context)
 	if (event->present & SYSCALL_HAS_HANDLE)
 		part->present |= PART_HAS_HANDLE | PART_HAS_OPEN_FLAGS;
 	if (walk->has_stream) {
-		part->stream_offset = walk->stream_offset + walk->sent;
+		part->stream_offset = walk->stream_offset + (walk->stays ? 0 : walk->sent);
 		part->present |= PART_HAS_STREAM_OFFSET;
 	}
-	walk->sent += length;
-	attach_part_address(scratch, &message);
+	walk->sent += walk->length;
+	walk->vector = message.vector;
+	walk->parts = message.parts;
+	walk->control = message.control;
+	walk->control_bytes = message.control_bytes;
+	attach_part_address(&message);
+	return part;
+}
+
+static long write_message(__u32 index, void *context)
+{
+	struct messages_walk *walk = context;
+	struct scratch *scratch = cpu_scratch();
+	struct part_event *part;
+
+	if (!scratch)
+		return 1;
+	part = begin_message(scratch, walk, index);
+	if (!part)
+		return 1;
 	if (looks_at_content())
-		look_at_part(scratch, message.vector, message.parts, length, walk->compat);
-	end_part(scratch);
-	touch_passed(&message, walk->compat);
+		look_at_part(scratch, walk->vector, walk->parts, walk->length, walk->compat);
+	end_part(part);
+	touch_passed(walk->control, walk->control_bytes, walk->compat);
 	return 0;
 }
 
@@ -185,6 +208,8 @@ int BPF_PROG(follow_messages, struct pt_regs *regs, long result)
 		walk.operation = inbound ? NUMBER_X86_64_RECVMSG : NUMBER_X86_64_SENDMSG;
 	bpf_loop(count, sum_message, &walk, 0);
 	walk.has_stream = find_stream_offset(scratch, walk.sent, inbound, event->arguments[3], &walk.stream_offset);
+	walk.stays = walk.has_stream && inbound && event->arguments[3] & MSG_PEEK &&
+		     typed(struct sock, scratch->seen.sk)->sk_peek_off <= 0;
 	walk.sent = 0;
 	bpf_loop(count, write_message, &walk, 0);
 	return 0;

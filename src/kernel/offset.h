@@ -71,6 +71,29 @@ static __always_inline void fill_offset(struct syscall_event *event, const volat
 		event->present &= ~SYSCALL_HAS_OFFSET_CERTAIN;
 }
 
+/* sendfile of 32-bit programs points to an offset of 4 bytes; sendfile64 and all others to 8. */
+static __always_inline bool is_short_offset(const struct syscall_event *event)
+{
+	return event->abi == ABI_I386 && event->syscall == NUMBER_I386_SENDFILE;
+}
+
+/* The same of the second file of sendfile, splice, copy_file_range, which was just seen; its position at entry is from copy.bpf.c. */
+static __always_inline void fill_offset2(struct syscall_event *event, const volatile struct syscall_shape *shape,
+					 struct task_state *state, struct scratch *scratch)
+{
+	__s64 offset = 0, moved = event->result > 0 ? event->result : 0;
+	bool is_given = shape->offset_pointer2 && argument(event, shape->offset_pointer2);
+
+	event->present |= SYSCALL_HAS_FILE_OFFSET2;
+	if (is_given)
+		bpf_probe_read_user(&offset, is_short_offset(event) ? 4 : 8, (void *)argument(event, shape->offset_pointer2));
+	else
+		offset = scratch->seen.position;
+	event->file_offset2 = offset - moved;
+	if (is_given || (event->file_offset2 == state->entry_position2 && !(event->present & SYSCALL_HAS_ENTRY_MISSED)))
+		event->present |= SYSCALL_HAS_OFFSET2_CERTAIN;
+}
+
 /*
  * Where the bytes that a call moved on the socket just seen begin in its stream; false if that is no TCP socket (MPTCP is
  * none: its subflows number their own bytes), or the bytes are no part of the stream.

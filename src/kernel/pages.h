@@ -11,8 +11,6 @@
 
 #include "kernel/kernel_types.h"
 
-#define PAGE_BITS 12
-#define PAGE_BYTES 4096
 #define PAGE_STRUCT_BITS 6 /* sizeof(struct page) is 64 */
 #define XARRAY_BITS 6 /* slots of a node */
 #define XARRAY_SLOTS (1 << XARRAY_BITS)

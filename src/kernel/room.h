@@ -13,6 +13,7 @@
 #pragma once
 
 #include "kernel/anchor.h"
+#include "kernel/byte_walk.h"
 #include "kernel/dye.h"
 
 #define STEP_BYTES 256
@@ -24,21 +25,18 @@ struct content_room {
 	__u64 lanes[4];
 	__u64 total; /* bytes taken into lanes or the rest */
 	__u64 wanted; /* bytes of the call */
-	__u64 left; /* of those, what was not copied yet */
+	struct byte_walk walk; /* what was not copied yet; of pages a piece is a position in the file */
 	__u64 unread;
-	__u64 vector; /* address of the next iovec */
-	__u64 parts; /* iovecs that are left */
-	__u64 piece; /* address of what is next, or position in the file that `mapping` has pages of */
-	__u64 piece_bytes;
-	__u64 mapping; /* 0: user memory */
+	__u64 mapping; /* whose pages they are; 0: user memory */
 	__s64 base; /* position in the operation of the room's byte 0 */
 	__u32 at; /* of the next byte to take */
 	__u32 filled;
 	__s32 known_from; /* what is before it does not belong to the same run of bytes */
-	bool compat;
 	bool moved; /* the first bytes are in `first` */
+	bool missed; /* some could be read by whom may wait for them: a fault would bring them into memory */
 	__u64 met[4]; /* a bit per byte value, while a sample is looked at */
 	struct anchor_scan anchors;
+	struct sketch_room sketch;
 	struct dye_scan dyes;
 	__u8 first[DYE_BYTES_MAX];
 	__u8 before[BEFORE_BYTES];

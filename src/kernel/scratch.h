@@ -24,8 +24,6 @@ struct scratch {
 			__u8 bytes[RECORD_BYTES_MAX / 2]; /* with attachments */
 		};
 	} fact;
-	struct part_event part;
-	__u8 part_attachments[8 + ADDRESS_BYTES_MAX + 8 + CONTENT_BYTES + 8 + DYE_LOOK_BYTES];
 	struct event_object_fact touched;
 	struct entry_values entry_values;
 	union {

@@ -7,11 +7,14 @@
 
 #include "kernel/kernel_types.h"
 
+#define PAGE_BITS 12
+#define PAGE_BYTES (1 << PAGE_BITS)
 #define PATH_BYTES_MAX 4096 /* PATH_MAX */
 #define SHORT_NAME_BYTES_MAX 256 /* XATTR_NAME_MAX and NUL; behind two paths */
 #define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
 #define CONTENT_BYTES 32 /* sizeof(struct content) */
 #define DYE_LOOK_BYTES 24 /* sizeof(struct dye_look) */
+#define EDGE_BYTES 520 /* sizeof(struct dye_edges) */
 #define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
 #define RECORD_BYTES_MAX 16384 /* event, two paths, names and an address; also the slack behind a ring's end */
 
@@ -25,6 +28,7 @@ const volatile bool follow_children; /* and threads */
 const volatile bool find_by_vpid; /* the kernel has bpf_task_from_vpid */
 const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
 const volatile bool read_other_tasks; /* finish_calls may sleep, and so read memory of other tasks */
+const volatile bool read_later; /* the kernel has bpf_task_work_schedule_resume: programs that may wait for a fault */
 const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
 const volatile __u32 content_level; /* enum content_level */
 const volatile __u64 payload_ring_bytes; /* power of two */

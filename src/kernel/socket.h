@@ -58,10 +58,11 @@ static __always_inline __u64 socket_ends(struct sock *sk)
 	return digest * 2 + is_connected(sk);
 }
 
-static __always_inline __u64 sequence_numbers(struct sock *sk, struct tcp_sock *tcp)
+/* A FIN that came counts in rcv_nxt and in bytes_received alike. */
+static __always_inline __u64 sequence_numbers(struct tcp_sock *tcp)
 {
 	__u32 own = tcp->snd_nxt - (__u32)(tcp->bytes_sent - tcp->bytes_retrans);
-	__u32 other = tcp->rcv_nxt - (__u32)tcp->bytes_received - !!(sk->sk_shutdown & RCV_SHUTDOWN);
+	__u32 other = tcp->rcv_nxt - (__u32)tcp->bytes_received;
 
 	return own < other ? (__u64)own << 32 | other : (__u64)other << 32 | own;
 }
@@ -75,10 +76,11 @@ static __always_inline __u64 connection_id(struct sock *sk)
 
 	if (!is_tcp(sk) || (state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT))
 		return 0;
-	id = sequence_numbers(sk, tcp);
+	id = sequence_numbers(tcp);
+#pragma clang loop unroll(disable) /* unrolled it takes 8 bytes more of a stack that is full */
 	for (int i = 0; i < SUMS_MAX; i++) {
 		barrier();
-		again = sequence_numbers(sk, tcp);
+		again = sequence_numbers(tcp);
 		if (again == id)
 			break;
 		id = again;

@@ -4,9 +4,9 @@
  * began, and the file behind a descriptor that the call may close); exit builds one event and writes it. With a predicate
  * exit is several programs, see filter.h.
  */
-#include "kernel/anchor.h"
+#include "kernel/children.h"
 #include "kernel/content.h"
-#include "kernel/dye.h"
+#include "kernel/later.h"
 #include "kernel/offset.h"
 #include "kernel/packed.h"
 #include "kernel/paths.h"
@@ -209,17 +209,10 @@ static __always_inline void fill_objects(struct scratch *scratch, struct task_st
 		name_second(event, scratch);
 }
 
-/* sendfile of 32-bit programs points to an offset of 4 bytes; sendfile64 and all others to 8. */
-static __always_inline bool is_short_offset(const struct syscall_event *event)
-{
-	return event->abi == ABI_I386 && event->syscall == NUMBER_I386_SENDFILE;
-}
-
-static __always_inline void fill_second_object(struct scratch *scratch, struct task_struct *task,
+static __always_inline void fill_second_object(struct scratch *scratch, struct task_struct *task, struct task_state *state,
 					       const volatile struct syscall_shape *shape)
 {
 	struct syscall_event *event = &scratch->event;
-	__s64 offset = 0, moved = event->result > 0 ? event->result : 0;
 
 	see_file(scratch, file_of(task, argument(event, shape->fd2)), 0);
 	if (!scratch->seen.handle_id)
@@ -229,12 +222,7 @@ static __always_inline void fill_second_object(struct scratch *scratch, struct t
 		fill_stream_offset(scratch, shape, false);
 	if (!(shape->flags & CALL_POSITION) || scratch->seen.object_type != OBJECT_TYPE_FILE)
 		return;
-	event->present |= SYSCALL_HAS_FILE_OFFSET2;
-	if (shape->offset_pointer2 && argument(event, shape->offset_pointer2))
-		bpf_probe_read_user(&offset, is_short_offset(event) ? 4 : 8, (void *)argument(event, shape->offset_pointer2));
-	else
-		offset = scratch->seen.position;
-	event->file_offset2 = offset - moved;
+	fill_offset2(event, shape, state, scratch);
 }
 
 static __always_inline void fill_event(struct scratch *scratch, struct task_struct *task, struct task_state *state)
@@ -251,7 +239,7 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 	else
 		fill_objects(scratch, task, state, shape);
 	if (shape->fd2)
-		fill_second_object(scratch, task, shape);
+		fill_second_object(scratch, task, state, shape);
 	if (shape->flags & CALL_TEXTS)
 		fill_texts(scratch, state);
 	if (shape->flags & CALL_IS_IO || shape->size)
@@ -387,8 +375,6 @@ static __always_inline void pass_on(void *ctx, struct scratch *scratch, struct r
 static __always_inline void write_event(void *ctx, struct scratch *scratch, struct ring_control *control)
 {
 	__u32 special = shape_of(scratch->event.abi, scratch->event.syscall)->special;
-	__u32 attachments = scratch->event.attachments;
-	bool written;
 
 	if (count_only) {
 		if (add_to_totals(&scratch->event, bpf_get_current_pid_tgid() >> 32))
@@ -397,17 +383,11 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 			count_loss(control);
 		return;
 	}
-	if (only_dyed && !attachments && scratch->event.bytes <= 0 && !has_parts(&scratch->event)) {
+	if (only_dyed && !scratch->event.attachments && scratch->event.bytes <= 0 && !has_parts(&scratch->event)) {
 		control->filtered++;
 		return;
 	}
-	written = attachments <= sizeof(scratch->event_attachments) &&
-		  emit(STREAM_EVENTS, &scratch->event.header, sizeof(scratch->event) + attachments);
-	if (look_for_dyes)
-		write_dye_hits(scratch->event.header.sequence, written);
-	if (content_level >= CONTENT_LEVEL_ANCHORS)
-		write_anchors(scratch->event.header.sequence, written);
-	if (!written)
+	if (!write_with_finds(scratch))
 		return;
 	/* where the index is a constant the JIT makes it a jump; these come once per request */
 	if (special == SPECIAL_EPOLL_CTL) {
@@ -437,7 +417,11 @@ int BPF_PROG(write_with_content, struct pt_regs *regs, long result)
 
 	if (!scratch || !control)
 		return 0;
-	look_at_content(scratch);
+	if (!look_at_content(scratch, read_later)) {
+		if (put_off(scratch))
+			return 0;
+		look_at_content(scratch, false);
+	}
 	write_event(ctx, scratch, control);
 	return 0;
 }

@@ -30,6 +30,7 @@ struct task_state {
 	__u64 off_cpu_ns; /* of the present call */
 	__u64 entry_file; /* struct file acted on, as the entry saw it */
 	__s64 entry_position; /* its position then; of one that is appended to, its size */
+	__s64 entry_position2; /* the same of the second file: sendfile, splice, copy_file_range */
 	__u64 stream_sk; /* TCP: the socket that this call acts on, 0: not seen yet; where its bytes begin (sent) or end (read) */
 	__u64 stream_at;
 	__u32 flags; /* enum task_flags */

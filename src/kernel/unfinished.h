@@ -13,8 +13,6 @@
 #include "kernel/offset.h"
 #include "kernel/paths.h"
 
-#define PAGE_BYTES 4096
-
 /* Attaches a path argument of another task. Pages are read one by one, because what is behind its end may not exist. */
 static __always_inline enum path_kind attach_path_of(struct scratch *scratch, struct task_struct *task, __u64 user, __u16 kind)
 {

@@ -278,5 +278,136 @@ TEST_F(Anchors, behind_more_than_a_call_may_list_are_counted) {
     EXPECT_EQ(trace.only("write").content()->anchors_dropped, expected - kListed);
 }
 
+class Sketches : public KernelTest {
+  protected:
+    Sketches() { options_.content = schema::ContentLevel::kAnchors; }
+    std::optional<schema::WindowSketch> of(std::string_view bytes) const {
+        const schema::AnchorRule rule(options_.anchor_distance, options_.content_key);
+        return rule.sketch(std::as_bytes(std::span(bytes)));
+    }
+    // Each is written in a place of its own.
+    Trace recorded_writes(const std::vector<std::string>& contents) {
+        return record([&] {
+            const int fd = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+            off_t place = 0;
+            for (const std::string& bytes : contents) {
+                REQUIRE(pwrite(fd, bytes.data(), bytes.size(), place) ==
+                        static_cast<ssize_t>(bytes.size()));
+                place += 1 << 20;
+            }
+        });
+    }
+    void expect_those_of(const std::vector<std::string>& contents) {
+        const Trace trace = recorded_writes(contents);
+        const auto writes = trace.all("pwrite64");
+        ASSERT_EQ(writes.size(), contents.size());
+        for (std::size_t i = 0; i < contents.size(); ++i) {
+            EXPECT_EQ(writes[i].sketch(), of(contents[i])) << i << ": " << contents[i].size();
+        }
+    }
+};
+
+// The sizes around which another distance is used, and around a step and a stretch of the kernel's look.
+TEST_F(Sketches, of_a_call_of_any_size_are_those_of_its_bytes) {
+    std::vector<std::string> contents;
+    for (const std::size_t border : {512u, 576u, 768u, 4096u, 8192u, 16'384u, 32'768u}) {
+        for (const std::size_t size : {border - 1, border, border + 1, border + 32}) {
+            contents.push_back(random_bytes(size, static_cast<std::uint32_t>(size)));
+        }
+    }
+    for (const std::size_t size : {0u, 1u, 31u, 100u, 65'280u}) {
+        contents.push_back(random_bytes(size, 1));
+    }
+    ASSERT_EQ(of(contents[0]), std::nullopt);          // 511 bytes
+    ASSERT_EQ(of(contents[1])->distance, 64u);         // 512
+    ASSERT_EQ(of(contents[24])->distance, 512u);       // 32,767
+    ASSERT_EQ(of(contents[26]), std::nullopt);         // 32,769
+    ASSERT_GT(of(contents[13])->windows.size(), 40u);  // 4,096
+    expect_those_of(contents);
+}
+
+TEST_F(Sketches, of_zeros_and_of_bytes_that_repeat_too_much_are_none) {
+    // windows behind one another, as many as there is room for, and those that lie over the borders between them
+    std::string dense;
+    const std::string random = random_bytes(1 << 20, 31);
+    const auto windows = schema::AnchorRule(64).find(std::as_bytes(std::span(random)));
+    for (std::size_t i = 0; dense.size() < 4096; ++i) {
+        dense += random.substr(windows[i].position, ANCHOR_WINDOW);
+    }
+    const std::string zeros(4096, 0), half = dense.substr(0, 2048);
+    ASSERT_EQ(of(zeros), std::nullopt);
+    ASSERT_EQ(of(dense), std::nullopt);
+    ASSERT_GT(of(half)->windows.size(), 64u);
+    expect_those_of({zeros, dense, half});
+}
+
+TEST_F(Sketches, of_iovecs_messages_and_sendfile_are_those_of_all_their_bytes) {
+    std::string bytes = random_bytes(6000, 33);
+    const Trace trace = record([&] {
+        const int fd = open(at("file").c_str(), O_CREAT | O_RDWR, 0600);
+        std::vector<iovec> parts;
+        for (std::size_t from = 0, size = 0; from < bytes.size(); from += size) {
+            size = std::min(bytes.size() - from, parts.size() % 31);
+            parts.push_back({bytes.data() + from, size});
+        }
+        REQUIRE(writev(fd, parts.data(), static_cast<int>(parts.size())) == 6000);
+        const int to = open(at("to").c_str(), O_CREAT | O_RDWR, 0600);
+        off_t from = 5;
+        REQUIRE(sendfile(to, fd, &from, 5001) == 5001);
+        int ends[2];
+        REQUIRE(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0);
+        iovec halves[2] = {{bytes.data(), 1000}, {bytes.data() + 1000, 5000}};
+        mmsghdr messages[2] = {};
+        messages[0].msg_hdr.msg_iov = messages[1].msg_hdr.msg_iov = halves;
+        messages[0].msg_hdr.msg_iovlen = 1;
+        messages[1].msg_hdr.msg_iovlen = 2;
+        REQUIRE(sendmmsg(ends[0], messages, 2, 0) == 2);
+    });
+    const std::string_view all = bytes;
+    EXPECT_EQ(trace.only("writev").sketch(), of(all));
+    EXPECT_EQ(trace.only("sendfile").sketch(), of(all.substr(5, 5001)));
+    const Event sent = trace.only("sendmmsg");
+    ASSERT_EQ(sent.parts().size(), 2u);
+    EXPECT_EQ(sent.sketch(), std::nullopt);
+    EXPECT_EQ(sent.sketch_of(sent.parts()[0].raw().header.sequence), of(all.substr(0, 1000)));
+    EXPECT_EQ(sent.sketch_of(sent.parts()[1].raw().header.sequence), of(all));
+}
+
+TEST_F(Sketches, of_bytes_some_of_which_could_not_be_read_are_none) {
+    const std::string bytes = random_bytes(4096, 34);
+    const Trace trace = record([&] {
+        int ends[2];
+        REQUIRE(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0);
+        REQUIRE(send(ends[0], bytes.data(), bytes.size(), 0) == 4096);
+        std::string half(2048, 0);
+        REQUIRE(recv(ends[1], half.data(), half.size(), MSG_TRUNC) == 4096);
+    });
+    EXPECT_EQ(trace.only("sendto").sketch(), of(bytes));
+    EXPECT_EQ(trace.only("recvfrom").sketch(), std::nullopt);
+}
+
+class KeyedSketches : public Sketches {
+  protected:
+    KeyedSketches() { options_.content_key = schema::ContentKey{{7, 8}}; }
+};
+
+TEST_F(KeyedSketches, are_those_of_the_key) {
+    const std::string bytes = random_bytes(4096, 35);
+    expect_those_of({bytes});
+    EXPECT_NE(of(bytes), schema::AnchorRule().sketch(std::as_bytes(std::span(bytes))));
+}
+
+class FineAnchors : public Sketches {
+  protected:
+    FineAnchors() { options_.anchor_distance = 128; }
+};
+
+TEST_F(FineAnchors, as_dense_as_a_sketch_take_its_place) {
+    const std::string small = random_bytes(4096, 36), large = random_bytes(8192, 37);
+    EXPECT_EQ(of(small)->distance, 64u);
+    EXPECT_EQ(of(large), std::nullopt);
+    expect_those_of({small, large});
+}
+
 }  // namespace
 }  // namespace dyetrace::test

@@ -264,7 +264,7 @@ TEST_F(Dyes, do_not_lie_over_bytes_that_could_not_be_read) {
         int pipes[2];
         REQUIRE(pipe(pipes) == 0);
         REQUIRE(write(pipes[1], memory, 3 * 4096) == 3 * 4096);
-        REQUIRE(madvise(memory + 4096, 4096, MADV_DONTNEED) == 0);
+        REQUIRE(munmap(memory + 4096, 4096) == 0);
         iovec parts[] = {{memory, 8192 + 3}, {memory + 8192 + 3, 1}, {memory + 8192 + 100, 100}};
         REQUIRE(writev(open("/dev/null", O_WRONLY), parts, 3) > 0);
     });
@@ -272,7 +272,7 @@ TEST_F(Dyes, do_not_lie_over_bytes_that_could_not_be_read) {
     EXPECT_TRUE(trace.only("recvfrom").dye_hits().empty());
     EXPECT_EQ(trace.nth("write", 1).dye_hits(),
               (std::vector<DyeHit>{{1, DyeForm::kPlain, 4088}, {2, DyeForm::kPlain, 8192}}));
-    // /dev/null touches no page: the middle one is not there
+    // /dev/null touches no page: nobody minds that the middle one is not there
     EXPECT_EQ(trace.only("writev").dye_look()->unread_bytes, 4096u);
     EXPECT_EQ(trace.only("writev").dye_hits(), (std::vector<DyeHit>{{2, DyeForm::kPlain, 8192}}));
 }

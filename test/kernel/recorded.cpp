@@ -281,6 +281,21 @@ std::vector<FoundAnchor> Event::anchors() const {
     return result;
 }
 
+std::optional<schema::WindowSketch> Event::sketch_of(std::uint64_t sequence) const {
+    for (std::size_t i = 0; i < records_->events.size(); ++i) {
+        const auto* one = schema::as<schema::Sketch>(std::as_bytes(std::span(records_->events[i])));
+        if (one == nullptr || records_->cpus[i] != cpu() || one->parent_sequence != sequence) {
+            continue;
+        }
+        const auto bytes = schema::attachment(*one, schema::Attachment::kSketch).value_or("");
+        schema::WindowSketch sketch{one->distance, {}};
+        sketch.windows.resize(bytes.size() / sizeof(sketch.windows[0]));
+        std::memcpy(sketch.windows.data(), bytes.data(), bytes.size());
+        return sketch;
+    }
+    return std::nullopt;
+}
+
 Trace::Trace(std::shared_ptr<const Records> records, int status, capture::Books books, int gate_fd)
     : records_(std::move(records)), status_(status), books_(books) {
     for (std::size_t i = 0; i < records_->events.size(); ++i) {

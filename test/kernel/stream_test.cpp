@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -194,6 +195,26 @@ TEST_F(Stream, fast_open_begins_at_0_with_and_without_a_cookie) {
         EXPECT_EQ(trace.nth("recvfrom", i).stream_offset(), 0) << i;
         EXPECT_EQ(trace.nth("recvfrom", i + 1).stream_offset(), 5) << i;
     }
+}
+
+// Its bytes and its end are there before anybody takes them.
+TEST_F(Stream, a_connection_that_ended_before_it_was_accepted_is_the_same_at_both_ends) {
+    const Trace trace = record([] {
+        sockaddr_in address{};
+        const int listener = listening(address, 0), client = socket(AF_INET, SOCK_STREAM, 0);
+        REQUIRE(connect(client, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+        REQUIRE(send(client, "hello", 5, 0) == 5);
+        REQUIRE(close(client) == 0);
+        pollfd ended{listener, POLLIN, 0};
+        REQUIRE(poll(&ended, 1, -1) == 1);
+        const int server = accept(listener, nullptr, nullptr);
+        char bytes[100];
+        REQUIRE(recv(server, bytes, sizeof(bytes), 0) == 5);
+        REQUIRE(recv(server, bytes, sizeof(bytes), 0) == 0);
+    });
+    EXPECT_NE(trace.only("sendto").connection_id(), 0u);
+    EXPECT_EQ(trace.nth("recvfrom", 0).connection_id(), trace.only("sendto").connection_id());
+    EXPECT_EQ(trace.nth("recvfrom", 0).stream_offset(), 0);
 }
 
 TEST_F(Stream, copies_without_a_buffer_have_both_ranges) {

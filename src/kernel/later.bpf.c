@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A call that is looked at by its own task, after it ended and before it returns to its program: see later.h. */
+#include "kernel/byte_walk.h"
+#include "kernel/children.h"
+#include "kernel/content.h"
+#include "kernel/later.h"
+
+/* A program's function as work of a task, done before it returns to its program; may sleep. Since 6.18. */
+struct bpf_task_work {
+	__u64 kernels_own;
+};
+struct bpf_map {
+};
+typedef int task_work_function(struct bpf_map *map, void *key, void *value);
+extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct bpf_task_work *work, void *map,
+					      task_work_function *function, void *program) __ksym __weak;
+extern void bpf_preempt_disable(void) __ksym __weak;
+extern void bpf_preempt_enable(void) __ksym __weak;
+
+#define VM_PFNMAP 0x400
+#define VM_IO 0x4000 /* a device, which may notice that it is read */
+#define PLACES_TRIED 8
+#define PAGES_MAX (1 << 20) /* of 2 GiB, and iovecs that end in the midst of one */
+
+struct put_off_call {
+	struct bpf_task_work work;
+	__u32 taken;
+	__u32 reserved;
+	struct syscall_event event;
+	__u8 attachments[sizeof(((struct scratch *)0)->event_attachments)];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* src/capture: PUT_OFF_MAX */
+	__type(key, __u32);
+	__type(value, struct put_off_call);
+} put_off_calls SEC(".maps");
+
+__s64 calls_put_off; /* that are not written yet */
+bool nobody_waits; /* set when src/capture has counted these as lost */
+
+static long see_mapping(struct task_struct *task, struct vm_area_struct *mapping, void *context)
+{
+	bool *plain = context;
+
+	*plain = !(mapping->vm_flags & (VM_IO | VM_PFNMAP));
+	if (bpf_core_field_exists(mapping->vm_userfaultfd_ctx.ctx) && mapping->vm_userfaultfd_ctx.ctx)
+		*plain = false;
+	return 0;
+}
+
+static __always_inline bool may_touch(__u64 address)
+{
+	bool plain = false;
+
+	bpf_find_vma(bpf_get_current_task_btf(), address, see_mapping, &plain, 0);
+	return plain;
+}
+
+/* A page, or the next iovec. What cannot be read stays as it is. */
+static long touch_page(__u32 index, void *context)
+{
+	struct byte_walk *walk = context;
+	__u64 part[2] = {};
+	__u32 bytes;
+	__u8 byte;
+
+	if (!walk->left)
+		return 1;
+	if (!walk->piece_bytes) {
+		if (!walk->parts || bpf_copy_from_user(part, iovec_bytes(walk), (void *)walk->vector))
+			return 1;
+		take_iovec(walk, part);
+		return 0;
+	}
+	bytes = piece_to_take(walk, PAGE_BYTES - (walk->piece & (PAGE_BYTES - 1)));
+	if (bpf_probe_read_user(&byte, sizeof(byte), (void *)walk->piece) && may_touch(walk->piece))
+		bpf_copy_from_user(&byte, sizeof(byte), (void *)walk->piece);
+	end_piece(walk, bytes);
+	return 0;
+}
+
+/* Not inlined: its walk would lie on the stack of all that looks at the bytes. */
+static __noinline void touch_bytes(const struct syscall_event *event)
+{
+	struct byte_walk walk;
+
+	begin_walk(&walk, event->bytes);
+	if (find_bytes(&walk, event, shape_of(event->abi, event->syscall)))
+		bpf_loop(PAGES_MAX, touch_page, &walk, 0);
+}
+
+/* On any CPU, whose scratch nobody else uses as long as preemption is off. */
+static __always_inline void write_put_off(const struct put_off_call *call)
+{
+	struct ring_control *control = ring_control(STREAM_EVENTS);
+	struct scratch *scratch = cpu_scratch();
+	__u32 size = sizeof(call->event) + call->event.attachments, special;
+
+	opaque(size);
+	if (!scratch || !control || nobody_waits || size > sizeof(scratch->event) + sizeof(scratch->event_attachments))
+		return;
+	control->generated++;
+	bpf_probe_read_kernel(&scratch->event, size, &call->event);
+	look_at_content(scratch, false);
+	if (!write_with_finds(scratch))
+		return;
+	special = shape_of(scratch->event.abi, scratch->event.syscall)->special;
+	if (special == SPECIAL_SENDMSG || special == SPECIAL_RECVMSG)
+		write_passed(scratch);
+}
+
+static int look_later(struct bpf_map *map, void *key, void *value)
+{
+	struct put_off_call *call = value;
+
+	touch_bytes(&call->event);
+	bpf_preempt_disable();
+	write_put_off(call);
+	bpf_preempt_enable();
+	__sync_fetch_and_add(&calls_put_off, -1);
+	__sync_lock_test_and_set(&call->taken, 0);
+	return 0;
+}
+
+static __always_inline struct put_off_call *free_place(void)
+{
+	__u32 first = bpf_get_current_pid_tgid(), place;
+	struct put_off_call *call;
+
+	for (__u32 i = 0; i < PLACES_TRIED; i++) {
+		place = (first + i) % PUT_OFF_MAX;
+		call = bpf_map_lookup_elem(&put_off_calls, &place);
+		if (call && !__sync_val_compare_and_swap(&call->taken, 0, 1))
+			return call;
+	}
+	return NULL;
+}
+
+static __noinline bool put_off(struct scratch *scratch)
+{
+	struct ring_control *control = ring_control(STREAM_EVENTS);
+	struct put_off_call *call;
+	__u32 size;
+
+	if (!read_later || !scratch || !control)
+		return false;
+	size = sizeof(scratch->event) + scratch->event.attachments;
+	opaque(size);
+	if (size > sizeof(call->event) + sizeof(call->attachments))
+		return false;
+	call = free_place();
+	if (!call)
+		return false;
+	bpf_probe_read_kernel(&call->event, size, &scratch->event);
+	__sync_fetch_and_add(&calls_put_off, 1);
+	if (bpf_task_work_schedule_resume_impl(bpf_get_current_task_btf(), &call->work, &put_off_calls, look_later, NULL)) {
+		__sync_fetch_and_add(&calls_put_off, -1);
+		__sync_lock_test_and_set(&call->taken, 0);
+		return false;
+	}
+	control->generated--; /* it will be where it is written */
+	return true;
+}

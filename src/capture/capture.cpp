@@ -70,6 +70,7 @@ struct Capture::State {
     std::optional<KernelFilter> filter;
     std::optional<KernelDyes> dyes;
     bool stopped = false;
+    std::uint64_t unwritten = 0;  // calls that were put off and never written
 
     Result<void> fill_program_tables();
     Result<void> map_rings(const CaptureOptions& options);
@@ -115,6 +116,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->find_by_vpid = offer.task_from_vpid;
     skeleton.rodata->find_by_pid = offer.task_from_pid;
     skeleton.rodata->read_other_tasks = offer.copy_from_user_task;
+    skeleton.rodata->read_later = offer.task_work;
     if (offer.copy_from_user_task) {
         bpf_program__set_flags(skeleton.progs.finish_calls, BPF_F_SLEEPABLE);
     }
@@ -164,11 +166,13 @@ Result<void> Capture::State::fill_program_tables() {
     const auto& programs = skeleton->progs;
     const Entry entries[] = {
         {maps.preparers, SPECIAL_CLOSE_RANGE, programs.prepare_close_range},
+        {maps.preparers, SPECIAL_COPY, programs.prepare_copy},
         {maps.preparers, SPECIAL_EXEC, programs.prepare_exec},
         {maps.preparers, SPECIAL_IO_SUBMIT, programs.prepare_io_submit},
         {maps.preparers, SPECIAL_KILL, programs.prepare_kill},
         {maps.preparers, SPECIAL_PIDFD, programs.prepare_pidfd},
         {maps.preparers, SPECIAL_SELECT, programs.prepare_select},
+        {maps.preparers, SPECIAL_SPLICE, programs.prepare_copy},
         {maps.followers, SPECIAL_CLOSE_RANGE, programs.follow_close_range},
         {maps.followers, SPECIAL_EPOLL_CTL, programs.follow_epoll_ctl},
         {maps.followers, SPECIAL_EPOLL_WAIT, programs.follow_epoll_wait},
@@ -369,6 +373,7 @@ Result<void> Capture::stop() {
     skeleton.bss->ending = true;
     dyetrace_bpf__detach(&skeleton);
     wait_for_running_programs();
+    state_->unwritten = finish_put_off_calls(skeleton);
     state_->stopped = true;
     return run_iterator(skeleton.progs.finish_calls);
 }
@@ -442,11 +447,12 @@ Books Capture::books(std::uint32_t cpu) const {
         return std::atomic_ref(const_cast<std::uint64_t&>(value)).load(std::memory_order_relaxed);
     };
     const std::uint64_t undyed = state_->dyes ? state_->dyes->left_out(cpu) : 0;
-    return {read(events.generated),
+    const std::uint64_t unwritten = cpu == 0 ? state_->unwritten : 0;
+    return {read(events.generated) + unwritten,
             read(events.filtered) + undyed,
             read(events.aggregated),
             read(events.delivered) - undyed,
-            read(events.lost),
+            read(events.lost) + unwritten,
             read(facts.delivered),
             read(facts.lost),
             read(events.last_lost_ns)};

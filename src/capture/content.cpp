@@ -7,10 +7,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/fd.h"
+#include "capture/grace_period.h"
 #include "capture/iterator.h"
 #include "capture/program_table.h"
 #include "schema/generated/syscalls.bpf.h"
@@ -25,10 +29,12 @@ using base::Error;
 
 constexpr std::uint32_t kWriteContent = 5;  // enum program_index of src/kernel/filter.h
 constexpr std::size_t kPageBytes = 4096;
+constexpr std::uint32_t kPutOffCalls = 64;        // PUT_OFF_MAX of src/kernel/later.h
 constexpr std::uint32_t kAnchorsListed = 65'536;  // ANCHORS_LISTED_MAX of src/kernel/anchor.h
 
 constexpr const char* kContent = "content";
 constexpr const char* kPages = "content of sendfile, splice, copy_file_range";
+constexpr const char* kLater = "content that is not in memory";
 constexpr const char* kPipes = "content of splice and tee between pipes and sockets";
 
 // Lets find_page_base of src/kernel/pages.bpf.c look for a page of random bytes.
@@ -51,8 +57,8 @@ Result<void> find_page_base(dyetrace_bpf& skeleton) {
 Source how_content_is_looked_at(const CaptureOptions& options) {
     std::string how = "fingerprints of whole operations";
     if (options.content >= schema::ContentLevel::kAnchors) {
-        how =
-            fmt::format("fingerprints and an anchor about every {} bytes", options.anchor_distance);
+        how = fmt::format("fingerprints, sketches and an anchor about every {} bytes",
+                          options.anchor_distance);
     }
     if (options.content_key) {
         const auto& half = options.content_key->half;
@@ -85,6 +91,7 @@ void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::
     bpf_program__set_autoload(skeleton.progs.find_page_base, looks);
     bpf_program__set_autoload(skeleton.progs.find_shared_memory, looks);
     bpf_map__set_max_entries(skeleton.maps.content_rooms, looks ? cpus : 1);
+    bpf_map__set_max_entries(skeleton.maps.put_off_calls, looks ? kPutOffCalls : 1);
 }
 
 Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const CaptureOptions& options) {
@@ -107,10 +114,33 @@ Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const Captur
     } else {
         limits.push_back({kPages, schema::CoverageState::kOff, "all of it is unread: " + lack});
     }
+    if (skeleton.rodata->read_later) {
+        limits.push_back(
+            {kLater,
+             schema::CoverageState::kOn,
+             "read when the call is over, before its program goes on; of messages of sendmmsg and "
+             "recvmmsg and of AIO it is unread"});
+    } else {
+        limits.push_back({kLater,
+                          schema::CoverageState::kOff,
+                          "all of it is unread: this needs task work for programs, of Linux 6.18"});
+    }
     limits.push_back({kPipes,
                       schema::CoverageState::kOff,
                       "all of it is unread: the bytes are in no file and in no program's memory"});
     return limits;
+}
+
+std::uint64_t finish_put_off_calls(dyetrace_bpf& skeleton) {
+    constexpr auto kWait = std::chrono::seconds(1);
+    const std::atomic_ref waiting(skeleton.bss->calls_put_off);
+    const auto end = std::chrono::steady_clock::now() + kWait;
+    while (waiting.load() > 0 && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    skeleton.bss->nobody_waits = true;
+    wait_for_running_programs();
+    return static_cast<std::uint64_t>(waiting.load());
 }
 
 }  // namespace dyetrace::capture

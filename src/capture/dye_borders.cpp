@@ -21,6 +21,18 @@ std::uint64_t sum_of_first(const DyePiece& piece, std::size_t bytes) {
     return schema::content_sum(base::bytes_of(piece.first).first(bytes));
 }
 
+// Whether it is the first time, on whichever object.
+bool is_new(const DyeCrossing& crossing, DyesTold& told) {
+    const bool known = std::any_of(told.begin(), told.end(), [&](DyeCrossing one) {
+        one.second = crossing.second;
+        return one == crossing;
+    });
+    if (!known) {
+        told.push_back(crossing);
+    }
+    return !known;
+}
+
 // Calls hit(found) for what begins before one of the borders and ends behind it.
 template <typename Hit>
 void find_over(const DyeTable& table,
@@ -70,13 +82,17 @@ void DyeBorders::join_order(const DyeTable& table,
     const std::size_t border = before.size();
     before += piece.first;
     find_over(table, before, {border}, [&](const DyeFound& one) {
-        found.push_back(one.what);
-        found.back().cpu = piece.cpu;
-        found.back().sequence = piece.sequence;
-        found.back().position =
+        DyeCrossing crossing = one.what;
+        crossing.cpu = piece.cpu;
+        crossing.sequence = piece.sequence;
+        crossing.second = piece.second;
+        crossing.position =
             static_cast<std::int64_t>(one.begin) - static_cast<std::int64_t>(border);
         if (one.what.anchor != 0) {
-            found.back().prefix_sum = sum_of_first(piece, one.end - border);
+            crossing.prefix_sum = sum_of_first(piece, one.end - border);
+        }
+        if (!piece.told || is_new(crossing, *piece.told)) {
+            found.push_back(crossing);
         }
     });
     if (!piece.whole) {
@@ -136,7 +152,7 @@ void DyeBorders::join_range(const DyeTable& table,
     }
     Range& range = ranges_[key];
     const auto age = ages_.insert(ages_.end(), {key, position});
-    const auto kept = range.emplace(position, Kept{std::move(piece), {}, age}).first;
+    const auto kept = range.emplace(position, Kept{std::move(piece), age}).first;
     search(table, range, kept, found);
 }
 
@@ -183,17 +199,19 @@ void DyeBorders::tell(Range& range,
                       std::uint64_t position,
                       std::vector<DyeCrossing>& found) {
     const auto in = std::prev(range.upper_bound(position + one.end - 1));
-    const DyePiece& event = in->second.piece;
+    DyePiece& event = in->second.piece;
     DyeCrossing crossing = one.what;
     crossing.cpu = event.cpu;
     crossing.sequence = event.sequence;
+    crossing.second = event.second;
     crossing.position = static_cast<std::int64_t>(position + one.begin - in->first);
     if (one.what.anchor != 0) {
         crossing.prefix_sum = sum_of_first(event, position + one.end - in->first);
     }
-    auto& told = in->second.told;
-    if (std::find(told.begin(), told.end(), crossing) == told.end()) {
-        told.push_back(crossing);
+    if (!event.told) {
+        event.told = std::make_shared<DyesTold>();
+    }
+    if (is_new(crossing, *event.told)) {
         found.push_back(crossing);
     }
 }

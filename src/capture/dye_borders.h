@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,18 +27,6 @@
 
 namespace dyetrace::capture {
 
-struct DyePiece {
-    std::uint32_t cpu = 0;  // of the event, as its sequence is
-    std::uint64_t sequence = 0;
-    std::uint32_t object_id = 0;
-    bool inbound = false;
-    std::optional<std::uint64_t> position;  // of its first byte; nothing: it follows the last one
-    std::uint64_t length = 0;
-    std::string first;  // all bytes if `whole`
-    std::string last;   // nothing if `whole`
-    bool whole = false;
-};
-
 // An occurrence; position counts from the first byte of the event in which it ends.
 struct DyeCrossing {
     std::uint32_t cpu = 0;
@@ -47,7 +36,26 @@ struct DyeCrossing {
     std::int64_t position = 0;
     std::uint64_t anchor = 0;      // its fingerprint, if it is one and no dye
     std::uint64_t prefix_sum = 0;  // of an anchor: of the event's bytes up to its end
+    bool second = false;           // it lies on the event's second object
     bool operator==(const DyeCrossing&) const = default;
+};
+
+// What was told of an event.
+using DyesTold = std::vector<DyeCrossing>;
+
+struct DyePiece {
+    std::uint32_t cpu = 0;  // of the event, as its sequence is
+    std::uint64_t sequence = 0;
+    std::uint32_t object_id = 0;
+    bool inbound = false;
+    bool second = false;                    // that object is the event's second one
+    std::optional<std::uint64_t> position;  // of its first byte; nothing: it follows the last one
+    std::uint64_t length = 0;
+    std::string first;  // all bytes if `whole`
+    std::string last;   // nothing if `whole`
+    bool whole = false;
+    // Both pieces of an event with two objects have the same: what lies on both is one occurrence, and either may be forgotten first.
+    std::shared_ptr<DyesTold> told;
 };
 
 // An occurrence of a dye, or an anchor, in bytes that were put together; what event it belongs to is filled in later.
@@ -84,7 +92,6 @@ class DyeBorders {
     };
     struct Kept {
         DyePiece piece;
-        std::vector<DyeCrossing> told;  // that end in it
         std::list<Place>::iterator age;
         bool met_left = false;  // a piece that ends where it begins
         bool met_right = false;

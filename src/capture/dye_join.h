@@ -3,6 +3,9 @@
 //   ring ─► take() ─► the event without `dye_edges` ─► on its way to the disk
 //              └─► pieces that wait ─► join(until) ─► crossings()
 //
+// sendfile, splice and copy_file_range move the same bytes of two objects: a piece of each. What lies over the borders of both is told
+// once, as what lies inside of such a call is, with the object on which it was seen first.
+//
 // Pieces wait until no earlier one can come: what ended before a drain began is in the rings then, of whatever CPU.
 // The bytes are in memory only, and only as long as a neighbour may come.
 //
@@ -10,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -60,16 +64,35 @@ class DyeJoin {
         bool seen = false;  // else nobody has seen its bytes
         DyePiece piece;
     };
+    // What the bytes of a call, or part, lie on.
+    struct Place {
+        std::uint32_t handle_id = 0;            // 0: nothing
+        std::optional<std::uint64_t> position;  // in a file or TCP stream, if it is certain
+    };
+    struct Moved {
+        std::uint64_t sequence = 0;
+        std::uint64_t end_ns = 0;
+        std::uint64_t bytes = 0;
+        Place first, second;
+        std::shared_ptr<DyesTold> told;  // of two objects: see DyePiece
+        bool has_order = true;           // such calls end in the order in which they move bytes
+    };
 
-    void wait_for_turn(std::uint32_t cpu,
-                       const schema::SyscallEvent& event,
-                       std::string_view edges);
-    // Bytes that nobody has seen were moved by an event, or by a part of one.
-    void wait_unseen(const schema::SyscallEvent& event);
-    void wait_unseen(std::uint32_t handle_id,
-                     std::uint64_t end_ns,
-                     std::int64_t bytes,
-                     std::optional<std::int64_t> position);
+    template <typename Event>
+    static Moved moved_by_any(const Event& event);
+    static Moved moved_by(const schema::SyscallEvent& event);
+    static Moved moved_by(const schema::PartEvent& part);
+    template <typename Event>
+    void take_event(std::uint32_t cpu,
+                    schema::RecordBytes record,
+                    const Event& event,
+                    std::vector<std::byte>& stripped);
+    // On one of the two.
+    void wait_for_turn(std::uint32_t cpu, const Moved& moved, bool second, std::string_view edges);
+    // Nobody has seen the bytes.
+    void wait_unseen(const Moved& moved, bool second);
+    void join_piece(const DyeTable& table, DyePiece piece);
+    void hand_out(const DyeTable& table, const DyeCrossing& one);
 
     schema::IdTable<Handle> handles_;
     std::vector<Waiting> waiting_;

@@ -51,11 +51,12 @@ std::span<const std::byte> DyedOnly::first_group(std::span<const std::byte> held
 }
 
 bool DyedOnly::is_dyed(std::uint32_t cpu, std::span<const std::byte> group) const {
-    bool dyed = kept_.contains({cpu, schema::header_of(schema::first_record(group)).sequence});
+    bool dyed = false;
     for_each_record(group, [&](schema::RecordBytes record) {
         const auto* call = schema::as<schema::SyscallEvent>(record);
         const auto look = call != nullptr ? schema::dye_look_of(*call) : std::nullopt;
-        dyed = dyed || schema::as<schema::DyeHit>(record) != nullptr ||
+        dyed = dyed || kept_.contains({cpu, schema::header_of(record).sequence}) ||
+               schema::as<schema::DyeHit>(record) != nullptr ||
                (look && look->hits + look->candidates_dropped > 0);
     });
     return dyed;

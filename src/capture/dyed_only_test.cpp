@@ -78,6 +78,13 @@ TEST_F(DyedOnlyTest, keeps_what_a_crossing_ends_in) {
     EXPECT_EQ(only_.left_out(1), 2u);
 }
 
+TEST_F(DyedOnlyTest, keeps_the_call_of_a_part_that_a_crossing_ends_in) {
+    hold(0, "cppcp");  // 1 2 3, 4 5
+    only_.keep(0, 3);
+    EXPECT_EQ(release(kLater), "0:1 0:2 0:3 ");
+    EXPECT_EQ(only_.left_out(0), 2u);
+}
+
 TEST_F(DyedOnlyTest, lets_wait_what_ended_later) {
     hold(0, "c", 10);
     hold(0, "cp", 30);

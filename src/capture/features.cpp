@@ -18,6 +18,7 @@
 #include "base/fd.h"
 #include "capture/blind_spots.h"
 #include "capture/capture.h"
+#include "capture/kernel_offer.h"
 #include "schema/syscalls.h"
 
 namespace dyetrace::capture {
@@ -176,6 +177,18 @@ Feature probe_function_probes(const Btf& types) {
             false};
 }
 
+Feature describe_content() {
+    if (KernelOffer::find().task_work) {
+        return {
+            "content", Availability::kYes, "what is not in memory is brought in first", "", false};
+    }
+    return {"content",
+            Availability::kPartly,
+            "without task work for programs (Linux 6.18)",
+            "what is not in memory when a call ends is not looked at, and counted",
+            false};
+}
+
 Feature describe_lockdown() {
     const std::string line = read_line("/sys/kernel/security/lockdown");
     const std::size_t open = line.find('['), close = line.find(']');
@@ -216,6 +229,7 @@ std::vector<Feature> probe_features() {
         features.push_back(probe_programs());
     }
     features.push_back(describe_calls());
+    features.push_back(describe_content());
     features.push_back(probe_function_probes(types));
     for (const BlindSpot& spot : blind_spots()) {
         features.push_back(describe(spot));

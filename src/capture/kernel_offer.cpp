@@ -51,6 +51,7 @@ KernelOffer KernelOffer::find() {
             has("btf_trace_tcp_sendmsg_locked", BTF_KIND_TYPEDEF),
             has("btf_trace_tcp_rcv_space_adjust", BTF_KIND_TYPEDEF),
             has_helper(*types, "BPF_FUNC_copy_from_user_task"),
+            has("bpf_task_work_schedule_resume_impl", BTF_KIND_FUNC),
             has("bpf_iter_task_file", BTF_KIND_FUNC) && has_member(*types, "file", "f_ep")};
 }
 

@@ -10,6 +10,8 @@ struct KernelOffer {
     bool tcp_sendmsg_locked = false;    // tracepoint
     bool tcp_rcv_space_adjust = false;  // tracepoint
     bool copy_from_user_task = false;   // helper of iterators that sleep; both came with it
+    bool task_work =
+        false;  // kfunc bpf_task_work_schedule_resume: programs that may wait for memory
     bool sets_of_files = false;  // iterator over open files, each with the epoll sets that it is in
 
     // All false where the kernel's types cannot be read.

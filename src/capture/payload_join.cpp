@@ -48,7 +48,7 @@ void PayloadJoin::take_payload(std::uint32_t cpu, std::span<const std::byte> pie
         waiting.bytes += payload.bytes.size();
         waiting.pieces.push_back(std::move(payload));
         while (waiting.bytes > waiting_bytes_max_) {
-            leave_out_oldest(waiting);
+            lost_ += take_oldest(waiting).bytes.size();
         }
         pieces = pieces.subspan(size);
     }
@@ -107,13 +107,9 @@ Payload PayloadJoin::take_oldest(Waiting& waiting) {
     return oldest;
 }
 
-void PayloadJoin::leave_out_oldest(Waiting& waiting) {
-    left_out_ += take_oldest(waiting).bytes.size();
-}
-
 void PayloadJoin::drop_before(Waiting& waiting, std::uint64_t sequence) {
     while (!waiting.pieces.empty() && waiting.pieces.front().sequence < sequence) {
-        leave_out_oldest(waiting);
+        left_out_ += take_oldest(waiting).bytes.size();
     }
 }
 

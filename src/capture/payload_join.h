@@ -7,8 +7,8 @@
 // The kernel hands out pieces before their event, which alone knows the object and the place, and whether it is kept at all.
 // What belongs to no kept event never leaves here.
 //
-// Limits: one thread. `waiting_bytes_max` of a CPU wait for their events, which come with the same drain, or with --only-dyed
-// the next; then the oldest are left out. Handles: kHandlesMax are remembered; one that was forgotten is an object of its own.
+// Limits: one thread. `waiting_bytes_max` of a CPU wait for their events, which come with the same drain, with --only-dyed the
+// next, and of a call so large that it lasts over several drains the last; then the oldest are lost. Handles: kHandlesMax are remembered; one that was forgotten is an object of its own.
 #pragma once
 
 #include <cstdint>
@@ -64,6 +64,8 @@ class PayloadJoin {
 
     // Bytes of events that were not kept. All that still waits counts when nothing more comes.
     std::uint64_t left_out_bytes() const { return left_out_; }
+    // Bytes for which there was no room to wait in; nobody knows whether their events were kept.
+    std::uint64_t lost_bytes() const { return lost_; }
     void give_up();
 
   private:
@@ -78,7 +80,6 @@ class PayloadJoin {
     };
 
     Payload take_oldest(Waiting& waiting);
-    void leave_out_oldest(Waiting& waiting);
     void drop_before(Waiting& waiting, std::uint64_t sequence);
     template <typename Event>
     void claim(std::uint32_t cpu, const Event& event, std::uint16_t call);
@@ -88,7 +89,7 @@ class PayloadJoin {
     std::uint64_t waiting_bytes_max_;
     std::vector<Payload> claimed_;
     std::unordered_map<std::uint32_t, Handle> handles_;
-    std::uint64_t left_out_ = 0;
+    std::uint64_t left_out_ = 0, lost_ = 0;
 };
 
 }  // namespace dyetrace::capture

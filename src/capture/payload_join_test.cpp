@@ -121,14 +121,15 @@ TEST_F(Join, knows_no_place_that_is_not_sure_or_one_of_two) {
     }
 }
 
-TEST_F(Join, leaves_out_the_oldest_when_too_much_waits) {
+TEST_F(Join, loses_the_oldest_when_too_much_waits) {
     join_.take_payload(0, piece(1, 0, std::string(600, 'a')));
     join_.take_payload(0, piece(2, 0, std::string(600, 'b')));
     join_.take_events(0, event(1, SYS_read, kFileHandle));
     EXPECT_TRUE(release().empty());
     join_.take_events(0, event(2, SYS_read, kFileHandle));
     EXPECT_EQ(release().size(), 1u);
-    EXPECT_EQ(join_.left_out_bytes(), 600u);
+    EXPECT_EQ(join_.lost_bytes(), 600u);
+    EXPECT_EQ(join_.left_out_bytes(), 0u);
 }
 
 TEST_F(Join, tells_the_directions_of_a_socket_apart) {

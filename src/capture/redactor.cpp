@@ -44,7 +44,7 @@ void Redactor::take(Payload payload) {
     const Window window = window_of(payload);
     find_matches(payload.lane, window);
     settle_neighbours(payload.lane, window);
-    split(std::move(payload), window);
+    split(payload, window);
 }
 
 // Those in the window, and those that were found there before.
@@ -248,7 +248,7 @@ void Redactor::settle_neighbours(const Lane& lane, const Window& window) {
 }
 
 // Both ends of the new piece, which may have to wait, and what lies between.
-void Redactor::split(Payload payload, const Window& window) {
+void Redactor::split(const Payload& payload, const Window& window) {
     const std::size_t size = payload.bytes.size();
     const std::size_t head = std::min<std::size_t>(reach_, size);
     const std::size_t tail = std::max(head, size - head);

@@ -88,7 +88,7 @@ class Redactor {
     void show_matches(Held& held) const;
     void doubt(Held& held) const;
     Waiting::iterator doubt_run(Waiting::iterator first);
-    void split(Payload payload, const Window& window);
+    void split(const Payload& payload, const Window& window);
     void find_matches(const Lane& lane, const Window& window);
     void remember(const Lane& lane, std::uint64_t from, std::uint64_t to);
     void keep_or_give(Held held);

@@ -116,6 +116,8 @@ struct Database::Parts {
     TraceLosses losses;
     int threads = 1;
     MadeTables made;
+    EventClock clock = EventClock::kWall;
+    std::uint64_t looks = 0;
 };
 
 std::string TraceLosses::text() const {
@@ -167,7 +169,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                {},
                                                {},
                                                1,
-                                               {}});
+                                               {},
+                                               EventClock::kWall,
+                                               0});
     parts->threads = options.threads > 0
                          ? options.threads
                          : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
@@ -189,12 +193,17 @@ void Database::make_temporary_folder() {
     }
 }
 
+std::uint64_t Database::looks() const {
+    return parts_->looks;
+}
+
 Result<void> Database::refresh() {
     return look();
 }
 
 Result<void> Database::look() {
     Parts& parts = *parts_;
+    ++parts.looks;
     TRY(parts.snapshot, take_snapshot(parts.folder, parts.files));
     parts.source = {.blocks = {}, .threads = parts.threads};
     for (const trace::SegmentReader& segment : parts.snapshot.segments) {
@@ -204,7 +213,7 @@ Result<void> Database::look() {
     }
     TRY(parts.engine.run(schema::live_tables_sql()));
     TRY(insert_gaps(parts.engine, parts.snapshot.lost));
-    TRY(make_hosts_table(parts.engine, parts.folder.info().hosts));
+    TRY(make_hosts_table(parts.engine, parts.snapshot.hosts));
     std::string views;
     for (const schema::RecordInfo& info : schema::records()) {
         views += raw_view(info, parts.snapshot);
@@ -212,8 +221,29 @@ Result<void> Database::look() {
     TRY(parts.made.look(parts.engine, path(), parts.snapshot, parts.temporary_path));
     TRY(parts.engine.run(views + schema::public_sql())
             .with_context(fmt::format("cannot open '{}'", path())));
+    TRY(set_times());
     parts.made.forget_wishes();  // of the views
     return count_losses();
+}
+
+Result<void> Database::use_clock(EventClock clock) {
+    parts_->clock = clock;
+    TRY(set_times());
+    parts_->made.forget_wishes();
+    return {};
+}
+
+Result<void> Database::set_times() {
+    const Parts& parts = *parts_;
+    if (parts.clock == EventClock::kRaw) {
+        return parts.engine.run(
+            "CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS "
+            "make_timestamp_ns(boot_ns::BIGINT)");
+    }
+    if (parts.clock == EventClock::kCluster && parts.snapshot.hosts.size() > 1) {
+        return parts.engine.run(schema::clustered_events_sql());
+    }
+    return {};
 }
 
 Result<void> Database::count_losses() {
@@ -306,9 +336,19 @@ Result<void> Database::register_function(SqlFunction function) {
     return register_sql_function(parts_->engine, std::move(function));
 }
 
+Result<void> Database::register_function(NumberFunction function) {
+    return register_number_function(parts_->engine, parts_->made, std::move(function));
+}
+
 Result<NumberScan> Database::scan_numbers(const std::string& select) {
     TRY(std::unique_ptr<NumberScan::State> state, start_number_scan(parts_->engine, select));
     return NumberScan(std::move(state));
+}
+
+Result<void> Database::define_macros(const std::string& statements) {
+    TRY(parts_->engine.run(statements));
+    parts_->made.forget_wishes();
+    return {};
 }
 
 Result<void> Database::register_table(TableMaker maker) {

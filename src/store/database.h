@@ -53,11 +53,30 @@ struct TraceLosses {
     std::string text() const;
 };
 
+// What `time` of an event is.
+enum class EventClock : std::uint8_t {
+    kWall,     // of its host: as it was when the recording began, and straight on
+    kRaw,      // the host's CLOCK_BOOTTIME, as if it had begun in 1970
+    kCluster,  // of several hosts one clock, made of their messages; of one host the wall clock
+};
+
 // A function that SQL can call: a row's arguments as text (nullopt: NULL) to a value.
 struct SqlFunction {
     std::string name;
     std::size_t arguments = 1;
     std::function<std::optional<std::string>(const std::vector<std::optional<std::string_view>>&)>
+        call;
+};
+
+// A function of numbers (UBIGINT) that SQL can call, for millions of rows: it is given a chunk of them, a span per argument, and fills in
+// an answer per row; NULL is schema::kMadeNull. Several threads call it at once. The tables that it needs are made before it is called.
+struct NumberFunction {
+    std::string name;
+    std::size_t arguments = 1;
+    bool is_condition = false;       // answers are 0 or 1: SQL's BOOLEAN
+    std::vector<std::string> needs;  // names of made tables
+    std::function<Result<void>(std::span<const std::span<const std::uint64_t>> columns,
+                               std::span<std::uint64_t> answers)>
         call;
 };
 
@@ -73,6 +92,9 @@ class Database {
     const TraceLosses& losses() const;
     // Files that cannot be read, a line for people each; what is in them is in `gaps`, with the reason damaged_file.
     const std::vector<std::string>& damages() const;
+
+    // How often it has looked at the trace: what was computed of an earlier look may be out of date.
+    std::uint64_t looks() const;
 
     // Looks again. Rows that were handed out before must be gone.
     Result<void> refresh();
@@ -94,6 +116,13 @@ class Database {
 
     // Text to text; the door through which `apps` gives SQL the functions of other folders. Call it right after open().
     Result<void> register_function(SqlFunction function);
+    Result<void> register_function(NumberFunction function);
+
+    // CREATE MACRO …; that a macro names a made table does not make it. Call it right after open().
+    Result<void> define_macros(const std::string& statements);
+
+    // Once, right after open(); kWall until then. kCluster needs a maker of the table clock_map.
+    Result<void> use_clock(EventClock clock);
 
     // Who makes the rows of a table of schema::made_tables(), once a statement names it. Call it right after open().
     Result<void> register_table(TableMaker maker);
@@ -104,6 +133,7 @@ class Database {
 
     Result<void> look();
     void make_temporary_folder();
+    Result<void> set_times();
     Result<void> count_losses();
 
     std::unique_ptr<Parts> parts_;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "schema/made_tables.h"
 #include "store/duckdb_engine.h"
 #include "store/rows_state.h"
 #include "store/seal.h"
@@ -191,33 +192,15 @@ TEST(Database, can_be_read_by_others_with_views_sql_at_any_moment) {
     StoreFixture trace;
     trace.record(2, 1000);
     Sealer sealer = Sealer::start(trace::TraceFolder::open(trace.path()).value()).value();
-    const std::string views = base::read_file(trace.path() + "/views.sql", 8u << 20).value();
     const auto count = [&] {
-        // A DuckDB that knows nothing of us, as its own command line started in the folder.
-        const Engine engine = Engine::open({}).value();
-        std::string script = views;
-        for (std::size_t at = 0; (at = script.find("read_parquet('", at)) != std::string::npos;) {
-            at += 14;
-            script.insert(at, trace.path() + "/");
-        }
-        engine.run(script).value();
-        auto state = std::make_unique<Rows::State>();
-        duckdb_query(engine.connection(),
-                     "SELECT count(*), count(pid), count(DISTINCT host) FROM events",
-                     state->result.out());
-        Rows rows(std::move(state));
-        std::string answer;
-        const std::span<const Cell> row = rows.next().value();
-        for (const Cell& cell : row) {
-            answer += std::string(cell.text) + " ";
-        }
-        return answer;
+        return ask_elsewhere(trace.path(),
+                             "SELECT count(*), count(pid), count(DISTINCT host) FROM events");
     };
-    EXPECT_EQ(count(), "0 0 0 ");
+    EXPECT_EQ(count(), "0 0 0\n");
     sealer.seal(1, trace::SegmentEnd::kComplete).value();
-    EXPECT_EQ(count(), "1000 1000 1 ");
+    EXPECT_EQ(count(), "1000 1000 1\n");
     sealer.seal(2, trace::SegmentEnd::kComplete).value();
-    EXPECT_EQ(count(), "2000 2000 1 ");
+    EXPECT_EQ(count(), "2000 2000 1\n");
 }
 
 TEST(Database, refuses_to_fetch_extensions_or_to_change_settings) {
@@ -281,6 +264,48 @@ TEST(Database, calls_functions_that_others_register) {
                              }})
         .value();
     EXPECT_EQ(ask(*database, "SELECT twice('ab'), twice(NULL)"), "abab NULL\n");
+}
+
+TEST(Database, offers_sql_a_function_of_numbers) {
+    StoreFixture trace;
+    trace.record(1, 10);
+    const auto database = trace.database();
+    database
+        ->register_function(NumberFunction{
+            .name = "is_less",
+            .arguments = 2,
+            .is_condition = true,
+            .needs = {},
+            .call = [](auto columns, std::span<std::uint64_t> answers) -> Result<void> {
+                for (std::size_t row = 0; row < answers.size(); ++row) {
+                    const std::uint64_t a = columns[0][row], b = columns[1][row];
+                    if (a == 13) {
+                        return Error(ErrorCode::kInvalidArgument, "13 is not compared");
+                    }
+                    answers[row] =
+                        b == schema::kMadeNull ? schema::kMadeNull : std::uint64_t{a < b};
+                }
+                return {};
+            }})
+        .value();
+    EXPECT_EQ(ask(*database, "SELECT is_less(1, 2), is_less(2, 1), is_less(1, NULL)"),
+              "true false NULL\n");
+    EXPECT_EQ(
+        ask(*database, "SELECT count(*) FROM range(100, 5000) WHERE is_less(range::UBIGINT, 4000)"),
+        "3900\n");
+    EXPECT_NE(ask(*database, "SELECT is_less(range::UBIGINT, 1) FROM range(20)")
+                  .find("13 is not compared"),
+              std::string::npos);
+}
+
+TEST(Database, a_macro_that_names_a_made_table_does_not_make_it) {
+    StoreFixture trace;
+    trace.record(1, 10);
+    const auto database = trace.database();
+    database->define_macros("CREATE TEMP MACRO all_flows() AS TABLE FROM flows").value();
+    EXPECT_EQ(ask(*database, "SELECT 1"), "1\n");
+    EXPECT_NE(ask(*database, "SELECT 1 FROM all_flows()").find("no rules for it"),
+              std::string::npos);
 }
 
 }  // namespace

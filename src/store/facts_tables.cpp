@@ -22,6 +22,15 @@ Result<void> insert_gaps(const Engine& engine, const std::vector<trace::LostRang
     return {};
 }
 
+void name_host(std::vector<trace::LostRange>& lost, const trace::TraceFolder& folder) {
+    if (folder.info().hosts.size() != 1) {
+        return;
+    }
+    for (trace::LostRange& range : lost) {
+        range.host_index = folder.host_index();
+    }
+}
+
 Result<void> make_hosts_table(const Engine& engine, const std::vector<trace::Host>& hosts) {
     TRY(engine.run(
         "CREATE OR REPLACE TABLE internal.hosts (host_index USMALLINT, name VARCHAR, boot_id "

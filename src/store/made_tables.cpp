@@ -126,9 +126,7 @@ struct MadeTables::Functions {
         bind(info);
         auto& tables = *static_cast<MadeTables*>(duckdb_bind_get_extra_info(info));
         const std::string name = first_argument(info);
-        if (std::find(tables.wanted_.begin(), tables.wanted_.end(), name) == tables.wanted_.end()) {
-            tables.wanted_.push_back(name);
-        }
+        tables.want(name);
     }
 
     static void init(duckdb_init_info info) { duckdb_init_set_max_threads(info, 1); }
@@ -187,6 +185,13 @@ Result<void> MadeTables::add_functions(const Engine& engine) {
     return {};
 }
 
+void MadeTables::want(const std::string& name) {
+    if (unmade_.contains(name) &&
+        std::find(wanted_.begin(), wanted_.end(), name) == wanted_.end()) {
+        wanted_.push_back(name);
+    }
+}
+
 void MadeTables::add(TableMaker maker) {
     std::string name = maker.name;
     makers_.insert_or_assign(std::move(name), std::move(maker));
@@ -224,10 +229,15 @@ Result<void> MadeTables::look(const Engine& engine,
     content_ = content_of(snapshot);
     may_keep_ = snapshot.state != trace::TraceState::kRecording && snapshot.segments.empty() &&
                 snapshot.damages.empty();
+    unmade_.clear();
     for (const schema::MadeTable& table : schema::made_tables()) {
+        const bool is_kept = fits(engine, table);
+        if (!is_kept) {
+            unmade_.insert(table.name);
+        }
         const std::string rows =
-            fits(engine, table) ? fmt::format("read_parquet({})", sql_text(kept_path(table.name)))
-                                : fmt::format("_made('{}')", table.name);
+            is_kept ? fmt::format("read_parquet({})", sql_text(kept_path(table.name)))
+                    : fmt::format("_made('{}')", table.name);
         TRY(engine.run(
             fmt::format("CREATE OR REPLACE VIEW internal.made_{} AS FROM {}", table.name, rows)));
     }
@@ -282,6 +292,7 @@ Result<void> MadeTables::make(Database& database,
     if (::rename(unfinished.c_str(), path.c_str()) != 0) {
         return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", path));
     }
+    unmade_.erase(table.name);
     return engine.run(
         fmt::format("CREATE OR REPLACE VIEW internal.made_{} AS FROM read_parquet({})",
                     table.name,

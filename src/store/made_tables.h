@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ class MadeTables {
                       const Snapshot& snapshot,
                       const std::string& temporary_folder);
 
+    // A statement needs the table, though it does not name it.
+    void want(const std::string& name);
+
     // Names of tables without a file that statements have named since the last make().
     bool wanted() const { return !wanted_.empty(); }
     void forget_wishes() { wanted_.clear(); }
@@ -53,6 +57,7 @@ class MadeTables {
 
     std::map<std::string, TableMaker> makers_;
     std::vector<std::string> wanted_;
+    std::set<std::string> unmade_;  // without a file
     std::string trace_;
     std::string content_;  // which events there are, as text
     bool may_keep_ = false;

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "schema/text.h"
+#include "store/duckdb_engine.h"
 
 namespace dyetrace::store {
 namespace {
@@ -57,8 +58,6 @@ std::uint64_t* writable_validity(duckdb_vector vector) {
     return duckdb_vector_get_validity(vector);
 }
 
-}  // namespace
-
 duckdb_type duckdb_type_of(ColumnType type) {
     switch (type) {
         case ColumnType::kU8:
@@ -77,8 +76,20 @@ duckdb_type duckdb_type_of(ColumnType type) {
             return DUCKDB_TYPE_BOOLEAN;
         case ColumnType::kText:
             return DUCKDB_TYPE_VARCHAR;
+        case ColumnType::kNumbers:
+            return DUCKDB_TYPE_LIST;
     }
     CHECK(false, "a column of the schema has an unknown type");
+}
+
+}  // namespace
+
+duckdb_logical_type logical_type_of(ColumnType type) {
+    if (type != ColumnType::kNumbers) {
+        return duckdb_create_logical_type(duckdb_type_of(type));
+    }
+    const OwnedLogicalType number(duckdb_create_logical_type(DUCKDB_TYPE_UINTEGER));
+    return duckdb_create_list_type(number.get());
 }
 
 ColumnWriter::ColumnWriter(const schema::RecordInfo& info)
@@ -128,6 +139,8 @@ void ColumnWriter::write_column(const ColumnInfo& column, duckdb_vector vector) 
             return write_port(column, vector);
         case ColumnSource::kAttachmentField:
             return write_attached(column, vector);
+        case ColumnSource::kAttachedNumbers:
+            return write_numbers(column, vector);
         case ColumnSource::kText:
         case ColumnSource::kIp:
         case ColumnSource::kAttachment:
@@ -190,6 +203,23 @@ void ColumnWriter::write_attached(const ColumnInfo& column, duckdb_vector vector
         }
         duckdb_validity_set_row_validity(validity, i, valid);
     }
+}
+
+// A record without the attachment has an empty list.
+void ColumnWriter::write_numbers(const ColumnInfo& column, duckdb_vector vector) {
+    auto* const lists = static_cast<duckdb_list_entry*>(duckdb_vector_get_data(vector));
+    const auto kind = static_cast<schema::Attachment>(column.attachment);
+    idx_t size = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        const auto bytes = schema::attachment(rows_[i], info_->size, kind).value_or("");
+        lists[i] = {size, bytes.size() / column.size};
+        duckdb_list_vector_reserve(vector, size + lists[i].length);
+        auto* const numbers = static_cast<std::uint32_t*>(
+            duckdb_vector_get_data(duckdb_list_vector_get_child(vector)));
+        std::memcpy(numbers + size, bytes.data(), lists[i].length * column.size);
+        size += lists[i].length;
+    }
+    duckdb_list_vector_set_size(vector, size);
 }
 
 void ColumnWriter::write_text(const ColumnInfo& column, duckdb_vector vector) {

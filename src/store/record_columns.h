@@ -19,7 +19,8 @@
 
 namespace dyetrace::store {
 
-duckdb_type duckdb_type_of(schema::ColumnType type);
+// To be destroyed by the caller.
+duckdb_logical_type logical_type_of(schema::ColumnType type);
 
 class ColumnWriter {
   public:
@@ -40,6 +41,7 @@ class ColumnWriter {
     void write_text(const schema::ColumnInfo& column, duckdb_vector vector);
     void write_port(const schema::ColumnInfo& column, duckdb_vector vector);
     void write_attached(const schema::ColumnInfo& column, duckdb_vector vector);
+    void write_numbers(const schema::ColumnInfo& column, duckdb_vector vector);
     void write_bit(const schema::ColumnInfo& column, duckdb_vector vector);
     void write_validity(int present_bit, duckdb_vector vector);
     bool append_text(const schema::ColumnInfo& column, schema::RecordBytes record);

@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "schema/record_builder.h"
 #include "store/store_fixture.h"
 
 namespace dyetrace::store {
@@ -110,6 +111,29 @@ TEST(ColumnWriter, escapes_text_and_reads_addresses) {
               "plain\ncaf\xc3\xa9\\\\\\xff\x1b\nNULL\n");
     EXPECT_EQ(trace.ask("SELECT local_address, remote_address FROM internal.raw_socket"),
               "::1 ::\nNULL NULL\n");
+}
+
+TEST(ColumnWriter, makes_a_list_of_attached_numbers) {
+    StoreFixture trace;
+    std::vector<std::byte> events;
+    const auto add = [&](std::string_view windows) {
+        const schema::OwnedRecord record =
+            schema::build(schema::Sketch{}, {{schema::Attachment::kSketch, windows}});
+        events.insert(events.end(), record.bytes().begin(), record.bytes().end());
+    };
+    add(std::string_view("\1\0\0\0\xff\xff\xff\xff\2\1\0\0", 12));
+    add("");
+    add(std::string_view("\7\0\0\0", 4));
+    {
+        auto writer = trace::SegmentWriter::create(trace.folder(), 0).value();
+        writer.append(0, schema::Stream::kEvents, events).value();
+        writer.close().value();
+        trace.folder().finish().value();
+    }
+    EXPECT_EQ(trace.ask("SELECT windows, len(windows) FROM internal.raw_sketch"),
+              "[1,4294967295,258] 3\n[] 0\n[7] 1\n");
+    EXPECT_EQ(trace.ask("SELECT unnest(windows) AS w FROM sketches ORDER BY w DESC"),
+              "4294967295\n258\n7\n1\n");
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ void bind(duckdb_bind_info bind) {
         return;
     }
     for (const schema::ColumnInfo& column : info->columns) {
-        const OwnedLogicalType type(duckdb_create_logical_type(duckdb_type_of(column.type)));
+        const OwnedLogicalType type(logical_type_of(column.type));
         duckdb_bind_add_result_column(bind, column.name, type.get());
     }
     const auto* const source = static_cast<const RecordSource*>(duckdb_bind_get_extra_info(bind));

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -136,6 +137,41 @@ trace::SealedInfo describe(const trace::SegmentReader& segment,
     return info;
 }
 
+// Beside the segments: the hosts, the names of calls and flags, and `views` over all.
+Result<void> write_frame_files(const Engine& engine,
+                               const std::string& path,
+                               const std::vector<trace::Host>& hosts,
+                               const std::string& views) {
+    TRY(base::write_file_atomically(path + "/views.sql", views));
+    TRY(make_hosts_table(engine, hosts));
+    TRY(engine.run(schema::words_sql()));
+    TRY(write_frame_table(engine, "internal.hosts", path + "/hosts.parquet"));
+    TRY(write_frame_table(engine, "internal.call_words", path + "/syscalls.parquet"));
+    return write_frame_table(engine, "internal.flag_words", path + "/flags.parquet");
+}
+
+Result<void> write_empty_made_tables(const Engine& engine, const std::string& folder) {
+    MadeTables made;
+    TRY(made.add_functions(engine));
+    for (const schema::MadeTable& table : schema::made_tables()) {
+        TRY(copy_to_parquet(engine,
+                            fmt::format("FROM _made_rows('{}') LIMIT 0", table.name),
+                            fmt::format("{}/{}.parquet", folder, table.name)));
+    }
+    return {};
+}
+
+// The views of a trace of one host, a folder higher.
+std::string views_over_parts() {
+    constexpr std::string_view kSealed = "'sealed-*/", kOfParts = "'host-*/sealed-*/";
+    std::string views = schema::views_sql();
+    for (std::size_t at = 0; (at = views.find(kSealed, at)) != std::string::npos;
+         at += kOfParts.size()) {
+        views.replace(at, kSealed.size(), kOfParts);
+    }
+    return views;
+}
+
 bool is_whole(const std::string& segment_path) {
     auto segment = trace::SegmentReader::open(segment_path, trace::SegmentEnd::kMayGrow);
     return segment.ok() && segment.value().verify().ok() && segment.value().lost().empty();
@@ -204,13 +240,8 @@ void Sealer::keep_better_copy(const SealedFolder& sealed, std::uint64_t number) 
 // What readers without dyetrace need from the first moment on: every table, the hosts, the names of
 // calls and flags, and the views over them.
 Result<void> Sealer::write_frame() const {
-    TRY(base::write_file_atomically(folder_.path() + "/views.sql", schema::views_sql()));
     TRY(const Engine engine, Engine::open(kSealingEngine));
-    TRY(make_hosts_table(engine, folder_.info().hosts));
-    TRY(engine.run(schema::words_sql()));
-    TRY(write_frame_table(engine, "internal.hosts", folder_.path() + "/hosts.parquet"));
-    TRY(write_frame_table(engine, "internal.call_words", folder_.path() + "/syscalls.parquet"));
-    TRY(write_frame_table(engine, "internal.flag_words", folder_.path() + "/flags.parquet"));
+    TRY(write_frame_files(engine, folder_.path(), folder_.info().hosts, schema::views_sql()));
     if (std::filesystem::exists(folder_.sealed_path(0))) {
         return {};
     }
@@ -222,14 +253,21 @@ Result<void> Sealer::write_frame() const {
                             fmt::format("SELECT * FROM internal.live_{}", info.name),
                             fmt::format("{}/{}.parquet", sealing, info.name)));
     }
-    MadeTables made;
-    TRY(made.add_functions(engine));
-    for (const schema::MadeTable& table : schema::made_tables()) {
-        TRY(copy_to_parquet(engine,
-                            fmt::format("FROM _made_rows('{}') LIMIT 0", table.name),
-                            fmt::format("{}/{}.parquet", sealing, table.name)));
-    }
+    TRY(write_empty_made_tables(engine, sealing));
     return commit(sealing, 0);
+}
+
+Result<void> write_frame_of_parts(const trace::TraceFolder& folder,
+                                  const std::vector<trace::Host>& hosts) {
+    TRY(const Engine engine, Engine::open(kSealingEngine));
+    TRY(write_frame_files(engine, folder.path(), hosts, views_over_parts()));
+    if (std::filesystem::exists(folder.sealed_path(0))) {
+        return {};
+    }
+    const std::string sealing = sealing_path(folder, 0);
+    TRY(make_empty_folder(sealing));
+    TRY(write_empty_made_tables(engine, sealing));
+    return base::rename_file(sealing, folder.sealed_path(0));
 }
 
 Result<SealedSegment> Sealer::seal(std::uint64_t number, trace::SegmentEnd end) {
@@ -248,12 +286,14 @@ Result<SealedSegment> Sealer::write_sealed(std::uint64_t number, trace::SegmentE
     TRY(const Engine engine, Engine::open(kSealingEngine));
     TRY(engine.run(schema::live_tables_sql()));
     TRY(register_record_scan(engine, source));
-    TRY(insert_gaps(engine, segment.lost()));
+    std::vector<trace::LostRange> lost = segment.lost();
+    name_host(lost, folder_);
+    TRY(insert_gaps(engine, lost));
     const std::string sealing = sealing_path(folder_, number);
     TRY(make_empty_folder(sealing));
     trace::SealedInfo info = describe(segment, number, source);
     info.recorder_died = end == trace::SegmentEnd::kRecorderDied;
-    TRY(info.files, write_tables(engine, source, !segment.lost().empty(), sealing));
+    TRY(info.files, write_tables(engine, source, !lost.empty(), sealing));
     const SealedSegment sealed{info.events, info.facts, bytes_in(sealing)};
     TRY(trace::write_sealed_info(sealing, info));
     TRY(commit(sealing, number));
@@ -275,8 +315,11 @@ Result<void> Sealer::commit(const std::string& from, std::uint64_t number) const
     return {};
 }
 
-Result<trace::TraceState> Sealer::seal_what_is_there(const MaySeal& may_seal) {
-    TRY(const trace::TraceState state, folder_.current_state());
+Result<trace::TraceState> Sealer::seal_what_is_there(const MaySeal& may_seal, Death death) {
+    TRY(trace::TraceState state, folder_.current_state());
+    if (state == trace::TraceState::kDied && death == Death::kMayCarryOn) {
+        state = trace::TraceState::kRecording;
+    }
     TRY(const trace::SegmentList list, folder_.list());
     const std::uint64_t last_sealed = list.sealed.empty() ? 0 : list.sealed.back();
     const bool new_death =
@@ -334,8 +377,10 @@ Result<void> Sealer::seal_death(std::uint64_t last_number) {
     }
     TRY(const Engine engine, Engine::open(kSealingEngine));
     TRY(engine.run(schema::live_tables_sql()));
-    TRY(insert_gaps(engine,
-                    {trace::lost_range(died_ns, UINT64_MAX, schema::GapReason::kRecorderDied)}));
+    std::vector<trace::LostRange> lost = {
+        trace::lost_range(died_ns, UINT64_MAX, schema::GapReason::kRecorderDied)};
+    name_host(lost, folder_);
+    TRY(insert_gaps(engine, lost));
     const std::string sealing = sealing_path(folder_, last_number + 1);
     TRY(make_empty_folder(sealing));
     trace::SealedInfo info;

@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -40,6 +41,12 @@ class Sealer {
     // away what an earlier sealer left half-done. kUnavailable if another one works on this trace.
     static Result<Sealer> start(trace::TraceFolder folder);
 
+    // What becomes of a trace whose recorder is gone without a word.
+    enum class Death {
+        kIsSealed,    // its last segment too, with a gap
+        kMayCarryOn,  // nothing: another recorder may go on where that one died
+    };
+
     // The segment must be complete, or (`end` says so) the last one of a recorder that died. A segment that cannot be sealed
     // stays as it was.
     Result<SealedSegment> seal(std::uint64_t number, trace::SegmentEnd end);
@@ -49,9 +56,8 @@ class Sealer {
 
     // Seals all segments that are complete now. When the recorder is gone that is all of them, and one that died is
     // written down in trace.json and as a gap. Returns the state after which it looked: kRecording means come again.
-    Result<trace::TraceState> seal_what_is_there(const MaySeal& may_seal = [](std::size_t) {
-        return true;
-    });
+    Result<trace::TraceState> seal_what_is_there(
+        const MaySeal& may_seal = [](std::size_t) { return true; }, Death death = Death::kIsSealed);
 
     const SealedSegment& totals() const { return totals_; }
 
@@ -71,5 +77,9 @@ class Sealer {
     base::Fd lock_;
     SealedSegment totals_;
 };
+
+// The same for a trace of many hosts, whose parts have sealers of their own.
+Result<void> write_frame_of_parts(const trace::TraceFolder& folder,
+                                  const std::vector<trace::Host>& hosts);
 
 }  // namespace dyetrace::store

@@ -179,9 +179,11 @@ SealedFolder SealedFiles::check(const trace::TraceFolder& folder, std::uint64_t 
 }
 
 const SealedFolder& SealedFiles::look(const trace::TraceFolder& folder, std::uint64_t number) {
-    const auto known = known_.find(number);
-    return known != known_.end() ? known->second
-                                 : known_.emplace(number, check(folder, number)).first->second;
+    std::string path = folder.sealed_path(number);
+    const auto known = known_.find(path);
+    return known != known_.end()
+               ? known->second
+               : known_.emplace(std::move(path), check(folder, number)).first->second;
 }
 
 Damage lost_segment(const trace::TraceFolder& folder,

@@ -39,7 +39,7 @@ class SealedFiles {
     SealedFolder check(const trace::TraceFolder& folder, std::uint64_t number);
 
     std::uint64_t unchecked_bytes_;
-    std::map<std::uint64_t, SealedFolder> known_;
+    std::map<std::string, SealedFolder> known_;  // by path
 };
 
 // A segment of which nothing can be read, `what` being wrong with it.

@@ -1,8 +1,10 @@
 #include "store/snapshot.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "store/facts_tables.h"
 #include "trace/sealed_info.h"
 
 namespace dyetrace::store {
@@ -94,9 +96,23 @@ void add_unsaid_death(const trace::TraceFolder& folder,
     }
 }
 
-Result<Snapshot> try_snapshot(trace::TraceFolder& folder, SealedFiles& files) {
+template <typename T>
+void move_behind(std::vector<T>& from, std::vector<T>& to) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+void add_part(Snapshot part, Snapshot& whole) {
+    move_behind(part.hosts, whole.hosts);
+    move_behind(part.sealed, whole.sealed);
+    move_behind(part.segments, whole.segments);
+    move_behind(part.lost, whole.lost);
+    move_behind(part.damages, whole.damages);
+}
+
+Result<Snapshot> snapshot_of_part(trace::TraceFolder& folder, SealedFiles& files) {
     Snapshot snapshot;
     TRY(snapshot.state, folder.current_state());
+    snapshot.hosts = folder.info().hosts;
     TRY(const trace::SegmentList list, folder.list());
     TRY(open_segments(folder, list, snapshot));
     add_unsaid_death(folder, list, snapshot);
@@ -106,7 +122,22 @@ Result<Snapshot> try_snapshot(trace::TraceFolder& folder, SealedFiles& files) {
     for (const std::uint64_t number : list.sealed) {
         take_sealed(folder, number, files, snapshot);
     }
+    name_host(snapshot.lost, folder);
     return snapshot;
+}
+
+Result<Snapshot> try_snapshot(trace::TraceFolder& folder, SealedFiles& files) {
+    if (!folder.info().has_parts) {
+        return snapshot_of_part(folder, files);
+    }
+    Snapshot whole;
+    TRY(whole.state, folder.current_state());
+    TRY(std::vector<trace::TraceFolder> parts, folder.parts());
+    for (trace::TraceFolder& part : parts) {
+        TRY(Snapshot snapshot, snapshot_of_part(part, files));
+        add_part(std::move(snapshot), whole);
+    }
+    return whole;
 }
 
 }  // namespace

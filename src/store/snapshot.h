@@ -14,6 +14,7 @@ namespace dyetrace::store {
 
 struct Snapshot {
     trace::TraceState state = trace::TraceState::kFinished;
+    std::vector<trace::Host> hosts;
     std::vector<SealedFolder> sealed;            // in order; not sealed-000000, it has no rows
     std::vector<trace::SegmentReader> segments;  // open, verified: they may be unlinked from now on
     std::vector<trace::LostRange> lost;  // by damage, deleted files and the recorder's death

@@ -8,30 +8,53 @@
 #include <memory>
 #include <string>
 
+#include "base/file.h"
 #include "base/temporary_folder.h"
 #include "store/database.h"
+#include "store/duckdb_engine.h"
+#include "store/rows_state.h"
 #include "store/seal.h"
 #include "trace/segment_writer.h"
 #include "trace/synthetic_records.h"
 
 namespace dyetrace::store {
 
-// Cells separated by a space, rows by a line break; the Error's text if there is one.
+// Cells separated by a space, rows by a line break.
+inline Result<void> read_rows(Rows& rows, std::string& answer) {
+    for (;;) {
+        TRY(const std::span<const Cell> row, rows.next());
+        if (row.empty()) {
+            return {};
+        }
+        for (const Cell& cell : row) {
+            answer += (&cell == row.data() ? "" : " ") +
+                      (cell.kind == CellKind::kNull ? "NULL" : std::string(cell.text));
+        }
+        answer += "\n";
+    }
+}
+
+// The same; the Error's text if there is one.
 inline std::string ask(Database& database, const std::string& sql) {
     std::string answer;
-    const auto done = database.query(sql, [&](Rows& rows) -> Result<void> {
-        for (;;) {
-            TRY(const std::span<const Cell> row, rows.next());
-            if (row.empty()) {
-                return {};
-            }
-            for (const Cell& cell : row) {
-                answer += (&cell == row.data() ? "" : " ") +
-                          (cell.kind == CellKind::kNull ? "NULL" : std::string(cell.text));
-            }
-            answer += "\n";
-        }
-    });
+    const auto done = database.query(sql, [&](Rows& rows) { return read_rows(rows, answer); });
+    return done.ok() ? answer : "error: " + done.error().text();
+}
+
+// What a DuckDB answers that knows nothing of us but views.sql, as its own command line started in the folder.
+inline std::string ask_elsewhere(const std::string& trace_path, const std::string& sql) {
+    const Engine engine = Engine::open({}).value();
+    std::string script = base::read_file(trace_path + "/views.sql", 8u << 20).value();
+    for (std::size_t at = 0; (at = script.find("read_parquet('", at)) != std::string::npos;) {
+        at += 14;
+        script.insert(at, trace_path + "/");
+    }
+    engine.run(script).value();
+    auto state = std::make_unique<Rows::State>();
+    duckdb_query(engine.connection(), sql.c_str(), state->result.out());
+    Rows rows(std::move(state));
+    std::string answer;
+    const auto done = read_rows(rows, answer);
     return done.ok() ? answer : "error: " + done.error().text();
 }
 

@@ -79,7 +79,7 @@ static_assert(sizeof(PayloadEntry) == 24);
 struct PayloadTotals {
     std::uint64_t generated = 0;
     std::uint64_t kept = 0;
-    std::uint64_t lost = 0;  // the rings were full
+    std::uint64_t lost = 0;  // the rings, or the room to wait for its event, were full
     std::uint64_t left_out =
         0;  // beyond bytes:SIZE, and of events that the condition left out or that were lost
     std::uint64_t redacted = 0;

@@ -48,7 +48,8 @@ struct RecordSummary {
         followers += header.type == schema::RecordId::kPartEvent ||
                      header.type == schema::RecordId::kEventObject ||
                      header.type == schema::RecordId::kDyeHit ||
-                     header.type == schema::RecordId::kAnchor;
+                     header.type == schema::RecordId::kAnchor ||
+                     header.type == schema::RecordId::kSketch;
         types |= record_type_bit(static_cast<std::uint16_t>(header.type));
         add_time(header.type, record);
     }

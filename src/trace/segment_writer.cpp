@@ -33,6 +33,7 @@ Result<SegmentWriter> SegmentWriter::create(TraceFolder& folder,
                                             std::uint16_t host_index,
                                             SegmentWriterOptions options) {
     SegmentWriter writer(folder, host_index, std::move(options));
+    writer.number_ = writer.options_.first_number - 1;
     TRY(writer.begin_segment());
     return writer;
 }

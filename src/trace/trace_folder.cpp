@@ -21,13 +21,17 @@ namespace {
 constexpr std::string_view kSegmentPrefix = "segment-";
 constexpr std::string_view kSegmentSuffix = ".seg";
 constexpr std::string_view kSealedPrefix = "sealed-";
+constexpr std::string_view kPartPrefix = "host-";
 
-// The number in "<prefix>000012<suffix>".
+constexpr std::size_t kNumberDigits = 6, kPartDigits = 4;
+
+// The number in "<prefix>000012<suffix>", of at least so many digits.
 std::optional<std::uint64_t> number_in(std::string_view name,
                                        std::string_view prefix,
-                                       std::string_view suffix) {
+                                       std::string_view suffix,
+                                       std::size_t digits) {
     if (!name.starts_with(prefix) || !name.ends_with(suffix) ||
-        name.size() < prefix.size() + suffix.size() + 6) {
+        name.size() < prefix.size() + suffix.size() + digits) {
         return std::nullopt;
     }
     name = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
@@ -45,7 +49,8 @@ Result<std::vector<std::uint64_t>> numbers(const std::string& path,
     TRY(const std::vector<std::string> names, base::list_folder(path));
     std::vector<std::uint64_t> found;
     for (const std::string& name : names) {
-        if (const auto number = number_in(name, prefix, suffix); number && *number > 0) {
+        if (const auto number = number_in(name, prefix, suffix, kNumberDigits);
+            number && *number > 0) {
             found.push_back(*number);
         }
     }
@@ -157,10 +162,31 @@ Result<TraceFolder> TraceFolder::create(const std::string& path, TraceInfo info)
 
 Result<void> TraceFolder::occupy() {
     TRY(lock());
+    TRY(keep_reserve());
+    return write_both_infos();
+}
+
+Result<void> TraceFolder::write_both_infos() const {
     TraceInfo finished = info_;
     finished.state = TraceState::kFinished;
     TRY(base::write_file_atomically(finished_path(path_), to_json(finished)));
     return write_info();
+}
+
+Result<TraceFolder> TraceFolder::resume(const std::string& path) {
+    TRY(TraceFolder folder, open(path));
+    TRY(folder.lock());
+    TRY(const TraceFolder now, open(path));  // nobody ends it any more
+    folder.info_ = now.info_;
+    if (folder.info_.state != TraceState::kRecording) {
+        ::unlink(recording_path(path).c_str());
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("'{}' has ended: nothing can be added to it", path));
+    }
+    folder.info_.recorder_pid = ::getpid();
+    folder.info_.recorder_start_ticks = own_start_ticks();
+    TRY(folder.write_both_infos());
+    return folder;
 }
 
 Result<TraceFolder> TraceFolder::open(const std::string& path) {
@@ -174,6 +200,37 @@ Result<TraceFolder> TraceFolder::open(const std::string& path) {
             fmt::format("cannot read '{}'", info_path(path)));
     }
     return TraceFolder(path, std::move(info).value());
+}
+
+std::string TraceFolder::part_path(std::uint16_t host_index) const {
+    return fmt::format("{}/{}{:04}", path_, kPartPrefix, host_index);
+}
+
+Result<std::vector<TraceFolder>> TraceFolder::parts() const {
+    std::vector<TraceFolder> parts;
+    if (!info_.has_parts) {
+        parts.push_back(TraceFolder(path_, info_));
+        return parts;
+    }
+    TRY(std::vector<std::string> names, base::list_folder(path_));
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names) {
+        if (!number_in(name, kPartPrefix, "", kPartDigits)) {
+            continue;
+        }
+        auto part = open(path_ + "/" + name);
+        if (!part.ok() && part.error().code() == ErrorCode::kNotFound) {
+            continue;  // it is being made
+        }
+        TRY(TraceFolder opened, std::move(part));
+        if (opened.info_.has_parts) {
+            return Error(
+                ErrorCode::kCorrupt,
+                fmt::format("'{}' is a part of a trace and has parts itself", opened.path()));
+        }
+        parts.push_back(std::move(opened));
+    }
+    return parts;
 }
 
 std::string TraceFolder::segment_path(std::uint64_t number) const {
@@ -242,10 +299,18 @@ void TraceFolder::release_reserve() {
 }
 
 Result<void> TraceFolder::lock() {
-    TRY(recording_, base::open_file(recording_path(path_), O_RDWR | O_CREAT | O_EXCL));
-    if (::flock(recording_.get(), LOCK_EX | LOCK_NB) != 0) {
-        return Error::from_errno(errno, fmt::format("cannot lock '{}'", recording_path(path_)));
+    TRY(recording_, base::open_file(recording_path(path_), O_RDWR | O_CREAT));
+    if (::flock(recording_.get(), LOCK_EX | LOCK_NB) == 0) {
+        return {};
     }
+    if (errno == EWOULDBLOCK) {
+        return Error(ErrorCode::kUnavailable,
+                     fmt::format("'{}' is being recorded by somebody else", path_));
+    }
+    return Error::from_errno(errno, fmt::format("cannot lock '{}'", recording_path(path_)));
+}
+
+Result<void> TraceFolder::keep_reserve() const {
     // Random-looking, so that a file system that compresses keeps the room too.
     std::vector<std::byte> room(kReserveBytes);
     std::uint64_t state = 1;

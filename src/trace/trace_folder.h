@@ -10,6 +10,13 @@
 //     sealed-000000/         the same without rows, of every record type
 //     hosts.parquet syscalls.parquet flags.parquet views.sql     for readers of Parquet only
 //
+// A trace of many hosts is a folder of traces of one host each, with a trace.json of its own:
+//
+//   fleet.trace/
+//     trace.json             the feature "parts", options, state
+//     recording              locked by the collector as long as it lives
+//     host-0000/ host-0017/  traces as above; the number is the host's index
+//
 // Segment N is in sealed-N if that exists, else in segment-N.seg: each event once. The sealer renames the folder of
 // Parquet files into place and only then unlinks the segment, so a reader that sees both takes Parquet.
 //
@@ -51,11 +58,23 @@ class TraceFolder {
     // info.recorder_*. kAlreadyExists if something is there. Leaves nothing behind when it fails.
     static Result<TraceFolder> create(const std::string& path, TraceInfo info);
 
+    // Carries on where a recorder died: the caller is its recorder now. kUnavailable if one lives, kInvalidArgument if it ended.
+    static Result<TraceFolder> resume(const std::string& path);
+
     // Reads trace.json; kNotFound if there is none.
     static Result<TraceFolder> open(const std::string& path);
 
     const std::string& path() const { return path_; }
     const TraceInfo& info() const { return info_; }
+
+    // Of a trace of one host.
+    std::uint16_t host_index() const {
+        return info_.hosts.empty() ? std::uint16_t{0} : info_.hosts.front().index;
+    }
+
+    // Of many hosts: where the trace of one of them is, and all that are there, by index. A trace of one host is its own part.
+    std::string part_path(std::uint16_t host_index) const;
+    Result<std::vector<TraceFolder>> parts() const;
 
     std::string segment_path(std::uint64_t number) const;
     std::string sealed_path(std::uint64_t number) const;
@@ -84,6 +103,8 @@ class TraceFolder {
 
     Result<void> occupy();
     Result<void> lock();
+    Result<void> keep_reserve() const;
+    Result<void> write_both_infos() const;
     Result<void> write_info() const;
 
     std::string path_;

@@ -109,6 +109,19 @@ TEST(TraceInfo, of_a_newer_format_or_with_an_unknown_feature_is_refused_with_one
     EXPECT_EQ(parse_trace_info(feature).error().code(), ErrorCode::kUnsupported);
 }
 
+TEST(TraceInfo, of_many_hosts_has_none_of_its_own) {
+    TraceInfo parts;
+    parts.program = "test";
+    parts.has_parts = true;
+    EXPECT_EQ(parse_trace_info(to_json(parts)).value(), parts);
+    TraceInfo both = info_of_one_host();
+    both.has_parts = true;
+    EXPECT_EQ(parse_trace_info(to_json(both)).error().code(), ErrorCode::kCorrupt);
+    TraceInfo neither = parts;
+    neither.has_parts = false;
+    EXPECT_EQ(parse_trace_info(to_json(neither)).error().code(), ErrorCode::kCorrupt);
+}
+
 TEST(TraceInfo, cut_at_any_byte_is_refused_and_never_aborts) {
     const std::string good = to_json(info_of_one_host());
     for (std::size_t size = 0; size + 2 < good.size(); ++size) {

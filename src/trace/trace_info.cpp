@@ -17,6 +17,8 @@
 namespace dyetrace::trace {
 namespace {
 
+constexpr std::string_view kPartsFeature = "parts";
+
 constexpr std::string_view kStateNames[] = {"recording", "finished", "died"};
 
 Result<std::uint64_t> get_up_to(const base::Json& json, const char* member, std::uint64_t max) {
@@ -64,12 +66,18 @@ Result<void> check_version(const base::Json& json) {
                 version,
                 kFormatVersion));
     }
-    const std::vector<base::Json>& features = json.items_at("must_understand");
-    if (!features.empty()) {
-        return Error(ErrorCode::kUnsupported,
-                     fmt::format("the trace needs the feature {}, which this dyetrace does not "
-                                 "know: use a newer dyetrace",
-                                 features.front().text()));
+    return {};
+}
+
+Result<void> parse_features(const base::Json& json, TraceInfo& info) {
+    for (const base::Json& feature : json.items_at("must_understand")) {
+        if (feature.as<std::string>().value_or("") != kPartsFeature) {
+            return Error(ErrorCode::kUnsupported,
+                         fmt::format("the trace needs the feature {}, which this dyetrace does not "
+                                     "know: use a newer dyetrace",
+                                     feature.text()));
+        }
+        info.has_parts = true;
     }
     return {};
 }
@@ -89,7 +97,7 @@ Result<void> parse_members(const base::Json& json, TraceInfo& info) {
         }
     }
     const std::vector<base::Json>& hosts = json.items_at("hosts");
-    if (hosts.empty() || hosts.size() > kHostsMax) {
+    if (hosts.empty() != info.has_parts || hosts.size() > kHostsMax) {
         return Error(ErrorCode::kCorrupt, fmt::format("it has {} hosts", hosts.size()));
     }
     for (const base::Json& host : hosts) {
@@ -145,11 +153,15 @@ std::string to_json(const TraceInfo& info) {
                          .set("network_namespace", host.network_namespace)
                          .set("node_by", host.node_by));
     }
+    base::Json features = base::Json::array();
+    if (info.has_parts) {
+        features.append(kPartsFeature);
+    }
     base::Json recorder = base::Json::object();
     recorder.set("pid", info.recorder_pid).set("start_ticks", info.recorder_start_ticks);
     return base::Json::object()
         .set("format_version", kFormatVersion)
-        .set("must_understand", base::Json::array())
+        .set("must_understand", std::move(features))
         .set("state", kStateNames[static_cast<std::size_t>(info.state)])
         .set("program", info.program)
         .set("recorder", std::move(recorder))
@@ -162,6 +174,7 @@ Result<TraceInfo> parse_trace_info(std::string_view text) {
     TRY(const base::Json json, base::Json::parse(text));
     TRY(check_version(json));
     TraceInfo info;
+    TRY(parse_features(json, info));
     TRY(parse_members(json, info));
     return info;
 }

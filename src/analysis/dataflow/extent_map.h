@@ -26,7 +26,7 @@
 
 namespace dyetrace::analysis {
 
-// Other acts that may own the bytes as well, because they overlapped in time. Who comes later is left out.
+// Other acts that may own the bytes as well, because they overlapped in time. Who ended first is left out.
 inline constexpr std::size_t kOthersMax = 3;
 
 struct Extent {

@@ -20,10 +20,8 @@ std::span<const Act> owners_besides(const Extent& extent) {
 }
 
 std::vector<Act> owners_of(const Extent& extent) {
-    std::vector<Act> owners = extent.others ? *extent.others : std::vector<Act>();
-    if (owners.size() < kOthersMax) {
-        owners.push_back(extent.act);
-    }
+    std::vector<Act> owners(owners_besides(extent).begin(), owners_besides(extent).end());
+    owners.push_back(extent.act);
     return owners;
 }
 
@@ -41,6 +39,35 @@ bool FileHistory::is_being_written(std::uint64_t event,
     });
 }
 
+// Those of its owners that may have written after the new one. The others a read that has begun already may still have met.
+std::vector<Act> FileHistory::rivals_of(const Act& writer,
+                                        const Extent& extent,
+                                        std::uint64_t begin,
+                                        std::uint64_t end) {
+    std::vector<Act> rivals;
+    for (const Act& owner : owners_of(extent)) {
+        if (owner.end_ns > writer.start_ns) {
+            rivals.push_back(owner);
+        } else {
+            keep_replaced({begin, end, writer.end_ns, owner});
+        }
+    }
+    if (rivals.size() > kOthersMax) {
+        rivals.erase(std::ranges::min_element(rivals, {}, &Act::end_ns));
+    }
+    return rivals;
+}
+
+void FileHistory::keep_all(const Extent& extent,
+                           std::uint64_t begin,
+                           std::uint64_t end,
+                           std::uint64_t replaced_ns) {
+    keep_replaced({begin, end, replaced_ns, extent.act});
+    for (const Act& other : owners_besides(extent)) {
+        keep_replaced({begin, end, replaced_ns, other});
+    }
+}
+
 void FileHistory::keep_replaced(Replaced replaced) {
     last_replaced_ns_ = std::max(last_replaced_ns_, replaced.replaced_ns);
     if (replaced_.size() < kReplacedMax) {
@@ -56,7 +83,7 @@ void FileHistory::write(const Act& act, std::uint64_t bytes) {
     // a page that is written again: what a database does all day
     if (Extent* const same = extents_.find(act.begin, end);
         same != nullptr && same->act.end_ns <= act.start_ns) {
-        keep_replaced({act.begin, end, act.end_ns, same->act});
+        keep_all(*same, act.begin, end, act.end_ns);
         same->act = act;
         same->others = nullptr;
         return;
@@ -65,9 +92,9 @@ void FileHistory::write(const Act& act, std::uint64_t bytes) {
     extents_.each(
         act.begin, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
             if (extent.act.end_ns > act.start_ns) {
-                contested.push_back({first, last, owners_of(extent)});
+                contested.push_back({first, last, rivals_of(act, extent, first, last)});
             } else {
-                keep_replaced({first, last, act.end_ns, extent.act});
+                keep_all(extent, first, last, act.end_ns);
             }
         });
     extents_.put(act.begin, end, act);

@@ -49,6 +49,14 @@ class FileHistory {
     };
 
     bool is_being_written(std::uint64_t event, std::uint64_t begin, std::uint64_t end) const;
+    std::vector<Act> rivals_of(const Act& writer,
+                               const Extent& extent,
+                               std::uint64_t begin,
+                               std::uint64_t end);
+    void keep_all(const Extent& extent,
+                  std::uint64_t begin,
+                  std::uint64_t end,
+                  std::uint64_t replaced_ns);
     void keep_replaced(Replaced replaced);
 
     ExtentMap extents_;

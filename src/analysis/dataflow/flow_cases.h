@@ -64,6 +64,10 @@ inline Side unix_stream(std::uint64_t object, std::uint64_t peer) {
 inline Side messages(std::uint64_t object, std::uint64_t peer) {
     return side(Channel::kUnixMessages, object, peer, kUnknown);
 }
+// From port to port.
+inline Side datagrams(std::uint64_t object, std::uint64_t from, std::uint64_t to) {
+    return side(Channel::kDatagrams, object, from << 16 | to, kUnknown);
+}
 inline Side peek(Side side) {
     side.peeks = true;
     return side;

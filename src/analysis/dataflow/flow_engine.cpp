@@ -132,6 +132,9 @@ std::uint64_t FlowEngine::take(const Operation& operation, std::vector<Flow>& fl
         case Channel::kUnixMessages:
             messages_[side.object].taken(act, operation.bytes, side.peeks, flows);
             return kUnknown;
+        case Channel::kDatagrams:
+            datagrams_.taken(operation, act, flows);
+            return kUnknown;
         case Channel::kNone:
             break;
     }
@@ -167,6 +170,9 @@ std::uint64_t FlowEngine::put(const Operation& operation, std::vector<Flow>& flo
             if (side.other != 0) {
                 messages_[side.other].sent(act, operation.bytes, flows);
             }
+            return kUnknown;
+        case Channel::kDatagrams:
+            datagrams_.sent(operation, act, flows);
             return kUnknown;
         case Channel::kNone:
             break;
@@ -270,8 +276,8 @@ std::uint64_t FlowEngine::forgotten() const {
     for (const auto& [object, queue] : messages_) {
         messages += queue.forgotten();
     }
-    return forgotten_ + pool_.forgotten + messages + content_.forgotten() + anchors_.forgotten() +
-           dyes_.forgotten();
+    return forgotten_ + pool_.forgotten + messages + datagrams_.forgotten() + content_.forgotten() +
+           anchors_.forgotten() + dyes_.forgotten();
 }
 
 }  // namespace dyetrace::analysis

@@ -22,6 +22,7 @@
 #include "analysis/dataflow/anchor_memory.h"
 #include "analysis/dataflow/byte_stream.h"
 #include "analysis/dataflow/content_memory.h"
+#include "analysis/dataflow/datagrams.h"
 #include "analysis/dataflow/dye_memory.h"
 #include "analysis/dataflow/file_history.h"
 #include "analysis/dataflow/message_queue.h"
@@ -97,6 +98,7 @@ class FlowEngine {
     std::unordered_map<std::uint64_t, Stream>
         streams_;  // pipes; unix sockets by the end that takes
     std::unordered_map<std::uint64_t, MessageQueue> messages_;  // by the end that takes
+    Datagrams datagrams_;
     std::uint64_t forgotten_ = 0;
 };
 

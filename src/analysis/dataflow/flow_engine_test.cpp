@@ -237,6 +237,51 @@ TEST(MessageFlow, a_queue_that_nobody_reads_stays_within_its_limit) {
     EXPECT_EQ(flows.engine().forgotten(), 10u);
 }
 
+TEST(DatagramFlow, is_by_ports_and_content_whatever_is_lost_or_overtakes) {
+    Flows flows;
+    flows.add(write_of(1, datagrams(7, 40000, 53), 30).saying(1));
+    flows.add(write_of(2, datagrams(7, 40000, 53), 30).saying(2));
+    flows.add(write_of(3, datagrams(7, 40000, 53), 30).saying(3));
+    flows.add(write_of(4, datagrams(9, 40001, 53), 30).saying(1));
+    flows.add(read_of(5, datagrams(8, 40001, 53), 30).saying(1));
+    flows.add(read_of(6, peek(datagrams(8, 40000, 53)), 30).saying(3));
+    flows.add(read_of(7, datagrams(8, 40000, 53), 30).saying(3));
+    flows.add(read_of(8, datagrams(8, 40000, 53), 30).saying(1));
+    EXPECT_EQ(flows.text(),
+              "4→5 udp 0+30 likely\n"
+              "3→6 udp 0+30 likely\n"
+              "3→7 udp 0+30 likely\n"
+              "1→8 udp 0+30 likely\n");
+}
+
+TEST(DatagramFlow, may_be_told_of_its_end_first) {
+    Flows flows;
+    flows.add(read_of(1, datagrams(8, 40000, 53), 30).by(5).saying(1));
+    flows.add(write_of(2, datagrams(7, 40000, 53), 30).by(6).saying(1));
+    EXPECT_EQ(flows.text(), "2→1 udp 0+30 likely\n");
+}
+
+TEST(DatagramFlow, without_content_is_possible_and_without_ports_not_there) {
+    Flows flows;
+    flows.add(write_of(1, datagrams(7, 40000, 53), 30));
+    flows.add(write_of(2, datagrams(7, 40000, 53), 31));
+    flows.add(read_of(3, datagrams(8, 40000, 53), 31));
+    flows.add(write_of(4, datagrams(7, 0, 0), 5));
+    flows.add(read_of(5, datagrams(8, 0, 0), 5));
+    EXPECT_EQ(flows.text(), "2→3 udp 0+31 possible\n");
+}
+
+TEST(DatagramFlow, those_that_nobody_takes_stay_within_their_limit) {
+    Flows flows;
+    for (std::uint64_t i = 1; i <= kDatagramsWaitingMax + 10; ++i) {
+        flows.add(write_of(i, datagrams(7, 40000, 53), 1).saying(i));
+    }
+    flows.add(read_of(kDatagramsWaitingMax + 11, datagrams(8, 40000, 53), 1).saying(10));
+    flows.add(read_of(kDatagramsWaitingMax + 12, datagrams(8, 40000, 53), 1).by(6).saying(12));
+    EXPECT_EQ(flows.text(), "12→65548 udp 0+1 likely\n");
+    EXPECT_EQ(flows.engine().forgotten(), 11u) << "a receiver that waits takes room, too";
+}
+
 TEST(HashFlow, joins_equal_bytes_inside_a_process) {
     Flows flows;
     flows.add(read_of(1, file(7, 300), 100).by(5).saying(42));

@@ -21,6 +21,7 @@ enum class Channel : std::uint8_t {
     kPipe,          // in the order in which they were written
     kUnixStream,    // the same, from one end to the other one
     kUnixMessages,  // message by message
+    kDatagrams,     // by their ports and their content: UDP
 };
 
 // One side of an operation: the object that it took bytes out of, or put bytes into.
@@ -31,7 +32,7 @@ struct Side {
     bool peeks = false;        // the bytes stay: MSG_PEEK, tee
     std::uint64_t object = 0;  // 0: there is no such side
     std::uint64_t other =
-        0;  // TCP: the connection; unix: the object at the other end, 0 if not known
+        0;  // TCP: the connection; unix: the object at the other end; UDP: both ports; 0: not known
     std::uint64_t at = kUnknown;  // file, TCP: position of the first byte
 };
 

@@ -30,53 +30,62 @@ std::uint64_t Trail::near_of(const TrailFlow& flow) const {
 void Trail::offer(const Operation& operation) {
     const bool forward = is_forward();
     const bool takes = operation.from.object != 0, gives = operation.to.object != 0;
-    if (operation.bytes == 0 || takes == gives) {
-        return;  // a copy inside the kernel passes nothing through the process
-    }
-    if (const std::uint64_t key = whole_key(operation); key != 0 || !operation.anchors.empty()) {
-        contents_.emplace(operation.event, Content{key, operation.anchors});
-    }
-    const std::uint64_t time_ns = takes ? operation.end_ns : operation.start_ns;
-    if (takes == forward) {
-        moments_.emplace(operation.event, Moment{operation.process, time_ns});
-    } else {
-        const std::uint64_t at = takes ? operation.from.at : operation.to.at;
-        doings_[operation.process].push_back({operation.event, time_ns, operation.bytes, at});
-    }
-}
-
-void Trail::meet(std::uint64_t event) {
-    const auto content = contents_.find(event);
-    if (content == contents_.end()) {
+    if (operation.bytes == 0) {
         return;
     }
-    if (content->second.key != 0) {
-        met_.insert(content->second.key);
+    Act act{.process = operation.process, .place = met_.place_of(operation)};
+    if (takes == gives) {
+        acts_.emplace(operation.event, act);
+        return;  // a copy inside the kernel passes nothing through the process
     }
-    for (const Anchor& anchor : content->second.anchors) {
-        met_.insert(anchor.fingerprint);
+    act.time_ns = takes ? operation.end_ns : operation.start_ns;
+    act.passes_on = takes == forward;
+    act.key = whole_key(operation);
+    act.anchors = operation.anchors;
+    acts_.emplace(operation.event, act);
+    if (!act.passes_on) {
+        const std::uint64_t at = takes ? operation.from.at : operation.to.at;
+        doings_[operation.process].push_back({operation.event, act.time_ns, operation.bytes, at});
     }
 }
 
-std::optional<schema::FlowRule> Trail::came_back(std::uint64_t event) const {
-    const auto content = contents_.find(event);
-    if (content == contents_.end()) {
-        return std::nullopt;
+void Trail::meet(ReachedContent::Place place, const Act& act) {
+    if (act.key != 0) {
+        met_.meet(place, act.key);
     }
-    if (met_.contains(content->second.key)) {
+    for (const Anchor& anchor : act.anchors) {
+        met_.meet(place, anchor.fingerprint);
+    }
+}
+
+ReachedContent::Place Trail::place_of(std::uint64_t event) const {
+    const auto act = acts_.find(event);
+    return act == acts_.end() ? ReachedContent::kStart : act->second.place;
+}
+
+// What is done next to `near`.
+std::optional<schema::FlowRule> Trail::came_back(std::uint64_t event,
+                                                 ReachedContent::Place near) const {
+    const Act& act = acts_.at(event);
+    if (act.key != 0 && met_.has_met(near, act.key)) {
         return schema::FlowRule::kHash;
     }
-    const auto& anchors = content->second.anchors;
-    const bool has_one = std::any_of(anchors.begin(), anchors.end(), [&](const Anchor& anchor) {
-        return met_.contains(anchor.fingerprint);
-    });
+    const bool has_one =
+        std::any_of(act.anchors.begin(), act.anchors.end(), [&](const Anchor& anchor) {
+            return met_.has_met(near, anchor.fingerprint);
+        });
     return has_one ? std::optional(schema::FlowRule::kAnchor) : std::nullopt;
 }
 
 void Trail::start(const TrailPiece& piece) {
-    if (!has_reached(piece.event)) {
-        meet(piece.event);
+    if (const auto act = acts_.find(piece.event); act != acts_.end()) {
+        met_.lead(ReachedContent::kStart, act->second.place);
+        meet(ReachedContent::kStart, act->second);
     }
+    reach(piece);
+}
+
+void Trail::reach(const TrailPiece& piece) {
     for (const auto& [begin, end] : add_reached(piece)) {
         waiting_.push_back({piece.event, begin, end});
     }
@@ -119,7 +128,12 @@ Trail::Ranges Trail::add_reached(const TrailPiece& piece) {
 
 void Trail::add_step(const TrailStep& step, std::uint64_t far_position) {
     steps_.push_back(step);
-    start({step.far_event, far_position, far_position + step.bytes});
+    const auto far = acts_.find(step.far_event);
+    if (far != acts_.end() && !has_reached(step.far_event)) {
+        met_.lead(place_of(step.near_event), far->second.place);
+        meet(far->second.place, far->second);
+    }
+    reach({step.far_event, far_position, far_position + step.bytes});
 }
 
 void Trail::follow_flows(const TrailPiece& piece) {
@@ -162,7 +176,7 @@ void Trail::follow_doings(const TrailPiece& piece, const Moment& moment) {
     doings.erase(first, doings.end());
     for (const Doing& doing : reached) {
         if (!has_reached(doing.event)) {
-            const std::optional<schema::FlowRule> rule = came_back(doing.event);
+            const auto rule = came_back(doing.event, place_of(piece.event));
             add_step(
                 {.near_event = piece.event,
                  .far_event = doing.event,
@@ -176,12 +190,9 @@ void Trail::follow_doings(const TrailPiece& piece, const Moment& moment) {
 }
 
 void Trail::follow_process(const TrailPiece& piece) {
-    const auto found = moments_.find(piece.event);
-    if (found == moments_.end()) {
-        return;
-    }
+    const Act& act = acts_.at(piece.event);
     const bool forward = is_forward();
-    std::vector<Moment> moments{found->second};
+    std::vector<Moment> moments{{act.process, act.time_ns}};
     while (!moments.empty()) {
         const Moment moment = moments.back();
         moments.pop_back();
@@ -224,7 +235,8 @@ void Trail::walk() {
             const TrailPiece piece = waiting_.front();
             waiting_.pop_front();
             follow_flows(piece);
-            if (moments_.contains(piece.event)) {
+            if (const auto act = acts_.find(piece.event);
+                act != acts_.end() && act->second.passes_on) {
                 done.push_back(piece);
             }
         } else {

@@ -9,7 +9,7 @@
 //
 // With offer() it also goes where nobody saw the bytes go: a process that took in bytes of the trail may have put them into
 // whatever it, or a process that it made later, wrote afterwards. These steps have the rule `process` and are possible; where the
-// content of an event that was reached comes back, as a whole or by an anchor, they are likely, by the rule `hash` or `anchor`.
+// content of an event on the way there comes back, as a whole or by an anchor, they are likely, by the rule `hash` or `anchor`.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "analysis/dataflow/flow.h"
 #include "analysis/dataflow/operation.h"
+#include "analysis/dataflow/reached_content.h"
 
 namespace dyetrace::analysis {
 
@@ -73,15 +73,17 @@ class Trail {
     std::uint64_t bytes_reached(std::uint64_t event) const;
 
   private:
-    struct Content {
-        std::uint64_t key = 0;  // of the whole; 0: not known
-        std::span<const Anchor> anchors;
+    struct Act {
+        std::uint64_t process = 0, time_ns = 0;
+        bool passes_on = false;  // what it carried, from this time on (back: until then)
+        ReachedContent::Place place = 0;
+        std::uint64_t key = 0;  // of its whole content; 0: not known
+        std::span<const Anchor> anchors = {};
     };
     struct Doing {  // what a process did, and is not reached yet
         std::uint64_t event, time_ns, bytes, at;
     };
-    struct
-        Moment {  // of an event that may pass on what it carried: its process, and from when on (back: until when)
+    struct Moment {
         std::uint64_t process, time_ns;
     };
     using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
@@ -92,24 +94,25 @@ class Trail {
     void add_step(const TrailStep& step, std::uint64_t far_position);
     void follow_flows(const TrailPiece& piece);
     void follow_process(const TrailPiece& piece);
-    void meet(std::uint64_t event);
-    std::optional<schema::FlowRule> came_back(std::uint64_t event) const;
+    void reach(const TrailPiece& piece);
+    void meet(ReachedContent::Place place, const Act& act);
+    ReachedContent::Place place_of(std::uint64_t event) const;
+    std::optional<schema::FlowRule> came_back(std::uint64_t event,
+                                              ReachedContent::Place near) const;
     void follow_doings(const TrailPiece& piece, const Moment& moment);
     void prepare();
 
     std::vector<TrailFlow> flows_;  // by near event
     Direction direction_;
     std::size_t steps_max_;
-    std::unordered_map<std::uint64_t, Moment>
-        moments_;  // of events that bring bytes into a process (back: out of it)
+    std::unordered_map<std::uint64_t, Act> acts_;  // by event
     std::unordered_map<std::uint64_t, std::vector<Doing>>
         doings_;  // by process; those to reach next are last
     std::vector<ProcessLink> links_;
     std::unordered_multimap<std::uint64_t, ProcessLink>
         relatives_;  // children of a parent; back: the parent of a child
     std::unordered_map<std::uint64_t, Ranges> reached_;
-    std::unordered_map<std::uint64_t, Content> contents_;  // by event
-    std::unordered_set<std::uint64_t> met_;                // content of events that were reached
+    ReachedContent met_;
     std::deque<TrailPiece> waiting_;
     std::vector<TrailStep> steps_;
     bool is_cut_ = false;

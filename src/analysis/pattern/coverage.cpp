@@ -8,7 +8,7 @@ namespace {
 
 using Edge = std::pair<std::uint64_t, int>;  // place, +1 where an access begins, -1 where it ends
 
-std::vector<Edge> edges_of(std::span<const Access> accesses, const Extent& extent) {
+std::vector<Edge> edges_of(std::span<const Access> accesses, const FileLayout& extent) {
     std::vector<Edge> edges;
     edges.reserve(2 * accesses.size());
     for (const Access& access : accesses) {
@@ -39,7 +39,7 @@ void add_to_parts(std::array<double, Coverage::kParts>& moved,
 
 }  // namespace
 
-Extent::Extent(std::vector<std::uint64_t> sizes, std::span<const Access> accesses) {
+FileLayout::FileLayout(std::vector<std::uint64_t> sizes, std::span<const Access> accesses) {
     for (const Access& access : accesses) {
         sizes.resize(std::max<std::size_t>(sizes.size(), access.file + 1));
         sizes[access.file] = std::max(sizes[access.file], access.end());
@@ -50,13 +50,13 @@ Extent::Extent(std::vector<std::uint64_t> sizes, std::span<const Access> accesse
     }
 }
 
-double Extent::fraction(const Access& access) const {
+double FileLayout::fraction(const Access& access) const {
     return bytes() == 0 ? 0
                         : static_cast<double>(place(access.file, access.offset)) /
                               static_cast<double>(bytes());
 }
 
-Coverage coverage_of(std::span<const Access> accesses, const Extent& extent) {
+Coverage coverage_of(std::span<const Access> accesses, const FileLayout& extent) {
     Coverage out;
     const double part_bytes =
         static_cast<double>(extent.bytes()) / static_cast<double>(Coverage::kParts);

@@ -15,10 +15,10 @@
 namespace dyetrace::analysis {
 
 // Where each file begins when all stand behind one another; a file is as long as it was said to be, or as far as it was accessed.
-class Extent {
+class FileLayout {
   public:
-    Extent() = default;
-    Extent(std::vector<std::uint64_t> sizes, std::span<const Access> accesses);
+    FileLayout() = default;
+    FileLayout(std::vector<std::uint64_t> sizes, std::span<const Access> accesses);
 
     std::uint64_t place(std::uint32_t file, std::uint64_t offset) const {
         return begins_[file] + offset;
@@ -39,6 +39,6 @@ struct Coverage {
     std::uint64_t times_max = 0;         // what the most wanted byte was moved
     std::array<double, kParts> times{};  // mean per part
 };
-Coverage coverage_of(std::span<const Access> accesses, const Extent& extent);
+Coverage coverage_of(std::span<const Access> accesses, const FileLayout& extent);
 
 }  // namespace dyetrace::analysis

@@ -167,6 +167,7 @@ TEST(Passes, are_none_where_records_are_taken_at_random_with_repetition) {
     const RecordFile file = RecordFile::fixed(1000);
     std::mt19937 random(1);
     std::vector<Access> reads;
+    reads.reserve(5000);
     for (int i = 0; i < 5000; ++i) {
         reads.push_back(file.record(random() % 1000));
     }

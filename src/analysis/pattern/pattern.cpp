@@ -82,7 +82,7 @@ Pattern PatternBuilder::finish(std::vector<std::uint64_t> file_sizes) && {
     Pattern& out = pattern_;
     out.steps = steps_.counts();
     out.verdict = verdict_of(out.steps);
-    out.extent = Extent(std::move(file_sizes), out.kept);
+    out.extent = FileLayout(std::move(file_sizes), out.kept);
     out.sizes = sizes_of(out.kept);
     out.coverage = coverage_of(out.kept, out.extent);
     out.by_place = passes_of(out.kept);

@@ -49,7 +49,7 @@ struct Pattern {
     std::uint64_t sampled_one_in = 1;
     std::optional<std::uint64_t> kept_of_first;  // what follows knows only so many accesses
     std::vector<Access> kept;
-    Extent extent;
+    FileLayout extent;
     Sizes sizes;  // below: of the kept ones
     Coverage coverage;
     Passes by_place;

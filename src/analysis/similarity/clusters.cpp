@@ -3,6 +3,7 @@
 #include <numeric>
 #include <tuple>
 #include <unordered_set>
+#include <vector>
 
 namespace dyetrace::analysis {
 namespace {
@@ -21,25 +22,21 @@ class Clustering {
 
   private:
     Cluster cluster_of(std::uint32_t content) {
-        const auto anchors = index_->contents().anchors(content);
-        if (anchors.size() < kAnchorsTelling) {
-            const auto& fingerprint = index_->contents().first(content).fingerprint;
-            return {fingerprint.value_or(0), content};
+        if (contents().size_of(content) < kAnchorsTelling) {
+            return {contents().first(content).fingerprint.value_or(0), content};
         }
-        const std::uint32_t leader = nearest_leader(content, anchors.size());
-        return leader == content ? Cluster{new_id(anchors), content} : clusters_[leader];
+        const std::uint32_t leader = nearest_leader(content);
+        return leader == content ? Cluster{new_id(content), content} : clusters_[leader];
     }
 
-    std::uint32_t nearest_leader(std::uint32_t content, std::size_t anchors) {
+    std::uint32_t nearest_leader(std::uint32_t content) {
         std::uint32_t best = content;
         double best_jaccard = 0;
         for (const Shared& one : index_->sharing(content)) {
             const bool is_leader =
                 one.content < content && clusters_[one.content].leader == one.content;
-            const std::size_t either =
-                anchors + index_->contents().anchors(one.content).size() - one.anchors;
-            const double jaccard = one.anchors / static_cast<double>(either);
-            if (is_leader && one.anchors >= kAnchorsTelling && jaccard >= kClusterJaccard &&
+            const double jaccard = contents().compared(content, one.content, one.prints).jaccard();
+            if (is_leader && one.prints >= kAnchorsTelling && jaccard >= kClusterJaccard &&
                 std::tie(best_jaccard, one.content) < std::tie(jaccard, best)) {
                 best = one.content;
                 best_jaccard = jaccard;
@@ -48,14 +45,27 @@ class Clustering {
         return best;
     }
 
-    std::uint64_t new_id(std::span<const std::uint64_t> anchors) {
-        for (const std::uint64_t anchor : anchors) {
-            if (taken_.insert(anchor).second) {
-                return anchor;
+    std::uint64_t new_id(std::uint32_t content) {
+        const std::vector<std::uint64_t> ids = possible_ids(content);
+        for (const std::uint64_t id : ids) {
+            if (taken_.insert(id).second) {
+                return id;
             }
         }
-        return std::accumulate(anchors.begin(), anchors.end(), std::uint64_t{0});
+        return std::accumulate(ids.begin(), ids.end(), std::uint64_t{0});
     }
+
+    std::vector<std::uint64_t> possible_ids(std::uint32_t content) const {
+        const auto anchors = contents().anchors(content);
+        std::vector<std::uint64_t> ids(anchors.begin(), anchors.end());
+        const auto sketch = contents().sketch(content);
+        for (std::size_t i = 0; anchors.empty() && i + 1 < sketch.size(); ++i) {
+            ids.push_back(sketch[i] << 32 | sketch[i + 1]);
+        }
+        return ids;
+    }
+
+    const Contents& contents() const { return index_->contents(); }
 
     SimilarityIndex* index_;
     std::vector<Cluster> clusters_;

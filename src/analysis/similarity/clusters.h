@@ -5,8 +5,8 @@
 //
 // Contents are taken from the largest to the smallest: each goes to the leader that it resembles most, if that is at least
 // kClusterJaccard, and is a leader itself else. So nothing chains: all of a cluster resemble its leader. The id is the smallest
-// fingerprint among the leader's anchors that is not the id of a larger leader's cluster (if all are: their sum; of a content with
-// fewer than kAnchorsTelling: its own fingerprint).
+// fingerprint among the leader's anchors that is not the id of a larger leader's cluster (if all are: their sum; without anchors: the
+// two smallest windows of its sketch as one number; of a content with fewer than kAnchorsTelling of either: its own fingerprint).
 //
 // What that guarantees: the same contents have the same clusters and ids, in any order, recording and machine (with the same key);
 // a content that has no anchor in common with a cluster's changes neither. A larger content that resembles a leader takes

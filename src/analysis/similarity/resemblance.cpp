@@ -9,31 +9,28 @@ namespace {
 
 constexpr Share kWhole{1, 1, 1};
 
-// Its bytes lie as far from each other as its anchors do.
-std::uint64_t bytes_of(const Thing& thing, std::uint64_t anchors) {
-    return thing.windows == 0 ? thing.content_bytes
-                              : static_cast<std::uint64_t>(static_cast<double>(thing.bytes) /
-                                                           static_cast<double>(thing.windows) *
-                                                           static_cast<double>(anchors));
+// Those of `a` that it shares: its bytes lie as far from each other as its anchors do, or as the windows of sketches on average.
+std::uint64_t shared_bytes(const Thing& a, const Compared& compared) {
+    if (compared.distance != 0) {
+        return compared.shared * compared.distance;
+    }
+    return a.anchors == 0 ? a.content_bytes
+                          : static_cast<std::uint64_t>(static_cast<double>(a.bytes) /
+                                                       static_cast<double>(a.anchors) *
+                                                       static_cast<double>(compared.shared));
 }
 
 }  // namespace
 
-Resemblance resemblance_of(const Thing& a,
-                           const Thing& b,
-                           std::uint64_t anchors_a,
-                           std::uint64_t anchors_b,
-                           std::uint64_t shared) {
+Resemblance resemblance_of(const Thing& a, const Thing& b, const Compared& compared) {
     Resemblance result{.a = &a,
                        .b = &b,
                        .equal = are_equal(a, b),
-                       .anchors_a = anchors_a,
-                       .anchors_b = anchors_b,
-                       .shared = shared,
-                       .jaccard = share_of(shared, anchors_a + anchors_b - shared),
-                       .a_in_b = share_of(shared, anchors_a),
-                       .b_in_a = share_of(shared, anchors_b),
-                       .shared_bytes = bytes_of(a, shared)};
+                       .compared = compared,
+                       .jaccard = share_of(compared.shared, compared.either()),
+                       .a_in_b = share_of(compared.shared, compared.of_a),
+                       .b_in_a = share_of(compared.shared, compared.of_b),
+                       .shared_bytes = shared_bytes(a, compared)};
     if (result.equal) {
         result.jaccard = result.a_in_b = result.b_in_a = kWhole;
         result.shared_bytes = a.content_bytes;
@@ -45,11 +42,7 @@ Resemblance resemblance_of(const Contents& contents,
                            std::uint32_t a,
                            std::uint32_t b,
                            std::uint64_t shared) {
-    return resemblance_of(contents.first(a),
-                          contents.first(b),
-                          contents.anchors(a).size(),
-                          contents.anchors(b).size(),
-                          shared);
+    return resemblance_of(contents.first(a), contents.first(b), contents.compared(a, b, shared));
 }
 
 Resemblances::Resemblances(SimilarityIndex& index, const PairLimits& limits)
@@ -68,10 +61,9 @@ bool Resemblances::next(std::vector<Resemblance>& found) {
 
 void Resemblances::add_copies(std::vector<Resemblance>& found) const {
     const Contents& contents = index_->contents();
-    const std::size_t anchors = contents.anchors(content_).size();
+    const Compared same = contents.compared(content_);
     for (const std::uint32_t member : contents.members(content_).subspan(1)) {
-        found.push_back(resemblance_of(
-            contents.first(content_), contents.things()[member], anchors, anchors, anchors));
+        found.push_back(resemblance_of(contents.first(content_), contents.things()[member], same));
     }
 }
 
@@ -92,12 +84,11 @@ void Resemblances::add_pairs(std::vector<Resemblance>& found) {
 
 void Resemblances::rank_others() {
     others_.clear();
-    const std::size_t own = index_->contents().anchors(content_).size();
     for (const Shared& one : index_->sharing(content_)) {
-        const std::size_t its = index_->contents().anchors(one.content).size();
-        if (one.anchors >= limits_.share_min * static_cast<double>(std::min(own, its))) {
-            const auto either = static_cast<double>(own + its - one.anchors);
-            others_.push_back({one.content, one.anchors, one.anchors / either});
+        const Compared compared = index_->contents().compared(content_, one.content, one.prints);
+        const auto smaller = static_cast<double>(std::min(compared.of_a, compared.of_b));
+        if (one.prints >= limits_.share_min * smaller) {
+            others_.push_back({one.content, one.prints, compared.jaccard()});
         }
     }
     std::sort(others_.begin(), others_.end(), [](const Other& a, const Other& b) {

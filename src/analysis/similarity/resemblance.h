@@ -21,16 +21,12 @@ struct Resemblance {
     const Thing* a = nullptr;
     const Thing* b = nullptr;
     bool equal = false;  // not estimated: all their bytes have one fingerprint
-    std::uint64_t anchors_a = 0, anchors_b = 0, shared = 0;
+    Compared compared;
     Share jaccard, a_in_b, b_in_a;
     std::uint64_t shared_bytes = 0;  // of a, estimated, repetitions left out
 };
 
-Resemblance resemblance_of(const Thing& a,
-                           const Thing& b,
-                           std::uint64_t anchors_a,
-                           std::uint64_t anchors_b,
-                           std::uint64_t shared);
+Resemblance resemblance_of(const Thing& a, const Thing& b, const Compared& compared);
 
 // That of the first things of two contents.
 Resemblance resemblance_of(const Contents& contents,
@@ -55,7 +51,8 @@ class Resemblances {
 
   private:
     struct Other {
-        std::uint32_t content, shared;
+        std::uint32_t content;
+        std::uint64_t shared;
         double jaccard;
     };
 

@@ -16,7 +16,7 @@ Contents contents_of(std::uint64_t count, std::uint64_t common) {
         for (std::uint64_t i = 0; i < kAnchorsEach; ++i) {
             // the first ones are in all contents, like the head of a file format
             const std::uint64_t number = i < common ? i : id * kAnchorsEach / 2 + i;
-            things.add_anchor(thing, number * 0x9e3779b97f4a7c15u);
+            things.add_anchor(thing, (number + 1) * 0x9e3779b97f4a7c15u);
         }
     }
     return std::move(things).finish();

@@ -19,7 +19,7 @@ struct Piece {
 };
 
 std::uint64_t fingerprint_of(std::uint64_t number) {
-    return number * 0x9e3779b97f4a7c15u;
+    return number == 0 ? UINT64_MAX : number * 0x9e3779b97f4a7c15u;  // 0 would be a window
 }
 
 void add(Things& things, const Piece& piece, std::uint32_t trace = 0) {
@@ -58,7 +58,7 @@ std::vector<Row> rows_of(const Contents& contents,
     std::vector<Row> rows;
     for (const Resemblance& one : all_of(index, limits)) {
         rows.push_back(
-            {std::min(one.a->id, one.b->id), std::max(one.a->id, one.b->id), one.shared});
+            {std::min(one.a->id, one.b->id), std::max(one.a->id, one.b->id), one.compared.shared});
     }
     std::sort(rows.begin(), rows.end());
     return rows;
@@ -113,7 +113,7 @@ TEST(Resemblance, of_equal_bytes_is_exact_however_few_they_are) {
 
 TEST(Resemblance, of_a_few_equal_anchors_in_different_bytes_is_no_equality) {
     Things things;
-    for (const std::uint64_t id : {1, 2}) {
+    for (const std::uint64_t id : {1u, 2u}) {
         const auto thing =
             things.add({.id = id, .bytes = 1500, .fingerprint = id, .content_bytes = 1500});
         things.add_anchor(thing, 5);
@@ -178,12 +178,12 @@ TEST(SimilarityIndex, counts_anchors_that_too_many_have_and_still_finds_the_larg
     }
     const Contents contents = contents_of(pieces);
     SimilarityIndex index(contents, 4);
-    EXPECT_GT(index.common_anchors(), 0u);
-    EXPECT_EQ(SimilarityIndex(contents).common_anchors(), 0u);
+    EXPECT_GT(index.common_prints(), 0u);
+    EXPECT_EQ(SimilarityIndex(contents).common_prints(), 0u);
     std::vector<std::uint64_t> found;
     for (const Shared& one : index.sharing(9)) {  // the smallest, id 1
         found.push_back(contents.first(one.content).id);
-        EXPECT_EQ(one.anchors, 11u);
+        EXPECT_EQ(one.prints, 11u);
     }
     EXPECT_EQ(found, (std::vector<std::uint64_t>{10, 9, 8, 7}));
 }
@@ -199,6 +199,117 @@ TEST(SimilarityIndex, keeps_the_best_of_each_content) {
         EXPECT_LE(row.b - row.a, 2u);
     }
     EXPECT_EQ(rows.size(), 28u + 3u);  // neighbours, and at the ends the next but one
+}
+
+// Windows that are all of one level: 0 to 3, for 64 to 512 bytes.
+struct SketchPiece {
+    std::uint64_t id;
+    std::uint32_t distance, level, first, count;
+};
+
+void add_sketches(Things& things, const std::vector<SketchPiece>& pieces) {
+    const auto thing = things.add({.id = pieces[0].id, .bytes = 4096});
+    for (const SketchPiece& piece : pieces) {
+        for (std::uint32_t i = 0; i < piece.count; ++i) {
+            const std::uint32_t number = (piece.first + i) * 0x1e3779b1u >> 2;
+            things.add_window(thing, piece.distance, piece.level << 30 | number);
+        }
+    }
+}
+
+TEST(Sketches, are_compared_as_far_as_the_coarser_one_goes) {
+    Things things;
+    // of 64 and of 256 bytes; a third of what the first has, all of the coarser kind, is in the second
+    add_sketches(things,
+                 {{1, 64, 0, 0, 20}, {1, 64, 1, 100, 10}, {1, 64, 2, 200, 8}, {1, 64, 3, 300, 7}});
+    add_sketches(things, {{2, 256, 2, 200, 16}, {2, 256, 3, 304, 14}});
+    const Contents contents = std::move(things).finish();
+    SimilarityIndex index(contents);
+    const std::vector<Resemblance> found = all_of(index);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].a->id, 1u);  // it has more windows
+    EXPECT_EQ(found[0].compared.of_a, 15u);
+    EXPECT_EQ(found[0].compared.of_b, 30u);
+    EXPECT_EQ(found[0].compared.shared, 8u + 3u);
+    EXPECT_EQ(found[0].shared_bytes, 11u * 256);
+    EXPECT_DOUBLE_EQ(found[0].jaccard.estimate, 11.0 / 34);
+}
+
+TEST(Sketches, of_an_object_are_as_coarse_as_the_coarsest_of_its_operations) {
+    Things things;
+    add_sketches(things, {{1, 64, 0, 0, 30}, {1, 64, 1, 100, 9}, {1, 128, 1, 500, 5}});
+    add_sketches(things, {{2, 64, 0, 0, 30}, {2, 64, 1, 100, 9}});
+    const Contents contents = std::move(things).finish();
+    EXPECT_EQ(contents.things()[0].sketch_distance, 128u);
+    const std::uint32_t object = *contents.of_thing(0), event = *contents.of_thing(1);
+    EXPECT_EQ(contents.sketch(object).size(), 14u);
+    EXPECT_EQ(contents.sketch(event).size(), 39u);
+    SimilarityIndex index(contents);
+    ASSERT_EQ(index.sharing(object).size(), 1u);
+    EXPECT_EQ(index.sharing(object)[0].prints, 9u);
+    EXPECT_EQ(contents.compared(event, object, 9).of_a, 9u);
+}
+
+TEST(Sketches, do_not_count_beside_what_has_none) {
+    Things things;
+    add_sketches(things, {{1, 64, 0, 0, 60}});
+    for (std::uint64_t i = 0; i < 4; ++i) {
+        things.add_anchor(0, fingerprint_of(i));
+    }
+    add(things, Piece{2, 0, 300});  // all of the first one's anchors
+    add(things, Piece{3, 1000, 300});
+    const Contents contents = std::move(things).finish();
+    SimilarityIndex index(contents);
+    const std::vector<Resemblance> found = all_of(index);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].compared.shared, 4u);
+    EXPECT_EQ(found[0].compared.distance, 0u);
+    EXPECT_EQ(found[0].b_in_a.estimate, 1);
+    EXPECT_EQ(found[0].a->id, 2u);
+}
+
+TEST(Sketches, that_too_many_have_in_common_count_but_lead_to_the_largest_only) {
+    Things things;
+    for (std::uint32_t id = 1; id <= 10; ++id) {
+        add_sketches(things, {{id, 64, 0, 0, 20}, {id, 64, 1, 1000 * id, id}});
+    }
+    const Contents contents = std::move(things).finish();
+    SimilarityIndex index(contents, 4);
+    EXPECT_EQ(index.common_prints(), 20u);
+    const auto found = index.sharing(*contents.of_thing(0));
+    ASSERT_EQ(found.size(), 4u);
+    for (const Shared& one : found) {
+        EXPECT_EQ(one.prints, 20u);
+        EXPECT_GT(contents.first(one.content).id, 6u);
+    }
+}
+
+TEST(Sketches, of_which_there_are_too_many_are_made_coarser) {
+    const std::array<std::uint64_t, kSketchLevels> windows = {500, 250, 125, 125};
+    EXPECT_EQ(finest_level(windows, 1000), 0u);
+    EXPECT_EQ(finest_level(windows, 999), 1u);
+    EXPECT_EQ(finest_level(windows, 499), 2u);
+    EXPECT_EQ(finest_level(windows, 125), 3u);
+    EXPECT_EQ(finest_level(windows, 124), kSketchLevels);
+    EXPECT_EQ(finest_level({}, 0), 0u);
+}
+
+TEST(Sketches, make_clusters_whose_ids_do_not_depend_on_what_else_there_is) {
+    const auto clusters = [](bool has_more) {
+        Things things;
+        add_sketches(things, {{1, 64, 0, 0, 60}});
+        add_sketches(things, {{2, 64, 0, 6, 60}});
+        add_sketches(things, {{3, 64, 0, 500, 60}});
+        if (has_more) {
+            add_sketches(things, {{4, 128, 1, 600, 90}});
+            add(things, Piece{5, 0, 100});
+        }
+        return clusters_by_thing(std::move(things).finish());
+    };
+    const auto few = clusters(false), many = clusters(true);
+    EXPECT_EQ(few[0].second, few[1].second);
+    EXPECT_NE(few[0].second, few[2].second);
+    EXPECT_TRUE(std::equal(few.begin(), few.end(), many.begin()));
 }
 
 TEST(Clusters, do_not_chain) {

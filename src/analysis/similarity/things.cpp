@@ -5,11 +5,27 @@
 #include <utility>
 
 #include "schema/anchor.h"
+#include "schema/sketch.h"
 
 namespace dyetrace::analysis {
 namespace {
 
 constexpr std::uint32_t kNoContent = UINT32_MAX;
+constexpr std::uint64_t kAnchorsBegin = std::uint64_t{1} << 32;  // among prints; windows are below
+
+// The smallest window that a sketch of so many bytes from one to the next may have.
+std::uint64_t first_window(std::uint32_t distance) {
+    std::uint64_t level = 0;
+    for (; (std::uint32_t{SKETCH_DISTANCE_MIN} << level) < distance; ++level) {
+    }
+    return level << SKETCH_LEVEL_SHIFT;
+}
+
+// Of sorted ones, those from `least` on.
+std::span<const std::uint64_t> from(std::span<const std::uint64_t> prints, std::uint64_t least) {
+    const auto begin = std::lower_bound(prints.begin(), prints.end(), least);
+    return prints.subspan(static_cast<std::size_t>(begin - prints.begin()));
+}
 
 // A number for a set, whatever the order: of two different sets it is the same once in 2^64.
 std::uint64_t set_number(std::span<const std::uint64_t> fingerprints) {
@@ -32,9 +48,39 @@ bool are_equal(const Thing& a, const Thing& b) {
     return a.fingerprint && a.fingerprint == b.fingerprint && a.content_bytes == b.content_bytes;
 }
 
+std::uint32_t finest_level(const std::array<std::uint64_t, kSketchLevels>& windows,
+                           std::uint64_t most) {
+    std::uint64_t taken = 0;
+    for (std::uint32_t level = kSketchLevels; level > 0; --level) {
+        taken += windows[level - 1];
+        if (taken > most) {
+            return level;
+        }
+    }
+    return 0;
+}
+
 std::optional<std::uint32_t> Contents::of_thing(std::size_t thing) const {
     const std::uint32_t content = content_of_[thing];
     return content == kNoContent ? std::nullopt : std::optional(content);
+}
+
+std::span<const std::uint64_t> Contents::anchors_of_thing(std::size_t thing) const {
+    return from(prints_of_thing(thing), kAnchorsBegin);
+}
+
+std::span<const std::uint64_t> Contents::sketch_of_thing(std::size_t thing) const {
+    const auto prints = prints_of_thing(thing);
+    return prints.first(prints.size() - from(prints, kAnchorsBegin).size());
+}
+
+Compared Contents::compared(std::uint32_t a, std::uint32_t b, std::uint64_t shared) const {
+    if (!has_sketch(a) || !has_sketch(b)) {
+        return {anchors(a).size(), anchors(b).size(), shared, 0};
+    }
+    const std::uint32_t distance = std::max(first(a).sketch_distance, first(b).sketch_distance);
+    const std::uint64_t least = first_window(distance);
+    return {from(sketch(a), least).size(), from(sketch(b), least).size(), shared, distance};
 }
 
 std::uint32_t Things::add(const Thing& thing) {
@@ -43,12 +89,18 @@ std::uint32_t Things::add(const Thing& thing) {
 }
 
 void Things::add_anchor(std::uint32_t thing, std::uint64_t fingerprint, std::uint64_t times) {
-    contents_.things_[thing].windows += times;
+    contents_.things_[thing].anchors += times;
     placed_.push_back({thing, fingerprint});
 }
 
-void Things::lay_out_anchors() {
-    const auto key = [](const Placed& one) { return std::tie(one.thing, one.fingerprint); };
+void Things::add_window(std::uint32_t thing, std::uint32_t distance, std::uint32_t window) {
+    std::uint32_t& own = contents_.things_[thing].sketch_distance;
+    own = std::max(own, distance);
+    placed_.push_back({thing, window});
+}
+
+void Things::sort_prints() {
+    const auto key = [](const Placed& one) { return std::tie(one.thing, one.print); };
     std::sort(placed_.begin(), placed_.end(), [&](const Placed& a, const Placed& b) {
         return key(a) < key(b);
     });
@@ -56,52 +108,72 @@ void Things::lay_out_anchors() {
         std::unique(placed_.begin(), placed_.end(), [&](const Placed& a, const Placed& b) {
             return key(a) == key(b);
         });
-    const auto count = static_cast<std::size_t>(end - placed_.begin());
-    contents_.anchors_.reserve(count);
+    placed_.erase(end, placed_.end());
+}
+
+void Things::lay_out_prints() {
+    sort_prints();
+    contents_.prints_.reserve(placed_.size());
     std::size_t next = 0;
     for (std::uint32_t thing = 0; thing < size(); ++thing) {
-        for (; next < count && placed_[next].thing == thing; ++next) {
-            contents_.anchors_.push_back(placed_[next].fingerprint);
+        const std::uint64_t least = first_window(contents_.things_[thing].sketch_distance);
+        for (; next < placed_.size() && placed_[next].thing == thing; ++next) {
+            if (placed_[next].print >= least) {
+                contents_.prints_.push_back(placed_[next].print);
+            }
         }
-        contents_.begins_.push_back(next);
+        contents_.begins_.push_back(contents_.prints_.size());
     }
     placed_ = std::vector<Placed>();  // {} would keep the memory
 }
 
 // What makes things one content, and which of them comes first.
 struct Things::Key {
-    std::uint64_t anchors = 0, set = 0, fingerprint = 0, content_bytes = 0;
+    std::uint64_t anchors = 0, prints = 0, distance = 0, set = 0, fingerprint = 0,
+                  content_bytes = 0;
     std::uint64_t self = 0;  // of a thing that is like no other one
     std::uint32_t trace = 0;
     std::uint64_t id = 0;
     std::uint32_t thing = 0;
 
-    bool same_content(const Key& other) const {
-        return std::tie(anchors, set, fingerprint, content_bytes, self) ==
-               std::tie(
-                   other.anchors, other.set, other.fingerprint, other.content_bytes, other.self);
+    auto content() const {
+        return std::tie(anchors, prints, distance, set, fingerprint, content_bytes, self);
     }
+    bool same_content(const Key& other) const { return content() == other.content(); }
+    // Those with more are larger.
     bool operator<(const Key& other) const {
-        return std::tie(other.anchors, set, fingerprint, content_bytes, self, trace, id) <
-               std::tie(anchors,
-                        other.set,
-                        other.fingerprint,
-                        other.content_bytes,
-                        other.self,
-                        other.trace,
-                        other.id);
+        return std::tie(other.anchors,
+                        other.prints,
+                        distance,
+                        set,
+                        fingerprint,
+                        content_bytes,
+                        self,
+                        trace,
+                        id) < std::tie(anchors,
+                                       prints,
+                                       other.distance,
+                                       other.set,
+                                       other.fingerprint,
+                                       other.content_bytes,
+                                       other.self,
+                                       other.trace,
+                                       other.id);
     }
 };
 
 Things::Key Things::key_of(std::uint32_t index) const {
     const Thing& thing = contents_.things_[index];
-    const auto anchors = contents_.anchors_of_thing(index);
-    Key key{.anchors = anchors.size(),
-            .set = set_number(anchors),
+    const auto prints = contents_.prints_of_thing(index);
+    const std::size_t anchors = contents_.anchors_of_thing(index).size();
+    Key key{.anchors = anchors,
+            .prints = prints.size(),
+            .distance = thing.sketch_distance,
+            .set = set_number(prints),
             .trace = thing.trace,
             .id = thing.id,
             .thing = index};
-    if (anchors.size() < kAnchorsTelling) {
+    if (std::max(anchors, prints.size() - anchors) < kAnchorsTelling) {
         if (has_telling_fingerprint(thing)) {
             key.fingerprint = *thing.fingerprint;
             key.content_bytes = thing.content_bytes;
@@ -116,7 +188,7 @@ std::vector<Things::Key> Things::sorted_keys() const {
     std::vector<Key> keys;
     keys.reserve(size());
     for (std::uint32_t thing = 0; thing < size(); ++thing) {
-        if (Key key = key_of(thing); key.anchors > 0 || key.content_bytes > 0) {
+        if (Key key = key_of(thing); key.prints > 0 || key.content_bytes > 0) {
             keys.push_back(key);
         }
     }
@@ -125,7 +197,7 @@ std::vector<Things::Key> Things::sorted_keys() const {
 }
 
 Contents Things::finish() && {
-    lay_out_anchors();
+    lay_out_prints();
     const std::vector<Key> keys = sorted_keys();
     contents_.unknown_ = size() - keys.size();
     contents_.content_of_.assign(size(), kNoContent);

@@ -1,20 +1,27 @@
-// What is compared: events or objects ("things"), each with the anchors of the bytes that it moved.
+// What is compared: events or objects ("things"), each with the anchors of the bytes that it moved and, if it is small, with a sketch
+// of them (schema/sketch.h).
 //
 //   Things things;
 //   const auto log = things.add({.id = 7, .bytes = 1'000'000});
 //   things.add_anchor(log, fingerprint, times);  …
+//   things.add_window(page, 128, window);  …
 //   const Contents contents = std::move(things).finish();
 //
-// A content is what things have in common that have the same anchors, or, where there are fewer than kAnchorsTelling, the same
+// Two contents that both have sketches are compared by these, as far as the coarser one goes; others by their anchors:
+//
+//   64 bytes  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒      256 bytes  ▒▒▒▒          of the first one those count that are in a sketch of 256 bytes: ▒▒▒▒
+//
+// A content is what things have in common that have the same anchors and sketch, or, where there are fewer than kAnchorsTelling, the same
 // fingerprint of all their bytes. So a file that was copied a thousand times is compared once. Contents are numbered by what
 // is in them alone, those with more anchors first: the same ones have the same order in every trace.
 //
 //   content     0 ▒▒▒▒▒▒▒▒  1 ▒▒▒▒▒  2 ▒▒  3 (no anchor: a fingerprint)
 //   things      12, 40      7        9     8, 10, 11
 //
-// Nothing is known of a thing that has neither. Memory: 40 bytes a thing, 16 an anchor, and 16 more while they are sorted.
+// Nothing is known of a thing that has neither. Memory: 48 bytes a thing, 16 an anchor or window, and 16 more while they are sorted.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,11 +39,29 @@ struct Thing {
     std::optional<std::uint64_t> fingerprint = {};  // of all of them, if that is known
     std::uint64_t content_bytes = 0;                // those that the fingerprint is of
     std::uint32_t trace = 0;                        // where it is from
-    std::uint64_t windows = 0;  // anchors in `bytes`, repetitions too; counted by add_anchor()
+    std::uint32_t sketch_distance =
+        0;  // mean one of the windows of its sketch; 0: it has none; by add_window()
+    std::uint64_t anchors = 0;  // in `bytes`, repetitions too; counted by add_anchor()
+};
+
+// Two contents side by side: what each has of what is compared, and what both have.
+struct Compared {
+    std::uint64_t of_a = 0, of_b = 0, shared = 0;
+    std::uint32_t distance =
+        0;  // from one window to the next, if these are of sketches; 0: anchors
+
+    std::uint64_t either() const { return of_a + of_b - shared; }
+    double jaccard() const { return static_cast<double>(shared) / static_cast<double>(either()); }
 };
 
 // Both were moved as a whole, and are the same bytes.
 bool are_equal(const Thing& a, const Thing& b);
+
+// Of sketches that together have so many windows of each level: from which level on they are at most `most`. Those below it are to be
+// left out, which makes all sketches as coarse as one of that level; 4: all.
+inline constexpr std::size_t kSketchLevels = 4;
+std::uint32_t finest_level(const std::array<std::uint64_t, kSketchLevels>& windows,
+                           std::uint64_t most);
 
 class Contents {
   public:
@@ -49,9 +74,26 @@ class Contents {
                                            firsts_[content + 1u] - firsts_[content]);
     }
     const Thing& first(std::uint32_t content) const { return things_[members(content)[0]]; }
-    // Fingerprints, each once, in order.
+    // Windows of its sketch, then fingerprints of its anchors; each once, in order. Below 2^32 it is a window (or one anchor of 2^32).
+    std::span<const std::uint64_t> prints(std::uint32_t content) const {
+        return prints_of_thing(members(content)[0]);
+    }
     std::span<const std::uint64_t> anchors(std::uint32_t content) const {
         return anchors_of_thing(members(content)[0]);
+    }
+    std::span<const std::uint64_t> sketch(std::uint32_t content) const {
+        return sketch_of_thing(members(content)[0]);
+    }
+    bool has_sketch(std::uint32_t content) const { return first(content).sketch_distance != 0; }
+    // How many there are of what most is known by: windows if it has a sketch, else anchors.
+    std::size_t size_of(std::uint32_t content) const {
+        return has_sketch(content) ? sketch(content).size() : anchors(content).size();
+    }
+    // By sketches if both have one. `shared`: windows or anchors that both have.
+    Compared compared(std::uint32_t a, std::uint32_t b, std::uint64_t shared) const;
+    // With itself: of things that are the same.
+    Compared compared(std::uint32_t content) const {
+        return compared(content, content, size_of(content));
     }
     // The content of a thing; none if nothing is known of it.
     std::optional<std::uint32_t> of_thing(std::size_t thing) const;
@@ -59,13 +101,15 @@ class Contents {
 
   private:
     friend class Things;
-    std::span<const std::uint64_t> anchors_of_thing(std::size_t thing) const {
-        return std::span(anchors_).subspan(begins_[thing], begins_[thing + 1] - begins_[thing]);
+    std::span<const std::uint64_t> prints_of_thing(std::size_t thing) const {
+        return std::span(prints_).subspan(begins_[thing], begins_[thing + 1] - begins_[thing]);
     }
+    std::span<const std::uint64_t> anchors_of_thing(std::size_t thing) const;
+    std::span<const std::uint64_t> sketch_of_thing(std::size_t thing) const;
 
     std::vector<Thing> things_;
-    std::vector<std::size_t> begins_{0};  // in anchors_, by thing
-    std::vector<std::uint64_t> anchors_;
+    std::vector<std::size_t> begins_{0};  // in prints_, by thing
+    std::vector<std::uint64_t> prints_;
     std::vector<std::uint32_t> members_;
     std::vector<std::size_t> firsts_{0};     // in members_, by content
     std::vector<std::uint32_t> content_of_;  // by thing
@@ -77,6 +121,8 @@ class Things {
     std::uint32_t add(const Thing& thing);
     // `times`: how often it is there.
     void add_anchor(std::uint32_t thing, std::uint64_t fingerprint, std::uint64_t times = 1);
+    // Of a sketch with this distance. A thing's own distance is that of the coarsest of its sketches; windows too fine for it are left out.
+    void add_window(std::uint32_t thing, std::uint32_t distance, std::uint32_t window);
     std::size_t size() const { return contents_.things_.size(); }
     const Thing& thing(std::size_t index) const { return contents_.things_[index]; }
 
@@ -85,11 +131,12 @@ class Things {
   private:
     struct Placed {
         std::uint32_t thing;
-        std::uint64_t fingerprint;
+        std::uint64_t print;
     };
     struct Key;
 
-    void lay_out_anchors();
+    void sort_prints();
+    void lay_out_prints();
     Key key_of(std::uint32_t thing) const;
     std::vector<Key> sorted_keys() const;
 

@@ -51,6 +51,17 @@ std::size_t Strip::index_at(std::uint64_t position) const {
                                  pieces_.size() - 1);
 }
 
+std::optional<std::uint64_t> Strip::sum_of(std::uint64_t begin, std::uint64_t end) const {
+    const auto from = std::partition_point(
+        cuts_.begin(), cuts_.end(), [&](const Cut& cut) { return cut.position < begin; });
+    const auto to =
+        std::partition_point(from, cuts_.end(), [&](const Cut& cut) { return cut.position < end; });
+    if (to == cuts_.end() || from->position != begin || to->position != end) {
+        return std::nullopt;
+    }
+    return sum_between(*from, *to);
+}
+
 std::optional<std::uint64_t> sum_between(const Cut& from, const Cut& to) {
     if (from.run != to.run) {
         return std::nullopt;
@@ -63,6 +74,7 @@ std::vector<Strip> strips_of(const std::vector<MovedPiece>& pieces) {
     std::map<std::uint64_t, MovedPiece> open;  // by position
     const auto close = [&] {
         std::vector<MovedPiece> in_order;
+        in_order.reserve(open.size());
         for (const auto& [position, piece] : open) {
             in_order.push_back(piece);
         }

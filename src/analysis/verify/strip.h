@@ -53,6 +53,8 @@ class Strip {
     // Of the call that moved the byte there, or the next one that is known, or the last.
     std::size_t index_at(std::uint64_t position) const;
     const MovedPiece& piece_at(std::uint64_t position) const { return pieces_[index_at(position)]; }
+    // Of the bytes from one cut to another one; nothing if there are no cuts, or some of the bytes are not known.
+    std::optional<std::uint64_t> sum_of(std::uint64_t begin, std::uint64_t end) const;
 
   private:
     std::vector<MovedPiece> pieces_;

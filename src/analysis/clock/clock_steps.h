@@ -1,0 +1,49 @@
+// Which host it was that stepped.
+//
+//   a ──── b     The pair (a, b) saw a step: a stood still, or b jumped ahead. If it was a, c sees it too; if it was b, d does, and nothing
+//   │      │     changed between a and c. Where nobody else can tell, either may have been it.
+//   c      d
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/clock/clock_map.h"
+#include "analysis/clock/clock_state.h"
+
+namespace dyetrace::analysis {
+
+// A clock that jumped or stood still, as the other hosts see it.
+struct ClockStep {
+    base::Instant<base::HostClock> at;
+    std::int64_t missing_ns =
+        0;  // cluster time that the host's clock did not count; negative: it counted too much
+};
+
+class ClockSteps {
+  public:
+    // `state` must outlive this.
+    explicit ClockSteps(const ClockState& state);
+
+    // How often a host stepped, or may have.
+    std::size_t of(std::uint32_t host) const { return of_host_[host]; }
+    // Whether the host of this cut stepped there, or may have.
+    bool is_blamed(std::size_t cut) const { return is_blamed_[cut] != 0; }
+    // Whether a pair's clocks may be apart by more behind the beginning of this stretch than before.
+    bool may_jump(std::uint32_t pair, const PairStretch& stretch) const {
+        return is_blamed(stretch.cut) || state_.cuts[stretch.cut].seen_by == pair;
+    }
+    // Whether a host's clock may never have shown this: between its last message before a step and its first one behind it.
+    bool is_in_gap(std::uint32_t host, std::int64_t at) const;
+    // What the maps say of it.
+    std::vector<ClockStep> told(const std::vector<ClockMap>& maps) const;
+
+  private:
+    static int votes(const ClockState& state, const HostCut& cut, double size);
+
+    const ClockState& state_;
+    std::vector<std::size_t> of_host_;
+    std::vector<char> is_blamed_;  // of each cut
+};
+
+}  // namespace dyetrace::analysis

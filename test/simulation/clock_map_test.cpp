@@ -1,0 +1,259 @@
+// A simulated cluster as a trace of many hosts: its messages are calls on TCP connections, and the answers come in SQL.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/clock_maker.h"
+#include "base/temporary_folder.h"
+#include "schema/record_builder.h"
+#include "simulated_cluster.h"
+#include "store/store_fixture.h"
+
+namespace dyetrace::simulation {
+namespace {
+
+using schema::SyscallEvent;
+
+constexpr std::int64_t kEarliest = 200'000'000'000'000'000;  // ns: CLOCK_BOOTTIME is never negative
+constexpr std::int64_t kBytes = 100;                         // of each message
+constexpr std::uint16_t kSendto = 44, kRecvfrom = 45;
+
+// One host's part of the trace, being written.
+class Part {
+  public:
+    Part(const trace::TraceFolder& whole, std::uint16_t index, std::int64_t wall_offset_ns) {
+        trace::TraceInfo info;
+        info.program = "test";
+        info.hosts.push_back({.index = index,
+                              .name = "host" + std::to_string(index),
+                              .boot_id = "b" + std::to_string(index),
+                              .kernel = "6.1.0",
+                              .machine = "x86_64",
+                              .cpus = 1,
+                              .wall_offset_ns = wall_offset_ns});
+        folder_ = std::make_unique<trace::TraceFolder>(
+            trace::TraceFolder::create(whole.part_path(index), info).value());
+        writer_ = std::make_unique<trace::SegmentWriter>(
+            trace::SegmentWriter::create(*folder_, index, {}).value());
+    }
+
+    template <typename Record>
+    void add(schema::Stream stream, Record record) {
+        record.header.sequence = sequences_[static_cast<std::size_t>(stream)]++;
+        const schema::OwnedRecord owned = schema::build(record);
+        writer_->append(0, stream, owned.bytes()).value();
+    }
+
+    void connect(std::uint32_t handle, std::uint64_t connection) {
+        schema::Handle object{};
+        object.handle_id = object.object_id = handle;
+        object.inode = handle;
+        object.object_type = static_cast<std::uint8_t>(schema::ObjectType::kSocket);
+        std::memcpy(object.file_system, "sockfs", 6);
+        add(schema::Stream::kFacts, object);
+        schema::Socket socket{};
+        socket.handle_id = socket.object_id = handle;
+        socket.connection_id = connection;
+        socket.family = 2;
+        socket.socket_type = 1;
+        socket.protocol = 6;
+        add(schema::Stream::kFacts, socket);
+    }
+
+    void call(std::uint16_t number,
+              std::int64_t at,
+              std::uint32_t handle,
+              std::uint64_t stream_offset) {
+        SyscallEvent event{};
+        event.syscall = number;
+        event.start_ns = static_cast<std::uint64_t>(at);
+        event.handle_id = handle;
+        event.result = event.bytes = kBytes;
+        event.stream_offset = stream_offset;
+        event.event_class = static_cast<std::uint8_t>(schema::Class::kNetwork);
+        event.present = SyscallEvent::kHasDuration | SyscallEvent::kHasResult |
+                        SyscallEvent::kHasHandle | SyscallEvent::kHasBytes |
+                        SyscallEvent::kHasStreamOffset;
+        add(schema::Stream::kEvents, event);
+    }
+
+    void finish() {
+        writer_->close().value();
+        folder_->finish().value();
+    }
+
+  private:
+    std::unique_ptr<trace::TraceFolder> folder_;
+    std::unique_ptr<trace::SegmentWriter> writer_;
+    std::uint64_t sequences_[2] = {};
+};
+
+class ClockMapTest : public testing::Test {
+  protected:
+    // `silent` hosts more, which make one call each.
+    void record(const SimulatedCluster& cluster, std::uint32_t silent = 0) {
+        trace::TraceInfo info;
+        info.program = "test";
+        info.has_parts = true;
+        auto whole = trace::TraceFolder::create(path(), info).value();
+        std::vector<Part> parts;
+        const std::uint32_t hosts = cluster.options().hosts;
+        for (std::uint32_t host = 0; host < hosts + silent; ++host) {
+            const std::int64_t wall = host < hosts ? cluster.wall_offset(host) : 1'000'000'000;
+            parts.emplace_back(whole, static_cast<std::uint16_t>(host), wall - kEarliest);
+        }
+        for (std::uint32_t host = hosts; host < hosts + silent; ++host) {
+            parts[host].call(kSendto, kEarliest + 5, 1, 0);
+        }
+        for (std::uint32_t link = 0; link < cluster.options().links.size(); ++link) {
+            const auto& [a, b] = cluster.options().links[link];
+            parts[a].connect(link + 1, link + 77);
+            parts[b].connect(link + 1, link + 77);
+            handle_of_[{a, b}] = handle_of_[{b, a}] = link + 1;
+        }
+        add_messages(cluster, parts);
+        for (Part& part : parts) {
+            part.finish();
+        }
+        whole.finish().value();
+    }
+
+    std::unique_ptr<store::Database> open(const char* clock) const {
+        auto database = store::Database::open(path(), {.threads = 2, .memory_limit = ""}).value();
+        apps::use_clock(*database, clock).value();
+        return database;
+    }
+    std::string path() const { return temporary_.path() + "/trace"; }
+
+    std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t>
+        true_times_;  // by host and its clock
+
+  private:
+    // A stream is in order: what would be received before something that was sent earlier is left out.
+    void add_messages(const SimulatedCluster& cluster, std::vector<Part>& parts) {
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, std::uint64_t>>
+            ways;
+        for (std::size_t i = 0; i < cluster.messages().size(); ++i) {
+            const analysis::ClockMessage& message = cluster.messages()[i];
+            const std::uint32_t from = message.sent.clock().host,
+                                to = message.received.clock().host;
+            auto& [last_sent, offset] = ways[{from, to}];
+            if (cluster.sent_at()[i] < last_sent) {
+                continue;
+            }
+            last_sent = cluster.sent_at()[i];
+            parts[from].call(
+                kSendto, message.sent.ns() + kEarliest, handle_of_[{from, to}], offset);
+            parts[to].call(
+                kRecvfrom, message.received.ns() + kEarliest, handle_of_[{from, to}], offset);
+            true_times_[{from, message.sent.ns() + kEarliest}] = cluster.sent_at()[i];
+            offset += kBytes;
+        }
+    }
+
+    base::TemporaryFolder temporary_ = base::TemporaryFolder::make().value();
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> handle_of_;
+};
+
+constexpr const char* kInversions =
+    "SELECT count(*) > 500, count(*) FILTER (s.time > r.time) FROM events s JOIN events r ON "
+    "s.connection_id = r.connection_id AND "
+    "s.stream_offset = r.stream_offset AND s.host <> r.host WHERE s.name = 'sendto' AND r.name = "
+    "'recvfrom'";
+
+TEST_F(ClockMapTest, puts_events_of_several_hosts_on_one_clock) {
+    const SimulatedCluster cluster(
+        {.seed = 4, .hosts = 4, .links = chain(4), .duration_ns = 3'000'000'000});
+    record(cluster);
+    const auto database = open("cluster");
+    EXPECT_EQ(ask(*database, kInversions), "true 0\n");
+    std::uint64_t outside = 0, asked = 0;
+    const auto done = database->query(
+        "SELECT right(host, 1)::INTEGER, start_ns, epoch_ns(time), time_uncertainty_ns FROM events "
+        "WHERE name = 'sendto' AND time_uncertainty_ns IS NOT NULL",
+        [&](store::Rows& rows) -> Result<void> {
+            for (;;) {
+                TRY(const std::span<const store::Cell> row, rows.next());
+                if (row.empty()) {
+                    return {};
+                }
+                const auto number = [&](std::size_t i) {
+                    return std::stoll(std::string(row[i].text));
+                };
+                const std::int64_t t =
+                    true_times_.at({static_cast<std::uint32_t>(number(0)), number(1)});
+                const std::int64_t truth =
+                    cluster.clock(1, t) +
+                    cluster.wall_offset(1);  // the first with two neighbours is the reference
+                outside += std::abs(number(2) - truth) > number(3);
+                ++asked;
+            }
+        });
+    EXPECT_TRUE(done.ok()) << done.error().text();
+    EXPECT_EQ(asked, true_times_.size());
+    EXPECT_EQ(outside, 0U);
+    EXPECT_EQ(store::ask(*database,
+                         "SELECT count(DISTINCT host), max(abs(rate)) < 500e-6, bool_and(to_ns > "
+                         "from_ns), count(earlier_ns) = count(*) FROM clock_map"),
+              "4 true true true\n");
+}
+
+TEST_F(ClockMapTest, is_not_misled_by_wall_clocks_that_are_off_by_days) {
+    SimulationOptions options{
+        .seed = 2,
+        .hosts = 2,
+        .duration_ns = 3'000'000'000,
+        .wall_off_max_s = 3e5,
+        .steps = {{.host = 1, .at_ns = 2'000'000'000, .asleep_ns = 500'000'000}}};
+    record(SimulatedCluster(options));
+    EXPECT_EQ(ask(*open("cluster"), kInversions), "true 0\n");
+}
+
+TEST_F(ClockMapTest, leaves_the_wall_clock_to_hosts_that_are_silent) {
+    record(SimulatedCluster({.seed = 1, .duration_ns = 2'000'000'000}), 1);
+    const auto database = open("cluster");
+    EXPECT_EQ(ask(*database,
+                  "SELECT epoch_ns(time), time_uncertainty_ns FROM events WHERE host = 'host2'"),
+              "1000000005 NULL\n");
+    EXPECT_EQ(ask(*database, "SELECT count(*) FROM clock_map WHERE host = 'host2'"), "0\n");
+}
+
+TEST_F(ClockMapTest, gives_other_clocks_when_asked) {
+    const SimulatedCluster cluster({.seed = 1, .duration_ns = 2'000'000'000});
+    record(cluster);
+    constexpr const char* kTimes =
+        "SELECT count(*) FILTER (epoch_ns(time) = start_ns), count(time_uncertainty_ns) FROM "
+        "events";
+    EXPECT_EQ(ask(*open("raw"), kTimes), std::to_string(2 * true_times_.size()) + " 0\n");
+    const auto wall = open("wall");
+    EXPECT_EQ(ask(*wall,
+                  "SELECT count(DISTINCT epoch_ns(time) - start_ns::BIGINT), "
+                  "count(time_uncertainty_ns) FROM events"),
+              "2 0\n");
+    EXPECT_FALSE(ask(*wall, kInversions).ends_with(" 0\n")) << "else the other tests show nothing";
+    EXPECT_EQ(ask(*wall, "SELECT count(*) > 0 FROM clock_map"), "true\n");
+}
+
+// Nothing is computed for one host.
+TEST(OneHost, keeps_its_wall_clock) {
+    store::StoreFixture trace;
+    trace.record(1, 100);
+    const auto database = trace.database();
+    apps::use_clock(*database, "cluster").value();
+    EXPECT_EQ(store::ask(*database,
+                         "SELECT count(*), count(time_uncertainty_ns), count(*) FILTER "
+                         "(epoch_ns(time) <> start_ns) FROM events"),
+              "100 0 0\n");
+    EXPECT_EQ(store::ask(*database,
+                         "SELECT count(*) FROM duckdb_views() WHERE view_name = 'clock_pieces'"),
+              "0\n");
+    EXPECT_EQ(store::ask(*database, "SELECT count(*) FROM clock_map"), "0\n");
+}
+
+}  // namespace
+}  // namespace dyetrace::simulation

@@ -1,0 +1,161 @@
+#include "analysis/causality/handover.h"
+
+#include <algorithm>
+
+namespace dyetrace::analysis {
+namespace {
+
+using schema::CauseRule;
+
+constexpr std::uint64_t kUnderWay = UINT64_MAX;  // end of a call that has not ended
+
+bool is_queued(ActKind kind) {
+    return kind == ActKind::kQueuedSignalDelivered;
+}
+
+}  // namespace
+
+void HandoverEngine::give(Thing& thing, const HandoverAct& act, bool exclusive) {
+    if (thing.gives.size() == kHandoverGivesMax) {
+        thing.forgotten_until_ns = std::max(thing.forgotten_until_ns, thing.gives.front().end_ns);
+        thing.gives.pop_front();
+        ++forgotten_;
+    }
+    thing.gives.push_back({act.event, act.thread, act.start_ns, kUnderWay, exclusive});
+}
+
+void HandoverEngine::starts(const HandoverAct& act, std::vector<Handover>& found) {
+    Thing& thing = things_[act.key];
+    switch (act.kind) {
+        case ActKind::kSignalSent:
+        case ActKind::kQueuedSignalSent:
+        case ActKind::kFutexWoke:
+        case ActKind::kCounterAdded:
+        case ActKind::kCounterMadeFull:
+            give(thing, act, false);
+            break;
+        case ActKind::kSignalDelivered:
+        case ActKind::kQueuedSignalDelivered:
+            deliver(thing, act, found);
+            break;
+        case ActKind::kUnlocked:
+            unlock(thing, act);
+            break;
+        default:
+            break;
+    }
+}
+
+void HandoverEngine::ends(const HandoverAct& act, std::vector<Handover>& found) {
+    Thing& thing = things_[act.key];
+    for (Give& give : thing.gives) {
+        if (give.event == act.event) {
+            give.end_ns = act.end_ns;
+        }
+    }
+    switch (act.kind) {
+        case ActKind::kFutexWaited:
+            wake(thing, act, found);
+            break;
+        case ActKind::kCounterRead:
+            count(thing, act, found);
+            break;
+        case ActKind::kCounterMade:
+        case ActKind::kCounterMadeFull:
+            thing.counts_one = act.holder != 0;
+            break;
+        case ActKind::kLockedShared:
+        case ActKind::kLockedExclusive:
+            lock(thing, act, found);
+            break;
+        default:
+            break;
+    }
+}
+
+// The kernel says who sent it; of several that he sent it is the first that was not delivered yet. What was sent while the same
+// signal waited is dropped by the kernel, but for real-time signals.
+void HandoverEngine::deliver(Thing& thing, const HandoverAct& act, std::vector<Handover>& found) {
+    if (thing.gives.empty()) {
+        return;
+    }
+    found.push_back({thing.gives.front().event, act.event, CauseRule::kSignal});
+    thing.gives.pop_front();
+    if (!is_queued(act.kind)) {
+        std::erase_if(thing.gives, [](const Give& give) { return give.end_ns != kUnderWay; });
+    }
+}
+
+// A wait that was woken up: by the only wake that overlaps it, if there is only one.
+void HandoverEngine::wake(Thing& thing, const HandoverAct& act, std::vector<Handover>& found) {
+    if (thing.forgotten_until_ns >= act.start_ns) {
+        return;
+    }
+    const Give* only = nullptr;
+    for (const Give& give : thing.gives) {
+        if (give.end_ns < act.start_ns) {
+            continue;
+        }
+        if (only != nullptr) {
+            return;
+        }
+        only = &give;
+    }
+    if (only != nullptr) {
+        found.push_back({only->event, act.event, CauseRule::kFutex});
+    }
+}
+
+// A read of a counter knows of all that was added since the last one and had ended before it began: the last addition of each thread stands
+// for its earlier ones. If nothing can have been left for it, it waited, and what was added meanwhile is what it got, if that was one addition.
+void HandoverEngine::count(Thing& thing, const HandoverAct& act, std::vector<Handover>& found) {
+    const Give* only = nullptr;
+    std::size_t meanwhile = 0;
+    bool may_be_left = thing.counts_one || thing.forgotten_until_ns > thing.last_read_start_ns;
+    std::vector<std::uint64_t> told;
+    for (auto give = thing.gives.rbegin(); give != thing.gives.rend(); ++give) {
+        if (give->end_ns >= act.start_ns) {
+            only = &*give;
+            ++meanwhile;
+            continue;
+        }
+        may_be_left = may_be_left || give->end_ns >= thing.last_read_start_ns;
+        if (std::find(told.begin(), told.end(), give->thread) == told.end()) {
+            told.push_back(give->thread);
+            found.push_back({give->event, act.event, CauseRule::kEventfd});
+        }
+    }
+    if (meanwhile == 1 && !may_be_left) {
+        found.push_back({only->event, act.event, CauseRule::kEventfd});
+    }
+    std::erase_if(thing.gives, [&](const Give& give) { return give.end_ns < act.start_ns; });
+    thing.last_read_start_ns = std::max(thing.last_read_start_ns, act.start_ns);
+}
+
+// Who holds a lock lets it go before anybody gets it whom it excludes. That an unlock had begun when the lock was got shows that it is that
+// of an earlier holder: a later one could not have got the lock, let alone unlocked.
+void HandoverEngine::lock(Thing& thing, const HandoverAct& act, std::vector<Handover>& found) {
+    const bool exclusive = act.kind == ActKind::kLockedExclusive;
+    for (const Give& give : thing.gives) {
+        if (exclusive || give.exclusive) {
+            found.push_back({give.event, act.event, CauseRule::kLock});
+        }
+    }
+    if (exclusive) {
+        thing.gives.clear();  // whoever comes next, comes after this one
+    }
+    std::erase_if(thing.held, [&](const Held& held) { return held.holder == act.holder; });
+    thing.held.push_back({act.holder, exclusive});
+}
+
+void HandoverEngine::unlock(Thing& thing, const HandoverAct& act) {
+    const auto held = std::find_if(thing.held.begin(), thing.held.end(), [&](const Held& each) {
+        return each.holder == act.holder;
+    });
+    if (held != thing.held.end()) {
+        give(thing, act, held->exclusive);
+        thing.held.erase(held);
+    }
+}
+
+}  // namespace dyetrace::analysis

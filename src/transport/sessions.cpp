@@ -1,0 +1,404 @@
+#include "transport/sessions.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/version.h"
+#include "transport/limits.h"
+#include "transport/session_file.h"
+
+namespace dyetrace::transport {
+namespace {
+
+constexpr std::int64_t kNsPerS = 1'000'000'000;
+
+// "20261122T094512-3f9a": of the wall clock, for people; the last four digits make two of one second differ.
+std::string new_id() {
+    const auto now = static_cast<std::time_t>(base::wall_time_ns() / kNsPerS);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char text[32];
+    std::strftime(text, sizeof(text), "%Y%m%dT%H%M%S", &parts);
+    std::uint16_t random = 0;
+    static_cast<void>(::getrandom(&random, sizeof(random), 0) == sizeof(random));
+    return fmt::format("{}-{:04x}", text, random);
+}
+
+bool is_terminal(fleet::Phase phase) {
+    return phase == fleet::ENDED || phase == fleet::FAILED || phase == fleet::LOST;
+}
+
+bool all_parts(const Session& session, const std::function<bool(const Part&)>& condition) {
+    return std::all_of(session.parts.begin(), session.parts.end(), [&](const auto& entry) {
+        return condition(entry.second);
+    });
+}
+
+std::string_view name_of(const Session& session) {
+    constexpr std::string_view kNames[] = {"starting", "recording", "stopping", "ended"};
+    return session.failure.empty() ? kNames[static_cast<std::size_t>(session.phase)] : "failed";
+}
+
+trace::TraceInfo info_of(const Session& session) {
+    trace::TraceInfo info;
+    info.has_parts = true;
+    info.program = "dyetrace " + std::string(base::kVersion);
+    info.options.emplace_back("session", session.id);
+    for (const std::string& word : session.words) {
+        info.options.emplace_back("record", word);
+    }
+    return info;
+}
+
+template <typename Names>
+std::string joined(const Names& names) {
+    return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+bool is_plain_name(std::string_view name) {
+    constexpr std::string_view kLetters =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    return !name.empty() && name.size() <= kNameBytesMax && name.front() != '.' &&
+           name.front() != '-' && name.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
+std::string refuse_word(std::string_view word) {
+    constexpr std::string_view kAgentsOwn[] = {"--output",
+                                               "--control-fd",
+                                               "--host-index",
+                                               "--host-name",
+                                               "--segment-records",
+                                               "--on",
+                                               "--collector"};
+    for (const std::string_view own : kAgentsOwn) {
+        if (word == own || word.starts_with(std::string(own) + "=")) {
+            return fmt::format("'{}' is the agent's own business", own);
+        }
+    }
+    if (word == "--") {
+        return "an agent's recorder runs no command";
+    }
+    return word.starts_with("-o") ? "'-o' is the agent's own business" : "";
+}
+
+Result<void> Sessions::load() {
+    TRY(const std::vector<std::string> names, base::list_folder(store_));
+    for (const std::string& name : names) {
+        auto read = read_session(store_ + "/" + name);
+        if (!read.ok()) {
+            continue;  // somebody else's folder
+        }
+        Session session = std::move(read).value();
+        if (!session.is_over()) {
+            TRY(carry_on(session));
+        }
+        const std::string id = session.id;
+        sessions_.emplace(id, std::move(session));
+    }
+    return {};
+}
+
+// What was starting when its collector died has recorded nothing that counts.
+Result<void> Sessions::carry_on(Session& session) {
+    TRY(session.trace, trace::TraceFolder::resume(session.path));
+    for (auto& [host, part] : session.parts) {
+        const std::string path = session.trace->part_path(part.index);
+        if (!is_terminal(part.phase) && ::access(path.c_str(), F_OK) == 0) {
+            TRY(part.folder, PartFolder::open(path));
+        }
+    }
+    session.operator_gone_ns = session.duration_ns == 0 ? base::boot_time_ns() : 0;
+    session.phase =
+        session.phase == SessionPhase::kStarting ? SessionPhase::kStopping : session.phase;
+    seal_(session.path);
+    return {};
+}
+
+Result<void> Sessions::check(const fleet::RecordRequest& request) const {
+    const auto wrong = [](std::string text) {
+        return Error(ErrorCode::kInvalidArgument, std::move(text));
+    };
+    std::size_t bytes = 0;
+    for (const std::string& word : request.words()) {
+        bytes += word.size() + 1;
+        if (std::string why = refuse_word(word); !why.empty()) {
+            return wrong(std::move(why));
+        }
+    }
+    if (bytes > kWordsBytesMax || request.words_size() > static_cast<int>(kWordsMax)) {
+        return wrong("the options are too long for a command line");
+    }
+    for (const std::string& host : request.hosts()) {
+        if (!connected_.contains(host)) {
+            return Error(
+                ErrorCode::kNotFound,
+                fmt::format(
+                    "no agent of host '{}' is connected; connected: {}", host, joined(connected_)));
+        }
+    }
+    if (connected_.empty()) {
+        return Error(ErrorCode::kNotFound, "no agent is connected");
+    }
+    const auto running = std::count_if(sessions_.begin(), sessions_.end(), [](const auto& entry) {
+        return !entry.second.is_over();
+    });
+    if (static_cast<std::size_t>(running) >= kSessionsMax) {
+        return Error(ErrorCode::kLimitReached,
+                     fmt::format("{} sessions run already: stop one (dyetrace sessions)", running));
+    }
+    if (!request.name().empty() && !is_plain_name(request.name())) {
+        return wrong(fmt::format(
+            "'{}' is no name for a trace on the collector: letters, digits, '.', '_', '-'",
+            request.name()));
+    }
+    return {};
+}
+
+Result<std::string> Sessions::begin(const fleet::RecordRequest& request) {
+    TRY(check(request));
+    Session session;
+    session.id = new_id();
+    session.path = store_ + "/" + (request.name().empty() ? session.id : request.name());
+    session.all_hosts = request.hosts().empty();
+    session.words.assign(request.words().begin(), request.words().end());
+    session.duration_ns = request.duration_ns();
+    TRY(session.trace, trace::TraceFolder::create(session.path, info_of(session)));
+    if (session.all_hosts) {
+        for (const std::string& host : connected_) {
+            add_part(session, host);
+        }
+    }
+    for (const std::string& host : request.hosts()) {
+        add_part(session, host);
+    }
+    session.phase_since_ns = base::boot_time_ns();
+    TRY(write_session(session));
+    const std::string id = session.id;
+    Session& kept = sessions_.emplace(id, std::move(session)).first->second;
+    for (const auto& [host, part] : kept.parts) {
+        prepare(kept, part);
+    }
+    return id;
+}
+
+Part& Sessions::add_part(Session& session, const std::string& host) {
+    Part part;
+    part.host = host;
+    part.index = static_cast<std::uint16_t>(session.parts.size());
+    return session.parts.emplace(host, std::move(part)).first->second;
+}
+
+void Sessions::prepare(Session& session, const Part& part) {
+    fleet::ToAgent message;
+    fleet::Prepare& prepare = *message.mutable_prepare();
+    prepare.set_session(session.id);
+    prepare.set_host_index(part.index);
+    for (const std::string& word : session.words) {
+        prepare.add_words(word);
+    }
+    if (session.duration_ns > 0) {
+        const std::int64_t gone =
+            session.recording_since_ns == 0 ? 0 : base::boot_time_ns() - session.recording_since_ns;
+        const auto left = static_cast<std::int64_t>(session.duration_ns) - gone;
+        prepare.add_words("--duration");
+        prepare.add_words(fmt::format("{}ns", std::max<std::int64_t>(left, 1)));
+    }
+    send_(part.host, message);
+}
+
+Session* Sessions::find(const std::string& id) {
+    const auto found = sessions_.find(id);
+    return found == sessions_.end() ? nullptr : &found->second;
+}
+
+Part* Sessions::part_of(const std::string& session, const std::string& host) {
+    Session* const found = find(session);
+    if (found == nullptr) {
+        return nullptr;
+    }
+    const auto part = found->parts.find(host);
+    return part == found->parts.end() ? nullptr : &part->second;
+}
+
+Result<void> Sessions::stop(const std::string& id) {
+    Session* const session = find(id);
+    if (session == nullptr) {
+        return Error(ErrorCode::kNotFound, fmt::format("there is no session '{}'", id));
+    }
+    stop(*session);
+    return {};
+}
+
+void Sessions::stop(Session& session) {
+    if (session.phase != SessionPhase::kStarting && session.phase != SessionPhase::kRecording) {
+        return;
+    }
+    enter(session, SessionPhase::kStopping);
+    fleet::ToAgent message;
+    message.set_stop(session.id);
+    for (const auto& [host, part] : session.parts) {
+        if (!is_terminal(part.phase)) {
+            send_(host, message);
+        }
+    }
+    end_when_done(session);
+}
+
+void Sessions::enter(Session& session, SessionPhase phase) {
+    session.phase = phase;
+    session.phase_since_ns = base::boot_time_ns();
+    save(session);
+}
+
+// What cannot be written down now is said by the agents when this collector comes back.
+void Sessions::save(const Session& session) const {
+    if (const Result<void> saved = write_session(session); !saved.ok()) {
+        log_.warn(saved.error().text());
+    }
+}
+
+void Sessions::fail(Session& session, const std::string& why) {
+    session.failure = why;
+    log_.warn(fmt::format("session {} did not begin: {}", session.id, why));
+    stop(session);
+}
+
+void Sessions::start_when_ready(Session& session, std::int64_t now_ns) {
+    for (const auto& [host, part] : session.parts) {
+        if (part.phase == fleet::FAILED || part.phase == fleet::LOST) {
+            return fail(session, fmt::format("{}: {}", host, part.text));
+        }
+        if (!is_connected(host)) {
+            return fail(session, fmt::format("{}: the agent went away", host));
+        }
+        if (now_ns - session.phase_since_ns > kReadyNsMax) {
+            return fail(session,
+                        fmt::format("{} was not ready after {} s", host, kReadyNsMax / kNsPerS));
+        }
+    }
+    if (all_parts(session, [](const Part& part) { return part.phase >= fleet::RECORDING; })) {
+        session.recording_since_ns = now_ns;
+        seal_(session.path);
+        enter(session, SessionPhase::kRecording);
+        return let_join(session);
+    }
+    if (!all_parts(session, [](const Part& part) { return part.phase >= fleet::READY; })) {
+        return;
+    }
+    fleet::ToAgent message;
+    message.set_go(session.id);
+    for (const auto& [host, part] : session.parts) {
+        if (part.phase == fleet::READY) {
+            send_(host, message);
+        }
+    }
+}
+
+// Who connected while it was starting, or connects later.
+void Sessions::let_join(Session& session) {
+    if (!session.all_hosts || session.phase != SessionPhase::kRecording) {
+        return;
+    }
+    for (const std::string& host : connected_) {
+        if (!session.parts.contains(host) && session.parts.size() < kAgentsMax) {
+            prepare(session, add_part(session, host));
+            save(session);
+        }
+    }
+}
+
+void Sessions::end_when_done(Session& session) {
+    if (session.is_over() || session.phase == SessionPhase::kStarting ||
+        !all_parts(session, [](const Part& part) { return is_terminal(part.phase); })) {
+        return;
+    }
+    end(session);
+}
+
+// A session that nobody recorded anything in leaves no folder.
+void Sessions::end(Session& session) {
+    const bool is_empty = all_parts(session, [](const Part& part) { return !part.has_trace; });
+    if (is_empty) {
+        ::unlink((session.path + "/session.json").c_str());
+        session.phase = SessionPhase::kEnded;
+        session.trace->discard();
+    } else {
+        enter(session, SessionPhase::kEnded);
+        if (const Result<void> finished = session.trace->finish(); !finished.ok()) {
+            log_.warn(finished.error().text());
+        }
+        seal_(session.path);
+    }
+    session.trace.reset();
+    log_.say(fmt::format(
+        "session {} ended: {}", session.id, is_empty ? "nothing was recorded" : session.path));
+}
+
+// Ids begin with the time.
+void Sessions::forget_old_sessions() {
+    for (auto session = sessions_.begin();
+         session != sessions_.end() && sessions_.size() > kSessionsKnownMax;) {
+        const bool is_old = session->second.is_over() && session->second.watchers == 0;
+        session = is_old ? sessions_.erase(session) : std::next(session);
+    }
+}
+
+void Sessions::tick(std::int64_t now_ns) {
+    for (auto& [id, session] : sessions_) {
+        if (session.phase == SessionPhase::kStarting) {
+            start_when_ready(session, now_ns);
+        }
+        if (session.operator_gone_ns > 0 &&
+            now_ns - session.operator_gone_ns > kOperatorGoneNsMax) {
+            session.operator_gone_ns = 0;
+            stop(session);
+        }
+        end_when_done(session);
+    }
+    forget_old_sessions();
+}
+
+fleet::RecordProgress Sessions::progress(const Session& session) const {
+    fleet::RecordProgress progress;
+    progress.set_session(session.id);
+    progress.set_trace(session.path);
+    progress.set_recording(session.phase == SessionPhase::kRecording);
+    progress.set_ended(session.is_over());
+    progress.set_failure(session.failure);
+    for (const auto& [host, part] : session.parts) {
+        fleet::HostProgress& entry = *progress.add_hosts();
+        entry.set_host(host);
+        entry.set_phase(part.phase);
+        entry.set_text(part.text);
+        entry.set_connected(is_connected(host));
+        entry.set_bytes(part.bytes);
+    }
+    return progress;
+}
+
+fleet::SessionsReply Sessions::all() const {
+    fleet::SessionsReply reply;
+    for (const auto& [id, session] : sessions_) {
+        fleet::SessionState& state = *reply.add_sessions();
+        const fleet::RecordProgress now = progress(session);
+        state.set_session(id);
+        state.set_trace(session.path);
+        state.set_state(std::string(name_of(session)));
+        state.mutable_hosts()->CopyFrom(now.hosts());
+    }
+    for (const std::string& host : connected_) {
+        reply.add_connected(host);
+    }
+    return reply;
+}
+
+}  // namespace dyetrace::transport

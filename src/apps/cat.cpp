@@ -25,7 +25,6 @@
 #include "format/quote.h"
 #include "schema/text.h"
 #include "store/database.h"
-#include "trace/payload_file.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -151,13 +150,9 @@ Result<std::string> direction_of(const CatObject& object, const CatArguments& ar
 struct Moves {
     std::vector<CatMove> moves;
     std::unordered_multimap<std::uint64_t, std::size_t>
-        by_event;                 // CPU << 48 | sequence; a copy within a file moves twice
+        by_event;                 // a copy within a file moves twice
     std::uint64_t uncertain = 0;  // calls on one file position that overlapped
 };
-
-std::uint64_t event_key(std::uint64_t cpu, std::uint64_t sequence) {
-    return cpu << 48 | sequence;
-}
 
 Result<Moves> find_moves(store::Database& database,
                          const CatObject& object,
@@ -168,23 +163,23 @@ Result<Moves> find_moves(store::Database& database,
     Moves out;
     TRY(each_row(
         database,
-        fmt::format("SELECT (event_id >> 42) & 4095, event_id & ((1::UBIGINT << 42) - 1), "
-                    "is_inbound, {}, bytes, object_size, offset_certain, is_truncate {} WHERE "
-                    "object_id = {} {} ORDER BY end_ns, event_id LIMIT {}",
-                    object.is_file() ? "file_place" : "stream_offset",
-                    kMoves,
-                    object.id,
-                    wanted,
-                    kMovesMax + 1),
+        fmt::format(
+            "SELECT event_id, is_inbound, {}, bytes, object_size, offset_certain, is_truncate "
+            "{} WHERE object_id = {} {} ORDER BY end_ns, event_id LIMIT {}",
+            object.is_file() ? "file_place" : "stream_offset",
+            kMoves,
+            object.id,
+            wanted,
+            kMovesMax + 1),
         [&](Row c) {
-            out.by_event.emplace(event_key(number_of(c[0]), number_of(c[1])), out.moves.size());
-            out.moves.push_back({c[2].text == "true",
-                                 number_or_none(c[3]),
-                                 number_of(c[4]),
-                                 object.type == "file" ? number_or_none(c[5]) : std::nullopt,
-                                 c[7].text == "true",
+            out.by_event.emplace(number_of(c[0]), out.moves.size());
+            out.moves.push_back({c[1].text == "true",
+                                 number_or_none(c[2]),
+                                 number_of(c[3]),
+                                 object.type == "file" ? number_or_none(c[4]) : std::nullopt,
+                                 c[6].text == "true",
                                  {}});
-            out.uncertain += object.is_file() && c[6].text == "false" ? 1 : 0;
+            out.uncertain += object.is_file() && c[5].text == "false" ? 1 : 0;
         }));
     if (out.moves.size() > kMovesMax) {
         return Error(ErrorCode::kLimitReached,
@@ -252,13 +247,13 @@ void say_holes(const base::Log& log, const std::vector<CatStretch>& holes, bool 
 
 // Returns the holes.
 Result<std::vector<CatStretch>> write_plan(const std::vector<CatStretch>& plan,
-                                           trace::PayloadReader& payload,
+                                           TracePayload& payload,
                                            bool is_file) {
     const Output out;
     std::vector<CatStretch> holes;
     for (const CatStretch& stretch : plan) {
-        if (stretch.place) {
-            TRY(const std::span<const std::byte> bytes, payload.bytes_at(*stretch.place));
+        if (stretch.part) {
+            TRY(const std::span<const std::byte> bytes, payload.bytes_at(*stretch.part));
             TRY(out.write(bytes));
             continue;
         }
@@ -276,27 +271,23 @@ Result<std::vector<CatStretch>> write_plan(const std::vector<CatStretch>& plan,
     return holes;
 }
 
-void say_payload_state(const trace::PayloadReader& payload, const base::Log& log) {
+void say_payload_state(const TracePayload& payload, const base::Log& log) {
     if (payload.damaged_blocks() > 0) {
         log.warn(fmt::format("{} blocks of the payload are damaged", payload.damaged_blocks()));
     }
-    if (!payload.totals()) {
+    if (!payload.is_complete()) {
         log.warn("the recording has not ended, or ended early: what moved last may be missing");
-    } else if (payload.totals()->redacted > 0) {
+    } else if (payload.redacted_bytes() > 0) {
         log.warn(fmt::format("{} bytes of this trace are redacted: they are '*'",
-                             base::with_separators(payload.totals()->redacted)));
+                             base::with_separators(payload.redacted_bytes())));
     }
 }
 
 // Returns the exit status.
 Result<int> cat(const CatArguments& arguments, const ByteRange& range, const base::Log& log) {
-    auto payload = trace::PayloadReader::open(arguments.trace);
+    TRY(TracePayload payload, TracePayload::open(arguments.trace));
     TRY(const std::unique_ptr<store::Database> database,
         store::Database::open(arguments.trace, {}));
-    if (!payload.ok()) {
-        return std::move(payload).error().with_context(fmt::format(
-            "the trace '{}' has no payload: record --content=bytes keeps it", arguments.trace));
-    }
     say_damages(*database, log);
     if (const std::string losses = database->losses().text(); !losses.empty()) {
         log.warn(fmt::format("the trace has {}; the table `gaps` says where", losses));
@@ -304,14 +295,12 @@ Result<int> cat(const CatArguments& arguments, const ByteRange& range, const bas
     TRY(const CatObject object, find_object(*database, arguments));
     TRY(const std::string direction, direction_of(object, arguments));
     TRY(Moves moves, find_moves(*database, object, direction));
-    TRY(payload.value().scan([&](const trace::PayloadEntry& entry,
-                                 const trace::PayloadPlace& place) {
-        const auto [first, last] = moves.by_event.equal_range(event_key(entry.cpu, entry.sequence));
-        std::for_each(first, last, [&](const auto& move) {
-            moves.moves[move.second].parts.push_back({entry.position, place});
-        });
+    TRY(payload.scan([&](std::uint64_t event, const PayloadPart& part) {
+        const auto [first, last] = moves.by_event.equal_range(event);
+        std::for_each(
+            first, last, [&](const auto& move) { moves.moves[move.second].parts.push_back(part); });
     }));
-    say_payload_state(payload.value(), log);
+    say_payload_state(payload, log);
     if (moves.uncertain > 0) {
         log.warn(
             fmt::format("{} calls shared a file position with others at the same time: what "
@@ -322,7 +311,7 @@ Result<int> cat(const CatArguments& arguments, const ByteRange& range, const bas
         part_of(object.is_file() ? plan_file(moves.moves) : plan_stream(std::move(moves.moves)),
                 range.from,
                 range.to);
-    TRY(const std::vector<CatStretch> holes, write_plan(plan, payload.value(), object.is_file()));
+    TRY(const std::vector<CatStretch> holes, write_plan(plan, payload, object.is_file()));
     if (!holes.empty()) {
         say_holes(log, holes, object.is_file());
     }

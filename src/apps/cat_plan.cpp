@@ -59,10 +59,10 @@ class Canvas {
         right.begin = place;
         right.bytes -= kept;
         left.bytes = kept;
-        if (left.place) {
-            right.place->offset += static_cast<std::uint32_t>(kept);
-            right.place->length -= static_cast<std::uint32_t>(kept);
-            left.place->length = static_cast<std::uint32_t>(kept);
+        if (left.part) {
+            right.part->place.offset += static_cast<std::uint32_t>(kept);
+            right.part->place.length -= static_cast<std::uint32_t>(kept);
+            left.part->place.length = static_cast<std::uint32_t>(kept);
         }
         painted_.emplace_hint(after, place, right);
     }
@@ -71,8 +71,8 @@ class Canvas {
 };
 
 void paint_parts(Canvas& canvas, const CatMove& move, std::uint64_t offset) {
-    for (const CatPart& part : move.parts) {
-        canvas.paint({offset + part.position, part.place.length, part.place});
+    for (const PayloadPart& part : move.parts) {
+        canvas.paint({offset + part.position, part.place.length, part});
     }
 }
 

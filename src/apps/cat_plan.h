@@ -16,15 +16,9 @@
 #include <optional>
 #include <vector>
 
-#include "trace/payload_file.h"
+#include "apps/trace_payload.h"
 
 namespace dyetrace::apps {
-
-// Payload of a move: bytes from `position` of it.
-struct CatPart {
-    std::uint64_t position = 0;
-    trace::PayloadPlace place;
-};
 
 struct CatMove {
     bool is_inbound = false;
@@ -32,16 +26,16 @@ struct CatMove {
     std::uint64_t bytes = 0;                  // 0: the call only tells the size
     std::optional<std::uint64_t> size_after;  // of the file
     bool is_truncate = false;                 // what the file grows by is zeros
-    std::vector<CatPart> parts;
+    std::vector<PayloadPart> parts;
 };
 
-// A stretch of the output; without a place it is a hole, or zeros that were never written.
+// A stretch of the output; without a part it is a hole, or zeros that were never written.
 struct CatStretch {
     std::uint64_t begin = 0, bytes = 0;  // in the file or stream
-    std::optional<trace::PayloadPlace> place;
+    std::optional<PayloadPart> part;     // whose bytes they are; its position is of no use here
     bool is_zeros = false;
 
-    bool is_hole() const { return !place && !is_zeros; }
+    bool is_hole() const { return !part && !is_zeros; }
 };
 
 // From 0 on, up to the size that the file had last.

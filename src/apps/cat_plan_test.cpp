@@ -38,9 +38,9 @@ class Moves {
     std::string text(const std::vector<CatStretch>& plan) const {
         std::string out;
         for (const CatStretch& stretch : plan) {
-            out += stretch.place ? blocks_[stretch.place->block].substr(stretch.place->offset,
-                                                                        stretch.place->length)
-                                 : std::string(stretch.bytes, stretch.is_zeros ? '0' : '.');
+            out += stretch.part ? blocks_[stretch.part->place.block].substr(
+                                      stretch.part->place.offset, stretch.part->place.length)
+                                : std::string(stretch.bytes, stretch.is_zeros ? '0' : '.');
         }
         return out;
     }

@@ -118,8 +118,9 @@ things AS (SELECT h.host_index, h.handle_id, h.object_id,
         WHEN t.connection_id IS NOT NULL THEN 2
         WHEN h.object_type = 'pipe' THEN 3
         WHEN h.family = 1 THEN CASE WHEN h.socket_type = 1 THEN 4 ELSE 5 END
+        WHEN h.protocol = 17 THEN 6
         ELSE 0 END AS channel,
-    coalesce(t.connection_id, p.peer, 0) AS other,
+    coalesce(t.connection_id, p.peer, 0) AS other, coalesce(h.local_port, 0)::UBIGINT AS own_port, coalesce(h.remote_port, 0)::UBIGINT AS peer_port,
     channel IN (1, 2) OR (b.object_id IS NOT NULL AND w.nothing_missing) AS counted
     FROM internal.handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id), whole w)
 )";
@@ -129,8 +130,8 @@ constexpr const char* kMoves = R"(
 moved AS (
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id, m.movement, m.abi << 16 | m.number AS call, e.bytes, e.result,
     e.state = 1 AS unfinished, CASE m.flags_at WHEN 2 THEN e.argument2 & 2 WHEN 3 THEN e.argument3 & 2 ELSE 0 END <> 0 AS peeks,
-    e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.object_size, e.stream_offset,
-    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes,
+    e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.offset2_certain, e.object_size, e.stream_offset,
+    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes, e.address_port,
     CASE WHEN m.movement IN (9, 11) THEN e.argument1 ELSE 0 END AS hole_mode,
     CASE m.movement WHEN 8 THEN e.argument1 WHEN 9 THEN e.argument2 WHEN 10 THEN e.argument1 | (e.argument2 << 32)
       WHEN 11 THEN e.argument2 | (e.argument3 << 32) END AS hole_begin,
@@ -141,12 +142,15 @@ moved AS (
   UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, m.movement, m.abi << 16 | m.number AS call, e.bytes, e.result,
     false AS unfinished, false AS peeks, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset,
-    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes
+    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes, e.address_port
   FROM internal.raw_part_event e JOIN calls m ON m.abi = e.abi AND m.number = e.operation
   WHERE e.bytes > 0 AND e.result >= 0 AND m.movement IN (1, 2)),
 named AS (
-  SELECT e.*, c.process_id, a.object_id, a.channel, a.other, a.counted, b.object_id AS object2_id, b.channel AS channel2,
+  SELECT e.*, c.process_id, a.object_id, a.channel, a.counted, b.object_id AS object2_id, b.channel AS channel2,
     b.other AS other2, b.counted AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,
+    coalesce(e.address_port::UBIGINT, a.peer_port) AS far_port,
+    CASE WHEN a.channel <> 6 THEN a.other WHEN a.own_port = 0 OR far_port = 0 THEN 0
+      WHEN movement = 1 THEN far_port << 16 | a.own_port ELSE a.own_port << 16 | far_port END AS other,
     CASE movement WHEN 6 THEN CASE WHEN open_flags & 3 = 0 THEN 1 ELSE 2 END ELSE movement END AS moves
   FROM moved e LEFT JOIN internal.contexts c USING (host_index, context_id)
   LEFT JOIN things a ON a.host_index = e.host_index AND a.handle_id = e.handle_id
@@ -162,7 +166,8 @@ narrow AS (
     CASE channel WHEN 1 THEN CASE WHEN file_offset >= 0 THEN file_offset WHEN object_size >= bytes THEN object_size - bytes END::UBIGINT
       WHEN 2 THEN stream_offset END AS place,
     channel <> 1 OR (file_offset IS NOT NULL AND offset_certain) AS at_certain, object2_id, channel2::UTINYINT AS channel2, other2, counted2,
-    CASE channel2 WHEN 1 THEN CASE WHEN file_offset2 >= 0 THEN file_offset2 END::UBIGINT WHEN 2 THEN stream_offset END AS place2, fingerprint,
+    CASE channel2 WHEN 1 THEN CASE WHEN file_offset2 >= 0 THEN file_offset2 END::UBIGINT WHEN 2 THEN stream_offset END AS place2,
+    channel2 <> 1 OR (file_offset2 IS NOT NULL AND offset2_certain) AS at2_certain, fingerprint,
     coalesce(distinct_bytes, 0)::UTINYINT AS distinct_bytes,
     CASE WHEN moves IN (8, 10) OR hole_mode & 58 <> 0 THEN hole_begin ELSE 0::UBIGINT END AS cut_begin,
     CASE WHEN moves IN (7, 8, 10) OR hole_mode & 40 <> 0 THEN 18446744073709551614::UBIGINT
@@ -179,7 +184,8 @@ constexpr const char* kInOrder = R"((VALUES (false), (true)) s(is_start)
 constexpr const char* kSelect = R"()
 SELECT is_start::UBIGINT, event, start_ns, end_ns, process_id, moves::UBIGINT, bytes::UBIGINT, unfinished::UBIGINT, peeks::UBIGINT,
   coalesce(object_id, 0), coalesce(channel, 0)::UBIGINT, coalesce(other, 0), coalesce(counted, false)::UBIGINT, place, at_certain::UBIGINT,
-  coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, false)::UBIGINT, place2, fingerprint, distinct_bytes::UBIGINT,
+  coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, false)::UBIGINT, place2,
+  coalesce(at2_certain, false)::UBIGINT, fingerprint, distinct_bytes::UBIGINT,
   cut_begin, cut_end, call::UBIGINT
 FROM narrow
 )";
@@ -214,6 +220,44 @@ std::string moves_sql() {
     return moves_from(kInOrder);
 }
 
+// A call has begun to send its last byte when it began, and has taken its last byte when it ended. Times beyond 2^62 ns (146 years) are damage.
+constexpr const char* kMessages = R"(
+ways AS (
+  SELECT host_index, other AS connection, moves IN (2, 4) AS sends, stream_offset AS begin_at, stream_offset + bytes AS end_at, start_ns, end_ns
+  FROM named WHERE channel = 2 AND moves IN (1, 2, 3, 4) AND bytes > 0 AND stream_offset IS NOT NULL AND NOT unfinished AND NOT peeks
+  UNION ALL
+  SELECT host_index, other2, true, file_offset2::UBIGINT, file_offset2::UBIGINT + bytes, start_ns, end_ns
+  FROM named WHERE channel2 = 2 AND moves = 3 AND bytes > 0 AND file_offset2 >= 0 AND NOT unfinished),
+ends AS (SELECT connection, min(host_index) AS a, max(host_index) AS b FROM ways GROUP BY 1 HAVING count(DISTINCT host_index) = 2),
+across AS (SELECT w.*, a + b - host_index AS peer FROM ways w JOIN ends USING (connection) SEMI JOIN internal.hosts USING (host_index)
+  WHERE end_ns < 4611686018427387904),
+sent AS (SELECT * FROM across WHERE sends),
+taken AS (SELECT * FROM across WHERE NOT sends),
+messages AS (
+  SELECT s.host_index AS from_host, s.start_ns AS sent_ns, t.host_index AS to_host, t.end_ns AS received_ns
+  FROM taken t ASOF JOIN sent s ON s.connection = t.connection AND s.host_index = t.peer AND s.begin_at <= t.end_at - 1 WHERE s.end_at >= t.end_at
+  UNION ALL
+  SELECT s.host_index, s.start_ns, t.host_index, t.end_ns
+  FROM sent s ASOF JOIN taken t ON t.connection = s.connection AND t.host_index = s.peer AND t.begin_at <= s.end_at - 1 WHERE t.end_at > s.end_at)
+SELECT from_host::UBIGINT, sent_ns, to_host::UBIGINT, received_ns FROM messages m JOIN internal.hosts o ON o.host_index = m.to_host
+JOIN shifts USING (host_index) ORDER BY received_ns::HUGEINT + o.wall_offset_ns + shift_ns, sent_ns
+)";
+
+std::string messages_sql(std::span<const std::int64_t> shifts) {
+    std::vector<std::string> rows;
+    for (std::size_t host = 0; host < shifts.size(); ++host) {
+        rows.push_back(fmt::format("({},{})", host, shifts[host]));
+    }
+    return fmt::format(
+        "WITH calls(abi, number, movement, flags_at) AS (VALUES {}), shifts(host_index, shift_ns) "
+        "AS (VALUES {}), {}, {}, {}",
+        calls_text(),
+        fmt::join(rows, ","),
+        kObjects,
+        kMoves,
+        kMessages);
+}
+
 std::string unordered_moves_sql() {
     return moves_from("(VALUES (false)) s(is_start)");
 }
@@ -235,7 +279,7 @@ Operation operation_in(const std::vector<std::span<const std::uint64_t>>& column
         operation.fingerprint = number(kMoveFingerprint);
     }
     const Side first = side_of(columns, row, kMoveObject, number(kMoveAtCertain) != 0);
-    const Side second = side_of(columns, row, kMoveObject2, true);
+    const Side second = side_of(columns, row, kMoveObject2, number(kMoveAt2Certain) != 0);
     switch (static_cast<Movement>(number(kMoveMovement))) {
         case Movement::kRead:
             operation.from = first;

@@ -33,6 +33,18 @@ std::string moves_sql();
 // The same, each once, in any order.
 std::string unordered_moves_sql();
 
+// What went over TCP between different hosts: for each call that took bytes, and each that sent some, the other one that had its last
+// byte, in the order in which they were received by the wall clocks, each moved by what `shifts` says (host_index, nanoseconds). A row
+// of numbers each (MessageColumn).
+std::string messages_sql(std::span<const std::int64_t> shifts);
+
+enum MessageColumn : std::uint8_t {
+    kMessageFrom,
+    kMessageSent,
+    kMessageTo,
+    kMessageReceived,
+};
+
 enum MoveColumn : std::uint8_t {
     kMoveIsStart,
     kMoveEvent,
@@ -54,6 +66,7 @@ enum MoveColumn : std::uint8_t {
     kMoveOther2,
     kMoveCounted2,
     kMoveAt2,
+    kMoveAt2Certain,
     kMoveFingerprint,
     kMoveDistinctBytes,
     kMoveCutBegin,

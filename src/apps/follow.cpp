@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/clock_maker.h"
 #include "apps/content_key.h"
 #include "apps/damages.h"
 #include "apps/flow_maker.h"
@@ -35,7 +36,7 @@ struct FollowArguments {
     std::string trace;
     std::string path, event, hash, dye, text, key;
     std::string min_certainty = "likely";
-    bool forward = false, back = false, json = false, dot = false;
+    bool forward = false, back = false, json = false, dot = false, table = false;
 };
 
 Result<void> take_text(const FollowArguments& arguments, FollowQuestion& question) {
@@ -92,6 +93,7 @@ Result<FollowTrail> read(const FollowArguments& arguments, const FollowQuestion&
         store::Database::open(arguments.trace, {}));
     say_damages(*database, base::Log::to_stderr());
     TRY(offer_flows(*database));
+    TRY(use_clock(*database, "cluster"));
     return read_trail(*database, question);
 }
 
@@ -109,9 +111,10 @@ int run_follow(const FollowArguments& arguments) {
     }
     const FollowStyle style{format::terminal_width(STDOUT_FILENO),
                             format::wants_colour(format::ColourMode::kAuto, STDOUT_FILENO)};
-    const std::string text = arguments.json  ? follow_json(trail.value())
-                             : arguments.dot ? follow_dot(trail.value())
-                                             : follow_text(trail.value(), style);
+    const std::string text = arguments.json    ? follow_json(trail.value())
+                             : arguments.dot   ? follow_dot(trail.value())
+                             : arguments.table ? follow_table(trail.value(), style)
+                                               : follow_text(trail.value(), style);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return std::fflush(stdout) == 0 ? 0 : kExitFailure;
 }
@@ -156,14 +159,18 @@ void add_follow(CLI::App& app, int& exit_status) {
         ->type_name("CERTAINTY");
     auto* const json =
         verb->add_flag("--json", arguments->json, "One JSON object, the whole trail");
-    verb->add_flag("--dot", arguments->dot, "A graph for Graphviz")->excludes(json);
+    auto* const dot =
+        verb->add_flag("--dot", arguments->dot, "A graph for Graphviz")->excludes(json);
+    verb->add_flag("--table", arguments->table, "Time downwards, a column per process")
+        ->excludes(json)
+        ->excludes(dot);
     verb->footer(
         "Examples:\n"
         "  dyetrace follow trace --path secrets.txt\n"
         "  dyetrace follow trace --path report.pdf --back\n"
         "  dyetrace follow trace --path data.db:4096-8192 --min-certainty possible\n"
         "  dyetrace follow trace --hash $(dyetrace hash x | cut -d' ' -f1) --json\n"
-        "  dyetrace follow trace --dye card\n"
+        "  dyetrace follow trace --dye card --table\n"
         "  dyetrace follow trace --text @leaked.pdf --back\n"
         "  dyetrace follow trace --event 4711 --dot | dot -Tsvg -o trail.svg");
     verb->callback([arguments, &exit_status] { exit_status = run_follow(*arguments); });

@@ -27,6 +27,15 @@ struct FollowStyle {
 
 std::string follow_text(const FollowTrail& trail, const FollowStyle& style);
 
+// LAASER's table: time downwards, a column per process, what each did with these bytes. As many columns as the terminal is wide for;
+// the other processes follow in tables of their own.
+//
+//            cat[812]         tee[813]
+//   +0.000 s  read /tmp/a
+//   +0.001 s  write pipe:[77]
+//   +0.001 s                   read pipe:[77]
+std::string follow_table(const FollowTrail& trail, const FollowStyle& style);
+
 // One object, ended by a line break.
 std::string follow_json(const FollowTrail& trail);
 

@@ -15,8 +15,6 @@
 namespace dyetrace::apps {
 namespace {
 
-using analysis::Direction;
-using analysis::kUnknown;
 using analysis::Operation;
 using analysis::Trail;
 using analysis::TrailPiece;
@@ -43,8 +41,15 @@ class TrailReader {
         trail.walk();
         FollowTrailBuilder builder(
             trail, starts_.pieces, question_.direction, !question_.path && !question_.event);
+        TRY(const SharedClock clock, SharedClock::of(database_));
         TRY(each_operation(database_, [&](const Operation& operation, std::uint64_t call) {
-            builder.add(operation, call);
+            if (!clock.is_needed()) {
+                return builder.add(operation, call);
+            }
+            Operation shown = operation;
+            shown.start_ns = clock.at(operation.event, operation.start_ns);
+            shown.end_ns = clock.at(operation.event, operation.end_ns);
+            builder.add(shown, call);
         }));
         FollowTrail result = builder.build(kHopsMax);
         result.question = text_of(question_);
@@ -52,7 +57,7 @@ class TrailReader {
         result.has_content = starts_.has_content;
         result.is_cut = result.is_cut || starts_.is_cut;
         TRY(name_hops(result));
-        TRY(find_gaps(result));
+        TRY(find_gaps(clock, result));
         return result;
     }
 
@@ -98,7 +103,7 @@ class TrailReader {
         return {};
     }
 
-    Result<void> find_gaps(FollowTrail& trail) {
+    Result<void> find_gaps(const SharedClock& clock, FollowTrail& trail) {
         if (trail.hops.empty()) {
             return {};
         }
@@ -107,7 +112,7 @@ class TrailReader {
             start_ns = std::min(start_ns, hop.start_ns);
             end_ns = std::max(end_ns, hop.end_ns);
         }
-        TRY(trail.gaps, gaps_between(database_, start_ns, end_ns));
+        TRY(trail.gaps, gaps_between(database_, clock, start_ns, end_ns));
         return {};
     }
 

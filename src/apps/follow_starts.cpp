@@ -10,6 +10,7 @@
 
 #include "apps/event_marks.h"
 #include "apps/flow_rows.h"
+#include "apps/payload_search.h"
 #include "apps/sql_words.h"
 #include "apps/trace_questions.h"
 #include "schema/anchors.h"
@@ -84,6 +85,16 @@ Result<Places> places_of_windows(store::Database& database, const FollowQuestion
     return places;
 }
 
+// With --content=bytes: wherever the text lies in what a call moved.
+Result<void> add_places_of_payload(const std::string& trace,
+                                   const std::string& text,
+                                   Places& places) {
+    return search_payload(trace, text, [&](std::uint64_t event, std::uint64_t position) {
+        const auto begin = static_cast<std::int64_t>(position);
+        places[event].emplace_back(begin, begin + static_cast<std::int64_t>(text.size()));
+    });
+}
+
 Error no_such_dye(store::Database& database, const std::string& name) {
     std::string names;
     std::size_t listed = 0;
@@ -117,6 +128,7 @@ class StartFinder {
             TRY(find_dye());
         } else if (question_.text) {
             TRY(places_, places_of_windows(database_, question_));
+            TRY(add_places_of_payload(database_.path(), *question_.text, places_));
         }
         TRY(each_operation(database_, [&](const Operation& operation, std::uint64_t) {
             starts_.has_content = starts_.has_content || operation.fingerprint.has_value();
@@ -201,7 +213,8 @@ class StartFinder {
                                 "fingerprints, by which whole "
                                 "calls (--content=hash) and some kilobytes (--content=anchors) are "
                                 "known again; what is "
-                                "shorter has to be a dye (record --dye NAME=TEXT)",
+                                "shorter has to be a dye (record --dye NAME=TEXT) or kept as it is "
+                                "(--content=bytes)",
                                 database_.path(),
                                 question_.text->size())};
         }

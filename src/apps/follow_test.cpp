@@ -119,6 +119,29 @@ TEST(FollowTrail, folds_calls_that_are_alike_into_one_hop) {
     EXPECT_EQ(trail.flows[static_cast<std::size_t>(Certainty::kLikely)], 3u);
 }
 
+TEST(FollowTable, has_a_column_per_process_and_time_downwards) {
+    EXPECT_EQ(follow_table(copied_file(), {.width = 64}),
+              "/tmp/a · where its bytes went\n"
+              "              cat[5]                    wc[6]\n"
+              "+0.000000 s   read /tmp/a\n"
+              "+0.001000 s   write /tmp/b\n"
+              "+0.020000 s                             read /tmp/b\n"
+              "no gaps in this time\n");
+}
+
+TEST(FollowTable, puts_below_each_other_what_the_terminal_has_no_room_for) {
+    const std::string text = follow_table(copied_file(), {.width = 40});
+    EXPECT_EQ(text,
+              "/tmp/a · where its bytes went\n"
+              "              cat[5]\n"
+              "+0.000000 s   read /tmp/a\n"
+              "+0.001000 s   write /tmp/b\n"
+              "\n"
+              "              wc[6]\n"
+              "+0.020000 s   read /tmp/b\n"
+              "no gaps in this time\n");
+}
+
 TEST(FollowTrail, says_where_sight_is_lost) {
     const FollowTrail trail = copied_file();
     EXPECT_EQ(trail.hops[0].lost_sight, LostSight::kNot);
@@ -151,6 +174,15 @@ TEST(FollowText, says_what_a_trace_without_content_lacks) {
     EXPECT_EQ(follow_text(trail, {}).find("record --content=hash"), std::string::npos);
 }
 
+TEST(FollowText, says_how_to_go_on_beyond_encryption) {
+    FollowTrail trail = copied_file();
+    EXPECT_EQ(follow_text(trail, {}).find("--min-certainty"), std::string::npos);
+    trail.hops[2].lost_sight = LostSight::kScrambled;
+    EXPECT_NE(follow_text(trail, {}).find("--min-certainty possible\n"), std::string::npos);
+    trail.min_certainty = Certainty::kPossible;
+    EXPECT_EQ(follow_text(trail, {}).find("--min-certainty"), std::string::npos);
+}
+
 // Of content that was met in three places, in one of them only because it went there.
 TEST(FollowTrail, has_no_start_that_was_reached_from_an_earlier_one) {
     analysis::Trail trail({flow(10, 11, 0, FlowRule::kHash)}, Direction::kForward, 100);
@@ -168,6 +200,28 @@ TEST(FollowTrail, has_no_start_that_was_reached_from_an_earlier_one) {
     EXPECT_TRUE(result.hops[0].is_start);
     EXPECT_FALSE(result.hops[1].is_start);
     EXPECT_TRUE(result.hops[2].is_start);
+}
+
+// Who sends may be interrupted before its call ends, when the other one has long taken the bytes.
+TEST(FollowTrail, begins_with_who_sent_even_if_that_was_done_later_than_the_receiver) {
+    Operation sent = write_of(10, 5, 7, 0), taken = read_of(11, 6, 8, 0);
+    sent.end_ns = taken.end_ns + 1;
+    for (const Direction direction : {Direction::kForward, Direction::kBack}) {
+        analysis::Trail trail({flow(10, 11, 0, FlowRule::kTcp)}, direction, 100);
+        const std::vector<analysis::TrailPiece> starts = {{10, 0, 100}, {11, 0, 100}};
+        for (const analysis::TrailPiece& start : starts) {
+            trail.start(start);
+        }
+        trail.walk();
+        FollowTrailBuilder builder(trail, starts, direction, true);
+        builder.add(taken, kReadCall);
+        builder.add(sent, kWriteCall);
+        const FollowTrail result = builder.build(kHopsMax);
+        ASSERT_EQ(result.hops.size(), 2u);
+        EXPECT_EQ(result.hops[0].first_event, 10u);
+        EXPECT_EQ(result.hops[0].is_start, direction == Direction::kForward);
+        EXPECT_EQ(result.hops[1].is_start, direction == Direction::kBack);
+    }
 }
 
 // Text of 22 byte values in 64 goes in; what comes out has 58.
@@ -291,6 +345,8 @@ std::vector<std::uint64_t> row_of(Movement movement) {
     row[kMoveCounted] = 1;
     row[kMoveAtCertain] = 1;
     row[kMoveObject2] = 8;
+    row[kMoveCounted2] = 1;
+    row[kMoveAt2Certain] = 1;
     row[kMoveFingerprint] = schema::kMadeNull;
     return row;
 }
@@ -314,6 +370,11 @@ TEST(FlowRows, tell_what_is_not_certain_and_not_known) {
     row[kMoveFingerprint] = 42;
     EXPECT_FALSE(operation_of(row).from.certain);
     EXPECT_EQ(operation_of(row).fingerprint, 42u);
+    std::vector<std::uint64_t> copy = row_of(Movement::kCopyTo);
+    EXPECT_TRUE(operation_of(copy).to.certain);
+    copy[kMoveAt2Certain] = 0;
+    EXPECT_FALSE(operation_of(copy).to.certain);
+    EXPECT_TRUE(operation_of(copy).from.certain);
 }
 
 }  // namespace

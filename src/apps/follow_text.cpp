@@ -120,8 +120,9 @@ class Tree {
     }
 
     std::string when(const FollowHop& hop) const {
-        const std::uint64_t since_ns = hop.first_ns - trail_.hops.front().first_ns;
-        return fmt::format(" · +{:.3f} s", static_cast<double>(since_ns) * 1e-9);
+        const auto since_ns =
+            static_cast<std::int64_t>(hop.first_ns - trail_.hops.front().first_ns);
+        return fmt::format(" · {:+.3f} s", static_cast<double>(since_ns) * 1e-9);
     }
 
     static std::string range_of(const FollowHop& hop) {
@@ -222,6 +223,22 @@ class Tree {
     std::size_t left_out_ = 0;
 };
 
+// What would show more.
+std::string beyond_lost_sight(const FollowTrail& trail) {
+    const auto is_lost = [](const FollowHop& hop) { return hop.lost_sight != LostSight::kNot; };
+    const auto is_scrambled = [](const FollowHop& hop) {
+        return hop.lost_sight == LostSight::kScrambled || hop.lost_sight == LostSight::kUnscrambled;
+    };
+    if (!trail.has_content && std::any_of(trail.hops.begin(), trail.hops.end(), is_lost)) {
+        return "this trace has no fingerprints: with `record --content=hash` more can be "
+               "followed\n";
+    }
+    return trail.min_certainty != schema::Certainty::kPossible &&
+                   std::any_of(trail.hops.begin(), trail.hops.end(), is_scrambled)
+               ? "beyond compression and encryption goes --min-certainty possible\n"
+               : "";
+}
+
 std::string summary_of(const FollowTrail& trail) {
     return fmt::format(
         "{} hop{} · {} certain, {} likely, {} possible flows · {}\n",
@@ -254,13 +271,7 @@ std::string follow_text(const FollowTrail& trail, const FollowStyle& style) {
         text += fmt::format("… {} more lines are left out; --json has the whole trail\n",
                             with_separators(tree.left_out() + trail.hops_left_out));
     }
-    if (!trail.has_content &&
-        std::any_of(trail.hops.begin(), trail.hops.end(), [](const FollowHop& hop) {
-            return hop.lost_sight != LostSight::kNot;
-        })) {
-        text +=
-            "this trace has no fingerprints: with `record --content=hash` more can be followed\n";
-    }
+    text += beyond_lost_sight(trail);
     if (trail.is_cut) {
         text += "… the trail is longer than follow goes: ask about fewer bytes\n";
     }

@@ -143,7 +143,8 @@ void FollowTrailBuilder::find_lost_sight(const std::vector<FollowLink>& links) {
 
 void FollowTrailBuilder::drop_reached_starts(const std::vector<FollowLink>& links) {
     for (const FollowLink& link : links) {
-        const std::uint64_t near_ns = hops_[link.near].first_ns, far_ns = hops_[link.far].first_ns;
+        const std::uint64_t near_ns = hops_[link.near].moved_ns(),
+                            far_ns = hops_[link.far].moved_ns();
         if (direction_ == Direction::kForward ? near_ns < far_ns : near_ns > far_ns) {
             hops_[link.far].is_start = false;
         }
@@ -169,8 +170,8 @@ FollowTrail FollowTrailBuilder::build(std::size_t hops_max) {
         order[i] = i;
     }
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return std::pair(hops_[a].first_ns, hops_[a].first_event) <
-               std::pair(hops_[b].first_ns, hops_[b].first_event);
+        return std::pair(hops_[a].moved_ns(), hops_[a].first_event) <
+               std::pair(hops_[b].moved_ns(), hops_[b].first_event);
     });
     std::vector<std::size_t> rank(hops_.size());
     for (std::size_t i = 0; i < order.size(); ++i) {

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <string>
 
 #include "apps/help_formatter.h"
@@ -27,27 +29,45 @@ constexpr std::pair<const char*, const char*> kStoreVerbs[] = {
     {"seal", "Turn the segments of a trace into Parquet"},
 };
 
-bool is_store_verb(const char* word) {
-    for (const auto& [name, description] : kStoreVerbs) {
-        if (std::strcmp(name, word) == 0) {
-            return true;
-        }
+// The same of dyetrace-fleet; see fleet_main.cpp.
+constexpr std::pair<const char*, const char*> kFleetVerbs[] = {
+    {"agent", "Record on this host what a collector asks for, and ship it there"},
+    {"collector", "Bring the traces of many hosts together"},
+    {"sessions", "List what the agents of a collector record, or stop it"},
+    {"pki", "Make the certificates of agents, collectors and operators"},
+};
+
+template <std::size_t count>
+bool is_one_of(const std::pair<const char*, const char*> (&verbs)[count], const char* word) {
+    return std::any_of(std::begin(verbs), std::end(verbs), [&](const auto& verb) {
+        return std::strcmp(verb.first, word) == 0;
+    });
+}
+
+// `record --on HOSTS …`: what stands behind -- is a command's.
+bool is_record_on(int argc, char** argv) {
+    if (std::strcmp(argv[1], "record") != 0) {
+        return false;
     }
-    return false;
+    char** const end = std::find_if(
+        argv + 2, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
+    return std::any_of(argv + 2, end, [](const char* word) {
+        return std::strcmp(word, "--on") == 0 || std::strncmp(word, "--on=", 5) == 0;
+    });
 }
 
 // Beside this program in a build tree, in lib/dyetrace where it is installed.
-int become_store(char** argv) {
+int become(const std::string& part, const char* what_it_does, char** argv) {
     std::error_code error;
     const std::filesystem::path folder =
         std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-    for (const auto& candidate :
-         {folder / "dyetrace-store", folder / "../lib/dyetrace/dyetrace-store"}) {
+    for (const auto& candidate : {folder / part, folder / "../lib/dyetrace" / part}) {
         execv(candidate.c_str(), argv);
     }
     dyetrace::base::Log::to_stderr().fail(
-        fmt::format("the part that reads traces, dyetrace-store, is neither in {} nor in "
-                    "../lib/dyetrace beside it",
+        fmt::format("the part that {}, {}, is neither in {} nor in ../lib/dyetrace beside it",
+                    what_it_does,
+                    part,
                     folder.string()));
     return 1;
 }
@@ -55,8 +75,11 @@ int become_store(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc > 1 && is_store_verb(argv[1])) {
-        return become_store(argv);
+    if (argc > 1 && is_one_of(kStoreVerbs, argv[1])) {
+        return become("dyetrace-store", "reads traces", argv);
+    }
+    if (argc > 1 && (is_one_of(kFleetVerbs, argv[1]) || is_record_on(argc, argv))) {
+        return become("dyetrace-fleet", "speaks to other hosts", argv);
     }
     if (argc > 1 && std::strcmp(argv[1], "trace") == 0) {
         return dyetrace::apps::run_trace({argv + 2, argv + argc});
@@ -70,6 +93,9 @@ int main(int argc, char** argv) {
     dyetrace::apps::add_stat(app, exit_status);
     dyetrace::apps::add_top(app, exit_status);
     for (const auto& [name, description] : kStoreVerbs) {
+        app.add_subcommand(name, description);
+    }
+    for (const auto& [name, description] : kFleetVerbs) {
         app.add_subcommand(name, description);
     }
     dyetrace::apps::add_doctor(app, exit_status);

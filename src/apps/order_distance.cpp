@@ -71,6 +71,7 @@ std::optional<double> order_distance(std::string_view before, std::string_view a
     }
     std::sort(places.begin(), places.end(), [](Place a, Place b) { return a.after < b.after; });
     std::vector<std::uint32_t> order;
+    order.reserve(places.size());
     for (const Place& common : places) {
         order.push_back(common.before);
     }

@@ -11,7 +11,7 @@ using analysis::Access;
 
 std::vector<PatternSketch> sketches(const analysis::Passes& passes,
                                     std::span<const Access> accesses,
-                                    const analysis::Extent& extent) {
+                                    const analysis::FileLayout& extent) {
     std::vector<PatternSketch> out;
     for (const analysis::Pass& pass : passes.passes) {
         if (out.size() == PatternAnswer::kSketchesMax) {
@@ -52,7 +52,8 @@ PatternGroup drawn(PatternGroup group, analysis::Pattern pattern) {
     group.by_place = sketches(pattern.by_place, pattern.kept, pattern.extent);
     if (pattern.by_content) {
         const std::vector<Access> known = std::exchange(pattern.by_content->accesses, {});
-        group.by_content = sketches(pattern.by_content->passes, known, analysis::Extent({}, known));
+        group.by_content =
+            sketches(pattern.by_content->passes, known, analysis::FileLayout({}, known));
     }
     pattern.kept = {};
     group.pattern = std::move(pattern);

@@ -24,7 +24,7 @@ SELECT process_id, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$
 FROM processes;
 
 CREATE OR REPLACE TEMP VIEW _pattern_accesses AS
-SELECT m.*, CASE WHEN (SELECT count(*) FROM hosts) > 1 THEN host || ':' || path ELSE path END AS file,
+SELECT m.*, _on_host(host, path) AS file,
        coalesce(p.process, '?') AS process, coalesce(comm, '?') || '[' || tid || ']' AS thread, {key} AS key
 FROM _pattern_moves m LEFT JOIN _pattern_processes p USING (process_id)
 WHERE bytes > 0 AND first_byte >= 0 AND (path = {path} OR path GLOB {path});

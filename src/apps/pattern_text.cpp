@@ -60,6 +60,7 @@ std::string steps_words(const Pattern& pattern) {
     }
     std::sort(shares.rbegin(), shares.rend());
     std::vector<std::string> words;
+    words.reserve(shares.size());
     for (const auto& [count, text] : shares) {
         words.push_back(text);
     }

@@ -96,7 +96,7 @@ Result<trace::PayloadTotals> PayloadKeeper::finish(const capture::Capture& liste
     trace::PayloadTotals totals;
     totals.generated = books.generated;
     totals.kept = kept_bytes_;
-    totals.lost = books.lost;
+    totals.lost = books.lost + join_.lost_bytes();
     totals.left_out = join_.left_out_bytes() + cut_bytes_;
     totals.redacted = redactor_.redacted_bytes();
     TRY(writer_.close(totals));

@@ -14,6 +14,7 @@
 
 #include "apps/child.h"
 #include "apps/content_key.h"
+#include "apps/control.h"
 #include "apps/recording.h"
 #include "apps/selection.h"
 #include "apps/verbs.h"
@@ -31,7 +32,15 @@ constexpr std::size_t kDyeFileBytesMax =
     (capture::kDyeNameBytesMax + DYE_BYTES_MAX + 2);  // as many as can be looked for
 constexpr int kNamesPerSecondMax = 1000;  // then the last one is refused, because it is there
 
+struct OnArguments {
+    std::string hosts;
+    std::string collector;
+    std::string certificates;
+    bool insecure = false;
+};
+
 struct RecordArguments {
+    OnArguments on;
     TargetOptions targets;
     SelectionOptions selection;
     std::string output;
@@ -46,7 +55,12 @@ struct RecordArguments {
     bool later_dyes = false;
     bool only_dyed = false;
     std::vector<std::string> redact;
+    std::string test_clock;  // in builds for tests
     bool no_seal = false;
+    int control_fd = -1;
+    std::uint16_t host_index = 0;
+    std::string host_name;
+    std::uint64_t segment_records = trace::SegmentLimits().records_max;
 };
 
 std::string default_trace_name() {
@@ -131,6 +145,13 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     RecordingOptions options;
     options.trace_path = arguments.output.empty() ? default_trace_name() : arguments.output;
     TRY(options.targets, arguments.targets.targets());
+    TRY(options.control, Control::take(arguments.control_fd));
+    if (options.control.held() && !options.targets.command.empty()) {
+        return Error(ErrorCode::kInvalidArgument, "a recording for an agent runs no command");
+    }
+    options.host_index = arguments.host_index;
+    options.host_name = arguments.host_name;
+    options.segment_records = arguments.segment_records;
     TRY(options.where, arguments.selection.predicate());
     TRY(options.ring_bytes, parse_bytes(arguments.ring));
     options.seal = !arguments.no_seal;
@@ -158,6 +179,9 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     if (options.only_dyed && !options.look_for_dyes) {
         return Error(ErrorCode::kInvalidArgument,
                      "--only-dyed keeps nothing without a --dye, or --later-dyes");
+    }
+    if (!arguments.test_clock.empty()) {
+        TRY(options.test_clock, TestClock::parse(arguments.test_clock));
     }
     options.node_by = arguments.node_by;
     options.as_given = arguments.targets.as_given();
@@ -199,10 +223,10 @@ void say_payload(const base::Log& log, const trace::PayloadTotals& totals) {
             ? ""
             : fmt::format(", {} bytes of them redacted", base::with_separators(totals.redacted))));
     if (totals.lost > 0) {
-        log.warn(
-            fmt::format("{} of payload were lost because its rings were full. A larger --ring "
-                        "helps: those for payload are four times as large",
-                        base::bytes_text(totals.lost)));
+        log.warn(fmt::format(
+            "{} of payload were lost because there was no room for them. A larger --ring "
+            "helps: payload has rings four times as large",
+            base::bytes_text(totals.lost)));
     }
 }
 
@@ -271,6 +295,90 @@ int run_record(const RecordArguments& arguments) {
     return summary.value().failed ? kExitFailure : 0;
 }
 
+// What is looked at in the bytes that calls move.
+void add_content_options(CLI::App& verb, RecordArguments& arguments) {
+    verb.add_option("--content",
+                    arguments.content,
+                    "What is kept of the bytes that calls move: none, hash (a fingerprint of "
+                    "all), anchors (also of places in them), bytes (and themselves), bytes:SIZE "
+                    "(so many of each call)")
+        ->check(&refuse_content)
+        ->capture_default_str()
+        ->type_name("LEVEL");
+    verb.add_option("--content-key",
+                    arguments.content_key,
+                    "Key of the fingerprints, so that who has the trace cannot try guesses: "
+                    "hex:DIGITS (32) or @FILE")
+        ->type_name("KEY");
+    verb.add_option("--anchor-distance",
+                    arguments.anchor_distance,
+                    "Bytes from one anchor to the next, on average")
+        ->check(CLI::Range(schema::AnchorRule::kDistanceMin, schema::AnchorRule::kDistanceMax))
+        ->capture_default_str()
+        ->type_name("BYTES");
+    verb.add_option("--dye",
+                    arguments.dyes,
+                    "Look for this text in all bytes that calls move, and list where it is found: "
+                    "NAME=TEXT, NAME=hex:DIGITS, NAME=@FILE")
+        ->type_name("DYE")
+        ->allow_extra_args(false);
+    verb.add_option("--dyes", arguments.dye_file, "The same, a dye per line of this file")
+        ->type_name("FILE");
+    verb.add_option("--dye-forms",
+                    arguments.dye_forms,
+                    "How else dyes may be written: nocase, base64, hex, utf16, url, json, all")
+        ->capture_default_str()
+        ->type_name("FORMS");
+    verb.add_flag("--later-dyes",
+                  arguments.later_dyes,
+                  "Be ready for what `dyetrace dye add` names while the recording runs");
+    verb.add_flag("--only-dyed",
+                  arguments.only_dyed,
+                  "Keep only events that carry a dye, and the names of what they act on");
+    verb.add_option("--redact",
+                    arguments.redact,
+                    "With bytes: hide this before it reaches the disk, across calls too: text, "
+                    "hex:DIGITS, re:REGEX, @FILE; may be repeated")
+        ->check(&refuse_secret)
+        ->allow_extra_args(false)
+        ->type_name("PATTERN");
+}
+
+// For --help: with --on, `dyetrace` is another program (main.cpp, record_on.cpp) before this is parsed.
+void add_on(CLI::App& verb, OnArguments& arguments) {
+    auto* const on =
+        verb.add_option("--on",
+                        arguments.hosts,
+                        "Record on these hosts, or on all that have an agent: db1,db2 or all");
+    on->type_name("HOSTS");
+    verb.add_option("--collector",
+                    arguments.collector,
+                    "With --on: where the collector of these agents listens")
+        ->needs(on)
+        ->type_name("ADDRESS");
+    verb.add_option("--certificates",
+                    arguments.certificates,
+                    "With --on: folder of ours, as `dyetrace pki` makes it")
+        ->needs(on)
+        ->type_name("FOLDER");
+    verb.add_flag("--insecure",
+                  arguments.insecure,
+                  "With --on: without encryption, on a loopback address only")
+        ->needs(on);
+}
+
+// What an agent tells its recorder; nobody else needs them.
+void add_agent_options(CLI::App& verb, RecordArguments& arguments) {
+    verb.add_option("--control-fd", arguments.control_fd)->group("");
+    verb.add_option("--host-index", arguments.host_index)
+        ->check(CLI::Range(0u, trace::kHostsMax - 1))
+        ->group("");
+    verb.add_option("--host-name", arguments.host_name)->group("");
+    verb.add_option("--segment-records", arguments.segment_records)
+        ->check(CLI::Range(trace::kSegmentRecordsMin, trace::SegmentLimits().records_max))
+        ->group("");
+}
+
 }  // namespace
 
 void add_record(CLI::App& app, int& exit_status) {
@@ -294,61 +402,23 @@ void add_record(CLI::App& app, int& exit_status) {
                      "What the column `node` says: host, netns (network namespace), container")
         ->check(CLI::IsMember({"host", "netns", "container"}, CLI::ignore_case))
         ->type_name("KIND");
-    verb->add_option("--content",
-                     arguments->content,
-                     "What is kept of the bytes that calls move: none, hash (a fingerprint of "
-                     "all), anchors (also of places in them), bytes (and themselves), bytes:SIZE "
-                     "(so many of each call)")
-        ->check(&refuse_content)
-        ->capture_default_str()
-        ->type_name("LEVEL");
-    verb->add_option("--content-key",
-                     arguments->content_key,
-                     "Key of the fingerprints, so that who has the trace cannot try guesses: "
-                     "hex:DIGITS (32) or @FILE")
-        ->type_name("KEY");
-    verb->add_option("--anchor-distance",
-                     arguments->anchor_distance,
-                     "Bytes from one anchor to the next, on average")
-        ->check(CLI::Range(schema::AnchorRule::kDistanceMin, schema::AnchorRule::kDistanceMax))
-        ->capture_default_str()
-        ->type_name("BYTES");
-    verb->add_option("--dye",
-                     arguments->dyes,
-                     "Look for this text in all bytes that calls move, and list where it is found: "
-                     "NAME=TEXT, NAME=hex:DIGITS, NAME=@FILE")
-        ->type_name("DYE")
-        ->allow_extra_args(false);
-    verb->add_option("--dyes", arguments->dye_file, "The same, a dye per line of this file")
-        ->type_name("FILE");
-    verb->add_option("--dye-forms",
-                     arguments->dye_forms,
-                     "How else dyes may be written: nocase, base64, hex, utf16, url, json, all")
-        ->capture_default_str()
-        ->type_name("FORMS");
-    verb->add_flag("--later-dyes",
-                   arguments->later_dyes,
-                   "Be ready for what `dyetrace dye add` names while the recording runs");
-    verb->add_flag("--only-dyed",
-                   arguments->only_dyed,
-                   "Keep only events that carry a dye, and the names of what they act on");
-    verb->add_option("--redact",
-                     arguments->redact,
-                     "With bytes: hide this before it reaches the disk, across calls too: text, "
-                     "hex:DIGITS, re:REGEX, @FILE; may be repeated")
-        ->check(&refuse_secret)
-        ->allow_extra_args(false)
-        ->type_name("PATTERN");
+    add_content_options(*verb, *arguments);
+    add_on(*verb, arguments->on);
+    add_agent_options(*verb, *arguments);
     verb->add_flag("--no-seal",
                    arguments->no_seal,
                    "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");
+#ifdef DYETRACE_TEST_CLOCK
+    verb->add_option("--test-clock", arguments->test_clock)->group("");
+#endif
     verb->footer(
         "Examples:\n"
         "  dyetrace record -o trace -- git clone https://example.org/x.git\n"
         "  dyetrace record -p 4711,4712 --duration 30s\n"
         "  dyetrace record -a --duration 1m --where \"class = 'file' and bytes > 100000\"\n"
         "  dyetrace record -P '/var/lib/*' --errors -- ./server\n"
-        "  dyetrace record -a --dye card=4929123456781234 --dye-forms base64,hex");
+        "  dyetrace record -a --dye card=4929123456781234 --dye-forms base64,hex\n"
+        "  dyetrace record --on all --collector traces.example.org -- ./load");
     verb->callback([arguments, &exit_status] { exit_status = run_record(*arguments); });
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,9 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <ctime>
-#include <iterator>
 
 #include "apps/background.h"
 #include "apps/dye_desk.h"
@@ -23,6 +20,7 @@
 #include "apps/session.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/spawn.h"
 #include "base/version.h"
 
 namespace dyetrace::apps {
@@ -93,6 +91,9 @@ struct Recording::State {
     bool must_hurry(bool hurrying) const;
     std::uint64_t drain();
     void take(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records);
+    Result<void> append(std::uint32_t cpu,
+                        schema::Stream stream,
+                        std::span<const std::byte> records);
     Result<void> append_fact(std::span<const std::byte> record);
     capture::Books books(std::uint32_t cpu) const;
     std::uint64_t unwritten(std::uint32_t cpu) const;
@@ -118,9 +119,11 @@ Recording::~Recording() = default;
 Result<Recording> Recording::start(RecordingOptions options) {
     capture::CaptureOptions listen;
     TRY(trace::Host host, trace::this_host());
+    host.name = options.host_name.empty() ? host.name : options.host_name;
     const std::string host_name = host.name;
     const std::uint32_t own_namespace = host.network_namespace;
     host.node_by = options.node_by;
+    host.index = options.host_index;
     listen.event_ring_bytes = options.ring_bytes;
     listen.content = options.content;
     listen.content_key = options.content_key;
@@ -144,7 +147,10 @@ Result<Recording> Recording::start(RecordingOptions options) {
     // the writer refers to the folder, which has to be in its final place first
     std::unique_ptr<State> state(
         new State{std::move(options), std::move(folder), std::move(session)});
-    auto writer = trace::SegmentWriter::create(state->folder, 0);
+    trace::SegmentWriterOptions write;
+    write.limits.records_max = state->options.segment_records;
+    auto writer =
+        trace::SegmentWriter::create(state->folder, state->options.host_index, std::move(write));
     if (!writer.ok()) {
         state->folder.discard();
         return std::move(writer).error();
@@ -185,6 +191,7 @@ void Recording::State::note(const Result<void>& result) {
 }
 
 Result<void> Recording::State::begin() {
+    TRY(options.control.await_go(session));
     drained_ns = base::boot_time_ns();
     kept_until_ns = drained_ns;
     TRY(session.attach());
@@ -198,6 +205,7 @@ Result<void> Recording::State::begin() {
         TRY(dyes->open(options.trace_path));
     }
     tick();
+    options.control.say_listening();
     return session.release();
 }
 
@@ -240,7 +248,7 @@ void Recording::State::take(std::uint32_t cpu,
         if (payload && stream == schema::Stream::kEvents) {
             payload->join().take_events(cpu, kept);
         }
-        note(writer->append(cpu, stream, kept));
+        note(append(cpu, stream, kept));
     };
     if (payload && stream == schema::Stream::kFacts) {
         payload->join().take_facts(records);
@@ -266,7 +274,14 @@ Result<void> Recording::State::append_fact(std::span<const std::byte> record) {
         last_words.insert(last_words.end(), record.begin(), record.end());
         return {};
     }
-    return writer->append(session.capture().cpu_count(), schema::Stream::kFacts, record);
+    return append(session.capture().cpu_count(), schema::Stream::kFacts, record);
+}
+
+Result<void> Recording::State::append(std::uint32_t cpu,
+                                      schema::Stream stream,
+                                      std::span<const std::byte> records) {
+    return writer->append(
+        cpu, stream, options.test_clock ? options.test_clock->apply(records) : records);
 }
 
 // The kernel's books, with what was left out on this side of the ring and what the disk did not take.
@@ -407,29 +422,16 @@ Result<void> Recording::State::write_last_words() {
     return writer->write_last_words(own_cpu, last_words);
 }
 
-// The sealer is this program again. Until the recording ends it takes what everybody else leaves. It is spawned, not forked:
-// a child that waits for a CPU before its exec would hold the links to the kernel's tracepoints open, and record on.
+// The sealer is this program again. Until the recording ends it takes what everybody else leaves.
 void Recording::State::start_sealer(const base::Log& log) {
-    posix_spawnattr_t how;
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_init(&how);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setsigmask(&how, &none);
-    posix_spawnattr_setpgroup(&how, 0);  // Ctrl-C is not meant for it
-    std::string words[] = {"dyetrace", "seal", "--follow", "--quiet", options.trace_path};
-    char* arguments[std::size(words) + 1] = {};
-    std::transform(std::begin(words), std::end(words), arguments, [](std::string& word) {
-        return word.data();
-    });
-    if (posix_spawn(&sealer, "/proc/self/exe", nullptr, &how, arguments, environ) != 0) {
-        sealer = -1;
-        log.warn(
+    auto started = base::spawn_in_background(
+        "/proc/self/exe", {"dyetrace", "seal", "--follow", "--quiet", options.trace_path});
+    if (!started.ok()) {
+        return log.warn(
             "cannot start the sealer: the trace stays in segments until `dyetrace seal` is run");
-    } else {
-        sched_setscheduler(sealer, SCHED_IDLE, &kNoParameters);
     }
-    posix_spawnattr_destroy(&how);
+    sealer = started.value();
+    sched_setscheduler(sealer, SCHED_IDLE, &kNoParameters);
 }
 
 void Recording::State::await_sealer() {

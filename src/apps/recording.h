@@ -18,7 +18,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/control.h"
 #include "apps/targets.h"
+#include "apps/test_clock.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "capture/capture.h"
@@ -45,7 +47,12 @@ struct RecordingOptions {
     std::uint64_t payload_bytes_max = UINT64_MAX;  // of an event; with ContentLevel::kBytes
     capture::Secrets secrets;                      // not part of the trace, nor what it was given
     std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
-    bool seal = true;                                           // start the sealer
+    std::optional<TestClock> test_clock;  // in builds for tests
+    bool seal = true;                     // start the sealer
+    Control control;                      // of an agent, which says when it begins
+    std::uint16_t host_index = 0;         // in the trace that an agent's collector makes of many
+    std::string host_name;                // as that collector knows it; empty: as the kernel does
+    std::uint64_t segment_records = trace::SegmentLimits().records_max;
     std::vector<std::pair<std::string, std::string>> as_given;  // for trace.json
 };
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/clock_maker.h"
 #include "apps/damages.h"
 #include "apps/report_sql.h"
 #include "apps/report_text.h"
@@ -25,6 +26,7 @@ namespace {
 struct ReportArguments {
     std::string trace;
     bool json = false;
+    std::string clock = "cluster";
 };
 
 Result<void> take_rows(store::Rows& rows, const ReportQuestion& question, Report& report) {
@@ -42,8 +44,10 @@ Result<void> take_rows(store::Rows& rows, const ReportQuestion& question, Report
     }
 }
 
-Result<Report> read_report(const std::string& path) {
+Result<Report> read_report(const ReportArguments& arguments) {
+    const std::string& path = arguments.trace;
     TRY(const std::unique_ptr<store::Database> database, store::Database::open(path, {}));
+    TRY(use_clock(*database, arguments.clock));
     say_damages(*database, base::Log::to_stderr());
     Report report;
     report.trace = path;
@@ -59,7 +63,7 @@ Result<Report> read_report(const std::string& path) {
 }
 
 int run_report(const ReportArguments& arguments) {
-    const Result<Report> report = read_report(arguments.trace);
+    const Result<Report> report = read_report(arguments);
     if (!report.ok()) {
         base::Log::to_stderr().fail(report.error());
         return 1;
@@ -81,6 +85,7 @@ void add_report(CLI::App& app, int& exit_status) {
         ->type_name("TRACE")
         ->required();
     verb->add_flag("--json", arguments->json, "One JSON object");
+    add_clock_option(*verb, arguments->clock);
     verb->footer("Examples:\n  dyetrace report web1.trace\n  dyetrace report web1.trace --json");
     verb->callback([arguments, &exit_status] { exit_status = run_report(*arguments); });
 }

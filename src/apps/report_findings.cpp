@@ -27,17 +27,24 @@ double share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// The pid in "sqlite3[4711]".
-std::string pid_of(std::string_view process) {
-    const std::size_t open = process.rfind('[');
-    return open == std::string_view::npos
-               ? "0"
-               : std::string(process.substr(open + 1, process.size() - open - 2));
+// "sqlite3[4711]": pid = 4711; of several hosts "db1:sqlite3[4711]": host = 'db1' and pid = 4711.
+std::string is_task(const Report& report, std::string_view column, std::string_view task) {
+    const std::size_t open = task.rfind('[');
+    const std::string_view number =
+        open == std::string_view::npos ? "0" : task.substr(open + 1, task.size() - open - 2);
+    const std::string host =
+        report.overview.hosts > 1
+            ? fmt::format("host = {} and ", quoted_sql(task.substr(0, task.find(':'))))
+            : "";
+    return fmt::format("{}{} = {}", host, column, number);
 }
 
-std::string select_events(const std::string& process, std::string_view condition) {
-    return fmt::format(
-        "select * from events where pid = {} and {} order by start_ns", pid_of(process), condition);
+std::string select_events(const Report& report,
+                          const std::string& process,
+                          std::string_view condition) {
+    return fmt::format("select * from events where {} and {} order by start_ns",
+                       is_task(report, "pid", process),
+                       condition);
 }
 
 std::vector<Finding> deaths_of(const Report& report) {
@@ -50,7 +57,8 @@ std::vector<Finding> deaths_of(const Report& report) {
                          schema::flags_text("signal", death.signal),
                          death.address.empty() ? "" : ", at the address " + death.address),
              0,
-             select_events(death.process,
+             select_events(report,
+                           death.process,
                            fmt::format("name = 'signal_deliver' and result = {}", death.signal))});
     }
     return out;
@@ -75,6 +83,7 @@ void add_syncs(const Report& report, std::vector<Finding>& out) {
              std::move(text),
              sync.total_ns,
              select_events(
+                 report,
                  sync.process,
                  fmt::format(
                      "name in ('fsync', 'fdatasync', 'msync', 'sync_file_range') and path = {}",
@@ -100,7 +109,8 @@ void add_small(const Report& report, std::vector<Finding>& out) {
                  base::duration_text(small.total_ns),
                  base::with_separators(needed)),
              small.total_ns,
-             select_events(small.process,
+             select_events(report,
+                           small.process,
                            fmt::format("path = {} and bytes < 512", quoted_sql(small.target)))});
     }
 }
@@ -115,7 +125,8 @@ void add_opens(const Report& report, std::vector<Finding>& out) {
                                        base::with_separators(open.opens),
                                        base::duration_text(open.total_ns)),
                            open.total_ns,
-                           select_events(open.process,
+                           select_events(report,
+                                         open.process,
                                          fmt::format("path = {} and name like 'open%'",
                                                      quoted_sql(open.path)))});
         }
@@ -150,7 +161,8 @@ void add_failures(const Report& report, std::vector<Finding>& out) {
                                    failure.name,
                                    failure.error),
                        failure.total_ns,
-                       select_events(failure.process,
+                       select_events(report,
+                                     failure.process,
                                      fmt::format("name = {} and error = {}",
                                                  quoted_sql(failure.name),
                                                  quoted_sql(failure.error)))});
@@ -171,9 +183,9 @@ void add_blocked(const Report& report, std::vector<Finding>& out) {
                                        base::duration_text(thread.span_ns)),
                            thread.file_ns,
                            fmt::format("select name, path, sum(duration_ns - on_cpu_ns) from "
-                                       "events where tid = {} and class in ('file', "
+                                       "events where {} and class in ('file', "
                                        "'metadata') group by all order by 3 desc",
-                                       pid_of(thread.thread))});
+                                       is_task(report, "tid", thread.thread))});
         }
     }
 }

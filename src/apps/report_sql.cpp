@@ -8,11 +8,11 @@ namespace {
 // Every call once, with the bytes of its parts if it has some, and with who did what to what, as people say it.
 constexpr const char* kViews = R"sql(
 CREATE OR REPLACE TEMP VIEW _report_processes AS
-SELECT process_id, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?') || '[' || pid || ']' AS process
+SELECT process_id, _on_host(host, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?') || '[' || pid || ']') AS process
 FROM processes;
 CREATE OR REPLACE TEMP VIEW _report_calls AS
-SELECT coalesce(p.process, '?') AS process, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.object_type,
-       e.start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
+SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.object_type,
+       epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
        CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
        CASE WHEN e.name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
             WHEN e.name IN ('sendfile', 'sendfile64', 'splice', 'tee', 'copy_file_range') THEN 'copied'
@@ -48,10 +48,10 @@ SELECT coalesce(name, '?'), count(*), count(error), sum(bytes), sum(duration_ns)
 FROM _report_calls GROUP BY name ORDER BY sum(duration_ns) DESC, count(*) DESC, name LIMIT 12)sql";
 
 constexpr const char* kFiles = R"sql(
-SELECT target, mode(process), count(DISTINCT process_id), count(*), sum(bytes) FILTER (WHERE verb IN ('read', 'copied')),
+SELECT _on_host(host, target), mode(process), count(DISTINCT process_id), count(*), sum(bytes) FILTER (WHERE verb IN ('read', 'copied')),
        sum(bytes) FILTER (WHERE verb = 'wrote'), sum(duration_ns)
 FROM _report_calls WHERE object_type IN ('file', 'block_device', 'memory') AND verb IS NOT NULL
-GROUP BY target ORDER BY sum(bytes) DESC, sum(duration_ns) DESC, target LIMIT 8)sql";
+GROUP BY host, target ORDER BY sum(bytes) DESC, sum(duration_ns) DESC, target LIMIT 8)sql";
 
 constexpr const char* kSockets = R"sql(
 SELECT target, mode(process), count(DISTINCT process_id), count(*), sum(bytes) FILTER (WHERE verb = 'read'),
@@ -87,7 +87,7 @@ LEFT JOIN (SELECT DISTINCT process_id, path FROM _report_calls WHERE name IN ('u
 ORDER BY s.total_ns DESC, s.process, s.target LIMIT 8)sql";
 
 constexpr const char* kThreads = R"sql(
-SELECT any_value(comm) || '[' || any_value(tid) || ']', max(start_ns + duration_ns) - min(start_ns), sum(on_cpu_ns),
+SELECT any_value(_on_host(host, comm || '[' || tid || ']')), max(start_ns + duration_ns) - min(start_ns), sum(on_cpu_ns),
        sum(duration_ns - on_cpu_ns) FILTER (WHERE class IN ('file', 'metadata', 'block')),
        sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'network'), sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'pipe'),
        sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'wait' OR name IN ('wait4', 'waitid', 'waitpid', 'vfork')),

@@ -154,6 +154,15 @@ TEST(Findings, name_the_cost_and_put_the_dearest_first) {
               "end in ENOENT");
 }
 
+TEST(Findings, of_several_hosts_ask_for_the_one_that_they_are_of) {
+    Report report;
+    report.overview.hosts = 2;
+    report.deaths = {{"db1:nginx: worker[7]", 9, ""}};
+    EXPECT_EQ(findings_of(report)[0].query,
+              "select * from events where host = 'db1' and pid = 7 and name = 'signal_deliver' and "
+              "result = 9 order by start_ns");
+}
+
 TEST(Findings, begin_with_what_ended_a_process) {
     Report report = demo();
     report.deaths = {{"crash[7]", 11, "0x10"}, {"victim[8]", 9, ""}};

@@ -1,7 +1,5 @@
 // dyetrace seal: makes Parquet files of a trace's segments. The recorder starts it beside itself, niced.
 
-#include "store/seal.h"
-
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/inotify.h>
@@ -20,6 +18,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "store/trace_sealer.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -74,10 +73,10 @@ bool may_seal(std::size_t waiting) {
 }
 
 // Returns the state after which it looked.
-Result<trace::TraceState> seal_now(const std::string& path, std::optional<store::Sealer>& sealer) {
+Result<trace::TraceState> seal_now(const std::string& path,
+                                   std::optional<store::TraceSealer>& sealer) {
     if (!sealer) {
-        TRY(trace::TraceFolder folder, trace::TraceFolder::open(path));
-        TRY(sealer, store::Sealer::start(std::move(folder)));
+        TRY(sealer, store::TraceSealer::start(path));
     }
     return sealer->seal_what_is_there(may_seal);
 }
@@ -100,7 +99,7 @@ void wait_for_better_times(const std::string& path, const FolderWatch& watch) {
 }
 
 Result<store::SealedSegment> seal_trace(const SealArguments& arguments) {
-    std::optional<store::Sealer> sealer;
+    std::optional<store::TraceSealer> sealer;
     const FolderWatch watch(arguments.trace);
     for (;;) {
         const bool may_wait = arguments.follow && is_recording(arguments.trace);
@@ -124,6 +123,9 @@ int run_seal(const SealArguments& arguments) {
         be_modest();
     }
     const Result<store::SealedSegment> sealed = seal_trace(arguments);
+    if (!sealed.ok() && arguments.follow && sealed.error().code() == ErrorCode::kUnavailable) {
+        return 0;  // another one is at it: of a collector that was killed
+    }
     if (!sealed.ok() && arguments.follow) {
         // nothing is lost, and the recorder has its own say
         log.warn(

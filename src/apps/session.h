@@ -36,6 +36,7 @@ class Session {
     Result<void> release();
     bool ended();
     void stop() { stop_ = true; }
+    bool stopped() const { return stop_; }
     void wait(int milliseconds);
     Result<void> end() { return capture_.stop(); }
 

@@ -12,17 +12,17 @@ namespace dyetrace::apps {
 
 struct SimilarThing {
     std::uint64_t id = 0;
-    std::uint32_t trace = 0;  // index in SimilarAnswer::traces
-    std::string name;         // "/etc/hosts", "cat[4711] read /etc/hosts"
-    std::uint64_t bytes = 0;  // that it moved
-    std::uint64_t anchors = 0;
+    std::uint32_t trace = 0;    // index in SimilarAnswer::traces
+    std::string name;           // "/etc/hosts", "cat[4711] read /etc/hosts"
+    std::uint64_t bytes = 0;    // that it moved
+    std::uint64_t anchors = 0;  // or windows of its sketch: what it was compared by
 };
 
 struct SimilarPair {
     SimilarThing a, b;
     bool equal = false;
     analysis::Share jaccard, a_in_b, b_in_a;
-    std::uint64_t shared = 0;        // anchors
+    std::uint64_t shared = 0;        // anchors, or windows of sketches
     std::uint64_t shared_bytes = 0;  // estimated
 };
 

@@ -31,7 +31,8 @@ FROM objects o LEFT JOIN (
   FROM sockets GROUP BY object_id) s USING (object_id)
 WHERE o.object_id IN ({}))sql";
 constexpr const char* kEventNames =
-    "SELECT event_id, concat_ws(' ', comm || '[' || pid || ']', name, path) FROM events WHERE "
+    "SELECT event_id, concat_ws(' ', _on_host(host, comm || '[' || pid || ']'), name, path) FROM "
+    "events WHERE "
     "event_id IN ({})";
 
 constexpr const char* kHowLookedAt = "SELECT reason FROM coverage WHERE source = 'content'";
@@ -154,13 +155,13 @@ class SimilarReader {
             return;
         }
         SimilarPair pair;
-        pair.a = thing_of(*one.a, one.anchors_a);
-        pair.b = thing_of(*one.b, one.anchors_b);
+        pair.a = thing_of(*one.a, one.compared.of_a);
+        pair.b = thing_of(*one.b, one.compared.of_b);
         pair.equal = one.equal;
         pair.jaccard = one.jaccard;
         pair.a_in_b = one.a_in_b;
         pair.b_in_a = one.b_in_a;
-        pair.shared = one.shared;
+        pair.shared = one.compared.shared;
         pair.shared_bytes = one.shared_bytes;
         answer_.pairs.push_back(std::move(pair));
         if (answer_.pairs.size() >= 2 * kPairsMax) {
@@ -197,7 +198,7 @@ class SimilarReader {
             found.clear();
         }
         for (std::uint32_t content = 0; last > 0 && content < contents_.size(); ++content) {
-            take_between(content, content, contents_.anchors(content).size());
+            take_between(content, content, contents_.size_of(content));
         }
     }
 
@@ -206,8 +207,8 @@ class SimilarReader {
         const auto a = static_cast<std::uint32_t>(*contents_.of_thing(index_of(*one.a)));
         const auto b = static_cast<std::uint32_t>(*contents_.of_thing(index_of(*one.b)));
         if (a != b) {
-            take_between(a, b, one.shared);
-            take_between(b, a, one.shared);
+            take_between(a, b, one.compared.shared);
+            take_between(b, a, one.compared.shared);
         }
     }
 
@@ -219,8 +220,7 @@ class SimilarReader {
         const Thing* const here = first_in(a, 0);
         const Thing* const there = first_in(b, 1);
         if (here != nullptr && there != nullptr) {
-            take(resemblance_of(
-                *here, *there, contents_.anchors(a).size(), contents_.anchors(b).size(), shared));
+            take(resemblance_of(*here, *there, contents_.compared(a, b, shared)));
         }
     }
 
@@ -234,7 +234,7 @@ class SimilarReader {
             if (!is_meant || !content) {
                 continue;
             }
-            const SimilarThing found = thing_of(one, contents_.anchors(*content).size());
+            const SimilarThing found = thing_of(one, contents_.size_of(*content));
             if (!answer_.subject || answer_.subject->anchors < found.anchors) {
                 answer_.subject = found;
                 subject_ = thing;
@@ -254,9 +254,9 @@ class SimilarReader {
 
     void take_subject(analysis::SimilarityIndex& index) {
         const std::uint32_t content = *contents_.of_thing(subject_);
-        take_members(content, content, contents_.anchors(content).size());
+        take_members(content, content, contents_.size_of(content));
         for (const analysis::Shared& one : index.sharing(content)) {
-            take_members(content, one.content, one.anchors);
+            take_members(content, one.content, one.prints);
         }
     }
 
@@ -265,11 +265,7 @@ class SimilarReader {
         for (const std::uint32_t member : contents_.members(other)) {
             const Thing& thing = contents_.things()[member];
             if (&thing != &subject && thing.trace + 1 == databases_.size()) {
-                take(resemblance_of(subject,
-                                    thing,
-                                    contents_.anchors(content).size(),
-                                    contents_.anchors(other).size(),
-                                    shared));
+                take(resemblance_of(subject, thing, contents_.compared(content, other, shared)));
             }
         }
     }

@@ -17,14 +17,14 @@ namespace dyetrace::apps {
 namespace {
 
 // Raised whenever the rules give other rows for the same events.
-constexpr std::uint32_t kRulesVersion = 1;
+constexpr std::uint32_t kRulesVersion = 2;
 constexpr double kMillion = 1e6;  // shares are numbers of millionths
 
 using Numbers = std::vector<std::uint64_t>;
 
 // What there is of one kind, compared. It does not move: the index looks at the contents.
-struct Compared {
-    Compared(schema::ThingKind of, analysis::Contents found)
+struct Comparison {
+    Comparison(schema::ThingKind of, analysis::Contents found)
         : kind(of), contents(std::move(found)), index(contents), resemblances(index) {}
 
     schema::ThingKind kind;
@@ -33,16 +33,16 @@ struct Compared {
     analysis::Resemblances resemblances;
 };
 
-Result<std::unique_ptr<Compared>> compare(store::Database& database, schema::ThingKind kind) {
+Result<std::unique_ptr<Comparison>> compare(store::Database& database, schema::ThingKind kind) {
     analysis::Things things;
     TRY(read_things(database, kind, 0, things));
-    auto compared = std::make_unique<Compared>(kind, std::move(things).finish());
-    if (compared->index.common_anchors() > 0) {
-        base::Log::to_stderr().warn(
-            fmt::format("similarities: {} anchors are in more than {} different contents; they "
-                        "lead only to the largest of them",
-                        compared->index.common_anchors(),
-                        analysis::SimilarityIndex::kSharersMax));
+    auto compared = std::make_unique<Comparison>(kind, std::move(things).finish());
+    if (compared->index.common_prints() > 0) {
+        base::Log::to_stderr().warn(fmt::format(
+            "similarities: {} anchors or windows are in more than {} different contents; they "
+            "lead only to the largest of them",
+            compared->index.common_prints(),
+            analysis::SimilarityIndex::kSharersMax));
     }
     return compared;
 }
@@ -58,13 +58,16 @@ void append_row(schema::ThingKind kind, const analysis::Resemblance& one, Number
     append_share(one.jaccard, numbers);
     append_share(one.a_in_b, numbers);
     append_share(one.b_in_a, numbers);
-    numbers.insert(
-        numbers.end(),
-        {std::uint64_t{one.equal}, one.shared_bytes, one.shared, one.anchors_a, one.anchors_b});
+    numbers.insert(numbers.end(),
+                   {std::uint64_t{one.equal},
+                    one.shared_bytes,
+                    one.compared.shared,
+                    one.compared.of_a,
+                    one.compared.of_b});
 }
 
 // Adds rows; false: there are no more.
-bool next_similarities(Compared& compared, Numbers& numbers) {
+bool next_similarities(Comparison& compared, Numbers& numbers) {
     std::vector<analysis::Resemblance> found;
     while (found.empty()) {
         if (!compared.resemblances.next(found)) {
@@ -78,7 +81,7 @@ bool next_similarities(Compared& compared, Numbers& numbers) {
 }
 
 // All at once.
-void append_clusters(Compared& compared, Numbers& numbers) {
+void append_clusters(Comparison& compared, Numbers& numbers) {
     const auto clusters = analysis::clusters_of(compared.index);
     for (std::uint32_t content = 0; content < clusters.size(); ++content) {
         const analysis::Cluster& cluster = clusters[content];
@@ -123,7 +126,7 @@ class Rows {
     store::Database* database_;
     bool are_clusters_;
     std::size_t next_kind_ = 0;
-    std::unique_ptr<Compared> compared_;
+    std::unique_ptr<Comparison> compared_;
 };
 
 store::TableMaker maker(const char* name, bool are_clusters) {

@@ -13,6 +13,9 @@
 #include <optional>
 #include <string>
 
+#include "apps/cause_functions.h"
+#include "apps/cause_maker.h"
+#include "apps/clock_maker.h"
 #include "apps/content_functions.h"
 #include "apps/content_key.h"
 #include "apps/damages.h"
@@ -42,6 +45,7 @@ struct SqlArguments {
     int threads = 0;
     std::string memory;
     std::string content_key;
+    std::string clock = "cluster";
 };
 
 std::atomic<bool> cancelled = false;  // by Ctrl-C, for the statement that runs
@@ -201,6 +205,9 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
     TRY(register_content_functions(*database, key));
     TRY(offer_flows(*database));
     TRY(offer_similarities(*database));
+    TRY(use_clock(*database, arguments.clock));
+    TRY(offer_causes(*database));
+    TRY(register_cause_functions(*database));
     TRY(add_functions(*database));
     base::Fd file;
     if (!arguments.output.empty() && arguments.format != "parquet") {
@@ -268,11 +275,14 @@ void add_sql(CLI::App& app, int& exit_status) {
                      "The key that the trace was recorded with, for fingerprint_of(): hex:DIGITS "
                      "or @FILE")
         ->type_name("KEY");
+    add_clock_option(*verb, arguments->clock);
     verb->footer(
         "Examples:\n"
         "  dyetrace sql trace \"SELECT path, sum(bytes) FROM events GROUP BY 1 ORDER BY 2\"\n"
         "  dyetrace sql trace \"SELECT * FROM events WHERE error = 'ENOENT'\" --format json\n"
         "  dyetrace sql trace \"FROM events WHERE fingerprint = fingerprint_of('hello')\"\n"
+        "  dyetrace sql trace \"SELECT host, time, time_uncertainty_ns FROM events\"\n"
+        "  dyetrace sql trace \"FROM causes(4398046511105, 10)\"\n"
         "  dyetrace sql trace .tables\n"
         "  dyetrace sql trace \".schema events\"\n"
         "  dyetrace sql trace < questions.sql");

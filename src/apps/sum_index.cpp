@@ -39,7 +39,8 @@ Result<void> SumIndex::load_sums(store::Database& database,
     return has_any ? Result<void>()
                    : Error(ErrorCode::kNotFound,
                            fmt::format("'{}' has no sums of content to compare copies by: record "
-                                       "with --content=anchors, and without --content-key",
+                                       "with --content=anchors, and without --content-key and "
+                                       "--redact",
                                        database.path()));
 }
 

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "apps/asked_rows.h"
 #include "schema/made_tables.h"
+#include "schema/sketch.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -43,6 +47,22 @@ constexpr const char* kObjectAnchors = R"sql(
 SELECT a.object_id AS id, x.fingerprint, count(*)::UBIGINT AS times
 FROM internal.raw_anchor x JOIN acted a ON a.host_index = x.host_index AND a.cpu = x.cpu AND a.sequence = x.parent_sequence GROUP BY ALL)sql";
 
+// What moves through an object in several operations lacks the windows over their borders, 31 for each: an object is only compared by
+// sketches if that is less than one of 64, and if so little was moved that it has few anchors.
+constexpr std::uint64_t kSketchedBytesEach = 2048;  // of an operation, on average
+constexpr std::uint64_t kSketchedBytesMax = 65'536;
+
+// id, distance, window.
+constexpr const char* kEventWindows =
+    "SELECT _event_id(host_index, cpu, parent_sequence) AS id, distance::UBIGINT AS distance, "
+    "unnest(windows)::UBIGINT AS number FROM internal.raw_sketch";
+constexpr const char* kObjectWindows = R"sql(
+SELECT a.object_id AS id, s.distance::UBIGINT AS distance, unnest(s.windows)::UBIGINT AS number
+FROM acted a JOIN internal.raw_sketch s ON s.host_index = a.host_index AND s.cpu = a.cpu AND s.parent_sequence = a.sequence
+WHERE a.object_id IN (
+  SELECT object_id FROM acted o LEFT JOIN internal.raw_sketch t ON t.host_index = o.host_index AND t.cpu = o.cpu AND t.parent_sequence = o.sequence
+  GROUP BY object_id HAVING count(*) = count(t.parent_sequence) AND sum(o.bytes) BETWEEN {} * count(*) AND {}))sql";
+
 Error too_many(const store::Database& database, std::size_t limit, const char* what) {
     return Error(ErrorCode::kLimitReached,
                  fmt::format("'{}' has more than {} {}, which is as many as are compared at once: "
@@ -66,7 +86,7 @@ class ThingReader {
         if (anchors_ >= kThingAnchorsMax) {
             return too_many(*database_, kThingAnchorsMax, "anchors");
         }
-        return {};
+        return read_sketches();
     }
 
   private:
@@ -94,15 +114,55 @@ class ThingReader {
     Result<void> read_anchors() {
         const std::string sql = is_object_ ? std::string(kMoved) + kObjectAnchors : kEventAnchors;
         return each_number_row(*database_, sql, [&](const auto& columns, std::size_t row) {
-            const auto at = std::lower_bound(ids_.begin(), ids_.end(), columns[0][row]);
-            if (at == ids_.end() || *at != columns[0][row] || anchors_ == kThingAnchorsMax) {
-                return;
+            const auto thing = thing_of(columns[0][row]);
+            if (thing && anchors_ < kThingAnchorsMax) {
+                things_->add_anchor(*thing, columns[1][row], columns[2][row]);
+                ++anchors_;
             }
-            things_->add_anchor(static_cast<std::uint32_t>(first_ + (at - ids_.begin())),
-                                columns[1][row],
-                                columns[2][row]);
-            ++anchors_;
         });
+    }
+
+    std::string windows_sql(const std::string& what) const {
+        const std::string select = "SELECT " + what + " FROM (";
+        return is_object_
+                   ? kMoved + select +
+                         fmt::format(kObjectWindows, kSketchedBytesEach, kSketchedBytesMax) + ")"
+                   : select + kEventWindows + ")";
+    }
+
+    Result<std::uint32_t> finest_level() const {
+        std::array<std::uint64_t, analysis::kSketchLevels> windows{};
+        TRY(each_number_row(*database_,
+                            windows_sql(fmt::format("number >> {} AS level, count(*)::UBIGINT",
+                                                    SKETCH_LEVEL_SHIFT)) +
+                                " GROUP BY level",
+                            [&](const auto& columns, std::size_t row) {
+                                windows[columns[0][row]] = columns[1][row];
+                            }));
+        return analysis::finest_level(windows, kThingWindowsMax);
+    }
+
+    Result<void> read_sketches() {
+        TRY(const std::uint32_t level, finest_level());
+        const std::string sql =
+            windows_sql(fmt::format("id, greatest(distance, {})::UBIGINT AS distance, number",
+                                    SKETCH_DISTANCE_MIN << level)) +
+            fmt::format(" WHERE (number >> {}) >= {}", SKETCH_LEVEL_SHIFT, level);
+        return each_number_row(*database_, sql, [&](const auto& columns, std::size_t row) {
+            if (const auto thing = thing_of(columns[0][row])) {
+                things_->add_window(*thing,
+                                    static_cast<std::uint32_t>(columns[1][row]),
+                                    static_cast<std::uint32_t>(columns[2][row]));
+            }
+        });
+    }
+
+    std::optional<std::uint32_t> thing_of(std::uint64_t id) const {
+        const auto at = std::lower_bound(ids_.begin(), ids_.end(), id);
+        if (at == ids_.end() || *at != id) {
+            return std::nullopt;
+        }
+        return static_cast<std::uint32_t>(first_ + static_cast<std::size_t>(at - ids_.begin()));
     }
 
     store::Database* database_;

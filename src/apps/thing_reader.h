@@ -1,4 +1,4 @@
-// Events and objects of a trace with their anchors, for the analysis of similarity.
+// Events and objects of a trace with their anchors and sketches, for the analysis of similarity.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,11 @@
 
 namespace dyetrace::apps {
 
-// What one question holds in memory: 40 bytes a thing and 48 an anchor while they are sorted, 3 GB at most.
+// What one question holds in memory: 48 bytes a thing and 48 an anchor or window while they are sorted, 4 GB at most.
 inline constexpr std::size_t kThingsMax = 10'000'000;
 inline constexpr std::size_t kThingAnchorsMax = 50'000'000;  // of 50 GB at the usual distance
+// Of sketches; where there are more, all are thinned to twice, four or eight times their distance.
+inline constexpr std::size_t kThingWindowsMax = 20'000'000;  // some 300,000 different operations
 
 // Adds all that moved bytes which were looked at; `trace` is put into each. Over a limit: an Error that says what to do.
 Result<void> read_things(store::Database& database,

@@ -100,10 +100,11 @@ Result<std::unordered_map<std::uint64_t, EventWords>> words_of_events(
         "':' || remote_port";
     TRY(each_row(
         database,
-        fmt::format("SELECT event_id, comm || '[' || pid || ']', name, path, path2, "
-                    "object_type = 'socket', {}, start_ns FROM events WHERE event_id IN ({})",
-                    kEnds,
-                    fmt::join(events, ",")),
+        fmt::format(
+            "SELECT event_id, _on_host(host, comm || '[' || pid || ']'), name, path, path2, "
+            "object_type = 'socket', {}, start_ns FROM events WHERE event_id IN ({})",
+            kEnds,
+            fmt::join(events, ",")),
         [&](Row row) {
             EventWords& event = words[number_of(row[0])];
             event.who = row[1].text;
@@ -120,24 +121,29 @@ Result<std::unordered_map<std::uint64_t, EventWords>> words_of_events(
 }
 
 Result<std::string> gaps_between(store::Database& database,
+                                 const SharedClock& clock,
                                  std::uint64_t start_ns,
                                  std::uint64_t end_ns) {
-    std::string gaps;
+    std::uint64_t gaps = 0, lost = 0;
+    bool is_more = false;
     TRY(each_row(
-        database,
-        fmt::format("SELECT count(*), coalesce(sum(lost), 0)::VARCHAR, bool_or(lost IS NULL) "
-                    "FROM gaps WHERE begin_ns <= {} AND end_ns >= {}",
-                    end_ns,
-                    start_ns),
-        [&](Row row) {
-            if (row[0].text != "0") {
-                gaps = fmt::format("{} gap(s) in this time, {} events lost{}: flows may be missing",
-                                   row[0].text,
-                                   row[1].text,
-                                   row[2].text == "true" ? " or more" : "");
+        database, "SELECT host_index, begin_ns, end_ns, lost FROM internal.raw_gap", [&](Row row) {
+            const std::uint64_t host = number_of(row[0]), last = number_of(row[2]);
+            const bool has_end = last != UINT64_MAX;
+            if (clock.at_host(host, number_of(row[1])) > end_ns ||
+                (has_end && clock.at_host(host, last) < start_ns)) {
+                return;
             }
+            const std::uint64_t events = number_of(row[3]);
+            ++gaps;
+            lost += events == UINT64_MAX ? 0 : events;
+            is_more = is_more || events == UINT64_MAX;
         }));
-    return gaps;
+    return gaps == 0 ? std::string()
+                     : fmt::format("{} gap(s) in this time, {} events lost{}: flows may be missing",
+                                   gaps,
+                                   lost,
+                                   is_more ? " or more" : "");
 }
 
 }  // namespace dyetrace::apps

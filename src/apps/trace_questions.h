@@ -10,6 +10,7 @@
 
 #include "analysis/dataflow/trail.h"
 #include "apps/asked_rows.h"
+#include "apps/shared_clock.h"
 #include "base/result.h"
 #include "store/database.h"
 
@@ -41,8 +42,9 @@ struct EventWords {
 Result<std::unordered_map<std::uint64_t, EventWords>> words_of_events(
     store::Database& database, const std::vector<std::uint64_t>& events);
 
-// What is missing in this time, in words; empty: nothing.
+// What is missing in this time of `clock`, in words; empty: nothing.
 Result<std::string> gaps_between(store::Database& database,
+                                 const SharedClock& clock,
                                  std::uint64_t start_ns,
                                  std::uint64_t end_ns);
 

@@ -1,8 +1,8 @@
 // The verbs of the program, a file each. add_<verb> describes the verb's options to the command line; when the user chose
 // it, parsing runs it and sets `exit_status`.
 //
-// The program is two files, so that DuckDB is never loaded into a recorder: `dyetrace` has the verbs that listen, and
-// becomes `dyetrace-store` for those that read a trace.
+// The program is three files, so that neither DuckDB nor gRPC is ever loaded into a recorder: `dyetrace` has the verbs that
+// listen, becomes `dyetrace-store` for those that read a trace, and `dyetrace-fleet` for those that speak to other hosts.
 #pragma once
 
 #include <string>
@@ -24,6 +24,14 @@ void add_top(CLI::App& app, int& exit_status);
 // For --help only. strace's options are not CLI11's (-tt, -yy, a command without --): main gives all words to run_trace.
 void add_trace(CLI::App& app);
 int run_trace(const std::vector<std::string>& words);
+
+// dyetrace-fleet
+void add_agent(CLI::App& app, int& exit_status);
+void add_collector(CLI::App& app, int& exit_status);
+void add_pki(CLI::App& app, int& exit_status);
+void add_sessions(CLI::App& app, int& exit_status);
+// `record --on …`: `command` is what stands behind --.
+void add_record_on(CLI::App& app, const std::vector<std::string>& command, int& exit_status);
 
 // dyetrace-store
 void add_follow(CLI::App& app, int& exit_status);

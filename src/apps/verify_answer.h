@@ -3,6 +3,7 @@
 //   /tmp/source · are its copies the same?
 //   reference  cat[12] read /tmp/source 0–2,097,152
 //   CHANGED    999,822–1,001,404 (1,582 bytes)
+//     exactly    byte 1,000,003: 85 → 84               (only with --content=bytes)
 //     in the memory of relay[31]
 //     last good  relay[31] recvfrom 127.0.0.1:40→127.0.0.1:50
 //                at 999,822 · event 4711
@@ -19,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/verify/byte_differences.h"
 #include "analysis/verify/copies.h"
 
 namespace dyetrace::apps {
@@ -34,13 +36,29 @@ struct CopyWords {
     std::uint64_t start_ns = 0;
 };
 
+enum class BytesKnown : std::uint8_t {
+    kAll,
+    kNoPayload,   // the trace has none
+    kNotKept,     // not all bytes of the piece
+    kNotTheSame,  // as those that the sums are of: somebody changed them while they were looked at
+    kTooLong,
+};
+
+// Which bytes of the piece are others.
+struct ChangedBytes {
+    BytesKnown known = BytesKnown::kNoPayload;
+    std::uint64_t missing = 0;                   // of kNotKept: in both copies
+    analysis::ByteDifferences differences = {};  // of kAll
+};
+
 struct VerifyAnswer {
     std::string question;
     std::vector<CopyWords> copies;  // as verdict counts them
     analysis::CopyVerdict verdict;
     std::vector<std::string>
-        overwriters;   // by change: who wrote there; empty: nobody that is known
-    std::string gaps;  // what is missing in this time; empty: nothing
+        overwriters;  // by change: who wrote there; empty: nobody that is known
+    std::vector<ChangedBytes> changed_bytes;  // by change
+    std::string gaps;                         // what is missing in this time; empty: nothing
 };
 
 struct VerifyStyle {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/clock_maker.h"
 #include "apps/damages.h"
 #include "apps/flow_maker.h"
 #include "apps/verbs.h"
@@ -53,6 +54,7 @@ Result<VerifyAnswer> read(const VerifyArguments& arguments) {
         store::Database::open(arguments.trace, {}));
     say_damages(*database, base::Log::to_stderr());
     TRY(offer_flows(*database));
+    TRY(use_clock(*database, "cluster"));
     return read_copies(*database, question);
 }
 
@@ -92,6 +94,8 @@ void add_verify_copies(CLI::App& app, int& exit_status) {
     verb->add_option("--dye", arguments->dye, "What this dye was seen in first")->type_name("NAME");
     verb->add_flag("--json", arguments->json, "One JSON object, all copies and changes");
     verb->footer(
+        "A trace that was recorded with --content=anchors tells the piece that changed,\n"
+        "one with --content=bytes the bytes too.\n\n"
         "Exit status: 0 what could be compared is the same, 1 it differs, 2 trouble.\n\n"
         "Examples:\n"
         "  dyetrace verify-copies trace --path data.db\n"

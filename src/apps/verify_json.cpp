@@ -1,6 +1,7 @@
 // The answer for programs.
 #include "apps/verify_answer.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -26,6 +27,23 @@ const char* place_text(Place place) {
     return "between";
 }
 
+// Why it is not known which bytes are others.
+const char* reason_text(BytesKnown known) {
+    switch (known) {
+        case BytesKnown::kNoPayload:
+            return "no_payload";
+        case BytesKnown::kNotKept:
+            return "not_kept";
+        case BytesKnown::kNotTheSame:
+            return "not_the_same";
+        case BytesKnown::kTooLong:
+            return "too_long";
+        case BytesKnown::kAll:
+            break;
+    }
+    return "";
+}
+
 // A 64-bit id is text: JavaScript's numbers do not hold it.
 std::string id_text(std::uint64_t id) {
     return std::to_string(id);
@@ -49,7 +67,29 @@ Json numbers_json(const std::vector<std::size_t>& numbers) {
     return json;
 }
 
-Json change_json(const Change& change, const std::string& overwriter) {
+Json place_json(const analysis::ByteDifference& place) {
+    Json json = Json::object();
+    json.set("begin", place.begin).set("end", place.end);
+    json.set("bad_begin", place.copy_begin).set("bad_end", place.copy_end);
+    return json.set("old", base::hex_text(place.old_bytes))
+        .set("new", base::hex_text(place.new_bytes));
+}
+
+// Members of a change: which bytes are others, or why that is not known.
+void set_bytes(Json& json, const ChangedBytes& bytes) {
+    const bool is_known = bytes.known == BytesKnown::kAll;
+    Json places = Json::array();
+    for (const analysis::ByteDifference& place : bytes.differences.places) {
+        places.append(place_json(place));
+    }
+    json.set("bytes_unknown_because", is_known ? Json() : Json(reason_text(bytes.known)))
+        .set("old_bytes", is_known ? Json(bytes.differences.old_bytes) : Json())
+        .set("new_bytes", is_known ? Json(bytes.differences.new_bytes) : Json())
+        .set("places", is_known ? std::move(places) : Json())
+        .set("places_left_out", bytes.differences.places_left_out);
+}
+
+Json change_json(const Change& change, const ChangedBytes& bytes, const std::string& overwriter) {
     const analysis::Stretch& stretch = change.stretch;
     Json json = Json::object();
     json.set("outcome", stretch.outcome == Outcome::kChanged ? "changed" : "resized")
@@ -62,6 +102,7 @@ Json change_json(const Change& change, const std::string& overwriter) {
         .set("bad_begin", stretch.copy_begin)
         .set("bad_end", stretch.copy_end)
         .set("bad_event_id", id_text(change.bad_event));
+    set_bytes(json, bytes);
     return json.set("between", numbers_json(change.between))
         .set("later", numbers_json(change.later))
         .set("overwritten_by", overwriter.empty() ? Json() : Json(overwriter))
@@ -78,7 +119,8 @@ std::string verify_json(const VerifyAnswer& answer) {
         copies.append(copy_json(answer.copies[i], i));
     }
     for (std::size_t i = 0; i < verdict.changes.size(); ++i) {
-        changes.append(change_json(verdict.changes[i], answer.overwriters[i]));
+        changes.append(
+            change_json(verdict.changes[i], answer.changed_bytes[i], answer.overwriters[i]));
     }
     Json json = Json::object();
     json.set("question", answer.question).set("references", numbers_json(verdict.references));

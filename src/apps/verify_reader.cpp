@@ -13,6 +13,7 @@
 #include "apps/sql_words.h"
 #include "apps/sum_index.h"
 #include "apps/trace_questions.h"
+#include "apps/verify_payload.h"
 #include "schema/text.h"
 
 namespace dyetrace::apps {
@@ -75,6 +76,7 @@ class CopyReader {
         VerifyAnswer answer;
         answer.verdict = analysis::verify(copies_, links(), flows);
         keep_asked_range(answer.verdict);
+        TRY(answer.changed_bytes, changed_bytes(database_.path(), copies_, answer.verdict.changes));
         answer.question = question_text();
         TRY(name_all(answer));
         return answer;
@@ -89,7 +91,7 @@ class CopyReader {
         } else {
             TRY(each_row(database_,
                          fmt::format("SELECT e.event_id FROM dye_hits d JOIN events e USING "
-                                     "(event_id) WHERE d.dye = {} ORDER BY e.start_ns + "
+                                     "(event_id) WHERE d.dye = {} ORDER BY epoch_ns(e.time) + "
                                      "coalesce(e.duration_ns, 0), 1 LIMIT 1",
                                      quoted_sql(schema::escaped(*question_.dye))),
                          [&](Row row) { event_ = number_of(row[0]); }));
@@ -301,9 +303,11 @@ class CopyReader {
             const auto found = words.find(event);
             return found == words.end() ? EventWords() : found->second;
         };
+        TRY(const SharedClock clock, SharedClock::of(database_));
         std::uint64_t start_ns = UINT64_MAX, end_ns = 0;
         for (const Copy& copy : copies_) {
-            const EventWords event = words_of(copy.strip.pieces().front().event);
+            EventWords event = words_of(copy.strip.pieces().front().event);
+            event.start_ns = clock.at(copy.strip.pieces().front().event, event.start_ns);
             answer.copies.push_back({.who = event.who,
                                      .name = event.name,
                                      .what = what_of(event, copy),
@@ -314,7 +318,7 @@ class CopyReader {
                                      .start_ns = event.start_ns});
             start_ns = std::min(start_ns, event.start_ns);
             for (const MovedPiece& piece : copy.strip.pieces()) {
-                end_ns = std::max(end_ns, piece.end_ns);
+                end_ns = std::max(end_ns, clock.at(piece.event, piece.end_ns));
             }
         }
         for (const analysis::Change& change : answer.verdict.changes) {
@@ -323,7 +327,7 @@ class CopyReader {
             answer.overwriters.push_back(
                 event.who.empty() ? "" : fmt::format("{} {}", event.who, event.name));
         }
-        TRY(answer.gaps, gaps_between(database_, start_ns, end_ns));
+        TRY(answer.gaps, gaps_between(database_, clock, start_ns, end_ns));
         return {};
     }
 

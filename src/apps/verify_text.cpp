@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "apps/verify_answer.h"
 #include "base/text.h"
@@ -18,9 +19,31 @@ using base::with_separators;
 
 constexpr std::size_t kObjectWidthMin = 16;  // columns that are left to an object's name
 constexpr std::size_t kLaterTold = 3;        // bad copies that are named; the others are counted
+constexpr std::size_t kPlacesTold = 3;       // of one change
+constexpr std::size_t kBytesTold = 8;        // of one place, in hex
 
 std::string range_text(std::uint64_t begin, std::uint64_t end) {
     return fmt::format("{}–{}", with_separators(begin), with_separators(end));
+}
+
+// What stands there instead of what stood there; long ones are cut.
+std::string bytes_text(const std::vector<std::byte>& bytes, std::uint64_t size) {
+    const std::span<const std::byte> all(bytes);
+    return size == 0 ? "nothing"
+                     : base::hex_text(all.first(std::min(all.size(), kBytesTold))) +
+                           (size > kBytesTold ? "…" : "");
+}
+
+std::string place_text(const analysis::ByteDifference& place) {
+    const std::uint64_t size = place.end - place.begin;
+    const std::string where = size == 0 ? fmt::format("before {}", with_separators(place.begin))
+                              : size == 1
+                                  ? fmt::format("byte {}", with_separators(place.begin))
+                                  : fmt::format("bytes {}", range_text(place.begin, place.end));
+    return fmt::format("{}: {} → {}",
+                       where,
+                       bytes_text(place.old_bytes, size),
+                       bytes_text(place.new_bytes, place.copy_end - place.copy_begin));
 }
 
 std::string plural(std::uint64_t count, std::string_view word, std::string_view words) {
@@ -40,7 +63,7 @@ class Words {
         }
         const auto& changes = answer_.verdict.changes;
         for (std::size_t i = 0; i < std::min(changes.size(), kChangesTold); ++i) {
-            add_change(changes[i], answer_.overwriters[i]);
+            add_change(changes[i], answer_.changed_bytes[i], answer_.overwriters[i]);
         }
         if (changes.size() > kChangesTold) {
             out_ += fmt::format("… {} more changes are not told here; --json has them\n",
@@ -94,7 +117,9 @@ class Words {
         return "between these two";
     }
 
-    void add_change(const Change& change, const std::string& overwriter) {
+    void add_change(const Change& change,
+                    const ChangedBytes& bytes_of_change,
+                    const std::string& overwriter) {
         const analysis::Stretch& stretch = change.stretch;
         const std::uint64_t bytes = stretch.end - stretch.begin;
         const std::uint64_t copy_bytes = stretch.copy_end - stretch.copy_begin;
@@ -106,13 +131,64 @@ class Words {
                         ? fmt::format(", {} put in", with_separators(copy_bytes - bytes))
                         : fmt::format(", {} taken out", with_separators(bytes - copy_bytes));
         }
+        out_ += "\n";
+        add_bytes(bytes_of_change);
         out_ += fmt::format(
-            "\n  {}\n",
+            "  {}\n",
             base::truncated(format::make_harmless(where(change, overwriter)), style_.width - 2));
         add_call("  last good  ", change.good, change.good_begin, change.good_event);
         add_call("  first bad  ", change.bad, stretch.copy_begin, change.bad_event);
         add_names("  between    ", change.between);
         add_names("  later bad  ", change.later);
+    }
+
+    void add_bytes(const ChangedBytes& bytes) {
+        if (bytes.known == BytesKnown::kAll) {
+            add_places(bytes.differences);
+        } else if (const std::string reason = unknown_because(bytes); !reason.empty()) {
+            add_exactly(reason);
+        }
+    }
+
+    // Empty: the last lines say it once.
+    static std::string unknown_because(const ChangedBytes& bytes) {
+        switch (bytes.known) {
+            case BytesKnown::kNotKept:
+                return fmt::format("not known: of this piece {} not kept",
+                                   bytes.missing == 1
+                                       ? "1 byte was"
+                                       : with_separators(bytes.missing) + " bytes were");
+            case BytesKnown::kNotTheSame:
+                return "not known: bytes changed while they were recorded";
+            case BytesKnown::kTooLong:
+                return "not told: the piece is too long";
+            case BytesKnown::kNoPayload:
+            case BytesKnown::kAll:
+                break;
+        }
+        return "";
+    }
+
+    void add_places(const analysis::ByteDifferences& differences) {
+        const std::size_t told = std::min(differences.places.size(), kPlacesTold);
+        const std::uint64_t count = differences.places.size() + differences.places_left_out;
+        for (std::size_t i = 0; i < told; ++i) {
+            add_exactly(place_text(differences.places[i]), i == 0);
+        }
+        if (count > told) {
+            add_exactly(
+                fmt::format(
+                    "… {} in {} in all; --json has more",
+                    plural(std::max(differences.old_bytes, differences.new_bytes), "byte", "bytes"),
+                    plural(count, "place", "places")),
+                false);
+        }
+    }
+
+    void add_exactly(const std::string& text, bool is_first = true) {
+        constexpr std::string_view kHead = "  exactly    ";
+        const std::string line = fmt::format("{:{}}{}", is_first ? kHead : "", kHead.size(), text);
+        out_ += base::truncated(line, style_.width) + "\n";
     }
 
     void add_call(std::string_view head, std::size_t copy, std::uint64_t at, std::uint64_t event) {
@@ -147,6 +223,13 @@ class Words {
         }
         if (!verdict.changes.empty()) {
             out_ += "A program that means to change bytes looks the same.\n";
+        }
+        const auto has_no_payload = [](const ChangedBytes& bytes) {
+            return bytes.known == BytesKnown::kNoPayload;
+        };
+        if (std::any_of(
+                answer_.changed_bytes.begin(), answer_.changed_bytes.end(), has_no_payload)) {
+            out_ += "Which byte it was only a record --content=bytes shows.\n";
         }
         out_ += fmt::format("{} · {} compared, {} could not be\n{} · {}\n",
                             plural(verdict.copies_compared, "copy", "copies"),

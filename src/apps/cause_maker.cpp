@@ -1,0 +1,218 @@
+#include "apps/cause_maker.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/causality/handover.h"
+#include "apps/cause_rows.h"
+#include "apps/cause_steps.h"
+#include "base/log.h"
+
+namespace dyetrace::apps {
+namespace {
+
+using Numbers = std::vector<std::uint64_t>;
+
+// Raised whenever the rules give other edges for the same events.
+constexpr std::uint32_t kRulesVersion = 2;
+
+Result<void> make_first(store::Database& database, const char* table) {
+    return database.query(fmt::format("SELECT 1 FROM internal.made_{} LIMIT 0", table),
+                          [](store::Rows&) { return Result<void>(); });
+}
+
+class HandoverRows {
+  public:
+    explicit HandoverRows(store::NumberScan scan) : scan_(std::move(scan)) {}
+
+    Result<void> next(Numbers& numbers) {
+        while (found_.empty()) {
+            TRY(const store::NumberBatch* const batch, scan_.next());
+            if (batch->rows == 0) {
+                tell_forgotten();
+                return {};
+            }
+            for (std::size_t row = 0; row < batch->rows; ++row) {
+                take(batch->columns, row);
+            }
+        }
+        for (const analysis::Handover& each : found_) {
+            numbers.insert(numbers.end(),
+                           {each.from_event, each.to_event, static_cast<std::uint64_t>(each.rule)});
+        }
+        found_.clear();
+        return {};
+    }
+
+  private:
+    void take(const std::vector<std::span<const std::uint64_t>>& columns, std::size_t row) {
+        const analysis::HandoverAct act = {
+            .kind = static_cast<analysis::ActKind>(columns[kActKind][row]),
+            .event = columns[kActEvent][row],
+            .thread = columns[kActThread][row],
+            .start_ns = columns[kActStart][row],
+            .end_ns = columns[kActEnd][row],
+            .key = columns[kActKey][row],
+            .holder = columns[kActHolder][row]};
+        if (columns[kActIsEnd][row] == 0) {
+            engine_.starts(act, found_);
+        } else {
+            engine_.ends(act, found_);
+        }
+    }
+    void tell_forgotten() const {
+        if (engine_.forgotten() > 0) {
+            base::Log::to_stderr().warn(
+                fmt::format("handovers: {} older calls on one futex, lock, counter or signal were "
+                            "forgotten; edges from them are missing",
+                            engine_.forgotten()));
+        }
+    }
+
+    store::NumberScan scan_;
+    analysis::HandoverEngine engine_;
+    std::vector<analysis::Handover> found_;
+};
+
+Result<store::RowSource> start_handovers(store::Database& database) {
+    TRY(store::NumberScan scan, database.scan_numbers(handover_acts_sql()));
+    const auto rows = std::make_shared<HandoverRows>(std::move(scan));
+    return store::RowSource([rows](Numbers& numbers) { return rows->next(numbers); });
+}
+
+Result<std::shared_ptr<CauseSteps>> start_edges(store::Database& database) {
+    TRY(make_first(database, "flows"));
+    TRY(make_first(database, "handovers"));
+    return CauseSteps::start(database, {.candidates = cause_candidates_sql()});
+}
+
+void append(const analysis::CauseEdge& edge, Numbers& numbers) {
+    numbers.insert(numbers.end(),
+                   {edge.from_event,
+                    edge.from_thread,
+                    edge.from_at,
+                    edge.to_event,
+                    edge.to_thread,
+                    edge.to_at,
+                    edge.from_rank,
+                    edge.to_rank,
+                    static_cast<std::uint64_t>(edge.rule)});
+}
+
+void append(const analysis::EventRank& event, Numbers& numbers) {
+    const analysis::EventPlace& place = event.place;
+    numbers.insert(numbers.end(), {place.event, place.thread, place.begin, place.end, event.rank});
+}
+
+// Rows of one kind out of what the order gives.
+template <typename Row>
+store::RowSource rows_of(std::shared_ptr<CauseSteps> steps,
+                         std::vector<Row> analysis::OrderedSteps::*kind) {
+    return
+        [steps = std::move(steps), kind, goes_on = true](Numbers& numbers) mutable -> Result<void> {
+            while (goes_on && numbers.empty()) {
+                TRY(goes_on, steps->advance());
+                for (const Row& row : steps->out.*kind) {
+                    append(row, numbers);
+                }
+            }
+            return {};
+        };
+}
+
+// Each contradiction is a row for each edge that it takes; the first is the one that is left out.
+class ContradictionRows {
+  public:
+    ContradictionRows(std::shared_ptr<CauseSteps> steps, store::NumberScan others)
+        : steps_(std::move(steps)), others_(std::move(others)) {}
+
+    Result<void> next(Numbers& numbers) {
+        while (goes_on_ && numbers.empty()) {
+            TRY(goes_on_, steps_->advance());
+            for (const analysis::CauseCycle& cycle : steps_->out.cycles) {
+                ++number_;
+                for (std::size_t place = 0; place < cycle.edges.size(); ++place) {
+                    const analysis::CauseEdge& edge = cycle.edges[place];
+                    append(place,
+                           schema::ContradictionKind::kCycle,
+                           static_cast<std::uint64_t>(analysis::likely_cause(cycle)),
+                           static_cast<std::uint64_t>(edge.rule),
+                           edge.from_event,
+                           edge.to_event,
+                           numbers);
+                }
+            }
+        }
+        return numbers.empty() ? next_of_others(numbers) : Result<void>();
+    }
+
+  private:
+    Result<void> next_of_others(Numbers& numbers) {
+        TRY(const store::NumberBatch* const batch, others_.next());
+        for (std::size_t row = 0; row < batch->rows; ++row) {
+            ++number_;
+            append(0,
+                   static_cast<schema::ContradictionKind>(batch->columns[0][row]),
+                   batch->columns[1][row],
+                   batch->columns[2][row],
+                   batch->columns[3][row],
+                   batch->columns[4][row],
+                   numbers);
+        }
+        return {};
+    }
+    void append(std::size_t place,
+                schema::ContradictionKind kind,
+                std::uint64_t cause,
+                std::uint64_t rule,
+                std::uint64_t from_event,
+                std::uint64_t to_event,
+                Numbers& numbers) const {
+        numbers.insert(
+            numbers.end(),
+            {number_, place, static_cast<std::uint64_t>(kind), cause, rule, from_event, to_event});
+    }
+
+    std::shared_ptr<CauseSteps> steps_;
+    store::NumberScan others_;
+    std::uint64_t number_ = 0;
+    bool goes_on_ = true;
+};
+
+Result<store::RowSource> start_contradictions(store::Database& database) {
+    TRY(auto steps, start_edges(database));
+    TRY(store::NumberScan others, database.scan_numbers(contradictions_sql()));
+    const auto rows = std::make_shared<ContradictionRows>(std::move(steps), std::move(others));
+    return store::RowSource([rows](Numbers& numbers) { return rows->next(numbers); });
+}
+
+constexpr const char* kOrderedEdges =
+    "CREATE OR REPLACE TABLE internal.cause_candidates AS SELECT row_number() OVER ()::UBIGINT AS "
+    "edge, from_event, from_thread, from_at, to_event, "
+    "to_thread, to_at, rule, from_event >> 54 AS from_host, to_event >> 54 AS to_host "
+    "FROM internal.made_edges";
+
+}  // namespace
+
+Result<void> offer_causes(store::Database& database) {
+    TRY(database.register_table({"handovers", kRulesVersion, start_handovers}));
+    TRY(database.register_table(
+        {"edges", kRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
+             TRY(auto steps, start_edges(asked));
+             return rows_of(std::move(steps), &analysis::OrderedSteps::edges);
+         }}));
+    TRY(database.register_table({"contradictions", kRulesVersion, start_contradictions}));
+    return database.register_table(
+        {"causal_clocks", kRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
+             TRY(make_first(asked, "edges"));
+             TRY(auto steps,
+                 CauseSteps::start(asked, {.candidates = {kOrderedEdges}, .with_events = true}));
+             return rows_of(std::move(steps), &analysis::OrderedSteps::events);
+         }});
+}
+
+}  // namespace dyetrace::apps

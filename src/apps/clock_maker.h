@@ -1,0 +1,24 @@
+// The table `clock_map`: joins the messages of the store to the clock of the analysis.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "store/database.h"
+
+namespace CLI {
+class App;
+}
+
+namespace dyetrace::apps {
+
+// From now on a statement that names `clock_map` has it computed. `database` must outlive what it is asked.
+Result<void> offer_clock_map(store::Database& database);
+
+// The option --clock, whose word goes to `clock`.
+void add_clock_option(CLI::App& verb, std::string& clock);
+// offer_clock_map(), and the times of `events` by that word.
+Result<void> use_clock(store::Database& database, std::string_view clock);
+
+}  // namespace dyetrace::apps

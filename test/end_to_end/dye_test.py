@@ -9,6 +9,7 @@ import subprocess
 import sys
 import unittest
 
+import servers
 import support
 from support import DYETRACE, PATIENCE_S, EndToEndTest
 
@@ -103,6 +104,39 @@ class DyeTest(EndToEndTest):
         self.assertEqual([{"name": "write", "file_offset": 7, "position": -7, "object_position": 0}], written)
         self.assertEqual(1, trace.number("SELECT count(*) FROM events WHERE path LIKE '%/file'"))
 
+    def test_a_dye_that_is_split_by_copies_inside_the_kernel_is_found_on_the_file_that_has_it(self):
+        head, tail = CARD[:9], CARD[9:]
+        source, tails = self.file("source", f"to {CARD} from".encode()), self.file("tails", f"{tail} from".encode())
+        program = (f"import os, socket\n"
+                   f"source, tails = os.open('{source}', os.O_RDONLY), os.open('{tails}', os.O_RDONLY)\n"
+                   f"copy, page = (os.open(name, os.O_WRONLY | os.O_CREAT) for name in ('{self.path('copy')}', '{self.path('page')}'))\n"
+                   f"os.copy_file_range(source, copy, 12)\nos.copy_file_range(source, copy, 100)\n"
+                   f"os.write(page, b'header: {head}')\nos.copy_file_range(tails, page, 100)\n"
+                   f"one, other = socket.socketpair()\n"
+                   f"one.sendall(b'header: {head}')\nos.sendfile(one.fileno(), tails, 0, 100)\n")
+        trace = self.record("--dye", f"card={CARD}", "--only-dyed", "--", sys.executable, "-c", program)
+        crossings = trace.rows("SELECT e.name, d.position, d.object_position AS place, parse_filename(n.path) AS file "
+                               "FROM dye_hits d JOIN events e USING (event_id) LEFT JOIN object_names n ON n.object_id = d.object_id "
+                               "WHERE d.position < 0 ORDER BY e.start_ns")
+        self.assertEqual([("copy_file_range", -9, 3, "source"), ("copy_file_range", -9, 8, "page"), ("sendfile", -9, None, "socket")],
+                         [(hit["name"], hit["position"], hit["place"], hit["file"].split(":")[0]) for hit in crossings])
+
+    def test_over_each_border_of_what_nginx_sends_with_sendfile_lies_the_dye_of_the_file_there(self):
+        front = "seven: "  # so that no page begins with the dye
+        with servers.Nginx(self.folder) as nginx:
+            self.file("page", (front + CARD * (5_000_000 // len(CARD))).encode())
+            trace, recorder = self.start_recording("--dye", f"card={CARD}", "-p", f"{nginx.pid},{nginx.worker}")
+            subprocess.run(["curl", "-s", "-o", self.path("copy"), f"http://127.0.0.1:{nginx.port}/page"], check=True, timeout=PATIENCE_S)
+            self.assertEqual(self.stop(recorder), 0, self.said())
+        sent = trace.rows("SELECT e.event_id, e.file_offset2 AS begin, e.stream_offset, d.position, d.object_position FROM events e "
+                          "LEFT JOIN (FROM dye_hits WHERE position < 0) d USING (event_id) WHERE e.name = 'sendfile' AND e.bytes > 0 "
+                          "ORDER BY begin")
+        self.assertGreater(len(sent), 1)
+        for piece in sent:
+            over = (int(piece["begin"]) - len(front)) % len(CARD) if int(piece["begin"]) > 0 else 0
+            self.assertEqual(piece["position"], -over if over else None, piece)
+            self.assertEqual(piece["object_position"], int(piece["stream_offset"]) - over if over else None, piece)
+
     def test_ten_thousand_dyes_of_a_file_are_looked_for_at_once(self):
         dyes = {f"customer-{i}": f"customer number {i * 7919 % 100003:06}" for i in range(10000)}
         lines = self.file("dyes", "\n".join(f"{name}={text}" for name, text in dyes.items()).encode())
@@ -137,6 +171,19 @@ class DyeTest(EndToEndTest):
         places = [match.start() for match in re.finditer(b"dyetrace", content)]
         for name in ("read", "write"):
             self.assertEqual(places, [hit["place"] for hit in found if hit["name"] == name])
+
+    def test_occurrences_that_overlap_are_all_found_also_over_the_border_of_two_calls(self):
+        content = b"abababab--bababa"
+        path = self.path("file")
+        program = ("import os\nfor cut in range(1, len(CONTENT)):\n"
+                   "    file = os.open(f'PATH{cut}', os.O_RDWR | os.O_CREAT)\n"
+                   "    os.write(file, CONTENT[:cut]); os.write(file, CONTENT[cut:])\n").replace("CONTENT", repr(content)).replace("PATH", path)
+        trace = self.record("--dye", "word=abab", "--", sys.executable, "-c", program)
+        found = trace.rows("SELECT e.path, list(d.object_position ORDER BY d.object_position) AS places FROM dye_hits d JOIN events e USING (event_id) "
+                           f"WHERE ends_with(regexp_replace(e.path, '[0-9]+$', ''), '{path}') GROUP BY ALL")
+        self.assertEqual(len(content) - 1, len(found))
+        for row in found:
+            self.assertEqual([0, 2, 4, 11], row["places"], row["path"])
 
     def test_what_is_too_much_to_be_compared_is_said(self):
         alike = self.file("dyes", "\n".join(f"name{i}=aaaa" for i in range(300)).encode())

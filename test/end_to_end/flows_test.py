@@ -4,7 +4,6 @@
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 
@@ -126,9 +125,7 @@ os.write(out("through_socket"), far.recv(5000))
         self.assertEqual([hop["bytes"] for hop in teed["hops"]], [50000] * len(teed["hops"]))
 
     def test_nginx_sends_a_file_to_curl(self):
-        wanted = [name for name in ("nginx", "curl") if shutil.which(name) is None]
-        if wanted:
-            self.skipTest(f"{', '.join(wanted)} is not installed: tools/install_packages test")
+        self.skip_without(servers.missing("nginx", "curl"))
         source = self.random_file("page", 500_000)
         port = servers.free_port()
         with open(self.path("nginx.conf"), "w", encoding="utf-8") as file:

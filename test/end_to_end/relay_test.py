@@ -91,6 +91,13 @@ class RelayTest(FollowTest):
         trace = self.relay()
         noise = self.trail(trace, "--path", self.seen(self.path("target.noise")), "--back")
         self.assertEqual(self.files(noise), {"target.noise"})
+        relay = self.trail(trace, "--path", self.seen(self.path("source")))
+        talkers, hops = ({hop["process_id"] for hop in trail["hops"]} for trail in (noise, relay))
+        self.assertEqual((len(talkers), len(hops), talkers & hops), (2, 4, set()))
+        self.assertEqual(trace.number(f"""
+            SELECT count(*) FROM flows f JOIN events a ON a.event_id = from_event JOIN events b ON b.event_id = to_event
+            WHERE (a.process_id IN ({",".join(talkers)}) AND b.process_id IN ({",".join(hops)}))
+               OR (a.process_id IN ({",".join(hops)}) AND b.process_id IN ({",".join(talkers)}))"""), 0)
 
 
 if __name__ == "__main__":

@@ -21,11 +21,15 @@ START_S = 60  # an initdb on a busy machine
 STOP_S = 30
 
 
+def missing(*programs):
+    """Which of them this machine lacks; tools/install_packages test brings them."""
+    return [name for name in programs if shutil.which(name) is None]
+
+
 def missing_programs():
-    """What these servers need and this machine lacks; tools/install_packages test brings it."""
-    wanted = ["redis-server", "redis-benchmark", "pgbench", "psql", "nginx"]
-    missing = [name for name in wanted if shutil.which(name) is None]
-    return missing + ([] if PostgreSQL.binaries() else ["postgres"])
+    """What Redis, PostgreSQL and nginx need and this machine lacks."""
+    lacking = missing("redis-server", "redis-benchmark", "pgbench", "psql", "nginx")
+    return lacking + ([] if PostgreSQL.binaries() else ["postgres"])
 
 
 class Server:
@@ -90,10 +94,18 @@ class PostgreSQL(Server):
         binaries = self.binaries()
         subprocess.run([f"{binaries}/initdb", "--no-sync", "--auth=trust", *self.initdb, "-D", self.data], check=True, capture_output=True,
                        timeout=START_S, **self.as_user())
+        self.launch()
+        return self
+
+    def launch(self):
         settings = {"listen_addresses": "", "unix_socket_directories": self.folder} | self.settings
         arguments = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-        self.start([f"{binaries}/postgres", "-D", self.data, *arguments], self.answers, **self.as_user())
-        return self
+        self.start([f"{self.binaries()}/postgres", "-D", self.data, *arguments], self.answers, **self.as_user())
+
+    def restart(self):
+        """Nothing of the tables is in its memory any more."""
+        self.stop()
+        self.launch()
 
     def answers(self):
         return subprocess.run(["psql", "-qAtc", "SELECT 1"], env=self.environment, capture_output=True, check=False).returncode == 0
@@ -166,6 +178,54 @@ class Redis(Server):
     def run(self, *arguments, timeout=300):
         command = ["redis-benchmark", "-h", "127.0.0.1", "-p", str(self.port), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=timeout).stdout
+
+
+class Sshd(Server):
+    """Lets root in from loopback with a key of its own. The system's sshd, its keys and its settings have no part in it."""
+
+    PROGRAMS = ("ssh", "ssh-keygen", "/usr/sbin/sshd")
+    PRIVILEGES = "/run/sshd"  # sshd wants this folder, which the system's service makes when it starts
+    SETTINGS = """Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host
+PidFile {folder}/pid
+AuthorizedKeysFile {folder}/user.pub
+AuthenticationMethods publickey
+PermitRootLogin yes
+StrictModes no
+UsePAM no
+"""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.port = free_port()
+        self.made_privileges = False
+
+    def __enter__(self):
+        for key in ("host", "user"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", os.path.join(self.folder, key)], check=True, timeout=START_S)
+        with open(os.path.join(self.folder, "host.pub"), encoding="ascii") as key:
+            known = f"[127.0.0.1]:{self.port} {key.read()}"
+        for name, content in (("known", known), ("settings", self.SETTINGS.format(folder=self.folder, port=self.port))):
+            with open(os.path.join(self.folder, name), "w", encoding="ascii") as file:
+                file.write(content)
+        if not os.path.exists(self.PRIVILEGES):
+            os.mkdir(self.PRIVILEGES, 0o755)
+            self.made_privileges = True
+        self.start(["/usr/sbin/sshd", "-D", "-e", "-f", os.path.join(self.folder, "settings")],
+                   lambda: os.path.exists(os.path.join(self.folder, "pid")))
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        if self.made_privileges:
+            os.rmdir(self.PRIVILEGES)
+
+    def client(self, command):
+        """The words that run this command over there."""
+        options = [f"UserKnownHostsFile={self.folder}/known", "IdentitiesOnly=yes", "BatchMode=yes"]
+        words = [word for option in options for word in ("-o", option)]
+        return ["ssh", "-F", "none", "-p", str(self.port), "-i", f"{self.folder}/user", *words, "root@127.0.0.1", command]
 
 
 class Nginx(Server):

@@ -3,7 +3,6 @@
 
 import os
 import random
-import shutil
 import subprocess
 import sys
 
@@ -118,6 +117,20 @@ class TextTest(FollowTest):
         self.assertEqual({"target"}, self.files(self.trail(trace, "--text", text, "--content-key", key)))
 
 
+    def test_in_a_trace_with_bytes_a_short_text_is_searched_for(self):
+        self.file("source", b"." * 70_000 + b"a word of it" + b"." * 100)
+        program = ("import os\n"
+                   "data = os.read(os.open('source', os.O_RDONLY), 100_000)\n"
+                   "os.write(os.open('target', os.O_WRONLY | os.O_CREAT), data[69_990:70_050])\n"
+                   "os.write(os.open('other', os.O_WRONLY | os.O_CREAT), data[:60])\n")
+        trace = self.record("--content=bytes", "--", sys.executable, "-c", program, cwd=self.folder)
+        trail = self.trail(trace, "--text", "word of", "--min-certainty", "possible")
+        self.assertEqual({"source", "target", "other"}, self.files(trail))
+        starts = {os.path.basename(hop["path"]): (hop["begin"], hop["end"]) for hop in trail["hops"] if hop.get("begin") in (70_002, 12)}
+        self.assertEqual(starts, {"source": (70_002, 70_009), "target": (12, 19)})
+        self.assertIn("nothing", self.refused(trace, "--text", "another word"))
+
+
 class SharedMemoryTest(FollowTest):
     def test_one_process_reads_and_another_writes(self):
         source = self.random_file("source", 300_000)
@@ -126,24 +139,6 @@ class SharedMemoryTest(FollowTest):
         self.assertEqual({"source", "target"}, self.files(trail))
         self.assertEqual(2, len({hop["process"] for hop in trail["hops"]}))
         self.assertEqual({"likely"}, {link["certainty"] for link in trail["links"]})
-
-    def test_what_a_client_says_is_in_the_files_of_postgresql(self):
-        if missing := servers.missing_programs():
-            self.skipTest(f"{', '.join(missing)} is not installed: tools/install_packages test")
-        with servers.PostgreSQL(self.folder) as postgres:
-            trace, recorder = self.start_recording("-a", "--content=hash", "--dye", f"card={CARD}")
-            postgres.ask("CREATE TABLE cards (number text)")
-            postgres.ask(f"INSERT INTO cards VALUES ('{CARD}')")
-            postgres.ask("CHECKPOINT")
-            file = postgres.ask("SELECT pg_relation_filepath('cards')")[0]
-            self.stop(recorder)
-        trail = self.trail(trace, "--dye", "card")
-        wrote = {hop["process"] for hop in trail["hops"] if hop["path"] and hop["path"].endswith("/" + file)}
-        took = {hop["process"] for hop in trail["hops"] if hop["name"] == "recvfrom"}
-        self.assertEqual((1, 1), (len(wrote), len(took)), self.follow(trace, "--dye", "card"))
-        self.assertNotEqual(wrote, took)  # the checkpointer, or the writer; and the client's backend
-        self.assertEqual({("unix", "certain"), ("dye", "likely")},
-                         {(rule, link["certainty"]) for link in trail["links"] for rule in link["rules"]})
 
 
 class LostSightTest(FollowTest):
@@ -166,8 +161,7 @@ class LostSightTest(FollowTest):
         self.assertEqual(("likely", True), (how[by_path["unpacked"]][0], "anchor" in how[by_path["unpacked"]][1]))
 
     def test_what_is_sent_through_tls(self):
-        if shutil.which("openssl") is None:
-            self.skipTest("openssl is not installed: tools/install_packages test")
+        self.skip_without(servers.missing("openssl"))
         source = self.text_file("source", 20_000)
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout", self.path("key"),
                         "-out", self.path("certificate")], check=True, capture_output=True)

@@ -163,6 +163,30 @@ class SimilarTest(support.EndToEndTest):
         first = trace.number(f"SELECT least(a, b) FROM similarities WHERE thing = 'event' AND is_equal AND {event} IN (a, b)")
         self.assertEqual(trace.number(f"SELECT count(DISTINCT cluster_id) FROM clusters WHERE thing = 'event' AND member IN ({first}, {event})"), 1)
 
+    def test_small_files_are_compared_by_their_sketches(self):
+        lines, others = log_lines(200, "page")[:8000], log_lines(200, "other lines")
+        contents = {f"page{eighths}": lines[:1000 * eighths] + others[1000 * eighths:8000] for eighths in range(9)}
+        for name, content in contents.items():
+            self.file(name, content)
+        trace = self.record("--content=anchors", "--", "sh", "-c", 'cd "$1"; for page in page?; do cat $page > copy.$page; done; cat page? > all', "sh", self.folder)
+        truth = windows(contents["page8"])
+        pairs = {os.path.basename(pair["b"]["name"]): pair for pair in self.similar(trace.path, "--path", self.seen("page8"), "--min", "0.02") if self.is_here(pair)}
+        self.assertTrue(pairs["copy.page8"]["is_equal"])
+        for name, content in contents.items():
+            if name in ("page0", "page8"):  # nothing is common; itself
+                continue
+            self.assert_is_near(pairs[name], "jaccard", len(truth & windows(content)) / len(truth | windows(content)))
+            self.assertLess(pairs[name]["jaccard_high"] - pairs[name]["jaccard_low"], 0.4, name)  # with eight anchors it would be 0.5 or more
+            self.assertEqual({key: pairs[name][key] for key in ("jaccard", "a_in_b", "shared")},
+                             {key: pairs["copy." + name][key] for key in ("jaccard", "a_in_b", "shared")})
+        # moved in nine calls of 8,000 bytes, more than what has a sketch: by anchors, all of them
+        self.assertEqual(pairs["all"]["a_in_b"], 1)
+        self.assertEqual({row["distance"] for row in trace.rows("SELECT distance FROM sketches JOIN events USING (event_id) WHERE comm = 'cat' AND bytes = 8000")}, {128})
+        clusters = self.clusters(trace)
+        self.assertEqual(clusters["page8"], clusters["copy.page8"])
+        self.assertEqual(clusters["page8"], clusters["page7"])
+        self.assertNotEqual(clusters["page8"], clusters["page0"])
+
     def test_what_cannot_be_answered_is_said(self):
         self.make_files()
         plain = self.record("--", "cat", self.path("small"), name="plain")

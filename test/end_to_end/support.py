@@ -85,6 +85,10 @@ class EndToEndTest(unittest.TestCase):
                 process.kill()
             process.wait()
 
+    def skip_without(self, lacking):
+        if lacking:
+            self.skipTest(f"{', '.join(lacking)} is not installed: tools/install_packages test")
+
     def path(self, name):
         return os.path.join(self.folder, name)
 

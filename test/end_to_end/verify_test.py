@@ -3,7 +3,6 @@
 
 import json
 import random
-import shutil
 import subprocess
 import sys
 
@@ -17,8 +16,8 @@ SIZE = 2 << 20
 PIECE_MAX = 8192  # bytes: a change lies between two anchors, some 1,024 bytes apart
 
 # For each job three processes over loopback, which take and give pieces of other sizes. The second one does with the content what the job
-# says: nothing, a byte that is flipped or put in at a position, or lengths in front of its pieces, which the third takes off again.
-# Its pid goes into a file.
+# says: nothing, a byte that is flipped or put in at a position, or lengths in front of its pieces, which the third takes off again. `spoil`
+# is a byte that the third one flips before it writes. The pid of who does it goes into a file.
 RELAY = following.RELAY_PARTS + r"""
 def pieces(take, size):
     gathered = b""
@@ -31,9 +30,9 @@ def pieces(take, size):
         yield gathered
 
 def changed(piece, begin, what, at):
-    if what in ("flip", "insert") and begin <= at < begin + len(piece):
+    if what in ("flip", "spoil", "insert") and begin <= at < begin + len(piece):
         i = at - begin
-        return piece[:i] + (bytes([piece[i] ^ 1]) + piece[i + 1:] if what == "flip" else b"+" + piece[i:])
+        return piece[:i] + (b"+" + piece[i:] if what == "insert" else bytes([piece[i] ^ 1]) + piece[i + 1:])
     return struct.pack("<I", len(piece)) + piece if what == "frame" else piece
 
 def first(path, near):
@@ -44,30 +43,32 @@ def first(path, near):
 def second(name, far, near, what, at):
     begin = 0
     for piece in pieces(lambda: far.recv(65536), 65537):
-        near.sendall(changed(piece, begin, what, at))
+        near.sendall(piece if what == "spoil" else changed(piece, begin, what, at))
         begin += len(piece)
 
 def unframed(far):
     while head := far.recv(4, socket.MSG_WAITALL):
         yield far.recv(struct.unpack("<I", head)[0], socket.MSG_WAITALL)
 
-def third(path, far, what):
+def third(path, far, what, at):
+    begin = 0
     with open(path + ".out", "wb", buffering=0) as file:
         for piece in unframed(far) if what == "frame" else pieces(lambda: far.recv(99991), 1 << 20):
-            file.write(piece)
+            file.write(changed(piece, begin, what, at) if what == "spoil" else piece)
+            begin += len(piece)
 
 for job in sys.argv[4:]:
     name, what, at = job.split(":")
     path = os.path.join(source, name)
     (a, b), (c, d) = connection(), connection()
     ends = [[a], [b, c], [d]]
-    works = [lambda: first(path, a), lambda: second(name, b, c, what, int(at)), lambda: third(path, d, what)]
+    works = [lambda: first(path, a), lambda: second(name, b, c, what, int(at)), lambda: third(path, d, what, int(at))]
     for work, own in zip(works, ends):
         def alone(work=work, own=own):
             for one in (a, b, c, d):
                 if one not in own:
                     one.close()
-            if b in own:
+            if own == ([d] if what == "spoil" else [b, c]):
                 with open(os.path.join(source, "pids"), "a") as file:
                     file.write(f"{name} {os.getpid()}\n")
             work()
@@ -92,20 +93,26 @@ class VerifyTest(FollowTest):
         self.assertEqual(len(answer["changes"]), 1, answer)
         return answer["changes"][0]
 
-    def relay(self, jobs):
+    def relay(self, jobs, *options, size=SIZE):
         for job in jobs:
-            self.random_file(job.split(":")[0], SIZE)
-        trace = self.record("--content=anchors", "--", sys.executable, "-c", RELAY, self.folder, "-", "-", *jobs)
+            self.random_file(job.split(":")[0], size)
+        trace = self.record(*options, "--", sys.executable, "-c", RELAY, self.folder, "-", "-", *jobs)
         with open(self.path("pids"), encoding="utf-8") as file:
             return trace, dict(line.split() for line in file)
 
+    def assert_placed(self, change, at):
+        self.assertLessEqual(change["begin"], at)
+        self.assertGreater(change["end"], at)
+        self.assertLess(change["end"] - change["begin"], PIECE_MAX)
+        self.assertEqual((change["bad_begin"], change["bad_end"]), (change["begin"], change["end"]))
+
 
 class RelayTest(VerifyTest):
-    FLIPS = [0, 4095, 4096, 1000003, SIZE - 1]
+    FLIPS = [0, SIZE - 1]  # those between: ExactTest, whose pieces are found in the same way
 
     def test_a_byte_that_one_process_changed_is_placed_to_it_and_to_a_short_piece(self):
         jobs = [f"flip{at}:flip:{at}" for at in self.FLIPS] + ["insert:insert:777777", "frame:frame:0", "healthy:none:0"]
-        trace, pids = self.relay(jobs)
+        trace, pids = self.relay(jobs, "--content=anchors")
         for at in self.FLIPS:
             with self.subTest(at=at):
                 answer = self.answer(trace, self.path(f"flip{at}"), status=1)
@@ -128,12 +135,6 @@ class RelayTest(VerifyTest):
         self.assertTrue(good["name"].startswith("recv"), good)
         self.assertTrue(bad["name"].startswith("send"), bad)
         self.assertEqual({answer["copies"][i]["name"] for i in change["later"]}, {"recvfrom", "write"})
-
-    def assert_placed(self, change, at):
-        self.assertLessEqual(change["begin"], at)
-        self.assertGreater(change["end"], at)
-        self.assertLess(change["end"] - change["begin"], PIECE_MAX)
-        self.assertEqual((change["bad_begin"], change["bad_end"]), (change["begin"], change["end"]))
 
     def assert_named(self, trace, pid):
         """In words, and from the other end, and only where the question is about the bytes that changed."""
@@ -161,11 +162,52 @@ class RelayTest(VerifyTest):
         self.assertLessEqual(answer["bytes_not_compared"], not_compared)
 
 
+class ExactTest(VerifyTest):
+    """With the bytes themselves in the trace."""
+
+    SIZE = 1_100_000
+    PLACES = [0, 4095, 4096, 1_000_003, SIZE - 1]
+
+    def content(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_a_flipped_byte_is_named_with_what_it_was_whether_it_was_sent_or_written(self):
+        flips = [(what, at, f"{what}{at}") for what in ("flip", "spoil") for at in self.PLACES]
+        jobs = [f"{name}:{what}:{at}" for what, at, name in flips] + ["insert:insert:777777"]
+        trace, pids = self.relay(jobs, "--content=bytes", size=self.SIZE)
+        for what, at, name in flips:
+            with self.subTest(what=what, at=at):
+                answer = self.answer(trace, self.path(name), status=1)
+                change, bad = self.only_change(answer), answer["copies"][answer["changes"][0]["bad"]]
+                self.assert_placed(change, at)
+                was, became = (self.content(file)[at : at + 1].hex() for file in (name, name + ".out"))
+                self.assertEqual(change["places"], [{"begin": at, "end": at + 1, "bad_begin": at, "bad_end": at + 1, "old": was, "new": became}])
+                self.assertEqual((change["place"], change["bytes_unknown_because"]), ("memory", None))
+                self.assertEqual((bad["name"], f"[{pids[name]}]" in bad["process"]), ("sendto" if what == "flip" else "write", True))
+        self.assertRegex(self.verify(trace, "--path", self.seen(self.path("spoil1000003.out")), status=1),
+                         r"bytes\)\n  exactly    byte 1,000,003: [0-9a-f]{2} → [0-9a-f]{2}\n  in the memory of")
+        (place,) = self.only_change(self.answer(trace, self.path("insert"), status=1))["places"]
+        self.assertEqual((place["begin"], place["end"] - place["begin"], place["new"]), (777777, 0, b"+".hex()))
+
+    def test_what_was_not_kept_is_not_told(self):
+        """Of two changes in one call one is in the part of it that the trace has."""
+        content = random.Random(4).randbytes(300_000)
+        self.file("source", content)
+        script = ("data = bytearray(open('source', 'rb', buffering=0).read())\n"
+                  "data[100_005] ^= 1\ndata[200_000:200_003] = b'new'\n"
+                  "open('target', 'wb', buffering=0).write(data)\n")
+        trace = self.record("--content=bytes:150000", "--", sys.executable, "-c", script, cwd=self.folder)
+        first, second = self.answer(trace, self.path("target"), status=1)["changes"]
+        self.assertEqual([(place["begin"], place["old"], place["new"]) for place in first["places"]],
+                         [(100_005, content[100_005:100_006].hex(), bytes([content[100_005] ^ 1]).hex())])
+        self.assertEqual((second["bytes_unknown_because"], second["places"]), ("not_kept", None))
+        self.assertRegex(self.verify(trace, "--path", self.seen(self.path("target")), status=1), r"exactly    not known: of this piece [\d,]+ bytes were not kept\n")
+
+
 class ProgramsTest(VerifyTest):
     def test_copies_of_cp_cat_and_nginx_are_the_same(self):
-        wanted = [name for name in ("nginx", "curl") if shutil.which(name) is None]
-        if wanted:
-            self.skipTest(f"{', '.join(wanted)} is not installed: tools/install_packages test")
+        self.skip_without(servers.missing("nginx", "curl"))
         source = self.random_file("page", 500_000)
         port = servers.free_port()
         self.file("nginx.conf", f"daemon off; master_process off; pid {self.path('pid')}; error_log stderr;\nevents {{}}\n"
@@ -210,6 +252,8 @@ class ProgramsTest(VerifyTest):
         self.random_file("source", 50_000)
         keyed = self.record("--content=anchors", "--content-key", "hex:" + "7" * 32, "--", "cp", "source", "copy", cwd=self.folder)
         self.assertIn("without --content-key", self.verify(keyed, "--path", self.seen(self.path("source")), status=2))
+        redacted = self.record("--content=bytes", "--redact", "a word", "--", "cp", "source", "copy", name="redacted", cwd=self.folder)
+        self.assertIn("and --redact", self.verify(redacted, "--path", self.seen(self.path("source")), status=2))
         self.assertIn("--path, --event and --dye", self.verify(keyed, status=2))
         self.assertIn("was ever called", self.verify(keyed, "--path", "/none", status=2))
 

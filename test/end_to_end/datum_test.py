@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Where did this datum go, and where did it come from? Through servers that people run."""
+
+import filecmp
+import os
+import random
+import shutil
+import subprocess
+import time
+
+import servers
+import support
+from following import FollowTest
+
+CARD = f"card {os.getpid()}-{time.time_ns()}"  # nothing else on the machine has it
+
+
+class DatumTest(FollowTest):
+    def setUp(self):
+        super().setUp()
+        self.skip_without(servers.missing_programs())
+
+    def server_folder(self):
+        os.mkdir(self.path("server"))
+        os.chmod(self.path("server"), 0o755)
+        return self.path("server")
+
+    def hops_of(self, trail, program):
+        return [hop for hop in trail["hops"] if hop["process"].split("[")[0] == program]
+
+    def hop_on(self, trail, path):
+        """The only one on this file."""
+        hops = [hop for hop in trail["hops"] if self.seen(path) in (hop["path"], hop["path2"])]
+        self.assertEqual(len(hops), 1, [(hop["process"], hop["name"], hop["what"]) for hop in trail["hops"]])
+        return hops[0]
+
+    def way(self, trail, hop):
+        """How the trail came to a hop: (certainty, rules, process) of each link, from the start on."""
+        into = {link["to_hop"]: link for link in trail["links"]}
+        way = []
+        while (number := hop["hop"]) in into:
+            link = into[number]
+            way.append((link["certainty"], link["rules"], hop["process"].split("[")[0]))
+            hop = trail["hops"][link["from_hop"]]
+        return hop["process"].split("[")[0], way[::-1]
+
+
+class RedisTest(DatumTest):
+    def test_a_value_goes_from_the_client_into_the_appendonly_file_and_back(self):
+        for fsync in ("always", "everysec"):
+            with self.subTest(appendfsync=fsync):
+                self.assert_value_is_followed(fsync)
+                shutil.rmtree(self.path("server"))
+
+    def assert_value_is_followed(self, fsync):
+        with servers.Redis(self.server_folder(), {"appendonly": "yes", "appendfsync": fsync}) as server:
+            trace, recorder = self.start_recording("-a", "--content=hash", "--dye", f"card={CARD}", name=fsync)
+            for value in (CARD, "another"):
+                subprocess.run(["redis-cli", "-p", str(server.port), "set", value, f"of {value}"], check=True, capture_output=True)
+            self.stop(recorder)
+        (file,) = [name for name in os.listdir(self.path("server/appendonlydir")) if name.endswith(".incr.aof")]
+        file = self.path(f"server/appendonlydir/{file}")
+        with open(file, "rb") as content:
+            at = content.read().index(CARD.encode())
+
+        trail = self.trail(trace, "--dye", "card")
+        written = self.hop_on(trail, file)
+        self.assertEqual(self.way(trail, written),
+                         ("redis-cli", [("certain", ["tcp"], "redis-server"), ("likely", ["dye"], "redis-server")]))
+        self.assertEqual((written["begin"], written["name"]), (at, "write"))
+        back = self.trail(trace, "--path", f"{self.seen(file)}:{at}-{at + len(CARD)}", "--back")
+        self.assertEqual([(hop["process"].split("[")[0], hop["name"], hop["bytes"]) for hop in back["hops"]],
+                         [("redis-cli", "sendto", len(CARD)), ("redis-server", "read", len(CARD)), ("redis-server", "write", len(CARD))])
+        self.assertEqual([(link["certainty"], link["rules"]) for link in back["links"]], [("certain", ["tcp"]), ("likely", ["dye"])])
+
+
+class PostgreSQLTest(DatumTest):
+    def test_a_row_goes_from_the_client_into_the_log_the_table_s_file_and_a_dump(self):
+        with servers.PostgreSQL(self.server_folder()) as postgres:
+            trace, recorder = self.start_recording("-a", "--content=hash", "--dye", f"card={CARD}")
+            postgres.ask("CREATE TABLE cards (number text)")
+            postgres.ask(f"INSERT INTO cards VALUES ('{CARD}')")
+            postgres.ask("CHECKPOINT")
+            file = postgres.ask("SELECT pg_relation_filepath('cards')")[0]
+            postgres.run("pg_dump", "--table=cards", "--file=" + self.path("dump"))
+            postgres.restart()
+            postgres.run("pg_dump", "--table=cards", "--file=" + self.path("later"))
+            self.stop(recorder)
+        trail = self.trail(trace, "--dye", "card")
+        log, table = ([hop for hop in trail["hops"] if hop["name"] == "pwrite64" and part in hop["path"]] for part in ("/pg_wal/", "/" + file))
+        took = ("certain", ["unix"], "postgres")
+        found = ("likely", ["dye"], "postgres")
+        for hop in log + table:
+            self.assertEqual(self.way(trail, hop), ("psql", [took, found]))
+        (backend,) = {hop["process"] for hop in trail["hops"] if hop["name"] == "recvfrom" and hop["process"].startswith("postgres")}
+        self.assertIn(backend, {hop["process"] for hop in log})
+        self.assertNotIn(backend, {hop["process"] for hop in table})  # the checkpointer has only met it in memory that they share
+
+        dumped = [("certain", ["unix"], "pg_dump"), ("likely", ["dye"], "pg_dump")]
+        self.assertEqual(self.way(trail, self.hop_on(trail, self.path("dump"))), ("psql", [took, found, *dumped]))
+        self.assertEqual(self.way(trail, self.hop_on(trail, self.path("later"))),
+                         ("psql", [took, found, ("certain", ["file"], "postgres"), found, *dumped]))
+        self.assertEqual({hop["process"].split("[")[0] for hop in trail["hops"]}, {"psql", "postgres", "pg_dump"})
+        back = self.trail(trace, "--path", self.seen(self.path("later")), "--back")
+        self.assertEqual([(hop["process"].split("[")[0], hop["name"]) for hop in back["hops"]],
+                         [("psql", "sendto"), ("postgres", "recvfrom"), ("postgres", "pwrite64"), ("postgres", "pread64"),
+                          ("postgres", "sendto"), ("pg_dump", "recvfrom"), ("pg_dump", "write")])
+
+
+class NginxTest(DatumTest):
+    def test_a_dyed_file_that_nginx_sends_without_reading_it_is_found_in_what_curl_writes(self):
+        self.skip_without(servers.missing("curl"))
+        with servers.Nginx(self.server_folder()) as nginx:
+            at = 1000
+            content = bytearray(random.Random(1).randbytes(500_000))
+            content[at : at + len(CARD)] = CARD.encode()
+            page = self.file("server/page", content)
+            trace, recorder = self.start_recording("-a", "--content=hash", "--dye", f"card={CARD}")
+            subprocess.run(["curl", "-s", "-o", self.path("fetched"), f"http://127.0.0.1:{nginx.port}/page"], check=True)
+            self.stop(recorder)
+        trail = self.trail(trace, "--dye", "card")
+        self.assertEqual([(hop["process"].split("[")[0], hop["name"]) for hop in trail["hops"]],
+                         [("nginx", "sendfile"), ("curl", "recvfrom"), ("curl", "write")])
+        self.assertEqual(self.way(trail, self.hop_on(trail, self.path("fetched"))),
+                         ("nginx", [("certain", ["tcp"], "curl"), ("likely", ["dye"], "curl")]))
+        for path in (page, self.path("fetched")):
+            hop = self.hop_on(trail, path)
+            self.assertEqual((hop["begin"], hop["end"]), (at, at + len(CARD)))
+
+
+class SshTest(DatumTest):
+    def text_file(self, name):
+        words = random.Random(name)
+        lines = [b"%d bottles of %x\n" % (words.randrange(10 ** 6), words.randrange(10 ** 9)) for _ in range(10_000)]
+        return self.file(name, b"".join(lines[:5000]) + CARD.encode() + b"".join(lines[5000:]))
+
+    def test_what_ssh_carries_is_encrypted_and_who_talked_to_whom_is_certain(self):
+        self.skip_without(servers.missing(*servers.Sshd.PROGRAMS))
+        source, target = self.text_file("source"), self.path("target")
+        with servers.Sshd(self.server_folder()) as server, open(source, "rb") as content:
+            trace, recorder = self.start_recording("-a", "--content=anchors", "--dye", f"card={CARD}")
+            subprocess.run(server.client(f"exec cat > {target}"), stdin=content, check=True, timeout=support.PATIENCE_S)
+            self.stop(recorder)
+        self.assertTrue(filecmp.cmp(source, target, shallow=False))
+        self.assert_sight_is_lost(trace, source)
+        self.assert_connection_is_certain(trace, server.port)
+        self.assert_content_is_known_again(trace, source, target)
+
+    def assert_sight_is_lost(self, trace, source):
+        (hop,) = self.trail(trace, "--path", self.seen(source))["hops"]
+        self.assertEqual((hop["process"].split("[")[0], hop["lost_sight_because"]), ("ssh", "its output looks compressed or encrypted"))
+        self.assertIn("sight lost", self.follow(trace, "--path", self.seen(source)))
+
+    def assert_connection_is_certain(self, trace, port):
+        """Each byte between the two programs, with its place in the stream."""
+        flows = trace.rows(f"""
+            SELECT a.comm || '>' || b.comm AS pair, rule, certainty, sum(f.bytes)::BIGINT AS bytes, bool_and(from_begin = to_begin) AS same_place
+            FROM flows f JOIN events a ON a.event_id = from_event JOIN events b ON b.event_id = to_event
+            WHERE {port} IN (a.local_port, a.remote_port) AND {port} IN (b.local_port, b.remote_port) GROUP BY ALL ORDER BY ALL""")
+        sent = trace.numbers(f"""
+            SELECT sum(bytes) FILTER (remote_port = {port}) AS ssh, sum(bytes) FILTER (local_port = {port}) AS sshd FROM events
+            WHERE class = 'network' AND name = 'write' AND {port} IN (local_port, remote_port)""")
+        self.assertEqual([(row["pair"], row["rule"], row["certainty"], int(row["bytes"]), row["same_place"]) for row in flows],
+                         [("ssh>sshd", "tcp", "certain", sent["ssh"], True), ("sshd>ssh", "tcp", "certain", sent["sshd"], True)])
+
+    def assert_content_is_known_again(self, trace, source, target):
+        self.assertEqual(self.files(self.trail(trace, "--path", self.seen(target), "--back")), {"target"})
+        beyond = self.trail(trace, "--path", self.seen(source), "--min-certainty", "possible")
+        start, way = self.way(beyond, self.hop_on(beyond, target))
+        self.assertEqual((start, [(certainty, process) for certainty, _, process in way]),
+                         ("ssh", [("possible", "ssh"), ("certain", "sshd"), ("likely", "sshd"), ("certain", "cat"), ("likely", "cat")]))
+        # of all that ssh and sshd read, libraries and keys too, the one file that has this content
+        back = self.trail(trace, "--path", self.seen(target), "--back", "--min-certainty", "possible")
+        likely = {link["from_hop"] for link in back["links"] if link["certainty"] == "likely"}
+        read = [hop for hop in back["hops"] if hop["process"].startswith("ssh") and hop["path"] and hop["path"].startswith("/")]
+        self.assertGreater(len(read), 10)
+        self.assertEqual([hop["path"] for hop in read if hop["hop"] in likely], [self.seen(source)])
+        dyed = self.trail(trace, "--dye", "card")
+        self.assertEqual([hop["process"].split("[")[0] for hop in dyed["hops"] if hop["is_start"]], ["ssh", "sshd"])
+        self.hop_on(dyed, target)
+
+
+if __name__ == "__main__":
+    support.main()

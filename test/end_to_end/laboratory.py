@@ -1,0 +1,177 @@
+"""Hosts on one kernel: each has its own network, mounts and name, and is reached by the others over a switch.
+
+    lab = Laboratory("alpha", "beta")         with addCleanup(lab.close)
+    server = lab["alpha"].start(["redis-server", "--bind", lab["alpha"].address])
+    lab["beta"].run(["redis-cli", "-h", lab["alpha"].address, "ping"])
+    lab["beta"].cut(); lab["beta"].mend()     its cable
+
+        switch (a network namespace with a bridge)
+        ├─ eth0 of alpha 10.77.0.1
+        └─ eth0 of beta  10.77.0.2
+
+What a host runs shares files with the others, as the tests' folders are outside; what must not be shared is mounted inside.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import support
+
+NETWORK = "10.77.0"
+PROGRAMS = ("ip", "unshare", "nsenter")
+COLLECTOR_PORT = 7117
+
+
+def lacking():
+    """Programs that a laboratory needs and that are not there."""
+    return [program for program in PROGRAMS if not shutil.which(program)]
+
+
+class Namespaces:
+    """Namespaces as long as the process lives that made them."""
+
+    def __init__(self, *kinds):
+        self.flags = [f"--{kind}" for kind in kinds]
+        self.process = subprocess.Popen(["unshare", *self.flags, "sleep", "infinity"])
+        self.network = self._namespace_of_its_own("net")
+
+    def _namespace_of_its_own(self, kind):
+        ours = os.stat(f"/proc/self/ns/{kind}").st_ino
+        deadline = time.monotonic() + support.PATIENCE_S
+        while time.monotonic() < deadline:
+            theirs = os.stat(f"/proc/{self.process.pid}/ns/{kind}").st_ino
+            if theirs != ours:
+                return theirs
+            time.sleep(0.01)
+        raise AssertionError(f"unshare --{kind} made no namespace in {support.PATIENCE_S} s")
+
+    def inside(self, command):
+        # its root is ours, which another mount namespace alone does not know where it is in a chroot
+        return ["nsenter", "--target", str(self.process.pid), *self.flags, "--root", "--", *command]
+
+    def run(self, command, **options):
+        options = {"check": True, "capture_output": True, "text": True, "timeout": 4 * support.PATIENCE_S} | options
+        return subprocess.run(self.inside(command), **options)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Host(Namespaces):
+    def __init__(self, name, number, switch):
+        super().__init__("net", "uts", "mount")
+        self.name = name
+        self.address = f"{NETWORK}.{number}"
+        self._switch = switch
+        self._port = f"port{number}"
+        self._processes = []
+        self.run(["hostname", name])
+        switch.run(["ip", "link", "add", self._port, "type", "veth", "peer", "name", "eth0", "netns", str(self.process.pid)])
+        switch.run(["ip", "link", "set", self._port, "master", "bridge", "up"])
+        self.run(["ip", "address", "add", f"{self.address}/24", "dev", "eth0"])
+        for device in ("lo", "eth0"):
+            self.run(["ip", "link", "set", device, "up"])
+
+    def start(self, command, **options):
+        """A process of this host; it is killed with the laboratory if it still runs."""
+        process = subprocess.Popen(self.inside(command), **options)
+        self._processes.append(process)
+        return process
+
+    def python(self, code, *arguments, **options):
+        return self.run(["python3", "-c", code, *arguments], **options)
+
+    def start_python(self, code, *arguments, **options):
+        return self.start(["python3", "-c", code, *arguments], **options)
+
+    def cut(self):
+        self._switch.run(["ip", "link", "set", self._port, "down"])
+
+    def mend(self):
+        self._switch.run(["ip", "link", "set", self._port, "up"])
+
+    def close(self):
+        for process in self._processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        super().close()
+
+
+class Laboratory:
+    def __init__(self, *names):
+        self.switch = Namespaces("net")
+        self.hosts = []
+        try:
+            self.switch.run(["ip", "link", "add", "bridge", "type", "bridge"])
+            self.switch.run(["ip", "link", "set", "bridge", "up"])
+            for number, name in enumerate(names, 1):
+                self.hosts.append(Host(name, number, self.switch))
+        except BaseException:
+            self.close()
+            raise
+
+    def __getitem__(self, name):
+        return next(host for host in self.hosts if host.name == name)
+
+    def close(self):
+        for host in self.hosts:
+            host.close()
+        self.switch.close()
+
+
+class Fleet:
+    """An agent on each host, which sees what its own network namespace does, with a clock of its own; a collector on the last one."""
+
+    def __init__(self, lab, folder, wait_for, clocks=None):
+        self.folder, self.wait_for, self.collector = folder, wait_for, lab.hosts[-1]
+        self._pki("init")
+        self._pki("issue", "--collector", "main")
+        self._pki("issue", "--operator", "ada", "--may", "record,read")
+        self._start("collector", self.collector, ["collector", "--listen", f"{self.collector.address}:{COLLECTOR_PORT}", "--store",
+                                                  self._path("store"), *self._security("collector-main")], "listening on")
+        for host in lab.hosts:
+            self._pki("issue", "--host", host.name)
+            clock = (clocks or {}).get(host.name)
+            words = [f"--always=--where=network_namespace = {host.network}", *([f"--always=--test-clock={clock}"] if clock else [])]
+            self._start("agent-" + host.name, host, ["agent", *self._where(), "--host", host.name, "--spool", self._path("spool-" + host.name), *words,
+                                                     *self._security("host-" + host.name)], "connected to")
+
+    def _path(self, name):
+        return os.path.join(self.folder, name)
+
+    def _pki(self, verb, *words):
+        subprocess.run([support.DYETRACE, "pki", verb, self._path("pki"), *words], check=True, capture_output=True, timeout=support.PATIENCE_S)
+
+    def _security(self, name):
+        return ["--certificates", self._path("pki/" + name)]
+
+    def _where(self):
+        return ["--collector", f"{self.collector.address}:{COLLECTOR_PORT}"]
+
+    def said(self, name):
+        with open(self._path(name + ".said"), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def _start(self, name, host, words, until):
+        with open(self._path(name + ".said"), "wb") as said:
+            process = host.start([support.DYETRACE, *words], stdin=subprocess.DEVNULL, stderr=said)
+        self.wait_for(lambda: until in self.said(name) or process.poll() is not None, f"{name} says '{until}'")
+        if process.poll() is not None:
+            raise AssertionError(f"{name} ended: {self.said(name)}")
+        return process
+
+    def record(self, host, name, *words):
+        """`dyetrace record --on all` of an operator on this host; all record when this returns."""
+        self.trace = support.Trace(self._path("store/" + name))
+        command = ["record", "--on", "all", *self._where(), *self._security("operator-ada"), "-o", name, "-a", *words]
+        self._operator = self._start("operator", host, command, "recording ")
+
+    def stop(self):
+        self._operator.send_signal(signal.SIGINT)
+        self._operator.wait(timeout=4 * support.PATIENCE_S)
+        return self.said("operator")

@@ -1,4 +1,4 @@
-// How well similarity is told from anchors, beside MinHash and LSH as CaT uses them.
+// How well similarity is told from anchors and sketches, beside MinHash and LSH as CaT uses them.
 //
 //   bench_similarity [--pairs N] FILE…
 //
@@ -18,7 +18,6 @@
 #include <iterator>
 #include <random>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -30,9 +29,14 @@
 
 namespace {
 
-using dyetrace::analysis::PairLimits;
+using dyetrace::analysis::Compared;
+using dyetrace::analysis::Contents;
+using dyetrace::analysis::Resemblance;
+using dyetrace::analysis::Resemblances;
 using dyetrace::analysis::Share;
 using dyetrace::analysis::share_of;
+using dyetrace::analysis::SimilarityIndex;
+using dyetrace::analysis::Things;
 using dyetrace::schema::AnchorRule;
 using Random = std::mt19937_64;
 
@@ -114,51 +118,48 @@ class CatSignature {
     std::array<std::uint64_t, kHashes> values_{};
 };
 
-// Anchors with the bytes up to the next one.
-using Weights = std::unordered_map<std::uint64_t, double>;
-
-Weights anchors_of(std::string_view bytes, const AnchorRule& rule) {
-    Weights weights;
-    const auto found = rule.find(dyetrace::base::bytes_of(bytes));
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        const std::size_t next = i + 1 < found.size() ? found[i + 1].position : bytes.size();
-        weights.emplace(found[i].fingerprint, static_cast<double>(next - found[i].position));
-    }
-    return weights;
-}
-
+// As `dyetrace similar` compares two events that moved these bytes.
 struct Estimate {
-    std::size_t shared = 0, either = 0, smaller = 0;
-    double by_bytes = 0;  // anchors weighed by the bytes up to the next one
-    bool is_equal = false;
-
-    Share share() const { return is_equal ? Share{1, 1, 1} : share_of(shared, either); }
-    bool is_found() const {
-        return is_equal ||
-               (shared > 0 && static_cast<double>(shared) >=
-                                  PairLimits().share_min * static_cast<double>(smaller));
-    }
+    Share share;
+    bool is_found = false;
+    std::uint64_t either = 0;
 };
 
-Estimate estimate_of(std::string_view a, std::string_view b, const AnchorRule& rule) {
-    const Weights in_a = anchors_of(a, rule), in_b = anchors_of(b, rule);
-    Estimate estimate;
-    double shared = 0, all = 0;
-    for (const auto& [anchor, weight] : in_b) {
-        all += weight;
+std::uint32_t add_thing(Things& things, std::string_view text, const AnchorRule& rule) {
+    const auto bytes = dyetrace::base::bytes_of(text);
+    const auto thing = things.add({.id = things.size(),
+                                   .bytes = bytes.size(),
+                                   .fingerprint = hash_of(text),
+                                   .content_bytes = bytes.size()});
+    for (const auto& anchor : rule.find(bytes)) {
+        things.add_anchor(thing, anchor.fingerprint);
     }
-    for (const auto& [anchor, weight] : in_a) {
-        all += weight;
-        if (const auto other = in_b.find(anchor); other != in_b.end()) {
-            ++estimate.shared;
-            shared += (weight + other->second) / 2;
+    if (const auto sketch = rule.sketch(bytes)) {
+        for (const std::uint32_t window : sketch->windows) {
+            things.add_window(thing, sketch->distance, window);
         }
     }
-    estimate.either = in_a.size() + in_b.size() - estimate.shared;
-    estimate.smaller = std::min(in_a.size(), in_b.size());
-    estimate.is_equal = a == b;  // events.fingerprint says so
-    estimate.by_bytes = estimate.is_equal ? 1 : all > 0 ? shared / (all - shared) : 0;
-    return estimate;
+    return thing;
+}
+
+Estimate estimate_of(std::string_view a, std::string_view b, const AnchorRule& rule) {
+    Things things;
+    add_thing(things, a, rule);
+    add_thing(things, b, rule);
+    const Contents contents = std::move(things).finish();
+    SimilarityIndex index(contents);
+    Resemblances resemblances(index);
+    std::vector<Resemblance> found;
+    while (resemblances.next(found)) {
+    }
+    if (!found.empty()) {
+        return {found[0].jaccard, true, found[0].equal ? 0 : found[0].compared.either()};
+    }
+    if (contents.size() < 2) {
+        return {};  // of one of them nothing is known
+    }
+    const Compared nothing = contents.compared(0, 1, 0);
+    return {share_of(0, nothing.either()), false, nothing.either()};
 }
 
 // Bytes of the files, some of which no piece of the same pair had before.
@@ -279,8 +280,8 @@ struct Line {
     struct Method {
         std::size_t found = 0;
         double error = 0, shown_error = 0;
-    } ours, by_bytes, cat, cat_whole;
-    std::size_t covered = 0;
+    } ours, cat, cat_whole;
+    std::size_t covered = 0, equal = 0;
     double variance = 0, binomial = 0;
 
     void add(Method& method, bool is_found, double estimate, double truth_of_it) {
@@ -297,9 +298,9 @@ struct Line {
         truth += window_truth;
         cat_truth += shingle_truth;
         const Estimate estimate = estimate_of(a, b, rule);
-        const Share share = estimate.share();
-        add(ours, estimate.is_found(), share.estimate, window_truth);
-        add(by_bytes, estimate.is_found(), estimate.by_bytes, window_truth);
+        const Share& share = estimate.share;
+        equal += a == b;
+        add(ours, estimate.is_found, share.estimate, window_truth);
         const CatSignature whole_a(a), whole_b(b);
         add(cat_whole, whole_a.is_candidate_of(whole_b), whole_a.dice_with(whole_b), shingle_truth);
         const CatSignature cut_a(a.substr(0, kCatBytes)), cut_b(b.substr(0, kCatBytes));
@@ -320,36 +321,36 @@ std::string percent(std::size_t part, std::size_t all) {
 void print(const std::string& name, const Line& line) {
     const auto mean = [&](double sum) { return sum / static_cast<double>(line.pairs); };
     fmt::print(
-        "| {} | {:.2f} | {} | {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {} | "
-        "{:.2f} |\n",
+        "| {} | {:.2f} | {} | {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {} | {:.2f} | "
+        "{} |\n",
         name,
         mean(line.truth),
         percent(line.ours.found, line.pairs),
         percent(line.cat.found, line.pairs),
         percent(line.cat_whole.found, line.pairs),
         mean(line.ours.shown_error),
-        mean(line.by_bytes.shown_error),
         mean(line.cat.shown_error),
         mean(line.cat.error),
         mean(line.cat_whole.shown_error),
         mean(line.cat_whole.error),
         percent(line.covered, line.pairs),
-        line.variance / std::max(line.binomial, 1e-9));
+        line.variance / std::max(line.binomial, 1e-9),
+        line.equal);
     std::fflush(stdout);
 }
 
 constexpr const char* kHead =
-    "| | true | found | CaT | CaT, whole | error | by bytes | CaT | CaT, all compared | CaT, whole "
+    "| | true | found | CaT | CaT, whole | error | CaT | CaT, all compared | CaT, whole "
     "| whole, all compared | in "
-    "interval | design effect |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+    "interval | design effect | equal |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
 
-struct Contents {
+struct Sources {
     std::vector<Source> sources;
     Random random{1};
 };
 
 // `pairs` of each source and way.
-void compare(Contents& contents, std::size_t size, std::uint32_t distance, std::size_t pairs) {
+void compare(Sources& contents, std::size_t size, std::uint32_t distance, std::size_t pairs) {
     const AnchorRule rule(distance);
     fmt::print("\n{} bytes, an anchor per {}\n\n{}", size, distance, kHead);
     std::vector<Line> by_way(kWays.size());
@@ -381,7 +382,7 @@ void compare(Contents& contents, std::size_t size, std::uint32_t distance, std::
 
 int main(int count, char** words) {
     std::size_t pairs = 40;
-    Contents contents;
+    Sources contents;
     for (int i = 1; i < count; ++i) {
         if (std::strcmp(words[i], "--pairs") == 0 && i + 1 < count) {
             pairs = std::stoul(words[++i]);
@@ -396,9 +397,8 @@ int main(int count, char** words) {
         fmt::print(stderr, "bench_similarity: name files of at least some MB\n");
         return 2;
     }
-    for (const std::uint32_t distance : {1024u, 256u, 128u}) {
-        compare(contents, 4096, distance, pairs);
-    }
-    compare(contents, 65536, 1024, std::max<std::size_t>(pairs / 4, 1));
+    compare(contents, 4096, 1024, pairs);
+    compare(contents, 16'384, 1024, std::max<std::size_t>(pairs / 2, 1));
+    compare(contents, 65'536, 1024, std::max<std::size_t>(pairs / 4, 1));
     compare(contents, 1 << 20, 1024, std::max<std::size_t>(pairs / 40, 1));
 }

@@ -58,6 +58,23 @@ class Installed(unittest.TestCase):
         self.assertEqual([], list(self.trace.glob("segment-*.seg")))
         self.assertTrue((self.trace / "sealed-000001/syscall_event.parquet").exists())
 
+    def test_records_through_an_agent(self):
+        folder = self.trace.parent
+        collector = subprocess.Popen([self.dyetrace, "collector", "--insecure", "--listen", "127.0.0.1:0", "--store", folder / "store"],
+                                     stderr=subprocess.PIPE, text=True, env=self.environment)
+        address = collector.stderr.readline().split()[-1]
+        agent = subprocess.Popen([self.dyetrace, "agent", "--insecure", "--collector", address, "--host", "a", "--spool", folder / "spool"],
+                                 stderr=subprocess.PIPE, text=True, env=self.environment)
+        try:
+            agent.stderr.readline()  # connected
+            run(self.dyetrace, "record", "--on", "a", "--collector", address, "--insecure", "-o", "t", "--comm", "ls", "--", "ls", "/etc",
+                env=self.environment)
+        finally:
+            for process in (agent, collector):
+                process.terminate()
+                process.communicate(timeout=60)
+        self.assertIn("nothing lost", run(self.dyetrace, "report", folder / "store/t", env=self.environment))
+
     def test_reports(self):
         self.assertIn("nothing lost", run(self.dyetrace, "report", self.trace, env=self.environment))
 
@@ -69,7 +86,7 @@ class Installed(unittest.TestCase):
                     self.assertNotIn(os.fsencode(folder) + b"/", path.read_bytes(), path)
 
     def test_finds_its_libraries_without_the_build(self):
-        for program in (self.dyetrace, self.prefix / "lib/dyetrace/dyetrace-store"):
+        for program in (self.dyetrace, self.prefix / "lib/dyetrace/dyetrace-store", self.prefix / "lib/dyetrace/dyetrace-fleet"):
             libraries = run("ldd", program, env=self.environment)
             self.assertNotIn("not found", libraries)
             self.assertNotIn(str(SOURCE), libraries)

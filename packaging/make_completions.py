@@ -19,6 +19,7 @@ import help_text
 KINDS = {
     "TRACE": ("folder", "_files -/", "-x -a '(__fish_complete_directories)'"),
     "TRACE2": ("folder", "_files -/", "-x -a '(__fish_complete_directories)'"),
+    "FOLDER": ("folder", "_files -/", "-x -a '(__fish_complete_directories)'"),
     "FILE": ("file", "_files", "-r -F"),
     "PATH": ("file", "_files", "-r -F"),
     "PID[,PID]": ("process", "_pids", "-x -a '(__fish_complete_pids)'"),

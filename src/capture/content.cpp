@@ -115,11 +115,9 @@ Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const Captur
         limits.push_back({kPages, schema::CoverageState::kOff, "all of it is unread: " + lack});
     }
     if (skeleton.rodata->read_later) {
-        limits.push_back(
-            {kLater,
-             schema::CoverageState::kOn,
-             "read when the call is over, before its program goes on; of messages of sendmmsg and "
-             "recvmmsg and of AIO it is unread"});
+        limits.push_back({kLater,
+                          schema::CoverageState::kOn,
+                          "read when the call is over, before its program goes on"});
     } else {
         limits.push_back({kLater,
                           schema::CoverageState::kOff,

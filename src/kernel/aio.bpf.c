@@ -10,6 +10,7 @@
  */
 #include "kernel/children.h"
 #include "kernel/content.h"
+#include "kernel/parts.h"
 
 /* struct iocb, as 32-bit programs have it too. */
 struct control_block {
@@ -90,11 +91,6 @@ struct blocks_walk {
 	__u64 start_ns;
 	bool compat;
 };
-
-static __always_inline __u64 mm_of(struct scratch *scratch, struct task_struct *task)
-{
-	return number_of(scratch, task->mm);
-}
 
 static __always_inline bool read_block(struct blocks_walk *walk, __u32 index, struct control_block *block, __u64 *address)
 {
@@ -240,6 +236,37 @@ struct completion {
 	__s64 result, result2;
 };
 
+static __always_inline bool read_completion(const struct syscall_event *event, __u32 index, struct completion *completion)
+{
+	__u64 at = event->arguments[3] + index * sizeof(*completion);
+
+	return bpf_probe_read_user(completion, sizeof(*completion), (void *)at) == 0;
+}
+
+static __noinline bool find_completed_bytes(struct byte_walk *walk, const struct syscall_event *event, __u64 mm, __u32 index)
+{
+	struct submission_key key = { .mm = mm };
+	struct submission *submission;
+	struct completion completion;
+
+	if (!read_completion(event, index, &completion))
+		return false;
+	key.control_block = completion.control_block;
+	submission = bpf_map_lookup_elem(&submissions, &key);
+	begin_walk(walk, submission && submission->moves && completion.result > 0 ? completion.result : 0);
+	if (!submission)
+		return true;
+	walk->compat = event->abi == ABI_I386;
+	if (submission->vector_parts) {
+		walk->vector = submission->buffer;
+		walk->parts = submission->vector_parts;
+	} else {
+		walk->piece = submission->buffer;
+		walk->piece_bytes = walk->left;
+	}
+	return true;
+}
+
 static long write_completed(__u32 index, void *context)
 {
 	struct blocks_walk *walk = context;
@@ -249,7 +276,7 @@ static long write_completed(__u32 index, void *context)
 	struct completion completion;
 	struct part_event *part;
 
-	if (!scratch || bpf_probe_read_user(&completion, sizeof(completion), (void *)(walk->base + index * sizeof(completion))))
+	if (!scratch || !read_completion(&scratch->event, index, &completion))
 		return 1;
 	part = begin_part(scratch, index);
 	if (!part)
@@ -279,17 +306,19 @@ static long write_completed(__u32 index, void *context)
 	return 0;
 }
 
+static __always_inline void write_completions(struct scratch *scratch, __u64 mm)
+{
+	struct blocks_walk walk = { .mm = mm, .compat = scratch->event.abi == ABI_I386 };
+
+	walk_members(scratch, write_completed, &walk, scratch->event.result, EVENT_ROLE_SUBMITTED);
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(follow_io_getevents, struct pt_regs *regs, long result)
 {
 	struct scratch *scratch = cpu_scratch();
-	struct blocks_walk walk = {};
 
-	if (!scratch || scratch->event.result <= 0)
-		return 0;
-	walk.base = scratch->event.arguments[3];
-	walk.mm = mm_of(scratch, current_task());
-	walk.compat = scratch->event.abi == ABI_I386;
-	walk_members(scratch, write_completed, &walk, scratch->event.result, EVENT_ROLE_SUBMITTED);
+	if (scratch && scratch->event.result > 0)
+		write_completions(scratch, mm_of(scratch, current_task()));
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "kernel/content.h"
 #include "kernel/edges.h"
 #include "kernel/pages.h"
+#include "kernel/parts.h"
 #include "kernel/room.h"
 #include "kernel/xxh64.h"
 #include "kernel/payload.h"
@@ -243,6 +244,29 @@ static __always_inline bool is_resident(struct content_room *room, const struct 
 	room->missed = false;
 	if (find_bytes(&room->walk, event, shape))
 		bpf_loop(STEPS_MAX, probe_page, NULL, 0);
+	return !room->missed;
+}
+
+static long probe_part(__u32 index, void *context)
+{
+	struct content_room *room = cpu_room();
+	struct scratch *scratch = cpu_scratch();
+
+	if (!room || !scratch || room->missed || !find_part_bytes(&room->walk, &scratch->event, *(__u64 *)context, index))
+		return 1;
+	bpf_loop(STEPS_MAX, probe_page, NULL, 0);
+	return 0;
+}
+
+static bool parts_are_resident(struct scratch *scratch)
+{
+	__u64 mm = mm_of(scratch, current_task());
+	struct content_room *room = cpu_room();
+
+	if (!room || scratch->event.result <= 0)
+		return true;
+	room->missed = false;
+	bpf_loop(scratch->event.result < TOUCHED_MAX ? scratch->event.result : TOUCHED_MAX, probe_part, &mm, 0);
 	return !room->missed;
 }
 

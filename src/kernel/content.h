@@ -23,5 +23,8 @@ static __always_inline bool looks_at_content(void)
  */
 int look_at_content(struct scratch *scratch, bool may_wait);
 
+/* The same of a call that moves its bytes in parts: whether all of them are in memory. */
+static bool parts_are_resident(struct scratch *scratch);
+
 /* Of the part that is being built: so many iovecs at an address or, if there are none, one buffer there; `bytes` of it were moved. */
 int look_at_part(struct scratch *scratch, __u64 address, __u64 count, __u64 bytes, bool compat);

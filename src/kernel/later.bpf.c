@@ -4,6 +4,7 @@
 #include "kernel/children.h"
 #include "kernel/content.h"
 #include "kernel/later.h"
+#include "kernel/parts.h"
 
 /* A program's function as work of a task, done before it returns to its program; may sleep. Since 6.18. */
 struct bpf_task_work {
@@ -26,6 +27,8 @@ struct put_off_call {
 	struct bpf_task_work work;
 	__u32 taken;
 	__u32 reserved;
+	__u64 mm;
+	struct messages_walk messages; /* if it has some */
 	struct syscall_event event;
 	__u8 attachments[sizeof(((struct scratch *)0)->event_attachments)];
 };
@@ -81,41 +84,65 @@ static long touch_page(__u32 index, void *context)
 	return 0;
 }
 
-/* Not inlined: its walk would lie on the stack of all that looks at the bytes. */
-static __noinline void touch_bytes(const struct syscall_event *event)
+static long touch_part(__u32 index, void *context)
 {
+	const struct put_off_call *call = *(struct put_off_call **)context;
 	struct byte_walk walk;
 
+	if (!find_part_bytes(&walk, &call->event, call->mm, index))
+		return 1;
+	bpf_loop(PAGES_MAX, touch_page, &walk, 0);
+	return 0;
+}
+
+/* Not inlined: its walk would lie on the stack of all that looks at the bytes. */
+static __noinline void touch_bytes(struct put_off_call *call)
+{
+	const struct syscall_event *event = &call->event;
+	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
+	struct byte_walk walk;
+
+	if (moves_in_parts(shape->special)) {
+		bpf_loop(event->result < TOUCHED_MAX ? event->result : TOUCHED_MAX, touch_part, &call, 0);
+		return;
+	}
 	begin_walk(&walk, event->bytes);
-	if (find_bytes(&walk, event, shape_of(event->abi, event->syscall)))
+	if (find_bytes(&walk, event, shape))
 		bpf_loop(PAGES_MAX, touch_page, &walk, 0);
 }
 
 /* On any CPU, whose scratch nobody else uses as long as preemption is off. */
-static __always_inline void write_put_off(const struct put_off_call *call)
+static __always_inline void write_put_off(struct put_off_call *call)
 {
 	struct ring_control *control = ring_control(STREAM_EVENTS);
 	struct scratch *scratch = cpu_scratch();
 	__u32 size = sizeof(call->event) + call->event.attachments, special;
+	struct messages_walk messages;
 
 	opaque(size);
 	if (!scratch || !control || nobody_waits || size > sizeof(scratch->event) + sizeof(scratch->event_attachments))
 		return;
 	control->generated++;
 	bpf_probe_read_kernel(&scratch->event, size, &call->event);
-	look_at_content(scratch, false);
+	special = shape_of(scratch->event.abi, scratch->event.syscall)->special;
+	if (!moves_in_parts(special))
+		look_at_content(scratch, false);
 	if (!write_with_finds(scratch))
 		return;
-	special = shape_of(scratch->event.abi, scratch->event.syscall)->special;
 	if (special == SPECIAL_SENDMSG || special == SPECIAL_RECVMSG)
 		write_passed(scratch);
+	else if (special == SPECIAL_SENDMMSG || special == SPECIAL_RECVMMSG) {
+		messages = call->messages;
+		write_messages(&messages);
+	} else if (special == SPECIAL_IO_GETEVENTS)
+		write_completions(scratch, call->mm);
 }
 
 static int look_later(struct bpf_map *map, void *key, void *value)
 {
 	struct put_off_call *call = value;
 
-	touch_bytes(&call->event);
+	touch_bytes(call);
 	bpf_preempt_disable();
 	write_put_off(call);
 	bpf_preempt_enable();
@@ -142,7 +169,8 @@ static __noinline bool put_off(struct scratch *scratch)
 {
 	struct ring_control *control = ring_control(STREAM_EVENTS);
 	struct put_off_call *call;
-	__u32 size;
+	struct messages_walk messages = {};
+	__u32 size, special;
 
 	if (!read_later || !scratch || !control)
 		return false;
@@ -154,6 +182,12 @@ static __noinline bool put_off(struct scratch *scratch)
 	if (!call)
 		return false;
 	bpf_probe_read_kernel(&call->event, size, &scratch->event);
+	call->mm = mm_of(scratch, current_task());
+	special = shape_of(scratch->event.abi, scratch->event.syscall)->special;
+	if (special == SPECIAL_SENDMMSG || special == SPECIAL_RECVMMSG) {
+		begin_messages(scratch, &messages);
+		call->messages = messages;
+	}
 	__sync_fetch_and_add(&calls_put_off, 1);
 	if (bpf_task_work_schedule_resume_impl(bpf_get_current_task_btf(), &call->work, &put_off_calls, look_later, NULL)) {
 		__sync_fetch_and_add(&calls_put_off, -1);

@@ -10,8 +10,10 @@
  * The program runs on when the event is written, so that a task's events keep their order and its bytes are those that it had moved.
  * Memory that another program fills on demand (userfaultfd) is not touched: that one may be waiting for this task; nor is that of devices.
  *
- * Limits: 64 calls at once; those beyond, messages of sendmmsg and recvmmsg and control blocks of AIO are written at once, and what of them
- * is not in memory is unread.
+ * A call that moves its bytes in parts (parts.h) is put off with all of them.
+ *
+ * Limits: 64 calls at once; those beyond are written at once, and what of them is not in memory is unread. Pages of files that sendfile and
+ * its kin copied and that were evicted meanwhile stay unread: no program can ask the kernel to read a file (pages.h).
  */
 #pragma once
 

@@ -9,6 +9,7 @@
 #include "kernel/children.h"
 #include "kernel/content.h"
 #include "kernel/offset.h"
+#include "kernel/parts.h"
 
 #define MESSAGES_MAX 1024 /* UIO_MAXIOV, which the kernel cuts vlen to */
 #define CONTROL_STEPS_MAX 512 /* 253 descriptors (SCM_MAX_FD), and headers between them */
@@ -83,23 +84,27 @@ int BPF_PROG(follow_message, struct pt_regs *regs, long result)
 	return 0;
 }
 
-struct messages_walk {
-	__u64 base;
-	__u64 sent; /* bytes of those before the present one */
-	__u64 stream_offset; /* of the first */
-	__u16 operation;
-	bool compat, has_stream;
-	bool stays; /* each begins where the first does: MSG_PEEK without SO_PEEK_OFF */
-	__u32 length; /* of the present one */
-	__u64 vector, parts, control, control_bytes;
-};
-
-static __always_inline bool read_indexed(struct messages_walk *walk, __u32 index, struct message *message, __u32 *length)
+static __always_inline bool read_indexed(__u64 base, bool compat, __u32 index, struct message *message, __u32 *length)
 {
-	__u64 at = walk->base + index * (walk->compat ? 32 : 64);
+	__u64 at = base + index * (compat ? 32 : 64);
 
-	return read_message(message, at, walk->compat) &&
-	       bpf_probe_read_user(length, sizeof(*length), (void *)(at + (walk->compat ? 28 : 56))) == 0;
+	return read_message(message, at, compat) &&
+	       bpf_probe_read_user(length, sizeof(*length), (void *)(at + (compat ? 28 : 56))) == 0;
+}
+
+static __noinline bool find_message_bytes(struct byte_walk *walk, const struct syscall_event *event, __u32 index)
+{
+	bool compat = event->abi == ABI_I386;
+	struct message message;
+	__u32 length = 0;
+
+	if (!read_indexed(event->arguments[1], compat, index, &message, &length))
+		return false;
+	begin_walk(walk, length);
+	walk->compat = compat;
+	walk->vector = message.vector;
+	walk->parts = message.parts;
+	return true;
 }
 
 static long sum_message(__u32 index, void *context)
@@ -108,7 +113,7 @@ static long sum_message(__u32 index, void *context)
 	struct message message;
 	__u32 length = 0;
 
-	if (!read_indexed(walk, index, &message, &length))
+	if (!read_indexed(walk->base, walk->compat, index, &message, &length))
 		return 1;
 	walk->sent += length;
 	return 0;
@@ -139,7 +144,7 @@ static __noinline struct part_event *begin_message(struct scratch *scratch, stru
 	struct message message;
 
 	walk->length = 0;
-	if (!read_indexed(walk, index, &message, &walk->length))
+	if (!read_indexed(walk->base, walk->compat, index, &message, &walk->length))
 		return NULL;
 	part = begin_part(scratch, index);
 	if (!part)
@@ -186,31 +191,40 @@ static long write_message(__u32 index, void *context)
 	return 0;
 }
 
+static __always_inline void begin_messages(struct scratch *scratch, struct messages_walk *walk)
+{
+	const struct syscall_event *event = &scratch->event;
+	bool inbound = shape_of(event->abi, event->syscall)->flags & CALL_INBOUND;
+
+	walk->base = event->arguments[1];
+	walk->count = event->result < MESSAGES_MAX ? event->result : MESSAGES_MAX;
+	walk->compat = event->abi == ABI_I386;
+	if (walk->compat)
+		walk->operation = inbound ? NUMBER_I386_RECVMSG : NUMBER_I386_SENDMSG;
+	else
+		walk->operation = inbound ? NUMBER_X86_64_RECVMSG : NUMBER_X86_64_SENDMSG;
+	walk->sent = 0;
+	bpf_loop(walk->count, sum_message, walk, 0);
+	walk->has_stream = find_stream_offset(scratch, walk->sent, inbound, event->arguments[3], &walk->stream_offset);
+	walk->stays = walk->has_stream && inbound && event->arguments[3] & MSG_PEEK &&
+		      typed(struct sock, scratch->seen.sk)->sk_peek_off <= 0;
+	walk->sent = 0;
+}
+
+static __always_inline void write_messages(struct messages_walk *walk)
+{
+	bpf_loop(walk->count, write_message, walk, 0);
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(follow_messages, struct pt_regs *regs, long result)
 {
 	struct scratch *scratch = cpu_scratch();
 	struct messages_walk walk = {};
-	const struct syscall_event *event;
-	__u32 count;
-	bool inbound;
 
 	if (!scratch || scratch->event.result <= 0)
 		return 0;
-	event = &scratch->event;
-	inbound = shape_of(event->abi, event->syscall)->flags & CALL_INBOUND;
-	walk.base = event->arguments[1];
-	count = event->result < MESSAGES_MAX ? event->result : MESSAGES_MAX;
-	walk.compat = event->abi == ABI_I386;
-	if (walk.compat)
-		walk.operation = inbound ? NUMBER_I386_RECVMSG : NUMBER_I386_SENDMSG;
-	else
-		walk.operation = inbound ? NUMBER_X86_64_RECVMSG : NUMBER_X86_64_SENDMSG;
-	bpf_loop(count, sum_message, &walk, 0);
-	walk.has_stream = find_stream_offset(scratch, walk.sent, inbound, event->arguments[3], &walk.stream_offset);
-	walk.stays = walk.has_stream && inbound && event->arguments[3] & MSG_PEEK &&
-		     typed(struct sock, scratch->seen.sk)->sk_peek_off <= 0;
-	walk.sent = 0;
-	bpf_loop(count, write_message, &walk, 0);
+	begin_messages(scratch, &walk);
+	write_messages(&walk);
 	return 0;
 }

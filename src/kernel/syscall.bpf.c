@@ -9,6 +9,7 @@
 #include "kernel/later.h"
 #include "kernel/offset.h"
 #include "kernel/packed.h"
+#include "kernel/parts.h"
 #include "kernel/paths.h"
 #include "kernel/preview.h"
 #include "kernel/process.h"
@@ -354,8 +355,7 @@ static __always_inline bool has_parts(const struct syscall_event *event)
 {
 	__u8 special = shape_of(event->abi, event->syscall)->special;
 
-	return special == SPECIAL_SENDMMSG || special == SPECIAL_RECVMMSG || special == SPECIAL_IO_SUBMIT ||
-	       special == SPECIAL_IO_GETEVENTS;
+	return moves_in_parts(special) || special == SPECIAL_IO_SUBMIT;
 }
 
 /* Sends the event through the predicate; comes back only if there is none. An event with parts is decided with them. */
@@ -404,9 +404,23 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 /* With --content or --dye, of a call that may have moved bytes: goes on in write_with_content. */
 static __always_inline void write_content(void *ctx, const struct scratch *scratch)
 {
-	if (looks_at_content() && scratch->event.present & SYSCALL_HAS_BYTES && scratch->event.bytes >= 0 &&
-	    shape_of(scratch->event.abi, scratch->event.syscall)->flags & CALL_IS_IO)
+	const struct syscall_event *event = &scratch->event;
+	const volatile struct syscall_shape *shape;
+
+	if (!looks_at_content())
+		return;
+	shape = shape_of(event->abi, event->syscall);
+	if ((event->present & SYSCALL_HAS_BYTES && event->bytes >= 0 && shape->flags & CALL_IS_IO) ||
+	    (read_later && moves_in_parts(shape->special)))
 		bpf_tail_call(ctx, &programs, PROGRAM_WRITE_CONTENT);
+}
+
+/* False: something of it is not in memory. */
+static __always_inline bool look_or_probe(struct scratch *scratch)
+{
+	if (moves_in_parts(shape_of(scratch->event.abi, scratch->event.syscall)->special))
+		return parts_are_resident(scratch);
+	return look_at_content(scratch, read_later);
 }
 
 SEC("tp_btf/sys_exit")
@@ -417,10 +431,11 @@ int BPF_PROG(write_with_content, struct pt_regs *regs, long result)
 
 	if (!scratch || !control)
 		return 0;
-	if (!look_at_content(scratch, read_later)) {
+	if (!look_or_probe(scratch)) {
 		if (put_off(scratch))
 			return 0;
-		look_at_content(scratch, false);
+		if (scratch->event.present & SYSCALL_HAS_BYTES)
+			look_at_content(scratch, false);
 	}
 	write_event(ctx, scratch, control);
 	return 0;

@@ -1,9 +1,12 @@
 // Content that is not in memory when a call ends: pages that the kernel never touched (/dev/null takes any address), and that only
 // a fault brings in.
 #include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <linux/sockios.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "base/random_bytes.h"
+#include "kernel/ends.h"
 #include "kernel/recorded.h"
 #include "schema/anchors.h"
 #include "schema/content_sum.h"
@@ -49,12 +53,29 @@ class Later : public KernelTest {
         return static_cast<const char*>(memory);
     }
 
+    // Another file of that size, of zeros, to be filled through its mapping.
+    char* map_empty() const {
+        const int fd = open(at("empty").c_str(), O_CREAT | O_RDWR, 0600);
+        REQUIRE(ftruncate(fd, static_cast<off_t>(bytes_.size())) == 0);
+        void* memory = mmap(nullptr, bytes_.size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        REQUIRE(memory != MAP_FAILED);
+        return static_cast<char*>(memory);
+    }
+
+    static void take_away(const char* memory) {
+        REQUIRE(madvise(const_cast<char*>(memory), kBytes, MADV_DONTNEED) == 0);
+    }
+
+    static void expect_content(const std::optional<schema::Content>& content,
+                               std::string_view moved) {
+        ASSERT_TRUE(content) << moved.size();
+        EXPECT_EQ(content->unread_bytes, 0u) << moved.size();
+        EXPECT_EQ(content->fingerprint, schema::fingerprint(std::as_bytes(std::span(moved)), {}));
+        EXPECT_EQ(content->sum, schema::content_sum(std::as_bytes(std::span(moved))));
+    }
+
     void expect_seen(const Event& event, std::string_view moved) const {
-        ASSERT_TRUE(event.content()) << event.name();
-        EXPECT_EQ(event.content()->unread_bytes, 0u) << event.name() << " " << moved.size();
-        EXPECT_EQ(event.content()->fingerprint,
-                  schema::fingerprint(std::as_bytes(std::span(moved)), {}));
-        EXPECT_EQ(event.content()->sum, schema::content_sum(std::as_bytes(std::span(moved))));
+        expect_content(event.content(), moved);
         const schema::AnchorRule rule(options_.anchor_distance, {});
         EXPECT_EQ(event.anchors().size(), rule.find(std::as_bytes(std::span(moved))).size());
         EXPECT_EQ(event.path(), "/dev/null");
@@ -73,7 +94,7 @@ TEST_F(Later, each_byte_of_a_call_of_any_size_is_seen) {
         const char* memory = map_absent();
         const int null = open("/dev/null", O_WRONLY);
         for (const std::size_t size : sizes) {
-            REQUIRE(madvise(const_cast<char*>(memory), kBytes, MADV_DONTNEED) == 0);
+            take_away(memory);
             REQUIRE(write(null, memory + kOffset, size) == static_cast<ssize_t>(size));
         }
     });
@@ -136,6 +157,95 @@ TEST_F(Later, many_threads_at_once_and_what_they_do_next) {
             event,
             std::string_view(bytes_).substr(begin(place / kCalls, place % kCalls), kSize + 1));
     }
+}
+
+// The bytes of the first message are taken away while the call waits for room for the second.
+TEST_F(Later, each_message_that_is_sent_is_seen) {
+    constexpr std::size_t kFirst = 50'001, kSecond = 4'000'000;
+    const Trace trace = record([&] {
+        const char* memory = map_absent();
+        const Ends ends = tcp_ends();
+        std::thread other([&] {
+            int waiting = 0;
+            while (waiting <= static_cast<int>(kFirst)) {
+                REQUIRE(ioctl(ends.to, FIONREAD, &waiting) == 0);
+            }
+            take_away(memory);
+            std::string received(kFirst + kSecond, 0);
+            REQUIRE(recv(ends.to, received.data(), received.size(), MSG_WAITALL) ==
+                    static_cast<ssize_t>(received.size()));
+        });
+        char* bytes = const_cast<char*>(memory);
+        messages(SYS_sendmmsg, ends.from, {{bytes + 77, kFirst}, {bytes + (1 << 20), kSecond}});
+        other.join();
+    });
+    const auto parts = trace.only("sendmmsg").parts();
+    ASSERT_EQ(parts.size(), 2u);
+    expect_content(parts[0].content(), std::string_view(bytes_).substr(77, kFirst));
+    expect_content(parts[1].content(), std::string_view(bytes_).substr(1 << 20, kSecond));
+    EXPECT_EQ(parts[0].operation(), "sendmsg");
+    EXPECT_EQ(parts[0].stream_offset(), 0);
+    EXPECT_EQ(parts[1].stream_offset(), kFirst);
+    ASSERT_TRUE(schema::dye_look_of(parts[0].raw()));
+    EXPECT_EQ(schema::dye_look_of(parts[0].raw())->hits, 1u);
+}
+
+TEST_F(Later, each_message_that_is_received_is_seen) {
+    constexpr std::size_t kFirst = 50'001, kSecond = 60'000;
+    const Trace trace = record([&] {
+        char* memory = map_empty();
+        const Ends ends = unix_ends(SOCK_DGRAM);
+        std::thread other([&] {
+            REQUIRE(send(ends.from, bytes_.data(), kFirst, 0) == kFirst);
+            int waiting = 1;
+            while (waiting > 0) {
+                REQUIRE(ioctl(ends.from, SIOCOUTQ, &waiting) == 0);
+            }
+            take_away(memory);
+            REQUIRE(send(ends.from, bytes_.data() + kFirst, kSecond, 0) == kSecond);
+        });
+        messages(SYS_recvmmsg, ends.to, {{memory + 5, kFirst}, {memory + (1 << 20), kSecond}});
+        other.join();
+    });
+    const auto parts = trace.only("recvmmsg").parts();
+    ASSERT_EQ(parts.size(), 2u);
+    expect_content(parts[0].content(), std::string_view(bytes_).substr(0, kFirst));
+    expect_content(parts[1].content(), std::string_view(bytes_).substr(kFirst, kSecond));
+}
+
+// /dev/null touches nothing; what is read is taken away before anybody asks whether it was.
+TEST_F(Later, each_control_block_is_seen) {
+    constexpr std::size_t kWritten = 300'001, kRead = 1'000'003;
+    const Trace trace = record([&] {
+        char* written = const_cast<char*>(map_absent());
+        char* memory = map_empty();
+        aio_context_t context = 0;
+        REQUIRE(syscall(SYS_io_setup, 8, &context) == 0);
+        const iovec parts[] = {{memory + 1, 3}, {memory + kPage + 9, kRead - 3}};
+        iocb blocks[2]{};
+        blocks[0].aio_lio_opcode = IOCB_CMD_PWRITE;
+        blocks[0].aio_fildes = static_cast<std::uint32_t>(open("/dev/null", O_WRONLY));
+        blocks[0].aio_buf = reinterpret_cast<std::uint64_t>(written + 4000);
+        blocks[0].aio_nbytes = kWritten;
+        blocks[1].aio_lio_opcode = IOCB_CMD_PREADV;
+        blocks[1].aio_fildes = static_cast<std::uint32_t>(open(at("file").c_str(), O_RDONLY));
+        blocks[1].aio_buf = reinterpret_cast<std::uint64_t>(parts);
+        blocks[1].aio_nbytes = 2;
+        blocks[1].aio_offset = 11;
+        iocb* list[] = {&blocks[0], &blocks[1]};
+        REQUIRE(syscall(SYS_io_submit, context, 2, list) == 2);
+        io_event done[2]{};
+        take_away(memory);
+        REQUIRE(syscall(SYS_io_getevents, context, 2, 2, done, nullptr) == 2);
+        REQUIRE(done[0].res == static_cast<std::int64_t>(kWritten));
+        REQUIRE(done[1].res == static_cast<std::int64_t>(kRead));
+    });
+    const auto parts = trace.only("io_getevents").parts();
+    ASSERT_EQ(parts.size(), 2u);
+    expect_content(parts[0].content(), std::string_view(bytes_).substr(4000, kWritten));
+    expect_content(parts[1].content(), std::string_view(bytes_).substr(11, kRead));
+    EXPECT_EQ(parts[1].operation(), "preadv");
+    EXPECT_EQ(parts[1].file_offset(), 11);
 }
 
 TEST_F(Later, what_nobody_can_read_is_unread) {

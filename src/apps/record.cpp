@@ -12,12 +12,14 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/amounts.h"
 #include "apps/child.h"
 #include "apps/content_key.h"
 #include "apps/control.h"
 #include "apps/recording.h"
 #include "apps/selection.h"
 #include "apps/verbs.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -182,6 +184,10 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     }
     if (!arguments.test_clock.empty()) {
         TRY(options.test_clock, TestClock::parse(arguments.test_clock));
+        if (options.test_clock->at(static_cast<std::uint64_t>(base::boot_time_ns())) <= 1) {
+            return Error(ErrorCode::kInvalidArgument,
+                         "--test-clock would show times before this machine was started");
+        }
     }
     options.node_by = arguments.node_by;
     options.as_given = arguments.targets.as_given();

@@ -9,7 +9,8 @@
         ├─ eth0 of alpha 10.77.0.1
         └─ eth0 of beta  10.77.0.2
 
-What a host runs shares files with the others, as the tests' folders are outside; what must not be shared is mounted inside.
+What a host runs shares files with the others, as the tests' folders are outside. Nothing may be mounted inside: it could be seen outside, as a
+mount namespace keeps what it shares (to change that the root has to be a mount, which that of a chroot need not be).
 """
 
 import os
@@ -35,7 +36,7 @@ class Namespaces:
 
     def __init__(self, *kinds):
         self.flags = [f"--{kind}" for kind in kinds]
-        self.process = subprocess.Popen(["unshare", *self.flags, "sleep", "infinity"])
+        self.process = subprocess.Popen(["unshare", *self.flags, "--propagation", "unchanged", "sleep", "infinity"])
         self.network = self._namespace_of_its_own("net")
 
     def _namespace_of_its_own(self, kind):

@@ -70,9 +70,9 @@ class Clock:
 
 
 def clocks():
-    """Behind and fast; a day ahead and slow; right."""
+    """Hours ahead and fast; a day ahead and slow; right. None is behind: time since the boot is not below 0, and this machine may be young."""
     now = support.boot_ns()
-    return {"alpha": Clock(-40_000, 60, now), "beta": Clock(86_400, -150, now), "gamma": Clock(0, 0, now)}
+    return {"alpha": Clock(40_000, 60, now), "beta": Clock(86_400, -150, now), "gamma": Clock(0, 0, now)}
 
 
 def nginx_settings(folder, web):

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/amounts.h"
 #include "apps/fleet_options.h"
 #include "apps/targets.h"
 #include "apps/verbs.h"

@@ -56,6 +56,19 @@ bool is_record_on(int argc, char** argv) {
     });
 }
 
+// `top TRACE`: in front of --.
+bool is_top_of_trace(int argc, char** argv) {
+    if (std::strcmp(argv[1], "top") != 0) {
+        return false;
+    }
+    char** const end = std::find_if(
+        argv + 2, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
+    return std::any_of(argv + 2, end, [](const char* word) {
+        std::error_code error;
+        return std::filesystem::exists(std::filesystem::path(word) / "trace.json", error);
+    });
+}
+
 // Beside this program in a build tree, in lib/dyetrace where it is installed.
 int become(const std::string& part, const char* what_it_does, char** argv) {
     std::error_code error;
@@ -75,7 +88,7 @@ int become(const std::string& part, const char* what_it_does, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc > 1 && is_one_of(kStoreVerbs, argv[1])) {
+    if (argc > 1 && (is_one_of(kStoreVerbs, argv[1]) || is_top_of_trace(argc, argv))) {
         return become("dyetrace-store", "reads traces", argv);
     }
     if (argc > 1 && (is_one_of(kFleetVerbs, argv[1]) || is_record_on(argc, argv))) {

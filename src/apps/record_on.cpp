@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <thread>
 
+#include "apps/amounts.h"
 #include "apps/child.h"
 #include "apps/fleet_options.h"
 #include "apps/host_progress.h"

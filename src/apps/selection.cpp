@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "apps/targets.h"
+#include "apps/amounts.h"
 
 namespace dyetrace::apps {
 

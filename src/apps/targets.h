@@ -42,10 +42,4 @@ void add_target_options(CLI::App& verb, TargetOptions& options);
 // An empty text if it is the number of a process, else why not.
 std::string refuse_pid(const std::string& text);
 
-// "1500ms", "90s", "5m", "2h"; a number alone is seconds.
-Result<std::chrono::nanoseconds> parse_duration(const std::string& text);
-
-// "512K", "16M", "1G"; a number alone is bytes.
-Result<std::uint64_t> parse_bytes(const std::string& text);
-
 }  // namespace dyetrace::apps

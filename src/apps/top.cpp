@@ -1,29 +1,26 @@
 // dyetrace top: who does I/O now, a table that is drawn again and again; counted in the kernel.
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
 #include <map>
 
+#include "apps/amounts.h"
 #include "apps/child.h"
 #include "apps/session.h"
+#include "apps/top_table.h"
 #include "apps/totals_table.h"
 #include "apps/verbs.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "schema/record.h"
 #include "schema/text.h"
 
 namespace dyetrace::apps {
 namespace {
 
-constexpr int kRowsWithoutTerminal = 20;
 constexpr std::size_t kNamesMax =
     100'000;  // processes whose names are remembered; then the memory is emptied
 
@@ -63,67 +60,28 @@ class Names {
     std::map<std::uint64_t, std::string> names_;
 };
 
-int rows_of_terminal() {
-    winsize size{};
-    constexpr int kHeaderRows = 4;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row <= kHeaderRows) {
-        return kRowsWithoutTerminal;
+std::vector<TopRow> named(const std::vector<TotalRow>& totals, const Names& names) {
+    std::vector<TopRow> rows;
+    rows.reserve(totals.size());
+    for (const TotalRow& total : totals) {
+        rows.push_back({.host = "",
+                        .pid = total.pid,
+                        .comm = names.of(total.pid),
+                        .calls = total.total.calls,
+                        .errors = total.errors,
+                        .read_bytes = total.read_bytes,
+                        .written_bytes = total.written_bytes,
+                        .p99_ns = total.total.percentile_ns(0.99),
+                        .max_ns = total.total.duration_max_ns});
     }
-    return size.ws_row - kHeaderRows;
+    return rows;
 }
 
-std::string rate(std::uint64_t number, double seconds) {
-    return number == 0 ? "–"
-                       : base::bytes_text(
-                             static_cast<std::uint64_t>(static_cast<double>(number) / seconds)) +
-                             "/s";
-}
-
-void print_text(const std::vector<TotalRow>& rows, const Names& names, double seconds, bool clear) {
-    std::string page = clear ? "\x1b[H\x1b[2J" : "";
-    page += fmt::format("{:>7} {:<16} {:>9} {:>6} {:>10} {:>10} {:>7} {:>7}\n",
-                        "pid",
-                        "process",
-                        "calls/s",
-                        "errors",
-                        "read",
-                        "written",
-                        "p99",
-                        "max");
-    int left = clear ? rows_of_terminal() : kRowsWithoutTerminal;
-    for (const TotalRow& row : rows) {
-        if (left-- == 0) {
-            break;
-        }
-        page += fmt::format("{:>7} {} {:>9} {:>6} {:>10} {:>10} {:>7} {:>7}\n",
-                            row.pid,
-                            base::left_aligned(names.of(row.pid), 16),
-                            base::with_separators(static_cast<std::uint64_t>(
-                                static_cast<double>(row.total.calls) / seconds)),
-                            row.total.errors == 0 ? "" : base::with_separators(row.total.errors),
-                            rate(row.read_bytes, seconds),
-                            rate(row.written_bytes, seconds),
-                            base::duration_text(row.total.percentile_ns(0.99)),
-                            base::duration_text(row.total.duration_max_ns));
-    }
-    fmt::print("{}", page);
-    std::fflush(stdout);
-}
-
-void print_json(const std::vector<TotalRow>& rows, const Names& names, double seconds) {
-    for (const TotalRow& row : rows) {
-        base::Json line = base::Json::object();
-        line.set("pid", row.pid);
-        line.set("comm", names.of(row.pid));
-        line.set("seconds", seconds);
-        line.set("calls", row.total.calls);
-        line.set("errors", row.total.errors);
-        line.set("read_bytes", row.read_bytes);
-        line.set("written_bytes", row.written_bytes);
-        line.set("p99_ns", row.total.percentile_ns(0.99));
-        line.set("max_ns", row.total.duration_max_ns);
-        fmt::print("{}\n", line.text());
-    }
+void print(const std::vector<TopRow>& rows, double seconds, bool json, bool clear) {
+    constexpr int kUsedRows = 4;
+    fmt::print("{}{}",
+               clear ? kClearScreen : "",
+               json ? top_json(rows, seconds) : top_text(rows, seconds, top_rows_max(kUsedRows)));
     std::fflush(stdout);
 }
 
@@ -150,7 +108,7 @@ Result<std::optional<int>> watch(const TopArguments& arguments) {
         TRY(std::vector<capture::Total> totals, session.capture().totals());
         const std::vector<TotalRow> rows = group_totals(totals, before, GroupBy::kProcess);
         const double seconds = static_cast<double>(now - printed_ns) / 1e9;
-        arguments.json ? print_json(rows, names, seconds) : print_text(rows, names, seconds, clear);
+        print(named(rows, names), seconds, arguments.json, clear);
         before = std::move(totals);
         printed_ns = now;
     }
@@ -179,8 +137,9 @@ void add_top(CLI::App& app, int& exit_status) {
         ->type_name("TIME");
     verb->add_flag("--json", arguments->json, "One JSON object per process and interval");
     verb->footer(
-        "Without a target the whole system is watched. Ctrl-C ends.\n\n"
-        "Examples:\n  dyetrace top\n  dyetrace top -p 4711 -d 5s");
+        "Without a target the whole system is watched. Ctrl-C ends.\n"
+        "`dyetrace top TRACE` shows the same of all hosts of a trace that is being recorded.\n\n"
+        "Examples:\n  dyetrace top\n  dyetrace top -p 4711 -d 5s\n  dyetrace top fleet.trace");
     verb->callback([arguments, &exit_status] {
         TargetOptions& targets = arguments->targets;
         targets.all = targets.all || (targets.command.empty() && targets.processes.empty());

@@ -20,20 +20,6 @@ std::string call_name(const Total& total) {
     return total.abi == schema::Abi::kI386 ? name + " (32-bit)" : name;
 }
 
-// Whether bytes of this call go out of the process.
-bool is_write(const Total& total) {
-    const schema::SyscallInfo* call = schema::find_syscall(total.abi, total.syscall);
-    if (call == nullptr) {
-        return false;
-    }
-    return std::any_of(call->arguments.begin(),
-                       call->arguments.begin() + call->argument_count,
-                       [](const schema::ArgumentInfo& argument) {
-                           return argument.type == "bytes_in" || argument.type == "iovec_in" ||
-                                  argument.type == "message_in";
-                       });
-}
-
 void add(Total& sum, const Total& part) {
     sum.calls += part.calls;
     sum.errors += part.errors;
@@ -86,7 +72,9 @@ std::vector<TotalRow> group_totals(const std::vector<Total>& totals,
         row.name = key.second;
         row.pid = key.first;
         add(row.total, part);
-        (is_write(part) ? row.written_bytes : row.read_bytes) += part.bytes;
+        const schema::SyscallInfo* const call = schema::find_syscall(part.abi, part.syscall);
+        (call != nullptr && schema::gives_bytes(*call) ? row.written_bytes : row.read_bytes) +=
+            part.bytes;
     }
     std::vector<TotalRow> result;
     result.reserve(rows.size());

@@ -41,6 +41,7 @@ void add_report(CLI::App& app, int& exit_status);
 void add_seal(CLI::App& app, int& exit_status);
 void add_similar(CLI::App& app, int& exit_status);
 void add_sql(CLI::App& app, int& exit_status);
+void add_top_of_trace(CLI::App& app, int& exit_status);
 void add_verify_copies(CLI::App& app, int& exit_status);
 
 }  // namespace dyetrace::apps

@@ -22,6 +22,15 @@ const SyscallInfo* find_syscall(Abi abi, std::uint16_t number) {
     return at != calls.end() && at->number == number ? &*at : nullptr;
 }
 
+bool gives_bytes(const SyscallInfo& call) {
+    return std::any_of(call.arguments.begin(),
+                       call.arguments.begin() + call.argument_count,
+                       [](const ArgumentInfo& argument) {
+                           return argument.type == "bytes_in" || argument.type == "iovec_in" ||
+                                  argument.type == "message_in";
+                       });
+}
+
 ArgumentInfo argument_of(const SyscallInfo& call,
                          std::size_t index,
                          std::span<const std::uint64_t, 6> arguments) {

@@ -46,6 +46,9 @@ std::span<const SyscallInfo> syscalls();
 // nullptr if this version does not know the number.
 const SyscallInfo* find_syscall(Abi abi, std::uint16_t number);
 
+// Whether the bytes that it moves go out of the process: writes and sends.
+bool gives_bytes(const SyscallInfo& call);
+
 // The calls of one abi, by rising number.
 std::span<const SyscallInfo> syscalls_of(Abi abi);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """One recording on many hosts: agents and a collector on one machine, unencrypted on loopback."""
 
+import json
 import os
 import signal
 import subprocess
@@ -107,6 +108,31 @@ class RecordOnTest(fleet.FleetTest):
         subprocess.run([DYETRACE, "sessions", *address, "--stop", session], check=True, timeout=support.PATIENCE_S)
         self.assertEqual(operator.wait(timeout=support.PATIENCE_S), 0, self.said("operator"))
         self.check_books(trace, ["a"])
+
+    def test_top_shows_who_does_io_on_all_hosts(self):
+        reads = self.start_reads()
+        self.start_agent("a")
+        self.start_agent("b")
+        trace, operator = self.start_on("all", "-p", str(reads.pid))
+        self.wait_for_more(trace)
+        lines = []
+
+        def both_are_seen():
+            done = subprocess.run([DYETRACE, "top", trace.path, "--json", "-d", "500ms", "--duration", "2s"], capture_output=True, text=True,
+                                  check=False, timeout=support.PATIENCE_S)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            lines[:] = [json.loads(line) for line in done.stdout.splitlines()]
+            return {line["host"] for line in lines} == {"a", "b"}
+        self.wait_for(both_are_seen, "a row of each host")
+        self.assertEqual({(line["comm"], line["pid"], line["errors"], line["written_bytes"]) for line in lines}, {("calls", reads.pid, 0, 0)})
+        self.assertTrue(all(0 < line["read_bytes"] <= line["calls"] and 0 < line["p99_ns"] <= line["max_ns"] for line in lines), lines)
+        table = subprocess.run([DYETRACE, "top", trace.path, "--duration", "1s"], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(table, r"^a \d+\.\d s ago · b \d+\.\d s ago\nhost:process\[pid\] +calls/s +errors +read +written +p99 +max\n")
+        self.assertRegex(table, rf"\n[ab]:calls\[{reads.pid}\] +[\d,]+ .*B/s")
+        self.stop(operator)
+        ended = subprocess.run([DYETRACE, "top", trace.path], capture_output=True, text=True, check=False, timeout=support.PATIENCE_S)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("is not being recorded any more", self.one_line(ended.stderr))
 
     def test_an_answer_is_less_than_two_seconds_behind(self):
         """What happens now is in the answer of a question that is asked 2 s later; several tries, since the machine is shared."""

@@ -233,12 +233,21 @@ across AS (SELECT w.*, a + b - host_index AS peer FROM ways w JOIN ends USING (c
   WHERE end_ns < 4611686018427387904),
 sent AS (SELECT * FROM across WHERE sends),
 taken AS (SELECT * FROM across WHERE NOT sends),
+-- Which datagram it was its bytes tell, if nobody sent and nobody took the same ones a second time.
+datagrams AS (
+  SELECT min(host_index) FILTER (moves = 2) AS from_host, min(start_ns) FILTER (moves = 2) AS sent_ns,
+    min(host_index) FILTER (moves = 1) AS to_host, min(end_ns) FILTER (moves = 1) AS received_ns
+  FROM named SEMI JOIN internal.hosts USING (host_index)
+  WHERE channel = 6 AND other <> 0 AND bytes > 0 AND fingerprint IS NOT NULL AND NOT unfinished AND NOT peeks AND end_ns < 4611686018427387904
+  GROUP BY other, bytes, fingerprint HAVING count(*) FILTER (moves = 2) = 1 AND count(*) FILTER (moves = 1) = 1),
 messages AS (
   SELECT s.host_index AS from_host, s.start_ns AS sent_ns, t.host_index AS to_host, t.end_ns AS received_ns
   FROM taken t ASOF JOIN sent s ON s.connection = t.connection AND s.host_index = t.peer AND s.begin_at <= t.end_at - 1 WHERE s.end_at >= t.end_at
   UNION ALL
   SELECT s.host_index, s.start_ns, t.host_index, t.end_ns
-  FROM sent s ASOF JOIN taken t ON t.connection = s.connection AND t.host_index = s.peer AND t.begin_at <= s.end_at - 1 WHERE t.end_at > s.end_at)
+  FROM sent s ASOF JOIN taken t ON t.connection = s.connection AND t.host_index = s.peer AND t.begin_at <= s.end_at - 1 WHERE t.end_at > s.end_at
+  UNION ALL
+  FROM datagrams WHERE from_host <> to_host)
 SELECT from_host::UBIGINT, sent_ns, to_host::UBIGINT, received_ns FROM messages m JOIN internal.hosts o ON o.host_index = m.to_host
 JOIN shifts USING (host_index) ORDER BY received_ns::HUGEINT + o.wall_offset_ns + shift_ns, sent_ns
 )";

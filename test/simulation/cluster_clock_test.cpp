@@ -233,6 +233,22 @@ TEST(ClusterClock, keeps_one_message_in_order_and_says_that_it_bounds_nothing) {
     EXPECT_NE(sent.is_bounded, received.is_bounded) << "one is the reference";
 }
 
+TEST(ClusterClock, is_not_dated_by_a_machine_that_believes_it_is_1970) {
+    constexpr std::int64_t kSecond = 1'000'000'000, kToday = 1'790'000'000 * kSecond;
+    analysis::ClusterClock clock;
+    clock.add_host({.host = 4, .wall_offset_ns = 0, .first_ns = kSecond, .last_ns = 2 * kSecond});
+    clock.add_host(
+        {.host = 9, .wall_offset_ns = kToday, .first_ns = kSecond, .last_ns = 2 * kSecond});
+    for (std::int64_t at = kSecond; at < 2 * kSecond; at += kSecond / 10) {
+        clock.add(message(4, at, 9, at + 50'000));
+        clock.add(message(9, at, 4, at + 50'000));
+    }
+    const ClockSolution solution = clock.solve();
+    EXPECT_EQ(solution.reference, 9U);
+    const auto told = solution.maps[0].at(base::Instant(base::HostClock{4}, kSecond));
+    EXPECT_NEAR(static_cast<double>(told.time.ns() - kToday), kSecond, 100e3);
+}
+
 TEST(ClusterClock, takes_messages_of_the_same_times) {
     analysis::ClusterClock clock = two_hosts();
     for (int i = 0; i < 100; ++i) {

@@ -29,10 +29,17 @@ constexpr double kAligned = 1000;  // ns: the bound on the rate makes 0.5 ns of 
 }  // namespace
 
 // Who steps least, then who speaks with most: cluster time is its clock.
+// A machine without a battery begins in 1970: it should not date all others.
+bool ClockSolver::knows_the_date(const ClockHost& host) {
+    constexpr std::int64_t kYear2001 = 978'307'200'000'000'000;
+    return host.first_ns > host.last_ns || host.first_ns + host.wall_offset_ns >= kYear2001;
+}
+
 std::uint32_t ClockSolver::choose_reference(const std::vector<std::uint32_t>& hosts) const {
     return *std::min_element(hosts.begin(), hosts.end(), [&](std::uint32_t a, std::uint32_t b) {
         const auto rank = [&](std::uint32_t host) {
-            return std::tuple(steps_.of(host),
+            return std::tuple(!knows_the_date(state_.hosts[host].asked),
+                              steps_.of(host),
                               -static_cast<std::int64_t>(state_.hosts[host].pairs.size()),
                               state_.hosts[host].asked.host);
         };

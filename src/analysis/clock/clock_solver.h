@@ -35,6 +35,7 @@ class ClockSolver {
     enum class Points : std::uint8_t { kAll, kSure };
 
     std::vector<Island> find_islands() const;
+    static bool knows_the_date(const ClockHost& host);
     std::uint32_t choose_reference(const std::vector<std::uint32_t>& hosts) const;
     void solve_island(const Island& island);
     std::vector<std::int64_t> grid(const Island& island);

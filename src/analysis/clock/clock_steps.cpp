@@ -94,8 +94,8 @@ ClockSteps::ClockSteps(const ClockState& state)
         const int balance = votes(state, late, size) - votes(state, ahead, size);
         is_blamed_[i] = balance >= 0;
         is_blamed_[i + 1] = balance <= 0;
-        of_host_[late.host] += is_blamed_[i];
-        of_host_[ahead.host] += is_blamed_[i + 1];
+        of_host_[late.host] += is_blamed_[i] ? 1 : 0;
+        of_host_[ahead.host] += is_blamed_[i + 1] ? 1 : 0;
     }
 }
 

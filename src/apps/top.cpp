@@ -138,7 +138,7 @@ void add_top(CLI::App& app, int& exit_status) {
     verb->add_flag("--json", arguments->json, "One JSON object per process and interval");
     verb->footer(
         "Without a target the whole system is watched. Ctrl-C ends.\n"
-        "`dyetrace top TRACE` shows the same of all hosts of a trace that is being recorded.\n\n"
+        "`dyetrace top TRACE` shows all hosts of a trace that is being recorded.\n\n"
         "Examples:\n  dyetrace top\n  dyetrace top -p 4711 -d 5s\n  dyetrace top fleet.trace");
     verb->callback([arguments, &exit_status] {
         TargetOptions& targets = arguments->targets;

@@ -55,7 +55,7 @@ inline Widths check_truth(const SimulatedCluster& cluster,
     for (std::uint32_t host = 0; host < cluster.options().hosts; ++host) {
         for (int i = 0; i < instants; ++i) {
             const std::int64_t t = cluster.options().duration_ns / instants * i +
-                                   (host * 7919 + i * 104'729) % 1'000'000;
+                                   (std::int64_t{host} * 7919 + i * 104'729) % 1'000'000;
             if (cluster.is_asleep(host, t)) {
                 continue;
             }

@@ -58,7 +58,7 @@ Result<void> TraceTail::read_part(const TraceFolder& folder, Part& part, const T
     }
     for (const std::uint64_t number : list.recorded) {
         if (number >= part.next_segment) {
-            const Result<void> read = read_segment(folder, number, part, take);
+            Result<void> read = read_segment(folder, number, part, take);
             if (!read.ok() && read.error().code() != ErrorCode::kNotFound &&
                 read.error().code() != ErrorCode::kCorrupt) {
                 return read;

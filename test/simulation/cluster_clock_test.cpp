@@ -23,7 +23,7 @@ std::uint64_t seeds(std::uint64_t usual) {
 // The truth is in every interval, nothing runs backwards, all hosts are on the clock.
 ClockSolution expect_truth(const SimulatedCluster& cluster) {
     SCOPED_TRACE("seed " + std::to_string(cluster.options().seed));
-    const ClockSolution solution = filled_clock(cluster).solve();
+    ClockSolution solution = filled_clock(cluster).solve();
     const Widths widths = check_truth(cluster, solution, kInstants);
     EXPECT_EQ(widths.outside, 0U) << "by up to " << widths.worst_ns << " ns";
     EXPECT_EQ(widths.unbounded, 0U);

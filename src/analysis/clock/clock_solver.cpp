@@ -15,7 +15,6 @@ namespace dyetrace::analysis {
 namespace {
 
 using base::HostClock;
-using base::Instant;
 
 constexpr std::int64_t kGridFinest = 10'000'000;  // ns: what a clock's bend does in that is nothing
 constexpr std::int64_t kGridCoarsest =
@@ -100,8 +99,9 @@ bool ClockSolver::cross(const HostPair& pair, std::uint32_t from, Moment& moment
     moment.at[other] = found;
     const auto common =
         on_first ? pair.common_stretch(known, found) : pair.common_stretch(found, known);
-    moment.is_known[other] = common == index && !steps_.is_in_gap(other, found);
-    return moment.is_known[other] != 0;
+    const bool is_known = common == index && !steps_.is_in_gap(other, found);
+    moment.is_known[other] = is_known ? 1 : 0;
+    return is_known;
 }
 
 // From host to host, over pairs that speak in both directions as far as they lead.

@@ -92,10 +92,11 @@ ClockSteps::ClockSteps(const ClockState& state)
         const double size =
             seen.has_value() ? std::max(std::abs(seen->low), std::abs(seen->high)) : 0;
         const int balance = votes(state, late, size) - votes(state, ahead, size);
-        is_blamed_[i] = balance >= 0;
-        is_blamed_[i + 1] = balance <= 0;
-        of_host_[late.host] += is_blamed_[i] ? 1 : 0;
-        of_host_[ahead.host] += is_blamed_[i + 1] ? 1 : 0;
+        const bool was_late = balance >= 0, was_ahead = balance <= 0;
+        is_blamed_[i] = was_late ? 1 : 0;
+        is_blamed_[i + 1] = was_ahead ? 1 : 0;
+        of_host_[late.host] += was_late ? 1 : 0;
+        of_host_[ahead.host] += was_ahead ? 1 : 0;
     }
 }
 

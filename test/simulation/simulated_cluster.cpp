@@ -6,7 +6,6 @@
 namespace dyetrace::simulation {
 namespace {
 
-using analysis::ClockMessage;
 using base::HostClock;
 using base::Instant;
 

@@ -66,6 +66,7 @@ struct Capture::State {
     std::vector<std::uint64_t> event_ends;
     std::vector<Source> sources;
     std::vector<schema::SharedMapping> shared_memory;
+    std::vector<pid_t> excluded;
     std::uint64_t damaged_bytes = 0;
     std::optional<KernelFilter> filter;
     std::optional<KernelDyes> dyes;
@@ -75,6 +76,7 @@ struct Capture::State {
     Result<void> fill_program_tables();
     Result<void> map_rings(const CaptureOptions& options);
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
+    Result<void> exclude_again();
     Result<void> look_for_hidden_process();
     void find_members(IteratorScope scope);
     void find_shared_memory(IteratorScope scope);
@@ -273,6 +275,7 @@ Result<void> Capture::attach() {
     if (skeleton.rodata->watch_all) {
         TRY(state_->look_for_hidden_process());
     }
+    TRY(state_->exclude_again());
     TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
     TRY(state_->attach_program(skeleton.progs.sys_enter, &skeleton.links.sys_enter, "sys_enter"));
     if (skeleton.rodata->watch_all) {
@@ -365,7 +368,19 @@ Result<void> Capture::watch_held_back(pid_t process) {
     return state_->mark(process, kTaskWatched | kTaskSkipsOneExit);
 }
 Result<void> Capture::exclude(pid_t process) {
+    state_->excluded.push_back(process);
     return state_->mark(process, kTaskExcluded);
+}
+
+// A thread that began between the mark and the attachment of task_fork has not inherited it; from now on all do.
+Result<void> Capture::State::exclude_again() {
+    for (const pid_t process : excluded) {
+        if (const auto marked = mark(process, kTaskExcluded);
+            !marked.ok() && marked.error().code() != ErrorCode::kNotFound) {
+            return marked;
+        }
+    }
+    return {};
 }
 
 Result<void> Capture::stop() {

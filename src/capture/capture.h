@@ -133,6 +133,7 @@ class Capture {
     Result<std::uint32_t> watched() const;
     // A process that waits in a call of ours before its execve: the rest of that call is not recorded.
     Result<void> watch_held_back(pid_t process);
+    // Before attach(): then not a single call of it is recorded, whatever threads it makes.
     Result<void> exclude(pid_t process);
     Result<void> stop();
 

@@ -1,17 +1,24 @@
-// What began before the recording did: calls under way, members of epoll sets.
+// What began before the recording did: calls under way, members of epoll sets, processes that are left out.
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
 
+#include "capture/capture.h"
 #include "kernel/recorded.h"
+#include "schema/record.h"
 
 namespace dyetrace::test {
 namespace {
@@ -317,6 +324,71 @@ TEST_F(Attach, that_there_are_more_members_than_are_remembered_is_said) {
     (void)record([] {});
     EXPECT_TRUE(coverage_of_epoll(sources()).ends_with(": only 32768 are remembered"))
         << coverage_of_epoll(sources());
+}
+
+constexpr const char* kRestless = "restless";  // what its threads are called
+
+// Each thread makes the next one and ends; `made` counts them.
+void* make_next_thread(void* made) {
+    ++*static_cast<std::atomic<int>*>(made);
+    syscall(SYS_getppid);
+    pthread_t next;
+    REQUIRE(pthread_create(&next, nullptr, make_next_thread, made) == 0);
+    pthread_detach(next);
+    return nullptr;
+}
+
+pid_t start_restless_process(std::atomic<int>& made) {
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_NAME, kRestless);
+        make_next_thread(&made);
+        for (;;) {
+            pause();
+        }
+    }
+    while (made == 0) {
+        std::this_thread::yield();
+    }
+    return child;
+}
+
+// An agent makes threads when it likes, and what it ships is nothing that it should record.
+TEST_F(Attach, of_a_process_that_is_excluded_not_a_call_is_recorded_whatever_threads_it_makes) {
+    Shared<std::atomic<int>> made;
+    const pid_t restless = start_restless_process(*made);
+    capture::CaptureOptions options;
+    options.watch_all = true;
+    auto capture = capture::Capture::load(options);
+    ASSERT_TRUE(capture.ok()) << capture.error().text();
+    ASSERT_TRUE(capture.value().exclude(restless).ok());
+    for (const int enough = *made + 100; *made < enough;) {
+        std::this_thread::yield();
+    }
+    ASSERT_TRUE(capture.value().attach().ok());
+    std::size_t others = 0, its_own = 0;
+    const auto look = [&](std::uint32_t, schema::Stream stream, schema::RecordBytes bytes) {
+        while (stream == schema::Stream::kFacts && !bytes.empty()) {
+            const schema::RecordBytes record = schema::first_record(bytes);
+            ASSERT_FALSE(record.empty());
+            if (const auto* task = schema::as<schema::TaskContext>(record); task != nullptr) {
+                const std::string_view comm(reinterpret_cast<const char*>(task->comm));
+                (comm == kRestless ? its_own : others) += 1;
+            }
+            bytes = bytes.subspan(record.size());
+        }
+    };
+    for (const int enough = *made + 500; *made < enough;) {
+        syscall(SYS_getppid);
+        capture.value().drain(look);
+    }
+    EXPECT_TRUE(capture.value().stop().ok());
+    while (capture.value().drain(look) > 0) {
+    }
+    kill(restless, SIGKILL);
+    waitpid(restless, nullptr, 0);
+    EXPECT_GT(others, 0u);
+    EXPECT_EQ(its_own, 0u);
 }
 
 }  // namespace

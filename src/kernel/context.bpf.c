@@ -5,9 +5,10 @@
 #define COMMAND_BYTES_MAX 1024 /* of a command line */
 #define CGROUP_BYTES_MAX 1024 /* of a cgroup's path; a longer one is left out */
 
+/* Of the process, whichever of its threads this is. */
 static __always_inline __u32 pid_in_namespace(struct task_struct *task)
 {
-	struct pid *pid = task->thread_pid;
+	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
 	unsigned int level = BPF_CORE_READ(pid, level);
 	struct upid upid = {};
 

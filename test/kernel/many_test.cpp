@@ -45,14 +45,17 @@ TEST_F(Many, ten_thousand_threads) {
         }
     });
     std::set<std::uint64_t> threads, processes;
+    std::set<std::uint32_t> pids_in_namespace;
     for (const Event& event : trace.all("getppid")) {
         ASSERT_EQ(laws(event), "");
+        pids_in_namespace.insert(event.task()->pid_in_namespace);
         threads.insert(event.task()->thread_id);
         processes.insert(event.task()->process_id);
     }
     EXPECT_EQ(trace.count("getppid"), std::size_t{kWaves} * kThreads);
     EXPECT_EQ(threads.size(), std::size_t{kWaves} * kThreads);
     EXPECT_EQ(processes.size(), 1u);
+    EXPECT_EQ(pids_in_namespace.size(), 1u) << "of the process, not of its threads";
     // all but the first thread, which ends with the process
     EXPECT_EQ(trace.facts<schema::ThreadEnd>().size(), std::size_t{kWaves} * kThreads + 1);
 }

@@ -178,6 +178,7 @@ Result<void> Capture::State::fill_program_tables() {
         {maps.followers, SPECIAL_CLOSE_RANGE, programs.follow_close_range},
         {maps.followers, SPECIAL_EPOLL_CTL, programs.follow_epoll_ctl},
         {maps.followers, SPECIAL_EPOLL_WAIT, programs.follow_epoll_wait},
+        {maps.followers, SPECIAL_FCNTL, programs.follow_fcntl},
         {maps.followers, SPECIAL_IO_GETEVENTS, programs.follow_io_getevents},
         {maps.followers, SPECIAL_IO_SUBMIT, programs.follow_io_submit},
         {maps.followers, SPECIAL_PAIR, programs.follow_pair},

@@ -11,6 +11,7 @@
 #include "kernel/epoll.bpf.c"
 #include "kernel/filter.bpf.c"
 #include "kernel/later.bpf.c"
+#include "kernel/locks.bpf.c"
 #include "kernel/memory.bpf.c"
 #include "kernel/messages.bpf.c"
 #include "kernel/name.bpf.c"

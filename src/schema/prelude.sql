@@ -6,8 +6,8 @@ CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
 -- What is on a host, as people say it where there are several.
 CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
 CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns(boot_ns::BIGINT + wall_offset_ns);
--- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a second or so.
-CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 30)::BIGINT;
+-- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a quarter of a second.
+CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 28)::BIGINT;
 CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
 CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
     floor(((cluster_to_ns - cluster_ns)::BIGINT - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
@@ -111,6 +111,10 @@ CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS
     ELSE path END;
 -- Of a socket that has no such end yet the kernel shows zeros.
 CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
+
+-- 32 bits that stand for an address, by which the ends of a datagram are compared; 0: not known. Each host has a loopback of its own.
+CREATE OR REPLACE MACRO _address_number(address, host_index) AS CASE WHEN address IS NULL OR address IN ('0.0.0.0', '::') THEN 0::UBIGINT
+    ELSE greatest(hash(regexp_replace(address, '^::ffff:', ''), CASE WHEN regexp_matches(address, '^(::ffff:)?127\.|^::1$') THEN host_index END) & 4294967295, 1)::UBIGINT END;
 
 -- Facts, once each: announcements are repeated after a loss.
 CREATE OR REPLACE TABLE internal.contexts AS

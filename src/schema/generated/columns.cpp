@@ -70,7 +70,6 @@ constexpr EventColumnInfo kEventColumns[] = {
     {EventColumn::kRequestId, "request_id", SqlType::kUbigint, EventColumnGroup::kLater, "request that it served"},
     {EventColumn::kSpanId, "span_id", SqlType::kUbigint, EventColumnGroup::kLater, "span that it belongs to"},
     {EventColumn::kTimeUncertaintyNs, "time_uncertainty_ns", SqlType::kUbigint, EventColumnGroup::kLater, "how far off time may be from cluster time, either way; NULL: not bounded, or a trace of one host"},
-    {EventColumn::kLogicalOrder, "logical_order", SqlType::kUbigint, EventColumnGroup::kLater, "position in a causal order"},
 };
 
 }  // namespace

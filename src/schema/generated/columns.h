@@ -74,7 +74,6 @@ enum class EventColumn : std::uint8_t {
     kRequestId,
     kSpanId,
     kTimeUncertaintyNs,
-    kLogicalOrder,
 };
 
 enum class SqlType : std::uint8_t { kBigint, kBoolean, kDouble, kInteger, kTimestampNs, kUbigint, kUinteger, kUsmallint, kVarchar };

@@ -31,7 +31,7 @@ export type ContentLevel = "none" | "hash" | "anchors" | "bytes";
 export type DyeForm = "plain" | "nocase" | "base64_0" | "base64_1" | "base64_2" | "hex" | "utf16le" | "url" | "json";
 
 /** how an event touched one of several objects */
-export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created";
+export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created" | "read_locked" | "write_locked" | "unlocked";
 
 /** what says that bytes went from one event to another */
 export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process" | "anchor" | "dye" | "udp";
@@ -180,6 +180,4 @@ export interface Event {
   span_id: string | null;
   /** how far off time may be from cluster time, either way; NULL: not bounded, or a trace of one host */
   time_uncertainty_ns: string | null;
-  /** position in a causal order */
-  logical_order: string | null;
 }

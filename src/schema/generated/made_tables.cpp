@@ -11,7 +11,7 @@ constexpr MadeColumn kClockMap[] = {{"host_index", false}, {"from_ns", false}, {
 constexpr MadeColumn kHandovers[] = {{"from_event", false}, {"to_event", false}, {"rule", true}};
 constexpr MadeColumn kEdges[] = {{"from_event", false}, {"from_thread", false}, {"from_at", false}, {"to_event", false}, {"to_thread", false}, {"to_at", false}, {"from_rank", false}, {"to_rank", false}, {"rule", true}};
 constexpr MadeColumn kCausalClocks[] = {{"event", false}, {"thread", false}, {"begin_ns", false}, {"end_ns", false}, {"logical_order", false}};
-constexpr MadeColumn kContradictions[] = {{"contradiction", false}, {"place", false}, {"kind", true}, {"likely_cause", true}, {"rule", true}, {"from_event", false}, {"to_event", false}};
+constexpr MadeColumn kContradictions[] = {{"contradiction", false}, {"place", false}, {"kind", true}, {"likely_cause", true}, {"rule", true}, {"from_event", false}, {"to_event", false}, {"from_earliest_ns", false}, {"from_latest_ns", false}, {"to_earliest_ns", false}, {"to_latest_ns", false}};
 constexpr MadeTable kMadeTables[] = {{"flows", kFlows}, {"similarities", kSimilarities}, {"clusters", kClusters}, {"clock_map", kClockMap}, {"handovers", kHandovers}, {"edges", kEdges}, {"causal_clocks", kCausalClocks}, {"contradictions", kContradictions}};
 
 }  // namespace

@@ -124,6 +124,9 @@ enum event_role {
     EVENT_ROLE_CLOSED = 2,
     EVENT_ROLE_SUBMITTED = 3,
     EVENT_ROLE_CREATED = 4,
+    EVENT_ROLE_READ_LOCKED = 5,
+    EVENT_ROLE_WRITE_LOCKED = 6,
+    EVENT_ROLE_UNLOCKED = 7,
 };
 
 /* what says that bytes went from one event to another */
@@ -464,12 +467,12 @@ struct coverage_fact {
     __u32 reserved2; /* 0 */
 };
 
-/* one of several objects that an event touched: poll sets, passed descriptors, close_range */
+/* one of several objects that an event touched: poll sets, passed descriptors, close_range; or the bytes of one that it locked */
 struct event_object_fact {
     struct record_header header;
     __u64 parent_sequence; /* sequence of the event on the same CPU */
     __s64 range_begin; /* first byte or descriptor; -1 if it has none */
-    __s64 range_end; /* behind the last; -1 if it has none */
+    __s64 range_end; /* behind the last; -1 if it has none, or of a lock no end */
     __u32 handle_id; /* handle */
     __s32 fd; /* descriptor; -1 if it has none */
     __u8 role; /* how */

@@ -126,6 +126,9 @@ enum class EventRole : std::uint8_t {
     kClosed = 2,
     kSubmitted = 3,
     kCreated = 4,
+    kReadLocked = 5,
+    kWriteLocked = 6,
+    kUnlocked = 7,
 };
 
 // what says that bytes went from one event to another
@@ -620,13 +623,13 @@ static_assert(offsetof(Coverage, reserved) == 25);
 static_assert(offsetof(Coverage, attachments) == 26);
 static_assert(offsetof(Coverage, reserved2) == 28);
 
-// one of several objects that an event touched: poll sets, passed descriptors, close_range
+// one of several objects that an event touched: poll sets, passed descriptors, close_range; or the bytes of one that it locked
 struct EventObject {
     static constexpr RecordId kId = RecordId::kEventObject;
     RecordHeader header;
     std::uint64_t parent_sequence;  // sequence of the event on the same CPU
     std::int64_t range_begin;  // first byte or descriptor; -1 if it has none
-    std::int64_t range_end;  // behind the last; -1 if it has none
+    std::int64_t range_end;  // behind the last; -1 if it has none, or of a lock no end
     std::uint32_t handle_id;  // handle
     std::int32_t fd;  // descriptor; -1 if it has none
     std::uint8_t role;  // how

@@ -629,7 +629,6 @@ INSERT INTO internal.comments VALUES
 ('events', 'request_id', 'request that it served'),
 ('events', 'span_id', 'span that it belongs to'),
 ('events', 'time_uncertainty_ns', 'how far off time may be from cluster time, either way; NULL: not bounded, or a trace of one host'),
-('events', 'logical_order', 'position in a causal order'),
 ('hosts', NULL, 'kernels that were recorded'),
 ('hosts', 'host', 'name'),
 ('hosts', 'host_index', 'its number in ids'),
@@ -694,14 +693,14 @@ INSERT INTO internal.comments VALUES
 ('sockets', 'connection_id', 'equal on both ends'),
 ('sockets', 'network_namespace', 'inode'),
 ('sockets', 'valid_from_ns', 'CLOCK_BOOTTIME'),
-('event_objects', NULL, 'events that touched several objects: poll sets, passed descriptors, close_range'),
+('event_objects', NULL, 'events that touched several objects: poll sets, passed descriptors, close_range; and the bytes that fcntl locked'),
 ('event_objects', 'event_id', 'event'),
-('event_objects', 'role', 'poll, passed, closed, submitted, created'),
+('event_objects', 'role', 'poll, passed, closed, submitted, created, read_locked, write_locked, unlocked'),
 ('event_objects', 'object_id', 'object'),
 ('event_objects', 'path', 'its name'),
 ('event_objects', 'fd', 'descriptor'),
 ('event_objects', 'range_begin', 'first byte or descriptor'),
-('event_objects', 'range_end', 'behind the last'),
+('event_objects', 'range_end', 'behind the last; NULL of a lock: it goes on to the end of the file, however far that moves'),
 ('event_objects', 'poll_events', 'poll: what was ready'),
 ('dyes', NULL, 'texts that were looked for (record --dye); the text itself is not in the trace'),
 ('dyes', 'host', 'host'),
@@ -739,10 +738,10 @@ INSERT INTO internal.comments VALUES
 ('accounting', NULL, 'books per CPU at the last count: generated = filtered + aggregated + delivered + lost'),
 ('accounting', 'host', 'host'),
 ('accounting', 'cpu', 'CPU'),
-('accounting', 'time_ns', 'CLOCK_BOOTTIME of the count'),
-('accounting', 'generated', 'ended'),
 )dyetrace"
-    R"dyetrace(('accounting', 'filtered', 'left out by a condition'),
+    R"dyetrace(('accounting', 'time_ns', 'CLOCK_BOOTTIME of the count'),
+('accounting', 'generated', 'ended'),
+('accounting', 'filtered', 'left out by a condition'),
 ('accounting', 'aggregated', 'counted in the kernel'),
 ('accounting', 'delivered', 'written to the ring, and to the disk'),
 ('accounting', 'lost', 'the ring or the disk was full'),
@@ -825,7 +824,11 @@ INSERT INTO internal.comments VALUES
 ('contradictions', 'rule', 'of the edge that the order does without; NULL: none is left out'),
 ('contradictions', 'from_event', 'of that edge'),
 ('contradictions', 'to_event', 'of that edge; missing_send: the event that received'),
-('contradictions', 'events', 'all that it takes to show it');
+('contradictions', 'events', 'all that it takes to show it'),
+('contradictions', 'from_earliest', 'clock: cluster time at which from_event began is not before this'),
+('contradictions', 'from_latest', 'nor after this'),
+('contradictions', 'to_earliest', 'clock: cluster time at which to_event ended is not before this'),
+('contradictions', 'to_latest', 'nor after this');
 )dyetrace";
 }
 

@@ -60,7 +60,7 @@ def raw_views(schema):
 
 # A piece once per step of 2^30 ns that it touches, to be found by equality. One of more than 2^17 steps (39 hours) is where a clock jumped: nothing happened in it.
 CLOCK_PIECES = """CREATE OR REPLACE VIEW internal.clock_pieces AS SELECT *, unnest(range(_clock_bucket(from_ns), _clock_bucket(to_ns - 1) + 1)) AS bucket
-FROM internal.made_clock_map WHERE (to_ns - from_ns) >> 30 < 131072;
+FROM internal.made_clock_map WHERE (to_ns - from_ns) >> 28 < 524288;
 """
 CLOCK_JOIN = "LEFT JOIN internal.clock_pieces m ON m.host_index = e.host_index AND m.bucket = _clock_bucket(e.start_ns) AND e.start_ns >= m.from_ns AND e.start_ns < m.to_ns"
 

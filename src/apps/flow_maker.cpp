@@ -20,7 +20,7 @@ namespace dyetrace::apps {
 namespace {
 
 // Raised whenever the rules give other flows for the same events.
-constexpr std::uint32_t kRulesVersion = 4;
+constexpr std::uint32_t kRulesVersion = 5;
 
 std::string temporary_folder() {
     std::error_code error;

@@ -121,6 +121,7 @@ things AS (SELECT h.host_index, h.handle_id, h.object_id,
         WHEN h.protocol = 17 THEN 6
         ELSE 0 END AS channel,
     coalesce(t.connection_id, p.peer, 0) AS other, coalesce(h.local_port, 0)::UBIGINT AS own_port, coalesce(h.remote_port, 0)::UBIGINT AS peer_port,
+    h.local_address AS own_address, h.remote_address AS peer_address,
     channel IN (1, 2) OR (b.object_id IS NOT NULL AND w.nothing_missing) AS counted
     FROM internal.handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id), whole w)
 )";
@@ -131,7 +132,7 @@ moved AS (
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id, m.movement, m.abi << 16 | m.number AS call, e.bytes, e.result,
     e.state = 1 AS unfinished, CASE m.flags_at WHEN 2 THEN e.argument2 & 2 WHEN 3 THEN e.argument3 & 2 ELSE 0 END <> 0 AS peeks,
     e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.offset2_certain, e.object_size, e.stream_offset,
-    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes, e.address_port,
+    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes, e.address, e.address_port,
     CASE WHEN m.movement IN (9, 11) THEN e.argument1 ELSE 0 END AS hole_mode,
     CASE m.movement WHEN 8 THEN e.argument1 WHEN 9 THEN e.argument2 WHEN 10 THEN e.argument1 | (e.argument2 << 32)
       WHEN 11 THEN e.argument2 | (e.argument3 << 32) END AS hole_begin,
@@ -142,15 +143,17 @@ moved AS (
   UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, m.movement, m.abi << 16 | m.number AS call, e.bytes, e.result,
     false AS unfinished, false AS peeks, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset,
-    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes, e.address_port
+    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes, e.address, e.address_port
   FROM internal.raw_part_event e JOIN calls m ON m.abi = e.abi AND m.number = e.operation
   WHERE e.bytes > 0 AND e.result >= 0 AND m.movement IN (1, 2)),
 named AS (
-  SELECT e.*, c.process_id, a.object_id, a.channel, a.counted, b.object_id AS object2_id, b.channel AS channel2,
+  SELECT e.*, c.process_id, c.thread_id, a.object_id, a.channel, a.counted, b.object_id AS object2_id, b.channel AS channel2,
     b.other AS other2, b.counted AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,
     coalesce(e.address_port::UBIGINT, a.peer_port) AS far_port,
     CASE WHEN a.channel <> 6 THEN a.other WHEN a.own_port = 0 OR far_port = 0 THEN 0
       WHEN movement = 1 THEN far_port << 16 | a.own_port ELSE a.own_port << 16 | far_port END AS other,
+    CASE WHEN a.channel = 6 THEN _address_number(a.own_address, e.host_index) << 32 | _address_number(coalesce(e.address, a.peer_address), e.host_index)
+      ELSE 0::UBIGINT END AS addresses,
     CASE movement WHEN 6 THEN CASE WHEN open_flags & 3 = 0 THEN 1 ELSE 2 END ELSE movement END AS moves
   FROM moved e LEFT JOIN internal.contexts c USING (host_index, context_id)
   LEFT JOIN things a ON a.host_index = e.host_index AND a.handle_id = e.handle_id
@@ -171,7 +174,7 @@ narrow AS (
     coalesce(distinct_bytes, 0)::UTINYINT AS distinct_bytes,
     CASE WHEN moves IN (8, 10) OR hole_mode & 58 <> 0 THEN hole_begin ELSE 0::UBIGINT END AS cut_begin,
     CASE WHEN moves IN (7, 8, 10) OR hole_mode & 40 <> 0 THEN 18446744073709551614::UBIGINT
-      WHEN hole_mode & 18 <> 0 THEN hole_begin + hole_bytes ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call
+      WHEN hole_mode & 18 <> 0 THEN hole_begin + hole_bytes ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call, addresses
   FROM named,
 )";
 
@@ -186,7 +189,7 @@ SELECT is_start::UBIGINT, event, start_ns, end_ns, process_id, moves::UBIGINT, b
   coalesce(object_id, 0), coalesce(channel, 0)::UBIGINT, coalesce(other, 0), coalesce(counted, false)::UBIGINT, place, at_certain::UBIGINT,
   coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, false)::UBIGINT, place2,
   coalesce(at2_certain, false)::UBIGINT, fingerprint, distinct_bytes::UBIGINT,
-  cut_begin, cut_end, call::UBIGINT
+  cut_begin, cut_end, call::UBIGINT, addresses
 FROM narrow
 )";
 
@@ -267,6 +270,21 @@ std::string messages_sql(std::span<const std::int64_t> shifts) {
         kMessages);
 }
 
+std::string datagrams_sql() {
+    return fmt::format(
+        "WITH calls(abi, number, movement, flags_at) AS (VALUES {}), {}, {} SELECT "
+        "_event_id(host_index, cpu, sequence) AS event, moves = {} AS sends, object_id AS object, "
+        "thread_id AS thread, other, addresses FROM named WHERE channel = {} AND bytes > 0 AND "
+        "moves IN ({}, {})",
+        calls_text(),
+        kObjects,
+        kMoves,
+        static_cast<int>(Movement::kWrite),
+        static_cast<int>(Channel::kDatagrams),
+        static_cast<int>(Movement::kRead),
+        static_cast<int>(Movement::kWrite));
+}
+
 std::string unordered_moves_sql() {
     return moves_from("(VALUES (false)) s(is_start)");
 }
@@ -287,7 +305,9 @@ Operation operation_in(const std::vector<std::span<const std::uint64_t>>& column
     if (number(kMoveFingerprint) != schema::kMadeNull) {
         operation.fingerprint = number(kMoveFingerprint);
     }
-    const Side first = side_of(columns, row, kMoveObject, number(kMoveAtCertain) != 0);
+    Side first = side_of(columns, row, kMoveObject, number(kMoveAtCertain) != 0);
+    first.own_address = static_cast<std::uint32_t>(number(kMoveAddresses) >> 32);
+    first.far_address = static_cast<std::uint32_t>(number(kMoveAddresses));
     const Side second = side_of(columns, row, kMoveObject2, number(kMoveAt2Certain) != 0);
     switch (static_cast<Movement>(number(kMoveMovement))) {
         case Movement::kRead:

@@ -33,6 +33,9 @@ std::string moves_sql();
 // The same, each once, in any order.
 std::string unordered_moves_sql();
 
+// Datagrams (UDP) that were sent or taken, each once, in any order: event, sends, object, thread, other (Side::other), addresses (kMoveAddresses).
+std::string datagrams_sql();
+
 // What went over TCP between different hosts: for each call that took bytes, and each that sent some, the other one that had its last
 // byte, in the order in which they were received by the wall clocks, each moved by what `shifts` says (host_index, nanoseconds). A row
 // of numbers each (MessageColumn).
@@ -71,7 +74,8 @@ enum MoveColumn : std::uint8_t {
     kMoveDistinctBytes,
     kMoveCutBegin,
     kMoveCutEnd,
-    kMoveCall,  // abi << 16 | number
+    kMoveCall,       // abi << 16 | number
+    kMoveAddresses,  // UDP: own << 32 | of the other end
     kMoveColumns,
 };
 

@@ -68,6 +68,11 @@ inline Side messages(std::uint64_t object, std::uint64_t peer) {
 inline Side datagrams(std::uint64_t object, std::uint64_t from, std::uint64_t to) {
     return side(Channel::kDatagrams, object, from << 16 | to, kUnknown);
 }
+inline Side with_addresses(Side side, std::uint32_t own, std::uint32_t far) {
+    side.own_address = own;
+    side.far_address = far;
+    return side;
+}
 inline Side peek(Side side) {
     side.peeks = true;
     return side;

@@ -34,6 +34,8 @@ struct Side {
     std::uint64_t other =
         0;  // TCP: the connection; unix: the object at the other end; UDP: both ports; 0: not known
     std::uint64_t at = kUnknown;  // file, TCP: position of the first byte
+    // UDP: numbers that stand for the addresses of this end and of the other one; 0: not known.
+    std::uint32_t own_address = 0, far_address = 0;
 };
 
 // A window of bytes that the content chose, among those that an operation moved (schema/anchor.h).

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,14 +12,21 @@
 #include "apps/cause_rows.h"
 #include "apps/cause_steps.h"
 #include "base/log.h"
+#include "schema/made_tables.h"
 
 namespace dyetrace::apps {
 namespace {
 
 using Numbers = std::vector<std::uint64_t>;
+using schema::ContradictionKind;
+
+template <typename Enum>
+std::uint64_t number_of(Enum value) {
+    return static_cast<std::uint64_t>(value);
+}
 
 // Raised whenever the rules give other edges for the same events.
-constexpr std::uint32_t kRulesVersion = 2;
+constexpr std::uint32_t kRulesVersion = 3;
 
 Result<void> make_first(store::Database& database, const char* table) {
     return database.query(fmt::format("SELECT 1 FROM internal.made_{} LIMIT 0", table),
@@ -57,7 +65,8 @@ class HandoverRows {
             .start_ns = columns[kActStart][row],
             .end_ns = columns[kActEnd][row],
             .key = columns[kActKey][row],
-            .holder = columns[kActHolder][row]};
+            .holder = columns[kActHolder][row],
+            .range = {columns[kActRangeBegin][row], columns[kActRangeEnd][row]}};
         if (columns[kActIsEnd][row] == 0) {
             engine_.starts(act, found_);
         } else {
@@ -87,7 +96,7 @@ Result<store::RowSource> start_handovers(store::Database& database) {
 Result<std::shared_ptr<CauseSteps>> start_edges(store::Database& database) {
     TRY(make_first(database, "flows"));
     TRY(make_first(database, "handovers"));
-    return CauseSteps::start(database, {.candidates = cause_candidates_sql()});
+    return CauseSteps::start(database, {.candidates = cause_candidates_sql(), .with_clock = true});
 }
 
 void append(const analysis::CauseEdge& edge, Numbers& numbers) {
@@ -134,47 +143,76 @@ class ContradictionRows {
         while (goes_on_ && numbers.empty()) {
             TRY(goes_on_, steps_->advance());
             for (const analysis::CauseCycle& cycle : steps_->out.cycles) {
-                ++number_;
-                for (std::size_t place = 0; place < cycle.edges.size(); ++place) {
-                    const analysis::CauseEdge& edge = cycle.edges[place];
-                    append(place,
-                           schema::ContradictionKind::kCycle,
-                           static_cast<std::uint64_t>(analysis::likely_cause(cycle)),
-                           static_cast<std::uint64_t>(edge.rule),
-                           edge.from_event,
-                           edge.to_event,
-                           numbers);
-                }
+                append_cycle(cycle, numbers);
+            }
+            for (const analysis::LateEdge& late : steps_->out.late) {
+                append_late(late, numbers);
             }
         }
         return numbers.empty() ? next_of_others(numbers) : Result<void>();
     }
 
   private:
+    void append_cycle(const analysis::CauseCycle& cycle, Numbers& numbers) {
+        ++number_;
+        for (std::size_t place = 0; place < cycle.edges.size(); ++place) {
+            const analysis::CauseEdge& edge = cycle.edges[place];
+            append({.place = place,
+                    .kind = ContradictionKind::kCycle,
+                    .cause = number_of(analysis::likely_cause(cycle)),
+                    .rule = number_of(edge.rule),
+                    .from_event = edge.from_event,
+                    .to_event = edge.to_event},
+                   numbers);
+        }
+    }
+    void append_late(const analysis::LateEdge& late, Numbers& numbers) {
+        const auto ns = [](auto instant) { return static_cast<std::uint64_t>(instant.ns()); };
+        ++number_;
+        append({.kind = ContradictionKind::kClock,
+                .cause = number_of(analysis::likely_cause(late)),
+                .rule = late.is_left_out ? number_of(late.edge.rule) : schema::kMadeNull,
+                .from_event = late.edge.from_event,
+                .to_event = late.edge.to_event,
+                .times = {ns(late.given.earliest),
+                          ns(late.given.latest),
+                          ns(late.taken.earliest),
+                          ns(late.taken.latest)}},
+               numbers);
+    }
     Result<void> next_of_others(Numbers& numbers) {
         TRY(const store::NumberBatch* const batch, others_.next());
         for (std::size_t row = 0; row < batch->rows; ++row) {
             ++number_;
-            append(0,
-                   static_cast<schema::ContradictionKind>(batch->columns[0][row]),
-                   batch->columns[1][row],
-                   batch->columns[2][row],
-                   batch->columns[3][row],
-                   batch->columns[4][row],
+            append({.kind = static_cast<ContradictionKind>(batch->columns[0][row]),
+                    .cause = batch->columns[1][row],
+                    .rule = batch->columns[2][row],
+                    .from_event = batch->columns[3][row],
+                    .to_event = batch->columns[4][row]},
                    numbers);
         }
         return {};
     }
-    void append(std::size_t place,
-                schema::ContradictionKind kind,
-                std::uint64_t cause,
-                std::uint64_t rule,
-                std::uint64_t from_event,
-                std::uint64_t to_event,
-                Numbers& numbers) const {
-        numbers.insert(
-            numbers.end(),
-            {number_, place, static_cast<std::uint64_t>(kind), cause, rule, from_event, to_event});
+
+    struct Line {
+        std::uint64_t place = 0;
+        ContradictionKind kind = ContradictionKind::kCycle;
+        std::uint64_t cause = 0, rule = 0;
+        std::uint64_t from_event = 0, to_event = 0;
+        // Between which cluster time was when from_event began, and when to_event ended.
+        std::array<std::uint64_t, 4> times = {
+            schema::kMadeNull, schema::kMadeNull, schema::kMadeNull, schema::kMadeNull};
+    };
+    void append(const Line& line, Numbers& numbers) const {
+        numbers.insert(numbers.end(),
+                       {number_,
+                        line.place,
+                        number_of(line.kind),
+                        line.cause,
+                        line.rule,
+                        line.from_event,
+                        line.to_event});
+        numbers.insert(numbers.end(), line.times.begin(), line.times.end());
     }
 
     std::shared_ptr<CauseSteps> steps_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/causality/handover.h"
+#include "apps/flow_rows.h"
 #include "schema/generated/records.h"
 
 namespace dyetrace::apps {
@@ -14,6 +15,7 @@ using analysis::ActKind;
 using schema::CauseRule;
 using schema::ContradictionCause;
 using schema::ContradictionKind;
+using schema::EventRole;
 
 int number_of(CauseRule rule) {
     return static_cast<int>(rule);
@@ -21,6 +23,10 @@ int number_of(CauseRule rule) {
 
 int number_of(ActKind kind) {
     return static_cast<int>(kind);
+}
+
+int number_of(EventRole role) {
+    return static_cast<int>(role);
 }
 
 // A call that never returned stands where it began: nothing reached it.
@@ -48,46 +54,72 @@ calls AS (
   JOIN internal.contexts c USING (host_index, context_id)
   LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
   LEFT JOIN internal.handles h2 ON h2.host_index = e.host_index AND h2.handle_id = e.handle2_id
-  WHERE k.name IN ({})))";
+  WHERE {}))";
 
 constexpr const char* kHandoverCalls =
-    "'kill','tkill','tgkill','pidfd_send_signal','futex','futex_time64','eventfd','eventfd2',"
-    "'read','write','flock','close'";
+    "k.name IN ('kill','tkill','tgkill','pidfd_send_signal','futex','futex_time64','eventfd',"
+    "'eventfd2','read','write','flock','fcntl','fcntl64','close')";
 
+// Of futexes only waits that are not private: who joins a thread waits so.
 constexpr const char* kCauseCalls =
-    "'clone','clone3','fork','vfork','wait4','waitid','waitpid','execve','execveat','connect',"
+    "k.name IN "
+    "('futex','futex_time64','clone','clone3','fork','vfork','wait4','waitid','waitpid','execve','"
+    "execveat','connect',"
     "'accept','accept4','shutdown','close','read','readv','recvfrom','recvmsg','recv','open',"
     "'openat','openat2','creat','rename','renameat','renameat2','link','linkat','unlink',"
-    "'unlinkat','rmdir','mkdir','mkdirat','symlink','symlinkat','mknod','mknodat'";
+    "'unlinkat','rmdir','mkdir','mkdirat','symlink','symlinkat','mknod','mknodat') AND (k.name NOT "
+    "IN ('futex','futex_time64') OR "
+    "(e.argument1 & 255 IN (0, 9) AND e.result IN (0, -11)))";
+
+// Who locks bytes of which file: `holder` has them, a descriptor or, by fcntl without F_OFD_, a process, whose locks all go with any descriptor of
+// the file that it closes. What ends with a process, ends behind the last event of its last thread.
+constexpr const char* kLocks = R"(
+file_locks AS (
+  SELECT event, thread, process, begin_ns, end_ns, object, hash('lock', object) AS thing, hash(process, fd) AS holder,
+    CASE argument1 & 11 WHEN 1 THEN {shared} WHEN 2 THEN {exclusive} ELSE {unlocked} END AS kind, 0::UBIGINT AS range_begin, NULL::UBIGINT AS range_end
+  FROM calls WHERE name = 'flock' AND result = 0
+  UNION ALL SELECT c.event, thread, process, begin_ns, end_ns, object, hash('range lock', object),
+    CASE WHEN argument1 & 4294967295 IN (37, 38) THEN hash(process, c.fd) ELSE hash(process) END,
+    CASE l.role WHEN {read_locked} THEN {shared} WHEN {write_locked} THEN {exclusive} ELSE {unlocked} END, l.range_begin::UBIGINT, nullif(l.range_end, -1)::UBIGINT
+  FROM calls c JOIN internal.raw_event_object l ON _event_id(l.host_index, l.cpu, l.parent_sequence) = c.event
+  WHERE name IN ('fcntl', 'fcntl64') AND l.role IN ({read_locked}, {write_locked}, {role_unlocked}) AND l.range_begin >= 0),
+lock_holders AS (SELECT DISTINCT process, object, thing, holder FROM file_locks),
+task_ends AS (SELECT _task_id(host_index, process_start_ns, pid) AS process, _task_id(host_index, thread_start_ns, tid) AS thread, max(end_ns) AS end_ns
+  FROM internal.raw_thread_end GROUP BY 1, 2),
+process_ends AS (SELECT process, arg_max(thread, end_ns) AS thread, max(end_ns) AS end_ns FROM task_ends SEMI JOIN lock_holders USING (process)
+  ANTI JOIN (SELECT process_id AS process FROM internal.contexts ANTI JOIN task_ends t ON t.thread = thread_id) USING (process) GROUP BY 1),
+last_events AS (SELECT thread, arg_max(event, begin_ns) AS event, max(end_ns) AS end_ns FROM places SEMI JOIN process_ends USING (thread) GROUP BY 1),
+locks AS (
+  SELECT event, thread, begin_ns, end_ns, kind, thing, holder, range_begin, range_end FROM file_locks
+  UNION ALL SELECT event, thread, begin_ns, end_ns, {unlocked}, thing, holder, 0, NULL FROM calls c JOIN lock_holders USING (process, object)
+  WHERE name = 'close' AND result = 0 AND holder IN (hash(process, fd), hash(process))
+  UNION ALL SELECT l.event, thread, greatest(p.end_ns, l.end_ns), greatest(p.end_ns, l.end_ns), {unlocked}, thing, holder, 0, NULL
+  FROM lock_holders JOIN process_ends p USING (process) JOIN last_events l USING (thread)))";
 
 // What a signal says of its sender is a number in the receiver's pid namespace.
 constexpr const char* kActs = R"(
 signals AS (SELECT event, thread, begin_ns, end_ns, pid, pid_in_namespace, target,
     CASE name WHEN 'tgkill' THEN argument2 ELSE argument1 END & 127 AS signal
   FROM calls WHERE name IN ('kill', 'tkill', 'tgkill', 'pidfd_send_signal') AND result = 0 AND target IS NOT NULL),
-locked AS (SELECT DISTINCT object FROM calls WHERE name = 'flock'),
 acts AS (
   SELECT event, thread, begin_ns, end_ns, CASE WHEN signal < 32 THEN {sent} ELSE {queued} END AS kind,
-    hash('signal', target, signal, false, pid) AS thing, 0::UBIGINT AS holder FROM signals WHERE signal > 0
+    hash('signal', target, signal, false, pid) AS thing, 0::UBIGINT AS holder, 0::UBIGINT AS range_begin, NULL::UBIGINT AS range_end FROM signals WHERE signal > 0
   UNION ALL SELECT event, thread, begin_ns, end_ns, CASE WHEN signal < 32 THEN {sent} ELSE {queued} END,
-    hash('signal', target, signal, true, pid_in_namespace), 0 FROM signals WHERE signal > 0
+    hash('signal', target, signal, true, pid_in_namespace), 0, 0, NULL FROM signals WHERE signal > 0
   UNION ALL SELECT _event_id(e.host_index, e.cpu, e.sequence), c.thread_id, e.start_ns, e.start_ns,
     CASE WHEN e.signal < 32 THEN {delivered} ELSE {queue_delivered} END,
-    hash('signal', c.process_id, e.signal::UBIGINT, c.pid <> c.pid_in_namespace, e.sender_pid), 0
+    hash('signal', c.process_id, e.signal::UBIGINT, c.pid <> c.pid_in_namespace, e.sender_pid), 0, 0, NULL
   FROM internal.raw_signal_event e JOIN internal.contexts c USING (host_index, context_id) WHERE e.code IN (0, -1, -6) AND e.sender_pid IS NOT NULL
   UNION ALL SELECT event, thread, begin_ns, end_ns, CASE WHEN argument1 & 127 IN (0, 9) THEN {waited} ELSE {woke} END,
-    hash('futex', process, argument0), 0
+    hash('futex', process, argument0), 0, 0, NULL
   FROM calls WHERE name IN ('futex', 'futex_time64') AND ((argument1 & 127 IN (0, 9) AND result = 0) OR (argument1 & 127 IN (1, 5, 10) AND result > 0))
   UNION ALL SELECT event, thread, begin_ns, end_ns, CASE WHEN argument0 & 4294967295 = 0 THEN {made} ELSE {made_full} END,
-    hash('counter', object), CASE WHEN name = 'eventfd2' THEN argument1 & 1 ELSE 0 END
+    hash('counter', object), CASE WHEN name = 'eventfd2' THEN argument1 & 1 ELSE 0 END, 0, NULL
   FROM calls WHERE name IN ('eventfd', 'eventfd2') AND result >= 0
-  UNION ALL SELECT event, thread, begin_ns, end_ns, CASE name WHEN 'write' THEN {added} ELSE {read} END, hash('counter', object), 0
+  UNION ALL SELECT event, thread, begin_ns, end_ns, CASE name WHEN 'write' THEN {added} ELSE {read} END, hash('counter', object), 0, 0, NULL
   FROM calls WHERE name IN ('read', 'write') AND result = 8 AND object_type = 'anonymous' AND object_path = 'anon_inode:[eventfd]'
-  UNION ALL SELECT event, thread, begin_ns, end_ns, CASE argument1 & 11 WHEN 1 THEN {shared} WHEN 2 THEN {exclusive} ELSE {unlocked} END,
-    hash('lock', object), hash(process, fd) FROM calls WHERE name = 'flock' AND result = 0
-  UNION ALL SELECT event, thread, begin_ns, end_ns, {unlocked}, hash('lock', object), hash(process, fd)
-  FROM calls SEMI JOIN locked USING (object) WHERE name = 'close' AND result = 0)
-SELECT is_end::UBIGINT, event, thread, begin_ns, end_ns, kind::UBIGINT, thing, holder::UBIGINT FROM acts, (VALUES (false), (true)) s(is_end)
+  UNION ALL FROM locks)
+SELECT is_end::UBIGINT, event, thread, begin_ns, end_ns, kind::UBIGINT, thing, holder::UBIGINT, range_begin::UBIGINT, range_end::UBIGINT FROM acts, (VALUES (false), (true)) s(is_end)
 ORDER BY CASE WHEN is_end THEN end_ns ELSE begin_ns END, is_end, event)";
 
 // The same bytes at both ends of a flow that have different fingerprints.
@@ -97,17 +129,29 @@ printed AS (SELECT _event_id(host_index, cpu, sequence) AS event, bytes, fingerp
 unlike AS (SELECT f.from_event, f.to_event, f.rule FROM internal.made_flows f JOIN printed a ON a.event = f.from_event JOIN printed b ON b.event = f.to_event
   WHERE f.rule <= 3 AND f.certainty = 2 AND f.bytes = a.bytes AND f.bytes = b.bytes AND a.fingerprint <> b.fingerprint))";
 
-// Bytes that a connection delivered and that nobody is known to have sent, though both ends did something in the trace.
+// Bytes that a connection delivered and that nobody is known to have sent, though the other end was watched when they were: a call of it on that end
+// is in the trace from before (connect, accept, an earlier byte) and one from behind (a later byte, shutdown, close, the end of its process).
 constexpr const char* kUnsent = R"(
-ends AS (SELECT connection_id FROM internal.handles WHERE connection_id IS NOT NULL GROUP BY 1 HAVING count(DISTINCT object_id) = 2),
-received AS (
-  SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event, e.bytes, h.connection_id
+tcp AS (SELECT object_id AS object, max(connection_id) AS connection_id FROM internal.handles WHERE connection_id IS NOT NULL GROUP BY 1),
+ended AS (SELECT DISTINCT _task_id(host_index, process_start_ns, pid) AS process FROM internal.raw_thread_end WHERE tid = pid),
+touched AS (
+  SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event, k.name, e.bytes, e.stream_offset, e.result, h.object_id AS object, t.connection_id, c.process_id AS process,
+    (k.name = 'recvfrom' AND e.argument3 & 2 <> 0) OR (k.name = 'recvmsg' AND e.argument2 & 2 <> 0) AS peeks
   FROM internal.raw_syscall_event e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
-  JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id SEMI JOIN ends USING (connection_id)
-  WHERE k.name IN ('read', 'readv', 'recvfrom', 'recvmsg') AND e.bytes > 0 AND e.stream_offset IS NOT NULL
-    AND NOT (k.name = 'recvfrom' AND e.argument3 & 2 <> 0) AND NOT (k.name = 'recvmsg' AND e.argument2 & 2 <> 0)),
+  JOIN internal.contexts c USING (host_index, context_id)
+  JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id JOIN tcp t ON t.object = h.object_id
+  WHERE k.name IN ('connect', 'accept', 'accept4', 'write', 'writev', 'sendto', 'sendmsg', 'sendfile', 'sendfile64', 'shutdown', 'close',
+    'read', 'readv', 'recvfrom', 'recvmsg')),
+watched AS (
+  SELECT object, connection_id, min(CASE WHEN name IN ('connect', 'accept', 'accept4') THEN 0 WHEN sends THEN stream_offset END) AS from_at,
+    max(CASE WHEN name IN ('shutdown', 'close') OR e.process IS NOT NULL THEN 18446744073709551615 WHEN sends THEN stream_offset + bytes END) AS to_at
+  FROM (SELECT *, bytes > 0 AND name IN ('write', 'writev', 'sendto', 'sendmsg', 'sendfile', 'sendfile64') AS sends FROM touched) t
+  LEFT JOIN ended e USING (process) GROUP BY 1, 2),
 sent AS (SELECT to_event AS event, sum(bytes) AS bytes FROM internal.made_flows WHERE rule = 0 GROUP BY 1),
-unsent AS (SELECT r.event FROM received r LEFT JOIN sent s USING (event) WHERE coalesce(s.bytes, 0) < r.bytes))";
+unsent AS (
+  SELECT r.event FROM touched r JOIN watched w ON w.connection_id = r.connection_id AND w.object <> r.object LEFT JOIN sent s USING (event)
+  WHERE r.name IN ('read', 'readv', 'recvfrom', 'recvmsg') AND r.bytes > 0 AND NOT r.peeks AND r.stream_offset BETWEEN w.from_at AND w.to_at - r.bytes
+    AND coalesce(s.bytes, 0) < r.bytes))";
 
 // Bytes: what left a call did so after it began, what reached it before it ended. A call that passes bytes on does so in their order: what
 // reached it as byte p is behind all that left it before p. The moments of its bytes are spread over its time, in this order.
@@ -130,13 +174,21 @@ handed_over AS (
   FROM internal.made_handovers f JOIN places a ON a.event = f.from_event JOIN places b ON b.event = f.to_event))";
 
 // A thread that has ended left everything behind its last event. What a new one does is behind the call that made it; `- 1`: it had not begun.
+// Who joins a thread waits, in a futex that is not private, until the kernel has cleared the word in which its number stands.
 constexpr const char* kTaskRules = R"(
-first AS (SELECT thread, arg_min(event, begin_ns) AS event, min(begin_ns) AS begin_ns FROM places GROUP BY thread),
-last AS (SELECT thread, arg_max(event, begin_ns) AS event, max(end_ns) AS end_ns FROM places GROUP BY thread),
+first AS (SELECT thread, first_event AS event, first_ns AS begin_ns FROM internal.cause_threads),
+last AS (SELECT thread, last_event AS event, last_ns AS end_ns FROM internal.cause_threads),
 pids AS (SELECT DISTINCT host_index, process_id AS process, pid, pid_in_namespace FROM internal.contexts),
 gone AS (
   SELECT l.event, l.thread, greatest(t.end_ns, l.end_ns + 1) AS at, _task_id(t.host_index, t.process_start_ns, t.pid) AS process, t.host_index
   FROM internal.raw_thread_end t JOIN last l ON l.thread = _task_id(t.host_index, t.thread_start_ns, t.tid)),
+tids AS (SELECT process, result::UBIGINT AS tid, target AS thread, begin_ns FROM calls WHERE name IN ('clone', 'clone3') AND target IS NOT NULL AND result > 0
+  UNION SELECT process_id, tid::UBIGINT, thread_id, thread_start_ns FROM internal.contexts WHERE pid = pid_in_namespace),
+joins AS (SELECT *, argument2 & 4294967295 AS tid FROM calls WHERE name IN ('futex', 'futex_time64')),
+joined AS (
+  SELECT l.event, l.thread, l.end_ns + 1, j.event, j.thread, j.end_ns, {exit}
+  FROM joins j ASOF JOIN tids t ON t.process = j.process AND t.tid = j.tid AND t.begin_ns <= j.begin_ns
+  JOIN last l ON l.thread = t.thread AND l.end_ns < j.end_ns SEMI JOIN gone g ON g.thread = l.thread),
 forked AS (
   SELECT e.event, e.thread, e.begin_ns, f.event, f.thread, f.begin_ns - 1, {fork}
   FROM calls e JOIN first f ON f.thread = e.target WHERE e.name IN ('clone', 'clone3', 'fork', 'vfork')),
@@ -200,38 +252,16 @@ renamed AS (
   SELECT c.event, c.thread, c.begin_ns, o.event, o.thread, o.end_ns, {name}
   FROM opened o ASOF JOIN changes c ON c.host_index = o.host_index AND c.mount_namespace = o.mount_namespace AND c.file_name = o.file_name AND c.end_ns < o.begin_ns))";
 
-// The n-th datagram of some bytes that came from an address is the n-th one of these bytes that was sent from there, or a later one if some were
-// lost: in either case the n-th was sent before, if one thread sent them all.
+// The flows of datagrams, where they tell who was first (analysis/dataflow/datagrams.h): between two ports one thread sends with one socket to
+// one address, and one socket takes. An address that a socket does not know of itself could be that of any other one.
 constexpr const char* kDatagramRules = R"(
-datagrams AS (
-  SELECT k.name IN ('sendto', 'sendmsg', 'write', 'writev') AS is_sent, _event_id(e.host_index, e.cpu, e.sequence) AS event, e.context_id, e.host_index, e.start_ns AS begin_ns,
-    e.start_ns + coalesce(e.duration_ns, 0) AS end_ns, e.bytes, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, h.object_id AS object,
-    CASE WHEN h.local_address NOT IN ('0.0.0.0', '::') THEN h.local_address END AS own, h.local_port AS own_port, coalesce(e.address, h.remote_address) AS other,
-    CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS other_port
-  FROM internal.raw_syscall_event e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
-  JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
-  WHERE h.socket_type = 2 AND h.family IN (2, 10) AND e.bytes > 0 AND NOT (k.name = 'recvfrom' AND e.argument3 & 2 <> 0) AND NOT (k.name = 'recvmsg' AND e.argument2 & 2 <> 0)
-    AND k.name IN ('sendto', 'sendmsg', 'write', 'writev', 'recvfrom', 'recvmsg', 'read', 'readv')
-  UNION ALL SELECT k.name = 'sendmsg', _event_id(e.host_index, e.cpu, e.sequence), e.context_id, e.host_index, e.start_ns, e.start_ns + coalesce(e.duration_ns, 0), e.bytes,
-    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END, h.object_id,
-    CASE WHEN h.local_address NOT IN ('0.0.0.0', '::') THEN h.local_address END, h.local_port, coalesce(e.address, h.remote_address),
-    CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END
-  FROM internal.raw_part_event e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.operation
-  JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
-  WHERE h.socket_type = 2 AND h.family IN (2, 10) AND e.bytes > 0 AND k.name IN ('sendmsg', 'recvmsg')),
-sent_datagrams AS (
-  SELECT d.*, c.thread_id AS thread, row_number() OVER (PARTITION BY own_port, other, other_port, bytes, fingerprint, host_index, object ORDER BY begin_ns, event) AS turn
-  FROM datagrams d JOIN internal.contexts c USING (host_index, context_id) WHERE is_sent
-  WINDOW sender AS (PARTITION BY own_port, other, other_port, bytes, fingerprint, host_index, object) QUALIFY min(thread) OVER sender = max(thread) OVER sender),
-received_datagrams AS (
-  SELECT d.*, c.thread_id AS thread, row_number() OVER (PARTITION BY own_port, other, other_port, bytes, fingerprint, host_index, object ORDER BY end_ns, event) AS turn
-  FROM datagrams d JOIN internal.contexts c USING (host_index, context_id) WHERE NOT is_sent),
+clear_ports AS (SELECT other FROM datagrams WHERE other <> 0 GROUP BY other HAVING count(DISTINCT CASE WHEN sends THEN object END) = 1
+  AND count(DISTINCT CASE WHEN sends THEN thread END) = 1 AND count(DISTINCT CASE WHEN sends THEN addresses & 4294967295 END) = 1
+  AND count(DISTINCT CASE WHEN NOT sends THEN object END) = 1),
 delivered AS (
-  SELECT a.event AS from_event, a.thread AS from_thread, a.begin_ns, b.event AS to_event, b.thread AS to_thread, b.end_ns, {datagram}
-  FROM sent_datagrams a JOIN received_datagrams b ON a.own_port = b.other_port AND a.other_port = b.own_port AND a.bytes = b.bytes AND a.turn = b.turn
-    AND (a.fingerprint = b.fingerprint OR a.fingerprint IS NULL OR b.fingerprint IS NULL)
-    AND (a.own IS NULL OR a.own = b.other) AND (b.own IS NULL OR b.own = a.other)
-  QUALIFY count(*) OVER (PARTITION BY b.event) = 1))";
+  SELECT a.event, a.thread, a.begin_ns, b.event, b.thread, b.end_ns, {datagram}
+  FROM internal.made_flows f JOIN datagrams d ON d.event = f.from_event SEMI JOIN clear_ports USING (other)
+  JOIN places a ON a.event = f.from_event JOIN places b ON b.event = f.to_event WHERE f.rule = {udp}))";
 
 // The rules' numbers by name, in the text of some of them.
 std::string with_numbers(const std::string& rules) {
@@ -241,6 +271,7 @@ std::string with_numbers(const std::string& rules) {
                        fmt::arg("unix", number_of(CauseRule::kUnix)),
                        fmt::arg("file", number_of(CauseRule::kFile)),
                        fmt::arg("datagram", number_of(CauseRule::kDatagram)),
+                       fmt::arg("udp", static_cast<int>(schema::FlowRule::kUdp)),
                        fmt::arg("fork", number_of(CauseRule::kFork)),
                        fmt::arg("exit", number_of(CauseRule::kExit)),
                        fmt::arg("exec", number_of(CauseRule::kExec)),
@@ -258,9 +289,10 @@ std::string event_places_sql() {
 
 std::string handover_acts_sql() {
     return fmt::format(
-        "WITH {}, {}",
+        "WITH {}, {}, {}",
+        kPlaces,
         fmt::format(fmt::runtime(kCalls), kHandoverCalls),
-        fmt::format(fmt::runtime(kActs),
+        fmt::format(fmt::runtime(std::string(kLocks) + "," + kActs),
                     fmt::arg("sent", number_of(ActKind::kSignalSent)),
                     fmt::arg("queued", number_of(ActKind::kQueuedSignalSent)),
                     fmt::arg("delivered", number_of(ActKind::kSignalDelivered)),
@@ -273,7 +305,10 @@ std::string handover_acts_sql() {
                     fmt::arg("read", number_of(ActKind::kCounterRead)),
                     fmt::arg("shared", number_of(ActKind::kLockedShared)),
                     fmt::arg("exclusive", number_of(ActKind::kLockedExclusive)),
-                    fmt::arg("unlocked", number_of(ActKind::kUnlocked))));
+                    fmt::arg("unlocked", number_of(ActKind::kUnlocked)),
+                    fmt::arg("read_locked", number_of(EventRole::kReadLocked)),
+                    fmt::arg("write_locked", number_of(EventRole::kWriteLocked)),
+                    fmt::arg("role_unlocked", number_of(EventRole::kUnlocked))));
 }
 
 std::string contradictions_sql() {
@@ -301,6 +336,9 @@ std::vector<std::string> cause_candidates_sql() {
     std::vector<std::string> statements = {
         fmt::format("CREATE OR REPLACE TABLE internal.cause_places AS WITH {} FROM places",
                     kPlaces),
+        "CREATE OR REPLACE TABLE internal.cause_threads AS SELECT thread, arg_min(event, begin_ns) "
+        "AS first_event, min(begin_ns) AS first_ns, arg_max(event, begin_ns) AS last_event, "
+        "max(end_ns) AS last_ns FROM internal.cause_places GROUP BY thread",
         fmt::format("CREATE OR REPLACE TABLE internal.cause_calls AS WITH {} FROM calls",
                     fmt::format(fmt::runtime(kCalls), kCauseCalls)),
         "CREATE OR REPLACE TABLE internal.cause_found (from_event UBIGINT, from_thread UBIGINT, "
@@ -308,10 +346,10 @@ std::vector<std::string> cause_candidates_sql() {
     const std::string bytes = std::string(kUnlike) + "," + kByteRules;
     const std::pair<std::string, std::vector<const char*>> kRules[] = {
         {bytes, {"bytes_moved", "handed_over"}},
-        {kTaskRules, {"forked", "waited", "replaced", "told"}},
+        {kTaskRules, {"forked", "waited", "joined", "replaced", "told"}},
         {kConnectionRules, {"connected", "ended"}},
         {kNameRules, {"renamed"}},
-        {kDatagramRules, {"delivered"}}};
+        {fmt::format("datagrams AS ({}),", datagrams_sql()) + kDatagramRules, {"delivered"}}};
     for (const auto& [text, rules] : kRules) {
         for (const char* const rule : rules) {
             statements.push_back(
@@ -332,6 +370,7 @@ std::vector<std::string> cause_candidates_sql() {
 
 std::span<const char* const> cause_tables() {
     static constexpr const char* kTables[] = {"internal.cause_places",
+                                              "internal.cause_threads",
                                               "internal.cause_calls",
                                               "internal.cause_found",
                                               "internal.cause_candidates"};

@@ -33,6 +33,8 @@ enum HandoverColumn : std::uint8_t {
     kActKind,
     kActKey,
     kActHolder,
+    kActRangeBegin,
+    kActRangeEnd,  // schema::kMadeNull: no end
     kActColumns,
 };
 

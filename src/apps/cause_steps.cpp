@@ -7,6 +7,7 @@
 
 #include "apps/asked_rows.h"
 #include "apps/cause_rows.h"
+#include "apps/shared_clock.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -83,23 +84,31 @@ Result<void> run(store::Database& database, const std::string& sql) {
 Result<std::shared_ptr<CauseSteps>> CauseSteps::start(store::Database& database,
                                                       const CauseQuestion& question) {
     std::shared_ptr<CauseSteps> steps(new CauseSteps(database));
-    for (const std::string& statement : question.candidates) {
-        TRY(run(database, statement));
-    }
     std::map<std::uint64_t, std::uint32_t> positions = {{0, 0}};
+    std::size_t hosts = 0;
     TRY(each_number_row(database,
                         "SELECT host_index::UBIGINT FROM hosts ORDER BY 1",
                         [&](const auto& columns, std::size_t row) {
                             positions.emplace(columns[0][row],
                                               static_cast<std::uint32_t>(positions.size()));
+                            ++hosts;
                         }));
+    analysis::ClockPieces clock;
+    if (question.with_clock && hosts > 1) {
+        TRY(each_clock_piece(database, [&](std::uint64_t host, const analysis::ClockPiece& piece) {
+            clock.add({positions.at(host)}, piece);
+        }));
+    }
+    for (const std::string& statement : question.candidates) {
+        TRY(run(database, statement));
+    }
     std::vector<analysis::StepSource> sources(positions.size());
     for (const auto& [host, position] : positions) {
         TRY(store::NumberScan scan, database.scan_numbers(steps_sql(host, question.with_events)));
         const auto host_steps = std::make_shared<HostSteps>(std::move(scan), positions);
         sources[position] = [host_steps] { return host_steps->next(); };
     }
-    steps->order_ = std::make_unique<analysis::CausalOrder>(std::move(sources));
+    steps->order_ = std::make_unique<analysis::CausalOrder>(std::move(sources), std::move(clock));
     return steps;
 }
 

@@ -14,6 +14,7 @@ namespace dyetrace::apps {
 struct CauseQuestion {
     std::vector<std::string> candidates;  // statements that make internal.cause_candidates
     bool with_events = false;             // each event of the trace, too
+    bool with_clock = false;              // edges between hosts are held against their clocks
 };
 
 class CauseSteps {

@@ -1,29 +1,59 @@
 #include "apps/shared_clock.h"
 
-#include <algorithm>
+#include <limits>
 
 #include "apps/asked_rows.h"
 #include "schema/dictionary.h"
+#include "schema/made_tables.h"
 
 namespace dyetrace::apps {
+namespace {
+
+// 400 years: what is further away is no time.
+constexpr std::uint64_t kTimeMax = std::uint64_t{1} << 63;
+
+double bound(std::uint64_t ns) {
+    return ns == schema::kMadeNull ? std::numeric_limits<double>::infinity()
+                                   : static_cast<double>(ns);
+}
+
+}  // namespace
+
+Result<void> each_clock_piece(
+    store::Database& database,
+    const std::function<void(std::uint64_t host_index, const analysis::ClockPiece&)>& take) {
+    TRY(each_row(database, "SELECT 1 FROM internal.made_clock_map LIMIT 0", [](Row) {}));
+    return each_number_row(
+        database,
+        "SELECT host_index, from_ns, to_ns, cluster_ns, cluster_to_ns, below_ns, above_ns, "
+        "below_to_ns, above_to_ns FROM internal.made_clock_map WHERE from_ns < to_ns ORDER BY 1, 2",
+        [&](const auto& columns, std::size_t row) {
+            const auto time = [&](std::size_t column) {
+                return static_cast<std::int64_t>(columns[column][row]);
+            };
+            take(columns[0][row],
+                 {.from_ns = time(1),
+                  .to_ns = time(2),
+                  .cluster_ns = time(3),
+                  .cluster_to_ns = time(4),
+                  .below_ns = bound(columns[5][row]),
+                  .above_ns = bound(columns[6][row]),
+                  .below_to_ns = bound(columns[7][row]),
+                  .above_to_ns = bound(columns[8][row])});
+        });
+}
 
 Result<SharedClock> SharedClock::of(store::Database& database) {
     SharedClock clock;
     TRY(each_row(
         database,
         "SELECT host_index, wall_offset_ns FROM hosts WHERE (SELECT count(*) FROM hosts) > 1",
-        [&](Row row) { clock.hosts_[number_of(row[0])].wall_offset_ns = number_of(row[1]); }));
-    if (clock.hosts_.empty()) {
-        return clock;
-    }
-    TRY(each_row(
-        database,
-        "SELECT host_index, from_ns, to_ns, cluster_ns, cluster_to_ns FROM "
-        "internal.made_clock_map WHERE from_ns < to_ns ORDER BY 1, 2",
-        [&](Row row) {
-            clock.hosts_[number_of(row[0])].pieces.push_back(
-                {number_of(row[1]), number_of(row[2]), number_of(row[3]), number_of(row[4])});
+        [&](Row row) { clock.wall_offsets_ns_[number_of(row[0])] = number_of(row[1]); }));
+    if (clock.is_needed()) {
+        TRY(each_clock_piece(database, [&](std::uint64_t host, const analysis::ClockPiece& piece) {
+            clock.pieces_.add({static_cast<std::uint32_t>(host)}, piece);
         }));
+    }
     return clock;
 }
 
@@ -31,27 +61,15 @@ std::uint64_t SharedClock::at(std::uint64_t event, std::uint64_t boot_ns) const 
     return is_needed() ? at_host(event / schema::event_id(1, 0, 0), boot_ns) : boot_ns;
 }
 
-// Straight within a piece; before the first and behind the last one as there.
+// Before the first piece and behind the last one as there.
 std::uint64_t SharedClock::at_host(std::uint64_t host_index, std::uint64_t boot_ns) const {
-    const auto found = hosts_.find(host_index);
-    if (found == hosts_.end()) {
+    const auto wall = wall_offsets_ns_.find(host_index);
+    if (wall == wall_offsets_ns_.end() || boot_ns >= kTimeMax) {
         return boot_ns;
     }
-    const std::vector<Piece>& pieces = found->second.pieces;
-    if (pieces.empty()) {
-        return boot_ns + found->second.wall_offset_ns;
-    }
-    const auto next = std::upper_bound(
-        pieces.begin(), pieces.end(), boot_ns, [](std::uint64_t ns, const Piece& piece) {
-            return ns < piece.from_ns;
-        });
-    const Piece& piece = next == pieces.begin() ? pieces.front() : *(next - 1);
-    const auto since = static_cast<__int128>(boot_ns) - static_cast<__int128>(piece.from_ns);
-    const auto length = static_cast<__int128>(piece.to_ns - piece.from_ns);
-    const auto risen =
-        static_cast<__int128>(piece.cluster_to_ns) - static_cast<__int128>(piece.cluster_ns);
-    return static_cast<std::uint64_t>(static_cast<__int128>(piece.cluster_ns) +
-                                      since * risen / length);
+    const auto time =
+        pieces_.at({{static_cast<std::uint32_t>(host_index)}, static_cast<std::int64_t>(boot_ns)});
+    return time ? static_cast<std::uint64_t>(time->time.ns()) : boot_ns + wall->second;
 }
 
 }  // namespace dyetrace::apps

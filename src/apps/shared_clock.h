@@ -7,35 +7,35 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
-#include <vector>
 
+#include "analysis/clock/clock_pieces.h"
 #include "base/result.h"
 #include "store/database.h"
 
 namespace dyetrace::apps {
+
+// The rows of clock_map, of each host in order of time; none of a trace of one host.
+Result<void> each_clock_piece(
+    store::Database& database,
+    const std::function<void(std::uint64_t host_index, const analysis::ClockPiece&)>& take);
 
 class SharedClock {
   public:
     static Result<SharedClock> of(store::Database& database);
 
     // There are several hosts.
-    bool is_needed() const { return !hosts_.empty(); }
+    bool is_needed() const { return !wall_offsets_ns_.empty(); }
 
     // What CLOCK_BOOTTIME of the event's host showed.
     std::uint64_t at(std::uint64_t event, std::uint64_t boot_ns) const;
     std::uint64_t at_host(std::uint64_t host_index, std::uint64_t boot_ns) const;
 
   private:
-    struct Piece {
-        std::uint64_t from_ns, to_ns, cluster_ns, cluster_to_ns;
-    };
-    struct Host {
-        std::uint64_t wall_offset_ns = 0;
-        std::vector<Piece> pieces;  // in order of time
-    };
-
-    std::unordered_map<std::uint64_t, Host> hosts_;  // by index; none: of one host
+    analysis::ClockPieces pieces_;
+    std::unordered_map<std::uint64_t, std::uint64_t>
+        wall_offsets_ns_;  // by host; none: there is one
 };
 
 }  // namespace dyetrace::apps

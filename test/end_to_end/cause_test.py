@@ -11,7 +11,7 @@ import support
 #                             └──────────┐
 #   parent   take.before ────────────── takes ── take.after
 SCENES = r"""
-import errno, fcntl, os, signal, socket, threading, time
+import ctypes, errno, fcntl, os, signal, socket, struct, threading, time
 
 def mark(scene, what):
     try:
@@ -81,24 +81,44 @@ def is_there():
         return False
 scene("name", lambda: os.rename("old", "new"), lambda: again(is_there))
 
-locked_r, locked_w = os.pipe()
-def lock_and_tell():
-    file = descriptor("locked")
-    fcntl.flock(file, fcntl.LOCK_EX)
-    os.write(locked_w, b"!")
-    time.sleep(0.05)
-    mark("lock", "give.before")
-    fcntl.flock(file, fcntl.LOCK_UN)
-    mark("lock", "give.after")
-child = os.fork()
-if child == 0:
-    lock_and_tell()
-    os._exit(0)
-os.read(locked_r, 1)
-mark("lock", "take.before")
-fcntl.flock(descriptor("locked"), fcntl.LOCK_EX)
-mark("lock", "take.after")
-os.waitpid(child, 0)
+def lock_scene(name, lock, unlock, wait):
+    "A child has a lock when its parent asks for it."
+    told, tells = os.pipe()
+    child = os.fork()
+    if child == 0:
+        file = descriptor(name)
+        lock(file)
+        os.write(tells, b"!")
+        time.sleep(0.05)
+        mark(name, "give.before")
+        unlock(file)
+        mark(name, "give.after")
+        os._exit(0)
+    os.read(told, 1)
+    mark(name, "take.before")
+    file = descriptor(name)
+    wait(file)
+    mark(name, "take.after")
+    os.waitpid(child, 0)
+    os.close(file)
+
+def lock_of_file(kind):
+    "Of the open file, not of the process: struct flock from byte 5 to the end."
+    return lambda file: fcntl.fcntl(file, fcntl.F_OFD_SETLKW, struct.pack("hhlli4x", kind, os.SEEK_SET, 5, 0, 0))
+
+def lock_from_here(file):
+    os.lseek(file, 10, os.SEEK_SET)
+    fcntl.lockf(file, fcntl.LOCK_EX, 10, 0, os.SEEK_CUR)
+
+lock_scene("lock", lambda file: fcntl.flock(file, fcntl.LOCK_EX), lambda file: fcntl.flock(file, fcntl.LOCK_UN),
+           lambda file: fcntl.flock(file, fcntl.LOCK_EX))
+lock_scene("lock-range", lock_from_here, lambda file: fcntl.lockf(file, fcntl.LOCK_UN, 0, 0), lambda file: fcntl.lockf(file, fcntl.LOCK_EX, 0, 15))
+lock_scene("lock-file", lock_of_file(fcntl.F_WRLCK), lock_of_file(fcntl.F_UNLCK), lock_of_file(fcntl.F_RDLCK))
+lock_scene("lock-close", lambda file: fcntl.lockf(file, fcntl.LOCK_EX), lambda file: os.close(descriptor("lock-close")),
+           lambda file: fcntl.lockf(file, fcntl.LOCK_EX))
+lock_scene("lock-end", lambda file: fcntl.lockf(file, fcntl.LOCK_EX), lambda file: os._exit(0), lambda file: fcntl.lockf(file, fcntl.LOCK_EX))
+lock_scene("other bytes", lambda file: fcntl.lockf(file, fcntl.LOCK_EX, 10, 0), lambda file: fcntl.lockf(file, fcntl.LOCK_UN, 10, 0),
+           lambda file: fcntl.lockf(file, fcntl.LOCK_EX, 10, 10))
 
 mark("fork", "give.before")
 child = os.fork()
@@ -110,6 +130,25 @@ mark("fork", "give.after")
 mark("exit", "take.before")
 os.waitpid(child, 0)
 mark("exit", "take.after")
+
+libc = ctypes.CDLL(None)
+def waits_for_end():
+    "Whether the first thread is in a futex that is not private: until this one's number is cleared."
+    with open(f"/proc/self/task/{os.getpid()}/syscall") as file:
+        words = file.read().split()
+    return words[0] == "202" and not int(words[2], 16) & 128
+
+@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+def is_joined(_):
+    while not waits_for_end():
+        time.sleep(0.01)
+    mark("exit-join", "give.before")
+
+thread = ctypes.c_ulong()
+assert libc.pthread_create(ctypes.byref(thread), None, is_joined, None) == 0
+mark("exit-join", "take.before")
+libc.pthread_join(thread, None)
+mark("exit-join", "take.after")
 
 lock = threading.Lock()
 lock.acquire()
@@ -127,28 +166,31 @@ waiter.join()
 
 MARKS = ("WITH marks AS (SELECT event_id, thread_id, split_part(argument_path, ':', 2) AS scene, split_part(argument_path, ':', 3) AS what "
          "FROM events WHERE argument_path LIKE 'mark:%') ")
-BETWEEN_PROCESSES = ["connect", "datagram", "eof", "eventfd", "file", "lock", "name", "pipe", "signal", "tcp", "unix"]
+# "lock-range": by the rule lock.
+BETWEEN_PROCESSES = ["connect", "datagram", "eof", "eventfd", "file", "lock", "lock-close", "lock-file", "lock-range", "name", "pipe", "signal", "tcp", "unix"]
+ALL = sorted(BETWEEN_PROCESSES + ["exit", "exit-join", "fork", "futex", "lock-end"])
 
 
 class CauseTest(support.EndToEndTest):
     def test_a_gift_orders_what_lies_around_it_and_nothing_else(self):
         trace = self.record("--", sys.executable, "-c", SCENES, cwd=self.folder)
         rows = trace.rows(MARKS + "SELECT a.scene, happened_before(a.event_id, b.event_id) AS there, happened_before(b.event_id, a.event_id) AS back "
-                          "FROM marks a JOIN marks b USING (scene) WHERE a.what = 'give.before' AND b.what = 'take.after' ORDER BY 1")
-        self.assertEqual([row["scene"] for row in rows], sorted(BETWEEN_PROCESSES + ["exit", "fork", "futex"]))
+                          "FROM marks a JOIN marks b USING (scene) WHERE a.what = 'give.before' AND b.what = 'take.after' AND scene <> 'other bytes' ORDER BY 1")
+        self.assertEqual([row["scene"] for row in rows], ALL)
         for row in rows:
             self.assertEqual((row["there"], row["back"]), (True, False), row)
         rows = trace.rows(MARKS + "SELECT a.scene, b.what, concurrent(a.event_id, b.event_id) AS answer FROM marks a JOIN marks b USING (scene) "
                           "WHERE a.what = 'give.after' AND b.what IN ('take.before', 'take.after') AND a.scene <> 'exit' ORDER BY 1, 2")
-        self.assertEqual(len(rows), 2 * len(BETWEEN_PROCESSES) + 1)
+        self.assertEqual(len(rows), 2 * len(BETWEEN_PROCESSES) + 3)
         for row in rows:
             self.assertTrue(row["answer"], row)
         by_rule = trace.rows(MARKS + "SELECT DISTINCT g.scene, e.rule FROM edges e JOIN events a ON a.event_id = e.from_event JOIN events b ON b.event_id = e.to_event "
                              "JOIN marks g ON g.thread_id = a.thread_id AND g.what = 'give.before' JOIN marks t ON t.thread_id = b.thread_id AND t.scene = g.scene "
                              "AND t.what = 'take.after'")
         known = {(row["scene"], row["rule"]) for row in by_rule}
-        for scene in BETWEEN_PROCESSES + ["exit", "fork", "futex"]:
-            self.assertIn((scene, scene), known)
+        for scene in ALL:
+            self.assertIn((scene, scene.split("-")[0]), known)
+        self.assertNotIn(("other bytes", "lock"), known)
         self.everything_agrees(trace)
         end = trace.number(MARKS + "SELECT event_id FROM marks WHERE scene = 'pipe' AND what = 'take.after'")
         steps = trace.rows(f"SELECT depth, rule, a.name AS gave, b.name AS took FROM causes({end}, 2) c JOIN events a USING (event_id) "

@@ -82,6 +82,15 @@ class RecordOnTest(fleet.FleetTest):
         with open(path, "rb") as file:
             self.assertEqual((given.returncode, given.stdout == file.read()), (0, True), given.stderr)
 
+    def test_an_agent_is_not_in_its_own_trace_and_what_it_sends_is_not_missed(self):
+        agent = self.start_agent("a").pid
+        trace, operator = self.start_on("a", "-a", "--where", f"pid_in_namespace = {agent} or pid_in_namespace = {self.collector.pid}")
+        taken = f"FROM events WHERE pid_in_namespace = {self.collector.pid} AND connection_id IS NOT NULL AND name IN ('read', 'recvmsg') AND bytes > 0"
+        self.wait_for(lambda: self.count(trace) and trace.number("SELECT count(*) " + taken) > 3, "the collector receives")
+        self.assertEqual(self.stop(operator), 0, self.said("operator"))
+        self.assertEqual(trace.number(f"SELECT count(*) FROM events WHERE pid_in_namespace = {agent}"), 0)
+        self.assertEqual(trace.rows("FROM contradictions"), [])
+
     def test_duration_ends_it_on_all_hosts(self):
         self.start_agent("a")
         trace = self.run_on("a", "--duration", "500ms", "--comm", "nobody")

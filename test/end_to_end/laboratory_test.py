@@ -70,9 +70,9 @@ class Clock:
 
 
 def clocks():
-    """Hours ahead and fast; a day ahead and slow; right. None is behind: time since the boot is not below 0, and this machine may be young."""
+    """Behind, by half of the time that this machine is up as no clock goes below zero, and fast; a day ahead and slow; right."""
     now = support.boot_ns()
-    return {"alpha": Clock(40_000, 60, now), "beta": Clock(86_400, -150, now), "gamma": Clock(0, 0, now)}
+    return {"alpha": Clock(-(now // 2 // 10**9), 60, now), "beta": Clock(86_400, -150, now), "gamma": Clock(0, 0, now)}
 
 
 def nginx_settings(folder, web):
@@ -349,6 +349,16 @@ class LaboratoryTest(FollowTest):
             self.assertEqual(row, {"forth": True, "back": False})
         told = self.trace.rows("SELECT c.* FROM contradictions c, events e WHERE e.event_id IN (SELECT unnest(c.events)) AND e.path LIKE '%/block%'")
         self.assertEqual(told, [])
+
+    def test_a_datagram_is_before_what_its_receiver_does(self):
+        answer = self.trace.numbers("""SELECT count(*) AS edges, count(*) FILTER (happened_before(from_event, to_event)) AS there,
+            count(*) FILTER (happened_before(to_event, from_event)) AS back FROM edges JOIN events a ON a.event_id = from_event JOIN events b ON b.event_id = to_event
+            WHERE rule = 'datagram' AND a.host <> b.host AND 53 IN (a.remote_port, b.remote_port)""")
+        self.assertGreater(answer["edges"], 60, "40 questions and 40 answers, less those of a port that both askers had")
+        self.assertEqual((answer["there"], answer["back"]), (answer["edges"], 0))
+
+    def test_no_clock_contradicts_an_edge_and_no_send_is_missed(self):
+        self.assertEqual(self.trace.rows("FROM contradictions WHERE kind IN ('clock', 'missing_send')"), [])
 
     def test_a_copy_that_went_bad_is_named_with_its_host(self):
         done = subprocess.run([support.DYETRACE, "verify-copies", self.trace.path, "--path", self.site_path("block"), "--json"],

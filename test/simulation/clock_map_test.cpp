@@ -2,125 +2,42 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "apps/clock_maker.h"
 #include "base/temporary_folder.h"
-#include "schema/record_builder.h"
 #include "simulated_cluster.h"
+#include "simulated_trace.h"
 #include "store/store_fixture.h"
 
 namespace dyetrace::simulation {
 namespace {
 
-using schema::SyscallEvent;
-
 constexpr std::int64_t kEarliest = 200'000'000'000'000'000;  // ns: CLOCK_BOOTTIME is never negative
-constexpr std::int64_t kBytes = 100;                         // of each message
-constexpr std::uint16_t kSendto = 44, kRecvfrom = 45;
-
-// One host's part of the trace, being written.
-class Part {
-  public:
-    Part(const trace::TraceFolder& whole, std::uint16_t index, std::int64_t wall_offset_ns) {
-        trace::TraceInfo info;
-        info.program = "test";
-        info.hosts.push_back({.index = index,
-                              .name = "host" + std::to_string(index),
-                              .boot_id = "b" + std::to_string(index),
-                              .kernel = "6.1.0",
-                              .machine = "x86_64",
-                              .cpus = 1,
-                              .wall_offset_ns = wall_offset_ns});
-        folder_ = std::make_unique<trace::TraceFolder>(
-            trace::TraceFolder::create(whole.part_path(index), info).value());
-        writer_ = std::make_unique<trace::SegmentWriter>(
-            trace::SegmentWriter::create(*folder_, index, {}).value());
-    }
-
-    template <typename Record>
-    void add(schema::Stream stream, Record record) {
-        record.header.sequence = sequences_[static_cast<std::size_t>(stream)]++;
-        const schema::OwnedRecord owned = schema::build(record);
-        writer_->append(0, stream, owned.bytes()).value();
-    }
-
-    void connect(std::uint32_t handle, std::uint64_t connection) {
-        schema::Handle object{};
-        object.handle_id = object.object_id = handle;
-        object.inode = handle;
-        object.object_type = static_cast<std::uint8_t>(schema::ObjectType::kSocket);
-        std::memcpy(object.file_system, "sockfs", 6);
-        add(schema::Stream::kFacts, object);
-        schema::Socket socket{};
-        socket.handle_id = socket.object_id = handle;
-        socket.connection_id = connection;
-        socket.family = 2;
-        socket.socket_type = 1;
-        socket.protocol = 6;
-        add(schema::Stream::kFacts, socket);
-    }
-
-    void call(std::uint16_t number,
-              std::int64_t at,
-              std::uint32_t handle,
-              std::uint64_t stream_offset) {
-        SyscallEvent event{};
-        event.syscall = number;
-        event.start_ns = static_cast<std::uint64_t>(at);
-        event.handle_id = handle;
-        event.result = event.bytes = kBytes;
-        event.stream_offset = stream_offset;
-        event.event_class = static_cast<std::uint8_t>(schema::Class::kNetwork);
-        event.present = SyscallEvent::kHasDuration | SyscallEvent::kHasResult |
-                        SyscallEvent::kHasHandle | SyscallEvent::kHasBytes |
-                        SyscallEvent::kHasStreamOffset;
-        add(schema::Stream::kEvents, event);
-    }
-
-    void finish() {
-        writer_->close().value();
-        folder_->finish().value();
-    }
-
-  private:
-    std::unique_ptr<trace::TraceFolder> folder_;
-    std::unique_ptr<trace::SegmentWriter> writer_;
-    std::uint64_t sequences_[2] = {};
-};
 
 class ClockMapTest : public testing::Test {
   protected:
     // `silent` hosts more, which make one call each.
     void record(const SimulatedCluster& cluster, std::uint32_t silent = 0) {
-        trace::TraceInfo info;
-        info.program = "test";
-        info.has_parts = true;
-        auto whole = trace::TraceFolder::create(path(), info).value();
-        std::vector<Part> parts;
+        SimulatedTrace trace(path());
         const std::uint32_t hosts = cluster.options().hosts;
         for (std::uint32_t host = 0; host < hosts + silent; ++host) {
             const std::int64_t wall = host < hosts ? cluster.wall_offset(host) : 1'000'000'000;
-            parts.emplace_back(whole, static_cast<std::uint16_t>(host), wall - kEarliest);
+            trace.add_host(host, wall - kEarliest);
         }
         for (std::uint32_t host = hosts; host < hosts + silent; ++host) {
-            parts[host].call(kSendto, kEarliest + 5, 1, 0);
+            trace[host].call({.at = kEarliest + 5, .handle = 1, .stream_offset = 0});
         }
         for (std::uint32_t link = 0; link < cluster.options().links.size(); ++link) {
             const auto& [a, b] = cluster.options().links[link];
-            parts[a].connect(link + 1, link + 77);
-            parts[b].connect(link + 1, link + 77);
+            trace[a].socket(link + 1, {.connection = link + 77});
+            trace[b].socket(link + 1, {.connection = link + 77});
             handle_of_[{a, b}] = handle_of_[{b, a}] = link + 1;
         }
-        add_messages(cluster, parts);
-        for (Part& part : parts) {
-            part.finish();
-        }
-        whole.finish().value();
+        add_messages(cluster, trace);
+        trace.finish();
     }
 
     std::unique_ptr<store::Database> open(const char* clock) const {
@@ -135,7 +52,7 @@ class ClockMapTest : public testing::Test {
 
   private:
     // A stream is in order: what would be received before something that was sent earlier is left out.
-    void add_messages(const SimulatedCluster& cluster, std::vector<Part>& parts) {
+    void add_messages(const SimulatedCluster& cluster, SimulatedTrace& trace) {
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, std::uint64_t>>
             ways;
         for (std::size_t i = 0; i < cluster.messages().size(); ++i) {
@@ -147,10 +64,14 @@ class ClockMapTest : public testing::Test {
                 continue;
             }
             last_sent = cluster.sent_at()[i];
-            parts[from].call(
-                kSendto, message.sent.ns() + kEarliest, handle_of_[{from, to}], offset);
-            parts[to].call(
-                kRecvfrom, message.received.ns() + kEarliest, handle_of_[{from, to}], offset);
+            trace[from].call({.number = kSendto,
+                              .at = message.sent.ns() + kEarliest,
+                              .handle = handle_of_[{from, to}],
+                              .stream_offset = offset});
+            trace[to].call({.number = kRecvfrom,
+                            .at = message.received.ns() + kEarliest,
+                            .handle = handle_of_[{from, to}],
+                            .stream_offset = offset});
             true_times_[{from, message.sent.ns() + kEarliest}] = cluster.sent_at()[i];
             offset += kBytes;
         }

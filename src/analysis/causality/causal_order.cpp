@@ -62,7 +62,13 @@ schema::ContradictionCause likely_cause(const CauseCycle& cycle) {
     }
 }
 
-CausalOrder::CausalOrder(std::vector<StepSource> hosts) {
+schema::ContradictionCause likely_cause(const LateEdge& late) {
+    return late.edge.rule == CauseRule::kDatagram ? schema::ContradictionCause::kLoss
+                                                  : schema::ContradictionCause::kClock;
+}
+
+CausalOrder::CausalOrder(std::vector<StepSource> hosts, ClockPieces clock)
+    : clock_(std::move(clock)) {
     for (StepSource& source : hosts) {
         ready_.push_back(hosts_.size());
         hosts_.push_back({.source = std::move(source)});
@@ -82,12 +88,33 @@ bool CausalOrder::take(std::size_t host, const CauseStep& step, OrderedSteps& ou
         resting_.emplace(step.edge, host);
         return false;
     }
+    if (const auto late = late_edge(host, step)) {
+        out.late.push_back(*late);
+        if (late->is_left_out) {
+            return true;
+        }
+    }
     std::uint64_t& rank = ranks_[step.thread];
     rank = std::max(rank, *given + 1);
     out.edges.push_back(edge_of(step));
     out.edges.back().from_rank = *given;
     out.edges.back().to_rank = rank;
     return true;
+}
+
+std::optional<LateEdge> CausalOrder::late_edge(std::size_t host, const CauseStep& take) const {
+    if (take.other_host == host) {
+        return std::nullopt;
+    }
+    const auto time_of = [this](std::size_t on, std::uint64_t at) {
+        return clock_.at({{static_cast<std::uint32_t>(on)}, static_cast<std::int64_t>(at)});
+    };
+    const auto given = time_of(take.other_host, take.other_at), taken = time_of(host, take.at);
+    if (!given || !taken || !given->is_bounded || !taken->is_bounded ||
+        given->earliest <= taken->latest) {
+        return std::nullopt;
+    }
+    return LateEdge{edge_of(take), *given, *taken, take.rule == CauseRule::kDatagram};
 }
 
 // False: it cannot pass yet.
@@ -164,16 +191,22 @@ bool CausalOrder::leave_one_out(OrderedSteps& out) {
         members.push_back(host);
         host = blocking(host).other_host;
     } while (host != members.front() && !hosts_[host].ended);
-    const auto weakest =
-        std::min_element(members.begin(), members.end(), [this](std::size_t a, std::size_t b) {
-            return trust_in(blocking(a).rule) < trust_in(blocking(b).rule);
-        });
+    const auto trust = [this](std::size_t member) {
+        return std::pair(!late_edge(member, blocking(member)), trust_in(blocking(member).rule));
+    };
+    const auto weakest = std::min_element(
+        members.begin(), members.end(), [&](auto a, auto b) { return trust(a) < trust(b); });
     std::rotate(members.begin(), weakest, members.end());
-    CauseCycle& cycle = out.cycles.emplace_back();
-    for (const std::size_t member : members) {
-        cycle.edges.push_back(edge_of(blocking(member)));
+    if (auto late = late_edge(members.front(), blocking(members.front()))) {
+        late->is_left_out = true;
+        out.late.push_back(*late);
+    } else {
+        CauseCycle& cycle = out.cycles.emplace_back();
+        for (const std::size_t member : members) {
+            cycle.edges.push_back(edge_of(blocking(member)));
+        }
+        cycle.left_out = cycle.edges.front();
     }
-    cycle.left_out = cycle.edges.front();
     const std::uint64_t edge = blocking(members.front()).edge;
     left_out_.insert(edge);
     resting_.erase(edge);

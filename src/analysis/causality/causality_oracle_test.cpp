@@ -115,7 +115,7 @@ TEST(CausalityOracle, impossible_causes_are_told_and_the_rest_is_an_order) {
         const OrderedSteps ordered = order_of(world);
         ASSERT_EQ(ordered.edges.size() + ordered.cycles.size(), world.causes.size());
         for (const CauseEdge& edge : ordered.edges) {
-            truth.add({edge.from_event - 1, edge.to_event - 1});
+            truth.add({edge.from_event - 1, edge.to_event - 1, edge.rule});
         }
         ASSERT_FALSE(truth.has_cycle());
         expect_same_answers(world, truth, ordered);
@@ -145,6 +145,81 @@ TEST(CausalityOracle, the_edges_of_a_cycle_lead_around) {
         }
     }
     EXPECT_EQ(lengths, (std::set<std::size_t>{1, 2, 3}));
+}
+
+TEST(CausalityOracle, clocks_within_their_bounds_refute_nothing) {
+    for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+        SCOPED_TRACE(seed);
+        const World world = random_world(seed, true);
+        std::mt19937_64 random(seed);
+        const std::uint64_t error_ns = random() % 50;
+        std::vector<std::int64_t> shifts;
+        for (std::size_t host = 0; host < world.hosts; ++host) {
+            shifts.push_back(static_cast<std::int64_t>(random() % (2 * error_ns + 1)) -
+                             static_cast<std::int64_t>(error_ns));
+        }
+        const OrderedSteps ordered = order_of(world, map_of(world, shifts, error_ns));
+        ASSERT_EQ(ordered.late.size(), 0u);
+        ASSERT_EQ(ordered.edges.size(), world.causes.size());
+    }
+}
+
+struct ExpectedLate {
+    std::uint64_t from_event, to_event;
+    schema::CauseRule rule;
+    std::int64_t given_earliest, taken_latest;
+    auto operator<=>(const ExpectedLate&) const = default;
+};
+
+std::multiset<ExpectedLate> late_in(const World& world,
+                                    const std::vector<std::int64_t>& shifts,
+                                    std::int64_t error_ns) {
+    std::multiset<ExpectedLate> late;
+    for (const WorldCause& cause : world.causes) {
+        const std::size_t giver = world.host_of[cause.from], taker = world.host_of[cause.to];
+        const EventPlace &from = world.events[cause.from], &to = world.events[cause.to];
+        const auto given =
+            static_cast<std::int64_t>(from.begin - world.offsets[giver]) + shifts[giver] - error_ns;
+        const auto taken =
+            static_cast<std::int64_t>(to.end - world.offsets[taker]) + shifts[taker] + error_ns;
+        if (giver != taker && given > taken) {
+            late.insert({from.event, to.event, cause.rule, given, taken});
+        }
+    }
+    return late;
+}
+
+// One host's clock is wrong by more than its map admits: each edge that this makes late is told, and no other one.
+TEST(CausalityOracle, edges_that_a_spoilt_clock_makes_late_are_told) {
+    std::size_t left_out = 0, kept = 0;
+    for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+        SCOPED_TRACE(seed);
+        const World world = random_world(seed, true);
+        std::mt19937_64 random(seed);
+        std::vector<std::int64_t> shifts(world.hosts, 0);
+        shifts[random() % world.hosts] = static_cast<std::int64_t>(random() % 400) - 200;
+        const OrderedSteps ordered = order_of(world, map_of(world, shifts, 10));
+        std::multiset<ExpectedLate> found;
+        std::size_t left_out_here = 0;
+        for (const LateEdge& late : ordered.late) {
+            found.insert({late.edge.from_event,
+                          late.edge.to_event,
+                          late.edge.rule,
+                          late.given.earliest.ns(),
+                          late.taken.latest.ns()});
+            ASSERT_EQ(late.is_left_out, late.edge.rule == schema::CauseRule::kDatagram);
+            ASSERT_EQ(likely_cause(late),
+                      late.is_left_out ? schema::ContradictionCause::kLoss
+                                       : schema::ContradictionCause::kClock);
+            left_out_here += late.is_left_out;
+        }
+        ASSERT_EQ(found, late_in(world, shifts, 10));
+        ASSERT_EQ(ordered.edges.size() + left_out_here, world.causes.size());
+        left_out += left_out_here;
+        kept += ordered.late.size() - left_out_here;
+    }
+    EXPECT_GT(left_out, 100u);
+    EXPECT_GT(kept, 100u);
 }
 
 }  // namespace

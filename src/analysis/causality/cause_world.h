@@ -15,6 +15,7 @@ namespace dyetrace::analysis {
 
 struct WorldCause {
     std::size_t from = 0, to = 0;  // positions in `events`
+    schema::CauseRule rule = schema::CauseRule::kTcp;
 };
 
 struct World {
@@ -22,6 +23,7 @@ struct World {
     std::vector<std::size_t> host_of;  // of each event
     std::vector<WorldCause> causes;
     std::size_t hosts = 0;
+    std::vector<std::uint64_t> offsets;  // of each host: what its clock shows at the true time 0
 };
 
 // Calls of random length, and causes that are possible in the true time if `possible`, else any.
@@ -30,9 +32,9 @@ inline World random_world(unsigned seed, bool possible) {
     const auto below = [&](std::uint64_t end) { return random() % end; };
     World world;
     world.hosts = 1 + below(3);
-    std::vector<std::uint64_t> offsets, true_begin, true_end;
+    std::vector<std::uint64_t> true_begin, true_end;
     for (std::size_t host = 0; host < world.hosts; ++host) {
-        offsets.push_back(1 + below(100'000));  // clocks have nothing in common
+        world.offsets.push_back(1 + below(100'000));  // clocks have nothing in common
     }
     const std::uint64_t threads = 2 + below(5);
     for (std::uint64_t thread = 0; thread < threads; ++thread) {
@@ -45,8 +47,8 @@ inline World random_world(unsigned seed, bool possible) {
             true_end.push_back(now);
             world.events.push_back({.event = world.events.size() + 1,
                                     .thread = 100 + thread,
-                                    .begin = true_begin.back() + offsets[host],
-                                    .end = true_end.back() + offsets[host]});
+                                    .begin = true_begin.back() + world.offsets[host],
+                                    .end = true_end.back() + world.offsets[host]});
             world.host_of.push_back(host);
         }
     }
@@ -55,7 +57,8 @@ inline World random_world(unsigned seed, bool possible) {
         const std::size_t from = below(world.events.size()), to = below(world.events.size());
         if (world.events[from].thread != world.events[to].thread &&
             (!possible || true_begin[from] <= true_end[to])) {
-            world.causes.push_back({from, to});
+            world.causes.push_back(
+                {from, to, below(2) == 0 ? schema::CauseRule::kTcp : schema::CauseRule::kDatagram});
         }
     }
     return world;
@@ -84,7 +87,7 @@ class WorldSteps {
                                      .edge = i});
             steps_[world.host_of[world.causes[i].to]].push_back(
                 {.kind = StepKind::kTakes,
-                 .rule = schema::CauseRule::kTcp,
+                 .rule = world.causes[i].rule,
                  .other_host = static_cast<std::uint32_t>(giver),
                  .at = to.end,
                  .thread = to.thread,
@@ -119,9 +122,30 @@ class WorldSteps {
     std::vector<std::vector<CauseStep>> steps_;
 };
 
-inline OrderedSteps order_of(const World& world) {
+// A map of the hosts' clocks that is off by `shifts` and says that it is off by `error_ns` at most.
+inline ClockPieces map_of(const World& world,
+                          const std::vector<std::int64_t>& shifts,
+                          std::uint64_t error_ns) {
+    ClockPieces clock;
+    for (std::size_t host = 0; host < world.hosts; ++host) {
+        const auto begin = static_cast<std::int64_t>(world.offsets[host]), end = begin + 100'000;
+        const auto error = static_cast<double>(error_ns);
+        clock.add({static_cast<std::uint32_t>(host)},
+                  {.from_ns = begin,
+                   .to_ns = end,
+                   .cluster_ns = shifts[host],
+                   .cluster_to_ns = shifts[host] + 100'000,
+                   .below_ns = error,
+                   .above_ns = error,
+                   .below_to_ns = error,
+                   .above_to_ns = error});
+    }
+    return clock;
+}
+
+inline OrderedSteps order_of(const World& world, const ClockPieces& clock = {}) {
     WorldSteps steps(world);
-    CausalOrder order(steps.sources());
+    CausalOrder order(steps.sources(), clock);
     OrderedSteps out;
     while (order.advance(out).value()) {
     }

@@ -13,18 +13,36 @@ bool is_queued(ActKind kind) {
     return kind == ActKind::kQueuedSignalDelivered;
 }
 
+bool is_of_lock(ActKind kind) {
+    return kind == ActKind::kLockedShared || kind == ActKind::kLockedExclusive ||
+           kind == ActKind::kUnlocked;
+}
+
 }  // namespace
 
-void HandoverEngine::give(Thing& thing, const HandoverAct& act, bool exclusive) {
+void HandoverEngine::give(Thing& thing, const HandoverAct& act) {
     if (thing.gives.size() == kHandoverGivesMax) {
         thing.forgotten_until_ns = std::max(thing.forgotten_until_ns, thing.gives.front().end_ns);
         thing.gives.pop_front();
         ++forgotten_;
     }
-    thing.gives.push_back({act.event, act.thread, act.start_ns, kUnderWay, exclusive});
+    thing.gives.push_back({act.event, act.thread, act.start_ns, kUnderWay});
+}
+
+std::uint64_t HandoverEngine::forgotten() const {
+    std::uint64_t forgotten = forgotten_;
+    for (const auto& [file, locks] : locks_) {
+        forgotten += locks.forgotten();
+    }
+    return forgotten;
 }
 
 void HandoverEngine::starts(const HandoverAct& act, std::vector<Handover>& found) {
+    if (is_of_lock(act.kind)) {
+        FileLocks& locks = locks_[act.key];
+        act.kind == ActKind::kUnlocked ? locks.lets_go(act) : locks.asks(act);
+        return;
+    }
     Thing& thing = things_[act.key];
     switch (act.kind) {
         case ActKind::kSignalSent:
@@ -32,14 +50,11 @@ void HandoverEngine::starts(const HandoverAct& act, std::vector<Handover>& found
         case ActKind::kFutexWoke:
         case ActKind::kCounterAdded:
         case ActKind::kCounterMadeFull:
-            give(thing, act, false);
+            give(thing, act);
             break;
         case ActKind::kSignalDelivered:
         case ActKind::kQueuedSignalDelivered:
             deliver(thing, act, found);
-            break;
-        case ActKind::kUnlocked:
-            unlock(thing, act);
             break;
         default:
             break;
@@ -47,6 +62,12 @@ void HandoverEngine::starts(const HandoverAct& act, std::vector<Handover>& found
 }
 
 void HandoverEngine::ends(const HandoverAct& act, std::vector<Handover>& found) {
+    if (is_of_lock(act.kind)) {
+        if (act.kind != ActKind::kUnlocked) {
+            locks_[act.key].gets(act, found);
+        }
+        return;
+    }
     Thing& thing = things_[act.key];
     for (Give& give : thing.gives) {
         if (give.event == act.event) {
@@ -63,10 +84,6 @@ void HandoverEngine::ends(const HandoverAct& act, std::vector<Handover>& found) 
         case ActKind::kCounterMade:
         case ActKind::kCounterMadeFull:
             thing.counts_one = act.holder != 0;
-            break;
-        case ActKind::kLockedShared:
-        case ActKind::kLockedExclusive:
-            lock(thing, act, found);
             break;
         default:
             break;
@@ -130,32 +147,6 @@ void HandoverEngine::count(Thing& thing, const HandoverAct& act, std::vector<Han
     }
     std::erase_if(thing.gives, [&](const Give& give) { return give.end_ns < act.start_ns; });
     thing.last_read_start_ns = std::max(thing.last_read_start_ns, act.start_ns);
-}
-
-// Who holds a lock lets it go before anybody gets it whom it excludes. That an unlock had begun when the lock was got shows that it is that
-// of an earlier holder: a later one could not have got the lock, let alone unlocked.
-void HandoverEngine::lock(Thing& thing, const HandoverAct& act, std::vector<Handover>& found) {
-    const bool exclusive = act.kind == ActKind::kLockedExclusive;
-    for (const Give& give : thing.gives) {
-        if (exclusive || give.exclusive) {
-            found.push_back({give.event, act.event, CauseRule::kLock});
-        }
-    }
-    if (exclusive) {
-        thing.gives.clear();  // whoever comes next, comes after this one
-    }
-    std::erase_if(thing.held, [&](const Held& held) { return held.holder == act.holder; });
-    thing.held.push_back({act.holder, exclusive});
-}
-
-void HandoverEngine::unlock(Thing& thing, const HandoverAct& act) {
-    const auto held = std::find_if(thing.held.begin(), thing.held.end(), [&](const Held& each) {
-        return each.holder == act.holder;
-    });
-    if (held != thing.held.end()) {
-        give(thing, act, held->exclusive);
-        thing.held.erase(held);
-    }
 }
 
 }  // namespace dyetrace::analysis

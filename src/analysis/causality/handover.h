@@ -5,7 +5,7 @@
 //
 // Calls of one host are told at their start and at their end, in order of time, starts first: the kernel orders what happens to one signal
 // queue, one futex, one file's locks or one counter, and what had ended before another call began comes before it there. Where calls overlap
-// so that two could have been the giver, nothing is said. Which rule says what: handover.cpp.
+// so that two could have been the giver, nothing is said. Which rule says what: handover.cpp, and file_locks.h of locks.
 //
 // O(calls under way on the same thing) per call. Memory: 100 bytes for each thing that was touched, and as much for each of the last
 // kHandoverGivesMax calls on it that may still count; where there are more the oldest is forgotten: edges may then be missing.
@@ -17,80 +17,38 @@
 #include <unordered_map>
 #include <vector>
 
-#include "schema/generated/records.h"
+#include "analysis/causality/file_locks.h"
+#include "analysis/causality/handover_act.h"
 
 namespace dyetrace::analysis {
 
 inline constexpr std::size_t kHandoverGivesMax = 256;
-
-// Written into traces' questions by number: additions go to the end.
-enum class ActKind : std::uint8_t {
-    kSignalSent,
-    kSignalDelivered,
-    kQueuedSignalSent,  // real-time signals: each is delivered
-    kQueuedSignalDelivered,
-    kFutexWoke,
-    kFutexWaited,
-    kCounterMade,  // eventfd with 0
-    kCounterMadeFull,
-    kCounterAdded,
-    kCounterRead,
-    kLockedShared,
-    kLockedExclusive,
-    kUnlocked,
-};
-
-struct HandoverAct {
-    ActKind kind = ActKind::kSignalSent;
-    std::uint64_t event = 0;
-    std::uint64_t thread = 0;
-    std::uint64_t start_ns = 0;
-    std::uint64_t end_ns = 0;
-    std::uint64_t key =
-        0;  // of the thing: who is signalled with what by whom, the futex, the file, the counter
-    std::uint64_t holder = 0;  // locks: the descriptor
-};
-
-struct Handover {
-    std::uint64_t from_event = 0;
-    std::uint64_t to_event = 0;
-    schema::CauseRule rule = schema::CauseRule::kSignal;
-
-    friend bool operator==(const Handover&, const Handover&) = default;
-};
 
 class HandoverEngine {
   public:
     void starts(const HandoverAct& act, std::vector<Handover>& found);
     void ends(const HandoverAct& act, std::vector<Handover>& found);
 
-    std::uint64_t forgotten() const { return forgotten_; }
+    std::uint64_t forgotten() const;
 
   private:
     struct Give {
         std::uint64_t event, thread, start_ns, end_ns;
-        bool exclusive;
-    };
-    struct Held {
-        std::uint64_t holder;
-        bool exclusive;
     };
     struct Thing {
         std::deque<Give> gives;
-        std::vector<Held> held;
         std::uint64_t forgotten_until_ns = 0;
         std::uint64_t last_read_start_ns = 0;
         bool counts_one = true;  // eventfd: what was added may stay after a read
     };
 
-    void give(Thing& thing, const HandoverAct& act, bool exclusive);
+    void give(Thing& thing, const HandoverAct& act);
     void deliver(Thing& thing, const HandoverAct& act, std::vector<Handover>& found);
     void wake(Thing& thing, const HandoverAct& act, std::vector<Handover>& found);
     void count(Thing& thing, const HandoverAct& act, std::vector<Handover>& found);
-    void lock(Thing& thing, const HandoverAct& act, std::vector<Handover>& found);
-    void unlock(Thing& thing, const HandoverAct& act);
 
     std::unordered_map<std::uint64_t, Thing> things_;
+    std::unordered_map<std::uint64_t, FileLocks> locks_;
     std::uint64_t forgotten_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/clock/clock_map.h"
+#include "analysis/clock/clock_pieces.h"
 #include "analysis/clock/corridor.h"
 #include "analysis/clock/instant_graph.h"
 #include "analysis/clock/map_repair.h"
@@ -152,6 +153,33 @@ TEST(ClockMap, knows_no_interval_of_a_host_that_is_not_bounded) {
     EXPECT_FALSE(ask(map, 1500).is_bounded);
     EXPECT_FALSE(ask(map, 10).is_bounded);
     EXPECT_TRUE(ask(map, 2500).is_bounded);
+}
+
+TEST(ClockPieces, say_what_the_map_says_that_they_are_of) {
+    const ClockMap map({4},
+                       {{1000, 5000, 10, 20},
+                        {2'000'000'000, 2'000'006'100, 30, 40},
+                        {3'000'000'000, 3'000'009'000, 1, 2}},
+                       0.01,
+                       1e-7);
+    ClockPieces pieces;
+    for (const ClockPiece& piece : map.pieces(500, 3'500'000'000)) {
+        pieces.add({4}, piece);
+    }
+    for (const std::int64_t at :
+         {500L, 1000L, 1'234'567L, 2'000'000'000L, 2'999'999'999L, 3'500'000'000L}) {
+        const base::Instant<base::HostClock> instant({4}, at);
+        const ClusterTime expected = map.at(instant), found = pieces.at(instant).value();
+        EXPECT_EQ(found.time, expected.time) << at;
+        EXPECT_LE(found.earliest, expected.earliest) << at;
+        EXPECT_GE(found.latest, expected.latest) << at;
+        EXPECT_LE(expected.earliest - found.earliest, 2) << at;
+        EXPECT_LE(found.latest - expected.latest, 2) << at;
+        EXPECT_TRUE(found.is_bounded) << at;
+    }
+    EXPECT_FALSE(pieces.at({{4}, 499}).value().is_bounded);
+    EXPECT_FALSE(pieces.at({{4}, 3'500'000'001}).value().is_bounded);
+    EXPECT_FALSE(pieces.at({{5}, 1000}).has_value());
 }
 
 TEST(MapRepair, gives_way_on_both_sides_of_a_message) {

@@ -237,12 +237,15 @@ across AS (SELECT w.*, a + b - host_index AS peer FROM ways w JOIN ends USING (c
 sent AS (SELECT * FROM across WHERE sends),
 taken AS (SELECT * FROM across WHERE NOT sends),
 -- Which datagram it was its bytes tell, if nobody sent and nobody took the same ones a second time.
-datagrams AS (
-  SELECT min(host_index) FILTER (moves = 2) AS from_host, min(start_ns) FILTER (moves = 2) AS sent_ns,
-    min(host_index) FILTER (moves = 1) AS to_host, min(end_ns) FILTER (moves = 1) AS received_ns
+letters AS (SELECT host_index, moves = 2 AS sends, start_ns, end_ns, other, bytes, fingerprint,
+    CASE WHEN sends THEN addresses >> 32 ELSE addresses & 4294967295 END AS sender, CASE WHEN sends THEN addresses & 4294967295 ELSE addresses >> 32 END AS taker
   FROM named SEMI JOIN internal.hosts USING (host_index)
-  WHERE channel = 6 AND other <> 0 AND bytes > 0 AND fingerprint IS NOT NULL AND NOT unfinished AND NOT peeks AND end_ns < 4611686018427387904
-  GROUP BY other, bytes, fingerprint HAVING count(*) FILTER (moves = 2) = 1 AND count(*) FILTER (moves = 1) = 1),
+  WHERE channel = 6 AND other <> 0 AND bytes > 0 AND fingerprint IS NOT NULL AND NOT unfinished AND NOT peeks AND end_ns < 4611686018427387904),
+datagrams AS (
+  SELECT min(host_index) FILTER (sends) AS from_host, min(start_ns) FILTER (sends) AS sent_ns,
+    min(host_index) FILTER (NOT sends) AS to_host, min(end_ns) FILTER (NOT sends) AS received_ns
+  FROM letters GROUP BY other, bytes, fingerprint HAVING count(*) FILTER (sends) = 1 AND count(*) = 2
+    AND (min(sender) = 0 OR min(sender) = max(sender)) AND (min(taker) = 0 OR min(taker) = max(taker))),
 messages AS (
   SELECT s.host_index AS from_host, s.start_ns AS sent_ns, t.host_index AS to_host, t.end_ns AS received_ns
   FROM taken t ASOF JOIN sent s ON s.connection = t.connection AND s.host_index = t.peer AND s.begin_at <= t.end_at - 1 WHERE s.end_at >= t.end_at

@@ -19,8 +19,11 @@ constexpr std::int64_t kEarliest = 200'000'000'000'000'000;  // ns: CLOCK_BOOTTI
 
 class ClockMapTest : public testing::Test {
   protected:
+    // How messages go: what tells one from another.
+    enum class Road { kTcp, kDatagrams, kDatagramsUnseen };
+
     // `silent` hosts more, which make one call each.
-    void record(const SimulatedCluster& cluster, std::uint32_t silent = 0) {
+    void record(const SimulatedCluster& cluster, std::uint32_t silent = 0, Road road = Road::kTcp) {
         SimulatedTrace trace(path());
         const std::uint32_t hosts = cluster.options().hosts;
         for (std::uint32_t host = 0; host < hosts + silent; ++host) {
@@ -32,11 +35,16 @@ class ClockMapTest : public testing::Test {
         }
         for (std::uint32_t link = 0; link < cluster.options().links.size(); ++link) {
             const auto& [a, b] = cluster.options().links[link];
-            trace[a].socket(link + 1, {.connection = link + 77});
-            trace[b].socket(link + 1, {.connection = link + 77});
+            const bool is_tcp = road == Road::kTcp;
+            const std::uint64_t connection = is_tcp ? link + 77 : 0;
+            trace[a].socket(link + 1,
+                            {.connection = connection, .local_port = 40, .remote_port = 53});
+            trace[b].socket(link + 1,
+                            {.connection = connection, .local_port = 53, .remote_port = 40});
             handle_of_[{a, b}] = handle_of_[{b, a}] = link + 1;
         }
-        add_messages(cluster, trace);
+        road == Road::kTcp ? add_messages(cluster, trace)
+                           : add_datagrams(cluster, trace, road == Road::kDatagrams);
         trace.finish();
     }
 
@@ -46,6 +54,34 @@ class ClockMapTest : public testing::Test {
         return database;
     }
     std::string path() const { return temporary_.path() + "/trace"; }
+
+    // Of everything that was sent in a chain, whose second host is the reference: it has two neighbours.
+    void expect_truth(const SimulatedCluster& cluster, store::Database& database) const {
+        std::uint64_t outside = 0, asked = 0;
+        const auto done = database.query(
+            "SELECT right(host, 1)::INTEGER, start_ns, epoch_ns(time), time_uncertainty_ns FROM "
+            "events "
+            "WHERE name = 'sendto' AND time_uncertainty_ns IS NOT NULL",
+            [&](store::Rows& rows) -> Result<void> {
+                for (;;) {
+                    TRY(const std::span<const store::Cell> row, rows.next());
+                    if (row.empty()) {
+                        return {};
+                    }
+                    const auto number = [&](std::size_t i) {
+                        return std::stoll(std::string(row[i].text));
+                    };
+                    const std::int64_t t =
+                        true_times_.at({static_cast<std::uint32_t>(number(0)), number(1)});
+                    const std::int64_t truth = cluster.clock(1, t) + cluster.wall_offset(1);
+                    outside += std::abs(number(2) - truth) > number(3);
+                    ++asked;
+                }
+            });
+        EXPECT_TRUE(done.ok()) << done.error().text();
+        EXPECT_EQ(asked, true_times_.size());
+        EXPECT_EQ(outside, 0U);
+    }
 
     std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t>
         true_times_;  // by host and its clock
@@ -77,6 +113,27 @@ class ClockMapTest : public testing::Test {
         }
     }
 
+    // Every third is followed by the same bytes again, which tell nothing.
+    void add_datagrams(const SimulatedCluster& cluster, SimulatedTrace& trace, bool seen) {
+        for (std::size_t i = 0; i < cluster.messages().size(); ++i) {
+            const analysis::ClockMessage& message = cluster.messages()[i];
+            const std::uint32_t from = message.sent.clock().host,
+                                to = message.received.clock().host;
+            const std::uint32_t handle = handle_of_[{from, to}];
+            const std::uint64_t bytes = i % 3 == 0 ? 0 : i;
+            const auto fingerprint = seen ? std::optional(bytes) : std::nullopt;
+            trace[from].call({.number = kSendto,
+                              .at = message.sent.ns() + kEarliest,
+                              .handle = handle,
+                              .fingerprint = fingerprint});
+            trace[to].call({.number = kRecvfrom,
+                            .at = message.received.ns() + kEarliest,
+                            .handle = handle,
+                            .fingerprint = fingerprint});
+            true_times_[{from, message.sent.ns() + kEarliest}] = cluster.sent_at()[i];
+        }
+    }
+
     base::TemporaryFolder temporary_ = base::TemporaryFolder::make().value();
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> handle_of_;
 };
@@ -93,35 +150,25 @@ TEST_F(ClockMapTest, puts_events_of_several_hosts_on_one_clock) {
     record(cluster);
     const auto database = open("cluster");
     EXPECT_EQ(ask(*database, kInversions), "true 0\n");
-    std::uint64_t outside = 0, asked = 0;
-    const auto done = database->query(
-        "SELECT right(host, 1)::INTEGER, start_ns, epoch_ns(time), time_uncertainty_ns FROM events "
-        "WHERE name = 'sendto' AND time_uncertainty_ns IS NOT NULL",
-        [&](store::Rows& rows) -> Result<void> {
-            for (;;) {
-                TRY(const std::span<const store::Cell> row, rows.next());
-                if (row.empty()) {
-                    return {};
-                }
-                const auto number = [&](std::size_t i) {
-                    return std::stoll(std::string(row[i].text));
-                };
-                const std::int64_t t =
-                    true_times_.at({static_cast<std::uint32_t>(number(0)), number(1)});
-                const std::int64_t truth =
-                    cluster.clock(1, t) +
-                    cluster.wall_offset(1);  // the first with two neighbours is the reference
-                outside += std::abs(number(2) - truth) > number(3);
-                ++asked;
-            }
-        });
-    EXPECT_TRUE(done.ok()) << done.error().text();
-    EXPECT_EQ(asked, true_times_.size());
-    EXPECT_EQ(outside, 0U);
+    expect_truth(cluster, *database);
     EXPECT_EQ(store::ask(*database,
                          "SELECT count(DISTINCT host), max(abs(rate)) < 500e-6, bool_and(to_ns > "
                          "from_ns), count(earlier_ns) = count(*) FROM clock_map"),
               "4 true true true\n");
+}
+
+TEST_F(ClockMapTest, takes_datagrams_for_messages_where_their_bytes_tell_them_apart) {
+    const SimulatedCluster cluster(
+        {.seed = 4, .hosts = 4, .links = chain(4), .duration_ns = 3'000'000'000});
+    record(cluster, 0, Road::kDatagrams);
+    expect_truth(cluster, *open("cluster"));
+}
+
+TEST_F(ClockMapTest, has_no_bounds_from_datagrams_whose_bytes_nobody_saw) {
+    record(SimulatedCluster({.seed = 1, .duration_ns = 2'000'000'000}), 0, Road::kDatagramsUnseen);
+    EXPECT_EQ(
+        ask(*open("cluster"), "SELECT count(*) > 100, count(time_uncertainty_ns) FROM events"),
+        "true 0\n");
 }
 
 TEST_F(ClockMapTest, is_not_misled_by_wall_clocks_that_are_off_by_days) {

@@ -36,6 +36,7 @@ struct SimulatedCall {
     std::optional<std::uint64_t> stream_offset = std::nullopt;
     std::uint32_t context = 0;
     std::int64_t bytes = kBytes;
+    std::optional<std::uint64_t> fingerprint = std::nullopt;
 };
 
 class HostPart {
@@ -105,7 +106,16 @@ class HostPart {
             event.stream_offset = *call.stream_offset;
             event.present |= schema::SyscallEvent::kHasStreamOffset;
         }
-        return static_cast<std::uint64_t>(index_) << 54 | add(schema::Stream::kEvents, event);
+        std::string content(24, '\0');  // schema::Content without a sum
+        if (call.fingerprint) {
+            std::memcpy(content.data(), &*call.fingerprint, sizeof(*call.fingerprint));
+        }
+        const std::pair<schema::Attachment, std::string_view> attachment = {
+            schema::Attachment::kContent, content};
+        return static_cast<std::uint64_t>(index_) << 54 |
+               add(schema::Stream::kEvents,
+                   event,
+                   schema::AttachmentList(&attachment, call.fingerprint ? 1 : 0));
     }
 
     void finish() {
@@ -116,9 +126,11 @@ class HostPart {
   private:
     // Its sequence number.
     template <typename Record>
-    std::uint64_t add(schema::Stream stream, Record record) {
+    std::uint64_t add(schema::Stream stream,
+                      Record record,
+                      schema::AttachmentList attachments = {}) {
         record.header.sequence = sequences_[static_cast<std::size_t>(stream)]++;
-        const schema::OwnedRecord owned = schema::build(record);
+        const schema::OwnedRecord owned = schema::build(record, attachments);
         writer_->append(0, stream, owned.bytes()).value();
         return record.header.sequence;
     }

@@ -59,7 +59,7 @@ TEST_F(Locks, say_which_bytes_they_are_of) {
     expect_lock(trace.nth("fcntl", 3), EventRole::kWriteLocked, 26, 30);
     expect_lock(trace.nth("fcntl", 4), EventRole::kUnlocked, 0, -1);
     expect_lock(trace.nth("fcntl", 5), EventRole::kUnlocked, 5'000'000'000, 5'000'000'001);
-    for (const std::size_t none : {6, 7, 8, 9}) {
+    for (const std::size_t none : {6u, 7u, 8u, 9u}) {
         EXPECT_TRUE(trace.nth("fcntl", none).touched().empty()) << none;
     }
 }
@@ -82,7 +82,7 @@ TEST_F(Locks, of_32_bit_programs_have_other_structures) {
     });
     expect_lock(trace.only("fcntl"), EventRole::kWriteLocked, 10, 30);
     expect_lock(trace.nth("fcntl64", 0), EventRole::kWriteLocked, 10, 30);
-    for (const std::size_t with_wide : {1, 2}) {
+    for (const std::size_t with_wide : {1u, 2u}) {
         expect_lock(trace.nth("fcntl64", with_wide),
                     EventRole::kReadLocked,
                     (1LL << 32) + 5,

@@ -263,6 +263,13 @@ delivered AS (
   FROM internal.made_flows f JOIN datagrams d ON d.event = f.from_event SEMI JOIN clear_ports USING (other)
   JOIN places a ON a.event = f.from_event JOIN places b ON b.event = f.to_event WHERE f.rule = {udp}))";
 
+// What an imported log says of the order of two events: points of time there, so that the one has ended when the other one is.
+constexpr const char* kImportRules = R"(
+imported AS (
+  SELECT a.event AS from_event, a.thread AS from_thread, a.end_ns + 1, b.event AS to_event, b.thread AS to_thread, b.end_ns, {import}
+  FROM internal.raw_import_edge e JOIN places a ON a.event = _event_id(e.from_host, e.from_cpu, e.from_sequence)
+  JOIN places b ON b.event = _event_id(e.host_index, e.to_cpu, e.to_sequence)))";
+
 // The rules' numbers by name, in the text of some of them.
 std::string with_numbers(const std::string& rules) {
     return fmt::format(fmt::runtime(rules),
@@ -278,7 +285,8 @@ std::string with_numbers(const std::string& rules) {
                        fmt::arg("signal", number_of(CauseRule::kSignal)),
                        fmt::arg("connect", number_of(CauseRule::kConnect)),
                        fmt::arg("eof", number_of(CauseRule::kEof)),
-                       fmt::arg("name", number_of(CauseRule::kName)));
+                       fmt::arg("name", number_of(CauseRule::kName)),
+                       fmt::arg("import", number_of(CauseRule::kImport)));
 }
 
 }  // namespace
@@ -349,7 +357,8 @@ std::vector<std::string> cause_candidates_sql() {
         {kTaskRules, {"forked", "waited", "joined", "replaced", "told"}},
         {kConnectionRules, {"connected", "ended"}},
         {kNameRules, {"renamed"}},
-        {fmt::format("datagrams AS ({}),", datagrams_sql()) + kDatagramRules, {"delivered"}}};
+        {fmt::format("datagrams AS ({}),", datagrams_sql()) + kDatagramRules, {"delivered"}},
+        {kImportRules, {"imported"}}};
     for (const auto& [text, rules] : kRules) {
         for (const char* const rule : rules) {
             statements.push_back(

@@ -111,6 +111,7 @@ int main(int argc, char** argv) {
     for (const auto& [name, description] : kFleetVerbs) {
         app.add_subcommand(name, description);
     }
+    dyetrace::apps::add_import(app, exit_status);
     dyetrace::apps::add_doctor(app, exit_status);
     dyetrace::apps::add_dye(app, exit_status);
     dyetrace::apps::add_hash(app, exit_status);

@@ -27,6 +27,10 @@ Value EventValues::of_log(EventColumn column) const {
             const auto text = schema::attachment(*log_, schema::Attachment::kText);
             return text ? Value::of(buffers_.escaped(column, *text)) : Value{};
         }
+        case EventColumn::kName: {
+            const auto name = schema::attachment(*log_, schema::Attachment::kName);
+            return name ? Value::of(buffers_.escaped(column, *name)) : Value{};
+        }
         case EventColumn::kKind: {
             const std::string_view kind = schema::kind_name(log_->kind);
             return kind.empty() ? Value{} : Value::of(kind);

@@ -9,7 +9,10 @@ schema::OwnedRecord RandomCases::log_event(std::uint64_t sequence) {
     e.start_ns = number() / 2;  // make_timestamp_ns takes a BIGINT
     e.context_id = static_cast<std::uint32_t>(below(kTasks + 2));
     e.kind = static_cast<std::uint8_t>(6 + below(4));
-    return schema::build(e, {{schema::Attachment::kText, "hello"}});
+    return chance(50) ? schema::build(e, {{schema::Attachment::kText, "hello"}})
+                      : schema::build(e,
+                                      {{schema::Attachment::kText, "{}"},
+                                       {schema::Attachment::kName, chance(50) ? "read" : "LOCK"}});
 }
 
 schema::OwnedRecord RandomCases::signal_event(std::uint64_t sequence) {

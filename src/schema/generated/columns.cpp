@@ -27,7 +27,7 @@ constexpr EventColumnInfo kEventColumns[] = {
     {EventColumn::kContainer, "container", SqlType::kVarchar, EventColumnGroup::kWhoAndWhen, "container, from the cgroup's path"},
     {EventColumn::kNetworkNamespace, "network_namespace", SqlType::kUinteger, EventColumnGroup::kWhoAndWhen, "inode of the network namespace"},
     {EventColumn::kKind, "kind", SqlType::kVarchar, EventColumnGroup::kWhat, "syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import"},
-    {EventColumn::kName, "name", SqlType::kVarchar, EventColumnGroup::kWhat, "what was called, or signal_deliver; what socketcall of a 32-bit program carries has the name of that call"},
+    {EventColumn::kName, "name", SqlType::kVarchar, EventColumnGroup::kWhat, "what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call"},
     {EventColumn::kClass, "class", SqlType::kVarchar, EventColumnGroup::kWhat, "file, metadata, network, pipe, process, memory, wait, block, other"},
     {EventColumn::kAbi, "abi", SqlType::kVarchar, EventColumnGroup::kWhat, "x86_64, i386 or x32"},
     {EventColumn::kState, "state", SqlType::kVarchar, EventColumnGroup::kWhat, "finished, or unfinished (its thread died or the recording stopped)"},

@@ -16,7 +16,7 @@ export type Abi = "x86_64" | "i386" | "x32";
 export type ObjectType = "unknown" | "file" | "directory" | "symlink" | "character_device" | "block_device" | "pipe" | "socket" | "anonymous" | "memory";
 
 /** why events are missing */
-export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_full" | "spool_full" | "ring_damaged" | "damaged_file";
+export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_full" | "spool_full" | "ring_damaged" | "damaged_file" | "unreadable_line";
 
 /** whether a source of events is watched */
 export type CoverageState = "on" | "partial" | "off" | "refused";
@@ -94,7 +94,7 @@ export interface Event {
   network_namespace: number | null;
   /** syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import */
   kind: string | null;
-  /** what was called, or signal_deliver; what socketcall of a 32-bit program carries has the name of that call */
+  /** what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call */
   name: string | null;
   /** file, metadata, network, pipe, process, memory, wait, block, other */
   class: string | null;

@@ -12,7 +12,7 @@ CREATE OR REPLACE MACRO _class_name(v) AS (['other', 'file', 'metadata', 'networ
 CREATE OR REPLACE MACRO _state_name(v) AS (['finished', 'unfinished'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _abi_name(v) AS (['x86_64', 'i386', 'x32'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _object_type_name(v) AS (['unknown', 'file', 'directory', 'symlink', 'character_device', 'block_device', 'pipe', 'socket', 'anonymous', 'memory'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _gap_reason_name(v) AS (['ring_full', 'damaged_block', 'recorder_died', 'disk_full', 'spool_full', 'ring_damaged', 'damaged_file'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _gap_reason_name(v) AS (['ring_full', 'damaged_block', 'recorder_died', 'disk_full', 'spool_full', 'ring_damaged', 'damaged_file', 'unreadable_line'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _coverage_state_name(v) AS (['on', 'partial', 'off', 'refused'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges', 'sketch'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
@@ -217,7 +217,7 @@ LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = 
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL BY NAME
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, _kind_name(e.kind) AS kind, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, _kind_name(e.kind) AS kind, e.name AS name, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_log_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id

@@ -102,6 +102,7 @@ constexpr ColumnInfo kLogEventColumns[] = {
     {"kind", ColumnType::kU8, ColumnSource::kField, 28, 1, -1, 0},
     {"severity", ColumnType::kU8, ColumnSource::kField, 29, 1, -1, 0},
     {"text", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 7},
+    {"name", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 10},
 };
 
 constexpr ColumnInfo kSignalEventColumns[] = {
@@ -323,6 +324,17 @@ constexpr ColumnInfo kSketchColumns[] = {
     {"windows", ColumnType::kNumbers, ColumnSource::kAttachedNumbers, 0, 4, -1, 16},
 };
 
+constexpr ColumnInfo kImportEdgeColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU16, ColumnSource::kCpu, 0, 2, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"from_sequence", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"to_sequence", ColumnType::kU64, ColumnSource::kField, 24, 8, -1, 0},
+    {"from_host", ColumnType::kU16, ColumnSource::kField, 32, 2, -1, 0},
+    {"from_cpu", ColumnType::kU16, ColumnSource::kField, 34, 2, -1, 0},
+    {"to_cpu", ColumnType::kU16, ColumnSource::kField, 36, 2, -1, 0},
+};
+
 constexpr RecordInfo kRecords[] = {
     {RecordId::kSyscallEvent, "syscall_event", 192, 104, 126, true, Stream::kEvents, kSyscallEventColumns},
     {RecordId::kPartEvent, "part_event", 120, 60, 76, true, Stream::kEvents, kPartEventColumns},
@@ -343,6 +355,7 @@ constexpr RecordInfo kRecords[] = {
     {RecordId::kAnchor, "anchor", 56, 52, 0, false, Stream::kEvents, kAnchorColumns},
     {RecordId::kSharedMapping, "shared_mapping", 56, 0, 0, false, Stream::kFacts, kSharedMappingColumns},
     {RecordId::kSketch, "sketch", 32, 0, 28, false, Stream::kEvents, kSketchColumns},
+    {RecordId::kImportEdge, "import_edge", 40, 0, 0, false, Stream::kFacts, kImportEdgeColumns},
 };
 
 }  // namespace

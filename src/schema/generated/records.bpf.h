@@ -67,6 +67,7 @@ enum gap_reason {
     GAP_REASON_SPOOL_FULL = 4,
     GAP_REASON_RING_DAMAGED = 5,
     GAP_REASON_DAMAGED_FILE = 6,
+    GAP_REASON_UNREADABLE_LINE = 7,
 };
 
 /* whether a source of events is watched */
@@ -211,6 +212,7 @@ enum record_id {
     RECORD_ANCHOR = 30,
     RECORD_SHARED_MAPPING = 31,
     RECORD_SKETCH = 32,
+    RECORD_IMPORT_EDGE = 33,
 };
 
 /* Begins every record in a ring and in a segment. */
@@ -319,14 +321,14 @@ enum part_event_present {
     PART_HAS_OFFSET_CERTAIN = 1u << 9, /* as in syscall_event */
 };
 
-/* a line of a log, or an annotation by a user, at a point of time */
+/* a line of a log, an annotation by a user, or what another tracer saw that is no system call, at a point of time */
 struct log_event {
     struct record_header header;
     __u64 start_ns; /* CLOCK_BOOTTIME */
     __u32 context_id; /* task_context: who; 0 if nobody */
-    __u8 kind; /* log or annotation */
+    __u8 kind; /* log, annotation or import */
     __u8 severity; /* syslog severity, 0 emergency to 7 debug */
-    __u16 attachments; /* bytes of attachments behind the record: text */
+    __u16 attachments; /* bytes of attachments behind the record: text; name = what an imported event was */
 };
 
 /* a thread was given a signal that it does not ignore, or its process was ended by one */
@@ -559,5 +561,16 @@ struct sketch_fact {
     __u64 parent_sequence; /* sequence of the event on its CPU */
     __u32 distance; /* bytes from one window to the next, on average: 64, 128, 256 or 512 */
     __u16 attachments; /* bytes of attachments behind the record: sketch, 4 for each window (schema/sketch.h) */
+    __u16 reserved; /* 0 */
+};
+
+/* an imported log says that one event was before another one */
+struct import_edge_fact {
+    struct record_header header;
+    __u64 from_sequence; /* sequence of the event that was before */
+    __u64 to_sequence; /* sequence of the event that was behind it */
+    __u16 from_host; /* host of the first */
+    __u16 from_cpu; /* CPU of the first */
+    __u16 to_cpu; /* CPU of the second */
     __u16 reserved; /* 0 */
 };

@@ -69,6 +69,7 @@ enum class GapReason : std::uint8_t {
     kSpoolFull = 4,
     kRingDamaged = 5,
     kDamagedFile = 6,
+    kUnreadableLine = 7,
 };
 
 // whether a source of events is watched
@@ -213,6 +214,7 @@ enum class RecordId : std::uint16_t {
     kAnchor = 30,
     kSharedMapping = 31,
     kSketch = 32,
+    kImportEdge = 33,
 };
 
 // Begins every record in a ring and in a segment.
@@ -366,15 +368,15 @@ static_assert(offsetof(PartEvent, bytes) == 96);
 static_assert(offsetof(PartEvent, stream_offset) == 104);
 static_assert(offsetof(PartEvent, cookie) == 112);
 
-// a line of a log, or an annotation by a user, at a point of time
+// a line of a log, an annotation by a user, or what another tracer saw that is no system call, at a point of time
 struct LogEvent {
     static constexpr RecordId kId = RecordId::kLogEvent;
     RecordHeader header;
     std::uint64_t start_ns;  // CLOCK_BOOTTIME
     std::uint32_t context_id;  // task_context: who; 0 if nobody
-    std::uint8_t kind;  // log or annotation
+    std::uint8_t kind;  // log, annotation or import
     std::uint8_t severity;  // syslog severity, 0 emergency to 7 debug
-    std::uint16_t attachments;  // bytes of attachments behind the record: text
+    std::uint16_t attachments;  // bytes of attachments behind the record: text; name = what an imported event was
 };
 static_assert(sizeof(LogEvent) == 32);
 static_assert(offsetof(LogEvent, start_ns) == 16);
@@ -780,5 +782,24 @@ static_assert(offsetof(Sketch, parent_sequence) == 16);
 static_assert(offsetof(Sketch, distance) == 24);
 static_assert(offsetof(Sketch, attachments) == 28);
 static_assert(offsetof(Sketch, reserved) == 30);
+
+// an imported log says that one event was before another one
+struct ImportEdge {
+    static constexpr RecordId kId = RecordId::kImportEdge;
+    RecordHeader header;
+    std::uint64_t from_sequence;  // sequence of the event that was before
+    std::uint64_t to_sequence;  // sequence of the event that was behind it
+    std::uint16_t from_host;  // host of the first
+    std::uint16_t from_cpu;  // CPU of the first
+    std::uint16_t to_cpu;  // CPU of the second
+    std::uint16_t reserved;  // 0
+};
+static_assert(sizeof(ImportEdge) == 40);
+static_assert(offsetof(ImportEdge, from_sequence) == 16);
+static_assert(offsetof(ImportEdge, to_sequence) == 24);
+static_assert(offsetof(ImportEdge, from_host) == 32);
+static_assert(offsetof(ImportEdge, from_cpu) == 34);
+static_assert(offsetof(ImportEdge, to_cpu) == 36);
+static_assert(offsetof(ImportEdge, reserved) == 38);
 
 }  // namespace dyetrace::schema

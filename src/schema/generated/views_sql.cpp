@@ -25,6 +25,7 @@ CREATE OR REPLACE VIEW internal.raw_dye_hit AS FROM read_parquet('sealed-*/dye_h
 CREATE OR REPLACE VIEW internal.raw_anchor AS FROM read_parquet('sealed-*/anchor.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_shared_mapping AS FROM read_parquet('sealed-*/shared_mapping.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_sketch AS FROM read_parquet('sealed-*/sketch.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.raw_import_edge AS FROM read_parquet('sealed-*/import_edge.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_flows AS FROM read_parquet('*/flows.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_similarities AS FROM read_parquet('*/similarities.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_clusters AS FROM read_parquet('*/clusters.parquet', union_by_name = true);
@@ -43,7 +44,7 @@ CREATE OR REPLACE MACRO _class_name(v) AS (['other', 'file', 'metadata', 'networ
 CREATE OR REPLACE MACRO _state_name(v) AS (['finished', 'unfinished'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _abi_name(v) AS (['x86_64', 'i386', 'x32'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _object_type_name(v) AS (['unknown', 'file', 'directory', 'symlink', 'character_device', 'block_device', 'pipe', 'socket', 'anonymous', 'memory'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _gap_reason_name(v) AS (['ring_full', 'damaged_block', 'recorder_died', 'disk_full', 'spool_full', 'ring_damaged', 'damaged_file'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _gap_reason_name(v) AS (['ring_full', 'damaged_block', 'recorder_died', 'disk_full', 'spool_full', 'ring_damaged', 'damaged_file', 'unreadable_line'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _coverage_state_name(v) AS (['on', 'partial', 'off', 'refused'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges', 'sketch'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
@@ -102,9 +103,9 @@ CREATE OR REPLACE TABLE internal.flag_sets AS SELECT unnest(string_split(types, 
              FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM internal.flag_words;
 CREATE OR REPLACE TABLE internal.syscalls AS
 WITH calls AS (SELECT name, unnest([0, 1, 2]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64)]) AS number,
-                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices FROM internal.call_words),
 )dyetrace"
-    R"dyetrace(typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
+    R"dyetrace(                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices FROM internal.call_words),
+typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
 sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
        types, list_transform(types, lambda word: by_type[word]) AS sets,
@@ -225,9 +226,9 @@ ends AS (
            any_value(_unix_name(path)) AS unix_path, any_value(_unix_name(path2)) AS unix_peer_path
     FROM internal.raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
-           PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
 )dyetrace"
-    R"dyetrace(       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
+    R"dyetrace(           PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
+       h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
        s.cookie, s.family, s.socket_type, s.protocol, coalesce(_known_address(s.local_address, s.local_port), s.unix_path) AS local_address,
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
@@ -248,7 +249,7 @@ LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = 
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL BY NAME
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, _kind_name(e.kind) AS kind, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, _kind_name(e.kind) AS kind, e.name AS name, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_log_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -305,10 +306,10 @@ CREATE OR REPLACE VIEW dyes AS
 SELECT any_value(o.name) AS host, any_value(d.name) AS dye, d.dye_id,
        array_to_string([_dye_form_name(f) FOR f IN range(0, 9) IF (any_value(d.forms) >> f) & 1 = 1], ',') AS forms, any_value(d.length) AS length,
        min(d.time_ns) AS added_ns, max(d.time_ns) FILTER (d.removed <> 0) AS removed_ns
-FROM internal.raw_dye d JOIN internal.hosts o USING (host_index) GROUP BY d.host_index, d.dye_id;
-CREATE OR REPLACE VIEW dye_hits AS
 )dyetrace"
-    R"dyetrace(SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, d.name AS dye, _dye_form_name(x.form) AS form, x.position,
+    R"dyetrace(FROM internal.raw_dye d JOIN internal.hosts o USING (host_index) GROUP BY d.host_index, d.dye_id;
+CREATE OR REPLACE VIEW dye_hits AS
+SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, d.name AS dye, _dye_form_name(x.form) AS form, x.position,
        h.object_id, CASE WHEN x.second <> 0 THEN e.file_offset2 ELSE coalesce(e.stream_offset::BIGINT, e.file_offset) END + x.position AS object_position
 FROM internal.raw_dye_hit x
 LEFT JOIN (SELECT host_index, dye_id, any_value(name) AS name FROM internal.raw_dye GROUP BY ALL) d USING (host_index, dye_id)
@@ -415,7 +416,7 @@ COMMENT ON COLUMN events.cgroup_id IS 'kernfs id of the cgroup';
 COMMENT ON COLUMN events.container IS 'container, from the cgroup''s path';
 COMMENT ON COLUMN events.network_namespace IS 'inode of the network namespace';
 COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
-COMMENT ON COLUMN events.name IS 'what was called, or signal_deliver; what socketcall of a 32-bit program carries has the name of that call';
+COMMENT ON COLUMN events.name IS 'what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call';
 COMMENT ON COLUMN events.class IS 'file, metadata, network, pipe, process, memory, wait, block, other';
 COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32';
 COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or the recording stopped)';
@@ -430,10 +431,10 @@ COMMENT ON COLUMN events.object_id IS 'object, the same under all its names';
 COMMENT ON COLUMN events.object_type IS 'file, directory, symlink, character_device, block_device, pipe, socket, anonymous, memory';
 COMMENT ON COLUMN events.file_system IS 'type of the file system';
 COMMENT ON COLUMN events.open_flags IS 'flags of the open file';
-COMMENT ON COLUMN events.path IS 'name of the object, from the root of the task''s mount namespace';
-COMMENT ON COLUMN events.argument_path IS 'path as the call was given it';
 )dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.file_offset IS 'byte of the object at which it began';
+    R"dyetrace(COMMENT ON COLUMN events.path IS 'name of the object, from the root of the task''s mount namespace';
+COMMENT ON COLUMN events.argument_path IS 'path as the call was given it';
+COMMENT ON COLUMN events.file_offset IS 'byte of the object at which it began';
 COMMENT ON COLUMN events.offset_certain IS 'no overlapping call can have moved it';
 COMMENT ON COLUMN events.object_size IS 'size after the call';
 COMMENT ON COLUMN events.requested IS 'bytes asked for';

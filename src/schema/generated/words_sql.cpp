@@ -586,7 +586,7 @@ INSERT INTO internal.comments VALUES
 ('events', 'container', 'container, from the cgroup''s path'),
 ('events', 'network_namespace', 'inode of the network namespace'),
 ('events', 'kind', 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import'),
-('events', 'name', 'what was called, or signal_deliver; what socketcall of a 32-bit program carries has the name of that call'),
+('events', 'name', 'what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call'),
 ('events', 'class', 'file, metadata, network, pipe, process, memory, wait, block, other'),
 ('events', 'abi', 'x86_64, i386 or x32'),
 ('events', 'state', 'finished, or unfinished (its thread died or the recording stopped)'),

@@ -26,7 +26,7 @@ std::uint64_t number_of(Enum value) {
 }
 
 // Raised whenever the rules give other edges for the same events.
-constexpr std::uint32_t kRulesVersion = 3;
+constexpr std::uint32_t kRulesVersion = 4;
 
 Result<void> make_first(store::Database& database, const char* table) {
     return database.query(fmt::format("SELECT 1 FROM internal.made_{} LIMIT 0", table),

@@ -89,7 +89,7 @@ class World:
         self.threads.append(child)
 
     def end(self, thread):
-        if thread not in self.parents or any(thread in (holder, ) for holder, _ in self.held.values()):
+        if thread not in self.parents or any(thread == holder for holder, _ in self.held.values()):
             return
         self.threads.remove(thread)
         ended = self.add(thread, "END")
@@ -108,7 +108,8 @@ class World:
                 self.before.append((closed, self.add(server, "SHUTDOWN", **ends)))
             return
         server = self.random.choice(self.threads)
-        ends = {"src": "10.0.0.1", "src_port": 5000 + len(self.events), "dst": "10.0.0.2", "dst_port": 80, "socket": f"connection {len(self.events)}", "socket_type": "TCP"}
+        ends = {"src": "10.0.0.1", "src_port": 5000 + len(self.events), "dst": "10.0.0.2", "dst_port": 80, "socket": f"connection {len(self.events)}",
+                "socket_type": "TCP"}
         self.connections.append((thread, server, "accept", self.add(thread, "CONNECT", **ends), ends))
 
     def talk(self, thread):

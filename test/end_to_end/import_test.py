@@ -48,6 +48,11 @@ os.waitpid(child, 0)
 """
 
 
+def text(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
 class ImportTest(support.EndToEndTest):
     def imported(self, *arguments, name="trace", status=0):
         trace = support.Trace(self.path(name))
@@ -87,8 +92,9 @@ class StraceTest(ImportTest):
             value = None if result == "?" or error else str(int(re.match(r"-?(0x)?[0-9a-f]+", result)[0], 0))
             told[(task, name, value, error)] += 1
         seen = collections.Counter()
-        for row in trace.rows("SELECT tid, name, CASE WHEN error IS NULL THEN result END AS result, error FROM events WHERE kind = 'syscall'"):
-            seen[(row["tid"] if isinstance(row["tid"], str) else str(row["tid"]), row["name"], None if row["result"] is None else str(row["result"]), row["error"])] += 1
+        for row in trace.rows("SELECT tid::VARCHAR AS tid, name, CASE WHEN error IS NULL THEN result::VARCHAR END AS result, error FROM events "
+                              "WHERE kind = 'syscall'"):
+            seen[(row["tid"], row["name"], row["result"], row["error"])] += 1
         self.assertGreater(sum(told.values()), 300)
         self.assertEqual({k: v for k, v in told.items() if seen[k] != v}, {k: seen[k] for k, v in told.items() if seen[k] != v})
         self.assertEqual(trace.number("SELECT sum(lost) FROM accounting"), 0)
@@ -110,10 +116,8 @@ class StraceTest(ImportTest):
         self.assertGreater(len(children), 3)
         seen = {str(row["pid"]): str(row["ppid"]) for row in trace.rows("SELECT pid, ppid FROM processes WHERE parent_process_id IS NOT NULL")}
         self.assertEqual(children, seen)
-        with open(log, encoding="utf-8", errors="replace") as file:
-            text = file.read()
-        self.assertEqual(trace.number("SELECT count(*) FROM events WHERE name = 'signal_deliver'"), len(re.findall(r"^\d+ +\S+ --- SIG", text, re.M)))
-        self.assertEqual(trace.number("SELECT count(*) FROM processes WHERE exit_code = 3 * 256"), text.count("+++ exited with 3 +++"))
+        self.assertEqual(trace.number("SELECT count(*) FROM events WHERE name = 'signal_deliver'"), len(re.findall(r"^\d+ +\S+ --- SIG", text(log), re.M)))
+        self.assertEqual(trace.number("SELECT count(*) FROM processes WHERE exit_code = 3 * 256"), text(log).count("+++ exited with 3 +++"))
         self.assertEqual(trace.number("SELECT count(*) FROM processes WHERE exit_code = 9"), 1)  # by its own SIGKILL
         self.assertEqual(trace.number("SELECT count(*) FROM contradictions"), 0)
         rules = {row["rule"] for row in trace.rows("SELECT DISTINCT rule FROM edges")}
@@ -124,8 +128,8 @@ class StraceTest(ImportTest):
             file.write(NETWORK)
         log = self.strace(["-f", "-ttt", "-T", "-yy", "-s", "64"], [sys.executable, "net.py"])
         trace = self.imported(log)
-        pairs = trace.rows("SELECT a.name AS sent, b.name AS taken, e.rule, happened_before(a.event_id, b.event_id) AS before, happened_before(b.event_id, a.event_id) AS behind, "
-                           "a.local_port = b.remote_port AS meet, a.fingerprint IS NOT NULL AS printed FROM edges e JOIN events a ON a.event_id = from_event "
+        pairs = trace.rows("SELECT a.name AS sent, b.name AS taken, e.rule, happened_before(a.event_id, b.event_id) AS before, "
+                           "happened_before(b.event_id, a.event_id) AS behind, a.local_port = b.remote_port AS meet, a.fingerprint IS NOT NULL AS printed FROM edges e JOIN events a ON a.event_id = from_event "
                            "JOIN events b ON b.event_id = to_event WHERE e.rule IN ('tcp', 'connect') ORDER BY a.start_ns")
         self.assertEqual([(row["rule"], row["taken"]) for row in pairs], [("connect", "accept4"), ("tcp", "recvfrom"), ("tcp", "recvfrom")])
         for row in pairs[1:]:
@@ -146,7 +150,7 @@ class StraceTest(ImportTest):
             self.strace(["-ff", "-ttt", "-yy", *durations], ["sh", "-c", PIPELINE], name)
             logs = sorted(os.path.join(self.folder, file) for file in os.listdir(self.folder) if file.startswith(name + "."))
             trace = self.imported(*logs, name="trace" + name)
-            calls = sum(1 for log in logs for line in open(log, encoding="utf-8", errors="replace") if re.match(r"\S+ \w+\(", line))
+            calls = sum(len(re.findall(r"^\S+ \w+\(", text(log), re.M)) for log in logs)
             self.assertEqual(trace.number("SELECT count(*) FROM events WHERE kind = 'syscall'"), calls)
             self.assertEqual(trace.number("SELECT count(*) FROM contradictions"), 0)
             self.assertEqual(trace.number("SELECT count(*) FROM processes WHERE parent_process_id IS NOT NULL"), len(logs) - 1)
@@ -162,7 +166,8 @@ class StraceTest(ImportTest):
 
     def test_every_command_reads_the_trace(self):
         trace = self.imported(self.strace(["-f", "-tt", "-T", "-yy"], ["sh", "-c", PIPELINE]))
-        for command in (["report", trace.path], ["pattern", trace.path, "--path", "*out.txt"], ["follow", trace.path, "--path", self.path("out.txt")], ["seal", trace.path]):
+        for verb, *options in (["report"], ["pattern", "--path", "*out.txt"], ["follow", "--path", self.path("out.txt")], ["seal"]):
+            command = [verb, trace.path, *options]
             done = subprocess.run([support.DYETRACE, *command], capture_output=True, text=True, timeout=support.PATIENCE_S)
             self.assertEqual(done.returncode, 0, f"{command}: {done.stderr}")
         self.assertFalse([name for name in os.listdir(trace.path) if name.startswith("segment-")])
@@ -190,7 +195,8 @@ class HostileTest(ImportTest):
         self.assertEqual(trace.books()["lost"], 1)
 
     def test_a_log_comes_through_standard_input(self):
-        done = subprocess.run([support.DYETRACE, "import", "-", "-q", "-o", self.path("trace")], input=b"7 close(3) = 0\n", capture_output=True, timeout=support.PATIENCE_S)
+        done = subprocess.run([support.DYETRACE, "import", "-", "-q", "-o", self.path("trace")], input=b"7 close(3) = 0\n", capture_output=True,
+                              timeout=support.PATIENCE_S)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertEqual(support.Trace(self.path("trace")).number("SELECT count(*) FROM events"), 1)
 
@@ -198,7 +204,8 @@ class HostileTest(ImportTest):
 class FalconTest(ImportTest):
     def answers(self, world, trace):
         """Position in the world of each event id, all pairs that are ordered, and the logical orders."""
-        rows = trace.rows("SELECT event_id, host, comm, row_number() OVER (PARTITION BY thread_id ORDER BY start_ns) AS turn, logical_order(event_id) AS logical FROM events")
+        rows = trace.rows("SELECT event_id, host, comm, row_number() OVER (PARTITION BY thread_id ORDER BY start_ns) AS turn, "
+                          "logical_order(event_id) AS logical FROM events")
         orders = world.thread_orders()
         self.assertEqual(len(rows), len(world.events))
         position = {int(row["event_id"]): orders[f'{row["comm"]}@{row["host"]}'][int(row["turn"]) - 1] for row in rows}

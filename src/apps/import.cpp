@@ -29,7 +29,7 @@ struct ImportArguments {
     std::string trace;
     std::string format, date, time_unit;
     std::string host = "host";
-    bool seal = true;
+    bool no_seal = false;
     bool quiet = false;
 };
 
@@ -110,7 +110,7 @@ int run_import(const ImportArguments& arguments) {
                             base::bytes_text(summary.stored_bytes),
                             elapsed.count()));
     }
-    if (arguments.seal) {
+    if (!arguments.no_seal) {
         seal(arguments.trace, log);
     }
     return 0;
@@ -125,13 +125,14 @@ void add_import(CLI::App& app, int& exit_status) {
             "log", arguments->files, "Logs; - is standard input; of strace -ff all files of a run")
         ->required()
         ->type_name("LOG");
-    verb->add_option("-o,--output", arguments->trace, "Folder for the trace")
+    verb->add_option("-o,--output", arguments->trace, "Folder for the trace, needed")
         ->required()
         ->type_name("TRACE");
     verb->add_option("--format",
                      arguments->format,
-                     "What wrote the logs; else it is told by their beginning")
-        ->check(CLI::IsMember({"falcon", "strace"}));
+                     "What wrote the logs, falcon or strace; else told by their beginning")
+        ->check(CLI::IsMember({"falcon", "strace"}))
+        ->type_name("FORMAT");
     verb->add_option(
             "--date", arguments->date, "Day on which a log with times of day begins, as 2026-11-22")
         ->type_name("DAY");
@@ -139,15 +140,16 @@ void add_import(CLI::App& app, int& exit_status) {
         ->type_name("NAME");
     verb->add_option("--time-unit",
                      arguments->time_unit,
-                     "Of Falcon's timestamps; else it is told by the first of each log")
-        ->check(CLI::IsMember({"s", "ms", "us", "ns"}));
-    verb->add_flag("!--no-seal", arguments->seal, "Leave the trace in segments");
+                     "Of Falcon's timestamps: s, ms, us, ns; else told by the first of each log")
+        ->check(CLI::IsMember({"s", "ms", "us", "ns"}))
+        ->type_name("UNIT");
+    verb->add_flag("--no-seal", arguments->no_seal, "Leave the trace in segments");
     verb->add_flag("-q,--quiet", arguments->quiet, "Say nothing when all went well");
     verb->footer(
         "Examples:\n"
-        "  strace -f -tt -T -yy -s 64 -o make.log make; dyetrace import make.log -o t\n"
-        "  dyetrace import --format falcon zk1.log zk2.log zkclient.log -o zk\n"
-        "  dyetrace import trace.* --date 2026-11-22 --host web1 -o t\n"
+        "  dyetrace import make.log -o make\n"
+        "  dyetrace import zk1.log zk2.log zkclient.log -o zk\n"
+        "  dyetrace import trace.* --date 2026-11-22 --host web1 -o web1\n"
         "  zstdcat old.json.zst | dyetrace import - -o old");
     verb->callback([arguments, &exit_status] { exit_status = run_import(*arguments); });
 }

@@ -22,8 +22,7 @@ TimeUnit unit_of(const FalconEvent& first_of_file);
 std::uint64_t nanoseconds_in(TimeUnit unit);
 
 struct HostClock {
-    std::int64_t wall_offset_ns =
-        0;  // wall clock, or what the log has, minus what the trace has
+    std::int64_t wall_offset_ns = 0;  // wall clock, or what the log has, minus what the trace has
     bool has_wall_clock = false;
 };
 

@@ -44,7 +44,10 @@ void FalconOrder::add(FalconEvent event) {
     const std::uint32_t thread = thread_of(event.thread);
     count(event, thread);
     std::deque<FalconEvent>& waiting = threads_[thread].waiting;
-    const auto place = std::upper_bound(waiting.begin(), waiting.end(), event, comes_before);
+    const bool is_last = waiting.empty() || !comes_before(event, waiting.back());  // as most
+    const auto place = is_last
+                           ? waiting.end()
+                           : std::upper_bound(waiting.begin(), waiting.end(), event, comes_before);
     const bool is_next = place == waiting.begin();
     waiting.insert(place, std::move(event));
     ++held_;

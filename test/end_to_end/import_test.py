@@ -129,7 +129,8 @@ class StraceTest(ImportTest):
         log = self.strace(["-f", "-ttt", "-T", "-yy", "-s", "64"], [sys.executable, "net.py"])
         trace = self.imported(log)
         pairs = trace.rows("SELECT a.name AS sent, b.name AS taken, e.rule, happened_before(a.event_id, b.event_id) AS before, "
-                           "happened_before(b.event_id, a.event_id) AS behind, a.local_port = b.remote_port AS meet, a.fingerprint IS NOT NULL AS printed FROM edges e JOIN events a ON a.event_id = from_event "
+                           "happened_before(b.event_id, a.event_id) AS behind, a.local_port = b.remote_port AS meet, "
+                           "a.fingerprint IS NOT NULL AS printed FROM edges e JOIN events a ON a.event_id = from_event "
                            "JOIN events b ON b.event_id = to_event WHERE e.rule IN ('tcp', 'connect') ORDER BY a.start_ns")
         self.assertEqual([(row["rule"], row["taken"]) for row in pairs], [("connect", "accept4"), ("tcp", "recvfrom"), ("tcp", "recvfrom")])
         for row in pairs[1:]:

@@ -157,6 +157,50 @@ TEST_F(Import, does_not_say_where_overlapping_calls_began) {
     EXPECT_EQ(events[4].file_offset, 5);
 }
 
+TEST_F(Import, follows_a_thread_that_replaces_its_process) {
+    ASSERT_TRUE(import("7 clone(child_stack=0x1, flags=CLONE_VM|CLONE_FILES|CLONE_THREAD) = 8\n"
+                       "8 execve(\"/bin/x\", [\"x\", \"y\"], 0x1 /* 3 vars */ <unfinished ...>\n"
+                       "7 pause( <unfinished ...>\n"
+                       "7 +++ superseded by execve in pid 8 +++\n"
+                       "7 <... execve resumed>) = 0\n"
+                       "7 close(3) = -1 EBADF (Bad file descriptor)\n"
+                       "7 +++ exited with 2 +++\n")
+                    .ok());
+    const auto events = records<schema::SyscallEvent>();
+    ASSERT_EQ(events.size(), 4u);  // pause did not return
+    EXPECT_EQ(events[1].state, static_cast<std::uint8_t>(schema::State::kUnfinished));
+    const auto ends = records<schema::ThreadEnd>();
+    ASSERT_EQ(ends.size(), 2u);
+    EXPECT_EQ(ends[0].tid, 8u);
+    EXPECT_EQ(ends[1].tid, 7u);
+    EXPECT_EQ(ends[1].exit_code, 2 << 8);
+    const auto contexts = records<schema::TaskContext>();
+    EXPECT_STREQ(reinterpret_cast<const char*>(contexts.back().comm), "x");
+    EXPECT_EQ(contexts.back().pid, 7u);
+}
+
+TEST_F(Import, copies_descriptors_and_closes_them_as_the_kernel_does) {
+    ASSERT_TRUE(import("7 openat(AT_FDCWD, \"/tmp/x\", O_RDONLY|O_CLOEXEC) = 3\n"
+                       "7 dup2(3, 9) = 9\n"
+                       "7 fork() = 8\n"
+                       "8 read(9, \"ab\", 10) = 2\n"
+                       "7 read(3, \"cd\", 10) = 2\n"
+                       "8 execve(\"/bin/x\", [\"x\"], NULL) = 0\n"
+                       "8 read(3, \"\", 10) = -1 EBADF (Bad file descriptor)\n"
+                       "8 read(9, \"ef\", 10) = 2\n"
+                       "8 close_range(3, 4294967295, 0) = 0\n"
+                       "8 read(9, \"\", 10) = -1 EBADF (Bad file descriptor)\n")
+                    .ok());
+    const auto events = records<schema::SyscallEvent>();
+    ASSERT_EQ(events.size(), 10u);
+    EXPECT_EQ(events[3].file_offset, 0);
+    EXPECT_EQ(events[4].file_offset, 2);  // one open file
+    EXPECT_EQ(events[6].present & schema::SyscallEvent::kHasHandle, 0u);
+    EXPECT_EQ(events[7].file_offset, 4);
+    EXPECT_EQ(events[7].handle_id, events[3].handle_id);
+    EXPECT_EQ(events[9].present & schema::SyscallEvent::kHasHandle, 0u);
+}
+
 TEST_F(Import, ends_what_the_log_leaves_under_way) {
     ASSERT_TRUE(
         import("7 close(3) = 0\n7 poll([{fd=3, events=POLLIN}], 1, -1 <unfinished ...>\n").ok());

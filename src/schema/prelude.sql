@@ -10,7 +10,7 @@ CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns
 CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 28)::BIGINT;
 CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
 CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
-    floor(((cluster_to_ns - cluster_ns)::BIGINT - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
+    floor(((cluster_to_ns::BIGINT - cluster_ns::BIGINT) - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
 CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
 -- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;

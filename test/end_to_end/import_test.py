@@ -4,6 +4,7 @@
 import collections
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -267,6 +268,27 @@ class FalconTest(ImportTest):
         self.assertEqual([(row["sender"], row["receiver"]) for row in hops], list(zip(nodes, nodes[1:])))
         self.assertEqual(trace.number("SELECT count(*) FROM events w, events s WHERE w.name = 'pwrite64' AND s.host = 'client' AND s.name = 'sendto' "
                                       "AND happened_before(s.event_id, w.event_id)"), 3)
+
+
+    def test_times_that_contradict_the_messages_are_no_obstacle(self):
+        """Milliseconds of user space, as Falcon took them: many messages come before they are sent."""
+        noise, lines = random.Random(1), []
+        for i in range(300):
+            sender, receiver = ("a", "b") if i % 2 == 0 else ("b", "a")
+            ends = {"src": sender, "src_port": 1, "dst": receiver, "dst_port": 1, "socket": "s", "socket_type": "TCP", "size": 5}
+            for kind, host in (("SND", sender), ("RCV", receiver)):
+                lines.append({"type": kind, "thread": f"7@{host}", "timestamp": 1525880628342 + 3 * i + noise.randrange(-20, 20)} | ends)
+        # A thread's own events keep their order.
+        for host in "ab":
+            own = [line for line in lines if line["thread"] == f"7@{host}"]
+            for line, time in zip(own, sorted(line["timestamp"] for line in own)):
+                line["timestamp"] = time
+        trace = self.imported(self.file("log", json.dumps(lines).encode()))
+        self.assertEqual(trace.number("SELECT count(*) FROM edges WHERE rule = 'tcp'"), 300)
+        self.assertEqual(trace.number("SELECT count(*) FROM contradictions"), 0)
+        self.assertEqual(trace.number("SELECT count(*) FROM events WHERE time BETWEEN '2018-05-09 15:43:47' AND '2018-05-09 15:43:51'"), 600)
+        done = subprocess.run([support.DYETRACE, "report", trace.path], capture_output=True, text=True, timeout=support.PATIENCE_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 def matched(waits, notifies_of):

@@ -58,7 +58,7 @@ CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns
 CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 28)::BIGINT;
 CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
 CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
-    floor(((cluster_to_ns - cluster_ns)::BIGINT - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
+    floor(((cluster_to_ns::BIGINT - cluster_ns::BIGINT) - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
 CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
 -- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;
@@ -323,7 +323,7 @@ CREATE OR REPLACE VIEW clusters AS
 SELECT cluster_id, _thing_kind_name(kind) AS thing, member, leader FROM internal.made_clusters;
 CREATE OR REPLACE VIEW clock_map AS
 SELECT o.name AS host, m.from_ns, m.to_ns, make_timestamp_ns(m.cluster_ns::BIGINT) AS from_time, make_timestamp_ns(m.cluster_to_ns::BIGINT) AS to_time,
-       ((m.cluster_to_ns - m.cluster_ns)::BIGINT - (m.to_ns - m.from_ns)::BIGINT)::DOUBLE / (m.to_ns - m.from_ns)::DOUBLE AS rate,
+       ((m.cluster_to_ns::BIGINT - m.cluster_ns::BIGINT) - (m.to_ns - m.from_ns)::BIGINT)::DOUBLE / (m.to_ns - m.from_ns)::DOUBLE AS rate,
        m.below_ns AS earlier_ns, m.above_ns AS later_ns
 FROM internal.made_clock_map m JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW handovers AS

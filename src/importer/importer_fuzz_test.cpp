@@ -28,6 +28,8 @@ constexpr const char* kStraceLog =
     R"(7  12:56:18.800053 execve("/usr/bin/sh", ["sh", "-c", "x"], 0x7ffea4673f10 /* 39 vars */) = 0 <0.000400>
 7  12:56:18.803836 pipe2([3<pipe:[136809]>, 4<pipe:[136809]>], 0) = 0
 7  12:56:18.803899 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, child_tidptr=0x7fba06706a10) = 8
+8  12:56:18.803950 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+8  12:56:18.803960 <... clone resumed>) = 8
 8  12:56:18.804000 write(4<pipe:[136809]>, "hello\n", 6 <unfinished ...>
 7  12:56:18.804100 read(3<pipe:[136809]>,  <unfinished ...>
 8  12:56:18.804200 <... write resumed>) = 6

@@ -122,10 +122,23 @@ void StraceCalls::end(LogThread& thread,
     take_late_effect(reading);
 }
 
+// Nobody knows what the call did: what it would have moved is not known from here on.
+void StraceCalls::abandon(const LogThread& thread, const CallUnderWay& call) {
+    if (makes_task(call.name)) {
+        tasks_->clone_fails(thread);
+    }
+    if (call.moves != nullptr) {
+        Mover& mover = (*call.moves).*call.mover;
+        mover.at.reset();
+        --mover.under_way;
+    }
+}
+
 void StraceCalls::leave(LogThread& thread, const Place& place) {
     const std::string text = thread.call->text;
     thread.last_ns = std::max(thread.last_ns, thread.call->start_ns);
     auto reading = read(thread, text, false, place);
+    abandon(thread, reading->begun);
     if (reading->info == nullptr) {
         problems_->add_lost("a call that this version does not know, and that did not return",
                             place);
@@ -165,6 +178,59 @@ void StraceCalls::attach_content(Reading& reading) {
     reading.content.assign(reinterpret_cast<const char*>(&content), offsetof(schema::Content, sum));
 }
 
+// What the call acted on, and its class by that.
+void StraceCalls::fill_objects(Reading& reading) {
+    SyscallEvent& event = reading.event;
+    const std::uint64_t start_ns = reading.begun.start_ns;
+    if (reading.file2 != nullptr) {
+        event.handle2_id = objects_->handle_of(*reading.file2->object, start_ns);
+        event.present |= SyscallEvent::kHasHandle2;
+    }
+    if (reading.file == nullptr) {
+        return;
+    }
+    event.handle_id = objects_->handle_of(*reading.file->object, start_ns);
+    event.present |= SyscallEvent::kHasHandle;
+    if (reading.file->flags) {
+        event.open_flags = *reading.file->flags;
+        event.present |= SyscallEvent::kHasOpenFlags;
+    }
+    const ObjectType type = reading.file->object->facts.type;
+    if (reading.info->is_io) {
+        event.event_class =
+            static_cast<std::uint8_t>(type == ObjectType::kSocket ? schema::Class::kNetwork
+                                      : type == ObjectType::kPipe ? schema::Class::kPipe
+                                                                  : schema::Class::kFile);
+    }
+}
+
+// Where a relative path starts, if nothing is known of what it leads to.
+void StraceCalls::fill_bases(Reading& reading) {
+    SyscallEvent& event = reading.event;
+    const auto fill = [&](const std::optional<std::string>& path,
+                          const std::optional<std::string>& given_base,
+                          std::uint32_t& handle,
+                          std::uint32_t has_handle,
+                          std::uint32_t names_base) {
+        const auto& base = given_base ? given_base : reading.thread->process->folder;
+        if (path && !path->starts_with('/') && base && (event.present & has_handle) == 0) {
+            handle = objects_->handle_of(*objects_->at_path(*base, ObjectType::kDirectory),
+                                         reading.begun.start_ns);
+            event.present |= has_handle | names_base;
+        }
+    };
+    fill(reading.path,
+         reading.base,
+         event.handle_id,
+         SyscallEvent::kHasHandle,
+         SyscallEvent::kHasNamesBase);
+    fill(reading.path2,
+         reading.base2,
+         event.handle2_id,
+         SyscallEvent::kHasHandle2,
+         SyscallEvent::kHasNamesBase2);
+}
+
 void StraceCalls::write(Reading& reading) {
     SyscallEvent& event = reading.event;
     const std::uint64_t start_ns = reading.begun.start_ns;
@@ -173,47 +239,8 @@ void StraceCalls::write(Reading& reading) {
     event.abi = static_cast<std::uint8_t>(reading.info->abi);
     event.event_class = static_cast<std::uint8_t>(reading.info->event_class);
     event.context_id = tasks_->context_of(*reading.thread, start_ns);
-    if (reading.file != nullptr) {
-        event.handle_id = objects_->handle_of(*reading.file->object, start_ns);
-        event.present |= SyscallEvent::kHasHandle;
-        if (reading.file->flags) {
-            event.open_flags = *reading.file->flags;
-            event.present |= SyscallEvent::kHasOpenFlags;
-        }
-        const ObjectType type = reading.file->object->facts.type;
-        if (reading.info->is_io) {
-            event.event_class =
-                static_cast<std::uint8_t>(type == ObjectType::kSocket ? schema::Class::kNetwork
-                                          : type == ObjectType::kPipe ? schema::Class::kPipe
-                                                                      : schema::Class::kFile);
-        }
-    }
-    if (reading.file2 != nullptr) {
-        event.handle2_id = objects_->handle_of(*reading.file2->object, start_ns);
-        event.present |= SyscallEvent::kHasHandle2;
-    }
-    const auto name_base = [&](const std::optional<std::string>& path,
-                               const std::optional<std::string>& given_base,
-                               std::uint32_t& handle,
-                               std::uint32_t has_handle,
-                               std::uint32_t names_base) {
-        const auto& base = given_base ? given_base : reading.thread->process->folder;
-        if (path && !path->starts_with('/') && base && (event.present & has_handle) == 0) {
-            handle =
-                objects_->handle_of(*objects_->at_path(*base, ObjectType::kDirectory), start_ns);
-            event.present |= has_handle | names_base;
-        }
-    };
-    name_base(reading.path,
-              reading.base,
-              event.handle_id,
-              SyscallEvent::kHasHandle,
-              SyscallEvent::kHasNamesBase);
-    name_base(reading.path2,
-              reading.base2,
-              event.handle2_id,
-              SyscallEvent::kHasHandle2,
-              SyscallEvent::kHasNamesBase2);
+    fill_objects(reading);
+    fill_bases(reading);
     attach_content(reading);
     std::vector<Attached> attached;
     const auto attach = [&](Attachment kind, const std::optional<std::string>& text) {

@@ -101,6 +101,9 @@ class StraceCalls {
     void change_folder(Reading& reading);
     void change_flags(Reading& reading);
 
+    void abandon(const LogThread& thread, const CallUnderWay& call);
+    void fill_objects(Reading& reading);
+    void fill_bases(Reading& reading);
     void write(Reading& reading);
     void attach_content(Reading& reading);
     void write_unknown(LogThread& thread, std::string_view text, const Place& place);

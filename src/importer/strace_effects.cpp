@@ -249,6 +249,12 @@ void StraceCalls::make_task(Reading& reading) {
         return;
     }
     const auto tid = static_cast<std::uint32_t>(*reading.result->value);
+    LogThread* const known = tasks_->find(tid);
+    if (known != nullptr && known != reading.thread && known->call &&
+        known->start_ns < reading.begun.start_ns) {
+        problems_->add_doubt("a task whose end is not in the log", reading.place);
+        leave(*known, reading.place);  // its number came again
+    }
     const LogThread& child = tasks_->clone_returns(*reading.thread, reading.begun, tid);
     reading.event.target_tid = tid;
     reading.event.target_start_ns = child.start_ns;

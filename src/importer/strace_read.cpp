@@ -66,6 +66,7 @@ std::optional<StraceCalls::Reading> StraceCalls::read(LogThread& thread,
             close == std::string_view::npos ? std::nullopt : call_result(text.substr(close + 1));
         if (!reading.result) {
             problems_->add_lost("a call whose result cannot be read", place);
+            abandon(thread, reading.begun);
             return std::nullopt;
         }
         if (!reading.result->is_known) {

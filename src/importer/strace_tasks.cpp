@@ -60,6 +60,9 @@ void LogTasks::make_child(LogThread& child, const LogThread& parent, std::string
 
 LogThread& LogTasks::clone_returns(LogThread& parent, const CallUnderWay& call, std::uint32_t tid) {
     clone_fails(parent);
+    if (tid == parent.tid) {  // a damaged log
+        return parent;
+    }
     LogThread* const known = find(tid);
     if (known != nullptr && !known->has_ended &&
         (call.child == tid || known->start_ns >= call.start_ns)) {

@@ -4,6 +4,7 @@
     server = lab["alpha"].start(["redis-server", "--bind", lab["alpha"].address])
     lab["beta"].run(["redis-cli", "-h", lab["alpha"].address, "ping"])
     lab["beta"].cut(); lab["beta"].mend()     its cable
+    lab["beta"].lose(5)                       so many per cent of the packets on it, either way
 
         switch (a network namespace with a bridge)
         ├─ eth0 of alpha 10.77.0.1
@@ -14,6 +15,7 @@ mount namespace keeps what it shares (to change that the root has to be a mount,
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -24,6 +26,16 @@ import support
 NETWORK = "10.77.0"
 PROGRAMS = ("ip", "unshare", "nsenter")
 COLLECTOR_PORT = 7117
+
+# Where packets come in: a packet that is dropped where it goes out is not lost, its sender is told.
+LOSS = """table netdev loss {{
+    counter lost {{ }}
+    chain arriving {{
+        type filter hook ingress device "{device}" priority 0; policy accept;
+        numgen random mod 1000 < {per_mille} counter name lost drop
+    }}
+}}
+"""
 
 
 def lacking():
@@ -76,6 +88,7 @@ class Host(Namespaces):
         self.run(["ip", "address", "add", f"{self.address}/24", "dev", "eth0"])
         for device in ("lo", "eth0"):
             self.run(["ip", "link", "set", device, "up"])
+        self._lossy = ((self, "eth0"), (switch, self._port))
 
     def start(self, command, **options):
         """A process of this host; it is killed with the laboratory if it still runs."""
@@ -94,6 +107,17 @@ class Host(Namespaces):
 
     def mend(self):
         self._switch.run(["ip", "link", "set", self._port, "up"])
+
+    def lose(self, percent):
+        """Once: from now on its cable loses packets, by chance. They are as large as on a wire, so that one that is lost costs what it does there."""
+        for place, device in self._lossy:
+            place.run(["ip", "link", "set", device, "gso_max_segs", "1"])
+            place.run(["nft", "-f", "-"], input=LOSS.format(device=device, per_mille=round(10 * percent)))
+
+    def lost(self):
+        """Packets, on the way in and on the way out."""
+        told = (place.run(["nft", "list", "counter", "netdev", "loss", "lost"]).stdout for place, _ in self._lossy)
+        return [int(re.search(r"packets (\d+)", text)[1]) for text in told]
 
     def close(self):
         for process in self._processes:

@@ -8,7 +8,8 @@ import subprocess
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = os.path.join(ROOT, "build-bench")
+BUILD_IS_GIVEN = "DYETRACE_BUILD" in os.environ
+BUILD = os.path.abspath(os.environ.get("DYETRACE_BUILD", os.path.join(ROOT, "build-bench")))
 DYETRACE = os.path.join(BUILD, "dyetrace")
 PROGRAMS = os.path.join(BUILD, "bench", "programs")
 LOAD = os.path.join(PROGRAMS, "bench_load")

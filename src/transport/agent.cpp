@@ -53,7 +53,8 @@ struct Agent::State {
     std::map<std::string, HeldSession> sessions = {};
     std::int64_t connect_ns = 0;  // not before
     int wait_ms = kReconnectMsMin;
-    bool welcome = false;      // it said something since the connection began
+    bool welcome = false;  // it said something since the connection began
+    bool caught_up = false;
     std::string failure = {};  // said last
     std::int64_t weighed_ns = 0;
     std::int64_t too_full_since_ns = 0;  // 0: it is not
@@ -68,7 +69,7 @@ struct Agent::State {
     void prepare(const fleet::Prepare& prepare);
     HeldSession* find(const std::string& id);
     void report();
-    void ship(std::int64_t now_ns);
+    bool ship(std::int64_t now_ns);
     void keep_memory_limit(std::int64_t now_ns);
     std::uint64_t in_flight() const;
     void keep_spool_limit(std::int64_t now_ns);
@@ -185,8 +186,10 @@ void Agent::State::prepare(const fleet::Prepare& prepare) {
     order.host = options.host;
     order.host_index = prepare.host_index();
     order.segment_records = segment_records(options.spool_bytes_max);
-    auto session = HeldSession::begin(
-        spool.session_path(prepare.session()), prepare.session(), std::move(order));
+    auto session = HeldSession::begin(spool.session_path(prepare.session()),
+                                      prepare.session(),
+                                      std::move(order),
+                                      options.start_recorder);
     if (!session.ok()) {
         return refuse(session.error().text());
     }
@@ -261,14 +264,14 @@ std::uint64_t Agent::State::in_flight() const {
     return bytes;
 }
 
-// In turns, so that no session waits for another one's backlog.
-void Agent::State::ship(std::int64_t now_ns) {
+// In turns, so that no session waits for another one's backlog. True: everything is there, and acknowledged.
+bool Agent::State::ship(std::int64_t now_ns) {
     bool found = true;
     while (found && link.has_room() && in_flight() < kInFlightBytesMax) {
         found = false;
         for (auto& [id, session] : sessions) {
             if (!limits.may_ship(now_ns)) {
-                return;
+                return false;
             }
             if (auto chunk = session.next_chunk()) {
                 limits.shipped(chunk->data().size());
@@ -279,6 +282,9 @@ void Agent::State::ship(std::int64_t now_ns) {
             }
         }
     }
+    return !found && std::all_of(sessions.begin(), sessions.end(), [](const auto& session) {
+        return session.second.is_in_step();
+    });
 }
 
 // The session that began last ends: the others have more to lose.
@@ -350,21 +356,27 @@ void Agent::State::keep_spool_limit(std::int64_t now_ns) {
     }
 }
 
-void Agent::tick() {
+bool Agent::is_connected() const {
+    return state_->welcome && state_->link.is_open();
+}
+
+bool Agent::has_caught_up() const {
+    return state_->caught_up;
+}
+
+void Agent::tick(int wait_ms) {
     State& state = *state_;
     const std::int64_t now_ns = base::monotonic_time_ns();
     state.connect(now_ns);
     state.listen(now_ns);
     state.report();
-    if (state.link.is_open()) {
-        state.ship(now_ns);
-    }
+    state.caught_up = state.link.is_open() && state.ship(now_ns) && state.welcome;
     state.keep_spool_limit(now_ns);
     state.keep_memory_limit(now_ns);
     if (const auto news = state.limits.news(now_ns)) {
         state.log.warn(*news);
     }
-    state.link.wait(kPollMs);
+    state.link.wait(wait_ms);
 }
 
 }  // namespace dyetrace::transport

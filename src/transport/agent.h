@@ -1,7 +1,7 @@
 // An agent: records on this host what a collector asks for, and ships it there.
 //
 //   TRY(auto agent, Agent::start(options, log));
-//   while (!ended) { agent->tick(); }                returns after kPollMs, or when there was something to do
+//   while (!ended) { agent->tick(); }                returns after that long, or when there was something to do
 //
 // Each session has a recorder of its own, a child that writes an ordinary trace into the spool and knows nothing of the network:
 // whatever happens to the connection, to the collector or to this process, the traced program waits for nobody.
@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "transport/limits.h"
 #include "transport/own_limits.h"
+#include "transport/recorder_process.h"
 #include "transport/security.h"
 
 namespace dyetrace::transport {
@@ -32,6 +33,7 @@ struct AgentOptions {
     Security security;
     std::uint64_t spool_bytes_max = kSpoolBytesDefault;
     LimitOptions limits;
+    StartRecorder start_recorder = &RecorderProcess::start;
 };
 
 class Agent {
@@ -39,7 +41,11 @@ class Agent {
     static Result<std::unique_ptr<Agent>> start(AgentOptions options, const base::Log& log);
     ~Agent();
 
-    void tick();
+    void tick(int wait_ms = kPollMs);
+    // The collector has answered since the connection began.
+    bool is_connected() const;
+    // At the last tick it was connected, and all that its recorders had written was acknowledged.
+    bool has_caught_up() const;
 
   private:
     struct State;

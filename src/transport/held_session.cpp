@@ -20,6 +20,7 @@
 #include "trace/trace_folder.h"
 #include "transport/limits.h"
 #include "transport/part_folder.h"
+#include "transport/recorder_process.h"
 
 namespace dyetrace::transport {
 namespace {
@@ -44,11 +45,12 @@ std::string without(std::string text, const std::string& words) {
 
 Result<HeldSession> HeldSession::begin(const std::string& folder,
                                        const std::string& id,
-                                       RecorderOrder order) {
+                                       RecorderOrder order,
+                                       const StartRecorder& start) {
     TRY(base::make_folders(folder));
     order.trace = folder + "/trace";
     order.said = folder + "/recorder.said";
-    TRY(RecorderProcess recorder, RecorderProcess::start(order));
+    TRY(std::unique_ptr<Recorder> recorder, start(order));
     HeldSession session(folder, id, std::move(recorder));
     TRY(base::write_file_atomically(folder + "/begun", fmt::format("{:020}", 0)));
     session.resumed_ = true;  // the collector has nothing of it
@@ -84,18 +86,18 @@ std::string HeldSession::said() const {
 }
 
 std::optional<fleet::Status> HeldSession::look() {
-    const RecorderProcess::State now = recorder_.look();
-    const bool has_ended = now == RecorderProcess::State::kEnded;
+    const Recorder::State now = recorder_->look();
+    const bool has_ended = now == Recorder::State::kEnded;
     if (!ended() && has_ended) {
         const bool recorded = ::access((trace_ + "/trace.json").c_str(), F_OK) == 0;
         return status(
             recorded ? fleet::SHIPPING : fleet::FAILED,
             recorded || !said().empty() ? said() : "its agent ended before the recording began");
     }
-    if (phase_ == fleet::PREPARING && now == RecorderProcess::State::kReady) {
+    if (phase_ == fleet::PREPARING && now == Recorder::State::kReady) {
         return status(fleet::READY, "");
     }
-    if (phase_ <= fleet::READY && now == RecorderProcess::State::kListening) {
+    if (phase_ <= fleet::READY && now == Recorder::State::kListening) {
         return status(fleet::RECORDING, "");
     }
     if (phase_ == fleet::SHIPPING && all_there_) {
@@ -108,8 +110,8 @@ std::optional<fleet::Status> HeldSession::look() {
 }
 
 void HeldSession::go() {
-    if (phase_ == fleet::READY && !std::exchange(gone_, true) && !recorder_.go().ok()) {
-        recorder_.stop();
+    if (phase_ == fleet::READY && !std::exchange(gone_, true) && !recorder_->go().ok()) {
+        recorder_->stop();
     }
 }
 

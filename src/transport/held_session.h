@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,7 +24,7 @@
 
 #include "base/result.h"
 #include "transport/fleet.pb.h"
-#include "transport/recorder_process.h"
+#include "transport/recorder.h"
 
 namespace dyetrace::transport {
 
@@ -31,17 +32,18 @@ class HeldSession {
   public:
     static Result<HeldSession> begin(const std::string& folder,
                                      const std::string& id,
-                                     RecorderOrder order);
+                                     RecorderOrder order,
+                                     const StartRecorder& start);
     // What an agent before this one left.
     static HeldSession adopt(const std::string& folder, const std::string& id);
 
     const std::string& id() const { return id_; }
-    pid_t recorder() const { return recorder_.pid(); }
+    pid_t recorder() const { return recorder_->pid(); }
 
     // Looks at the recorder. A status to be sent, if there is news.
     std::optional<fleet::Status> look();
     void go();
-    void stop() { recorder_.stop(); }
+    void stop() { recorder_->stop(); }
 
     // The connection began, or is gone: nothing is on its way.
     void resume(const fleet::Resume& resume);
@@ -52,6 +54,8 @@ class HeldSession {
     void acknowledge(const std::string& file, std::uint64_t size);
     void again(const fleet::Again& again, std::int64_t now_ns);
     std::uint64_t in_flight() const;
+    // The collector has said what it has, and nothing is on its way.
+    bool is_in_step() const { return resumed_ && in_flight() == 0; }
 
     // Gives room back: of the oldest segment that does not grow and of which nothing was ever sent, the events go and a gap stays.
     // How many; nothing if there is no such segment.
@@ -67,7 +71,9 @@ class HeldSession {
         std::uint64_t given_back = 0;  // of the payload: no room on the disk any more
     };
 
-    HeldSession(const std::string& folder, const std::string& id, RecorderProcess recorder)
+    HeldSession(const std::string& folder,
+                const std::string& id,
+                std::unique_ptr<Recorder> recorder)
         : id_(id), folder_(folder), trace_(folder + "/trace"), recorder_(std::move(recorder)) {}
 
     bool ended() const { return phase_ >= fleet::SHIPPING; }
@@ -86,7 +92,7 @@ class HeldSession {
     std::string id_;
     std::string folder_;
     std::string trace_;
-    RecorderProcess recorder_;
+    std::unique_ptr<Recorder> recorder_;
     fleet::Phase phase_ = fleet::PREPARING;
     bool gone_ = false;       // the recorder was told to begin
     bool told_ = false;       // of phase_, on this connection

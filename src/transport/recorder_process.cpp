@@ -79,33 +79,33 @@ base::Fd process_descriptor(pid_t process) {
 
 }  // namespace
 
-Result<RecorderProcess> RecorderProcess::start(const RecorderOrder& order) {
+Result<std::unique_ptr<Recorder>> RecorderProcess::start(const RecorderOrder& order) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         return Error::from_errno(errno, "cannot make a socket for the recorder");
     }
-    RecorderProcess recorder(order.trace);
-    recorder.control_ = base::Fd(ends[0]);
+    std::unique_ptr<RecorderProcess> recorder(new RecorderProcess(order.trace));
+    recorder->control_ = base::Fd(ends[0]);
     base::Fd theirs(ends[1]);
     if (theirs.get() == kControlInChild) {  // dup2 onto itself would leave it closed on exec
         theirs = base::Fd(::fcntl(theirs.get(), F_DUPFD_CLOEXEC, kControlInChild + 1));
     }
-    TRY(recorder.pid_, spawn(order, theirs.get()));
-    recorder.is_child_ = true;
-    recorder.process_ = process_descriptor(recorder.pid_);
-    return recorder;
+    TRY(recorder->pid_, spawn(order, theirs.get()));
+    recorder->is_child_ = true;
+    recorder->process_ = process_descriptor(recorder->pid_);
+    return std::unique_ptr<Recorder>(std::move(recorder));
 }
 
-RecorderProcess RecorderProcess::adopt(const std::string& trace) {
-    RecorderProcess recorder(trace);
-    recorder.state_ = State::kListening;
+std::unique_ptr<Recorder> RecorderProcess::adopt(const std::string& trace) {
+    std::unique_ptr<RecorderProcess> recorder(new RecorderProcess(trace));
+    recorder->state_ = State::kListening;
     if (const auto folder = trace::TraceFolder::open(trace); folder.ok()) {
-        recorder.pid_ = static_cast<pid_t>(folder.value().info().recorder_pid);
-        recorder.process_ = process_descriptor(recorder.pid_);
+        recorder->pid_ = static_cast<pid_t>(folder.value().info().recorder_pid);
+        recorder->process_ = process_descriptor(recorder->pid_);
     }
     // asked after the descriptor was opened: if its recorder lives now, the number was and is its own
-    if (recorder.has_ended()) {
-        recorder.state_ = State::kEnded;
+    if (recorder->has_ended()) {
+        recorder->state_ = State::kEnded;
     }
     return recorder;
 }

@@ -1,45 +1,29 @@
 // The recorder of one session: `dyetrace record` as a child of the agent, into the agent's spool.
 //
-//   TRY(RecorderProcess recorder, RecorderProcess::start(order));    loads its programs
-//   recorder.look()  … kReady      TRY(recorder.go());
-//   recorder.look()  … kListening  … recorder.stop() … kEnded
-//
 // It outlives an agent that is killed: the next agent finds its trace in the spool and adopts it. What it says goes to a file.
 #pragma once
 
 #include <sys/types.h>
 
-#include <cstdint>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "transport/recorder.h"
 
 namespace dyetrace::transport {
 
-struct RecorderOrder {
-    std::string program;             // `dyetrace`
-    std::vector<std::string> words;  // the operator's
-    std::string trace;               // folder to make
-    std::string said;                // file for its stderr
-    std::string host;
-    std::uint32_t host_index = 0;
-    std::uint64_t segment_records = 0;
-};
-
-class RecorderProcess {
+class RecorderProcess final : public Recorder {
   public:
-    enum class State { kLoading, kReady, kListening, kEnded };
-
-    static Result<RecorderProcess> start(const RecorderOrder& order);
+    static Result<std::unique_ptr<Recorder>> start(const RecorderOrder& order);
     // One that another agent started, by its trace; ended if it is gone.
-    static RecorderProcess adopt(const std::string& trace);
+    static std::unique_ptr<Recorder> adopt(const std::string& trace);
 
-    State look();
-    Result<void> go();
-    void stop();
-    pid_t pid() const { return pid_; }
+    State look() override;
+    Result<void> go() override;
+    void stop() override;
+    pid_t pid() const override { return pid_; }
 
   private:
     explicit RecorderProcess(std::string trace) : trace_(std::move(trace)) {}

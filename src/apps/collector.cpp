@@ -10,6 +10,7 @@
 
 #include "apps/fleet_options.h"
 #include "apps/verbs.h"
+#include "base/fd.h"
 #include "transport/limits.h"
 
 namespace dyetrace::apps {
@@ -22,6 +23,7 @@ struct CollectorArguments {
 };
 
 Result<void> serve(const CollectorArguments& arguments, const base::Log& log) {
+    base::allow_all_descriptors();  // a few per host
     transport::CollectorOptions options;
     options.listen = with_port(arguments.listen);
     options.store = arguments.store;

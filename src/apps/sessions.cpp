@@ -23,6 +23,10 @@ std::string hosts_text(const fleet::SessionState& session) {
     for (const auto& host : session.hosts()) {
         text += (text.empty() ? "" : ", ") + host.host() + " " + phase_text(host);
     }
+    if (session.hosts_left_out() > 0) {
+        text += fmt::format(
+            "{}{} hosts", text.empty() ? "" : ", and of more: ", session.hosts_left_out());
+    }
     return text;
 }
 

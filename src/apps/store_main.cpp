@@ -4,8 +4,10 @@
 
 #include "apps/help_formatter.h"
 #include "apps/verbs.h"
+#include "base/fd.h"
 
 int main(int argc, char** argv) {
+    dyetrace::base::allow_all_descriptors();
     CLI::App app{"The verbs of dyetrace that read traces", "dyetrace"};
     dyetrace::apps::speak_plainly(app);
     app.require_subcommand(1);

@@ -1,5 +1,6 @@
 #include "base/fd.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,6 +29,14 @@ Result<void> Fd::close() {
     if (::close(release()) != 0 && errno != EINTR)
         return Error::from_errno(errno, "closing a file");
     return {};
+}
+
+void allow_all_descriptors() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
 }
 
 }  // namespace dyetrace::base

@@ -35,4 +35,7 @@ class Fd {
     int number_ = -1;
 };
 
+// Lets this process have as many open as its hard limit allows, instead of a shell's 1,024: a trace of many hosts is many files.
+void allow_all_descriptors();
+
 }  // namespace dyetrace::base

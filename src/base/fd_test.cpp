@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 namespace dyetrace::base {
 namespace {
@@ -13,6 +16,19 @@ Fd open_null() {
 
 bool is_open(int number) {
     return ::fcntl(number, F_GETFD) != -1;
+}
+
+TEST(Fd, as_many_as_the_hard_limit_allows) {
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    rlimit few = before;
+    few.rlim_cur = std::min<rlim_t>(before.rlim_max, 64);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    allow_all_descriptors();
+    rlimit after{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &after), 0);
+    EXPECT_EQ(after.rlim_cur, before.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST(Fd, closes_in_its_destructor) {

@@ -141,6 +141,16 @@ std::string percent_text(double fraction) {
     return fmt::format("{:.{}f} %", percent, percent < 9.95 && percent > 0 ? 1 : 0);
 }
 
+std::string beginning(const std::string& text, size_t bytes) {
+    const auto is_inside = [&](size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0u) == 0x80u;
+    };
+    while (bytes > 0 && is_inside(bytes)) {
+        --bytes;
+    }
+    return text.substr(0, bytes);
+}
+
 size_t display_width(std::string_view text) {
     size_t width = 0;
     while (!text.empty()) {

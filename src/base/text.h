@@ -25,6 +25,9 @@ std::string duration_text(uint64_t duration_ns);
 std::string percent_text(double fraction);
 std::string hex_text(std::span<const std::byte> bytes);
 
+// The first bytes, not more, and no half character behind them.
+std::string beginning(const std::string& text, size_t bytes);
+
 size_t display_width(std::string_view text);
 std::string truncated(std::string_view text, size_t width);  // ends in … if cut
 std::string truncated_in_front(const std::string& text,

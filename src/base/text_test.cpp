@@ -55,6 +55,14 @@ TEST(Text, bytes_have_two_digits_each) {
     EXPECT_EQ(hex_text({}), "");
 }
 
+TEST(Text, cuts_behind_a_whole_character) {
+    EXPECT_EQ(beginning("plain", 3), "pla");
+    EXPECT_EQ(beginning("plain", 9), "plain");
+    EXPECT_EQ(beginning("14 µs", 4), "14 ") << "µ takes two bytes";
+    EXPECT_EQ(beginning("14 µs", 5), "14 µ");
+    EXPECT_EQ(beginning("数", 2), "");
+}
+
 TEST(Text, measures_what_a_terminal_shows) {
     EXPECT_EQ(display_width("plain"), 5u);
     EXPECT_EQ(display_width("14 µs"), 5u);

@@ -87,6 +87,7 @@ std::string HeldSession::said() const {
 
 std::optional<fleet::Status> HeldSession::look() {
     const Recorder::State now = recorder_->look();
+    look_for_files();  // after that: of a recorder that has ended, all are there
     const bool has_ended = now == Recorder::State::kEnded;
     if (!ended() && has_ended) {
         const bool recorded = ::access((trace_ + "/trace.json").c_str(), F_OK) == 0;
@@ -125,7 +126,7 @@ void HeldSession::resume(const fleet::Resume& resume) {
     all_there_ = false;
     resumed_ = true;
     told_ = false;
-    delete_what_arrived();
+    look_for_files();
 }
 
 void HeldSession::disconnect() {
@@ -133,22 +134,22 @@ void HeldSession::disconnect() {
     files_.clear();
 }
 
-Result<std::vector<std::string>> HeldSession::files() const {
-    TRY(std::vector<std::string> names, base::list_folder(trace_));
-    std::erase_if(names, [](const std::string& name) { return !is_growing_file(name); });
-    std::sort(names.begin(), names.end(), [](const std::string& left, const std::string& right) {
+// Once a tick, not with every chunk and every acknowledgement: a spool that was not shipped for a while has many files.
+void HeldSession::look_for_files() {
+    auto names = base::list_folder(trace_);
+    names_ = names.ok() ? std::move(names).value() : std::vector<std::string>();
+    std::erase_if(names_, [](const std::string& name) { return !is_growing_file(name); });
+    std::sort(names_.begin(), names_.end(), [](const std::string& left, const std::string& right) {
         return std::tuple(!is_segment(left), left.size(), left) <
                std::tuple(!is_segment(right), right.size(), right);
     });
-    return names;
+    delete_what_arrived();
 }
 
-bool HeldSession::grows(const std::string& file, const std::vector<std::string>& files) const {
-    if (ended()) {
-        return false;
-    }
-    const auto behind = std::find(files.begin(), files.end(), file) + 1;
-    return behind == files.end() || !is_segment(*behind) || !is_segment(file);
+// A segment is whole when the recorder works on the next.
+bool HeldSession::grows(std::size_t name) const {
+    const std::size_t behind = name + 1;
+    return !ended() && (behind == names_.size() || !is_segment(names_[behind]));
 }
 
 std::optional<fleet::Chunk> HeldSession::next_chunk() {
@@ -164,14 +165,16 @@ Result<std::optional<fleet::Chunk>> HeldSession::find_chunk() {
     if (info_sent_.empty()) {
         return info_chunk();
     }
-    TRY(const std::vector<std::string> names, files());
     bool all_acknowledged = true;
-    for (const std::string& name : names) {
-        TRY(auto chunk, chunk_of(name));
-        if (chunk) {
-            return chunk;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+        File& file = files_[names_[i]];
+        if (!file.is_sent) {
+            TRY(auto chunk, chunk_of(names_[i], file, grows(i)));
+            if (chunk) {
+                return chunk;
+            }
         }
-        all_acknowledged &= files_[name].acknowledged >= files_[name].sent;
+        all_acknowledged &= file.acknowledged >= file.sent;
     }
     if (!ended() || !all_acknowledged) {
         return std::optional<fleet::Chunk>();
@@ -198,10 +201,12 @@ Result<std::optional<fleet::Chunk>> HeldSession::info_chunk() {
     return std::optional<fleet::Chunk>(std::move(chunk));
 }
 
-Result<std::optional<fleet::Chunk>> HeldSession::chunk_of(const std::string& name) {
-    File& file = files_[name];
+Result<std::optional<fleet::Chunk>> HeldSession::chunk_of(const std::string& name,
+                                                          File& file,
+                                                          bool grows) {
     TRY(const base::Fd descriptor, base::open_file(trace_ + "/" + name, O_RDONLY));
     TRY(const std::uint64_t size, base::file_size(descriptor));
+    file.is_sent = !grows && file.sent > 0 && file.sent >= size;
     if (file.sent >= size) {
         return std::optional<fleet::Chunk>();
     }
@@ -253,22 +258,21 @@ void HeldSession::give_payload_back() {
     }
 }
 
-// A segment is whole when the recorder works on the next.
+// Of a file that is acknowledged as far as it was sent, the disk says whether that is all. From behind: what follows a file says
+// whether it grows.
 void HeldSession::delete_what_arrived() {
-    const auto names = files();
-    if (!names.ok()) {
-        return;
-    }
-    for (const std::string& name : names.value()) {
-        const auto file = files_.find(name);
+    for (std::size_t i = names_.size(); i-- > 0;) {
+        const auto file = files_.find(names_[i]);
         struct stat status {};
-        if (file == files_.end() || !is_segment(name) || grows(name, names.value()) ||
-            ::stat((trace_ + "/" + name).c_str(), &status) != 0) {
+        if (file == files_.end() || file->second.acknowledged < file->second.sent ||
+            file->second.acknowledged == 0 || !is_segment(names_[i]) || grows(i) ||
+            ::stat((trace_ + "/" + names_[i]).c_str(), &status) != 0) {
             continue;
         }
         if (file->second.acknowledged >= static_cast<std::uint64_t>(status.st_size)) {
-            ::unlink((trace_ + "/" + name).c_str());
+            ::unlink((trace_ + "/" + names_[i]).c_str());
             files_.erase(file);
+            names_.erase(names_.begin() + static_cast<std::ptrdiff_t>(i));
         }
     }
 }
@@ -279,6 +283,7 @@ void HeldSession::again(const fleet::Again& again, std::int64_t now_ns) {
     } else {
         File& file = files_[again.file()];
         file.sent = again.size();
+        file.is_sent = false;
         file.acknowledged = std::min(file.acknowledged, again.size());
     }
     if (again.pause_ms() > 0) {

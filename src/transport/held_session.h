@@ -69,6 +69,7 @@ class HeldSession {
         std::uint64_t sent = 0;
         std::uint64_t acknowledged = 0;
         std::uint64_t given_back = 0;  // of the payload: no room on the disk any more
+        bool is_sent = false;          // to its end: it does not grow, and need not be looked at
     };
 
     HeldSession(const std::string& folder,
@@ -81,9 +82,9 @@ class HeldSession {
     std::string said() const;
     Result<std::optional<fleet::Chunk>> find_chunk();
     Result<std::optional<fleet::Chunk>> info_chunk();
-    Result<std::optional<fleet::Chunk>> chunk_of(const std::string& file);
-    Result<std::vector<std::string>> files() const;
-    bool grows(const std::string& file, const std::vector<std::string>& files) const;
+    Result<std::optional<fleet::Chunk>> chunk_of(const std::string& name, File& file, bool grows);
+    void look_for_files();
+    bool grows(std::size_t name) const;
     void delete_what_arrived();
     void give_payload_back();
     void note_begun(const std::string& file);
@@ -94,10 +95,11 @@ class HeldSession {
     std::string trace_;
     std::unique_ptr<Recorder> recorder_;
     fleet::Phase phase_ = fleet::PREPARING;
-    bool gone_ = false;       // the recorder was told to begin
-    bool told_ = false;       // of phase_, on this connection
-    bool resumed_ = false;    // the collector said what it has
-    bool all_there_ = false;  // and acknowledged
+    bool gone_ = false;               // the recorder was told to begin
+    bool told_ = false;               // of phase_, on this connection
+    bool resumed_ = false;            // the collector said what it has
+    bool all_there_ = false;          // and acknowledged
+    std::vector<std::string> names_;  // of the files that there are, in the order in which they go
     std::map<std::string, File> files_;
     std::set<std::uint64_t> thinned_;  // segments
     std::uint64_t begun_ = 0;          // as the file says

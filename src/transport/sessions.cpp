@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "transport/limits.h"
 #include "transport/session_file.h"
@@ -18,6 +19,7 @@ namespace dyetrace::transport {
 namespace {
 
 constexpr std::int64_t kNsPerS = 1'000'000'000;
+constexpr std::size_t kLineBytesMax = 256;  // of a host's words in a list of sessions
 
 // "20261122T094512-3f9a": of the wall clock, for people; the last four digits make two of one second differ.
 std::string new_id() {
@@ -55,6 +57,16 @@ trace::TraceInfo info_of(const Session& session) {
         info.options.emplace_back("record", word);
     }
     return info;
+}
+
+fleet::HostProgress progress_of(const Part& part, bool connected, std::size_t text_bytes_max) {
+    fleet::HostProgress progress;
+    progress.set_host(part.host);
+    progress.set_phase(part.phase);
+    progress.set_text(base::beginning(part.text, text_bytes_max));
+    progress.set_connected(connected);
+    progress.set_bytes(part.bytes);
+    return progress;
 }
 
 template <typename Names>
@@ -166,7 +178,9 @@ Result<void> Sessions::check(const fleet::RecordRequest& request) const {
 Result<std::string> Sessions::begin(const fleet::RecordRequest& request) {
     TRY(check(request));
     Session session;
-    session.id = new_id();
+    do {
+        session.id = new_id();
+    } while (sessions_.contains(session.id));
     session.path = store_ + "/" + (request.name().empty() ? session.id : request.name());
     session.all_hosts = request.hosts().empty();
     session.words.assign(request.words().begin(), request.words().end());
@@ -260,9 +274,21 @@ void Sessions::enter(Session& session, SessionPhase phase) {
 }
 
 // What cannot be written down now is said by the agents when this collector comes back.
-void Sessions::save(const Session& session) const {
+void Sessions::save(Session& session) {
     if (const Result<void> saved = write_session(session); !saved.ok()) {
         log_.warn(saved.error().text());
+    }
+    session.unsaved = false;
+    for (const auto& [host, message] : std::exchange(session.once_saved, {})) {
+        send_(host, message);
+    }
+}
+
+// Something of it has changed that a collector that comes back should know.
+void Sessions::note(Session& session) {
+    session.unsaved = true;
+    if (!std::exchange(session.saved_since_tick, true)) {
+        save(session);
     }
 }
 
@@ -289,7 +315,10 @@ void Sessions::start_when_ready(Session& session, std::int64_t now_ns) {
         session.recording_since_ns = now_ns;
         seal_(session.path);
         enter(session, SessionPhase::kRecording);
-        return let_join(session);
+        for (const std::string& host : connected_) {
+            let_join(session, host);
+        }
+        return;
     }
     if (!all_parts(session, [](const Part& part) { return part.phase >= fleet::READY; })) {
         return;
@@ -304,20 +333,16 @@ void Sessions::start_when_ready(Session& session, std::int64_t now_ns) {
 }
 
 // Who connected while it was starting, or connects later.
-void Sessions::let_join(Session& session) {
-    if (!session.all_hosts || session.phase != SessionPhase::kRecording) {
-        return;
-    }
-    for (const std::string& host : connected_) {
-        if (!session.parts.contains(host) && session.parts.size() < kAgentsMax) {
-            prepare(session, add_part(session, host));
-            save(session);
-        }
+void Sessions::let_join(Session& session, const std::string& host) {
+    if (session.all_hosts && session.phase == SessionPhase::kRecording &&
+        !session.parts.contains(host) && session.parts.size() < kAgentsMax) {
+        prepare(session, add_part(session, host));
+        note(session);
     }
 }
 
 void Sessions::end_when_done(Session& session) {
-    if (session.is_over() || session.phase == SessionPhase::kStarting ||
+    if (session.is_over() || session.phase == SessionPhase::kStarting || session.unsaved ||
         !all_parts(session, [](const Part& part) { return is_terminal(part.phase); })) {
         return;
     }
@@ -354,6 +379,10 @@ void Sessions::forget_old_sessions() {
 
 void Sessions::tick(std::int64_t now_ns) {
     for (auto& [id, session] : sessions_) {
+        session.saved_since_tick = false;
+        if (session.unsaved) {
+            save(session);
+        }
         if (session.phase == SessionPhase::kStarting) {
             start_when_ready(session, now_ns);
         }
@@ -374,27 +403,35 @@ fleet::RecordProgress Sessions::progress(const Session& session) const {
     progress.set_recording(session.phase == SessionPhase::kRecording);
     progress.set_ended(session.is_over());
     progress.set_failure(session.failure);
+    const std::size_t text_bytes_max = std::min(
+        kStatusTextBytesMax, kTextsBytesMax / std::max<std::size_t>(1, session.parts.size()));
     for (const auto& [host, part] : session.parts) {
-        fleet::HostProgress& entry = *progress.add_hosts();
-        entry.set_host(host);
-        entry.set_phase(part.phase);
-        entry.set_text(part.text);
-        entry.set_connected(is_connected(host));
-        entry.set_bytes(part.bytes);
+        *progress.add_hosts() = progress_of(part, is_connected(host), text_bytes_max);
     }
     return progress;
 }
 
+// The youngest sessions show their hosts first.
 fleet::SessionsReply Sessions::all() const {
     fleet::SessionsReply reply;
-    for (const auto& [id, session] : sessions_) {
+    std::size_t bytes = 0;
+    for (auto known = sessions_.rbegin(); known != sessions_.rend(); ++known) {
+        const Session& session = known->second;
         fleet::SessionState& state = *reply.add_sessions();
-        const fleet::RecordProgress now = progress(session);
-        state.set_session(id);
+        state.set_session(session.id);
         state.set_trace(session.path);
         state.set_state(std::string(name_of(session)));
-        state.mutable_hosts()->CopyFrom(now.hosts());
+        for (const auto& [host, part] : session.parts) {
+            fleet::HostProgress progress = progress_of(part, is_connected(host), kLineBytesMax);
+            bytes += progress.ByteSizeLong();
+            if (bytes > kHostsListedBytesMax) {
+                state.set_hosts_left_out(state.hosts_left_out() + 1);
+            } else {
+                *state.add_hosts() = std::move(progress);
+            }
+        }
     }
+    std::reverse(reply.mutable_sessions()->begin(), reply.mutable_sessions()->end());
     for (const std::string& host : connected_) {
         reply.add_connected(host);
     }

@@ -19,6 +19,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -58,6 +59,12 @@ struct Session {
     std::int64_t operator_gone_ns = 0;  // 0: somebody looks on, or nobody has to
     int watchers = 0;
     std::map<std::string, Part> parts;  // by host
+
+    // session.json, whose size grows with the hosts, is written once between two ticks, whatever many of them say; what may be
+    // said only when it is written down waits for that.
+    bool unsaved = false;
+    bool saved_since_tick = false;
+    std::vector<std::pair<std::string, fleet::ToAgent>> once_saved;  // to whom
 
     bool is_over() const { return phase == SessionPhase::kEnded; }
 };
@@ -108,14 +115,16 @@ class Sessions {
     void prepare(Session& session, const Part& part);
     void resume(const std::string& host, const std::string& session);
     void start_when_ready(Session& session, std::int64_t now_ns);
-    void let_join(Session& session);
+    void let_join(Session& session, const std::string& host);
     void end_when_done(Session& session);
     void end(Session& session);
     void forget_old_sessions();
     void fail(Session& session, const std::string& why);
     void stop(Session& session);
     void enter(Session& session, SessionPhase phase);
-    void save(const Session& session) const;
+    void note(Session& session);
+    void save(Session& session);
+    void dismiss(const std::string& host, const std::string& session);
     Result<void> store(Part& part, const Session& session, const fleet::Chunk& chunk);
     Result<void> store_info(Part& part, const fleet::Chunk& chunk);
     void send_again(const Part& part, const fleet::Chunk& chunk, const Error& why, bool pause);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "trace/codec.h"
 #include "trace/segment_format.h"
 #include "trace/trace_info.h"
@@ -19,17 +20,6 @@ namespace {
 
 bool is_over(fleet::Phase phase) {
     return phase == fleet::ENDED || phase == fleet::FAILED || phase == fleet::LOST;
-}
-
-// Of a session that does not go on here: an agent deletes what is whole here, and keeps what nobody knows.
-fleet::ToAgent no_more(const std::string& session, const Part* part) {
-    fleet::ToAgent message;
-    if (part == nullptr) {
-        message.set_unknown(session);
-    } else {
-        message.set_forget(session);
-    }
-    return message;
 }
 
 }  // namespace
@@ -67,6 +57,9 @@ void Sessions::connect(const std::string& host, const fleet::Hello& hello) {
         resume(host, id);
     }
     for (auto& [id, session] : sessions_) {
+        if (session.is_over()) {
+            continue;
+        }
         const bool named = std::find(hello.sessions().begin(), hello.sessions().end(), id) !=
                            hello.sessions().end();
         const auto part = session.parts.find(host);
@@ -76,10 +69,27 @@ void Sessions::connect(const std::string& host, const fleet::Hello& hello) {
             if (part->second.folder) {
                 part->second.folder->release();
             }
-            save(session);
+            note(session);
         } else {
-            let_join(session);
+            let_join(session, host);
         }
+    }
+}
+
+// Of a session that does not go on here: an agent deletes what is whole here, and keeps what nobody knows. Before it deletes, it
+// is written down that all is here: a collector that comes back would take the host for one that lost it.
+void Sessions::dismiss(const std::string& host, const std::string& id) {
+    fleet::ToAgent message;
+    if (part_of(id, host) == nullptr) {
+        message.set_unknown(id);
+        return send_(host, message);
+    }
+    message.set_forget(id);
+    Session& session = *find(id);
+    if (session.unsaved) {
+        session.once_saved.emplace_back(host, std::move(message));
+    } else {
+        send_(host, message);
     }
 }
 
@@ -91,7 +101,7 @@ void Sessions::disconnect(const std::string& host) {
 void Sessions::resume(const std::string& host, const std::string& id) {
     Part* const part = part_of(id, host);
     if (part == nullptr || is_over(part->phase)) {
-        return send_(host, no_more(id, part));
+        return dismiss(host, id);
     }
     fleet::ToAgent message;
     fleet::Resume& resume = *message.mutable_resume();
@@ -116,16 +126,15 @@ void Sessions::take(const std::string& host, const fleet::Status& status) {
     Session* const session = find(status.session());
     Part* const part = part_of(status.session(), host);
     if (part == nullptr || is_over(part->phase)) {
-        return send_(host, no_more(status.session(), part));
+        return dismiss(host, status.session());
     }
     part->phase = status.phase();
-    part->text = status.text().substr(0, kStatusTextBytesMax);
+    part->text = base::beginning(status.text(), kStatusTextBytesMax);
     if (is_over(part->phase)) {
         if (part->folder) {
             part->folder->release();
             part->folder.reset();
         }
-        send_(host, no_more(session->id, part));
     }
     // one that came late begins at once
     if (part->phase == fleet::READY && session->phase == SessionPhase::kRecording) {
@@ -133,8 +142,13 @@ void Sessions::take(const std::string& host, const fleet::Status& status) {
         message.set_go(session->id);
         send_(host, message);
     }
-    if (session->phase != SessionPhase::kStarting) {
-        save(*session);
+    const bool is_starting = session->phase == SessionPhase::kStarting;  // nothing counts yet
+    session->unsaved |= !is_starting;
+    if (is_over(part->phase)) {
+        dismiss(host, session->id);
+    }
+    if (!is_starting) {
+        note(*session);
     }
     end_when_done(*session);
 }
@@ -143,7 +157,7 @@ void Sessions::take(const std::string& host, const fleet::Chunk& chunk) {
     Session* const session = find(chunk.session());
     Part* const part = part_of(chunk.session(), host);
     if (part == nullptr || is_over(part->phase)) {
-        return send_(host, no_more(chunk.session(), part));
+        return dismiss(host, chunk.session());
     }
     const auto data = base::bytes_of(chunk.data());
     if (data.size() > kChunkBytesMax || !(chunk.whole() || is_growing_file(chunk.file()))) {

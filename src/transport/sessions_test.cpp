@@ -55,12 +55,13 @@ class SessionsTest : public ::testing::Test {
         said.clear();
     }
 
-    void status(fleet::Phase phase, const std::string& text = "") {
+    void status(fleet::Phase phase, const std::string& text = "") { status_of("a", phase, text); }
+    void status_of(const std::string& host, fleet::Phase phase, const std::string& text = "") {
         fleet::Status status;
         status.set_session(id);
         status.set_phase(phase);
         status.set_text(text);
-        sessions->take("a", status);
+        sessions->take(host, status);
     }
 
     fleet::Chunk chunk(std::uint64_t offset, const std::string& data, const char* file = kSegment) {
@@ -113,10 +114,7 @@ TEST_F(SessionsTest, tells_all_hosts_to_begin_when_the_last_is_ready) {
     status(fleet::READY);
     sessions->tick(base::boot_time_ns());
     EXPECT_TRUE(said.empty()) << "b is not ready";
-    fleet::Status of_b;
-    of_b.set_session(id);
-    of_b.set_phase(fleet::READY);
-    sessions->take("b", of_b);
+    status_of("b", fleet::READY);
     sessions->tick(base::boot_time_ns());
     EXPECT_EQ(said["a"].back().go(), id);
     EXPECT_EQ(said["b"].back().go(), id);
@@ -240,6 +238,69 @@ TEST_F(SessionsTest, a_session_ends_when_its_last_host_has) {
     EXPECT_FALSE(std::filesystem::exists(part("recording"))) << "nobody records it any more";
     EXPECT_EQ(trace::TraceFolder::open(temporary.path() + "/t").value().info().state,
               trace::TraceState::kFinished);
+}
+
+// A collector that dies now and comes back would else take them for lost.
+TEST_F(SessionsTest, hosts_that_end_together_delete_when_that_is_written_down) {
+    for (const char* host : {"a", "b", "c"}) {
+        sessions->connect(host, hello_of(host));
+    }
+    fleet::RecordRequest request;
+    request.set_name("t");
+    id = sessions->begin(request).value();
+    for (const fleet::Phase phase : {fleet::READY, fleet::RECORDING}) {
+        for (const char* host : {"a", "b", "c"}) {
+            status_of(host, phase);
+        }
+        sessions->tick(base::boot_time_ns());
+    }
+    sessions->take("a", info(0));
+    ASSERT_TRUE(sessions->stop(id).ok());
+    said.clear();
+    status_of("a", fleet::ENDED);
+    EXPECT_EQ(only_word().forget(), id) << "the first is written down at once";
+    status_of("b", fleet::ENDED);
+    status_of("c", fleet::ENDED);
+    EXPECT_TRUE(said.empty()) << "the others together";
+    const auto written = [&] {
+        return base::read_file(temporary.path() + "/t/session.json", 1 << 20).value();
+    };
+    const std::string before = written();
+    EXPECT_FALSE(sessions->find(id)->is_over());
+    sessions->tick(base::boot_time_ns());
+    EXPECT_EQ(said["b"].back().forget(), id);
+    EXPECT_EQ(said["c"].back().forget(), id);
+    EXPECT_NE(written(), before);
+    EXPECT_TRUE(sessions->find(id)->is_over());
+}
+
+TEST_F(SessionsTest, what_an_operator_is_told_of_many_hosts_fits_into_a_message) {
+    std::string words;
+    while (words.size() < kStatusTextBytesMax) {
+        words += "µ";
+    }
+    for (std::size_t i = 0; i < kAgentsMax; ++i) {
+        sessions->connect("h" + std::to_string(i), hello_of("h" + std::to_string(i)));
+    }
+    for (std::size_t session = 0; session < 8; ++session) {
+        id = sessions->begin({}).value();
+        for (std::size_t i = 0; i < kAgentsMax; ++i) {
+            status_of("h" + std::to_string(i), fleet::PREPARING, words);
+        }
+    }
+    const fleet::RecordProgress progress = sessions->progress(*sessions->find(id));
+    EXPECT_LT(progress.ByteSizeLong(), kMessageBytesMax);
+    EXPECT_EQ(progress.hosts_size(), static_cast<int>(kAgentsMax));
+    EXPECT_GT(progress.hosts(0).text().size(), 256u) << "enough for people";
+    EXPECT_TRUE(fleet::RecordProgress().ParseFromString(progress.SerializeAsString()))
+        << "no half characters";
+    const fleet::SessionsReply all = sessions->all();
+    EXPECT_LT(all.ByteSizeLong(), kMessageBytesMax);
+    ASSERT_EQ(all.sessions_size(), 8);
+    for (const auto& session : all.sessions()) {
+        EXPECT_EQ(static_cast<std::size_t>(session.hosts_size()) + session.hosts_left_out(),
+                  kAgentsMax);
+    }
 }
 
 TEST_F(SessionsTest, an_agent_that_comes_back_without_a_session_has_lost_it) {

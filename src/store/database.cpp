@@ -26,14 +26,15 @@ namespace {
 // raw_<record>: what is in Parquet, what is not yet, and for gaps what only a reader can know.
 std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot) {
     std::vector<std::string> parts;
-    const std::vector<std::string> files = parquet_files(snapshot, info.name);
-    if (!files.empty()) {
+    const std::vector<AlikeFiles> files = parquet_files(snapshot, info.name);
+    for (const AlikeFiles& alike : files) {
         std::string list;
-        for (const std::string& file : files) {
-            list += (list.empty() ? "" : ", ") + sql_text(file);
+        for (const std::string& path : alike.paths) {
+            list += (list.empty() ? "" : ", ") + sql_text(path);
         }
-        parts.push_back(
-            fmt::format("SELECT * FROM read_parquet([{}], union_by_name = true)", list));
+        // by name: DuckDB opens each file whenever a statement that names the view is prepared
+        parts.push_back(fmt::format(
+            "SELECT * FROM read_parquet([{}], union_by_name = {})", list, alike.columns == 0));
     }
     if (!snapshot.segments.empty() || files.empty()) {
         parts.push_back(fmt::format("SELECT * FROM _records('{}')", info.name));

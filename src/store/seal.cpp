@@ -127,6 +127,7 @@ trace::SealedInfo describe(const trace::SegmentReader& segment,
                            std::uint64_t number,
                            const RecordSource& source) {
     trace::SealedInfo info;
+    info.columns = current_columns();
     info.number = number;
     info.last_written_ns = segment.last_written_ns();
     for (const ScanBlock& block : source.blocks) {
@@ -137,15 +138,32 @@ trace::SealedInfo describe(const trace::SegmentReader& segment,
     return info;
 }
 
+Result<void> copy_frame_table(const std::string& like, const std::string& path, const char* name) {
+    const std::string unfinished = fmt::format("{}/{}.new", path, name);
+    std::error_code error;
+    std::filesystem::copy_file(fmt::format("{}/{}", like, name), unfinished, error);
+    if (!error) {
+        std::filesystem::rename(unfinished, fmt::format("{}/{}", path, name), error);
+    }
+    return error ? Result<void>(Error::from_errno(
+                       error.value(), fmt::format("cannot copy '{}/{}' to '{}'", like, name, path)))
+                 : Result<void>();
+}
+
 // Beside the segments: the hosts, the names of calls and flags, and `views` over all.
 Result<void> write_frame_files(const Engine& engine,
                                const std::string& path,
                                const std::vector<trace::Host>& hosts,
-                               const std::string& views) {
+                               const std::string& views,
+                               const std::string& like) {
     TRY(base::write_file_atomically(path + "/views.sql", views));
     TRY(make_hosts_table(engine, hosts));
-    TRY(engine.run(schema::words_sql()));
     TRY(write_frame_table(engine, "internal.hosts", path + "/hosts.parquet"));
+    if (!like.empty()) {
+        TRY(copy_frame_table(like, path, "syscalls.parquet"));
+        return copy_frame_table(like, path, "flags.parquet");
+    }
+    TRY(engine.run(schema::words_sql()));
     TRY(write_frame_table(engine, "internal.call_words", path + "/syscalls.parquet"));
     return write_frame_table(engine, "internal.flag_words", path + "/flags.parquet");
 }
@@ -188,7 +206,7 @@ std::uint64_t bytes_in(const std::string& folder) {
 
 }  // namespace
 
-Result<Sealer> Sealer::start(trace::TraceFolder folder) {
+Result<Sealer> Sealer::start(trace::TraceFolder folder, const std::string& like) {
     const std::string lock_path = folder.path() + "/sealer";
     TRY(base::Fd lock, base::open_file(lock_path, O_RDWR | O_CREAT));
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
@@ -200,7 +218,7 @@ Result<Sealer> Sealer::start(trace::TraceFolder folder) {
     }
     Sealer sealer(std::move(folder), std::move(lock));
     TRY(sealer.remove_leftovers());
-    if (Result<void> written = sealer.write_frame(); !written.ok()) {
+    if (Result<void> written = sealer.write_frame(like); !written.ok()) {
         (void)sealer.remove_leftovers();
         return std::move(written).error();
     }
@@ -239,28 +257,42 @@ void Sealer::keep_better_copy(const SealedFolder& sealed, std::uint64_t number) 
 
 // What readers without dyetrace need from the first moment on: every table, the hosts, the names of
 // calls and flags, and the views over them.
-Result<void> Sealer::write_frame() const {
+Result<void> Sealer::write_frame(const std::string& like) const {
     TRY(const Engine engine, Engine::open(kSealingEngine));
-    TRY(write_frame_files(engine, folder_.path(), folder_.info().hosts, schema::views_sql()));
+    TRY(write_frame_files(engine, folder_.path(), folder_.info().hosts, schema::views_sql(), like));
     if (std::filesystem::exists(folder_.sealed_path(0))) {
         return {};
     }
     const std::string sealing = sealing_path(folder_, 0);
     TRY(make_empty_folder(sealing));
+    TRY(write_empty_tables(engine, like));
+    return commit(sealing, 0);
+}
+
+Result<void> Sealer::write_empty_tables(const Engine& engine, const std::string& like) const {
+    const std::string sealing = sealing_path(folder_, 0);
+    if (!like.empty()) {
+        const std::string theirs =
+            like + "/" + std::filesystem::path(folder_.sealed_path(0)).filename().string();
+        std::error_code error;
+        std::filesystem::copy(theirs, sealing, error);
+        return error ? Result<void>(Error::from_errno(
+                           error.value(), fmt::format("cannot copy '{}' to '{}'", theirs, sealing)))
+                     : Result<void>();
+    }
     TRY(engine.run(schema::live_tables_sql()));
     for (const schema::RecordInfo& info : schema::records()) {
         TRY(copy_to_parquet(engine,
                             fmt::format("SELECT * FROM internal.live_{}", info.name),
                             fmt::format("{}/{}.parquet", sealing, info.name)));
     }
-    TRY(write_empty_made_tables(engine, sealing));
-    return commit(sealing, 0);
+    return write_empty_made_tables(engine, sealing);
 }
 
 Result<void> write_frame_of_parts(const trace::TraceFolder& folder,
                                   const std::vector<trace::Host>& hosts) {
     TRY(const Engine engine, Engine::open(kSealingEngine));
-    TRY(write_frame_files(engine, folder.path(), hosts, views_over_parts()));
+    TRY(write_frame_files(engine, folder.path(), hosts, views_over_parts(), ""));
     if (std::filesystem::exists(folder.sealed_path(0))) {
         return {};
     }
@@ -384,6 +416,7 @@ Result<void> Sealer::seal_death(std::uint64_t last_number) {
     const std::string sealing = sealing_path(folder_, last_number + 1);
     TRY(make_empty_folder(sealing));
     trace::SealedInfo info;
+    info.columns = current_columns();
     info.number = last_number + 1;
     info.last_written_ns = died_ns;
     info.recorder_died = true;

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "schema/record_info.h"
+#include "trace/codec.h"
 #include "trace/sealed_info.h"
 
 namespace dyetrace::store {
@@ -150,12 +151,25 @@ Damage unusable_info(const std::string& path, const Error& error) {
 
 }  // namespace
 
+std::uint64_t current_columns() {
+    std::string text;
+    for (const schema::RecordInfo& info : schema::records()) {
+        text += info.name;
+        for (const schema::ColumnInfo& column : info.columns) {
+            text += fmt::format(" {}:{}", column.name, static_cast<int>(column.type));
+        }
+        text += '\n';
+    }
+    return trace::checksum(base::bytes_of(text));
+}
+
 SealedFolder SealedFiles::check(const trace::TraceFolder& folder, std::uint64_t number) {
     SealedFolder checked;
     checked.path = folder.sealed_path(number);
     const auto read = trace::read_sealed_info(checked.path);
     const trace::SealedInfo info = read.ok() ? read.value() : trace::SealedInfo();
     checked.recorder_died = info.recorder_died;
+    checked.columns = info.columns;
     if (!read.ok()) {
         checked.damages.push_back(unusable_info(checked.path, read.error()));
     }

@@ -25,7 +25,11 @@ struct SealedFolder {
     std::vector<std::string> records;  // whose <record>.parquet is as it was written
     std::vector<Damage> damages;
     bool recorder_died = false;
+    std::uint64_t columns = 0;  // as trace::SealedInfo
 };
+
+// SealedInfo::columns of what this version writes: all records with all their columns.
+std::uint64_t current_columns();
 
 // Looks at each folder once: sealed files never change.
 class SealedFiles {

@@ -154,15 +154,22 @@ Result<Snapshot> take_snapshot(trace::TraceFolder& folder, SealedFiles& files) {
     return snapshot;
 }
 
-std::vector<std::string> parquet_files(const Snapshot& snapshot, const std::string& record) {
-    std::vector<std::string> files;
+std::vector<AlikeFiles> parquet_files(const Snapshot& snapshot, const std::string& record) {
+    std::vector<AlikeFiles> groups;
     for (const SealedFolder& folder : snapshot.sealed) {
-        if (std::find(folder.records.begin(), folder.records.end(), record) !=
+        if (std::find(folder.records.begin(), folder.records.end(), record) ==
             folder.records.end()) {
-            files.push_back(folder.path + "/" + record + ".parquet");
+            continue;
         }
+        auto group = std::find_if(groups.begin(), groups.end(), [&](const AlikeFiles& files) {
+            return files.columns == folder.columns;
+        });
+        if (group == groups.end()) {
+            group = groups.insert(groups.end(), {folder.columns, {}});
+        }
+        group->paths.push_back(folder.path + "/" + record + ".parquet");
     }
-    return files;
+    return groups;
 }
 
 }  // namespace dyetrace::store

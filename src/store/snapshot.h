@@ -23,7 +23,13 @@ struct Snapshot {
 
 Result<Snapshot> take_snapshot(trace::TraceFolder& folder, SealedFiles& files);
 
+// Files that have the same columns: who reads them need look at the first one's only. A trace of many hosts has thousands.
+struct AlikeFiles {
+    std::uint64_t columns = 0;  // 0: nobody knows whether they are alike
+    std::vector<std::string> paths;
+};
+
 // Paths of <record>.parquet in those folders, where there is a whole one.
-std::vector<std::string> parquet_files(const Snapshot& snapshot, const std::string& record);
+std::vector<AlikeFiles> parquet_files(const Snapshot& snapshot, const std::string& record);
 
 }  // namespace dyetrace::store

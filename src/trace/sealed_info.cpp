@@ -36,16 +36,22 @@ base::Json to_json(const SealedFile& file) {
         .set("checksum", fmt::format("{:016x}", file.checksum));
 }
 
+Result<std::uint64_t> checksum_of(const std::string& digits) {
+    std::uint64_t number = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [at, error] = std::from_chars(digits.data(), end, number, 16);
+    if (error != std::errc() || at != end) {
+        return Error(ErrorCode::kCorrupt, fmt::format("'{}' is no checksum", digits));
+    }
+    return number;
+}
+
 Result<SealedFile> file_of(const base::Json& json) {
     SealedFile file;
     std::string digits;
     TRY(json.read(
         "record", file.record, "rows", file.rows, "bytes", file.bytes, "checksum", digits));
-    const char* const end = digits.data() + digits.size();
-    const auto [at, error] = std::from_chars(digits.data(), end, file.checksum, 16);
-    if (error != std::errc() || at != end) {
-        return Error(ErrorCode::kCorrupt, fmt::format("'{}' is no checksum", digits));
-    }
+    TRY(file.checksum, checksum_of(digits));
     // It becomes a part of a path.
     if (file.record.find('/') != std::string::npos) {
         return Error(ErrorCode::kCorrupt, fmt::format("'{}' is no record", file.record));
@@ -115,6 +121,7 @@ Result<void> write_sealed_info(const std::string& sealed_folder, const SealedInf
                                 .set("end_ns", info.end_ns)
                                 .set("last_written_ns", info.last_written_ns)
                                 .set("recorder_died", info.recorder_died)
+                                .set("columns", fmt::format("{:016x}", info.columns))
                                 .set("files", std::move(files));
     return base::write_file_atomically(info_path(sealed_folder), sealed_text(json.pretty_text()));
 }
@@ -127,6 +134,9 @@ Result<SealedInfo> read_sealed_info(const std::string& sealed_folder) {
     TRY(json.read("number", info.number, "events", info.events, "facts", info.facts));
     TRY(json.read("begin_ns", info.begin_ns, "end_ns", info.end_ns));
     TRY(json.read("last_written_ns", info.last_written_ns, "recorder_died", info.recorder_died));
+    if (const base::Json* const columns = json.find("columns"); columns != nullptr) {
+        TRY(info.columns, checksum_of(columns->as<std::string>().value_or("")));
+    }
     for (const base::Json& item : json.items_at("files")) {
         TRY(SealedFile file, file_of(item));
         info.files.push_back(std::move(file));

@@ -35,6 +35,7 @@ struct SealedInfo {
     std::uint64_t end_ns = 0;           // latest end; 0: none has one
     std::uint64_t last_written_ns = 0;  // CLOCK_BOOTTIME at which its last block was made
     bool recorder_died = false;         // its gaps tell that the recorder died
+    std::uint64_t columns = 0;  // folders with the same number have the same columns; 0: not known
     std::vector<SealedFile> files;
     bool operator==(const SealedInfo&) const = default;
 };

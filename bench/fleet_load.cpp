@@ -14,7 +14,6 @@
 // Ends with SIGINT or SIGTERM. Limits: as many hosts as a collector takes; about four descriptors each.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -183,16 +182,8 @@ base::Fd take_ending_signals() {
     return base::Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-void raise_descriptor_limit() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        ::setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 Result<void> serve(const Arguments& arguments, const base::Log& log) {
-    raise_descriptor_limit();
+    base::allow_all_descriptors();
     TRY(const bench::RecordedTrace recorded, bench::RecordedTrace::load(arguments.trace));
     log.say(fmt::format("{} hosts replay {} events, {} bytes, {:.1f} s",
                         arguments.hosts,

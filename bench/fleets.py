@@ -14,12 +14,14 @@ from measurements import print_table, run_pgbench, start_pgbench
 from simulated_fleet import SimulatedFleet
 from tracers import BUILD, DYETRACE, LOAD, PATIENCE_S, Recording, Said, folder_bytes, output_of
 
-SIZES = (10, 100, 1000)
+SIZES = tuple(int(hosts) for hosts in os.environ.get("FLEET_SIZES", "10,100,1000").split(","))
 TRUNK_RATE = 100_000  # events a second of three agents together
 TRUNK_S = 60
 SMALL_TPS = 10        # a host that does a little: PostgreSQL at so many transactions a second
 SMALL_S = 60
 LARGE_S = 10          # one that does what it can
+ANSWER_S = 120        # longer is not waited for
+SEALED_S = 240
 WINDOW_S = 20         # in which a collector's CPU time is taken
 TICKS = os.sysconf("SC_CLK_TCK")
 CLONE_NEWNET = 0x40000000
@@ -125,9 +127,9 @@ def answer(trace, *question):
     """What it says, and how long that took; None and why if there is no answer."""
     begin = time.monotonic()
     try:
-        done = subprocess.run([DYETRACE, *question[:1], trace, *question[1:]], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        done = subprocess.run([DYETRACE, *question[:1], trace, *question[1:]], capture_output=True, text=True, timeout=ANSWER_S, check=False)
     except subprocess.TimeoutExpired:
-        return None, f"> {PATIENCE_S} s"
+        return None, f"> {ANSWER_S} s"
     seconds = time.monotonic() - begin
     return (done.stdout, f"{seconds:.1f} s") if done.returncode == 0 else (None, done.stderr.strip().splitlines()[-1][:60])
 
@@ -165,8 +167,8 @@ def sealed(trace):
     """Seconds until all of it is Parquet."""
     begin = time.monotonic()
     while any(name.endswith(".seg") for _, _, names in os.walk(trace) for name in names):
-        if time.monotonic() - begin > PATIENCE_S:
-            return f"> {PATIENCE_S} s"
+        if time.monotonic() - begin > SEALED_S:
+            return f"> {SEALED_S} s"
         time.sleep(0.2)
     return f"{time.monotonic() - begin:.0f} s"
 
@@ -178,12 +180,14 @@ class Steady:
         with simulated(folder, hosts, recorded, 1) as (self.fleet, self.many):
             self.hosts = hosts
             idle = Usage(self.fleet.collector.pid)
+            begin = time.monotonic()
             operator = self.fleet.start_session("steady")
+            self.starting_s = time.monotonic() - begin
             self.trace = self.fleet.trace("steady")
             time.sleep(5)  # the first second is not like the others
             self.use = self.watch(idle)
+            self.recovery = self.kill_collector()  # while all still record
             _, self.live = questions(self.trace)
-            self.recovery = self.kill_collector()
             self.ending_s = self.fleet.end_session(operator)
             self.count, self.ended = questions(self.trace)
             self.sealed = sealed(self.trace)
@@ -218,7 +222,7 @@ class Steady:
 
 
 def small_trace(folder):
-    path = os.path.join(folder, "small")
+    path = os.environ.get("FLEET_TRACE", os.path.join(folder, "small"))
     if not os.path.exists(path):
         record_postgres(path, SMALL_S, folder, "-R", str(SMALL_TPS))
     return path
@@ -232,14 +236,14 @@ def fleet_steady(folder, _rounds, _median):
     print_table(f"simulated hosts, each PostgreSQL at {SMALL_TPS} transactions/s; the collector's use over {WINDOW_S} s",
                 ["hosts", "events/s", "MB/s", "bytes/event", "on the wire", "CPU", "CPU ns/event", "CPU µs/s/host", "memory MB", "kB/host", "files", "threads",
                  "the fleet's CPU"], [run.use for run in runs])
-    print_table("the collector is killed and started again: until it listens, all are connected, each is acknowledged; and at the end, until all is there",
-                ["hosts", "listens", "connected", "acknowledged", "session ends"],
-                [[f"{run.hosts:,}", *run.recovery, f"{run.ending_s:.1f} s"] for run in runs])
+    print_table("until all record; the collector is killed and started again: until it listens, all are connected, each is acknowledged; until all is there",
+                ["hosts", "all record", "listens", "connected", "acknowledged", "session ends"],
+                [[f"{run.hosts:,}", f"{run.starting_s:.1f} s", *run.recovery, f"{run.ending_s:.1f} s"] for run in runs])
     kinds = ["count", "group by", "report"]
     print_table("until a question is answered", ["hosts", *(f"{kind}, {when}" for when in ("live", "ended", "Parquet") for kind in kinds), "sealed after"],
                 [[f"{run.hosts:,}", *run.live, *run.ended, *run.at_rest, run.sealed] for run in runs])
     for run in runs:
-        print(f"  {run.hosts:,} hosts: {run.events:,} events replayed, {run.count:,} in the trace; {run.bytes / 1e6:.0f} MB sent, "
+        print(f"  {run.hosts:,} hosts: {run.events:,} events replayed, {run.count or 0:,} in the trace; {run.bytes / 1e6:.0f} MB sent, "
               f"{run.store / 1e6:.0f} MB as Parquet")
 
 

@@ -437,23 +437,53 @@ Result<std::unique_ptr<Collector>> Collector::start(CollectorOptions options,
     return std::unique_ptr<Collector>(new Collector(std::move(state)));
 }
 
-// The disk is waited for outside of the mutex, once for all files as far as it can: when all are on their way before the first is
-// waited for, one commit of the file system's journal covers them. What a disk has refused once it may claim to have the next time.
-Result<void> Collector::tick() {
-    const std::vector<UnsyncedFile> files = state_->look_around();
+namespace {
+
+Result<void> refused(const UnsyncedFile& file) {
+    return Error::from_errno(
+        errno,
+        fmt::format("the disk did not take {} of {}, which its agent keeps; start the collector "
+                    "again when the disk is in order",
+                    file.file.file,
+                    file.host));
+}
+
+// When all are on their way before the first is waited for, one commit of the file system's journal covers them.
+Result<void> sync_bytes(const std::vector<UnsyncedFile>& files) {
     for (const UnsyncedFile& file : files) {
         ::sync_file_range(file.file.descriptor.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
     }
     for (const UnsyncedFile& file : files) {
         if (::fdatasync(file.file.descriptor.get()) != 0) {
-            return Error::from_errno(
-                errno,
-                fmt::format("the disk did not take {} of {}, which its agent keeps; start the "
-                            "collector again when the disk is in order",
-                            file.file.file,
-                            file.host));
+            return refused(file);
         }
+    }
+    return {};
+}
+
+Result<void> sync_names(const std::vector<UnsyncedFile>& files) {
+    for (const UnsyncedFile& file : files) {
+        if (!file.file.folder.empty() && !base::sync_folder(file.file.folder).ok()) {
+            return refused(file);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+// The disk is waited for outside of the mutex: meanwhile more arrives, from however many hosts. What a disk has refused once it may
+// claim to have the next time.
+Result<void> Collector::tick() {
+    std::vector<UnsyncedFile> files = state_->look_around();
+    TRY(sync_bytes(files));
+    {
         const base::MutexLock lock(state_->mutex);
+        state_->sessions.put_in_place(files);
+    }
+    TRY(sync_names(files));
+    const base::MutexLock lock(state_->mutex);
+    for (const UnsyncedFile& file : files) {
         state_->sessions.acknowledge(file);
     }
     return {};

@@ -227,8 +227,8 @@ Result<std::optional<fleet::Chunk>> HeldSession::chunk_of(const std::string& nam
 }
 
 void HeldSession::acknowledge(const std::string& name, std::uint64_t size) {
-    if (name == "trace.json") {
-        info_acknowledged_ = info_sent_;
+    if (name == "trace.json") {  // perhaps of the one before the last
+        info_acknowledged_ = size == info_sent_.size() ? info_sent_ : info_acknowledged_;
         return;
     }
     File& file = files_[name];

@@ -63,10 +63,15 @@ Result<std::vector<Arrived>> PartFolder::durable_sizes() const {
         if (name.starts_with("sealed-")) {
             files.push_back({fmt::format("segment-{}.seg", name.substr(7)), kWholeFile});
         } else if (is_growing_file(name) && !is_sealed(name)) {
-            TRY(const base::Fd file, base::open_file(path_ + "/" + name, O_RDONLY));
-            TRY(base::sync_file(file));
-            TRY(const std::uint64_t size, base::file_size(file));
-            files.push_back({name, size});
+            // one that does not grow was synced before it was closed
+            const auto growing = growing_.find(name);
+            struct stat status {};
+            if (growing == growing_.end() && ::stat((path_ + "/" + name).c_str(), &status) != 0) {
+                return Error::from_errno(errno, fmt::format("looking at '{}/{}'", path_, name));
+            }
+            files.push_back({name,
+                             growing == growing_.end() ? static_cast<std::uint64_t>(status.st_size)
+                                                       : growing->second.durable});
         }
     }
     return files;
@@ -82,10 +87,8 @@ Result<PartFolder::Growing*> PartFolder::growing(const std::string& file) {
     const mode_t mode = file == "payload" ? 0600 : 0644;
     TRY(base::Fd descriptor, base::open_file(path, O_WRONLY | O_CREAT | O_APPEND, mode));
     TRY(const std::uint64_t size, base::file_size(descriptor));
-    if (size == 0) {
-        TRY(base::sync_folder(path_));
-    }
-    return &growing_.emplace(file, Growing{std::move(descriptor), size, false}).first->second;
+    return &growing_.emplace(file, Growing{std::move(descriptor), size, size, false, size == 0})
+                .first->second;
 }
 
 Result<std::uint64_t> PartFolder::size_of(const std::string& file) {
@@ -117,28 +120,62 @@ Result<std::uint64_t> PartFolder::append(const std::string& file,
 }
 
 Result<void> PartFolder::replace_info(std::string_view text) {
-    return base::write_file_atomically(path_ + "/trace.json", text);
+    TRY(base::Fd draft, base::open_file(draft_path(), O_WRONLY | O_CREAT | O_TRUNC));
+    TRY(base::write_all(draft, base::bytes_of(text))
+            .with_context(fmt::format("writing '{}'", draft_path())));
+    info_ = Draft{std::move(draft), text.size(), ++drafts_};
+    return {};
 }
 
+bool PartFolder::put_info(std::uint64_t draft) {
+    if (!info_ || info_->number != draft ||
+        ::rename(draft_path().c_str(), (path_ + "/trace.json").c_str()) != 0) {
+        return false;
+    }
+    info_.reset();
+    return true;
+}
+
+// With no descriptor left: the next time.
 std::vector<Unsynced> PartFolder::take_unsynced() {
+    const auto copy_of = [](const base::Fd& descriptor) {
+        return base::Fd(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 0));
+    };
     std::vector<Unsynced> unsynced;
     for (auto file = growing_.begin(); file != growing_.end();) {
-        if (!std::exchange(file->second.unsynced, false)) {
+        Growing& growing = file->second;
+        if (!growing.unsynced) {
             file = growing_.erase(file);
             continue;
         }
-        base::Fd copy(::fcntl(file->second.descriptor.get(), F_DUPFD_CLOEXEC, 0));
-        if (copy.valid()) {
-            unsynced.push_back({file->first, std::move(copy), file->second.size});
-        } else {
-            file->second.unsynced = true;  // no descriptor left: the next time
+        if (base::Fd copy = copy_of(growing.descriptor); copy.valid()) {
+            growing.unsynced = false;
+            unsynced.push_back({file->first,
+                                std::move(copy),
+                                growing.size,
+                                std::exchange(growing.is_new, false) ? path_ : ""});
         }
         ++file;
+    }
+    if (info_) {
+        if (base::Fd copy = copy_of(info_->descriptor); copy.valid()) {
+            unsynced.push_back({"trace.json", std::move(copy), info_->size, path_, info_->number});
+        }
     }
     return unsynced;
 }
 
+void PartFolder::synced(const Unsynced& file) {
+    if (const auto growing = growing_.find(file.file); growing != growing_.end()) {
+        growing->second.durable = std::max(growing->second.durable, file.size);
+    }
+}
+
+// A draft that nobody has waited for yet is waited for here: it is the last thing that an agent sends, and rarely still to be done.
 void PartFolder::release() {
+    if (info_ && base::sync_file(info_->descriptor).ok() && put_info(info_->number)) {
+        static_cast<void>(base::sync_folder(path_).ok());
+    }
     growing_.clear();
     ::unlink((path_ + "/recording").c_str());
     recording_.reset();

@@ -1,11 +1,14 @@
 // The trace of one host on the collector's disk, as it arrives.
 //
 //   20261122T094512-ab12/host-0003/
-//     trace.json            replaced when the agent sends another
+//     trace.json            replaced when the agent sends another; until that is durable it is trace.json.new
 //     segment-000007.seg    grows by what follows its end, never otherwise
 //     recording             locked here while the agent may still send: readers see a trace that is being recorded
 //
 // The sizes of the files are the only book of what has arrived: a collector that was killed asks the disk.
+//
+// Nothing here waits for the disk: what was written is taken (take_unsynced), made durable by the caller, for all parts together
+// and outside of every lock, and told back (put_info, synced).
 //
 // Limits: one thread. File names from outside are compared with the few that a trace has.
 #pragma once
@@ -13,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,14 +43,16 @@ struct Unsynced {
     std::string file;
     base::Fd descriptor;
     std::uint64_t size = 0;
+    std::string folder = {};  // if a name in it is new, it has to be synced, too
+    std::uint64_t draft = 0;  // of trace.json
 };
 
 class PartFolder {
   public:
-    // Makes it if it is not there, and locks it.
+    // Makes it if it is not there, and locks it. What it has already is durable: the caller has synced the disk since a collector died.
     static Result<PartFolder> open(const std::string& path);
 
-    // What is there, after it was made durable: an agent deletes what it is told.
+    // What is there and durable: an agent deletes what it is told.
     Result<std::vector<Arrived>> durable_sizes() const;
     Result<std::uint64_t> size_of(const std::string& file);
 
@@ -59,6 +65,10 @@ class PartFolder {
 
     // What has to be synced before it may be acknowledged. Closes files that did not grow since the last call.
     std::vector<Unsynced> take_unsynced();
+    // Its bytes are durable.
+    void synced(const Unsynced& file);
+    // The draft is durable and becomes trace.json. False: it is not the last one any more, or the disk refuses.
+    bool put_info(std::uint64_t draft);
 
     // Nothing will come any more.
     void release();
@@ -67,17 +77,27 @@ class PartFolder {
     struct Growing {
         base::Fd descriptor;
         std::uint64_t size = 0;
+        std::uint64_t durable = 0;
         bool unsynced = false;
+        bool is_new = false;  // its name is not durable
+    };
+    struct Draft {
+        base::Fd descriptor;
+        std::uint64_t size = 0;
+        std::uint64_t number = 0;
     };
 
     PartFolder(std::string path, base::Fd recording)
         : path_(std::move(path)), recording_(std::move(recording)) {}
     Result<Growing*> growing(const std::string& file);
     bool is_sealed(const std::string& file) const;
+    std::string draft_path() const { return path_ + "/trace.json.new"; }
 
     std::string path_;
     base::Fd recording_;
     std::map<std::string, Growing> growing_;
+    std::optional<Draft> info_;
+    std::uint64_t drafts_ = 0;
 };
 
 }  // namespace dyetrace::transport

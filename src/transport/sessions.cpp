@@ -1,10 +1,12 @@
 #include "transport/sessions.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <utility>
 
@@ -103,6 +105,12 @@ std::string refuse_word(std::string_view word) {
 }
 
 Result<void> Sessions::load() {
+    TRY(const base::Fd store, base::open_file(store_, O_RDONLY | O_DIRECTORY));
+    if (::syncfs(store.get()) !=
+        0) {  // once for all files of all hosts, instead of one by one when their agents come
+        return Error::from_errno(errno,
+                                 fmt::format("the disk of '{}' did not take what it has", store_));
+    }
     TRY(const std::vector<std::string> names, base::list_folder(store_));
     for (const std::string& name : names) {
         auto read = read_session(store_ + "/" + name);

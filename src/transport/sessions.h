@@ -104,7 +104,10 @@ class Sessions {
 
     // Time has passed.
     void tick(std::int64_t now_ns);
+    // What has to be made durable: the bytes of each first, then that it has its name, then its folder; then it may be acknowledged.
     std::vector<UnsyncedFile> take_unsynced();
+    // Those that did not get their name are taken out: a newer one comes.
+    void put_in_place(std::vector<UnsyncedFile>& synced);
     void acknowledge(const UnsyncedFile& file);
 
   private:

@@ -207,9 +207,7 @@ Result<void> Sessions::store_info(Part& part, const fleet::Chunk& chunk) {
         return Error(ErrorCode::kInvalidArgument,
                      fmt::format("what {} sent is not its trace.json", part.host));
     }
-    TRY(part.folder->replace_info(chunk.data()));
-    acknowledge({chunk.session(), part.host, {chunk.file(), base::Fd(), chunk.data().size()}});
-    return {};
+    return part.folder->replace_info(chunk.data());
 }
 
 void Sessions::send_again(const Part& part,
@@ -246,7 +244,18 @@ std::vector<UnsyncedFile> Sessions::take_unsynced() {
     return files;
 }
 
+void Sessions::put_in_place(std::vector<UnsyncedFile>& synced) {
+    std::erase_if(synced, [this](const UnsyncedFile& file) {
+        Part* const part = part_of(file.session, file.host);
+        return file.file.draft > 0 &&
+               (part == nullptr || !part->folder || !part->folder->put_info(file.file.draft));
+    });
+}
+
 void Sessions::acknowledge(const UnsyncedFile& file) {
+    if (Part* const part = part_of(file.session, file.host); part != nullptr && part->folder) {
+        part->folder->synced(file.file);
+    }
     fleet::ToAgent message;
     fleet::Acknowledged& acknowledged = *message.mutable_acknowledged();
     acknowledged.set_session(file.session);

@@ -12,7 +12,7 @@ import time
 import servers
 from measurements import print_table, run_pgbench, start_pgbench
 from simulated_fleet import SimulatedFleet
-from tracers import BUILD, DYETRACE, LOAD, PATIENCE_S, Recording, Said, folder_bytes, output_of
+from tracers import BUILD, DYETRACE, LOAD, LOOP_RING, PATIENCE_S, Recording, Said, folder_bytes, output_of
 
 SIZES = tuple(int(hosts) for hosts in os.environ.get("FLEET_SIZES", "10,100,1000").split(","))
 TRUNK_RATE = 100_000  # events a second of three agents together
@@ -23,6 +23,7 @@ LARGE_S = 10          # one that does what it can
 ANSWER_S = 120        # longer is not waited for
 SEALED_S = 240
 COST_REQUESTS = 100_000
+COST_CALLS = 1_000_000
 WINDOW_S = 20         # in which a collector's CPU time is taken
 TICKS = os.sysconf("SC_CLK_TCK")
 CLONE_NEWNET = 0x40000000
@@ -320,47 +321,70 @@ class Agent:
         self.fleet.__exit__()
 
 
-def fleet_cost(folder, rounds, median):
-    """What the program that is traced pays with an agent, beside what it pays with a local recorder; in turns."""
-    home = os.path.join(folder, "redis")
-    os.mkdir(home)
-    rates, told = {}, []
+class Cost:
+    """What is left of a program's speed alone, with a local recorder and with an agent; in turns."""
 
-    def measure(name, measure_once, pid):
+    def __init__(self, folder, rounds):
+        self.folder, self.rounds = folder, rounds
+        self.rates, self.told = {}, []
+
+    def measure(self, name, measure_once, *words):
+        """`measure_once()` gives {test: operations per second}."""
         watchers = {
             "alone": contextlib.nullcontext,
-            "recorder": lambda: Recording(os.path.join(folder, "local"), "-p", str(pid)),
-            "agent": lambda: Agent(os.path.join(folder, "fleet"), "-p", str(pid)),
+            "recorder": lambda: Recording(os.path.join(self.folder, "local"), *words),
+            "agent": lambda: Agent(os.path.join(self.folder, "fleet"), *words),
         }
-        for _ in range(rounds):
+        for _ in range(self.rounds):
             for watcher, begin in watchers.items():
                 with begin() as beside:
                     for test, rate in measure_once().items():
-                        rates.setdefault(test, {}).setdefault(watcher, []).append(rate)
+                        self.rates.setdefault(test, {}).setdefault(watcher, []).append(rate)
                 if watcher == "recorder":
                     shutil.rmtree(beside.path)
                 if watcher == "agent":
-                    told.append((name, beside))
+                    self.told.append((name, beside))
 
-    def redis():
-        lines = server.run("-n", str(COST_REQUESTS), "-c", "50", "-t", "set,get", "--csv").splitlines()[1:]
-        return {f"Redis {test}": float(rate) for test, rate in (line.replace('"', "").split(",")[:2] for line in lines)}
+    def loop(self):
+        """One-byte reads; the ring holds all of them."""
+        self.measure("loop", lambda: {"pread loop": 1e9 / float(output_of([LOAD, "pread", str(COST_CALLS)])[0].split()[-1])},
+                     "-a", "--comm", os.path.basename(LOAD), "--ring", LOOP_RING)
 
-    with servers.Redis(home) as server:
-        measure("Redis", redis, server.pid)
-    with start_pgbench(folder) as server:
-        server.run("pgbench", "-i", "-q", "-s", "10")
-        measure("PostgreSQL", lambda: {"pgbench TPC-B": run_pgbench(server, "TPC-B")}, server.pid)
-    shutil.rmtree(server.folder)
-    rows = []
-    for test, taken in rates.items():
-        alone, recorder, agent = (median(taken[watcher]) for watcher in ("alone", "recorder", "agent"))
-        pairs = [with_agent / local for with_agent, local in zip(taken["agent"], taken["recorder"])]
-        rows.append([test, f"{alone:,.0f}", f"{recorder / alone:.2f}", f"{agent / alone:.2f}", f"{median(pairs):.2f}",
-                     f"{min(pairs):.2f} to {max(pairs):.2f}"])
-    print_table(f"operations per second alone, what is left with a local recorder and with an agent (and its collector on the same CPUs); {rounds} rounds",
-                ["", "alone", "recorder", "agent", "agent/recorder", "of single rounds"], rows)
-    for name in dict.fromkeys(name for name, _ in told):
-        events = sum(beside.events for other, beside in told if other == name)
-        lost = sum(beside.lost for other, beside in told if other == name)
-        print(f"  {name}: {events:,} events with an agent, {lost:,} lost")
+    def redis(self):
+        home = os.path.join(self.folder, "redis")
+        os.mkdir(home)
+
+        def measure_once():
+            lines = server.run("-n", str(COST_REQUESTS), "-c", "50", "-t", "set,get", "--csv").splitlines()[1:]
+            return {f"Redis {test}": float(rate) for test, rate in (line.replace('"', "").split(",")[:2] for line in lines)}
+
+        with servers.Redis(home) as server:
+            self.measure("Redis", measure_once, "-p", str(server.pid))
+
+    def postgres(self):
+        with start_pgbench(self.folder) as server:
+            server.run("pgbench", "-i", "-q", "-s", "10")
+            self.measure("PostgreSQL", lambda: {"pgbench TPC-B": run_pgbench(server, "TPC-B")}, "-p", str(server.pid))
+        shutil.rmtree(server.folder)
+
+    def tell(self, median):
+        rows = []
+        for test, taken in self.rates.items():
+            alone, recorder, agent = (median(taken[watcher]) for watcher in ("alone", "recorder", "agent"))
+            pairs = [with_agent / local for with_agent, local in zip(taken["agent"], taken["recorder"])]
+            rows.append([test, f"{alone:,.0f}", f"{recorder / alone:.2f}", f"{agent / alone:.2f}", f"{median(pairs):.2f}",
+                         f"{min(pairs):.2f} to {max(pairs):.2f}"])
+        print_table(f"operations per second alone, what is left with a local recorder and with an agent (and its collector on the same CPUs); "
+                    f"{self.rounds} rounds", ["", "alone", "recorder", "agent", "agent/recorder", "of single rounds"], rows)
+        for name in dict.fromkeys(name for name, _ in self.told):
+            events = sum(beside.events for other, beside in self.told if other == name)
+            lost = sum(beside.lost for other, beside in self.told if other == name)
+            print(f"  {name}: {events:,} events with an agent, {lost:,} lost")
+
+
+def fleet_cost(folder, rounds, median):
+    """What the program that is traced pays with an agent, beside what it pays with a local recorder."""
+    cost = Cost(folder, rounds)
+    for part in (cost.loop, cost.redis, cost.postgres):
+        part()
+    cost.tell(median)

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/file.h"
 #include "store/store_fixture.h"
 #include "store/trace_sealer.h"
 
@@ -176,6 +177,29 @@ TEST_F(Parts, that_are_damaged_cost_their_own_host_only) {
     EXPECT_EQ(store::ask(*database, "SELECT host, reason FROM gaps"), "web7 damaged_file\n");
     ASSERT_EQ(database->damages().size(), 1u);
     EXPECT_NE(database->damages().front().find("host-0007"), std::string::npos);
+}
+
+TEST_F(Parts, each_has_all_tables_whoever_made_them) {
+    for (const std::uint16_t index : kHosts) {
+        record(index, 10);
+        finish_part(index);
+    }
+    whole_->finish().value();
+    EXPECT_EQ(seal(), trace::TraceState::kFinished);
+    const auto names = [&](std::uint16_t index) {
+        std::vector<std::string> found =
+            base::list_folder(whole_->part_path(index) + "/sealed-000000").value();
+        for (const char* name : {"hosts.parquet", "syscalls.parquet", "flags.parquet"}) {
+            EXPECT_TRUE(std::filesystem::exists(whole_->part_path(index) + "/" + name)) << name;
+        }
+        return found;
+    };
+    EXPECT_EQ(names(kHosts[0]), names(kHosts[1]));
+    EXPECT_GT(names(kHosts[1]).size(), 20u);
+    EXPECT_EQ(ask("SELECT count(*) AS n FROM read_parquet('" + whole_->part_path(kHosts[1]) +
+                  "/hosts.parquet') WHERE name = 'web7'"),
+              "1\n")
+        << "its own";
 }
 
 }  // namespace

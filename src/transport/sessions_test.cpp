@@ -147,6 +147,46 @@ TEST_F(SessionsTest, appends_each_byte_once) {
     EXPECT_EQ(only_word().acknowledged().size(), 13u);
 }
 
+TEST_F(SessionsTest,
+       puts_trace_json_in_its_place_when_it_is_durable_and_acknowledges_only_the_last) {
+    begin();
+    sessions->take("a", info(0));
+    std::vector<UnsyncedFile> first = sessions->take_unsynced();
+    ASSERT_EQ(first.size(), 1u);
+    EXPECT_FALSE(first.front().file.folder.empty()) << "a new name";
+    sessions->take("a", info(0));  // another, while the disk is waited for
+    sessions->put_in_place(first);
+    EXPECT_TRUE(first.empty());
+    EXPECT_FALSE(std::filesystem::exists(part("trace.json")));
+    std::vector<UnsyncedFile> second = sessions->take_unsynced();
+    sessions->put_in_place(second);
+    ASSERT_EQ(second.size(), 1u);
+    EXPECT_TRUE(std::filesystem::exists(part("trace.json")));
+    EXPECT_TRUE(said.empty());
+    sessions->acknowledge(second.front());
+    EXPECT_EQ(only_word().acknowledged().size(), info(0).data().size());
+    EXPECT_TRUE(sessions->take_unsynced().empty());
+}
+
+// It would delete what it is told.
+TEST_F(SessionsTest, tells_an_agent_that_comes_back_only_what_is_durable) {
+    begin();
+    sessions->take("a", chunk(0, "one"));
+    const std::vector<UnsyncedFile> synced = sessions->take_unsynced();
+    sessions->acknowledge(synced.front());
+    sessions->take("a", chunk(3, " two"));
+    said.clear();
+    fleet::Hello hello = hello_of("a");
+    hello.add_sessions(id);
+    sessions->disconnect("a");
+    sessions->connect("a", hello);
+    ASSERT_EQ(said["a"].size(), 2u);
+    ASSERT_EQ(said["a"][1].resume().files_size(), 1);
+    EXPECT_EQ(said["a"][1].resume().files(0).size(), 3u);
+    sessions->take("a", chunk(3, " two"));
+    EXPECT_EQ(arrived(), "one two");
+}
+
 TEST_F(SessionsTest, asks_once_for_what_is_missing_before_a_chunk) {
     begin();
     sessions->take("a", chunk(0, "one"));

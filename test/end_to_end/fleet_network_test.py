@@ -51,7 +51,7 @@ class NetworkTest(fleet.FleetTest):
         said = self.fleet.stop()
         self.assertEqual(said.count("nothing lost"), len(self.lab.hosts), said)
         rows = self.check_books(self.trace, ["far", "near"])
-        self.assertEqual([row["lost"] for row in rows], ["0", "0"], rows)
+        self.assertEqual([int(row["lost"]) for row in rows], [0, 0], rows)
         self.assertEqual(self.trace.rows("SELECT * FROM gaps"), [])
 
     def test_the_link_goes_down_and_comes_back(self):

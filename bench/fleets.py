@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import glob
 import os
 import re
 import shutil
@@ -219,8 +220,15 @@ class Steady:
         listening = time.monotonic() - begin
         self.many.wait_for(self.many.are_connected, PATIENCE_S)
         connected = time.monotonic() - begin
+        self.many.wait_for(self.has_all, PATIENCE_S)
+        there = time.monotonic() - begin
         self.many.wait_for(self.many.have_recovered, PATIENCE_S)
-        return [f"{listening:.1f} s", f"{connected:.1f} s", f"{time.monotonic() - begin:.1f} s"]
+        return [f"{listening:.1f} s", f"{connected:.1f} s", f"{there:.1f} s", f"{time.monotonic() - begin:.1f} s"]
+
+    def has_all(self):
+        """What was written when it was asked is in the collector's files; of a recorded trace of one segment, which is not made Parquet before the end."""
+        written = self.many.now["bytes"]
+        return written <= sum(os.path.getsize(path) for path in glob.glob(os.path.join(self.trace, "host-*", "segment-*.seg")))
 
 
 def small_trace(folder):
@@ -238,8 +246,9 @@ def fleet_steady(folder, _rounds, _median):
     print_table(f"simulated hosts, each PostgreSQL at {SMALL_TPS} transactions/s; the collector's use over {WINDOW_S} s",
                 ["hosts", "events/s", "MB/s", "bytes/event", "on the wire", "CPU", "CPU ns/event", "CPU µs/s/host", "memory MB", "kB/host", "files", "threads",
                  "the fleet's CPU"], [run.use for run in runs])
-    print_table("until all record; the collector is killed and started again: until it listens, all are connected, each is acknowledged; until all is there",
-                ["hosts", "all record", "listens", "connected", "acknowledged", "session ends"],
+    print_table("until all record; the collector is killed and started again: until it listens, all are connected, it has what had waited, "
+                "each host was at rest once; until the session has ended",
+                ["hosts", "all record", "listens", "connected", "has all", "at rest", "session ends"],
                 [[f"{run.hosts:,}", f"{run.starting_s:.1f} s", *run.recovery, f"{run.ending_s:.1f} s"] for run in runs])
     kinds = ["count", "group by", "report"]
     print_table("until a question is answered", ["hosts", *(f"{kind}, {when}" for when in ("live", "ended", "Parquet") for kind in kinds), "sealed after"],

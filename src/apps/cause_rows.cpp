@@ -352,14 +352,14 @@ std::vector<std::string> cause_candidates_sql() {
         "CREATE OR REPLACE TABLE internal.cause_found (from_event UBIGINT, from_thread UBIGINT, "
         "from_at UBIGINT, to_event UBIGINT, to_thread UBIGINT, to_at UBIGINT, rule UTINYINT)"};
     const std::string bytes = std::string(kUnlike) + "," + kByteRules;
-    const std::pair<std::string, std::vector<const char*>> kRules[] = {
+    const std::pair<std::string, std::vector<const char*>> rules_by_text[] = {
         {bytes, {"bytes_moved", "handed_over"}},
         {kTaskRules, {"forked", "waited", "joined", "replaced", "told"}},
         {kConnectionRules, {"connected", "ended"}},
         {kNameRules, {"renamed"}},
         {fmt::format("datagrams AS ({}),", datagrams_sql()) + kDatagramRules, {"delivered"}},
         {kImportRules, {"imported"}}};
-    for (const auto& [text, rules] : kRules) {
+    for (const auto& [text, rules] : rules_by_text) {
         for (const char* const rule : rules) {
             statements.push_back(
                 fmt::format("INSERT INTO internal.cause_found WITH places AS (FROM "

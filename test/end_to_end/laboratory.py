@@ -48,7 +48,7 @@ class Namespaces:
 
     def __init__(self, *kinds):
         self.flags = [f"--{kind}" for kind in kinds]
-        self.process = subprocess.Popen(["unshare", *self.flags, "--propagation", "unchanged", "sleep", "infinity"])
+        self.process = subprocess.Popen(["unshare", *self.flags, "--propagation", "unchanged", "sleep", "infinity"], cwd="/")
         self.network = self._namespace_of_its_own("net")
 
     def _namespace_of_its_own(self, kind):
@@ -63,7 +63,7 @@ class Namespaces:
 
     def inside(self, command):
         # its root is ours, which another mount namespace alone does not know where it is in a chroot
-        return ["nsenter", "--target", str(self.process.pid), *self.flags, "--root", "--", *command]
+        return ["nsenter", "--target", str(self.process.pid), *self.flags, "--root", "--wd", "--", *command]
 
     def run(self, command, **options):
         options = {"check": True, "capture_output": True, "text": True, "timeout": 4 * support.PATIENCE_S} | options

@@ -14,14 +14,12 @@
 // Ends with SIGINT or SIGTERM. Limits: as many hosts as a collector takes; about four descriptors each.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -32,6 +30,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "replay.h"
 #include "transport/agent.h"
 
@@ -116,8 +115,7 @@ class Fleet {
         for (Group& group : groups_) {
             threads.emplace_back([&group, &ended] { run(group, ended); });
         }
-        signalfd_siginfo info{};
-        while (::read(signals.get(), &info, sizeof(info)) != sizeof(info)) {
+        while (!base::was_asked_to_end(signals)) {
             tell();
             std::this_thread::sleep_for(kTellEvery);
         }
@@ -172,16 +170,6 @@ class Fleet {
     std::vector<Group> groups_;  // last: agents use all the others
 };
 
-base::Fd take_ending_signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigprocmask(SIG_BLOCK, &set, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
-    return base::Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
 Result<void> serve(const Arguments& arguments, const base::Log& log) {
     base::allow_all_descriptors();
     TRY(const bench::RecordedTrace recorded, bench::RecordedTrace::load(arguments.trace));
@@ -190,7 +178,7 @@ Result<void> serve(const Arguments& arguments, const base::Log& log) {
                         recorded.events,
                         recorded.bytes,
                         static_cast<double>(recorded.duration_ns) / static_cast<double>(kNsPerS)));
-    const base::Fd signals = take_ending_signals();
+    const base::Fd signals = base::take_ending_signals();
     transport::quieten_grpc(nullptr);
     TRY(const base::Fd nothing, base::open_file("/dev/null", O_WRONLY));
     const base::Log silence(nothing.get(), false);

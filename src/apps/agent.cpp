@@ -10,6 +10,7 @@
 #include "apps/fleet_options.h"
 #include "apps/targets.h"
 #include "apps/verbs.h"
+#include "base/signals.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -51,10 +52,10 @@ Result<transport::AgentOptions> make_options(const AgentArguments& arguments) {
 
 Result<void> serve(const AgentArguments& arguments, const base::Log& log) {
     TRY(transport::AgentOptions options, make_options(arguments));
-    const base::Fd signals = take_ending_signals();
+    const base::Fd signals = base::take_ending_signals();
     transport::quieten_grpc(nullptr);
     TRY(const auto agent, transport::Agent::start(std::move(options), log));
-    while (!was_asked_to_end(signals)) {
+    while (!base::was_asked_to_end(signals)) {
         agent->tick();
     }
     return {};

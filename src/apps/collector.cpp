@@ -11,6 +11,7 @@
 #include "apps/fleet_options.h"
 #include "apps/verbs.h"
 #include "base/fd.h"
+#include "base/signals.h"
 #include "transport/limits.h"
 
 namespace dyetrace::apps {
@@ -29,12 +30,12 @@ Result<void> serve(const CollectorArguments& arguments, const base::Log& log) {
     options.store = arguments.store;
     options.security = arguments.fleet.security();
     TRY(options.program, own_program());
-    const base::Fd signals = take_ending_signals();
+    const base::Fd signals = base::take_ending_signals();
     transport::quieten_grpc(&log);
     const std::string host = options.listen.substr(0, options.listen.rfind(':'));
     TRY(const auto collector, transport::Collector::start(std::move(options), log));
     log.say(fmt::format("listening on {}:{}", host, collector->port()));
-    while (!was_asked_to_end(signals)) {
+    while (!base::was_asked_to_end(signals)) {
         TRY(collector->tick());
         std::this_thread::sleep_for(std::chrono::milliseconds(transport::kAcknowledgeMs));
     }

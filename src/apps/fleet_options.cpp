@@ -1,11 +1,9 @@
 #include "apps/fleet_options.h"
 
 #include <fmt/format.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <filesystem>
 
 namespace dyetrace::apps {
@@ -57,21 +55,6 @@ Result<std::string> own_program() {
     return Error(ErrorCode::kNotFound,
                  fmt::format("the program dyetrace is neither in {} nor in ../../bin beside it",
                              folder.string()));
-}
-
-base::Fd take_ending_signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigprocmask(SIG_BLOCK, &set, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
-    return base::Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
-bool was_asked_to_end(const base::Fd& signals) {
-    signalfd_siginfo info{};
-    return read(signals.get(), &info, sizeof(info)) == sizeof(info);
 }
 
 int exit_status_of(const Result<void>& done) {

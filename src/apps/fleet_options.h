@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "base/fd.h"
 #include "base/result.h"
 #include "transport/security.h"
 
@@ -37,9 +36,5 @@ Result<std::string> own_program();
 
 // Says on stderr why not, if it is not done.
 int exit_status_of(const Result<void>& done);
-
-// SIGINT and SIGTERM, taken from here on by reading.
-base::Fd take_ending_signals();
-bool was_asked_to_end(const base::Fd& signals);
 
 }  // namespace dyetrace::apps

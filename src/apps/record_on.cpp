@@ -17,6 +17,7 @@
 #include "apps/verbs.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "base/thread_annotations.h"
 #include "transport/operator.h"
 
@@ -157,7 +158,7 @@ Result<int> FleetRecording::run() {
         TRY(Child child, Child::start(arguments_.command));
         child_.emplace(std::move(child));
     }
-    signals_ = take_ending_signals();
+    signals_ = base::take_ending_signals();
     const Watch watch(collector_, arguments_.fleet.security(), std::move(asked));
     TRY(const bool begun, await_recording(watch));
     if (begun && child_) {
@@ -194,7 +195,7 @@ Result<bool> FleetRecording::await_recording(const Watch& watch) {
             return *failure;
         }
         pollfd waiting{signals_.get(), POLLIN, 0};
-        if (poll(&waiting, 1, kLookMs) > 0 && was_asked_to_end(signals_)) {
+        if (poll(&waiting, 1, kLookMs) > 0 && base::was_asked_to_end(signals_)) {
             return false;
         }
     }
@@ -213,7 +214,7 @@ void FleetRecording::await_end_of_command(const Watch& watch) {
                 return host.phase() >= fleet::SHIPPING;
             });
         pollfd waiting{signals_.get(), POLLIN, 0};
-        if (all_stopped || (poll(&waiting, 1, kLookMs) > 0 && was_asked_to_end(signals_))) {
+        if (all_stopped || (poll(&waiting, 1, kLookMs) > 0 && base::was_asked_to_end(signals_))) {
             return;
         }
     }
@@ -245,7 +246,7 @@ bool FleetRecording::await_end(const Watch& watch) {
             before = now;
             news_ns = base::monotonic_time_ns();
         }
-        if (base::monotonic_time_ns() - news_ns > kPatienceNs || was_asked_to_end(signals_)) {
+        if (base::monotonic_time_ns() - news_ns > kPatienceNs || base::was_asked_to_end(signals_)) {
             return false;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(kLookMs));

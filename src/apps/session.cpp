@@ -10,21 +10,12 @@
 #include <csignal>
 
 #include "base/clock.h"
+#include "base/signals.h"
 
 namespace dyetrace::apps {
 namespace {
 
 constexpr int kChildPollMs = 100;
-
-base::Fd take_signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD}) {
-        sigaddset(&set, number);
-    }
-    sigprocmask(SIG_BLOCK, &set, nullptr);
-    return base::Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-}
 
 // Readable once the process has ended, waited for or not; unlike its number it never means another one.
 base::Fd process_descriptor(pid_t process) {
@@ -47,7 +38,8 @@ Result<Session> Session::start(Targets targets, capture::CaptureOptions options)
         TRY(Child child, Child::start(session.targets_.command));
         session.child_.emplace(std::move(child));
     }
-    session.signals_ = take_signals();
+    session.signals_ =
+        base::take_signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD});
     return session;
 }
 

@@ -7,6 +7,8 @@
 #include <random>
 #include <string>
 
+#include "base/random_bytes.h"
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace dyetrace::importer {
@@ -48,8 +50,18 @@ constexpr const char* kStraceLog =
 7  12:56:18.806000 poll([{fd=3, events=POLLIN}], 1, -1 <unfinished ...>
 )";
 
-// Cuts, flips, moves of whole lines and of pieces, numbers at their ends.
-std::string mutated(std::string bytes, std::mt19937_64& random) {
+void move_lines_to_the_end(std::string& bytes, std::size_t at, std::mt19937_64& /*random*/) {
+    const std::size_t begin = bytes.find('\n', at);
+    if (begin != std::string::npos && begin + 1 < bytes.size()) {
+        bytes = bytes.substr(begin + 1) + bytes.substr(0, begin + 1);
+    }
+}
+
+void erase_some(std::string& bytes, std::size_t at, std::mt19937_64& random) {
+    bytes.erase(at, random() % 40);
+}
+
+void put_a_word(std::string& bytes, std::size_t at, std::mt19937_64& random) {
     constexpr const char* kWords[] = {"18446744073709551615",
                                       "-9223372036854775808",
                                       "\"",
@@ -67,40 +79,15 @@ std::string mutated(std::string bytes, std::mt19937_64& random) {
                                       "99999999999999999999",
                                       "->",
                                       "0x"};
-    for (std::uint64_t i = 1 + random() % 5; i > 0 && bytes.size() > 8; --i) {
-        const std::size_t at = random() % (bytes.size() - 8);
-        switch (random() % 6) {
-            case 0:
-                bytes.resize(at + 8);
-                break;
-            case 1:
-                bytes[at] = static_cast<char>(random());
-                break;
-            case 2:
-                bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 300));
-                break;
-            case 3:
-                bytes.erase(at, random() % 40);
-                break;
-            case 4: {
-                const std::size_t begin = bytes.find('\n', at);
-                if (begin != std::string::npos && begin + 1 < bytes.size()) {
-                    bytes = bytes.substr(begin + 1) + bytes.substr(0, begin + 1);
-                }
-                break;
-            }
-            default:
-                bytes.replace(at, random() % 6, kWords[random() % std::size(kWords)]);
-        }
-    }
-    return bytes;
+    bytes.replace(at, random() % 6, kWords[random() % std::size(kWords)]);
 }
 
 TEST(ImporterFuzz, survives_mutations_of_logs) {
     std::mt19937_64 random(5);
     for (const char* const log : {kFalconLog, kStraceLog}) {
         for (int i = 0; i < kRounds; ++i) {
-            const std::string bytes = mutated(log, random);
+            const std::string bytes =
+                base::mutated(log, 5, random, {erase_some, move_lines_to_the_end, put_a_word});
             LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                    bytes.size());
         }

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "base/random_bytes.h"
 #include "trace/segment_fixture.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -11,29 +12,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace dyetrace::trace {
 namespace {
 
-// Cuts, flips, copies and overwrites with numbers that are interesting as sizes.
-std::string mutated(std::string bytes, std::mt19937_64& random) {
+// With what is interesting as a size.
+void overwrite_a_number(std::string& bytes, std::size_t at, std::mt19937_64& random) {
     constexpr std::uint64_t kInteresting[] = {
         0, 1, 7, 8, 15, 16, 0x7f, 0xffff, 0x7fffffff, 0xffffffff, UINT64_MAX};
-    for (std::uint64_t i = 1 + random() % 4; i > 0 && bytes.size() > 8; --i) {
-        const std::size_t at = random() % (bytes.size() - 8);
-        switch (random() % 4) {
-            case 0:
-                bytes.resize(at + 8);
-                break;
-            case 1:
-                bytes[at] = static_cast<char>(random());
-                break;
-            case 2:
-                bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 300));
-                break;
-            default:
-                std::memcpy(bytes.data() + at,
-                            &kInteresting[random() % std::size(kInteresting)],
-                            1 + random() % 8);
-        }
-    }
-    return bytes;
+    std::memcpy(
+        bytes.data() + at, &kInteresting[random() % std::size(kInteresting)], 1 + random() % 8);
 }
 
 TEST(SegmentReaderFuzz, survives_mutations_of_a_segment) {
@@ -46,7 +30,7 @@ TEST(SegmentReaderFuzz, survives_mutations_of_a_segment) {
         const std::string segment = trace.segment();
         std::mt19937_64 random(static_cast<std::uint64_t>(level + 100));
         for (int i = 0; i < 20'000; ++i) {
-            const std::string bytes = mutated(segment, random);
+            const std::string bytes = base::mutated(segment, 4, random, {overwrite_a_number});
             LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                    bytes.size());
         }

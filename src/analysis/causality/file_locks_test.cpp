@@ -7,9 +7,8 @@
 #include <map>
 #include <queue>
 #include <random>
-#include <tuple>
 
-#include "analysis/causality/handover.h"
+#include "analysis/causality/handover_stories.h"
 
 namespace dyetrace::analysis {
 namespace {
@@ -25,39 +24,28 @@ struct LockCall {
 };
 
 std::vector<Handover> found_in(const std::vector<LockCall>& calls) {
-    std::vector<std::tuple<std::uint64_t, bool, HandoverAct>> moments;
+    std::vector<HandoverAct> acts;
+    acts.reserve(calls.size());
     for (const LockCall& call : calls) {
-        const HandoverAct act = {.kind = call.kind,
-                                 .event = call.event,
-                                 .thread = call.holder,
-                                 .start_ns = call.start,
-                                 .end_ns = call.end,
-                                 .key = 7,
-                                 .holder = call.holder,
-                                 .range = call.range};
-        moments.emplace_back(call.start, false, act);
-        moments.emplace_back(call.end, true, act);
+        acts.push_back({.kind = call.kind,
+                        .event = call.event,
+                        .thread = call.holder,
+                        .start_ns = call.start,
+                        .end_ns = call.end,
+                        .key = 7,
+                        .holder = call.holder,
+                        .range = call.range});
     }
-    std::stable_sort(moments.begin(), moments.end(), [](const auto& a, const auto& b) {
-        return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
-    });
-    HandoverEngine engine;
-    std::vector<Handover> found;
-    for (const auto& [time, is_end, act] : moments) {
-        is_end ? engine.ends(act, found) : engine.starts(act, found);
-    }
-    return found;
+    return handovers_of(acts);
 }
 
 // "1>2 3>2"
 std::string story(const std::vector<LockCall>& calls) {
-    std::string text;
-    for (const Handover& each : found_in(calls)) {
+    const std::vector<Handover> found = found_in(calls);
+    for (const Handover& each : found) {
         EXPECT_EQ(each.rule, schema::CauseRule::kLock);
-        text += (text.empty() ? "" : " ") + std::to_string(each.from_event) + ">" +
-                std::to_string(each.to_event);
     }
-    return text;
+    return text_of(found);
 }
 
 TEST(FileLocks, only_bytes_that_both_wanted_are_handed_over) {

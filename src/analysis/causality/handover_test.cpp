@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
-#include <tuple>
+
+#include "analysis/causality/handover_stories.h"
 
 namespace dyetrace::analysis {
 namespace {
@@ -19,32 +19,18 @@ struct Call {
 
 // Tells the calls in order of time; "1>2 3>2" for what was found.
 std::string found_in(const std::vector<Call>& calls, std::uint64_t key = 7) {
-    std::vector<std::tuple<std::uint64_t, bool, HandoverAct>> moments;
+    std::vector<HandoverAct> acts;
+    acts.reserve(calls.size());
     for (const Call& call : calls) {
-        const HandoverAct act = {.kind = call.kind,
-                                 .event = call.event,
-                                 .thread = call.thread == 0 ? call.event : call.thread,
-                                 .start_ns = call.start,
-                                 .end_ns = call.end,
-                                 .key = key,
-                                 .holder = call.holder};
-        moments.emplace_back(call.start, false, act);
-        moments.emplace_back(call.end, true, act);
+        acts.push_back({.kind = call.kind,
+                        .event = call.event,
+                        .thread = call.thread == 0 ? call.event : call.thread,
+                        .start_ns = call.start,
+                        .end_ns = call.end,
+                        .key = key,
+                        .holder = call.holder});
     }
-    std::stable_sort(moments.begin(), moments.end(), [](const auto& a, const auto& b) {
-        return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
-    });
-    HandoverEngine engine;
-    std::vector<Handover> found;
-    for (const auto& [time, is_end, act] : moments) {
-        is_end ? engine.ends(act, found) : engine.starts(act, found);
-    }
-    std::string text;
-    for (const Handover& each : found) {
-        text += (text.empty() ? "" : " ") + std::to_string(each.from_event) + ">" +
-                std::to_string(each.to_event);
-    }
-    return text;
+    return text_of(handovers_of(acts));
 }
 
 constexpr auto kSent = ActKind::kSignalSent;

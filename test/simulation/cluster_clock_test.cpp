@@ -138,7 +138,7 @@ TEST(ClusterClock, survives_many_steps) {
     }
 }
 
-// Few messages, and hosts that only one other reaches, which may be the one that sleeps. Just around a step some are inverted.
+// Few messages, and hosts that only one other reaches, which may be the one that sleeps.
 TEST(ClusterClock, holds_the_truth_around_steps_of_sparse_clusters) {
     for (std::uint64_t seed = 1; seed <= seeds(3); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
@@ -153,14 +153,7 @@ TEST(ClusterClock, holds_the_truth_around_steps_of_sparse_clusters) {
         const Widths widths = check_truth(cluster, solution, 2 * kInstants);
         EXPECT_EQ(widths.outside, 0U) << "by up to " << widths.worst_ns << " ns";
         EXPECT_EQ(solution.steps.size(), 2U);
-        const std::uint64_t inverted = inversions(cluster, solution);
-        EXPECT_LE(inverted, cluster.messages().size() / 500);
-        if (inverted > 0) {
-            std::printf("seed %lu: %lu of %zu messages inverted\n",
-                        static_cast<unsigned long>(seed),
-                        static_cast<unsigned long>(inverted),
-                        cluster.messages().size());
-        }
+        EXPECT_EQ(inversions(cluster, solution), 0U);
     }
 }
 

@@ -77,25 +77,13 @@ void Ceiling::thin() {
     margin_ += deepest;
 }
 
-std::size_t Ceiling::count_until(double until) const {
-    if (until == kOpen) {
-        return corners_.size();
-    }
-    return static_cast<std::size_t>(
-        std::upper_bound(corners_.begin(),
-                         corners_.end(),
-                         until,
-                         [](double value, const Corner& corner) { return value < corner.at; }) -
-        corners_.begin());
-}
-
-Ceiling::Touch Ceiling::touch(double middle, double slope, double until) const {
-    const std::size_t count = count_until(until);
-    if (count == 0) {
+Ceiling::Touch Ceiling::touch(double middle, double slope) const {
+    if (corners_.empty()) {
         return {};
     }
     const double sought = slope + bend_ * middle;
-    std::size_t low = 0, high = count - 1;  // the first corner behind which the edge is steeper
+    std::size_t low = 0,
+                high = corners_.size() - 1;  // the first corner behind which the edge is steeper
     while (low < high) {
         const std::size_t half = (low + high) / 2;
         if (edge_slope(half) >= sought) {
@@ -109,25 +97,22 @@ Ceiling::Touch Ceiling::touch(double middle, double slope, double until) const {
     return {.height = corner.height + bend_ / 2 * apart * apart - slope * apart, .at = corner.at};
 }
 
-double Ceiling::highest_slope(double middle, double until) const {
-    const std::size_t count = count_until(until);
-    if (count == 0 || middle >= corners_[count - 1].at) {
+double Ceiling::highest_slope(double middle) const {
+    if (corners_.empty() || middle >= corners_.back().at) {
         return kOpen;
     }
     if (middle <= corners_[0].at) {
         return -kOpen;
     }
-    const auto right =
-        std::upper_bound(corners_.begin(),
-                         corners_.begin() + static_cast<std::ptrdiff_t>(count),
-                         middle,
-                         [](double value, const Corner& corner) { return value < corner.at; });
+    const auto right = std::upper_bound(
+        corners_.begin(), corners_.end(), middle, [](double value, const Corner& corner) {
+            return value < corner.at;
+        });
     return edge_slope(static_cast<std::size_t>(right - corners_.begin()) - 1) - bend_ * middle;
 }
 
-double Ceiling::reach(double middle, double slope_max, double until) const {
-    const auto begin = corners_.begin(),
-               end = begin + static_cast<std::ptrdiff_t>(count_until(until));
+double Ceiling::reach(double middle, double slope_max) const {
+    const auto begin = corners_.begin(), end = corners_.end();
     const auto right = std::upper_bound(
         begin, end, middle, [](double value, const Corner& corner) { return value < corner.at; });
     double least = kOpen;

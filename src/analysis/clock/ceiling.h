@@ -46,12 +46,11 @@ class Ceiling {
     double bend() const { return bend_; }
     double margin() const { return margin_; }
 
-    // With the corners up to `until` only.
-    Touch touch(double middle, double slope, double until = kOpen) const;
+    Touch touch(double middle, double slope) const;
     // The slope with which the curve can be highest at `middle`; +-kOpen where only a bound on the slope says.
-    double highest_slope(double middle, double until = kOpen) const;
+    double highest_slope(double middle) const;
     // What the nearest corner on each side allows at `middle` when the slope is never beyond `slope_max`: less than touch() far from all.
-    double reach(double middle, double slope_max, double until = kOpen) const;
+    double reach(double middle, double slope_max) const;
 
   private:
     double lifted(const Corner& corner) const {
@@ -59,7 +58,6 @@ class Ceiling {
     }
     double edge_slope(std::size_t left) const;
     double above_chord(const Corner& left, const Corner& between, const Corner& right) const;
-    std::size_t count_until(double until) const;
     void straighten(std::size_t added);
     void thin();
 

@@ -22,7 +22,7 @@ constexpr std::int64_t kGridCoarsest =
 constexpr std::int64_t kGridWanted = 64;  // instants of a short trace
 constexpr std::int64_t kKnotsMax =
     1'000'000;                     // of all hosts; a coarser grid for long traces of many: 32 MB
-constexpr int kRepairsMax = 10;    // a knot that moves can move others
+constexpr int kRepairsMax = 40;    // a knot that moves can move others
 constexpr double kAligned = 1000;  // ns: the bound on the rate makes 0.5 ns of it
 
 }  // namespace
@@ -134,9 +134,11 @@ void ClockSolver::align(std::uint32_t anchor, std::int64_t at, Moment& moment) c
     }
 }
 
-// kSure: around a step only what is certainly of a stretch, and where it is not certain of which, what either allows.
-Corridor::Range ClockSolver::range(
-    std::uint32_t pair, std::int64_t x, std::int64_t y, Points points, std::size_t index) const {
+// Around a step only what is certainly of a stretch, and where it is not certain of which, what either allows.
+Corridor::Range ClockSolver::range(std::uint32_t pair,
+                                   std::int64_t x,
+                                   std::int64_t y,
+                                   std::size_t index) const {
     const std::vector<PairStretch>& stretches = state_.pairs[pair].stretches();
     const PairStretch& stretch = stretches[index];
     const auto jumps_to = [&](std::size_t next) {
@@ -145,17 +147,12 @@ Corridor::Range ClockSolver::range(
     const auto sure_range = [&](std::size_t at) {
         const PairStretch& of = stretches[at];
         Corridor::Range range =
-            of.has_origin
-                ? of.corridor.at(of.at(x), jumps_to(at + 1) ? of.at(of.sure_x) : Ceiling::kOpen)
-                : Corridor::Range{};
+            of.has_origin ? steps_.corridor(pair, at).at(of.at(x)) : Corridor::Range{};
         const double shift = static_cast<double>((of.y0 - of.x0) - (stretch.y0 - stretch.x0));
         range.low += shift;
         range.high += shift;
         return range;
     };
-    if (points == Points::kAll) {
-        return stretch.corridor.at(stretch.at(x));
-    }
     Corridor::Range range = sure_range(index);
     const auto join = [&](const Corridor::Range& other) {
         range.low = std::min(range.low, other.low);
@@ -171,7 +168,7 @@ Corridor::Range ClockSolver::range(
 }
 
 // At x the second clock is within the range: what is known of it at its own y follows with a bound on the rate.
-InstantGraph ClockSolver::graph(const Island& island, const Moment& moment, Points points) const {
+InstantGraph ClockSolver::graph(const Island& island, const Moment& moment) const {
     std::vector<InstantGraph::Edge> edges;
     const double rate = state_.assumptions.rate_apart_max;
     for (const std::uint32_t host : island.hosts) {
@@ -186,7 +183,7 @@ InstantGraph ClockSolver::graph(const Island& island, const Moment& moment, Poin
                 continue;
             }
             const PairStretch& stretch = pair.stretches()[*at];
-            const Corridor::Range free = range(index, x, y, points, *at);
+            const Corridor::Range free = range(index, x, y, *at);
             const double shown = static_cast<double>((stretch.y0 - y) + (x - stretch.x0));
             const double early = shown + std::min(free.low, free.high),
                          late = shown + std::max(free.low, free.high);
@@ -226,7 +223,7 @@ void ClockSolver::settle(const Island& island, Moment& moment) {
     std::vector<double> from_above(hosts, InstantGraph::kFree),
         from_below(hosts, -InstantGraph::kFree);
     from_above[island.reference] = from_below[island.reference] = 0;
-    InstantGraph all = graph(island, moment, Points::kAll);
+    InstantGraph all = graph(island, moment);
     moment.high = all.greatest(from_above);
     moment.low = all.least(from_below);
     moment.value.assign(hosts, InstantGraph::kFree);
@@ -242,11 +239,6 @@ void ClockSolver::settle(const Island& island, Moment& moment) {
         place_unbounded(island, moment, all);
     }
     contradictions_ += all.contradictions();
-    if (!state_.cuts.empty()) {
-        InstantGraph sure = graph(island, moment, Points::kSure);
-        moment.high = sure.greatest(from_above);
-        moment.low = sure.least(from_below);
-    }
 }
 
 // Where the way over the middles led astray, so that the bound on the rate has less to carry.
@@ -290,7 +282,7 @@ void ClockSolver::add_moment(const Island& island,
         return;
     }
     for (const std::uint32_t host : hosts) {
-        if (moment.is_known[host]) {
+        if (moment.is_known[host] && !steps_.is_unsure(host, moment.at[host])) {
             const double value = std::round(moment.value[host]);
             const double free = island.is_main ? 0 : InstantGraph::kFree;
             knots_[host].push_back({moment.at[host],
@@ -348,10 +340,9 @@ void ClockSolver::solve_island(const Island& island) {
         if (std::find(island.hosts.begin(), island.hosts.end(), cut.host) == island.hosts.end()) {
             continue;
         }
-        const std::vector<std::int64_t> instants =
-            steps_.is_blamed(i)
-                ? std::vector{cut.sure, cut.sure + 1, cut.last_old, cut.begins, cut.proven}
-                : std::vector{cut.last_old, cut.begins};
+        const std::vector<std::int64_t> instants = steps_.is_blamed(i)
+                                                       ? std::vector{cut.sure, cut.proven}
+                                                       : std::vector{cut.last_old, cut.begins};
         for (const std::int64_t at : instants) {
             add_moment(island, cut.host, at, {cut.host});
         }
@@ -376,12 +367,25 @@ void ClockSolver::finish_knots() {
         }
         never_backwards(knots);
     }
+    for (const UnsureMessage& message : state_.unsure) {
+        const HostPair& pair = state_.pairs[message.pair];
+        for (const bool first : {true, false}) {
+            const std::uint32_t host = first ? pair.first() : pair.second();
+            const std::int64_t at = message.sample.on(first);
+            if (steps_.is_unsure(host, at)) {
+                add_between(knots_[host], at);
+            }
+        }
+    }
 }
 
-// A knot that gave way to a corner may be beyond a corridor at its own instant: that is a condition then, too.
+// A knot that gave way to a corner may be beyond a corridor at its own instant: that is a condition then, too. So is a message beside a step
+// once it does not hold; all of them from the beginning would be thousands.
 std::uint64_t ClockSolver::repair(const Island& island) {
-    const CornerConditions corridors(state_);
+    const CornerConditions corridors(state_, steps_);
     std::vector<MapRepair::Condition> conditions = corridors.corners(island.hosts);
+    corridors.add_order(island.hosts, knots_, conditions);
+    std::vector<MapRepair::Condition> unsure = corridors.unsure(island.hosts);
     std::set<std::pair<std::uint32_t, std::int64_t>> moved;
     std::uint64_t failing = 0;
     for (int round = 0; round < kRepairsMax; ++round) {
@@ -393,6 +397,13 @@ std::uint64_t ClockSolver::repair(const Island& island) {
                 corridors.add_at(knot.first, knot.second, conditions);
             }
         }
+        const auto broken =
+            std::partition(unsure.begin(), unsure.end(), [&](const MapRepair::Condition& message) {
+                return repair.holds(message);
+            });
+        failing += static_cast<std::uint64_t>(unsure.end() - broken);
+        conditions.insert(conditions.end(), broken, unsure.end());
+        unsure.erase(broken, unsure.end());
         if (conditions.size() == before) {
             break;
         }

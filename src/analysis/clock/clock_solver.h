@@ -32,8 +32,6 @@ class ClockSolver {
         std::uint32_t reference = 0;
         bool is_main = false;
     };
-    enum class Points : std::uint8_t { kAll, kSure };
-
     std::vector<Island> find_islands() const;
     static bool knows_the_date(const ClockHost& host);
     std::uint32_t choose_reference(const std::vector<std::uint32_t>& hosts) const;
@@ -51,9 +49,8 @@ class ClockSolver {
     Corridor::Range range(std::uint32_t pair,
                           std::int64_t x,
                           std::int64_t y,
-                          Points points,
                           std::size_t stretch) const;
-    InstantGraph graph(const Island& island, const Moment& moment, Points points) const;
+    InstantGraph graph(const Island& island, const Moment& moment) const;
     void settle(const Island& island, Moment& moment);
     void place_unbounded(const Island& island, Moment& moment, InstantGraph& graph) const;
     bool align_again(const Island& island, Moment& moment) const;

@@ -1,7 +1,9 @@
 // What ClusterClock has taken in: all that maps are made of.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "analysis/clock/clock_message.h"
@@ -28,6 +30,14 @@ struct HostCut {
     std::int64_t proven = 0;    // behind the step
 };
 
+// A message of which it is not certain whether one of its hosts stepped before it.
+struct UnsureMessage {
+    std::uint32_t pair = 0;
+    PairSample sample;
+
+    auto operator<=>(const UnsureMessage&) const = default;
+};
+
 struct HostState {
     ClockHost asked;
     std::vector<std::uint32_t> pairs;
@@ -41,6 +51,7 @@ struct ClockState {
     std::vector<HostState> hosts;
     std::vector<HostPair> pairs;
     std::vector<HostCut> cuts;
+    std::set<UnsureMessage> unsure;  // no corner that counts stands for these
     std::uint64_t contradictions = 0;
     std::vector<ClockMessage> contradicting;  // the first of them
 

@@ -57,8 +57,7 @@ std::optional<Corridor::Range> jump(const HostPair& pair, const HostCut& cut) {
     }
     const PairStretch &old = pair.stretches()[index - 1], &next = pair.stretches()[index];
     const std::int64_t x = next.x0 + std::llround(next.where(pair.first() == cut.host, cut.proven));
-    const Corridor::Range before = old.corridor.at(old.at(x), old.at(old.sure_x)),
-                          behind = next.corridor.at(next.at(x));
+    const Corridor::Range before = old.sure->at(old.at(x)), behind = next.corridor.at(next.at(x));
     const double shift = static_cast<double>((next.y0 - next.x0) - (old.y0 - old.x0));
     return Corridor::Range{.low = behind.low - before.high + shift,
                            .high = behind.high - before.low + shift};
@@ -104,6 +103,23 @@ bool ClockSteps::is_in_gap(std::uint32_t host, std::int64_t at) const {
     for (std::size_t i = 0; i < state_.cuts.size(); ++i) {
         const HostCut& cut = state_.cuts[i];
         if (cut.host == host && is_blamed_[i] && at > cut.last_old && at < cut.begins) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const Corridor& ClockSteps::corridor(std::uint32_t pair, std::size_t stretch) const {
+    const std::vector<PairStretch>& stretches = state_.pairs[pair].stretches();
+    const PairStretch& of = stretches[stretch];
+    const bool may_end = stretch + 1 < stretches.size() && may_jump(pair, stretches[stretch + 1]);
+    return may_end && of.sure.has_value() ? *of.sure : of.corridor;
+}
+
+bool ClockSteps::is_unsure(std::uint32_t host, std::int64_t at) const {
+    for (std::size_t i = 0; i < state_.cuts.size(); ++i) {
+        const HostCut& cut = state_.cuts[i];
+        if (cut.host == host && is_blamed_[i] && at > cut.sure && at < cut.proven) {
             return true;
         }
     }

@@ -45,6 +45,7 @@ void ClusterClock::add(const ClockMessage& message) {
         asked.last_ns = std::max(asked.last_ns, at);
         remember(host, pair, sample);
     }
+    keep_if_unsure({pair, sample});
     take(pair, sample);
 }
 
@@ -57,6 +58,14 @@ void ClusterClock::remember(std::uint32_t host, std::uint32_t pair, const PairSa
     Recent& oldest = of.ring[of.next++ % kRecentMax];
     of.forgotten_until = std::max(of.forgotten_until, own_time(host, oldest));
     oldest = {pair, sample};
+}
+
+// Around a step maps bend where no corner is: there every message is a condition of its own.
+void ClusterClock::keep_if_unsure(const Recent& message) {
+    if (!message.is_refused && state_.unsure.size() < kUnsureMax &&
+        state_.pairs[message.pair].is_beside_last_step(message.sample)) {
+        state_.unsure.insert({message.pair, message.sample});
+    }
 }
 
 // What the host's clock showed.
@@ -76,16 +85,39 @@ void ClusterClock::take(std::uint32_t pair, const PairSample& sample) {
 void ClusterClock::refuse(std::uint32_t pair, const std::vector<PairSample>& refused) {
     for (const PairSample& sample : refused) {
         ++state_.contradictions;
+        state_.unsure.erase({pair, sample});
+        forget_refused(state_.pairs[pair].first(), {pair, sample});
+        forget_refused(state_.pairs[pair].second(), {pair, sample});
         if (state_.contradicting.size() < ClockState::kContradictionsShown) {
             state_.contradicting.push_back(state_.message_of(pair, sample));
         }
     }
 }
 
+void ClusterClock::forget_refused(std::uint32_t host, const Recent& message) {
+    for (Recent& of : recent_[host].ring) {
+        of.is_refused |= of.pair == message.pair && of.sample == message.sample;
+    }
+}
+
+std::vector<PairSample> ClusterClock::remembered_of(const std::vector<Recent>& messages,
+                                                    std::uint32_t pair) {
+    std::vector<PairSample> found;
+    for (const Recent& message : messages) {
+        if (message.pair == pair && !message.is_refused) {
+            found.push_back(message.sample);
+        }
+    }
+    return found;
+}
+
 // Two clocks alone do not tell which of them stepped: all that either tells begins anew.
 void ClusterClock::cut_both(std::uint32_t pair) {
     const std::uint32_t first = state_.pairs[pair].first(), second = state_.pairs[pair].second();
-    const HostPair::Step step = state_.pairs[pair].take_step();
+    std::vector<PairSample> remembered = remembered_of(recent_[first].ring, pair);
+    const std::vector<PairSample> more = remembered_of(recent_[second].ring, pair);
+    remembered.insert(remembered.end(), more.begin(), more.end());
+    const HostPair::Step step = state_.pairs[pair].take_step(remembered);
     if (state_.cuts.size() >= kStepsMax) {
         refuse(pair, {step.first_new});
         return;
@@ -155,19 +187,24 @@ void ClusterClock::cut(std::uint32_t host,
         }
     }
     state_.cuts.push_back(made);
-    std::erase_if(again, [&](const Recent& message) { return own(message) < made.begins; });
     const auto index_of_cut = static_cast<std::uint32_t>(state_.cuts.size() - 1);
     const HostPair::Border border{index_of_cut, made.sure, made.begins, proven};
+    std::vector<Recent> doubts;
     for (const std::uint32_t index : state_.hosts[host].pairs) {
         HostPair& pair = state_.pairs[index];
         if (index == seen_by && !is_late) {
             pair.also_begins(pair.first() == host, border);
             continue;
         }
-        for (const PairSample& doubt : pair.begin_stretch(pair.first() == host, border)) {
-            again.push_back({index, doubt});
+        for (const PairSample& doubt :
+             pair.begin_stretch(pair.first() == host, border, remembered_of(again, index))) {
+            doubts.push_back({index, doubt});
         }
     }
+    std::for_each(
+        again.begin(), again.end(), [&](const Recent& message) { keep_if_unsure(message); });
+    std::erase_if(again, [&](const Recent& message) { return own(message) < made.begins; });
+    again.insert(again.end(), doubts.begin(), doubts.end());
     take_again(again);
 }
 
@@ -177,7 +214,7 @@ void ClusterClock::take_again(const std::vector<Recent>& messages) {
         std::vector<PairSample> refused;
         if (state_.pairs[message.pair].take(message.sample, refused) ==
             HostPair::Verdict::kStepped) {
-            refused.push_back(state_.pairs[message.pair].take_step().first_new);
+            refused.push_back(state_.pairs[message.pair].take_step({}).first_new);
         }
         refuse(message.pair, refused);
     }

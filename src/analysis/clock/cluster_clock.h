@@ -43,6 +43,9 @@ class ClusterClock {
     static constexpr std::size_t kStepsMax =
         256;  // each costs eight instants; behind them steps are contradictions
 
+    static constexpr std::size_t kUnsureMax =
+        kStepsMax * kRecentMax;  // 16 MB; of more the maps may receive some before they were sent
+
     explicit ClusterClock(ClockAssumptions assumptions = {}) { state_.assumptions = assumptions; }
 
     // Each host once, before its messages.
@@ -59,6 +62,7 @@ class ClusterClock {
     struct Recent {
         std::uint32_t pair = 0;
         PairSample sample;
+        bool is_refused = false;
     };
     struct RecentMessages {
         std::vector<Recent> ring;
@@ -70,7 +74,11 @@ class ClusterClock {
     std::int64_t own_time(std::uint32_t host, const Recent& message) const;
     std::uint32_t pair_of(std::uint32_t a, std::uint32_t b);
     void remember(std::uint32_t host, std::uint32_t pair, const PairSample& sample);
+    void forget_refused(std::uint32_t host, const Recent& message);
+    void keep_if_unsure(const Recent& message);
     void take(std::uint32_t pair, const PairSample& sample);
+    static std::vector<PairSample> remembered_of(const std::vector<Recent>& messages,
+                                                 std::uint32_t pair);
     void cut_both(std::uint32_t pair);
     std::int64_t first_doubt(std::uint32_t host,
                              std::int64_t sure,

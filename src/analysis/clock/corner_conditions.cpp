@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <optional>
+#include <set>
 
 namespace dyetrace::analysis {
 
@@ -14,8 +15,10 @@ std::vector<MapRepair::Condition> CornerConditions::corners(
             if (pair.first() != host) {
                 continue;
             }
-            for (const PairStretch& stretch : pair.stretches()) {
-                const Ceiling &above = stretch.corridor.above(), &below = stretch.corridor.below();
+            for (std::size_t i = 0; i < pair.stretches().size(); ++i) {
+                const PairStretch& stretch = pair.stretches()[i];
+                const Corridor& corridor = steps_.corridor(index, i);
+                const Ceiling &above = corridor.above(), &below = corridor.below();
                 const auto second = [&](double shown) { return stretch.y0 + std::llround(shown); };
                 for (const Ceiling::Corner& corner : above.corners()) {
                     made.push_back({host,
@@ -37,6 +40,34 @@ std::vector<MapRepair::Condition> CornerConditions::corners(
     return made;
 }
 
+std::vector<MapRepair::Condition> CornerConditions::unsure(
+    const std::vector<std::uint32_t>& hosts) const {
+    const std::set<std::uint32_t> here(hosts.begin(), hosts.end());
+    std::vector<MapRepair::Condition> made;
+    for (const auto& [index, sample] : state_.unsure) {
+        const std::uint32_t x = state_.pairs[index].first(), y = state_.pairs[index].second();
+        if (here.count(x) != 0) {
+            made.push_back(sample.is_above ? MapRepair::Condition{x, y, sample.x, sample.y, 0}
+                                           : MapRepair::Condition{y, x, sample.y, sample.x, 0});
+        }
+    }
+    return made;
+}
+
+void CornerConditions::add_order(const std::vector<std::uint32_t>& hosts,
+                                 const std::vector<std::vector<ClockKnot>>& knots,
+                                 std::vector<MapRepair::Condition>& made) const {
+    for (const std::uint32_t host : hosts) {
+        const std::vector<ClockKnot>& of = knots[host];
+        for (std::size_t i = 1; steps_.of(host) > 0 && i < of.size(); ++i) {
+            const std::int64_t before = of[i - 1].host_ns, behind = of[i].host_ns;
+            if (steps_.is_unsure(host, before) || steps_.is_unsure(host, behind)) {
+                made.push_back({host, host, before, behind, -MapRepair::kRoundingNs});
+            }
+        }
+    }
+}
+
 // What the corridors of a host say at one of its knots, as if a message had gone both ways there.
 void CornerConditions::add_at(std::uint32_t host,
                               std::int64_t at,
@@ -44,20 +75,22 @@ void CornerConditions::add_at(std::uint32_t host,
     for (const std::uint32_t index : state_.hosts[host].pairs) {
         const HostPair& pair = state_.pairs[index];
         const bool on_first = pair.first() == host;
-        const PairStretch& stretch = pair.stretches()[pair.stretch_at(on_first, at)];
+        const std::size_t of = pair.stretch_at(on_first, at);
+        const PairStretch& stretch = pair.stretches()[of];
         if (!stretch.has_origin) {
             continue;
         }
         const double x = stretch.where(on_first, at);
         const std::int64_t on_x = stretch.x0 + std::llround(x);
-        const Corridor::Range free = stretch.corridor.at(x);
+        const Corridor::Range free = steps_.corridor(index, of).at(x);
         const auto add = [&](double offset, bool is_above) {
             if (!std::isfinite(offset)) {
                 return;
             }
             const std::int64_t on_y = stretch.y0 + std::llround(x + offset);
             const auto common = pair.common_stretch(on_x, on_y);
-            if (common.has_value() && &pair.stretches()[*common] == &stretch) {
+            if (common.has_value() && &pair.stretches()[*common] == &stretch &&
+                !steps_.is_unsure(pair.first(), on_x) && !steps_.is_unsure(pair.second(), on_y)) {
                 made.push_back(is_above ? MapRepair::Condition{pair.first(),
                                                                pair.second(),
                                                                on_x,

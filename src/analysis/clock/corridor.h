@@ -37,8 +37,7 @@ class Corridor {
     void keep_above(double at, double height) { below_.add(at, -height); }
     bool is_closed() const { return !above_.empty() && !below_.empty(); }
 
-    // By the points up to `until`.
-    Range at(double middle, double until = Ceiling::kOpen) const;
+    Range at(double middle) const;
     // A line that all points allow, as far as it can be from those that are in its way at `middle`; none if the points contradict each other, or
     // are of one kind only.
     std::optional<Line> middle_line(double middle) const;
@@ -51,9 +50,9 @@ class Corridor {
         Ceiling::Touch top, bottom;  // bottom's height as it is
         double room() const { return top.height - bottom.height; }
     };
-    Cut cut(double middle, double slope, double until) const;
-    double widest_slope(double middle, double until) const;
-    double allowed_slope(double middle, double wanted, double widest, double until) const;
+    Cut cut(double middle, double slope) const;
+    double widest_slope(double middle) const;
+    double allowed_slope(double middle, double wanted, double widest) const;
 
     double slope_max_;
     Ceiling above_, below_;

@@ -59,6 +59,26 @@ void bridge_step(std::vector<ClockKnot>& knots, const HostCut& cut, double rate_
     }
 }
 
+void add_between(std::vector<ClockKnot>& knots, std::int64_t host_ns) {
+    const auto right =
+        std::lower_bound(knots.begin(), knots.end(), ClockKnot{host_ns, 0, 0, 0}, is_before);
+    if (right == knots.begin() || right == knots.end() || right->host_ns == host_ns) {
+        return;
+    }
+    const ClockKnot &a = right[-1], &b = *right;
+    const double share =
+        static_cast<double>(host_ns - a.host_ns) / static_cast<double>(b.host_ns - a.host_ns);
+    const double gained =
+        static_cast<double>((b.cluster_ns - a.cluster_ns) - (b.host_ns - a.host_ns));
+    const auto between = [&](double from, double to) { return from + share * (to - from); };
+    knots.insert(right,
+                 {host_ns,
+                  a.cluster_ns + (host_ns - a.host_ns) +
+                      static_cast<std::int64_t>(std::floor(share * gained)),
+                  between(a.below_ns, b.below_ns),
+                  between(a.above_ns, b.above_ns)});
+}
+
 void never_backwards(std::vector<ClockKnot>& knots) {
     for (std::size_t i = 1; i < knots.size(); ++i) {
         const std::int64_t back = knots[i - 1].cluster_ns - knots[i].cluster_ns;

@@ -16,6 +16,9 @@ void sort_knots(std::vector<ClockKnot>& knots);
 // own. Knots sorted.
 void bridge_step(std::vector<ClockKnot>& knots, const HostCut& cut, double rate_apart_max);
 
+// A knot on the line between its neighbours; none where there is one, or beyond the ends. Knots sorted.
+void add_between(std::vector<ClockKnot>& knots, std::int64_t host_ns);
+
 // Where the map would run backwards it waits. Knots sorted.
 void never_backwards(std::vector<ClockKnot>& knots);
 

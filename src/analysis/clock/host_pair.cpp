@@ -11,15 +11,16 @@ void put(Corridor& corridor, bool is_above, double at, double offset) {
     is_above ? corridor.keep_below(at, offset) : corridor.keep_above(at, offset);
 }
 
-// Calls visit(x, y) for each corner, as the clocks of the two hosts.
+// Calls visit(sample) for each corner, with the origin of the stretch.
 template <class Visit>
-void each_corner(const PairStretch& stretch, Visit&& visit) {
+void each_corner(const Corridor& corridor, const PairStretch& stretch, Visit&& visit) {
     for (const bool is_above : {true, false}) {
-        const Ceiling& side = is_above ? stretch.corridor.above() : stretch.corridor.below();
+        const Ceiling& side = is_above ? corridor.above() : corridor.below();
         for (const Ceiling::Corner& corner : side.corners()) {
             const double offset = is_above ? corner.height : -corner.height;
-            const std::int64_t x = stretch.x0 + std::llround(corner.at);
-            visit(x, stretch.y0 + std::llround(corner.at + offset));
+            visit(PairSample{stretch.x0 + std::llround(corner.at),
+                             stretch.y0 + std::llround(corner.at + offset),
+                             is_above});
         }
     }
 }
@@ -122,67 +123,78 @@ HostPair::Verdict HostPair::take(const PairSample& sample, std::vector<PairSampl
     return doubts_.size() < kStepProof ? Verdict::kDoubtful : Verdict::kStepped;
 }
 
-// What the points from `since` on and those in doubt allow together.
-std::optional<Corridor::Line> HostPair::line_with_doubts(const PairStretch& stretch,
-                                                         double since,
-                                                         double middle) const {
+// Whether a curve goes by these and those in doubt.
+bool HostPair::fit_with_doubts(const PairStretch& stretch,
+                               std::span<const PairSample> samples) const {
     Corridor later(assumptions_.rate_apart_max, stretch.corridor.above().bend());
-    for (const bool is_above : {true, false}) {
-        const Ceiling& side = is_above ? stretch.corridor.above() : stretch.corridor.below();
-        for (const Ceiling::Corner& corner : side.corners()) {
-            if (corner.at >= since) {
-                put(later, is_above, corner.at, is_above ? corner.height : -corner.height);
-            }
-        }
+    for (const PairSample& sample : samples) {
+        put(later, sample.is_above, stretch.at(sample.x), stretch.offset(sample));
     }
     for (const PairSample& doubt : doubts_) {
         put(later, doubt.is_above, stretch.at(doubt.x), stretch.offset(doubt));
     }
-    return later.is_closed() ? later.middle_line(middle) : Corridor::Line{};
+    return !later.is_closed() || later.middle_line(stretch.at(doubts_.front().x)).has_value();
 }
 
-// The last point that cannot have come after the step.
-double HostPair::last_sure(const PairStretch& stretch) const {
-    std::vector<double> times;
-    each_corner(stretch, [&](std::int64_t x, std::int64_t) { times.push_back(stretch.at(x)); });
-    std::sort(times.begin(), times.end());
-    const double middle = stretch.at(doubts_.front().x);
-    const auto fitting = std::partition_point(times.begin(), times.end(), [&](double since) {
-        return !line_with_doubts(stretch, since, middle).has_value();
-    });
-    return fitting == times.begin() ? times.front() : fitting[-1];
+// How many of them, which are in order, cannot have come after the step; one at the least.
+std::size_t HostPair::sure_ones(const PairStretch& stretch,
+                                std::span<const PairSample> samples) const {
+    const auto is_sure = [&](const PairSample& sample) {
+        return !fit_with_doubts(
+            stretch, samples.subspan(static_cast<std::size_t>(&sample - samples.data())));
+    };
+    const auto unsure = std::partition_point(samples.begin(), samples.end(), is_sure);
+    return std::max<std::size_t>(static_cast<std::size_t>(unsure - samples.begin()), 1);
 }
 
-HostPair::Step HostPair::take_step() {
+HostPair::Step HostPair::take_step(const std::vector<PairSample>& remembered) {
     const PairStretch& stretch = stretches_.back();
     const PairSample& doubt = doubts_.front();
     const double old = stretch.corridor.at(stretch.at(doubt.x)).middle();
     Step step{.first_new = doubt,
               .is_up = !doubt.is_above,
               .size = std::abs(stretch.offset(doubt) - old)};
-    const std::int64_t sure = stretch.x0 + std::llround(last_sure(stretch));
-    each_corner(stretch, [&](std::int64_t x, std::int64_t y) {
-        if (x <= sure) {
-            step.sure_x = std::max(step.sure_x, x);
-            step.sure_y = std::max(step.sure_y, y);
+    std::vector<PairSample> samples;
+    each_corner(
+        stretch.corridor, stretch, [&](const PairSample& corner) { samples.push_back(corner); });
+    for (const PairSample& sample : remembered) {
+        if (&stretch_for(sample) == &stretch &&
+            std::find(doubts_.begin(), doubts_.end(), sample) == doubts_.end()) {
+            samples.push_back(sample);
         }
-    });
+    }
+    std::sort(samples.begin(), samples.end());
+    samples.resize(sure_ones(stretch, samples));
+    for (const PairSample& sample : samples) {
+        step.sure_x = std::max(step.sure_x, sample.x);
+        step.sure_y = std::max(step.sure_y, sample.y);
+    }
     doubts_.clear();
     return step;
 }
 
-std::vector<PairSample> HostPair::begin_stretch(bool on_first, const Border& border) {
+std::vector<PairSample> HostPair::begin_stretch(bool on_first,
+                                                const Border& border,
+                                                const std::vector<PairSample>& remembered) {
     if (stretches_.size() == kStretchesMax) {
         return {};
     }
     PairStretch& old = stretches_.back();
+    old.sure = PairStretch(assumptions_).corridor;
     old.sure_x = old.sure_y = kNeverBefore;
-    each_corner(old, [&](std::int64_t x, std::int64_t y) {
-        if ((on_first ? x : y) <= border.sure) {
-            old.sure_x = std::max(old.sure_x, x);
-            old.sure_y = std::max(old.sure_y, y);
+    const auto keep_if_sure = [&](const PairSample& sample) {
+        if (sample.on(on_first) <= border.sure) {
+            put(*old.sure, sample.is_above, old.at(sample.x), old.offset(sample));
+            old.sure_x = std::max(old.sure_x, sample.x);
+            old.sure_y = std::max(old.sure_y, sample.y);
         }
-    });
+    };
+    each_corner(old.corridor, old, keep_if_sure);
+    for (const PairSample& sample : remembered) {
+        if (&stretch_for(sample) == &old) {
+            keep_if_sure(sample);
+        }
+    }
     (on_first ? old.sure_x : old.sure_y) = border.sure;
     PairStretch next(assumptions_);
     next.begins_on_first = on_first;
@@ -199,6 +211,18 @@ void HostPair::also_begins(bool on_first, const Border& border) {
     (on_first ? last.first_x : last.first_y) =
         std::min(border.begins, on_first ? last.first_x : last.first_y);
     (on_first ? last.proven_x : last.proven_y) = border.proven;
+}
+
+bool HostPair::is_beside_last_step(const PairSample& sample) const {
+    if (stretches_.size() == 1) {
+        return false;
+    }
+    const PairStretch &before = stretches_.end()[-2], &behind = stretches_.back();
+    const auto is_before = [](std::int64_t at, std::int64_t border) {
+        return border != kNeverAfter && at - kBesideStep < border;
+    };
+    return (sample.x + kBesideStep > before.sure_x || sample.y + kBesideStep > before.sure_y) &&
+           (is_before(sample.x, behind.proven_x) || is_before(sample.y, behind.proven_y));
 }
 
 std::optional<std::size_t> HostPair::common_stretch(std::int64_t x, std::int64_t y) const {

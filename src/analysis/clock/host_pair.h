@@ -11,9 +11,11 @@
 // of the old stretch (`sure`), and before the first one in doubt. What ends otherwise is a contradiction: the messages are left out.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analysis/clock/clock_message.h"
@@ -23,6 +25,7 @@ namespace dyetrace::analysis {
 
 inline constexpr std::int64_t kNeverBefore = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::int64_t kNeverAfter = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t kBesideStep = 1'000'000'000;  // ns: the coarsest grid of knots
 
 // A message as the pair sees it: the clock of the first host was x when that of the second was not yet behind y (above), or not before it.
 struct PairSample {
@@ -31,6 +34,7 @@ struct PairSample {
     bool is_above = false;
 
     std::int64_t on(bool first) const { return first ? x : y; }
+    auto operator<=>(const PairSample&) const = default;
 };
 
 struct PairStretch {
@@ -48,6 +52,7 @@ struct PairStretch {
     std::int64_t proven_x = kNeverAfter,
                  proven_y = kNeverAfter;  // from there, if it is not the first one
     Corridor corridor;
+    std::optional<Corridor> sure;  // what is sure to be before the next stretch, if there is one
     std::optional<Corridor::Line> line;  // allowed by all points so far
 
     double at(std::int64_t x) const {
@@ -96,7 +101,8 @@ class HostPair {
 
     // kStepped: call take_step(). What turns out to contradict the rest is left out, and appended to `refused`.
     Verdict take(const PairSample& sample, std::vector<PairSample>& refused);
-    Step take_step();
+    // `remembered`: messages that it took without keeping them all, since corners stand for them.
+    Step take_step(const std::vector<PairSample>& remembered);
     // What a host's clock shows around a step: certainly the old stretch until `sure`, certainly the new one from `proven`; what comes
     // from `begins` on is taken for the new one.
     struct Border {
@@ -104,7 +110,9 @@ class HostPair {
         std::int64_t sure = 0, begins = 0, proven = 0;
     };
     // On the clock of the first host, or of the second. Returns what was in doubt, to be taken again.
-    std::vector<PairSample> begin_stretch(bool on_first, const Border& border);
+    std::vector<PairSample> begin_stretch(bool on_first,
+                                          const Border& border,
+                                          const std::vector<PairSample>& remembered);
     // The same step on the other clock.
     void also_begins(bool on_first, const Border& border);
 
@@ -113,6 +121,8 @@ class HostPair {
     std::size_t stretch_at(bool on_first, std::int64_t clock) const;
     // In which both clocks can be, when they show x and y; none: one of them stands still then.
     std::optional<std::size_t> common_stretch(std::int64_t x, std::int64_t y) const;
+    // Whether it may be of the last stretch or of the one before, or is so near that the same knots of a map tell its time.
+    bool is_beside_last_step(const PairSample& sample) const;
     const std::vector<PairSample>& doubts() const { return doubts_; }
 
   private:
@@ -121,10 +131,8 @@ class HostPair {
     void insert(PairStretch& stretch, const PairSample& sample) const;
     void refuse_doubts(std::vector<PairSample>& refused);
     bool speaks_against_doubts(const PairSample& sample) const;
-    std::optional<Corridor::Line> line_with_doubts(const PairStretch& stretch,
-                                                   double since,
-                                                   double middle) const;
-    double last_sure(const PairStretch& stretch) const;
+    bool fit_with_doubts(const PairStretch& stretch, std::span<const PairSample> samples) const;
+    std::size_t sure_ones(const PairStretch& stretch, std::span<const PairSample> samples) const;
 
     std::uint32_t first_, second_;
     ClockAssumptions assumptions_;

@@ -6,8 +6,7 @@
 namespace dyetrace::analysis {
 namespace {
 
-constexpr int kRoundsMax = 200;    // measured: 1 to 20 suffice (cluster_test, all seeds)
-constexpr double kRoundingNs = 3;  // two knots on each side and the map's result are rounded
+constexpr int kRoundsMax = 200;  // measured: 1 to 20 suffice (cluster_test, all seeds)
 constexpr double kOvershoot =
     1.2;  // beyond the condition, so that the end is reached and not only approached
 
@@ -113,10 +112,14 @@ std::uint64_t MapRepair::run(const std::vector<Condition>& conditions) {
     round();
     return static_cast<std::uint64_t>(
         std::count_if(conditions.begin(), conditions.end(), [&](const Condition& condition) {
-            return lacking(condition,
-                           place(condition.from, condition.sent_ns),
-                           place(condition.to, condition.received_ns)) > 0;
+            return !holds(condition);
         }));
+}
+
+bool MapRepair::holds(const Condition& condition) const {
+    return lacking(condition,
+                   place(condition.from, condition.sent_ns),
+                   place(condition.to, condition.received_ns)) <= 0;
 }
 
 }  // namespace dyetrace::analysis

@@ -18,6 +18,9 @@ namespace dyetrace::analysis {
 
 class MapRepair {
   public:
+    static constexpr double kRoundingNs =
+        3;  // two knots on each side and the map's result are rounded
+
     // A message: of which hosts (index into the knots) and when on their clocks.
     struct Condition {
         std::uint32_t from = 0, to = 0;
@@ -31,6 +34,7 @@ class MapRepair {
 
     // Returns how many conditions do not hold in the end.
     std::uint64_t run(const std::vector<Condition>& conditions);
+    bool holds(const Condition& condition) const;
     // Which knots run() moved: host and its time.
     const std::vector<std::pair<std::uint32_t, std::int64_t>>& moved() const { return moved_; }
 

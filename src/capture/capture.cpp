@@ -376,7 +376,7 @@ Result<void> Capture::exclude(pid_t process) {
 // A thread that began between the mark and the attachment of task_fork has not inherited it; from now on all do.
 Result<void> Capture::State::exclude_again() {
     for (const pid_t process : excluded) {
-        if (const auto marked = mark(process, kTaskExcluded);
+        if (auto marked = mark(process, kTaskExcluded);
             !marked.ok() && marked.error().code() != ErrorCode::kNotFound) {
             return marked;
         }

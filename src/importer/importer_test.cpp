@@ -14,16 +14,14 @@
 namespace dyetrace::importer {
 namespace {
 
-using schema::Attachment;
-
 class Import : public ::testing::Test {
   protected:
     std::string log(const std::string& name, const std::string& text) {
-        const std::string path = folder_.path() + "/" + name;
+        std::string path = folder_.path() + "/" + name;
         base::write_file_atomically(path, text).value();
         return path;
     }
-    Result<ImportSummary> import(const std::string& text, LogOptions options = {}) {
+    Result<ImportSummary> import(const std::string& text, const LogOptions& options = {}) {
         return import_logs({.files = {log("log", text)},
                             .trace_path = path(),
                             .options = options,

@@ -66,8 +66,8 @@ std::vector<double> InstantGraph::settle(std::vector<double> values, bool is_upp
     const auto begin = [&] {
         queue.clear();
         for (std::uint32_t host = 0; host < hosts_; ++host) {
-            waits[host] = values[host] < kFree;
-            if (waits[host]) {
+            waits[host] = values[host] < kFree ? 1 : 0;
+            if (waits[host] != 0) {
                 queue.push_back(host);
             }
         }

@@ -15,6 +15,7 @@ from measurements import print_table, run_pgbench, start_pgbench
 from simulated_fleet import SimulatedFleet
 from tracers import BUILD, DYETRACE, LOAD, LOOP_RING, PATIENCE_S, Recording, Said, folder_bytes, output_of
 
+INSECURE = "FLEET_INSECURE" in os.environ
 SIZES = tuple(int(hosts) for hosts in os.environ.get("FLEET_SIZES", "10,100,1000").split(","))
 TRUNK_RATE = 100_000  # events a second of three agents together
 TRUNK_S = 60
@@ -60,7 +61,7 @@ class Usage:
 
 
 class Fleet:
-    """A collector on loopback, unencrypted, and whoever is started beside it; all end with the block."""
+    """A collector on loopback and whoever is started beside it, with certificates unless FLEET_INSECURE is set; all end with the block."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -70,6 +71,8 @@ class Fleet:
 
     def __enter__(self):
         os.mkdir(self.folder)
+        if not INSECURE:
+            subprocess.run([DYETRACE, "pki", "init", self.path("pki")], check=True, capture_output=True)
         self.start_collector()
         return self
 
@@ -83,13 +86,27 @@ class Fleet:
     def path(self, name):
         return os.path.join(self.folder, name)
 
+    def security(self, kind, name, *rights):
+        """How they prove who they are."""
+        if INSECURE:
+            return ["--insecure"]
+        folder = self.path(f"pki/{kind}-{name}")
+        if not os.path.exists(folder):
+            subprocess.run([DYETRACE, "pki", "issue", self.path("pki"), f"--{kind}", name, *rights], check=True, capture_output=True)
+        return ["--certificates", folder]
+
+    def security_of_many(self, hosts):
+        for number in range(0 if INSECURE else hosts):
+            self.security("host", f"host-{number:04}")
+        return ["--insecure"] if INSECURE else ["--certificates", self.path("pki")]
+
     def said(self, name):
         with open(self.path(name + ".said"), encoding="utf-8", errors="replace") as file:
             return file.read()
 
     def _start(self, name, words, until):
         with open(self.path(name + ".said"), "wb") as said:
-            process = subprocess.Popen([DYETRACE, *words, "--insecure"], stdin=subprocess.DEVNULL, stderr=said)
+            process = subprocess.Popen([DYETRACE, *words], stdin=subprocess.DEVNULL, stderr=said)
         deadline = time.monotonic() + PATIENCE_S
         while until not in self.said(name):
             if process.poll() is not None or time.monotonic() > deadline:
@@ -99,15 +116,17 @@ class Fleet:
         return process
 
     def start_collector(self):
-        self.collector = self._start("collector", ["collector", "--listen", f"127.0.0.1:{self.port}", "--store", self.path("store")], "listening on")
+        self.collector = self._start("collector", ["collector", "--listen", f"127.0.0.1:{self.port}", "--store", self.path("store"),
+                                                    *self.security("collector", "main")], "listening on")
         self.port = int(re.search(r"listening on 127.0.0.1:(\d+)", self.said("collector"))[1])
 
     def start_agent(self, name):
         where = ["--collector", f"127.0.0.1:{self.port}", "--spool", self.path("spool-" + name)]
-        self.agents[name] = self._start("agent-" + name, ["agent", *where, "--host", name], "connected to")
+        self.agents[name] = self._start("agent-" + name, ["agent", *where, "--host", name, *self.security("host", name)], "connected to")
 
     def operator(self, name, *words):
-        return ["record", "--on", "all", "--collector", f"127.0.0.1:{self.port}", "-o", name, *words]
+        return ["record", "--on", "all", "--collector", f"127.0.0.1:{self.port}", "-o", name,
+                *self.security("operator", "bench", "--may", "record,read"), *words]
 
     def start_session(self, name, *words):
         """All hosts record when this returns."""
@@ -159,9 +178,10 @@ def simulated(folder, hosts, trace, speed):
     """A collector and a fleet that is connected to it. Spools are in memory: the disk is the collector's alone, as it would be."""
     spools = f"/dev/shm/dyetrace-bench-{os.getpid()}"
     try:
-        with Fleet(os.path.join(folder, "fleet")) as fleet, SimulatedFleet(BUILD, fleet.port, hosts, trace, spools, "--insecure", "--speed", str(speed)) as many:
-            many.wait_for(many.are_connected, PATIENCE_S)
-            yield fleet, many
+        with Fleet(os.path.join(folder, "fleet")) as fleet:
+            with SimulatedFleet(BUILD, fleet.port, hosts, trace, spools, *fleet.security_of_many(hosts), "--speed", str(speed)) as many:
+                many.wait_for(many.are_connected, PATIENCE_S)
+                yield fleet, many
     finally:
         shutil.rmtree(spools, ignore_errors=True)
 
@@ -289,7 +309,7 @@ def fleet_trunk(folder, _rounds, _median):
             fleet.start_agent(name)
         before = {name: Usage(agent.pid) for name, agent in fleet.agents.items()}
         wire = loopback_bytes()
-        stdout, said = output_of([DYETRACE, *fleet.operator("trunk", "--comm", os.path.basename(LOAD), "--insecure", "--", LOAD, "rate",
+        stdout, said = output_of([DYETRACE, *fleet.operator("trunk", "--comm", os.path.basename(LOAD), "--", LOAD, "rate",
                                                             str(os.cpu_count()), str(TRUNK_RATE // 3), str(TRUNK_S))])
         wire = loopback_bytes() - wire
         lost = sum(int(number.replace(",", "")) for number in re.findall(r"([\d,]+) events lost", said))

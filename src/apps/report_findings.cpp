@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include "apps/sql_words.h"
@@ -52,6 +55,7 @@ std::vector<Finding> deaths_of(const Report& report) {
     for (const Death& death : report.deaths) {
         out.push_back(
             {"killed_by_signal",
+             death.process,
              fmt::format("{} was killed by {}{}",
                          death.process,
                          schema::flags_text("signal", death.signal),
@@ -80,6 +84,7 @@ void add_syncs(const Report& report, std::vector<Finding>& out) {
                              : fmt::format(" (longest {})", base::duration_text(sync.max_ns));
         out.push_back(
             {"sync_share",
+             sync.process,
              std::move(text),
              sync.total_ns,
              select_events(
@@ -99,6 +104,7 @@ void add_small(const Report& report, std::vector<Finding>& out) {
         const std::uint64_t needed = std::max<std::uint64_t>(1, small.bytes / kBufferBytes);
         out.push_back(
             {"small_transfers",
+             small.process,
              fmt::format(
                  "{} {} {} in {} calls of {} on average ({}); with a buffer of 64 KiB {} would do",
                  small.process,
@@ -119,6 +125,7 @@ void add_opens(const Report& report, std::vector<Finding>& out) {
     for (const RepeatedOpen& open : report.opens) {
         if (open.opens >= kOpensMin) {
             out.push_back({"repeated_opens",
+                           open.process,
                            fmt::format("{} opened {} {} times ({})",
                                        open.process,
                                        open.path,
@@ -154,6 +161,7 @@ void add_failures(const Report& report, std::vector<Finding>& out) {
             continue;
         }
         out.push_back({"failing_calls",
+                       failure.process,
                        fmt::format("{}: {} of its {} {} calls end in {}",
                                    failure_words(failure),
                                    base::percent_text(part),
@@ -177,6 +185,7 @@ void add_blocked(const Report& report, std::vector<Finding>& out) {
         });
         if (part >= kBlockedShareMin && !is_said) {
             out.push_back({"blocked_thread",
+                           thread.thread,
                            fmt::format("thread {} was blocked {} of {} by files",
                                        thread.thread,
                                        base::percent_text(part),
@@ -188,6 +197,43 @@ void add_blocked(const Report& report, std::vector<Finding>& out) {
                                        is_task(report, "tid", thread.thread))});
         }
     }
+}
+
+// The kind, the program and the words, without the host and whatever is counted.
+std::string likeness(const Finding& finding) {
+    const std::size_t colon = finding.process.find(':'), open = finding.process.rfind('[');
+    const std::size_t at = finding.text.find(finding.process);
+    std::string words = finding.text;
+    if (at != std::string::npos) {
+        words.erase(at, finding.process.size());
+    }
+    std::erase_if(words, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) == 0; });
+    return finding.kind + ' ' + finding.process.substr(colon + 1, open - colon - 1) + ' ' + words;
+}
+
+// What a program does on many hosts is said once, of the host where it costs most. Findings in the order of cost.
+std::vector<Finding> once_for_all_hosts(std::vector<Finding> findings) {
+    std::map<std::string, std::set<std::string>> hosts_of;
+    for (const Finding& finding : findings) {
+        hosts_of[likeness(finding)].insert(finding.process.substr(0, finding.process.find(':')));
+    }
+    std::set<std::string> said;
+    std::vector<Finding> out;
+    for (Finding& finding : findings) {
+        const std::string like = likeness(finding);
+        const std::size_t more = hosts_of[like].size() - 1;
+        if (more > 0 && !said.insert(like).second) {
+            continue;
+        }
+        if (more > 0) {
+            finding.hosts_alike = more;
+            finding.text += fmt::format("; much the same on {} more host{}",
+                                        base::with_separators(more),
+                                        more == 1 ? "" : "s");
+        }
+        out.push_back(std::move(finding));
+    }
+    return out;
 }
 
 }  // namespace
@@ -206,6 +252,9 @@ std::vector<Finding> findings_of(const Report& report) {
     findings.insert(findings.begin(),
                     std::make_move_iterator(deaths.begin()),
                     std::make_move_iterator(deaths.end()));
+    if (report.overview.hosts > 1) {
+        findings = once_for_all_hosts(std::move(findings));
+    }
     findings.resize(std::min(findings.size(), kFindingsMax));
     return findings;
 }

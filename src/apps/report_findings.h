@@ -17,9 +17,12 @@ namespace dyetrace::apps {
 struct Finding {
     std::string
         kind;  // killed_by_signal, sync_share, small_transfers, repeated_opens, failing_calls, blocked_thread
+    std::string
+        process;  // "postgres[812]", of several hosts "db1:postgres[812]"; of blocked_thread the thread
     std::string text;  // one sentence, no full stop
     std::uint64_t cost_ns = 0;
-    std::string query;  // SQL that shows the events
+    std::string query;            // SQL that shows the events
+    std::size_t hosts_alike = 0;  // more of them, where a program of that name does the same
 };
 
 inline constexpr std::size_t kFindingsMax = 8;  // a screen

@@ -68,9 +68,11 @@ Json threads_of(const Report& report) {
 Json findings_json(const Report& report) {
     return array_of(findings_of(report), [](Json& json, const Finding& row) {
         json.set("kind", row.kind)
+            .set("process", row.process)
             .set("text", row.text)
             .set("cost_ns", row.cost_ns)
-            .set("query", row.query);
+            .set("query", row.query)
+            .set("hosts_alike", row.hosts_alike);
     });
 }
 

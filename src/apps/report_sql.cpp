@@ -5,11 +5,14 @@
 namespace dyetrace::apps {
 namespace {
 
-// Every call once, with the bytes of its parts if it has some, and with who did what to what, as people say it.
+// Every call once, with the bytes of its parts if it has some, and with who did what to what, as people say it. What is small and asked for in
+// each part of the report is looked up once.
 constexpr const char* kViews = R"sql(
-CREATE OR REPLACE TEMP VIEW _report_processes AS
+CREATE OR REPLACE TEMP TABLE _report_processes AS
 SELECT process_id, _on_host(host, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?') || '[' || pid || ']') AS process
 FROM processes;
+CREATE OR REPLACE TEMP TABLE _report_parts AS
+SELECT parent_event_id, sum(bytes) AS bytes FROM events WHERE parent_event_id IS NOT NULL GROUP BY 1;
 CREATE OR REPLACE TEMP VIEW _report_calls AS
 SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.object_type,
        epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
@@ -27,8 +30,7 @@ SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e
             WHEN e.name = 'sync' THEN 'all file systems'
             ELSE coalesce(e.path, '?') END AS target
 FROM events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
-LEFT JOIN (SELECT parent_event_id, sum(bytes) AS bytes FROM events WHERE parent_event_id IS NOT NULL GROUP BY 1) m
-       ON m.parent_event_id = e.event_id
+LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
 WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
 )sql";
 
@@ -51,31 +53,34 @@ constexpr const char* kFiles = R"sql(
 SELECT _on_host(host, target), mode(process), count(DISTINCT process_id), count(*), sum(bytes) FILTER (WHERE verb IN ('read', 'copied')),
        sum(bytes) FILTER (WHERE verb = 'wrote'), sum(duration_ns)
 FROM _report_calls WHERE object_type IN ('file', 'block_device', 'memory') AND verb IS NOT NULL
-GROUP BY host, target ORDER BY sum(bytes) DESC, sum(duration_ns) DESC, target LIMIT 8)sql";
+GROUP BY host, target ORDER BY sum(bytes) DESC, sum(duration_ns) DESC, host, target LIMIT 8)sql";
 
+// An address on the network is the same for all hosts; a path, a loopback address or a port that is served is a host's own.
 constexpr const char* kSockets = R"sql(
-SELECT target, mode(process), count(DISTINCT process_id), count(*), sum(bytes) FILTER (WHERE verb = 'read'),
+SELECT CASE WHEN target SIMILAR TO '[\[0-9].*' AND NOT starts_with(target, '127.') AND NOT starts_with(target, '[::1]') THEN target
+            ELSE _on_host(host, target) END AS peer,
+       mode(process), count(DISTINCT process_id), count(*), sum(bytes) FILTER (WHERE verb = 'read'),
        sum(bytes) FILTER (WHERE verb IN ('wrote', 'copied')), sum(duration_ns)
 FROM _report_calls WHERE object_type = 'socket' AND verb IS NOT NULL
-GROUP BY target ORDER BY sum(bytes) DESC, sum(duration_ns) DESC, target LIMIT 8)sql";
+GROUP BY peer ORDER BY sum(bytes) DESC, sum(duration_ns) DESC, peer LIMIT 8)sql";
 
 constexpr const char* kFailures = R"sql(
 SELECT f.process, f.name, f.error, f.failed, t.calls, f.total_ns
 FROM (SELECT process_id, process, name, error, count(*) AS failed, sum(duration_ns) AS total_ns
       FROM _report_calls WHERE error IS NOT NULL AND NOT starts_with(error, 'ERESTART') GROUP BY ALL HAVING count(*) >= 10) f
 JOIN (SELECT process_id, name, count(*) AS calls FROM _report_calls GROUP BY ALL) t USING (process_id, name)
-ORDER BY f.failed DESC, f.process, f.name, f.error LIMIT 8)sql";
+ORDER BY f.failed DESC, f.process, f.name, f.error LIMIT 2000)sql";
 
 constexpr const char* kOpens = R"sql(
 SELECT process, path, count(*), sum(duration_ns) FROM _report_calls
 WHERE name IN ('open', 'openat', 'openat2', 'creat') AND error IS NULL AND path IS NOT NULL AND object_type IN ('file', 'directory')
-GROUP BY process_id, process, path HAVING count(*) >= 10 ORDER BY count(*) DESC, process, path LIMIT 8)sql";
+GROUP BY process_id, process, path HAVING count(*) >= 10 ORDER BY count(*) DESC, process, path LIMIT 2000)sql";
 
 constexpr const char* kSmall = R"sql(
 SELECT process, verb, target, count(*), sum(bytes), sum(duration_ns) FROM _report_calls
 WHERE verb IN ('read', 'wrote') AND error IS NULL AND bytes > 0
 GROUP BY process_id, process, verb, target HAVING count(*) >= 1000 AND avg(bytes) < 512
-ORDER BY sum(duration_ns) DESC, process, verb, target LIMIT 8)sql";
+ORDER BY sum(duration_ns) DESC, process, verb, target LIMIT 2000)sql";
 
 constexpr const char* kSyncs = R"sql(
 SELECT s.process, s.target, s.calls, s.total_ns, s.max_ns, p.span_ns, d.path IS NOT NULL
@@ -84,7 +89,7 @@ FROM (SELECT process_id, process, target, count(*) AS calls, sum(duration_ns) AS
 JOIN (SELECT process_id, max(start_ns + duration_ns) - min(start_ns) AS span_ns FROM _report_calls GROUP BY 1) p USING (process_id)
 LEFT JOIN (SELECT DISTINCT process_id, path FROM _report_calls WHERE name IN ('unlink', 'unlinkat') AND error IS NULL) d
        ON d.process_id = s.process_id AND d.path = s.target
-ORDER BY s.total_ns DESC, s.process, s.target LIMIT 8)sql";
+ORDER BY s.total_ns DESC, s.process, s.target LIMIT 2000)sql";
 
 constexpr const char* kThreads = R"sql(
 SELECT any_value(_on_host(host, comm || '[' || tid || ']')), max(start_ns + duration_ns) - min(start_ns), sum(on_cpu_ns),

@@ -163,6 +163,24 @@ TEST(Findings, of_several_hosts_ask_for_the_one_that_they_are_of) {
               "result = 9 order by start_ns");
 }
 
+TEST(Findings, that_many_hosts_have_in_common_are_said_once) {
+    Report report;
+    report.overview.hosts = 3;
+    report.failures = {{"db2:postgres[20]", "recvfrom", "EAGAIN", 680, 1'361, 9 * kMs},
+                       {"db1:postgres[11]", "recvfrom", "EAGAIN", 659, 1'319, 8 * kMs},
+                       {"db1:postgres[10]", "recvfrom", "EAGAIN", 600, 1'200, 7 * kMs},
+                       {"db3:postgres[10]", "recvfrom", "EAGAIN", 61, 100, 6 * kMs},
+                       {"db3:redis[7]", "recvfrom", "EAGAIN", 60, 100, 5 * kMs}};
+    const auto findings = findings_of(report);
+    ASSERT_EQ(findings.size(), 2u);
+    EXPECT_EQ(findings[0].text,
+              "db2:postgres[20] asked 680 times too early: 50 % of its 1,361 recvfrom calls end in "
+              "EAGAIN; much the same on 2 more hosts");
+    EXPECT_EQ(findings[0].hosts_alike, 2u);
+    EXPECT_EQ(findings[1].process, "db3:redis[7]");
+    EXPECT_EQ(findings[1].hosts_alike, 0u);
+}
+
 TEST(Findings, begin_with_what_ended_a_process) {
     Report report = demo();
     report.deaths = {{"crash[7]", 11, "0x10"}, {"victim[8]", 9, ""}};

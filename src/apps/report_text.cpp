@@ -60,11 +60,12 @@ std::string losses_words(const Report& report) {
 std::string head_line(const Report& report) {
     const Overview& all = report.overview;
     std::string line =
-        fmt::format("{}  {} by {} in {}",
+        fmt::format("{}  {} by {}{} in {}",
                     format::make_harmless(report.trace),
                     plural(all.calls, "call"),
                     all.processes == 1 ? std::string("1 process")
                                        : with_separators(all.processes) + " processes",
+                    all.hosts > 1 ? fmt::format(" on {} hosts", with_separators(all.hosts)) : "",
                     duration_text(all.span_ns));
     if (report.stored_bytes > 0) {
         line += " · " + bytes_text(report.stored_bytes);

@@ -54,6 +54,9 @@ Result<Report> read_report(const ReportArguments& arguments) {
     report.recording = database->state() == trace::TraceState::kRecording;
     report.stored_bytes = base::bytes_in_folder(path);
     for (const ReportQuestion& question : report_questions()) {
+        if (report.overview.calls > question.calls_max) {
+            continue;
+        }
         TRY(database
                 ->query(question.sql,
                         [&](store::Rows& rows) { return take_rows(rows, question, report); })

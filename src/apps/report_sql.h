@@ -1,12 +1,13 @@
 // The questions behind `dyetrace report`, and how their rows become report_rows.h.
 //
 //   for (const ReportQuestion& question : report_questions()) {
-//       for each row of question.sql: question.take(report, cells);
+//       unless report.overview.calls > question.calls_max: for each row of question.sql: question.take(report, cells);
 //   }
 //
-// The first ones make temporary views and give no rows. A row that is not as expected is left out.
+// Some make temporary views and tables and give no rows. A row that is not as expected is left out.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -20,6 +21,7 @@ struct ReportQuestion {
     const char* name;
     const char* sql;
     void (*take)(Report& report, ReportCells cells);
+    std::uint64_t calls_max = UINT64_MAX;  // of the overview; it is not asked of a trace with more
 };
 
 std::span<const ReportQuestion> report_questions();

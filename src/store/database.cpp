@@ -176,6 +176,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     parts->threads = options.threads > 0
                          ? options.threads
                          : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+    // Each question opens the files of every host and table anew; a sealed file never changes.
+    TRY(parts->engine.run("SET parquet_metadata_cache = true"));
     TRY(register_record_scan(parts->engine, parts->source));
     TRY(parts->made.add_functions(parts->engine));
     TRY(parts->engine.run(schema::words_sql()));

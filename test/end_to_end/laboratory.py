@@ -43,6 +43,20 @@ def lacking():
     return [program for program in PROGRAMS if not shutil.which(program)]
 
 
+class Clock:
+    """What a host shows instead of the kernel's time."""
+
+    def __init__(self, offset_s, drift_ppm, zero_ns):
+        self.offset_ns, self.drift_ppb, self.zero_ns = offset_s * 10**9, drift_ppm * 1000, zero_ns
+        self.option = f"offset={offset_s}s,drift={drift_ppm}ppm,zero={zero_ns}"
+
+    def shown(self, true_ns):
+        return true_ns + self.offset_ns + (true_ns - self.zero_ns) * self.drift_ppb // 10**9
+
+    def true(self, shown_ns):
+        return self.zero_ns + (shown_ns - self.zero_ns - self.offset_ns) * 10**9 // (10**9 + self.drift_ppb)
+
+
 class Namespaces:
     """Namespaces as long as the process lives that made them."""
 

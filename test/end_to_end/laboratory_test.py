@@ -55,24 +55,10 @@ with socket.create_connection((address, %d)) as relay, open(path, "rb", bufferin
 """ % (RELAY_PORT, PIECE)
 
 
-class Clock:
-    """What a host shows instead of the kernel's time."""
-
-    def __init__(self, offset_s, drift_ppm, zero_ns):
-        self.offset_ns, self.drift_ppb, self.zero_ns = offset_s * 10**9, drift_ppm * 1000, zero_ns
-        self.option = f"offset={offset_s}s,drift={drift_ppm}ppm,zero={zero_ns}"
-
-    def shown(self, true_ns):
-        return true_ns + self.offset_ns + (true_ns - self.zero_ns) * self.drift_ppb // 10**9
-
-    def true(self, shown_ns):
-        return self.zero_ns + (shown_ns - self.zero_ns - self.offset_ns) * 10**9 // (10**9 + self.drift_ppb)
-
-
 def clocks():
     """Behind, by half of the time that this machine is up as no clock goes below zero, and fast; a day ahead and slow; right."""
     now = support.boot_ns()
-    return {"alpha": Clock(-(now // 2 // 10**9), 60, now), "beta": Clock(86_400, -150, now), "gamma": Clock(0, 0, now)}
+    return {"alpha": laboratory.Clock(-(now // 2 // 10**9), 60, now), "beta": laboratory.Clock(86_400, -150, now), "gamma": laboratory.Clock(0, 0, now)}
 
 
 def nginx_settings(folder, web):

@@ -153,9 +153,14 @@ void HttpDoor::Parts::give_file(const std::string& path, httplib::Response& resp
         return;
     }
     response.set_header("Content-Encoding", "gzip");
-    response.set_content(reinterpret_cast<const char*>(file->gzipped.data()),
-                         file->gzipped.size(),
-                         std::string(file->content_type));
+    // Not set_content(): httplib would compress it once more.
+    const std::span<const std::byte> bytes = file->gzipped;
+    response.set_content_provider(
+        bytes.size(),
+        std::string(file->content_type),
+        [bytes](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+            return sink.write(reinterpret_cast<const char*>(bytes.data()) + offset, length);
+        });
 }
 
 void HttpDoor::Parts::answer(const httplib::Request& request, httplib::Response& response) {

@@ -21,6 +21,7 @@ namespace {
 constexpr std::pair<const char*, const char*> kStoreVerbs[] = {
     {"report", "Say on one screen what happened in a trace"},
     {"sql", "Ask a trace in SQL, once or at a prompt"},
+    {"ui", "Show a trace in the browser"},
     {"follow", "Show where bytes went, or where they came from"},
     {"pattern", "Say how files were read and written, and in which order passes met what"},
     {"verify-copies", "Say whether copies of bytes are the same, and who held them when not"},

@@ -11,10 +11,9 @@
 
 #include "apps/clock_maker.h"
 #include "apps/damages.h"
-#include "apps/report_sql.h"
+#include "apps/report_reader.h"
 #include "apps/report_text.h"
 #include "apps/verbs.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "format/colour.h"
 #include "format/table.h"
@@ -29,44 +28,16 @@ struct ReportArguments {
     std::string clock = "cluster";
 };
 
-Result<void> take_rows(store::Rows& rows, const ReportQuestion& question, Report& report) {
-    std::vector<std::string_view> cells;
-    while (true) {
-        TRY(const std::span<const store::Cell> row, rows.next());
-        if (row.empty()) {
-            return {};
-        }
-        cells.clear();
-        for (const store::Cell& cell : row) {
-            cells.push_back(cell.text);
-        }
-        question.take(report, cells);
-    }
-}
-
-Result<Report> read_report(const ReportArguments& arguments) {
+Result<Report> report_of(const ReportArguments& arguments) {
     const std::string& path = arguments.trace;
     TRY(const std::unique_ptr<store::Database> database, store::Database::open(path, {}));
     TRY(use_clock(*database, arguments.clock));
     say_damages(*database, base::Log::to_stderr());
-    Report report;
-    report.trace = path;
-    report.recording = database->state() == trace::TraceState::kRecording;
-    report.stored_bytes = base::bytes_in_folder(path);
-    for (const ReportQuestion& question : report_questions()) {
-        if (report.overview.calls > question.calls_max) {
-            continue;
-        }
-        TRY(database
-                ->query(question.sql,
-                        [&](store::Rows& rows) { return take_rows(rows, question, report); })
-                .with_context(fmt::format("the part '{}' of the report", question.name)));
-    }
-    return report;
+    return read_report(*database);
 }
 
 int run_report(const ReportArguments& arguments) {
-    const Result<Report> report = read_report(arguments);
+    const Result<Report> report = report_of(arguments);
     if (!report.ok()) {
         base::Log::to_stderr().fail(report.error());
         return 1;

@@ -13,17 +13,12 @@
 #include <optional>
 #include <string>
 
-#include "apps/cause_functions.h"
-#include "apps/cause_maker.h"
 #include "apps/clock_maker.h"
-#include "apps/content_functions.h"
 #include "apps/content_key.h"
 #include "apps/damages.h"
-#include "apps/flow_maker.h"
-#include "apps/order_distance.h"
-#include "apps/similarity_maker.h"
 #include "apps/sql_prompt.h"
 #include "apps/verbs.h"
+#include "apps/whole_database.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -173,21 +168,6 @@ Result<void> write_parquet(SqlSession& session, const SqlArguments& arguments) {
     return session.database().write_parquet(arguments.statement, arguments.output);
 }
 
-// What SQL can call besides DuckDB's own functions. Ours take and give text; a macro gives them types.
-constexpr const char* kMacros =
-    "CREATE OR REPLACE TEMP MACRO order_distance(list_before, list_after) AS "
-    "_order_distance(list_before::VARCHAR, list_after::VARCHAR)::DOUBLE";
-
-Result<void> add_functions(store::Database& database) {
-    TRY(database.register_function(
-        {.name = "_order_distance", .arguments = 2, .call = [](const auto& lists) {
-             const auto distance = lists[0] && lists[1] ? order_distance(*lists[0], *lists[1])
-                                                        : std::optional<double>();
-             return distance ? std::optional(fmt::format("{}", *distance)) : std::nullopt;
-         }}));
-    return database.query(kMacros, [](store::Rows&) -> Result<void> { return {}; });
-}
-
 Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
     if (arguments.format == "arrow") {
         return Error(ErrorCode::kUnsupported,
@@ -195,20 +175,13 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
                      "none: take --format "
                      "parquet, which every Arrow library reads");
     }
-    TRY(auto database,
-        store::Database::open(arguments.trace,
-                              {.threads = arguments.threads, .memory_limit = arguments.memory}));
-    std::optional<schema::ContentKey> key;
+    WholeDatabaseOptions options{
+        .database = {.threads = arguments.threads, .memory_limit = arguments.memory},
+        .clock = arguments.clock};
     if (!arguments.content_key.empty()) {
-        TRY(key, content_key(arguments.content_key));
+        TRY(options.key, content_key(arguments.content_key));
     }
-    TRY(register_content_functions(*database, key));
-    TRY(offer_flows(*database));
-    TRY(offer_similarities(*database));
-    TRY(use_clock(*database, arguments.clock));
-    TRY(offer_causes(*database));
-    TRY(register_cause_functions(*database));
-    TRY(add_functions(*database));
+    TRY(auto database, open_whole_database(arguments.trace, options));
     base::Fd file;
     if (!arguments.output.empty() && arguments.format != "parquet") {
         TRY(file, base::open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC));

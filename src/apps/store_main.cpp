@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
     dyetrace::apps::add_sql(app, exit_status);
     dyetrace::apps::add_follow(app, exit_status);
     dyetrace::apps::add_report(app, exit_status);
+    dyetrace::apps::add_ui(app, exit_status);
     dyetrace::apps::add_pattern(app, exit_status);
     dyetrace::apps::add_verify_copies(app, exit_status);
     dyetrace::apps::add_similar(app, exit_status);

@@ -43,6 +43,7 @@ void add_seal(CLI::App& app, int& exit_status);
 void add_similar(CLI::App& app, int& exit_status);
 void add_sql(CLI::App& app, int& exit_status);
 void add_top_of_trace(CLI::App& app, int& exit_status);
+void add_ui(CLI::App& app, int& exit_status);
 void add_verify_copies(CLI::App& app, int& exit_status);
 
 }  // namespace dyetrace::apps

@@ -1,0 +1,50 @@
+// The databases that answers are made from: several of one trace, each for one answer at a time.
+//
+//   Desk desk([&] { return open_database(path); }, 2);
+//   TRY(desk.with(cancelled, [&](store::Database& database) { return database.query(…); }));
+//
+// The first is opened by the first answer, the others when all are in use. Of a trace that is still being recorded what an answer sees is not
+// older than kLookAgainAfter.
+//
+// Thread: any.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/result.h"
+#include "store/database.h"
+
+namespace dyetrace::api {
+
+inline constexpr std::chrono::seconds kLookAgainAfter{1};
+
+class Desk {
+  public:
+    using Opener = std::function<Result<std::unique_ptr<store::Database>>()>;
+
+    Desk(Opener open, std::size_t databases_max);
+    ~Desk();
+
+    // Waits for a database that nobody uses; kInterrupted if `cancelled` is set meanwhile.
+    Result<void> with(const std::atomic<bool>& cancelled,
+                      const std::function<Result<void>(store::Database&)>& use);
+
+  private:
+    struct Seat;
+    Result<Seat*> take(const std::atomic<bool>& cancelled);
+    void give_back(Seat& seat);
+
+    const Opener open_;
+    const std::size_t most_;
+    std::mutex mutex_;  // std's, for the condition
+    std::condition_variable free_;
+    std::vector<std::unique_ptr<Seat>> seats_;
+};
+
+}  // namespace dyetrace::api

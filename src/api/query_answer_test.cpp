@@ -1,0 +1,85 @@
+#include "api/query_answer.h"
+
+#include <gtest/gtest.h>
+
+#include "api/desk.h"
+#include "trace/segment_fixture.h"
+
+namespace dyetrace::api {
+namespace {
+
+using base::Json;
+
+class QueryAnswerTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        trace_.write(trace::three_drains(4), {});
+        database_ = store::Database::open(trace_.path(), {}).value();
+    }
+
+    Result<Json> ask(const std::string& sql, std::uint64_t rows_max = 1000) {
+        TRY(const Answer answer,
+            query_answer(
+                *database_, Json::object().set("sql", sql).set("rows_max", rows_max), cancelled_));
+        return Json::parse(answer.body);
+    }
+
+    trace::SegmentFixture trace_;
+    std::unique_ptr<store::Database> database_;
+    std::atomic<bool> cancelled_ = false;
+};
+
+TEST_F(QueryAnswerTest, gives_cells_as_what_they_are) {
+    EXPECT_EQ(
+        ask("SELECT 1::INTEGER AS i, 0.5 AS d, true AS b, NULL AS n, 'x<' AS t, [1, 2] AS l, "
+            "9007199254740993::UBIGINT AS large")
+            .value()
+            .text(),
+        R"({"columns":[{"name":"i","kind":"number"},{"name":"d","kind":"number"},{"name":"b","kind":"bool"},)"
+        R"({"name":"n","kind":"number"},{"name":"t","kind":"text"},{"name":"l","kind":"nested"},{"name":"large","kind":"number"}],)"
+        R"("rows":[[1,0.5,true,null,"x<","[1,2]","9007199254740993"]],"is_cut":false,"losses":""})");
+}
+
+TEST_F(QueryAnswerTest, cuts_what_is_too_long_and_says_so) {
+    const Json answer = ask("FROM range(10)", 3).value();
+    EXPECT_EQ(answer.items_at("rows").size(), 3u);
+    EXPECT_TRUE(answer.get<bool>("is_cut").value());
+    EXPECT_FALSE(ask("FROM range(3)", 3).value().get<bool>("is_cut").value());
+    EXPECT_TRUE(
+        ask("SELECT repeat('x', 1000000) FROM range(100)").value().get<bool>("is_cut").value());
+}
+
+TEST_F(QueryAnswerTest, says_what_is_wrong) {
+    EXPECT_FALSE(ask("SELECT").ok());
+    EXPECT_EQ(query_answer(*database_, Json::object(), cancelled_).error().text(),
+              "'sql' is missing");
+    cancelled_ = true;
+    EXPECT_EQ(ask("SELECT count(*) FROM range(100000000) a, range(1000) b").error().code(),
+              ErrorCode::kInterrupted);
+}
+
+TEST_F(QueryAnswerTest, of_several_at_once_wait_for_a_database) {
+    std::atomic<int> opened = 0;
+    Desk desk(
+        [&] {
+            ++opened;
+            return store::Database::open(trace_.path(), {});
+        },
+        1);
+    EXPECT_TRUE(desk.with(cancelled_,
+                          [&](store::Database&) -> Result<void> {
+                              std::atomic<bool> impatient = true;
+                              EXPECT_EQ(desk.with(impatient,
+                                                  [](store::Database&) { return Result<void>(); })
+                                            .error()
+                                            .code(),
+                                        ErrorCode::kInterrupted);
+                              return {};
+                          })
+                    .ok());
+    EXPECT_TRUE(desk.with(cancelled_, [](store::Database&) { return Result<void>(); }).ok());
+    EXPECT_EQ(opened, 1);
+}
+
+}  // namespace
+}  // namespace dyetrace::api

@@ -1,0 +1,50 @@
+#include "apps/report_reader.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <vector>
+
+#include "apps/report_sql.h"
+#include "base/file.h"
+
+namespace dyetrace::apps {
+namespace {
+
+Result<void> take_rows(store::Rows& rows, const ReportQuestion& question, Report& report) {
+    std::vector<std::string_view> cells;
+    while (true) {
+        TRY(const std::span<const store::Cell> row, rows.next());
+        if (row.empty()) {
+            return {};
+        }
+        cells.clear();
+        for (const store::Cell& cell : row) {
+            cells.push_back(cell.text);
+        }
+        question.take(report, cells);
+    }
+}
+
+}  // namespace
+
+Result<Report> read_report(store::Database& database, const std::atomic<bool>* cancelled) {
+    Report report;
+    report.trace = database.path();
+    report.recording = database.state() == trace::TraceState::kRecording;
+    report.stored_bytes = base::bytes_in_folder(database.path());
+    for (const ReportQuestion& question : report_questions()) {
+        if (report.overview.calls > question.calls_max) {
+            continue;
+        }
+        TRY(database
+                .query(
+                    question.sql,
+                    [&](store::Rows& rows) { return take_rows(rows, question, report); },
+                    cancelled)
+                .with_context(fmt::format("the part '{}' of the report", question.name)));
+    }
+    return report;
+}
+
+}  // namespace dyetrace::apps

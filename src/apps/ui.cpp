@@ -1,0 +1,128 @@
+// dyetrace ui: a trace in the browser, from this program, on loopback.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "api/desk.h"
+#include "api/http_door.h"
+#include "api/query_answer.h"
+#include "apps/clock_maker.h"
+#include "apps/report_reader.h"
+#include "apps/report_text.h"
+#include "apps/verbs.h"
+#include "apps/whole_database.h"
+#include "base/log.h"
+#include "base/signals.h"
+#include "ui/page_files.h"
+
+namespace dyetrace::apps {
+namespace {
+
+using base::Json;
+
+constexpr std::size_t kDatabases = 2;  // a long question, and all others beside it
+constexpr std::chrono::milliseconds kLookEvery{100};
+
+struct UiArguments {
+    std::string trace;
+    std::uint16_t port = 0;
+    std::string clock = "cluster";
+};
+
+Json trace_info(const store::Database& database) {
+    Json damages = Json::array();
+    for (const std::string& damage : database.damages()) {
+        damages.append(damage);
+    }
+    return Json::object()
+        .set("path", database.path())
+        .set("is_recording", database.state() == trace::TraceState::kRecording)
+        .set("losses", database.losses().text())
+        .set("damages", std::move(damages));
+}
+
+using DatabaseAnswer = Result<api::Answer> (*)(store::Database& database,
+                                               const Json& question,
+                                               const std::atomic<bool>& cancelled);
+
+api::Question on_desk(api::Desk& desk, std::string name, DatabaseAnswer make) {
+    return {std::move(name),
+            [&desk, make](const Json& question,
+                          const std::atomic<bool>& cancelled) -> Result<api::Answer> {
+                api::Answer answer;
+                TRY(desk.with(cancelled, [&](store::Database& database) -> Result<void> {
+                    TRY(answer, make(database, question, cancelled));
+                    return {};
+                }));
+                return answer;
+            }};
+}
+
+std::vector<api::Question> questions_to(api::Desk& desk) {
+    std::vector<api::Question> questions;
+    questions.push_back(on_desk(
+        desk,
+        "trace",
+        [](store::Database& database, const Json&, const std::atomic<bool>&)
+            -> Result<api::Answer> { return api::Answer{.body = trace_info(database).text()}; }));
+    questions.push_back(on_desk(desk,
+                                "report",
+                                [](store::Database& database,
+                                   const Json&,
+                                   const std::atomic<bool>& cancelled) -> Result<api::Answer> {
+                                    TRY(const Report report, read_report(database, &cancelled));
+                                    return api::Answer{.body = report_json(report)};
+                                }));
+    questions.push_back(on_desk(desk, "query", &api::query_answer));
+    return questions;
+}
+
+Result<void> serve(const UiArguments& arguments, const base::Log& log) {
+    const base::Fd signals = base::take_ending_signals();
+    api::Desk desk([&] { return open_whole_database(arguments.trace, {.clock = arguments.clock}); },
+                   kDatabases);
+    // What is wrong with the trace is said here, not first in the browser.
+    const std::atomic<bool> cancelled = false;
+    TRY(desk.with(cancelled, [](store::Database&) { return Result<void>(); }));
+    TRY(std::string token, api::make_token());
+    const std::span<const api::PageFile> page = ui::page_files();
+    TRY(const auto door,
+        api::HttpDoor::open({.port = arguments.port, .token = std::move(token)},
+                            questions_to(desk),
+                            {page.begin(), page.end()}));
+    log.say(fmt::format("{} (Ctrl-C ends it)", door->url()));
+    while (!base::was_asked_to_end(signals)) {
+        std::this_thread::sleep_for(kLookEvery);
+    }
+    return {};
+}
+
+}  // namespace
+
+void add_ui(CLI::App& app, int& exit_status) {
+    auto arguments = std::make_shared<UiArguments>();
+    CLI::App* verb = app.add_subcommand("ui", "Show a trace in the browser");
+    verb->add_option("trace", arguments->trace, "Folder of the trace; it may still be recorded")
+        ->type_name("TRACE")
+        ->required();
+    verb->add_option("--port", arguments->port, "Port on 127.0.0.1; 0 is any that is free")
+        ->capture_default_str()
+        ->type_name("PORT");
+    add_clock_option(*verb, arguments->clock);
+    verb->footer("Examples:\n  dyetrace ui web1.trace\n  dyetrace ui web1.trace --port 8080");
+    verb->callback([arguments, &exit_status] {
+        const base::Log log = base::Log::to_stderr();
+        const Result<void> done = serve(*arguments, log);
+        if (!done.ok()) {
+            log.fail(done.error());
+        }
+        exit_status = done.ok() ? 0 : 1;
+    });
+}
+
+}  // namespace dyetrace::apps

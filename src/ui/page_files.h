@@ -1,0 +1,12 @@
+// The page as it is carried in the program; build.mjs makes it.
+#pragma once
+
+#include <span>
+
+#include "api/http_door.h"
+
+namespace dyetrace::ui {
+
+std::span<const api::PageFile> page_files();
+
+}  // namespace dyetrace::ui

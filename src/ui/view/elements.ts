@@ -29,7 +29,7 @@ export function table(columns: QueryColumn[], rows: Cell[][], caption: string): 
   const kind = (index: number): Record<string, string> => (columns[index]?.kind === "number" ? { class: "number" } : {});
   const cell = (value: Cell, index: number): HTMLElement =>
     value === null
-      ? element("td", { class: "null" }, "NULL")
+      ? element("td", { class: "null " + (kind(index).class ?? "") }, "NULL")
       : element("td", { ...kind(index), title: harmless(String(value)) }, harmless(String(value)));
   return element(
     "div",

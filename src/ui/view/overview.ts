@@ -2,6 +2,7 @@
 
 import { askReport, type Cell, type QueryColumn, type Report } from "../client/client";
 import { address } from "../model/place";
+import { amountText, titleText } from "../model/words";
 import { element, failure, harmless, table } from "./elements";
 
 const TABLES: [string, string][] = [
@@ -16,9 +17,10 @@ function rowsOf(report: Report, name: string): { columns: QueryColumn[]; rows: C
   const objects = (report[name] ?? []) as Record<string, Cell>[];
   const names = Object.keys(objects[0] ?? {});
   const isNumber = (column: string): boolean => objects.every((object) => typeof object[column] === "number");
+  const words = (column: string, cell: Cell): Cell => (typeof cell === "number" ? amountText(column, cell) : cell);
   return {
-    columns: names.map((column) => ({ name: column, kind: isNumber(column) ? "number" : "text" })),
-    rows: objects.map((object) => names.map((column) => object[column] ?? null)),
+    columns: names.map((column) => ({ name: titleText(column), kind: isNumber(column) ? "number" : "text" })),
+    rows: objects.map((object) => names.map((column) => words(column, object[column] ?? null))),
   };
 }
 

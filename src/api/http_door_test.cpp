@@ -44,7 +44,7 @@ class HttpDoorTest : public testing::Test {
 
     httplib::Result ask(const std::string& name,
                         const std::string& body,
-                        httplib::Headers headers = {}) {
+                        const httplib::Headers& headers = {}) {
         return client_->Post("/secret/api/" + name, headers, body, "application/json");
     }
 

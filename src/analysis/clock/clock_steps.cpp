@@ -99,14 +99,25 @@ ClockSteps::ClockSteps(const ClockState& state)
     }
 }
 
-bool ClockSteps::is_in_gap(std::uint32_t host, std::int64_t at) const {
+bool ClockSteps::is_inside(std::uint32_t host,
+                           std::int64_t at,
+                           std::int64_t HostCut::*before,
+                           std::int64_t HostCut::*behind) const {
     for (std::size_t i = 0; i < state_.cuts.size(); ++i) {
         const HostCut& cut = state_.cuts[i];
-        if (cut.host == host && is_blamed_[i] && at > cut.last_old && at < cut.begins) {
+        if (cut.host == host && is_blamed_[i] && at > cut.*before && at < cut.*behind) {
             return true;
         }
     }
     return false;
+}
+
+bool ClockSteps::is_in_gap(std::uint32_t host, std::int64_t at) const {
+    return is_inside(host, at, &HostCut::last_old, &HostCut::begins);
+}
+
+bool ClockSteps::is_unsure(std::uint32_t host, std::int64_t at) const {
+    return is_inside(host, at, &HostCut::sure, &HostCut::proven);
 }
 
 const Corridor& ClockSteps::corridor(std::uint32_t pair, std::size_t stretch) const {
@@ -114,16 +125,6 @@ const Corridor& ClockSteps::corridor(std::uint32_t pair, std::size_t stretch) co
     const PairStretch& of = stretches[stretch];
     const bool may_end = stretch + 1 < stretches.size() && may_jump(pair, stretches[stretch + 1]);
     return may_end && of.sure.has_value() ? *of.sure : of.corridor;
-}
-
-bool ClockSteps::is_unsure(std::uint32_t host, std::int64_t at) const {
-    for (std::size_t i = 0; i < state_.cuts.size(); ++i) {
-        const HostCut& cut = state_.cuts[i];
-        if (cut.host == host && is_blamed_[i] && at > cut.sure && at < cut.proven) {
-            return true;
-        }
-    }
-    return false;
 }
 
 // How far the lines before and behind each cut are apart there, if that is more than what is not known of them.

@@ -43,6 +43,11 @@ class ClockSteps {
     std::vector<ClockStep> told(const std::vector<ClockMap>& maps) const;
 
   private:
+    // Whether `at` is between these two times of a step that is blamed on the host.
+    bool is_inside(std::uint32_t host,
+                   std::int64_t at,
+                   std::int64_t HostCut::*before,
+                   std::int64_t HostCut::*behind) const;
     static int votes(const ClockState& state, const HostCut& cut, double size);
 
     const ClockState& state_;

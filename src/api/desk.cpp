@@ -21,7 +21,7 @@ Desk::Desk(Opener open, std::size_t databases_max) : open_(std::move(open)), mos
 
 Desk::~Desk() = default;
 
-// The one that was used last: what it has read is still in its memory.
+// The first that is free: the others stay closed as long as it is enough.
 Result<Desk::Seat*> Desk::take(const std::atomic<bool>& cancelled) {
     std::unique_lock lock(mutex_);
     while (true) {

@@ -43,7 +43,7 @@ struct Answer {
     std::string file_name = {};  // to be saved under; empty: it is not to be saved
 };
 
-// Thread: any. An Error becomes {"error": "…"} with 400, 404, 499 (cancelled) or 500.
+// Thread: any. An Error becomes {"error": "…"} with 400, 404, 499 (cancelled), 500 or 503 (too late).
 using AnswerMaker =
     std::function<Result<Answer>(const base::Json& question, const std::atomic<bool>& cancelled)>;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <string>
 
 #include "store/rows.h"
@@ -49,7 +48,8 @@ Json value_of(const store::Cell& cell, const store::ResultColumn& column) {
             const char *begin = cell.text.data(), *end = begin + cell.text.size();
             std::int64_t whole = 0;
             double number = 0;
-            if (std::from_chars(begin, end, whole).ptr == end && std::abs(whole) <= kExactMax) {
+            if (std::from_chars(begin, end, whole).ptr == end && whole >= -kExactMax &&
+                whole <= kExactMax) {
                 return Json(whole);
             }
             return !column.is_64_bit && std::from_chars(begin, end, number).ptr == end

@@ -40,6 +40,11 @@ TEST_F(QueryAnswerTest, gives_cells_as_what_they_are) {
         R"("rows":[[1,0.5,true,null,"x<","[1,2]","9007199254740993"]],"is_cut":false,"losses":""})");
 }
 
+TEST_F(QueryAnswerTest, keeps_the_least_of_64_bits) {
+    EXPECT_EQ(ask("SELECT -9223372036854775808 AS n").value().items_at("rows")[0].items()[0].text(),
+              R"("-9223372036854775808")");
+}
+
 TEST_F(QueryAnswerTest, cuts_what_is_too_long_and_says_so) {
     const Json answer = ask("FROM range(10)", 3).value();
     EXPECT_EQ(answer.items_at("rows").size(), 3u);

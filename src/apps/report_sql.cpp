@@ -9,7 +9,7 @@ namespace {
 // each part of the report is looked up once.
 constexpr const char* kViews = R"sql(
 CREATE OR REPLACE TEMP TABLE _report_processes AS
-SELECT process_id, _on_host(host, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?') || '[' || pid || ']') AS process
+SELECT process_id, _process_words(host, exe, comm, pid) AS process
 FROM processes;
 CREATE OR REPLACE TEMP TABLE _report_parts AS
 SELECT parent_event_id, sum(bytes) AS bytes FROM events WHERE parent_event_id IS NOT NULL GROUP BY 1;
@@ -17,18 +17,8 @@ CREATE OR REPLACE TEMP VIEW _report_calls AS
 SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.object_type,
        epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
        CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
-       CASE WHEN e.name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
-            WHEN e.name IN ('sendfile', 'sendfile64', 'splice', 'tee', 'copy_file_range') THEN 'copied'
-            WHEN e.class NOT IN ('file', 'network', 'pipe') THEN NULL
-            WHEN e.name SIMILAR TO '(read|pread|recv).*' THEN 'read'
-            WHEN e.name SIMILAR TO '(write|pwrite|send).*' THEN 'wrote' END AS verb,
-       CASE WHEN e.object_type = 'socket' AND e.remote_port IS NOT NULL THEN
-                 CASE WHEN e.local_port < e.remote_port AND e.local_port < 32768 THEN 'clients of :' || e.local_port
-                      WHEN contains(e.remote_address, ':') THEN '[' || e.remote_address || ']:' || e.remote_port
-                      ELSE e.remote_address || ':' || e.remote_port END
-            WHEN e.object_type = 'socket' AND starts_with(e.path, 'socket:[') THEN coalesce(e.remote_address, e.path)
-            WHEN e.name = 'sync' THEN 'all file systems'
-            ELSE coalesce(e.path, '?') END AS target
+       _verb(e.name, e.class) AS verb,
+       _target_words(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) AS target
 FROM events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
 LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
 WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;

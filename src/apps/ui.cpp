@@ -10,10 +10,9 @@
 
 #include "api/desk.h"
 #include "api/http_door.h"
-#include "api/query_answer.h"
 #include "apps/clock_maker.h"
-#include "apps/report_reader.h"
-#include "apps/report_text.h"
+#include "apps/page_questions.h"
+#include "apps/page_trace.h"
 #include "apps/verbs.h"
 #include "apps/whole_database.h"
 #include "base/log.h"
@@ -22,8 +21,6 @@
 
 namespace dyetrace::apps {
 namespace {
-
-using base::Json;
 
 constexpr std::size_t kDatabases = 2;  // a long question, and all others beside it
 constexpr std::chrono::milliseconds kLookEvery{100};
@@ -34,55 +31,8 @@ struct UiArguments {
     std::string clock = "cluster";
 };
 
-Json trace_info(const store::Database& database) {
-    Json damages = Json::array();
-    for (const std::string& damage : database.damages()) {
-        damages.append(damage);
-    }
-    return Json::object()
-        .set("path", database.path())
-        .set("is_recording", database.state() == trace::TraceState::kRecording)
-        .set("losses", database.losses().text())
-        .set("damages", std::move(damages));
-}
-
-using DatabaseAnswer = Result<api::Answer> (*)(store::Database& database,
-                                               const Json& question,
-                                               const std::atomic<bool>& cancelled);
-
-api::Question on_desk(api::Desk& desk, std::string name, DatabaseAnswer make) {
-    return {std::move(name),
-            [&desk, make](const Json& question,
-                          const std::atomic<bool>& cancelled) -> Result<api::Answer> {
-                api::Answer answer;
-                TRY(desk.with(cancelled, [&](store::Database& database) -> Result<void> {
-                    TRY(answer, make(database, question, cancelled));
-                    return {};
-                }));
-                return answer;
-            }};
-}
-
-std::vector<api::Question> questions_to(api::Desk& desk) {
-    std::vector<api::Question> questions;
-    questions.push_back(on_desk(
-        desk,
-        "trace",
-        [](store::Database& database, const Json&, const std::atomic<bool>&)
-            -> Result<api::Answer> { return api::Answer{.body = trace_info(database).text()}; }));
-    questions.push_back(on_desk(desk,
-                                "report",
-                                [](store::Database& database,
-                                   const Json&,
-                                   const std::atomic<bool>& cancelled) -> Result<api::Answer> {
-                                    TRY(const Report report, read_report(database, &cancelled));
-                                    return api::Answer{.body = report_json(report)};
-                                }));
-    questions.push_back(on_desk(desk, "query", &api::query_answer));
-    return questions;
-}
-
 Result<void> serve(const UiArguments& arguments, const base::Log& log) {
+    PageTrace trace;
     const base::Fd signals = base::take_ending_signals();
     api::Desk desk([&] { return open_whole_database(arguments.trace, {.clock = arguments.clock}); },
                    kDatabases);
@@ -93,7 +43,7 @@ Result<void> serve(const UiArguments& arguments, const base::Log& log) {
     const std::span<const api::PageFile> page = ui::page_files();
     TRY(const auto door,
         api::HttpDoor::open({.port = arguments.port, .token = std::move(token)},
-                            questions_to(desk),
+                            page_questions(desk, trace),
                             {page.begin(), page.end()}));
     log.say(fmt::format("{} (Ctrl-C ends it)", door->url()));
     while (!base::was_asked_to_end(signals)) {

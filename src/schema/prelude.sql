@@ -5,6 +5,22 @@ CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
     (host_index::UBIGINT << 54) | (((start_ns >> 26) & 4294967295::UBIGINT) << 22) | pid::UBIGINT;
 -- What is on a host, as people say it where there are several.
 CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
+-- Who did what to what, as people say it: cat[812], wrote, 10.0.0.7:443.
+CREATE OR REPLACE MACRO _process_words(host, exe, comm, pid) AS
+    _on_host(host, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?') || '[' || pid || ']');
+CREATE OR REPLACE MACRO _verb(name, class) AS CASE WHEN name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
+    WHEN name IN ('sendfile', 'sendfile64', 'splice', 'tee', 'copy_file_range') THEN 'copied'
+    WHEN class NOT IN ('file', 'network', 'pipe') THEN NULL
+    WHEN name SIMILAR TO '(read|pread|recv).*' THEN 'read'
+    WHEN name SIMILAR TO '(write|pwrite|send).*' THEN 'wrote' END;
+CREATE OR REPLACE MACRO _target_words(name, object_type, path, local_port, remote_address, remote_port) AS
+    CASE WHEN object_type = 'socket' AND remote_port IS NOT NULL THEN
+              CASE WHEN local_port < remote_port AND local_port < 32768 THEN 'clients of :' || local_port
+                   WHEN contains(remote_address, ':') THEN '[' || remote_address || ']:' || remote_port
+                   ELSE remote_address || ':' || remote_port END
+         WHEN object_type = 'socket' AND starts_with(path, 'socket:[') THEN coalesce(remote_address, path)
+         WHEN name = 'sync' THEN 'all file systems'
+         ELSE coalesce(path, '?') END;
 CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns(boot_ns::BIGINT + wall_offset_ns);
 -- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a quarter of a second.
 CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 28)::BIGINT;

@@ -1,15 +1,20 @@
-// The page: its head, and the view that the address names.
+// The page: its head, its filter bar, and the view that the address names.
 
-import { askTrace } from "./client/client";
-import { address, place } from "./model/place";
-import { element, failure, harmless } from "./view/elements";
-import { showOverview } from "./view/overview";
-import { showQuery } from "./view/query";
+import { askNames, askTrace, type Names, type TraceInfo } from "./client/client";
+import { address, go, place } from "./model/place";
+import { applyTheme, onThemeOfSystem, switchTheme } from "./model/theme";
+import { durationText } from "./model/words";
+import { button, element, failure, harmless, note, short } from "./view/elements";
+import { filterBar } from "./view/filter_bar";
+import { showHelp } from "./view/help";
+import { overview } from "./view/overview";
+import { queryView } from "./view/query";
+import type { View } from "./view/view";
 
-const VIEWS: [string, string][] = [
-  ["overview", "Overview"],
-  ["query", "Query"],
-];
+const LOOK_AGAIN_MS = 2000; // at a trace that is being recorded
+
+let names: Names = { sql: [], columns: [] };
+const VIEWS: View[] = [overview, queryView(() => names.sql)];
 
 function part(id: string): HTMLElement {
   const found = document.getElementById(id);
@@ -19,34 +24,134 @@ function part(id: string): HTMLElement {
   return found;
 }
 
+const bar = filterBar(() => names.columns);
+let trace: TraceInfo | null = null;
 let leaving = new AbortController();
+let isFollowing = true;
+let shown = "";
 
-function show(): void {
+const viewHere = (): View => VIEWS.find(({ name }) => name === place().view) ?? overview;
+
+function showTabs(): void {
+  const here = viewHere();
+  part("views").replaceChildren(
+    ...VIEWS.map((view) =>
+      element("a", { href: address(view.name), title: `key ${view.key}`, ...(view === here ? { "aria-current": "page" } : {}) }, view.title),
+    ),
+  );
+}
+
+async function show(isAgain: boolean): Promise<void> {
+  if (trace === null) {
+    return;
+  }
   leaving.abort();
   leaving = new AbortController();
-  const here = place();
-  const view = VIEWS.some(([name]) => name === here.view) ? here.view : "overview";
-  part("views").replaceChildren(
-    ...VIEWS.map(([name, title]) => element("a", { href: address(name), ...(name === view ? { "aria-current": "page" } : {}) }, title)),
-  );
-  if (view === "query") {
-    showQuery(part("view"), here, leaving.signal);
-  } else {
-    void showOverview(part("view"), leaving.signal);
+  const { signal } = leaving;
+  const main = part("view"), view = viewHere();
+  if (shown !== view.name) {
+    main.replaceChildren(note("reading the trace…"));
+    main.scrollTop = 0;
+  }
+  shown = view.name;
+  main.dataset["view"] = view.name;
+  main.setAttribute("aria-busy", "true");
+  try {
+    await view.show({ main, place: place(), trace, signal, isAgain });
+  } catch (error) {
+    if (!signal.aborted) {
+      main.replaceChildren(failure(error));
+    }
+  }
+  if (!signal.aborted) {
+    main.removeAttribute("aria-busy");
   }
 }
 
-async function showHead(): Promise<void> {
+function showHead(info: TraceInfo): void {
+  const amount = `${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
+  const hosts = info.hosts.length > 1 ? ` on ${info.hosts.length.toLocaleString("en")} hosts` : "";
+  part("trace").replaceChildren(element("span", { title: harmless(info.path) }, short(harmless(info.path), 60)), ` · ${amount}${hosts}`);
+  if (info.is_recording) {
+    part("trace").append(
+      " · ",
+      button(isFollowing ? "● recording, followed" : "recording, held", () => {
+        isFollowing = !isFollowing;
+        showHead(info);
+      }, { "aria-pressed": String(isFollowing), class: "live" }),
+    );
+  }
+  part("losses").textContent = harmless([info.losses, ...info.damages].filter((words) => words !== "").join(" · "));
+  document.title = `${harmless(info.path.split("/").at(-1) ?? "")} · dyetrace`;
+}
+
+async function look(isAgain: boolean): Promise<void> {
   try {
-    const trace = await askTrace();
-    part("trace").textContent = harmless(trace.path) + (trace.is_recording ? " · still recording" : "");
-    part("losses").textContent = harmless([trace.losses, ...trace.damages].filter((words) => words !== "").join(" · "));
-    document.title = `${harmless(trace.path)} · dyetrace`;
+    const before = trace;
+    trace = await askTrace();
+    showHead(trace);
+    if (!isAgain || before === null || trace.events !== before.events || trace.is_recording !== before.is_recording) {
+      await show(isAgain);
+    }
   } catch (error) {
     part("losses").replaceChildren(failure(error));
   }
 }
 
-window.addEventListener("hashchange", show);
-void showHead();
-show();
+// Nothing is drawn anew under somebody who writes or chooses.
+const isBusy = (): boolean => document.hidden || part("view").contains(document.activeElement) || part("view").hasAttribute("aria-busy");
+
+async function follow(): Promise<void> {
+  if (trace?.is_recording !== false && isFollowing && !isBusy()) {
+    await look(true);
+  }
+  setTimeout(() => void follow(), LOOK_AGAIN_MS);
+}
+
+const SHORTCUTS: Record<string, () => void> = {
+  "/": () => bar.focus(),
+  "?": () => showHelp(VIEWS),
+  "0": () => go({ from: null, to: null }),
+  x: () => go({ where: null }),
+  t: () => {
+    switchTheme();
+    void show(false);
+  },
+};
+
+function onKey(event: KeyboardEvent): void {
+  const target = event.target as HTMLElement;
+  const isWriting = target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
+  if (event.key === "Escape" && isWriting) {
+    target.blur();
+  }
+  if (isWriting || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") !== null) {
+    return;
+  }
+  const view = VIEWS.find(({ key }) => key === event.key);
+  const does = view === undefined ? SHORTCUTS[event.key] : (): void => void (location.hash = address(view.name));
+  if (does !== undefined) {
+    event.preventDefault();
+    does();
+  }
+}
+
+applyTheme();
+onThemeOfSystem(() => {
+  applyTheme();
+  void show(false);
+});
+part("bar").replaceChildren(bar.root);
+part("tools").replaceChildren(
+  button("◐", SHORTCUTS["t"] as () => void, { "aria-label": "Light or dark", title: "key t" }),
+  button("?", SHORTCUTS["?"] as () => void, { "aria-label": "Keys", title: "key ?" }),
+);
+window.addEventListener("hashchange", () => {
+  showTabs();
+  bar.update();
+  void show(false);
+});
+document.addEventListener("keydown", onKey);
+showTabs();
+void askNames().then((known) => (names = known), () => undefined); // without them nothing is completed
+void look(false).then(follow);

@@ -85,13 +85,30 @@ CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
     (host_index::UBIGINT << 54) | (((start_ns >> 26) & 4294967295::UBIGINT) << 22) | pid::UBIGINT;
 -- What is on a host, as people say it where there are several.
 CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
+-- Who did what to what, as people say it: cat[812], wrote, 10.0.0.7:443.
+CREATE OR REPLACE MACRO _process_words(host, exe, comm, pid) AS
+    _on_host(host, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?') || '[' || pid || ']');
+CREATE OR REPLACE MACRO _verb(name, class) AS CASE WHEN name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
+    WHEN name IN ('sendfile', 'sendfile64', 'splice', 'tee', 'copy_file_range') THEN 'copied'
+    WHEN class NOT IN ('file', 'network', 'pipe') THEN NULL
+    WHEN name SIMILAR TO '(read|pread|recv).*' THEN 'read'
+    WHEN name SIMILAR TO '(write|pwrite|send).*' THEN 'wrote' END;
+CREATE OR REPLACE MACRO _target_words(name, object_type, path, local_port, remote_address, remote_port) AS
+    CASE WHEN object_type = 'socket' AND remote_port IS NOT NULL THEN
+              CASE WHEN local_port < remote_port AND local_port < 32768 THEN 'clients of :' || local_port
+                   WHEN contains(remote_address, ':') THEN '[' || remote_address || ']:' || remote_port
+                   ELSE remote_address || ':' || remote_port END
+         WHEN object_type = 'socket' AND starts_with(path, 'socket:[') THEN coalesce(remote_address, path)
+         WHEN name = 'sync' THEN 'all file systems'
+         ELSE coalesce(path, '?') END;
 CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns(boot_ns::BIGINT + wall_offset_ns);
 -- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a quarter of a second.
 CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 28)::BIGINT;
 CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
 CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
     floor(((cluster_to_ns::BIGINT - cluster_ns::BIGINT) - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
-CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
 -- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _command_of(choice) AS split_part(choice, '=', 1)::UBIGINT;
@@ -103,8 +120,7 @@ CREATE OR REPLACE TABLE internal.flag_sets AS SELECT unnest(string_split(types, 
              FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM internal.flag_words;
 CREATE OR REPLACE TABLE internal.syscalls AS
 WITH calls AS (SELECT name, unnest([0, 1, 2]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64)]) AS number,
-)dyetrace"
-    R"dyetrace(                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices FROM internal.call_words),
+                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices FROM internal.call_words),
 typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
 sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
@@ -213,7 +229,8 @@ FROM internal.raw_task_context LEFT JOIN names USING (host_index, network_namesp
 
 CREATE OR REPLACE TABLE internal.handles AS
 WITH handle AS (
-    SELECT host_index, handle_id, any_value(object_id) AS kernel_object_id, any_value(device) AS device, any_value(inode) AS inode,
+)dyetrace"
+    R"dyetrace(    SELECT host_index, handle_id, any_value(object_id) AS kernel_object_id, any_value(device) AS device, any_value(inode) AS inode,
            any_value(generation) AS generation, any_value(serial) AS serial, any_value(mount_id) AS mount_id, any_value(mode) AS mode,
            any_value(_object_type_name(object_type)) AS object_type, any_value(file_system) AS file_system,
            any_value(path) AS path, min(valid_from_ns) AS valid_from_ns
@@ -226,8 +243,7 @@ ends AS (
            any_value(_unix_name(path)) AS unix_path, any_value(_unix_name(path2)) AS unix_peer_path
     FROM internal.raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
-)dyetrace"
-    R"dyetrace(           PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
+           PARTITION BY h.host_index, h.device, h.inode, h.generation, h.serial) AS object_id, h.device, h.inode, h.generation,
        h.serial, h.mount_id, h.mode, h.object_type, h.file_system, coalesce(s.unix_path, _readable_name(h.object_type, h.inode, h.path, h.file_system)) AS path, h.valid_from_ns,
        s.cookie, s.family, s.socket_type, s.protocol, coalesce(_known_address(s.local_address, s.local_port), s.unix_path) AS local_address,
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
@@ -292,7 +308,8 @@ FROM internal.handles h JOIN internal.hosts o USING (host_index) GROUP BY h.obje
 CREATE OR REPLACE VIEW object_names AS
 SELECT object_id, path, mount_id, valid_from_ns,
        lead(valid_from_ns) OVER (PARTITION BY object_id, mount_id ORDER BY valid_from_ns) AS valid_to_ns
-FROM (SELECT object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns FROM internal.handles WHERE path IS NOT NULL GROUP BY ALL);
+)dyetrace"
+    R"dyetrace(FROM (SELECT object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns FROM internal.handles WHERE path IS NOT NULL GROUP BY ALL);
 CREATE OR REPLACE VIEW sockets AS
 SELECT object_id, cookie, _family_name(family) AS family, _socket_type_name(socket_type) AS socket_type,
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
@@ -306,8 +323,7 @@ CREATE OR REPLACE VIEW dyes AS
 SELECT any_value(o.name) AS host, any_value(d.name) AS dye, d.dye_id,
        array_to_string([_dye_form_name(f) FOR f IN range(0, 9) IF (any_value(d.forms) >> f) & 1 = 1], ',') AS forms, any_value(d.length) AS length,
        min(d.time_ns) AS added_ns, max(d.time_ns) FILTER (d.removed <> 0) AS removed_ns
-)dyetrace"
-    R"dyetrace(FROM internal.raw_dye d JOIN internal.hosts o USING (host_index) GROUP BY d.host_index, d.dye_id;
+FROM internal.raw_dye d JOIN internal.hosts o USING (host_index) GROUP BY d.host_index, d.dye_id;
 CREATE OR REPLACE VIEW dye_hits AS
 SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, d.name AS dye, _dye_form_name(x.form) AS form, x.position,
        h.object_id, CASE WHEN x.second <> 0 THEN e.file_offset2 ELSE coalesce(e.stream_offset::BIGINT, e.file_offset) END + x.position AS object_position
@@ -416,7 +432,8 @@ COMMENT ON COLUMN events.cgroup_id IS 'kernfs id of the cgroup';
 COMMENT ON COLUMN events.container IS 'container, from the cgroup''s path';
 COMMENT ON COLUMN events.network_namespace IS 'inode of the network namespace';
 COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
-COMMENT ON COLUMN events.name IS 'what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.name IS 'what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call';
 COMMENT ON COLUMN events.class IS 'file, metadata, network, pipe, process, memory, wait, block, other';
 COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32';
 COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or the recording stopped)';
@@ -431,8 +448,7 @@ COMMENT ON COLUMN events.object_id IS 'object, the same under all its names';
 COMMENT ON COLUMN events.object_type IS 'file, directory, symlink, character_device, block_device, pipe, socket, anonymous, memory';
 COMMENT ON COLUMN events.file_system IS 'type of the file system';
 COMMENT ON COLUMN events.open_flags IS 'flags of the open file';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.path IS 'name of the object, from the root of the task''s mount namespace';
+COMMENT ON COLUMN events.path IS 'name of the object, from the root of the task''s mount namespace';
 COMMENT ON COLUMN events.argument_path IS 'path as the call was given it';
 COMMENT ON COLUMN events.file_offset IS 'byte of the object at which it began';
 COMMENT ON COLUMN events.offset_certain IS 'no overlapping call can have moved it';

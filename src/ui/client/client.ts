@@ -3,6 +3,10 @@
 export interface TraceInfo {
   path: string;
   is_recording: boolean;
+  begin_ns: string; // since 1970
+  duration_ns: number;
+  events: number;
+  hosts: string[];
   losses: string;
   damages: string[];
 }
@@ -28,12 +32,26 @@ export interface Report {
   [table: string]: unknown;
 }
 
+// What the filter bar leaves: a condition, and nanoseconds from the begin of the trace.
+export interface Selection {
+  where?: string;
+  from_ns?: number;
+  to_ns?: number;
+}
+
+export interface Names {
+  sql: string[];
+  columns: string[];
+}
+
+export type FileFormat = "csv" | "json" | "parquet";
+
 // What the server says of a question that it cannot answer.
 export class Refused extends Error {}
 
 let questions = 0;
 
-async function ask<T>(name: string, question: object, signal?: AbortSignal): Promise<T> {
+async function post(name: string, question: object, signal?: AbortSignal): Promise<Response> {
   const number = String(++questions);
   const cancel = (): void => {
     void fetch("api/cancel", { method: "POST", body: JSON.stringify({ question: number }), keepalive: true });
@@ -46,16 +64,36 @@ async function ask<T>(name: string, question: object, signal?: AbortSignal): Pro
       body: JSON.stringify(question),
       signal: signal ?? null,
     });
-    const answer: unknown = await response.json();
     if (!response.ok) {
-      throw new Refused((answer as { error?: string }).error ?? `the server answered ${response.status}`);
+      const answer = (await response.json()) as { error?: string };
+      throw new Refused(answer.error ?? `the server answered ${response.status}`);
     }
-    return answer as T;
+    return response;
+  } catch (error) {
+    throw error instanceof TypeError ? new Refused("dyetrace ui no longer answers: start it again, or look at its terminal") : error;
   } finally {
     signal?.removeEventListener("abort", cancel);
   }
 }
 
+export async function ask<T>(name: string, question: object, signal?: AbortSignal): Promise<T> {
+  return (await (await post(name, question, signal)).json()) as T;
+}
+
+export async function askBytes(name: string, question: object, signal?: AbortSignal): Promise<ArrayBuffer> {
+  return (await post(name, question, signal)).arrayBuffer();
+}
+
 export const askTrace = (): Promise<TraceInfo> => ask("trace", {});
+export const askNames = (): Promise<Names> => ask("names", {});
+export const askFilter = (where: string): Promise<{ sql: string }> => ask("filter", { where });
 export const askReport = (signal: AbortSignal): Promise<Report> => ask("report", {}, signal);
-export const askRows = (sql: string, signal: AbortSignal): Promise<QueryRows> => ask("query", { sql }, signal);
+
+// In `sql` the view `selected` is what `selection` leaves of the events.
+export function askRows(sql: string, selection: Selection, signal?: AbortSignal, rows_max = 1000): Promise<QueryRows> {
+  return ask("query", { sql, selection, rows_max }, signal);
+}
+
+export async function askFile(sql: string, selection: Selection, format: FileFormat, signal?: AbortSignal): Promise<Blob> {
+  return (await post("save", { sql, selection, format }, signal)).blob();
+}

@@ -1,4 +1,10 @@
-// Where one is on the page, which its address says: #query?sql=…  So the back button works, and an address can be kept or sent.
+// Where one is on the page, which its address says: #timeline?where=comm+%3D+'cat'&from=0&to=1000000&lane=7
+// So the back button works, and an address can be kept or sent. `where`, `from` and `to` are of all views and go along from one to the other;
+// other words are of the view.
+
+import type { Selection } from "../client/client";
+
+const COMMON = ["where", "from", "to"];
 
 export interface Place {
   view: string;
@@ -6,11 +12,66 @@ export interface Place {
 }
 
 export function place(): Place {
-  const [view = "", words = ""] = location.hash.replace(/^#/, "").split("?", 2);
+  const [view = "", words = ""] = location.hash.replace(/^#/, "").split(/\?(.*)/s, 2);
   return { view, words: new URLSearchParams(words) };
 }
 
-export function address(view: string, words: Record<string, string> = {}): string {
-  const text = new URLSearchParams(words).toString();
+function addressOf(view: string, words: URLSearchParams): string {
+  const text = words.toString();
   return "#" + view + (text === "" ? "" : "?" + text);
 }
+
+// A word that is null is left out.
+function changed(words: URLSearchParams, changes: Record<string, string | null>): URLSearchParams {
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null || value === "") {
+      words.delete(key);
+    } else {
+      words.set(key, value);
+    }
+  }
+  return words;
+}
+
+// Of another view, with the same selection.
+export function address(view: string, changes: Record<string, string | null> = {}): string {
+  const words = new URLSearchParams([...place().words].filter(([key]) => COMMON.includes(key)));
+  return addressOf(view, changed(words, changes));
+}
+
+// Of this view, with some words changed.
+export function addressHere(changes: Record<string, string | null>): string {
+  const here = place();
+  return addressOf(here.view, changed(here.words, changes));
+}
+
+export function go(changes: Record<string, string | null>): void {
+  location.hash = addressHere(changes);
+}
+
+// Without a step for the back button and without showing the view anew: for what changes many times a second.
+export function note(changes: Record<string, string | null>): void {
+  history.replaceState(null, "", addressHere(changes));
+}
+
+export function selection(here: Place = place()): Selection {
+  const number = (name: string): number | null => {
+    const text = here.words.get(name);
+    return text === null || !Number.isFinite(Number(text)) ? null : Math.round(Number(text));
+  };
+  const where = here.words.get("where");
+  const [from_ns, to_ns] = [number("from"), number("to")];
+  return {
+    ...(where === null ? {} : { where }),
+    ...(from_ns === null ? {} : { from_ns }),
+    ...(to_ns === null ? {} : { to_ns }),
+  };
+}
+
+// One more condition in the filter bar.
+export function andWhere(condition: string): string {
+  const where = place().words.get("where");
+  return where === null ? condition : /\bOR\b/i.test(where) ? `(${where}) AND ${condition}` : `${where} AND ${condition}`;
+}
+
+export const sqlText = (text: string): string => `'${text.replaceAll("'", "''")}'`;

@@ -36,3 +36,25 @@ export function amountText(column: string, value: number): string {
 
 // "max_ns" is "max": its cells say the unit.
 export const titleText = (column: string): string => column.replace(/_ns$/, "").replaceAll("_", " ");
+
+const MOMENT_DIGITS = 9;
+
+// A time from the begin of the trace: +1.204 s, with as many digits as `step_ns` needs.
+export function momentText(ns: number, step_ns = 1e6): string {
+  const digits = Math.min(MOMENT_DIGITS, Math.max(0, Math.ceil(-Math.log10(Math.max(step_ns, 1) / 1e9))));
+  return `${ns < 0 ? "−" : "+"}${(Math.abs(ns) / 1e9).toFixed(digits)} s`;
+}
+
+// When that was by the wall clock, in UTC: 2026-11-22 19:24:05.123456. `begin_ns` is text, for JavaScript's numbers would round it.
+export function dateText(begin_ns: string, at_ns: number): string {
+  const ns = BigInt(begin_ns) + BigInt(Math.round(at_ns));
+  const date = new Date(Number(ns / 1_000_000n)).toISOString().replace("T", " ").slice(0, 19);
+  return `${date}.${String(ns % 1_000_000_000n).padStart(9, "0").slice(0, 6)}`;
+}
+
+// The step of 1, 2 or 5 times a power of ten that cuts `span` into at most `most` pieces.
+export function niceStep(span: number, most: number): number {
+  const rough = Math.max(span / most, 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
+}

@@ -2,7 +2,7 @@
 
 import type { Cell, QueryColumn } from "../client/client";
 
-type Child = Node | string;
+export type Child = Node | string;
 
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
@@ -17,6 +17,12 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+export function button(words: string, does: () => void, attributes: Record<string, string> = {}): HTMLButtonElement {
+  const made = element("button", { type: "button", ...attributes }, words);
+  made.addEventListener("click", does);
+  return made;
+}
+
 // Control characters, and those that turn the direction of text, as \x1b and \u202e.
 export function harmless(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => {
@@ -25,24 +31,57 @@ export function harmless(text: string): string {
   });
 }
 
-export function table(columns: QueryColumn[], rows: Cell[][], caption: string): HTMLElement {
+// A name that may have 4,000 characters: its begin and its end.
+export function short(text: string, most = 80): string {
+  return text.length <= most ? text : `${text.slice(0, most / 2)}…${text.slice(text.length - most / 2 + 1)}`;
+}
+
+export type CellMaker = (value: Cell, row: Cell[]) => Child;
+
+// `makers` by the name of the column: how its cells look, where it is not their text.
+export function table(columns: QueryColumn[], rows: Cell[][], caption: string, makers: Record<string, CellMaker> = {}): HTMLElement {
   const kind = (index: number): Record<string, string> => (columns[index]?.kind === "number" ? { class: "number" } : {});
-  const cell = (value: Cell, index: number): HTMLElement =>
-    value === null
+  const cell = (value: Cell, index: number, row: Cell[]): HTMLElement => {
+    const make = makers[columns[index]?.name ?? ""];
+    if (make !== undefined) {
+      return element("td", { ...kind(index), ...(value === null ? {} : { title: harmless(String(value)) }) }, make(value, row));
+    }
+    return value === null
       ? element("td", { class: "null " + (kind(index).class ?? "") }, "NULL")
       : element("td", { ...kind(index), title: harmless(String(value)) }, harmless(String(value)));
+  };
   return element(
     "div",
-    { class: "scroll" },
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     element(
       "table",
       { "aria-label": caption },
       element("thead", {}, element("tr", {}, ...columns.map((c, i) => element("th", { scope: "col", ...kind(i) }, harmless(c.name))))),
-      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell)))),
+      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((value, index) => cell(value, index, row))))),
     ),
   );
 }
 
 export function failure(error: unknown): HTMLElement {
   return element("p", { class: "error", role: "alert" }, harmless(error instanceof Error ? error.message : String(error)));
+}
+
+export const note = (words: string): HTMLElement => element("p", { class: "faint" }, words);
+
+// What a view lacks, and what to record to get it.
+export function lacking(what: string, command: string): HTMLElement {
+  return element("p", { class: "lacking" }, what + " ", element("code", {}, command));
+}
+
+export function section(title: string, ...children: Child[]): HTMLElement {
+  return element("section", { "aria-label": title }, element("h2", {}, title), ...children);
+}
+
+// A choice among few, as buttons in a row.
+export function choice(label: string, options: [string, string][], chosen: string, choose: (name: string) => void): HTMLElement {
+  return element(
+    "div",
+    { class: "choice", role: "group", "aria-label": label },
+    ...options.map(([name, title]) => button(title, () => choose(name), { "aria-pressed": String(name === chosen), "data-choice": name })),
+  );
 }

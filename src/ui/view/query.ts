@@ -1,47 +1,110 @@
-// SQL, and its rows as a table.
+// SQL, and its rows as a table, a chart or a file. What is asked stands in the address.
 
-import { askRows } from "../client/client";
-import { address, type Place } from "../model/place";
-import { element, failure, table } from "./elements";
+import * as Plot from "@observablehq/plot";
+import { askFile, askRows, type FileFormat, type QueryRows } from "../client/client";
+import { address, go, selection } from "../model/place";
+import { colour } from "../model/theme";
+import { bytesText, durationText, momentText } from "../model/words";
+import { figure } from "./charts";
+import { button, choice, element, failure, note, table, type Child } from "./elements";
+import { editor } from "./editor";
+import { download } from "./save";
+import type { Scene, View } from "./view";
 
-const FIRST = "SELECT name, count(*) AS calls, sum(bytes) AS bytes\nFROM events GROUP BY ALL ORDER BY calls DESC LIMIT 20";
+const FIRST = "SELECT name, count(*) AS calls, sum(bytes) AS bytes\nFROM selected GROUP BY ALL ORDER BY calls DESC LIMIT 20";
+const BARS_MAX = 60;
 
-export function showQuery(main: HTMLElement, place: Place, signal: AbortSignal): void {
-  const sql = element("textarea", { "aria-label": "SQL", spellcheck: "false" });
-  sql.value = place.words.get("sql") ?? FIRST;
-  const answer = element("section", { "aria-live": "polite" });
-  const run = element("button", {}, "Run (Ctrl+Enter)");
-  const ask = (): void => {
-    const next = address("query", { sql: sql.value });
-    if (location.hash === next) {
-      void show();
-    } else {
-      location.hash = next;
+const scaleText = (column: string) => (value: number): string =>
+  column.endsWith("_ns") ? (column === "at_ns" ? momentText(value) : durationText(value)) : column.endsWith("bytes") ? bytesText(value) : value.toLocaleString("en");
+
+// Numbers over numbers are points, numbers over names are bars; the first number that is not the first column is the height.
+function chart(rows: QueryRows): Child {
+  const isNumber = (index: number): boolean => rows.columns[index]?.kind === "number";
+  const y = rows.columns.findIndex((_, index) => index > 0 && isNumber(index));
+  const x = rows.columns[0], height = rows.columns[y];
+  if (x === undefined || height === undefined || rows.rows.length === 0) {
+    return note("a chart needs a first column to lie along, and a column of numbers behind it");
+  }
+  const data = rows.rows.map((row) => ({ x: row[0], y: Number(row[y] ?? 0) }));
+  const words = { name: "query", title: `${height.name} by ${x.name}` };
+  const text = scaleText(height.name);
+  if (isNumber(0)) {
+    return figure(words, {
+      x: { label: x.name, tickFormat: scaleText(x.name) }, y: { label: height.name, grid: true, tickFormat: text }, height: 320,
+      marks: [Plot.dot(data, { x: "x", y: "y", r: 2, fill: colour("mark"), title: (row: { x: number; y: number }) => `${row.x}: ${text(row.y)}` })],
+    });
+  }
+  const bars = data.slice(0, BARS_MAX).map((row, index) => ({ ...row, x: `${row.x ?? "NULL"}`.slice(0, 40) || `row ${index}` }));
+  return figure(words, {
+    x: { label: height.name, grid: true, tickFormat: text }, y: { label: null, domain: bars.map((row) => row.x) }, marginLeft: 240, height: 40 + bars.length * 20,
+    marks: [Plot.barX(bars, { x: "y", y: "x", fill: colour("mark"), title: (row: { x: string; y: number }) => `${row.x}: ${text(row.y)}` })],
+  });
+}
+
+function saveAs(sql: () => string, said: HTMLElement): HTMLElement {
+  const save = async (format: FileFormat): Promise<void> => {
+    said.replaceChildren(note("making the file…"));
+    try {
+      download(`rows.${format}`, await askFile(sql(), selection(), format));
+      said.replaceChildren();
+    } catch (error) {
+      said.replaceChildren(failure(error));
     }
   };
-  const show = async (): Promise<void> => {
-    answer.replaceChildren(element("p", { class: "faint" }, "asking…"));
+  return element("span", { class: "save" }, ...(["csv", "json", "parquet"] as const).map((format) => button(format === "parquet" ? "Parquet" : format.toUpperCase(), () => void save(format))));
+}
+
+export const queryView = (names: () => string[]): View => ({
+  name: "query",
+  title: "Query",
+  key: "8",
+  async show(scene: Scene) {
+    const asked = scene.place.words.get("sql");
+    const shape = scene.place.words.get("as") ?? "table";
+    const run = (sql: string): void => {
+      const next = address("query", { sql, as: shape === "table" ? null : shape });
+      if (location.hash === next) {
+        window.dispatchEvent(new HashChangeEvent("hashchange"));
+      } else {
+        location.hash = next;
+      }
+    };
+    const writing = editor({ label: "SQL", text: asked ?? FIRST, isOneLine: false, names, run });
+    const written = (): string => writing.state.doc.toString();
+    const answer = element("section", { "aria-live": "polite", id: "answer" }), said = element("div");
+    const stop = button("Cancel", () => go({ sql: null }));
+    const old = scene.isAgain ? document.getElementById("answer") : null;
+    if (old === null) {
+      scene.main.replaceChildren(
+        element("div", { class: "editor" }, writing.dom),
+        element(
+          "div",
+          { class: "row" },
+          button("Run", () => run(written()), { class: "main", title: "Ctrl+Enter" }),
+          choice("Shape", [["table", "table"], ["chart", "chart"]], shape, (as) => go({ sql: written(), as })),
+          saveAs(written, said),
+          element("span", { class: "faint" }, "selected is events as the filter bar leaves them, with at_ns, process, verb, target"),
+        ),
+        said,
+        answer,
+      );
+    }
+    if (asked === null) {
+      return;
+    }
+    const shown = old ?? answer;
+    if (old === null) {
+      shown.replaceChildren(element("p", { class: "faint" }, "asking… ", stop));
+    }
     const begun = performance.now();
     try {
-      const rows = await askRows(sql.value, signal);
-      const seconds = ((performance.now() - begun) / 1000).toFixed(2);
-      const words = `${rows.rows.length.toLocaleString("en")} rows${rows.is_cut ? ", and more" : ""} · ${seconds} s`;
-      answer.replaceChildren(element("p", { class: "faint" }, words), table(rows.columns, rows.rows, "answer"));
+      const rows = await askRows(asked, selection(), scene.signal);
+      const words = `${rows.rows.length.toLocaleString("en")} rows${rows.is_cut ? ", and more (a file has all)" : ""} · ${((performance.now() - begun) / 1000).toFixed(2)} s`;
+      shown.replaceChildren(note(rows.losses === "" ? words : `${words} · the trace has ${rows.losses}`), shape === "chart" ? chart(rows) : table(rows.columns, rows.rows, "Answer"));
     } catch (error) {
-      if (!signal.aborted) {
-        answer.replaceChildren(failure(error));
+      if (!scene.signal.aborted) {
+        shown.replaceChildren(failure(error));
       }
     }
-  };
-  run.addEventListener("click", ask);
-  sql.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      ask();
-    }
-  });
-  main.replaceChildren(element("h2", {}, "Query"), sql, element("p", {}, run), answer);
-  if (place.words.has("sql")) {
-    void show();
-  }
-}
+  },
+});

@@ -1,0 +1,129 @@
+#include "apps/page_questions.h"
+
+#include <fmt/format.h>
+
+#include "api/file_answer.h"
+#include "api/query_answer.h"
+#include "apps/asked_rows.h"
+#include "apps/report_reader.h"
+#include "apps/report_text.h"
+#include "filter/predicate.h"
+
+namespace dyetrace::apps {
+namespace {
+
+using base::Json;
+
+struct PageQuestion {
+    store::Database& database;
+    PageTrace& trace;
+    const Json& words;
+    const std::atomic<bool>& cancelled;
+};
+
+using PageAnswer = Result<api::Answer> (*)(const PageQuestion& question);
+
+api::Question on_desk(api::Desk& desk, PageTrace& trace, std::string name, PageAnswer make) {
+    return {std::move(name),
+            [&desk, &trace, make](const Json& words,
+                                  const std::atomic<bool>& cancelled) -> Result<api::Answer> {
+                api::Answer answer;
+                TRY(desk.with(cancelled, [&](store::Database& database) -> Result<void> {
+                    TRY(answer, make({database, trace, words, cancelled}));
+                    return {};
+                }));
+                return answer;
+            }};
+}
+
+Result<Json> column_of(store::Database& database, const char* sql) {
+    Json cells = Json::array();
+    TRY(each_row(database, sql, [&](Row row) { cells.append(row[0].text); }));
+    return cells;
+}
+
+Result<api::Answer> trace_answer(const PageQuestion& question) {
+    store::Database& database = question.database;
+    TRY(const TraceSpan span, question.trace.span(database));
+    TRY(Json hosts, column_of(database, "SELECT name FROM internal.hosts ORDER BY name"));
+    Json damages = Json::array();
+    for (const std::string& damage : database.damages()) {
+        damages.append(damage);
+    }
+    return api::Answer{
+        .body = Json::object()
+                    .set("path", database.path())
+                    .set("is_recording", database.state() == trace::TraceState::kRecording)
+                    .set("begin_ns", std::to_string(span.begin_ns))
+                    .set("duration_ns", span.end_ns - span.begin_ns)
+                    .set("events", span.events)
+                    .set("hosts", std::move(hosts))
+                    .set("losses", database.losses().text())
+                    .set("damages", std::move(damages))
+                    .text()};
+}
+
+Result<api::Answer> names_answer(const PageQuestion& question) {
+    TRY(const std::vector<std::string> names, question.database.names());
+    TRY(Json columns,
+        column_of(question.database,
+                  "SELECT column_name FROM (DESCRIBE SELECT * FROM events LIMIT 0)"));
+    Json all = Json::array();
+    for (const std::string& name : names) {
+        all.append(name);
+    }
+    return api::Answer{
+        .body =
+            Json::object().set("sql", std::move(all)).set("columns", std::move(columns)).text()};
+}
+
+Result<api::Answer> filter_answer(const PageQuestion& question) {
+    TRY(const std::string where, question.words.get<std::string>("where"));
+    TRY(const filter::Predicate predicate,
+        where.empty() ? Result(filter::Predicate()) : filter::Predicate::parse(where));
+    return api::Answer{.body = Json::object().set("sql", predicate.to_sql()).text()};
+}
+
+// Only a statement that says `selected` pays for it.
+Result<void> select_for(const PageQuestion& question, const std::string& sql) {
+    return sql.find("selected") == std::string::npos
+               ? Result<void>()
+               : question.trace.select(question.database, question.words, question.cancelled);
+}
+
+Result<api::Answer> query_answer(const PageQuestion& question) {
+    TRY(const std::string sql, question.words.get<std::string>("sql"));
+    TRY(select_for(question, sql));
+    return api::query_answer(question.database, question.words, question.cancelled);
+}
+
+Result<api::Answer> save_answer(const PageQuestion& question) {
+    TRY(const std::string sql, question.words.get<std::string>("sql"));
+    TRY(select_for(question, sql));
+    return api::file_answer(question.database, question.words, question.cancelled);
+}
+
+Result<api::Answer> report_answer(const PageQuestion& question) {
+    TRY(const Report report, read_report(question.database, &question.cancelled));
+    return api::Answer{.body = report_json(report)};
+}
+
+}  // namespace
+
+std::vector<api::Question> page_questions(api::Desk& desk, PageTrace& trace) {
+    constexpr std::pair<const char*, PageAnswer> kQuestions[] = {
+        {"trace", &trace_answer},
+        {"names", &names_answer},
+        {"filter", &filter_answer},
+        {"query", &query_answer},
+        {"save", &save_answer},
+        {"report", &report_answer},
+    };
+    std::vector<api::Question> questions;
+    for (const auto& [name, make] : kQuestions) {
+        questions.push_back(on_desk(desk, trace, name, make));
+    }
+    return questions;
+}
+
+}  // namespace dyetrace::apps

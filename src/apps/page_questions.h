@@ -1,0 +1,22 @@
+// What the page asks, by name: each question is answered from a trace's database.
+//
+//   trace     what it is: hosts, span, what is missing from it
+//   names     of tables, columns and functions, for completion
+//   filter    whether {"where": "…"} is a condition
+//   query     rows of SQL, in which `selected` is what the filter bar leaves
+//   save      the same as a file, {"format": "csv"}, "json" or "parquet"
+//   report    what `dyetrace report` says
+#pragma once
+
+#include <vector>
+
+#include "api/desk.h"
+#include "api/http_door.h"
+#include "apps/page_trace.h"
+
+namespace dyetrace::apps {
+
+// Both must outlive the questions.
+std::vector<api::Question> page_questions(api::Desk& desk, PageTrace& trace);
+
+}  // namespace dyetrace::apps

@@ -1,0 +1,136 @@
+#include "apps/page_trace.h"
+
+#include <fmt/format.h>
+
+#include "apps/asked_rows.h"
+#include "filter/predicate.h"
+
+namespace dyetrace::apps {
+namespace {
+
+constexpr const char* kSpan =
+    "SELECT count(*), epoch_ns(min(time)), max(epoch_ns(time) + coalesce(duration_ns, 0)::BIGINT) "
+    "FROM events WHERE parent_event_id IS NULL";
+
+constexpr const char* kProcesses =
+    "CREATE OR REPLACE TEMP TABLE _page_processes AS "
+    "SELECT process_id, _process_words(host, exe, comm, pid) AS process FROM processes";
+
+// What a process was called at its end stands for all of its life; one that no fact names is called as its event does.
+constexpr const char* kWorded =
+    "SELECT e.*, epoch_ns(e.time) - {begin} AS at_ns, coalesce(p.process, _process_words(e.host, "
+    "e.exe, e.comm, e.pid), '?') AS process, _verb(e.name, e.class) AS verb, "
+    "_target_words(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) "
+    "AS target FROM events e LEFT JOIN _page_processes p ON p.process_id = e.process_id";
+
+Result<void> run(store::Database& database,
+                 const std::string& sql,
+                 const std::atomic<bool>& cancelled) {
+    return database.query(
+        sql, [](store::Rows&) -> Result<void> { return {}; }, &cancelled);
+}
+
+std::int64_t signed_number_of(const store::Cell& cell) {
+    std::int64_t number = 0;
+    std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), number);
+    return number;
+}
+
+// What the selection says, as a condition on `selected`.
+Result<std::string> condition_of(const base::Json& question) {
+    std::string condition = "true";
+    const base::Json* const selection = question.find("selection");
+    if (selection == nullptr) {
+        return condition;
+    }
+    if (const base::Json* where = selection->find("where"); where != nullptr) {
+        const std::string text = where->as<std::string>().value_or("");
+        if (!text.empty()) {
+            TRY(const filter::Predicate predicate, filter::Predicate::parse(text));
+            condition = predicate.to_sql();
+        }
+    }
+    const auto bound = [&](const char* name) {
+        const base::Json* const value = selection->find(name);
+        return value == nullptr ? std::nullopt : value->as<std::int64_t>();
+    };
+    if (const auto from_ns = bound("from_ns")) {
+        condition = fmt::format(
+            "({}) AND at_ns + coalesce(duration_ns, 0)::BIGINT >= {}", condition, *from_ns);
+    }
+    if (const auto to_ns = bound("to_ns")) {
+        condition = fmt::format("({}) AND at_ns <= {}", condition, *to_ns);
+    }
+    return condition;
+}
+
+}  // namespace
+
+Result<PageTrace::Known*> PageTrace::known_of(store::Database& database) {
+    Known* known = nullptr;
+    std::optional<std::int64_t> begin_ns;
+    {
+        const std::lock_guard lock(mutex_);
+        known = &known_[&database];
+        begin_ns = begin_ns_;
+    }
+    if (known->looks == database.looks() && known->looks != 0) {
+        return known;
+    }
+    TraceSpan span;
+    TRY(each_row(database, kSpan, [&](Row row) {
+        span = {.begin_ns = signed_number_of(row[1]),
+                .end_ns = signed_number_of(row[2]),
+                .events = number_of(row[0])};
+    }));
+    span.begin_ns = begin_ns.value_or(span.begin_ns);
+    *known = {.looks = database.looks(), .span = span};
+    if (span.events > 0) {
+        const std::lock_guard lock(mutex_);
+        begin_ns_ = span.begin_ns;
+    }
+    return known;
+}
+
+Result<TraceSpan> PageTrace::span(store::Database& database) {
+    TRY(const Known* const known, known_of(database));
+    return known->span;
+}
+
+Result<void> PageTrace::keep(store::Database& database,
+                             Known& known,
+                             const std::atomic<bool>& cancelled) {
+    TRY(run(database, kProcesses, cancelled));
+    const std::string events = fmt::format(kWorded, fmt::arg("begin", known.span.begin_ns));
+    known.is_kept = known.span.events <=
+                    (database.state() == trace::TraceState::kRecording ? kKeptLiveMax : kKeptMax);
+    return run(database,
+               fmt::format("DROP VIEW IF EXISTS selected; DROP VIEW IF EXISTS _page_view; "
+                           "DROP TABLE IF EXISTS _page_kept; CREATE TEMP {} _page_{} AS {}",
+                           known.is_kept ? "TABLE" : "VIEW",
+                           known.is_kept ? "kept" : "view",
+                           events),
+               cancelled);
+}
+
+Result<void> PageTrace::select(store::Database& database,
+                               const base::Json& question,
+                               const std::atomic<bool>& cancelled) {
+    TRY(const std::string condition, condition_of(question));
+    TRY(Known* const known, known_of(database));
+    if (known->selection == condition) {
+        return {};
+    }
+    if (known->selection.empty()) {
+        TRY(keep(database, *known, cancelled));
+    }
+    TRY(run(database,
+            fmt::format("CREATE OR REPLACE TEMP VIEW selected AS SELECT * FROM _page_{} WHERE {}",
+                        known->is_kept ? "kept" : "view",
+                        condition),
+            cancelled));
+    known->selection = condition;
+    return {};
+}
+
+}  // namespace dyetrace::apps

@@ -1,0 +1,77 @@
+// Charts over time, drawn by Observable Plot as SVG, with one way to choose a stretch of time in all of them.
+
+import * as Plot from "@observablehq/plot";
+import { go } from "../model/place";
+import { colour } from "../model/theme";
+import { momentText } from "../model/words";
+import { element } from "./elements";
+import { saveButtons, svgText } from "./save";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export interface ChartWords {
+  name: string; // of the file that it is saved as
+  title: string; // what a screen reader says
+}
+
+// A chart with its buttons. Its own style sheet would be one for the whole page.
+export function figure(words: ChartWords, options: Plot.PlotOptions): HTMLElement {
+  const drawn = Plot.plot({
+    style: { color: colour("text"), background: "transparent", fontSize: "12px" },
+    width: 960,
+    height: 220,
+    marginLeft: 64,
+    ...options,
+    figure: false,
+    ariaLabel: words.title,
+  }) as SVGSVGElement;
+  drawn.querySelector("style")?.remove();
+  drawn.setAttribute("role", "img");
+  drawn.setAttribute("data-chart", words.name);
+  return element("figure", {}, element("div", { class: "chart" }, drawn), element("figcaption", {}, saveButtons(words.name, () => svgText(drawn))));
+}
+
+export const timeAxis = (step_ns: number): Plot.AxisXOptions => ({ label: "time from the begin", tickFormat: (ns: number) => momentText(ns, step_ns) });
+
+// Drag across a chart whose x is nanoseconds: that stretch is selected, in all views.
+export function brushed(chart: HTMLElement): HTMLElement {
+  const svg = chart.querySelector("svg") as (SVGSVGElement & { scale?: unknown }) | null;
+  const scale = (svg as unknown as Plot.Plot | null)?.scale("x");
+  if (svg === null || scale?.invert === undefined) {
+    return chart;
+  }
+  const invert = scale.invert.bind(scale) as (x: number) => number;
+  let begin: number | null = null;
+  let box: SVGRectElement | null = null;
+  const xOf = (event: PointerEvent): number => {
+    const area = svg.getBoundingClientRect();
+    return ((event.clientX - area.left) / area.width) * svg.viewBox.baseVal.width;
+  };
+  svg.classList.add("brushed");
+  svg.addEventListener("pointerdown", (event) => {
+    begin = xOf(event);
+    svg.setPointerCapture(event.pointerId);
+    box = document.createElementNS(SVG, "rect");
+    box.setAttribute("class", "brush");
+    box.setAttribute("y", "0");
+    box.setAttribute("height", "100%");
+    svg.append(box);
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (begin !== null && box !== null) {
+      const x = xOf(event);
+      box.setAttribute("x", String(Math.min(x, begin)));
+      box.setAttribute("width", String(Math.abs(x - begin)));
+    }
+  });
+  svg.addEventListener("pointerup", (event) => {
+    const end = xOf(event);
+    box?.remove();
+    if (begin !== null && Math.abs(end - begin) > 3) {
+      const [from, to] = [invert(Math.min(begin, end)), invert(Math.max(begin, end))];
+      go({ from: String(Math.round(from)), to: String(Math.round(to)) });
+    }
+    begin = null;
+  });
+  return chart;
+}

@@ -1,0 +1,30 @@
+// What `?` shows: every key of the page.
+
+import { button, element } from "./elements";
+import type { Key, View } from "./view";
+
+const KEYS: Key[] = [
+  { keys: "/", does: "write in the filter bar" },
+  { keys: "Escape", does: "leave what one writes in; close this" },
+  { keys: "0", does: "all of the time" },
+  { keys: "x", does: "no filter" },
+  { keys: "t", does: "light or dark" },
+  { keys: "?", does: "these keys" },
+  { keys: "Ctrl+Enter", does: "run what stands in the editor" },
+  { keys: "w s / a d", does: "timeline and space-time: zoom in and out, move left and right" },
+];
+
+export function showHelp(views: View[]): void {
+  const dialog = element("dialog", { "aria-label": "Keys" });
+  const row = ({ keys, does }: Key): HTMLElement => element("tr", {}, element("th", { scope: "row" }, element("kbd", {}, keys)), element("td", {}, does));
+  const close = button("Close", () => dialog.close());
+  dialog.append(
+    element("h2", {}, "Keys"),
+    element("table", {}, element("tbody", {}, ...views.map((view) => row({ keys: view.key, does: view.title })), ...KEYS.map(row))),
+    close,
+  );
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  close.focus();
+}

@@ -84,22 +84,15 @@ Result<api::Answer> filter_answer(const PageQuestion& question) {
     return api::Answer{.body = Json::object().set("sql", predicate.to_sql()).text()};
 }
 
-// Only a statement that says `selected` pays for it.
-Result<void> select_for(const PageQuestion& question, const std::string& sql) {
-    return sql.find("selected") == std::string::npos
-               ? Result<void>()
-               : question.trace.select(question.database, question.words, question.cancelled);
-}
-
 Result<api::Answer> query_answer(const PageQuestion& question) {
     TRY(const std::string sql, question.words.get<std::string>("sql"));
-    TRY(select_for(question, sql));
+    TRY(question.trace.select(question.database, question.words, sql, question.cancelled));
     return api::query_answer(question.database, question.words, question.cancelled);
 }
 
 Result<api::Answer> save_answer(const PageQuestion& question) {
     TRY(const std::string sql, question.words.get<std::string>("sql"));
-    TRY(select_for(question, sql));
+    TRY(question.trace.select(question.database, question.words, sql, question.cancelled));
     return api::file_answer(question.database, question.words, question.cancelled);
 }
 

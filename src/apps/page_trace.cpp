@@ -18,10 +18,26 @@ constexpr const char* kProcesses =
 
 // What a process was called at its end stands for all of its life; one that no fact names is called as its event does.
 constexpr const char* kWorded =
-    "SELECT e.*, epoch_ns(e.time) - {begin} AS at_ns, coalesce(p.process, _process_words(e.host, "
+    "CREATE OR REPLACE TEMP VIEW _page_events AS SELECT e.*, epoch_ns(e.time) - {begin} AS at_ns, "
+    "coalesce(p.process, _process_words(e.host, "
     "e.exe, e.comm, e.pid), '?') AS process, _verb(e.name, e.class) AS verb, "
     "_target_words(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) "
     "AS target FROM events e LEFT JOIN _page_processes p ON p.process_id = e.process_id";
+
+constexpr const char* kKeep =
+    "; CREATE OR REPLACE TEMP TABLE _page_kept AS SELECT * EXCLUDE (arguments) FROM _page_events";
+
+// A star that counts, count(*), says nothing of columns.
+bool says_arguments(std::string_view sql) {
+    if (sql.find("arguments") != std::string_view::npos) {
+        return true;
+    }
+    std::size_t at = sql.find('*');
+    while (at != std::string_view::npos && at > 0 && sql[at - 1] == '(') {
+        at = sql.find('*', at + 1);
+    }
+    return at != std::string_view::npos;
+}
 
 Result<void> run(store::Database& database,
                  const std::string& sql,
@@ -101,35 +117,37 @@ Result<void> PageTrace::keep(store::Database& database,
                              Known& known,
                              const std::atomic<bool>& cancelled) {
     TRY(run(database, kProcesses, cancelled));
-    const std::string events = fmt::format(kWorded, fmt::arg("begin", known.span.begin_ns));
     known.is_kept = known.span.events <=
                     (database.state() == trace::TraceState::kRecording ? kKeptLiveMax : kKeptMax);
-    return run(database,
-               fmt::format("DROP VIEW IF EXISTS selected; DROP VIEW IF EXISTS _page_view; "
-                           "DROP TABLE IF EXISTS _page_kept; CREATE TEMP {} _page_{} AS {}",
-                           known.is_kept ? "TABLE" : "VIEW",
-                           known.is_kept ? "kept" : "view",
-                           events),
-               cancelled);
+    TRY(run(
+        database,
+        fmt::format(kWorded, fmt::arg("begin", known.span.begin_ns)) + (known.is_kept ? kKeep : ""),
+        cancelled));
+    known.has_views = true;
+    return {};
 }
 
 Result<void> PageTrace::select(store::Database& database,
                                const base::Json& question,
+                               const std::string& sql,
                                const std::atomic<bool>& cancelled) {
-    TRY(const std::string condition, condition_of(question));
-    TRY(Known* const known, known_of(database));
-    if (known->selection == condition) {
+    if (sql.find("selected") == std::string::npos) {
         return {};
     }
-    if (known->selection.empty()) {
+    TRY(const std::string condition, condition_of(question));
+    TRY(Known* const known, known_of(database));
+    if (!known->has_views) {
         TRY(keep(database, *known, cancelled));
     }
-    TRY(run(database,
-            fmt::format("CREATE OR REPLACE TEMP VIEW selected AS SELECT * FROM _page_{} WHERE {}",
-                        known->is_kept ? "kept" : "view",
-                        condition),
-            cancelled));
-    known->selection = condition;
+    const bool reads_kept = known->is_kept && !says_arguments(sql) && !says_arguments(condition);
+    std::string selected =
+        fmt::format("CREATE OR REPLACE TEMP VIEW selected AS SELECT * FROM _page_{} WHERE {}",
+                    reads_kept ? "kept" : "events",
+                    condition);
+    if (known->selected != selected) {
+        TRY(run(database, selected, cancelled));
+        known->selected = std::move(selected);
+    }
     return {};
 }
 

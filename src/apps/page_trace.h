@@ -11,7 +11,8 @@
 //   process  cat[812]                         target   what it was done to: a path, 10.0.0.7:443, clients of :5432
 //
 // Of a trace with at most kKeptMax events they are kept in the database, for to plan a question about `events` takes 100 ms; of one that is
-// being recorded kKeptLiveMax, for they are kept anew with each look.
+// being recorded kKeptLiveMax, for they are kept anew with each look. `arguments` takes longer to make than all other columns together: it is not kept,
+// and a statement that says `arguments` or `*` reads `events`.
 //
 // Thread: any; each database belongs to one thread at a time.
 #pragma once
@@ -43,17 +44,19 @@ class PageTrace {
     // The begin is what it was when first asked: of a trace that is being recorded on many hosts it would move with their clocks.
     Result<TraceSpan> span(store::Database& database);
 
-    // A question without a selection selects everything.
+    // For `sql`, if it says `selected`. A question without a selection selects everything.
     Result<void> select(store::Database& database,
                         const base::Json& question,
+                        const std::string& sql,
                         const std::atomic<bool>& cancelled);
 
   private:
     struct Known {
         std::uint64_t looks = 0;
         TraceSpan span = {};
+        bool has_views = false;
         bool is_kept = false;
-        std::string selection = {};  // what `selected` says; empty: there is none
+        std::string selected = {};  // the statement behind `selected`
     };
     Result<Known*> known_of(store::Database& database);
     Result<void> keep(store::Database& database, Known& known, const std::atomic<bool>& cancelled);

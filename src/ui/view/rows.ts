@@ -5,8 +5,8 @@ import { address, andWhere, selection } from "../model/place";
 import { amountText, titleText } from "../model/words";
 import { element, harmless, short, table, type CellMaker, type Child } from "./elements";
 
-// The events behind a row, in the view Query; all columns that people look at first.
-export const EVENTS = "SELECT at_ns, process, tid, name, target, error, bytes, duration_ns, file_offset, arguments, event_id FROM selected";
+// The events behind a row, in the view Query: the columns that people look at first.
+export const EVENTS = "SELECT at_ns, process, tid, name, target, error, bytes, duration_ns, file_offset, event_id FROM selected";
 
 export const eventsAddress = (condition: string): string => address("query", { sql: `${EVENTS}\nWHERE ${condition}\nORDER BY at_ns LIMIT 1000` });
 

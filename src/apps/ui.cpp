@@ -12,6 +12,7 @@
 #include "api/http_door.h"
 #include "apps/clock_maker.h"
 #include "apps/page_questions.h"
+#include "apps/page_token.h"
 #include "apps/page_trace.h"
 #include "apps/verbs.h"
 #include "apps/whole_database.h"
@@ -39,7 +40,7 @@ Result<void> serve(const UiArguments& arguments, const base::Log& log) {
     // What is wrong with the trace is said here, not first in the browser.
     const std::atomic<bool> cancelled = false;
     TRY(desk.with(cancelled, [](store::Database&) { return Result<void>(); }));
-    TRY(std::string token, api::make_token());
+    TRY(std::string token, page_token(arguments.port));
     const std::span<const api::PageFile> page = ui::page_files();
     TRY(const auto door,
         api::HttpDoor::open({.port = arguments.port, .token = std::move(token)},
@@ -60,7 +61,9 @@ void add_ui(CLI::App& app, int& exit_status) {
     verb->add_option("trace", arguments->trace, "Folder of the trace; it may still be recorded")
         ->type_name("TRACE")
         ->required();
-    verb->add_option("--port", arguments->port, "Port on 127.0.0.1; 0 is any that is free")
+    verb->add_option("--port",
+                     arguments->port,
+                     "Port on 127.0.0.1, with the same address each time; 0 is any that is free")
         ->capture_default_str()
         ->type_name("PORT");
     add_clock_option(*verb, arguments->clock);

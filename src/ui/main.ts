@@ -1,6 +1,6 @@
 // The page: its head, its filter bar, and the view that the address names.
 
-import { askNames, askTrace, type Names, type TraceInfo } from "./client/client";
+import { askNames, askTrace, isAway, type Names, type TraceInfo } from "./client/client";
 import { address, go, place } from "./model/place";
 import { applyTheme, onThemeOfSystem, switchTheme } from "./model/theme";
 import { durationText } from "./model/words";
@@ -101,8 +101,11 @@ async function look(isAgain: boolean): Promise<void> {
 // Nothing is drawn anew under somebody who writes or chooses.
 const isBusy = (): boolean => document.hidden || part("view").contains(document.activeElement) || part("view").hasAttribute("aria-busy");
 
+// A server that ended may come back at the same address.
 async function follow(): Promise<void> {
-  if (trace?.is_recording !== false && isFollowing && !isBusy()) {
+  if (isAway()) {
+    await look(false);
+  } else if (trace?.is_recording === true && isFollowing && !isBusy()) {
     await look(true);
   }
   setTimeout(() => void follow(), LOOK_AGAIN_MS);

@@ -50,6 +50,10 @@ export type FileFormat = "csv" | "json" | "parquet";
 export class Refused extends Error {}
 
 let questions = 0;
+let away = false;
+
+// Whether the server did not answer when it was last asked.
+export const isAway = (): boolean => away;
 
 async function post(name: string, question: object, signal?: AbortSignal): Promise<Response> {
   const number = String(++questions);
@@ -64,13 +68,15 @@ async function post(name: string, question: object, signal?: AbortSignal): Promi
       body: JSON.stringify(question),
       signal: signal ?? null,
     });
+    away = false;
     if (!response.ok) {
       const answer = (await response.json()) as { error?: string };
       throw new Refused(answer.error ?? `the server answered ${response.status}`);
     }
     return response;
   } catch (error) {
-    throw error instanceof TypeError ? new Refused("dyetrace ui no longer answers: start it again, or look at its terminal") : error;
+    away = error instanceof TypeError;
+    throw away ? new Refused("dyetrace ui no longer answers: start it again, or look at its terminal") : error;
   } finally {
     signal?.removeEventListener("abort", cancel);
   }

@@ -20,7 +20,7 @@ export function figure(words: ChartWords, options: Plot.PlotOptions): HTMLElemen
     style: { color: colour("text"), background: "transparent", fontSize: "12px" },
     width: 960,
     height: 220,
-    marginLeft: 64,
+    marginLeft: 76,
     ...options,
     figure: false,
     ariaLabel: words.title,

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Records a trace for the tests of the page: traces.py NAME FOLDER, as root. FOLDER/trace is made; what is there already stays."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "end_to_end"))
+
+import relay_test  # noqa: E402
+import servers  # noqa: E402
+from support import DYETRACE  # noqa: E402
+
+# Markup, a script, an escape, right-to-left, quotes, bytes that are no text; and names of 250 characters one below the other: 4,000 in all.
+HOSTILE_NAMES = [
+    b"<img src=x onerror=alert(1)>", b"<script>document.title='owned'<", b"\x1b[31mred\x1b[0m", "\u202egnp.exe".encode(), b"it's \"quoted\" `so`", b"\xff\xfe\x80raw", b"new\nline",
+    b"${7*7}{{7*7}}", b"';DROP TABLE events;--",
+]
+HOSTILE = """
+import os, sys
+folder = os.fsencode(sys.argv[1])
+for name in %r:
+    with open(folder + b"/" + name, "wb") as file:
+        file.write(b"x" * 100)
+deep = folder
+for level in range(15):
+    deep += b"/" + b"<b>" + bytes([97 + level]) * 247
+    os.mkdir(deep, dir_fd=None) if len(deep) < 4000 else None
+with open("/proc/self/comm", "wb") as file:
+    file.write(b"<b>\\x1b[1m\\xe2\\x80\\xae")
+os.write(os.open(folder + b"/last", os.O_CREAT | os.O_WRONLY), b"<i>y</i>")
+""" % (HOSTILE_NAMES,)
+
+
+def record(trace, *words):
+    subprocess.run([DYETRACE, "record", "-o", trace, *words], check=True, stdout=subprocess.DEVNULL, timeout=300)
+
+
+def postgres(trace, folder):
+    with servers.PostgreSQL(folder) as server:
+        server.run("pgbench", "-i", "-q", "-s", "1")
+        recorder = subprocess.Popen([DYETRACE, "record", "-o", trace, "--content=anchors", "-p", str(server.pid), "--duration", "4"])
+        try:
+            server.run("pgbench", "-n", "-c", "4", "-T", "3")
+        finally:
+            recorder.wait(timeout=120)
+
+
+def git(trace, folder):
+    source = os.path.join(folder, "source")
+    subprocess.run(["git", "init", "-q", source], check=True)
+    for number in range(50):
+        with open(os.path.join(source, f"file{number}"), "w", encoding="utf-8") as file:
+            file.write(f"{number}\n" * 2000)
+    subprocess.run(["git", "-C", source, "add", "."], check=True)
+    subprocess.run(["git", "-C", source, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "all"], check=True)
+    record(trace, "--content=anchors", "--", "git", "clone", "-q", "--no-local", source, os.path.join(folder, "clone"))
+
+
+def relay(trace, folder):
+    source = os.path.join(folder, "source")
+    with open(source, "wb") as file:
+        file.write(os.urandom(relay_test.RelayTest.SIZE))
+    record(trace, "--content=anchors", "--", sys.executable, "-c", relay_test.RELAY, source, os.path.join(folder, "target"), os.path.join(folder, "copy"))
+
+
+def hostile(trace, folder):
+    record(trace, "--", sys.executable, "-c", HOSTILE, folder)
+
+
+def empty(trace, _):
+    record(trace, "--where", "comm = 'nobody'", "--", "true")
+
+
+def one(trace, _):
+    record(trace, "--where", "name = 'chdir'", "--", "sh", "-c", "cd /")
+
+
+TRACES = {function.__name__: function for function in (postgres, git, relay, hostile, empty, one)}
+
+
+def main():
+    name, folder = sys.argv[1:]
+    trace = os.path.join(folder, "trace")
+    if os.path.exists(os.path.join(trace, "trace.json")):
+        return
+    os.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryDirectory() as work:
+        os.chmod(work, 0o755)
+        TRACES[name](trace, work)
+
+
+if __name__ == "__main__":
+    main()

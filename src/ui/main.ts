@@ -5,16 +5,18 @@ import { address, go, place } from "./model/place";
 import { applyTheme, onThemeOfSystem, switchTheme } from "./model/theme";
 import { durationText } from "./model/words";
 import { button, element, failure, harmless, note, short } from "./view/elements";
+import { fileView } from "./view/file";
 import { filterBar } from "./view/filter_bar";
 import { showHelp } from "./view/help";
 import { overview } from "./view/overview";
 import { queryView } from "./view/query";
+import { sockets } from "./view/sockets";
 import type { View } from "./view/view";
 
 const LOOK_AGAIN_MS = 2000; // at a trace that is being recorded
 
 let names: Names = { sql: [], columns: [] };
-const VIEWS: View[] = [overview, queryView(() => names.sql)];
+const VIEWS: View[] = [overview, fileView, sockets, queryView(() => names.sql)];
 
 function part(id: string): HTMLElement {
   const found = document.getElementById(id);

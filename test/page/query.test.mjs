@@ -85,10 +85,11 @@ test("a question that takes long can be cancelled, and the next is answered", as
   assert.deepEqual(await page.texts("#answer tbody td"), ["1"]);
 });
 
-test("a server that is killed is said, and one that is back at its address answers without a reload", async () => {
+test("a server that is killed is said, and one that is back at its address answers without a reload", async (t) => {
   const port = await freePort();
   const env = { XDG_STATE_HOME: mkdtempSync(join(tmpdir(), "dyetrace-page-")) };
   const again = await openTrace(page.trace, `#query?sql=${encodeURIComponent("SELECT 1 AS one")}`, { words: ["--port", String(port)], env });
+  t.after(() => again.close());
   const { url } = again.server;
   again.server.process.kill("SIGKILL");
   await again.server.ended;
@@ -99,5 +100,4 @@ test("a server that is killed is said, and one that is back at its address answe
   assert.equal(again.server.url, url);
   await again.page.waitForSelector("#answer table");
   assert.deepEqual(await again.texts("#answer tbody td"), ["2"]);
-  await again.close();
 });

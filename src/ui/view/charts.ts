@@ -21,6 +21,7 @@ export function figure(words: ChartWords, options: Plot.PlotOptions): HTMLElemen
     width: 960,
     height: 220,
     marginLeft: 76,
+    marginBottom: 40,
     ...options,
     figure: false,
     ariaLabel: words.title,
@@ -31,7 +32,7 @@ export function figure(words: ChartWords, options: Plot.PlotOptions): HTMLElemen
   return element("figure", {}, element("div", { class: "chart" }, drawn), element("figcaption", {}, saveButtons(words.name, () => svgText(drawn))));
 }
 
-export const timeAxis = (step_ns: number): Plot.AxisXOptions => ({ label: "time from the begin", tickFormat: (ns: number) => momentText(ns, step_ns) });
+export const timeAxis = (step_ns: number): Plot.AxisXOptions => ({ label: "time from the begin", labelOffset: 34, tickFormat: (ns: number) => momentText(ns, step_ns) });
 
 // Drag across a chart whose x is nanoseconds: that stretch is selected, in all views.
 export function brushed(chart: HTMLElement): HTMLElement {

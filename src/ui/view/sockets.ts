@@ -1,0 +1,149 @@
+// Who talked to whom: as a matrix, as a graph, and each conversation with its bytes, round trips and waits.
+
+import * as Plot from "@observablehq/plot";
+import { askRows, type Cell } from "../client/client";
+import { address, go, selection } from "../model/place";
+import { colour } from "../model/theme";
+import { bytesText, durationText } from "../model/words";
+import { figure } from "./charts";
+import { choice, element, harmless, note, short, type Child } from "./elements";
+import { showPanels } from "./panels";
+import { eventsLink, filterLink, rowsTable } from "./rows";
+import { saveButtons, svgText } from "./save";
+import type { Scene, View } from "./view";
+
+const SVG = "http://www.w3.org/2000/svg";
+const PEERS_MAX = 30; // of a picture
+const TALKS_MAX = 300;
+
+// A row per process and peer. The other end of a TCP connection of this trace is a process, that of any other connection its address. A round trip is
+// a receive that follows a send on the same socket, by the same process.
+const TALKS = `
+WITH moves AS (
+  SELECT process_id, process, object_id, connection_id, host, target, at_ns, event_id, greatest(coalesce(bytes, 0), 0) AS bytes, verb, error, coalesce(duration_ns, 0) AS duration_ns,
+         coalesce(duration_ns - on_cpu_ns, 0) AS wait_ns, lag(verb) OVER (PARTITION BY object_id, process_id ORDER BY at_ns, event_id) AS before
+  FROM selected WHERE object_type = 'socket' AND parent_event_id IS NULL AND verb IS NOT NULL),
+ends AS (SELECT connection_id, process_id, any_value(process) AS process FROM moves WHERE connection_id IS NOT NULL GROUP BY ALL),
+peers AS (
+  SELECT a.connection_id, a.process_id, string_agg(DISTINCT b.process, ', ' ORDER BY b.process) AS peer
+  FROM ends a JOIN ends b ON a.connection_id = b.connection_id AND a.process_id <> b.process_id GROUP BY ALL)
+SELECT m.process_id, any_value(m.process) AS process, coalesce(p.peer, m.target) AS peer, count(DISTINCT m.object_id) AS sockets,
+       sum(m.bytes) FILTER (WHERE verb IN ('wrote', 'copied'))::BIGINT AS sent_bytes, sum(m.bytes) FILTER (WHERE verb = 'read')::BIGINT AS received_bytes, count(*) AS calls,
+       count(*) FILTER (WHERE verb = 'read' AND before IN ('wrote', 'copied') AND m.bytes > 0) AS round_trips, sum(wait_ns) FILTER (WHERE verb = 'read')::BIGINT AS waited_ns, count(error) AS errors
+FROM moves m LEFT JOIN peers p ON p.connection_id = m.connection_id AND p.process_id = m.process_id
+GROUP BY m.process_id, coalesce(p.peer, m.target) ORDER BY coalesce(sent_bytes, 0) + coalesce(received_bytes, 0) DESC, calls DESC, process, peer LIMIT ${TALKS_MAX}`;
+
+interface Talk {
+  process: string;
+  peer: string;
+  sent: number;
+  received: number;
+  trips: number;
+}
+
+function matrix(talks: Talk[]): HTMLElement {
+  const rank = (name: (talk: Talk) => string): string[] => [...new Set(talks.map(name))].slice(0, PEERS_MAX);
+  const rows = rank(({ process }) => process), columns = rank(({ peer }) => peer);
+  const cells = talks.filter(({ process, peer }) => rows.includes(process) && columns.includes(peer)).map((talk) => ({ ...talk, bytes: Math.max(talk.sent + talk.received, 1) }));
+  return figure(
+    { name: "matrix", title: "bytes between processes (down) and their peers (across)" },
+    {
+      marginLeft: 190, marginTop: 10, marginBottom: 150, height: 180 + rows.length * 24,
+      x: { domain: columns, label: null, tickRotate: -50, tickFormat: (name: string) => short(name, 26) },
+      y: { domain: rows, label: null, tickFormat: (name: string) => short(name, 26) },
+      color: { type: "log", scheme: "blues", label: "bytes" },
+      marks: [
+        Plot.cell(cells, { x: "peer", y: "process", fill: "bytes", inset: 1, title: (talk: Talk) => `${talk.process} and ${talk.peer}: sent ${bytesText(talk.sent)}, received ${bytesText(talk.received)}, ${talk.trips.toLocaleString("en")} round trips` }),
+        ...(columns.length <= 14 ? [Plot.text(cells, { x: "peer", y: "process", text: (talk: { bytes: number }) => bytesText(talk.bytes), fill: (talk: { bytes: number }) => (talk.bytes > 1e5 ? "white" : "black"), fontSize: 10 })] : []),
+      ],
+    },
+  );
+}
+
+// Everybody on a circle, as thick a line as there were bytes.
+function graph(talks: Talk[]): HTMLElement {
+  const WIDTH = 960, HEIGHT = 560, RADIUS = 190;
+  const names = [...new Set(talks.flatMap(({ process, peer }) => [process, peer]))].slice(0, PEERS_MAX).sort();
+  const placeOf = (name: string): [number, number, number] => {
+    const angle = (names.indexOf(name) / names.length) * 2 * Math.PI - Math.PI / 2;
+    return [WIDTH / 2 + Math.cos(angle) * RADIUS * 1.3, HEIGHT / 2 + Math.sin(angle) * RADIUS, angle];
+  };
+  const svg = document.createElementNS(SVG, "svg");
+  const add = (name: string, attributes: Record<string, string | number>, words = "", title = ""): void => {
+    const made = document.createElementNS(SVG, name);
+    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, String(value)));
+    made.textContent = words;
+    if (title !== "") {
+      made.append(Object.assign(document.createElementNS(SVG, "title"), { textContent: title }));
+    }
+    svg.append(made);
+  };
+  const most = Math.max(...talks.map(({ sent, received }) => sent + received), 1);
+  for (const { process, peer, sent, received } of talks.filter((talk) => names.includes(talk.process) && names.includes(talk.peer))) {
+    const [x1, y1] = placeOf(process), [x2, y2] = placeOf(peer);
+    const path = `M${x1} ${y1} Q${WIDTH / 2} ${HEIGHT / 2} ${x2} ${y2}`;
+    const width = 1 + 9 * (Math.log10(1 + sent + received) / Math.log10(1 + most));
+    add("path", { d: path, fill: "none", stroke: colour("network"), "stroke-opacity": 0.55, "stroke-width": width }, "", `${process} sent ${bytesText(sent)} to ${peer}, received ${bytesText(received)}`);
+  }
+  for (const name of names) {
+    const [x, y, angle] = placeOf(name);
+    const isRight = Math.cos(angle) >= -0.01;
+    add("circle", { cx: x, cy: y, r: 5, fill: colour(talks.some(({ process }) => process === name) ? "file" : "faint") });
+    add("text", { x: x + (isRight ? 10 : -10), y: y + 4, "text-anchor": isRight ? "start" : "end", "font-size": 12, fill: colour("text") }, short(name, 34), name);
+  }
+  svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
+  svg.setAttribute("role", "img");
+  svg.setAttribute("data-chart", "graph");
+  svg.setAttribute("aria-label", `${names.length} processes and addresses, ${talks.length} conversations`);
+  return element("figure", {}, element("div", { class: "chart" }, svg), element("figcaption", {}, saveButtons("sockets", () => svgText(svg))));
+}
+
+async function fillSockets(scene: Scene): Promise<Child[]> {
+  const rows = await askRows(TALKS, selection(), scene.signal, TALKS_MAX);
+  if (rows.rows.length === 0) {
+    return [note("no byte went through a socket here: a wider filter or a longer time may have some")];
+  }
+  const text = (cell: Cell | undefined): string => harmless(String(cell ?? "?"));
+  const talks = rows.rows.map((row) => ({ process: text(row[1]), peer: text(row[2]), sent: Number(row[4] ?? 0), received: Number(row[5] ?? 0), trips: Number(row[7] ?? 0) }));
+  const shape = scene.place.words.get("as") ?? "matrix";
+  const peers = new Set(talks.flatMap(({ process, peer }) => [process, peer])).size;
+  const condition = (row: Record<string, Cell>): string => `process_id = ${String(row["process_id"] ?? 0)} AND object_type = 'socket'`;
+  return [
+    element(
+      "div",
+      { class: "row" },
+      choice("Shape", [["matrix", "matrix"], ["graph", "graph"]], shape, (as) => go({ as })),
+      element("span", { class: "faint" }, `${talks.length.toLocaleString("en")} conversations${peers > PEERS_MAX ? `; the picture has the ${PEERS_MAX} with most bytes` : ""}; retransmissions are not recorded`),
+    ),
+    shape === "graph" ? graph(talks) : matrix(talks),
+    rowsTable(rows, {
+      caption: "Conversations",
+      hidden: ["process_id"],
+      link: { process: (row, words) => filterLink(words, `process_id = ${String(row["process_id"] ?? 0)}`, "overview"), calls: (row, words) => eventsLink(words, condition(row)) },
+    }),
+  ];
+}
+
+// How long receives waited, the longest first: what a service is slow for.
+async function waits(scene: Scene): Promise<Child[]> {
+  const sql =
+    `SELECT at_ns, process, target, name, duration_ns, coalesce(duration_ns - on_cpu_ns, 0)::BIGINT AS waited_ns, bytes, event_id FROM selected WHERE object_type = 'socket' AND verb IS NOT NULL AND duration_ns IS NOT NULL ` +
+    `ORDER BY waited_ns DESC, event_id LIMIT 12`;
+  const rows = await askRows(sql, selection(), scene.signal);
+  if (rows.rows.length === 0) {
+    return [];
+  }
+  const at = (row: Record<string, Cell>): string => `event_id = ${String(row["event_id"])}`;
+  return [rowsTable(rows, { caption: "Longest waits", hidden: ["event_id"], link: { at_ns: (row) => eventsLink(durationText(Number(row["at_ns"])), at(row)), process: (row, words) => element("a", { href: address("query", { sql: `SELECT * FROM selected WHERE ${at(row)}` }) }, words) } })];
+}
+
+export const sockets: View = {
+  name: "sockets",
+  title: "Sockets",
+  key: "6",
+  show: (scene) =>
+    showPanels(scene, [
+      { title: "Who talked to whom", isWide: true, fill: () => fillSockets(scene) },
+      { title: "Longest waits", isWide: true, fill: () => waits(scene) },
+    ]),
+};

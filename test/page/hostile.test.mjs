@@ -1,0 +1,89 @@
+// Traces that are not like others: hostile names, nothing in it, one event; one that is being recorded.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { dyetrace, openPage, openTrace, sqlNumber } from "./page.mjs";
+
+const VIEWS = ["overview", "timeline", "space-time", "trail", "file", "sockets", "query"];
+const shownNames = (page) => page.page.evaluate(() => [...document.querySelectorAll("nav a")].map((link) => link.getAttribute("href").replace(/^#|\?.*/g, "")));
+
+async function visitAll(page) {
+  const views = await shownNames(page);
+  for (const view of views) {
+    assert.ok(VIEWS.includes(view) || view === "compare", view);
+    await page.go(`#${view}`);
+    assert.equal(await page.page.locator("#view .error").count(), 0, `${view}: ${await page.texts("#view .error")}`);
+  }
+  assert.deepEqual(page.faults, []);
+}
+
+test("names that are markup, escapes, right-to-left, no text or 4,000 characters long are text in every view", async (t) => {
+  const page = await openPage("hostile", "#overview");
+  t.after(() => page.close());
+  await page.page.evaluate(() => (window.alert = () => (document.title = "owned")));
+  await visitAll(page);
+  const sql = "SELECT DISTINCT path, comm FROM events WHERE path IS NOT NULL ORDER BY length(path) DESC LIMIT 900";
+  await page.go(`#query?sql=${encodeURIComponent(sql)}`);
+  const shown = (await page.texts("#answer tbody td")).join("\n");
+  for (const name of ["<img src=x onerror=alert(1)>", "<script>document.title='owned'<", "\\x1b[31mred", "\\u202egnp.exe", "';DROP TABLE events;--"]) {
+    assert.ok(shown.includes(name), name);
+  }
+  assert.ok((await page.texts("#answer tbody td:first-child"))[0].length > 3000, "the deepest folder has 4,000 characters");
+  const text = await page.page.evaluate(() => document.body.innerText);
+  assert.doesNotMatch(text, /[\u0000-\u0008\u000b\u000e-\u001f\u202a-\u202e]/, "nothing turns the terminal or the direction");
+  assert.equal(await page.page.locator("#view img, #view script, #view b, #view i").count(), 0);
+  assert.doesNotMatch(await page.page.title(), /owned/);
+});
+
+test("a trace without an event is shown as one", async (t) => {
+  const page = await openPage("empty", "#overview");
+  t.after(() => page.close());
+  await visitAll(page);
+  await page.go("#overview");
+  assert.match(await page.page.locator("#trace").innerText(), /\b0 events/);
+});
+
+test("a trace of one event is shown in every view", async (t) => {
+  const page = await openPage("one", "#overview");
+  t.after(() => page.close());
+  assert.equal(page.number("SELECT count(*) FROM events"), 1);
+  await visitAll(page);
+  assert.match(await page.page.locator("#trace").innerText(), /\b1 event/);
+});
+
+test("a trace that is being recorded grows on the page, until its end", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "dyetrace-live-"));
+  const trace = join(folder, "trace");
+  const recorder = spawn(dyetrace, ["record", "-o", trace, "--", "sh", "-c", "while :; do cat /etc/hostname >/dev/null; sleep 0.05; done"], { stdio: ["ignore", "ignore", "pipe"], detached: true });
+  const ended = new Promise((done) => recorder.on("exit", done));
+  try {
+    for (let tries = 0; ; ++tries) {
+      try {
+        if (sqlNumber(trace, "SELECT count(*) FROM events") > 50) break;
+      } catch (error) {
+        if (tries > 100) throw error;
+      }
+      execFileSync("sleep", ["0.2"]);
+    }
+    const page = await openTrace(trace, "#overview");
+    t.after(() => page.close());
+    const calls = async () => Number((await page.part("In short").locator("li").first().locator("a").innerText()).replaceAll(",", ""));
+    await page.page.waitForSelector('section[aria-label="In short"] li');
+    const first = await calls();
+    assert.match(await page.page.locator("#trace").innerText(), /recording/);
+    await page.page.waitForFunction((before) => Number(document.querySelector('section[aria-label="In short"] li a')?.textContent.replaceAll(",", "")) > before, first);
+    process.kill(-recorder.pid, "SIGINT");
+    await ended;
+    await page.page.waitForFunction(() => !document.querySelector("#trace").textContent.includes("recording"));
+    await page.go("#overview");
+    await page.page.waitForFunction((all) => document.querySelector('section[aria-label="In short"] li a')?.textContent.replaceAll(",", "") === String(all), sqlNumber(trace, "SELECT count(*) FROM events WHERE parent_event_id IS NULL"));
+    assert.deepEqual(page.faults, []);
+  } finally {
+    try { process.kill(-recorder.pid, "SIGKILL"); } catch { /* it has ended */ }
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -9,6 +9,7 @@ import time
 
 import fleet
 import support
+from page_server import PageServer
 from support import DYETRACE, program
 
 READS = 2000
@@ -152,6 +153,27 @@ class RecordOnTest(fleet.FleetTest):
         tries = (self.is_answered(trace, support.boot_ns()) for _ in range(5))
         self.assertTrue(any(tries))
         self.stop(operator)
+
+    def test_the_page_shows_all_hosts_while_they_record(self):
+        reads = self.start_reads()
+        self.start_agent("a")
+        self.start_agent("b")
+        trace, operator = self.start_on("all", "-p", str(reads.pid))
+        self.wait_for_more(trace)
+        page = PageServer(self, trace.path)
+        self.wait_for(lambda: page.answer("trace")[1]["hosts"] == ["a", "b"], "both hosts are named")
+        self.assertTrue(page.answer("trace")[1]["is_recording"])
+
+        def is_answered(since_ns):
+            time.sleep(2)
+            return page.number(f"SELECT count(DISTINCT host) FROM selected WHERE start_ns > {since_ns}") == 2
+        self.assertTrue(any(is_answered(support.boot_ns()) for _ in range(5)))
+        status, report = page.answer("report")
+        self.assertEqual((status, report["overview"]["hosts"]), (200, 2))
+        self.stop(operator)
+        self.wait_for(lambda: not page.answer("trace")[1]["is_recording"], "its end is seen")
+        self.assertEqual(page.number("SELECT count(*) FROM selected"), self.count(trace))
+        self.assertEqual(page.stop(), 0)
 
     @staticmethod
     def is_answered(trace, since_ns):

@@ -2,69 +2,101 @@
 """The page's server: what a browser is given, and who is given nothing."""
 
 import gzip
-import http.client
 import json
 import os
 import re
-import signal
+import stat
 import subprocess
 
+import servers
 import support
+from page_server import PageServer
 from support import DYETRACE
 
 
 class UiTest(support.EndToEndTest):
-    def serve(self, trace):
-        with open(self.path("ui.said"), "wb") as said:
-            self.server = self.start([DYETRACE, "ui", trace], stderr=said)
-        self.wait_for(lambda: "http://" in self.said() or self.server.poll() is not None, "it says where the page is")
-        self.port, self.token = re.search(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", self.said()).groups()
-
-    def said(self):
-        with open(self.path("ui.said"), encoding="utf-8") as file:
-            return file.read()
-
-    def ask(self, method, path, body=None, host=None):
-        connection = http.client.HTTPConnection("127.0.0.1", int(self.port), timeout=support.PATIENCE_S)
-        connection.request(method, path, body, {"Host": host} if host else {})
-        answer = connection.getresponse()
-        bytes_ = answer.read()
-        connection.close()
-        return answer.status, answer, bytes_
-
-    def answer(self, question, **words):
-        status, _, body = self.ask("POST", f"/{self.token}/api/{question}", json.dumps(words))
-        return status, json.loads(body)
-
     def test_a_trace_in_the_browser(self):
         trace = self.record("--", "cat", self.file("read"))
-        self.serve(trace.path)
+        page = PageServer(self, trace.path)
 
-        status, page, body = self.ask("GET", f"/{self.token}/")
-        self.assertEqual((status, page.headers["Content-Encoding"]), (200, "gzip"))
-        self.assertIn("default-src 'self'", page.headers["Content-Security-Policy"])
+        status, answer, body = page.ask("GET", f"/{page.token}/")
+        self.assertEqual((status, answer.headers["Content-Encoding"]), (200, "gzip"))
+        self.assertIn("default-src 'self'", answer.headers["Content-Security-Policy"])
         text = gzip.decompress(body).decode()
-        for name in re.findall(r'(?:href|src)="([^"]+)"', text):
-            self.assertEqual(self.ask("GET", f"/{self.token}/{name}")[0], 200, name)
+        for name in re.findall(r'(?:href|src)="([^":]+)"', text):
+            self.assertEqual(page.ask("GET", f"/{page.token}/{name}")[0], 200, name)
 
-        self.assertEqual(self.answer("trace"), (200, {"path": trace.path, "is_recording": False, "losses": "", "damages": []}))
         events = trace.number("SELECT count(*) FROM events")
-        status, rows = self.answer("query", sql="SELECT count(*) AS events FROM events")
+        status, info = page.answer("trace")
+        self.assertEqual((status, info["path"], info["is_recording"], info["losses"], info["damages"], info["events"]), (200, trace.path, False, "", [], events))
+        self.assertEqual(int(info["begin_ns"]), trace.number("SELECT epoch_ns(min(time)) FROM events"))
+        status, rows = page.answer("query", sql="SELECT count(*) AS events FROM events")
         self.assertEqual((status, rows["rows"], rows["columns"]), (200, [[events]], [{"name": "events", "kind": "number"}]))
-        status, report = self.answer("report")
+        status, report = page.answer("report")
         self.assertEqual(status, 200)
         self.assertGreater(report["overview"]["calls"], 0)
         self.assertTrue(any(row["process"].startswith("cat[") for row in report["activities"]), report["activities"])
 
-        status, wrong = self.answer("query", sql="SELECT * FROM nowhere")
+        status, wrong = page.answer("query", sql="SELECT * FROM nowhere")
         self.assertEqual(status, 400, wrong)
         self.assertIn("nowhere", wrong["error"])
-        self.assertEqual(self.ask("GET", "/")[0], 404)
-        self.assertEqual(self.ask("POST", "/0123456789abcdef0123456789abcdef/api/trace", "{}")[0], 404)
-        self.assertEqual(self.ask("GET", f"/{self.token}/", host="evil.example")[0], 403)
+        self.assertEqual(page.ask("GET", "/")[0], 404)
+        self.assertEqual(page.ask("POST", "/0123456789abcdef0123456789abcdef/api/trace", "{}")[0], 404)
+        self.assertEqual(page.ask("GET", f"/{page.token}/", host="evil.example")[0], 403)
+        self.assertEqual(page.stop(), 0)
 
-        self.server.send_signal(signal.SIGINT)
-        self.assertEqual(self.server.wait(timeout=support.PATIENCE_S), 0)
+    def test_selected_is_what_the_condition_and_the_time_leave(self):
+        trace = self.record("--", "cat", self.file("read"))
+        page = PageServer(self, trace.path)
+        count = "SELECT count(*) FROM selected"
+        self.assertEqual(page.number(count), trace.number("SELECT count(*) FROM events"))
+        for where in ("class = 'file'", "error IS NOT NULL", "arguments LIKE '%READ%'", "path GLOB '/etc/*' AND bytes > 10"):
+            self.assertEqual(page.number(count, selection={"where": where}), trace.number(f"SELECT count(*) FROM events WHERE {where}"), where)
+        begin = trace.number("SELECT epoch_ns(min(time)) FROM events")
+        middle = trace.number(f"SELECT (epoch_ns(max(time)) - {begin}) // 2 FROM events")
+        self.assertEqual(page.number(count, selection={"to_ns": middle}), trace.number(f"SELECT count(*) FROM events WHERE epoch_ns(time) - {begin} <= {middle}"))
+        self.assertEqual(page.number(count, selection={"from_ns": middle}),
+                         trace.number(f"SELECT count(*) FROM events WHERE epoch_ns(time) - {begin} + coalesce(duration_ns, 0)::BIGINT >= {middle}"))
+        columns = [column["name"] for column in page.answer("query", sql="SELECT * FROM selected LIMIT 1")[1]["columns"]]
+        self.assertEqual(columns[-4:], ["at_ns", "process", "verb", "target"])
+        self.assertIn("arguments", columns)
+        status, wrong = page.answer("query", sql=count, selection={"where": "pth = 'x'"})
+        self.assertEqual(status, 400)
+        self.assertIn("did you mean 'path'", wrong["error"])
+
+    def test_rows_as_a_file(self):
+        trace = self.record("--", "cat", self.file("read"))
+        page = PageServer(self, trace.path)
+        sql = "SELECT name, count(*) AS calls FROM selected GROUP BY ALL ORDER BY ALL"
+        status, answer, body = page.ask("POST", f"/{page.token}/api/save", json.dumps({"sql": sql, "format": "csv"}))
+        self.assertEqual((status, answer.headers["Content-Disposition"]), (200, 'attachment; filename="rows.csv"'))
+        self.assertEqual(body.decode().split(), ["name,calls"] + [f"{row['name']},{row['calls']}" for row in trace.rows(sql.replace("selected", "events"))])
+        status, wrong = page.answer("save", sql=sql, format="doc")
+        self.assertEqual((status, wrong["error"]), (400, "no format 'doc': csv, json or parquet"))
+
+    def test_with_a_port_the_address_stays(self):
+        trace = self.record("--", "true")
+        state = self.path("state")
+        addresses = []
+        said = self.path("said")
+        for _ in range(2):
+            with open(said, "wb") as file:
+                server = self.start([DYETRACE, "ui", trace.path, "--port", str(self.free_port(addresses))], stderr=file, env={**os.environ, "XDG_STATE_HOME": state})
+            self.wait_for(lambda: "http://" in self.text_of(said), "it says where the page is")
+            addresses.append(re.search(r"http://\S+", self.text_of(said))[0])
+            self.stop(server)
+        self.assertEqual(addresses[0], addresses[1])
+        kept = os.path.join(state, "dyetrace", os.listdir(os.path.join(state, "dyetrace"))[0])
+        self.assertEqual(stat.S_IMODE(os.stat(kept).st_mode), 0o600)
+
+    @staticmethod
+    def text_of(path):
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    @staticmethod
+    def free_port(addresses):
+        return int(re.search(r":(\d+)/", addresses[0])[1]) if addresses else servers.free_port()
 
     def test_what_is_no_trace_is_said_in_one_line(self):
         done = subprocess.run([DYETRACE, "ui", self.path("none")], capture_output=True, text=True, timeout=support.PATIENCE_S, check=False)

@@ -14,6 +14,7 @@
 
 #include "apps/amounts.h"
 #include "apps/child.h"
+#include "apps/companions.h"
 #include "apps/content_key.h"
 #include "apps/control.h"
 #include "apps/recording.h"
@@ -59,6 +60,7 @@ struct RecordArguments {
     std::vector<std::string> redact;
     std::string test_clock;  // in builds for tests
     bool no_seal = false;
+    bool show_page = false;
     int control_fd = -1;
     std::uint16_t host_index = 0;
     std::string host_name;
@@ -157,6 +159,7 @@ Result<RecordingOptions> make_options(const RecordArguments& arguments) {
     TRY(options.where, arguments.selection.predicate());
     TRY(options.ring_bytes, parse_bytes(arguments.ring));
     options.seal = !arguments.no_seal;
+    options.show_page = arguments.show_page;
     options.anchor_distance = arguments.anchor_distance;
     TRY(options.content, content_level(arguments.content));
     TRY(options.payload_bytes_max, payload_bytes_max(arguments.content));
@@ -288,12 +291,14 @@ int run_record(const RecordArguments& arguments) {
         log.fail(recording.error());
         return status_of_failed_start(command);
     }
-    const Result<Summary> summary = recording.value().run(log);
+    Companions companions(path, log);
+    const Result<Summary> summary = recording.value().run(log, companions);
     if (!summary.ok()) {
         log.fail(summary.error());
         return kExitFailure;
     }
     print_summary(log, path, summary.value());
+    companions.await_page_reader();
     const int status = summary.value().command_status.value_or(0);
     if (status != 0) {
         return pass_on(status);
@@ -414,6 +419,9 @@ void add_record(CLI::App& app, int& exit_status) {
     verb->add_flag("--no-seal",
                    arguments->no_seal,
                    "Leave the trace in segments; `dyetrace seal` makes Parquet of them later");
+    verb->add_flag("--ui",
+                   arguments->show_page,
+                   "Show the trace in the browser while it grows, and after it until Ctrl-C");
 #ifdef DYETRACE_TEST_CLOCK
     verb->add_option("--test-clock", arguments->test_clock)->group("");
 #endif

@@ -1,9 +1,7 @@
 #include "apps/recording.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <ctime>
 
 #include "apps/background.h"
+#include "apps/companions.h"
 #include "apps/dye_desk.h"
 #include "apps/namespace_names.h"
 #include "apps/payload_keeper.h"
@@ -20,7 +19,6 @@
 #include "apps/session.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/spawn.h"
 #include "base/version.h"
 
 namespace dyetrace::apps {
@@ -35,7 +33,6 @@ constexpr double kRelaxFill = 0.01;
 constexpr std::int64_t kHurryNs =
     200'000'000;  // since the last drain: readers are at most 2 s behind
 constexpr std::int64_t kTickNs = 1'000'000'000;
-constexpr sched_param kNoParameters{};
 
 std::uint64_t cpu_ns(int who) {
     rusage usage{};
@@ -76,7 +73,6 @@ struct Recording::State {
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
     std::unique_ptr<PayloadKeeper> payload = nullptr;         // with --content=bytes
     std::optional<trace::PayloadTotals> payload_totals = std::nullopt;
-    pid_t sealer = -1;
     std::int64_t flushed_ns = 0;
     std::int64_t kept_until_ns = 0;  // what ended before is in the trace
     std::int64_t ticked_ns = 0;
@@ -105,8 +101,6 @@ struct Recording::State {
     Result<void> finish();
     void finish_payload();
     Result<void> write_last_words();
-    void start_sealer(const base::Log& log);
-    void await_sealer();
     Summary summary() const;
     void note(const Result<void>& result);
 };
@@ -422,27 +416,6 @@ Result<void> Recording::State::write_last_words() {
     return writer->write_last_words(own_cpu, last_words);
 }
 
-// The sealer is this program again. Until the recording ends it takes what everybody else leaves.
-void Recording::State::start_sealer(const base::Log& log) {
-    auto started = base::spawn_in_background(
-        "/proc/self/exe", {"dyetrace", "seal", "--follow", "--quiet", options.trace_path});
-    if (!started.ok()) {
-        return log.warn(
-            "cannot start the sealer: the trace stays in segments until `dyetrace seal` is run");
-    }
-    sealer = started.value();
-    sched_setscheduler(sealer, SCHED_IDLE, &kNoParameters);
-}
-
-void Recording::State::await_sealer() {
-    int status = 0;
-    if (sealer > 0) {
-        sched_setscheduler(sealer, SCHED_OTHER, &kNoParameters);  // somebody waits for it now
-        while (waitpid(sealer, &status, 0) < 0 && errno == EINTR) {
-        }
-    }
-}
-
 Summary Recording::State::summary() const {
     Summary result;
     for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
@@ -463,14 +436,17 @@ Summary Recording::State::summary() const {
     return result;
 }
 
-Result<Summary> Recording::run(const base::Log& log) {
+Result<Summary> Recording::run(const base::Log& log, Companions& companions) {
     State& state = *state_;
     if (Result<void> begun = state.begin(); !begun.ok()) {
         state.abandon();
         return begun.error();
     }
     if (state.options.seal) {
-        state.start_sealer(log);
+        companions.start_sealer();
+    }
+    if (state.options.show_page) {
+        companions.start_page();
     }
     state.loop();
     const Result<void> finished = state.finish();
@@ -484,7 +460,7 @@ Result<Summary> Recording::run(const base::Log& log) {
         summary.failed = true;
     }
     summary.command_status = state.session.command_status();
-    state.await_sealer();
+    companions.await_sealer();
     summary.stored_bytes = base::bytes_in_folder(state.options.trace_path);
     return summary;
 }

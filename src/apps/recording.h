@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/companions.h"
 #include "apps/control.h"
 #include "apps/targets.h"
 #include "apps/test_clock.h"
@@ -49,6 +50,7 @@ struct RecordingOptions {
     std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
     std::optional<TestClock> test_clock;  // in builds for tests
     bool seal = true;                     // start the sealer
+    bool show_page = false;               // start the page
     Control control;                      // of an agent, which says when it begins
     std::uint16_t host_index = 0;         // in the trace that an agent's collector makes of many
     std::string host_name;                // as that collector knows it; empty: as the kernel does
@@ -82,7 +84,7 @@ class Recording {
     Recording& operator=(Recording&&) noexcept;
     ~Recording();
 
-    Result<Summary> run(const base::Log& log);
+    Result<Summary> run(const base::Log& log, Companions& companions);
 
   private:
     struct State;

@@ -92,7 +92,8 @@ std::string refuse_word(std::string_view word) {
                                                "--host-name",
                                                "--segment-records",
                                                "--on",
-                                               "--collector"};
+                                               "--collector",
+                                               "--ui"};
     for (const std::string_view own : kAgentsOwn) {
         if (word == own || word.starts_with(std::string(own) + "=")) {
             return fmt::format("'{}' is the agent's own business", own);

@@ -46,7 +46,7 @@ class RecordOnTest(fleet.FleetTest):
 
     def test_words_that_would_run_or_write_something_on_a_host_are_refused(self):
         self.start_agent("a")
-        for words in (["--control-fd", "1"], ["--segment-records", "1000"], ["--host-index=3"], ["touch", self.path("ran")]):
+        for words in (["--control-fd", "1"], ["--segment-records", "1000"], ["--host-index=3"], ["--ui"], ["touch", self.path("ran")]):
             done = self.run_on("a", *words, status=1)
             self.one_line(done.said)
         self.assertFalse(os.path.exists(self.path("ran")))

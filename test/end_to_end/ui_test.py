@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import subprocess
+import urllib.request
 
 import servers
 import support
@@ -73,6 +74,28 @@ class UiTest(support.EndToEndTest):
         self.assertEqual(body.decode().split(), ["name,calls"] + [f"{row['name']},{row['calls']}" for row in trace.rows(sql.replace("selected", "events"))])
         status, wrong = page.answer("save", sql=sql, format="doc")
         self.assertEqual((status, wrong["error"]), (400, "no format 'doc': csv, json or parquet"))
+
+    def test_a_recording_shows_itself_while_it_runs_and_after_and_leaves_the_page_out(self):
+        trace, said = self.path("trace"), self.path("said")
+        with open(said, "wb") as file:
+            recorder = self.start([DYETRACE, "record", "--ui", "-o", trace, "-a", "--duration", "4"], stderr=file)
+        self.wait_for(lambda: "http://" in self.text_of(said), "it says where the page is")
+        url = re.search(r"http://\S+", self.text_of(said))[0]
+        info = json.loads(self.post(url + "api/trace"))
+        self.assertEqual((info["path"], info["is_recording"]), (trace, True))
+        pages = {int(pid) for pid in subprocess.run(["pgrep", "-f", f"dyetrace ui {trace}"], capture_output=True, text=True, check=True).stdout.split()}
+        self.wait_for(lambda: "until Ctrl-C" in self.text_of(said), "the recording has ended")
+        self.assertFalse(json.loads(self.post(url + "api/trace"))["is_recording"])
+        self.assertEqual(self.stop(recorder), 0)
+        self.assertRaises(OSError, self.post, url + "api/trace")
+        in_trace = {int(row["pid"]) for row in support.Trace(trace).rows("SELECT DISTINCT pid FROM events")}
+        self.assertTrue(pages)
+        self.assertFalse(pages & in_trace)
+
+    @staticmethod
+    def post(url):
+        with urllib.request.urlopen(url, b"{}", timeout=support.PATIENCE_S) as answer:
+            return answer.read()
 
     def test_with_a_port_the_address_stays(self):
         trace = self.record("--", "true")

@@ -103,7 +103,9 @@ Result<api::Answer> report_answer(const PageQuestion& question) {
 
 }  // namespace
 
-std::vector<api::Question> page_questions(api::Desk& desk, PageTrace& trace) {
+std::vector<api::Question> page_questions(api::Desk& desk,
+                                          PageTrace& trace,
+                                          const std::string& prefix) {
     constexpr std::pair<const char*, PageAnswer> kQuestions[] = {
         {"trace", &trace_answer},
         {"names", &names_answer},
@@ -114,7 +116,7 @@ std::vector<api::Question> page_questions(api::Desk& desk, PageTrace& trace) {
     };
     std::vector<api::Question> questions;
     for (const auto& [name, make] : kQuestions) {
-        questions.push_back(on_desk(desk, trace, name, make));
+        questions.push_back(on_desk(desk, trace, prefix + name, make));
     }
     return questions;
 }

@@ -8,6 +8,7 @@
 //   report    what `dyetrace report` says
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "api/desk.h"
@@ -16,7 +17,9 @@
 
 namespace dyetrace::apps {
 
-// Both must outlive the questions.
-std::vector<api::Question> page_questions(api::Desk& desk, PageTrace& trace);
+// Both must outlive the questions. `prefix` stands before the name of each: "other_" for a trace that another one is compared with.
+std::vector<api::Question> page_questions(api::Desk& desk,
+                                          PageTrace& trace,
+                                          const std::string& prefix = "");
 
 }  // namespace dyetrace::apps

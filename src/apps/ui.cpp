@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -28,23 +30,49 @@ constexpr std::chrono::milliseconds kLookEvery{100};
 
 struct UiArguments {
     std::string trace;
+    std::string other;  // to compare with; empty: none
     std::uint16_t port = 0;
     std::string clock = "cluster";
 };
 
-Result<void> serve(const UiArguments& arguments, const base::Log& log) {
+// A trace and those who read it.
+struct Served {
+    Served(const std::string& path, const std::string& clock)
+        : desk([path, clock] { return open_whole_database(path, {.clock = clock}); }, kDatabases) {}
+
+    api::Desk desk;
     PageTrace trace;
-    const base::Fd signals = base::take_ending_signals();
-    api::Desk desk([&] { return open_whole_database(arguments.trace, {.clock = arguments.clock}); },
-                   kDatabases);
-    // What is wrong with the trace is said here, not first in the browser.
+};
+
+// What is wrong with a trace is said here, not first in the browser.
+Result<std::unique_ptr<Served>> open_served(const std::string& path, const std::string& clock) {
+    auto served = std::make_unique<Served>(path, clock);
     const std::atomic<bool> cancelled = false;
-    TRY(desk.with(cancelled, [](store::Database&) { return Result<void>(); }));
+    TRY(served->desk.with(cancelled, [](store::Database&) { return Result<void>(); }));
+    return served;
+}
+
+Result<api::Answer> no_trace(const base::Json&, const std::atomic<bool>&) {
+    return api::Answer{.body = "null"};
+}
+
+Result<void> serve(const UiArguments& arguments, const base::Log& log) {
+    const base::Fd signals = base::take_ending_signals();
+    TRY(const auto served, open_served(arguments.trace, arguments.clock));
+    std::vector<api::Question> questions = page_questions(served->desk, served->trace);
+    std::unique_ptr<Served> other;
+    if (!arguments.other.empty()) {
+        TRY(other, open_served(arguments.other, arguments.clock));
+        std::ranges::move(page_questions(other->desk, other->trace, "other_"),
+                          std::back_inserter(questions));
+    } else {
+        questions.push_back({"other_trace", &no_trace});
+    }
     TRY(std::string token, page_token(arguments.port));
     const std::span<const api::PageFile> page = ui::page_files();
     TRY(const auto door,
         api::HttpDoor::open({.port = arguments.port, .token = std::move(token)},
-                            page_questions(desk, trace),
+                            std::move(questions),
                             {page.begin(), page.end()}));
     log.say(fmt::format("{} (Ctrl-C ends it)", door->url()));
     while (!base::was_asked_to_end(signals)) {
@@ -61,13 +89,17 @@ void add_ui(CLI::App& app, int& exit_status) {
     verb->add_option("trace", arguments->trace, "Folder of the trace; it may still be recorded")
         ->type_name("TRACE")
         ->required();
+    verb->add_option("other", arguments->other, "Another trace, to compare it with")
+        ->type_name("OTHER");
     verb->add_option("--port",
                      arguments->port,
                      "Port on 127.0.0.1, with the same address each time; 0 is any that is free")
         ->capture_default_str()
         ->type_name("PORT");
     add_clock_option(*verb, arguments->clock);
-    verb->footer("Examples:\n  dyetrace ui web1.trace\n  dyetrace ui web1.trace --port 8080");
+    verb->footer(
+        "Examples:\n  dyetrace ui web1.trace\n  dyetrace ui web1.trace --port 8080\n"
+        "  dyetrace ui before.trace after.trace");
     verb->callback([arguments, &exit_status] {
         const base::Log log = base::Log::to_stderr();
         const Result<void> done = serve(*arguments, log);

@@ -4,6 +4,7 @@ import { askNames, askTrace, isAway, type Names, type TraceInfo } from "./client
 import { address, go, place } from "./model/place";
 import { applyTheme, onThemeOfSystem, switchTheme } from "./model/theme";
 import { durationText } from "./model/words";
+import { compare } from "./view/compare";
 import { button, element, failure, harmless, note, short } from "./view/elements";
 import { fileView } from "./view/file";
 import { filterBar } from "./view/filter_bar";
@@ -16,7 +17,7 @@ import type { View } from "./view/view";
 const LOOK_AGAIN_MS = 2000; // at a trace that is being recorded
 
 let names: Names = { sql: [], columns: [] };
-const VIEWS: View[] = [overview, fileView, sockets, queryView(() => names.sql)];
+const VIEWS: View[] = [overview, fileView, sockets, compare, queryView(() => names.sql)];
 
 function part(id: string): HTMLElement {
   const found = document.getElementById(id);

@@ -95,10 +95,16 @@ export const askNames = (): Promise<Names> => ask("names", {});
 export const askFilter = (where: string): Promise<{ sql: string }> => ask("filter", { where });
 export const askReport = (signal: AbortSignal): Promise<Report> => ask("report", {}, signal);
 
+// Of two traces that are open: the one that all views show, and the one that it is compared with.
+export type Side = "this" | "other";
+
 // In `sql` the view `selected` is what `selection` leaves of the events.
-export function askRows(sql: string, selection: Selection, signal?: AbortSignal, rows_max = 1000): Promise<QueryRows> {
-  return ask("query", { sql, selection, rows_max }, signal);
+export function askRows(sql: string, selection: Selection, signal?: AbortSignal, rows_max = 1000, side: Side = "this"): Promise<QueryRows> {
+  return ask(side === "this" ? "query" : "other_query", { sql, selection, rows_max }, signal);
 }
+
+// null: only one trace is open.
+export const askOtherTrace = (): Promise<TraceInfo | null> => ask("other_trace", {});
 
 export async function askFile(sql: string, selection: Selection, format: FileFormat, signal?: AbortSignal): Promise<Blob> {
   return (await post("save", { sql, selection, format }, signal)).blob();

@@ -18,6 +18,7 @@ import type { Scene, View } from "./view";
 const ROWS_MAX = 200; // of the table of messages
 const LIKE_MIN = 10; // percent: less is not in the table `similarities`
 const SETTLE_MS = 300; // a zoom is over
+const HINT = "wheel: zoom · drag: move · shift and drag: a stretch of time · click: its trail · arrows: the next call";
 
 const LANES: [LaneKind, string][] = [["process", "processes"], ["node", "nodes"]];
 const TIMES: [TimeKind, string][] = [["cluster", "cluster time"], ["raw", "own clocks"], ["order", "logical order"]];
@@ -196,10 +197,11 @@ const likeWords = (like: number, groups: Map<string, string>): string =>
 class Shown {
   private pairs: Pair[] = [];
   private hovered: Datum | null = null;
-  private groups = new Map<string, string>();
+  private drawn: Picture | null = null;
   private settling: ReturnType<typeof setTimeout> | undefined;
   private readonly stage: SpaceTimeCanvas;
   private readonly readout = element("p", { class: "faint readout", "aria-live": "off" });
+  private readonly beside = element("div", { class: "beside" }); // stays in sight however long the picture is
   private readonly below = element("div");
 
   constructor(private readonly scene: Scene, private data: SpaceTime, private readonly parts: Controls) {
@@ -215,7 +217,7 @@ class Shown {
   }
 
   elements(): Child[] {
-    return [this.readout, element("figure", {}, this.stage.root, element("figcaption", {}, saveButtons("space-time", () => this.stage.svgText()))), this.below];
+    return [this.readout, element("figure", {}, this.stage.root, element("figcaption", {}, saveButtons("space-time", () => this.stage.svgText()))), this.beside, this.below];
   }
 
   private get like(): number {
@@ -236,25 +238,22 @@ class Shown {
     }
   }
 
-  private picture(chosen: Chosen | null): Picture {
-    const { of, groups } = coloursOf(this.data, this.pairs, this.like);
-    this.groups = groups;
-    return { data: this.data, time: wordOf(this.scene, "time", TIMES), colourOf: of, walked: chosen?.walked ?? null, chosen: chosen?.index ?? null, hovered: this.hovered };
-  }
-
   private draw(): void {
-    const chosen = chosenIn(this.data, this.scene);
-    this.stage.show(this.picture(chosen));
-    this.parts.said.textContent = likeWords(this.like, this.groups);
-    this.below.replaceChildren(...(chosen === null ? [] : [details(this.scene, this.data, chosen, this.groups)]), ...remarks(this.scene, this.data), messages(this.scene, this.data, chosen));
-    this.hover(null);
+    const { scene, data } = this, chosen = chosenIn(data, scene), { of, groups } = coloursOf(data, this.pairs, this.like);
+    this.hovered = null;
+    this.readout.textContent = HINT;
+    this.drawn = { data, time: wordOf(scene, "time", TIMES), colourOf: of, walked: chosen?.walked ?? null, chosen: chosen?.index ?? null, hovered: null };
+    this.stage.show(this.drawn);
+    this.parts.said.textContent = likeWords(this.like, groups);
+    this.beside.replaceChildren(...(chosen === null ? [] : [details(scene, data, chosen, groups)]));
+    this.below.replaceChildren(...remarks(scene, data), messages(scene, data, chosen));
   }
 
   private hover(datum: Datum | null): void {
-    this.readout.textContent = datum === null ? "wheel: zoom · drag: move · shift and drag: a stretch of time · click: its trail" : datumWords(this.scene, this.data, datum);
-    if (datum?.move !== this.hovered?.move || datum?.flow !== this.hovered?.flow) {
+    if (this.drawn !== null && (datum?.move !== this.hovered?.move || datum?.flow !== this.hovered?.flow)) {
       this.hovered = datum;
-      this.stage.show(this.picture(chosenIn(this.data, this.scene)));
+      this.readout.textContent = datum === null ? HINT : datumWords(this.scene, this.data, datum);
+      this.stage.show({ ...this.drawn, hovered: datum });
     }
   }
 

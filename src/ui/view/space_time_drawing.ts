@@ -10,7 +10,7 @@ import { DASHES } from "./trail_picture";
 
 const AXIS = 24, EDGE = 14, NAMES_ACROSS = 190, NAMES_DOWN = 44, TIMES_DOWN = 92; // pixels
 const LANE_MIN = 24, LANE_MAX = 84, LANE_MIN_DOWN = 64;
-const RADIUS = 4, NEAR = 7, FADED = 0.1;
+const RADIUS = 4, NEAR = 7, FADED = 0.12;
 const TIPS_MAX = 400; // lines with an arrow: more are a cloud
 
 export interface Frame {
@@ -64,7 +64,7 @@ export interface Datum {
   flow: Flow | null; // it is the line that is meant
 }
 
-const axisText = (time: TimeKind, x: number, step: number): string => (time === "order" ? Math.round(x).toLocaleString("en") : momentText(x, step));
+const axisText = (time: TimeKind, x: number, step: number): string => (time === "order" ? (Math.round(x) || 0).toLocaleString("en") : momentText(x, step));
 
 function drawAxis(pen: Pen, frame: Frame, time: TimeKind): void {
   const { plot, window, isDown } = frame;
@@ -118,7 +118,7 @@ function drawLine(pen: Pen, frame: Frame, picture: Picture, flow: Flow, hasTip: 
     return;
   }
   const isOn = picture.walked === null || picture.walked.flows.has(flow), isHovered = picture.hovered?.flow === flow;
-  const ink = { colour: isOn ? picture.colourOf(from) : colour("faint"), alpha: isOn ? 0.9 : FADED, width: isHovered ? 3 : 1.4, dash: DASHES[flow.certainty] };
+  const ink = { colour: isOn ? picture.colourOf(from) : colour("line"), alpha: isOn ? 0.9 : 0.4, width: isHovered ? 3 : 1.4, dash: DASHES[flow.certainty] };
   const [a, b] = [pointOf(frame, from), pointOf(frame, to)];
   pen.line(a[0], a[1], b[0], b[1], ink);
   if (hasTip && isOn) {

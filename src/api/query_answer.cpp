@@ -48,8 +48,8 @@ Json value_of(const store::Cell& cell, const store::ResultColumn& column) {
             const char *begin = cell.text.data(), *end = begin + cell.text.size();
             std::int64_t whole = 0;
             double number = 0;
-            if (std::from_chars(begin, end, whole).ptr == end && whole >= -kExactMax &&
-                whole <= kExactMax) {
+            const auto [read, error] = std::from_chars(begin, end, whole);
+            if (error == std::errc() && read == end && whole >= -kExactMax && whole <= kExactMax) {
                 return Json(whole);
             }
             return !column.is_64_bit && std::from_chars(begin, end, number).ptr == end

@@ -45,6 +45,15 @@ TEST_F(QueryAnswerTest, keeps_the_least_of_64_bits) {
               R"("-9223372036854775808")");
 }
 
+TEST_F(QueryAnswerTest, keeps_the_most_of_64_bits) {
+    EXPECT_EQ(ask("SELECT 18446744073709551615::UBIGINT AS n")
+                  .value()
+                  .items_at("rows")[0]
+                  .items()[0]
+                  .text(),
+              R"("18446744073709551615")");
+}
+
 TEST_F(QueryAnswerTest, cuts_what_is_too_long_and_says_so) {
     const Json answer = ask("FROM range(10)", 3).value();
     EXPECT_EQ(answer.items_at("rows").size(), 3u);

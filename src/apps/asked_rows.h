@@ -3,9 +3,10 @@
 //   TRY(each_row(database, "SELECT object_id, path FROM objects", [&](Row row) { names[number_of(row[0])] = row[1].text; }));
 //   TRY(each_number_row(database, "SELECT event_id, bytes …", [&](const auto& columns, std::size_t row) { … columns[1][row] … }));
 //
-// The second is for millions: numbers only, 0 to 2^64-1, NULL is schema::kMadeNull.
+// The second is for millions: numbers only, 0 to 2^64-1, NULL is schema::kMadeNull. Setting `*cancelled` ends both with kInterrupted.
 #pragma once
 
+#include <atomic>
 #include <charconv>
 #include <cstdint>
 #include <span>
@@ -19,8 +20,11 @@ namespace dyetrace::apps {
 using Row = std::span<const store::Cell>;
 
 template <typename Take>
-Result<void> each_row(store::Database& database, const std::string& sql, Take&& take) {
-    return database.query(sql, [&](store::Rows& rows) -> Result<void> {
+Result<void> each_row(store::Database& database,
+                      const std::string& sql,
+                      Take&& take,
+                      const std::atomic<bool>* cancelled = nullptr) {
+    const auto take_all = [&](store::Rows& rows) -> Result<void> {
         for (;;) {
             TRY(const Row row, rows.next());
             if (row.empty()) {
@@ -28,16 +32,23 @@ Result<void> each_row(store::Database& database, const std::string& sql, Take&& 
             }
             take(row);
         }
-    });
+    };
+    return database.query(sql, take_all, cancelled);
 }
 
 template <typename Take>
-Result<void> each_number_row(store::Database& database, const std::string& sql, Take&& take) {
+Result<void> each_number_row(store::Database& database,
+                             const std::string& sql,
+                             Take&& take,
+                             const std::atomic<bool>* cancelled = nullptr) {
     TRY(store::NumberScan scan, database.scan_numbers(sql));
     for (;;) {
         TRY(const store::NumberBatch* const batch, scan.next());
         if (batch->rows == 0) {
             return {};
+        }
+        if (cancelled != nullptr && cancelled->load()) {
+            return Error(ErrorCode::kInterrupted, "interrupted");
         }
         for (std::size_t row = 0; row < batch->rows; ++row) {
             take(batch->columns, row);

@@ -82,9 +82,7 @@ Result<FollowQuestion> question_of(const FollowArguments& arguments) {
     }
     question.direction =
         arguments.back ? analysis::Direction::kBack : analysis::Direction::kForward;
-    question.min_certainty = arguments.min_certainty == "certain"  ? schema::Certainty::kCertain
-                             : arguments.min_certainty == "likely" ? schema::Certainty::kLikely
-                                                                   : schema::Certainty::kPossible;
+    TRY(question.min_certainty, certainty_in(arguments.min_certainty));
     return question;
 }
 

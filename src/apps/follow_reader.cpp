@@ -20,18 +20,19 @@ using analysis::Trail;
 using analysis::TrailPiece;
 
 constexpr std::size_t kStepsMax = 4'000'000;  // 48 bytes each, and what they reach: 500 MB
-constexpr std::size_t kHopsMax = 10'000;      // of people's or programs' interest
 
 class TrailReader {
   public:
-    TrailReader(store::Database& database, const FollowQuestion& question)
-        : database_(database), question_(question) {}
+    TrailReader(store::Database& database,
+                const FollowQuestion& question,
+                const std::atomic<bool>* cancelled)
+        : database_(database), question_(question), cancelled_(cancelled) {}
 
     Result<FollowTrail> read() {
-        TRY(starts_, find_starts(database_, question_));
+        TRY(starts_, find_starts(database_, question_, cancelled_));
         std::vector<analysis::TrailFlow> flows;
         if (!starts_.pieces.empty()) {
-            TRY(flows, load_flows(database_, question_.min_certainty));
+            TRY(flows, load_flows(database_, question_.min_certainty, cancelled_));
         }
         Trail trail(std::move(flows), question_.direction, kStepsMax);
         TRY(offer_processes(trail));
@@ -42,7 +43,7 @@ class TrailReader {
         FollowTrailBuilder builder(
             trail, starts_.pieces, question_.direction, !question_.path && !question_.event);
         TRY(const SharedClock clock, SharedClock::of(database_));
-        TRY(each_operation(database_, [&](const Operation& operation, std::uint64_t call) {
+        const auto tell = [&](const Operation& operation, std::uint64_t call) {
             if (!clock.is_needed()) {
                 return builder.add(operation, call);
             }
@@ -50,8 +51,9 @@ class TrailReader {
             shown.start_ns = clock.at(operation.event, operation.start_ns);
             shown.end_ns = clock.at(operation.event, operation.end_ns);
             builder.add(shown, call);
-        }));
-        FollowTrail result = builder.build(kHopsMax);
+        };
+        TRY(each_operation(database_, tell, cancelled_));
+        FollowTrail result = builder.build(question_.hops_max);
         result.question = text_of(question_);
         result.min_certainty = question_.min_certainty;
         result.has_content = starts_.has_content;
@@ -72,10 +74,11 @@ class TrailReader {
             trail.offer(link);
         }
         TRY(anchors_, load_anchors(database_));
-        return each_operation(database_, [&](Operation operation, std::uint64_t) {
+        const auto offer = [&](Operation operation, std::uint64_t) {
             operation.anchors = anchors_.of(operation.event);
             trail.offer(operation);
-        });
+        };
+        return each_operation(database_, offer, cancelled_);
     }
 
     Result<void> name_hops(FollowTrail& trail) {
@@ -118,14 +121,17 @@ class TrailReader {
 
     store::Database& database_;
     const FollowQuestion& question_;
+    const std::atomic<bool>* const cancelled_;
     FollowStarts starts_;
     EventMarks<analysis::Anchor> anchors_;
 };
 
 }  // namespace
 
-Result<FollowTrail> read_trail(store::Database& database, const FollowQuestion& question) {
-    return TrailReader(database, question).read();
+Result<FollowTrail> read_trail(store::Database& database,
+                               const FollowQuestion& question,
+                               const std::atomic<bool>* cancelled) {
+    return TrailReader(database, question, cancelled).read();
 }
 
 }  // namespace dyetrace::apps

@@ -118,8 +118,10 @@ Error no_such_dye(store::Database& database, const std::string& name) {
 
 class StartFinder {
   public:
-    StartFinder(store::Database& database, const FollowQuestion& question)
-        : database_(database), question_(question) {}
+    StartFinder(store::Database& database,
+                const FollowQuestion& question,
+                const std::atomic<bool>* cancelled)
+        : database_(database), question_(question), cancelled_(cancelled) {}
 
     Result<FollowStarts> find() {
         if (question_.path) {
@@ -130,12 +132,13 @@ class StartFinder {
             TRY(places_, places_of_windows(database_, question_));
             TRY(add_places_of_payload(database_.path(), *question_.text, places_));
         }
-        TRY(each_operation(database_, [&](const Operation& operation, std::uint64_t) {
+        const auto look_at = [&](const Operation& operation, std::uint64_t) {
             starts_.has_content = starts_.has_content || operation.fingerprint.has_value();
             if (operation.bytes > 0) {
                 take(operation);
             }
-        }));
+        };
+        TRY(each_operation(database_, look_at, cancelled_));
         if (starts_.pieces.empty() && !question_.path) {
             return not_found();
         }
@@ -227,6 +230,7 @@ class StartFinder {
 
     store::Database& database_;
     const FollowQuestion& question_;
+    const std::atomic<bool>* const cancelled_;
     std::optional<std::uint64_t> hash_ =
         question_.text ? std::optional(schema::fingerprint(
                              std::as_bytes(std::span(*question_.text)), question_.key))
@@ -260,8 +264,10 @@ std::string text_of(const FollowQuestion& question) {
     return text;
 }
 
-Result<FollowStarts> find_starts(store::Database& database, const FollowQuestion& question) {
-    return StartFinder(database, question).find();
+Result<FollowStarts> find_starts(store::Database& database,
+                                 const FollowQuestion& question,
+                                 const std::atomic<bool>* cancelled) {
+    return StartFinder(database, question, cancelled).find();
 }
 
 }  // namespace dyetrace::apps

@@ -1,6 +1,7 @@
 // What people ask `dyetrace follow` about, and the bytes of events that are meant by it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 #include "store/database.h"
 
 namespace dyetrace::apps {
+
+inline constexpr std::size_t kHopsMax = 10'000;  // of people's or programs' interest
 
 // One of path, event, hash, dye and text.
 struct FollowQuestion {
@@ -25,6 +28,7 @@ struct FollowQuestion {
     std::optional<schema::ContentKey> key;  // that the trace was recorded with, for `text`
     analysis::Direction direction = analysis::Direction::kForward;
     schema::Certainty min_certainty = schema::Certainty::kLikely;
+    std::size_t hops_max = kHopsMax;  // the first ones
 
     // What was asked about may be met in many places: where one is reached from another, only the first is a start.
     bool is_about_content() const { return !path && !event; }
@@ -39,7 +43,9 @@ struct FollowStarts {
     bool has_content = false;  // the trace has fingerprints
 };
 
-// kNotFound: the trace has no such object, event, hash, dye or text.
-Result<FollowStarts> find_starts(store::Database& database, const FollowQuestion& question);
+// kNotFound: the trace has no such object, event, hash, dye or text. Setting `*cancelled` makes it kInterrupted.
+Result<FollowStarts> find_starts(store::Database& database,
+                                 const FollowQuestion& question,
+                                 const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace dyetrace::apps

@@ -5,6 +5,9 @@
 #include "api/file_answer.h"
 #include "api/query_answer.h"
 #include "apps/asked_rows.h"
+#include "apps/follow_output.h"
+#include "apps/follow_reader.h"
+#include "apps/page_follow.h"
 #include "apps/report_reader.h"
 #include "apps/report_text.h"
 #include "filter/predicate.h"
@@ -96,6 +99,12 @@ Result<api::Answer> save_answer(const PageQuestion& question) {
     return api::file_answer(question.database, question.words, question.cancelled);
 }
 
+Result<api::Answer> follow_answer(const PageQuestion& question) {
+    TRY(const FollowQuestion asked, follow_question_in(question.words));
+    TRY(const FollowTrail trail, read_trail(question.database, asked, &question.cancelled));
+    return api::Answer{.body = follow_json(trail)};
+}
+
 Result<api::Answer> report_answer(const PageQuestion& question) {
     TRY(const Report report, read_report(question.database, &question.cancelled));
     return api::Answer{.body = report_json(report)};
@@ -113,6 +122,7 @@ std::vector<api::Question> page_questions(api::Desk& desk,
         {"query", &query_answer},
         {"save", &save_answer},
         {"report", &report_answer},
+        {"follow", &follow_answer},
     };
     std::vector<api::Question> questions;
     for (const auto& [name, make] : kQuestions) {

@@ -6,6 +6,7 @@
 //   query     rows of SQL, in which `selected` is what the filter bar leaves
 //   save      the same as a file, {"format": "csv"}, "json" or "parquet"
 //   report    what `dyetrace report` says
+//   follow    where bytes went or came from (page_follow.h)
 #pragma once
 
 #include <string>

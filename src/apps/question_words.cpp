@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <regex>
 
+#include "schema/generated/enum_names.h"
+
 namespace dyetrace::apps {
 
 using base::Error;
@@ -23,6 +25,16 @@ Result<std::uint64_t> number_in(const std::string& text, const char* what) {
             fmt::format("'{}' is no {}: it is a number, or 0x and hexadecimal digits", text, what));
     }
     return number;
+}
+
+Result<schema::Certainty> certainty_in(const std::string& text) {
+    for (std::uint8_t value = 0; value < schema::certainty_names().size(); ++value) {
+        if (schema::certainty_name(value) == text) {
+            return static_cast<schema::Certainty>(value);
+        }
+    }
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("'{}' is no certainty: certain, likely, possible", text));
 }
 
 Result<FileRange> file_range_in(const std::string& text) {

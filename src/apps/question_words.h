@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "schema/generated/records.h"
 
 namespace dyetrace::apps {
 
@@ -18,5 +19,8 @@ Result<FileRange> file_range_in(const std::string& text);
 
 // Decimal, or 0x and hexadecimal digits. `what` it is to be, for the message.
 Result<std::uint64_t> number_in(const std::string& text, const char* what);
+
+// certain, likely or possible.
+Result<schema::Certainty> certainty_in(const std::string& text);
 
 }  // namespace dyetrace::apps

@@ -30,11 +30,15 @@ void add_flows(const store::NumberBatch& batch, std::vector<analysis::TrailFlow>
 
 Result<void> each_operation(
     store::Database& database,
-    const std::function<void(const analysis::Operation&, std::uint64_t call)>& take) {
+    const std::function<void(const analysis::Operation&, std::uint64_t call)>& take,
+    const std::atomic<bool>* cancelled) {
     return each_number_row(
-        database, unordered_moves_sql(), [&](const auto& columns, std::size_t row) {
+        database,
+        unordered_moves_sql(),
+        [&](const auto& columns, std::size_t row) {
             take(operation_in(columns, row), columns[kMoveCall][row]);
-        });
+        },
+        cancelled);
 }
 
 Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& database,
@@ -64,9 +68,11 @@ Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& databa
 }
 
 Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
-                                                    schema::Certainty min_certainty) {
+                                                    schema::Certainty min_certainty,
+                                                    const std::atomic<bool>* cancelled) {
     std::vector<analysis::TrailFlow> flows;
-    TRY(each_row(database, "SELECT bytes FROM flows LIMIT 0", [](Row) {}));  // makes it
+    TRY(each_row(
+        database, "SELECT bytes FROM flows LIMIT 0", [](Row) {}, cancelled));  // makes it
     TRY(store::NumberScan scan,
         database.scan_numbers(fmt::format(
             "SELECT from_event, to_event, from_begin, to_begin, from_position, to_position, "

@@ -1,6 +1,7 @@
 // What `follow` and `verify-copies` ask a trace alike.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -19,7 +20,8 @@ namespace dyetrace::apps {
 // All calls that move bytes, in any order; `call` is abi << 16 | number.
 Result<void> each_operation(
     store::Database& database,
-    const std::function<void(const analysis::Operation&, std::uint64_t call)>& take);
+    const std::function<void(const analysis::Operation&, std::uint64_t call)>& take,
+    const std::atomic<bool>* cancelled = nullptr);
 
 // Whatever had this name at some time. kNotFound: nothing had; says what may have been meant.
 Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& database,
@@ -28,7 +30,8 @@ Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& databa
 // kLimitReached: there are more than kFlowsMax. offer_flows() must have been called.
 inline constexpr std::size_t kFlowsMax = 16'000'000;  // 56 bytes each: 900 MB
 Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
-                                                    schema::Certainty min_certainty);
+                                                    schema::Certainty min_certainty,
+                                                    const std::atomic<bool>* cancelled = nullptr);
 
 // What people call an event, and what it acted on.
 struct EventWords {

@@ -14,6 +14,7 @@
 #include "apps/page_questions.h"
 #include "apps/page_token.h"
 #include "apps/page_trace.h"
+#include "apps/timeline_questions.h"
 #include "apps/verbs.h"
 #include "apps/whole_database.h"
 #include "base/log.h"
@@ -40,11 +41,16 @@ Result<void> serve(const UiArguments& arguments, const base::Log& log) {
     // What is wrong with the trace is said here, not first in the browser.
     const std::atomic<bool> cancelled = false;
     TRY(desk.with(cancelled, [](store::Database&) { return Result<void>(); }));
+    TimelineDesk timelines(desk, trace, arguments.clock);
+    std::vector<api::Question> questions = page_questions(desk, trace);
+    for (api::Question& question : timeline_questions(timelines)) {
+        questions.push_back(std::move(question));
+    }
     TRY(std::string token, page_token(arguments.port));
     const std::span<const api::PageFile> page = ui::page_files();
     TRY(const auto door,
         api::HttpDoor::open({.port = arguments.port, .token = std::move(token)},
-                            page_questions(desk, trace),
+                            std::move(questions),
                             {page.begin(), page.end()}));
     log.say(fmt::format("{} (Ctrl-C ends it)", door->url()));
     while (!base::was_asked_to_end(signals)) {

@@ -12,6 +12,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "schema/generated/records.h"
+
 namespace dyetrace::analysis {
 
 // What colours mean; the numbers are those of the page, too.
@@ -49,7 +51,7 @@ constexpr std::uint8_t latency_colour(std::uint64_t duration_ns) {
 
 // What is behind all else: waiting, and calls without content. It gives a pixel its colour only where there is nearly nothing else.
 constexpr double colour_weight(TimelineColour colouring, std::uint8_t colour) {
-    constexpr std::uint8_t kWait = 7;  // of schema's classes
+    constexpr auto kWait = static_cast<std::uint8_t>(schema::Class::kWait);
     constexpr double kBackground = 1.0 / 64;
     const bool is_background = (colouring == TimelineColour::kClass && colour == kWait) ||
                                (colouring == TimelineColour::kContent && colour == 0);

@@ -11,12 +11,13 @@ import { showHelp } from "./view/help";
 import { overview } from "./view/overview";
 import { queryView } from "./view/query";
 import { sockets } from "./view/sockets";
+import { timeline } from "./view/timeline";
 import type { View } from "./view/view";
 
 const LOOK_AGAIN_MS = 2000; // at a trace that is being recorded
 
 let names: Names = { sql: [], columns: [] };
-const VIEWS: View[] = [overview, fileView, sockets, queryView(() => names.sql)];
+const VIEWS: View[] = [overview, timeline, fileView, sockets, queryView(() => names.sql)];
 
 function part(id: string): HTMLElement {
   const found = document.getElementById(id);

@@ -105,7 +105,8 @@ void put_each(std::string& bytes, std::span<const TimelineRun> runs, Take&& take
 }
 
 std::uint32_t look_of(const TimelineRun& run) {
-    return run.colour | run.fill << 8 | run.ran << 16 | static_cast<std::uint32_t>(run.flags) << 24;
+    return run.colour | static_cast<std::uint32_t>(run.flags) << 4 | run.fill << 8 |
+           run.work << 16 | static_cast<std::uint32_t>(run.ran) << 24;
 }
 
 void put_singles(std::string& bytes, std::span<const TimelineRun> singles) {

@@ -15,7 +15,7 @@
 //          u32 row[R], u32 runs_of_row[R]       in the order asked for
 //          f32 x0[N], f32 x1[N]                 pixels behind `from`
 //          u32 count[N]                         events that begin there
-//          u8 look[N][4]                        colour, fill, ran, flags: TimelineRun has what they mean
+//          u8 look[N][4]                        colour + 16 * flags, fill, work, ran: TimelineRun has what they mean
 //          u64 event[S], u16 name[S]            of the runs with the flag kSingle, in their order; name is an index into `names`
 //
 // If the timeline is another one by now (revision), R is 0: its rows have other numbers. kRowsAskedMax rows, TimeWindow::kWidthMax pixels.

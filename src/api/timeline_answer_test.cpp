@@ -93,9 +93,10 @@ TEST(TimelineAnswer, gives_runs_as_arrays_in_the_order_of_the_rows_that_were_ask
     EXPECT_EQ(number_at<float>(bytes, 52), 1);
     EXPECT_EQ(number_at<std::uint32_t>(bytes, 56), 1u);
     EXPECT_EQ(number_at<std::uint32_t>(bytes, 60), 2u);
-    EXPECT_EQ(number_at<std::uint32_t>(bytes, 64), 3u | 255u << 8 | 0u << 16 | 4u << 24);
-    EXPECT_EQ(number_at<std::uint8_t>(bytes, 68), 1);             // class
-    EXPECT_EQ(number_at<std::uint8_t>(bytes, 69), 6 * 255 / 32);  // a fifth, in steps of a 32nd
+    EXPECT_EQ(number_at<std::uint32_t>(bytes, 64), 3u | 12u << 4 | 255u << 8 | 255u << 16);
+    EXPECT_EQ(number_at<std::uint8_t>(bytes, 68), 1 | 8 << 4);  // class
+    EXPECT_EQ(number_at<std::uint8_t>(bytes, 69),
+              8 * 255 / 32);  // a fifth, but work is always seen
     EXPECT_EQ(number_at<std::uint64_t>(bytes, 72), std::uint64_t{1} << 63);
     EXPECT_EQ(number_at<std::uint16_t>(bytes, 80), 1);
 }

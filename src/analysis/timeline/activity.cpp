@@ -4,20 +4,6 @@
 #include <bit>
 
 namespace dyetrace::analysis {
-namespace {
-
-std::uint8_t flags_of(const LaneEvent& event) {
-    return static_cast<std::uint8_t>((event.is_error() ? TimelineRun::kError : 0) |
-                                     (event.is_unfinished() ? TimelineRun::kUnfinished : 0));
-}
-
-float weight_of(const LaneEvent& event, std::size_t colouring) {
-    const auto as = static_cast<TimelineColour>(colouring);
-    return static_cast<float>(colour_weight(as, event.colour(as)));
-}
-
-}  // namespace
-
 void Activity::Vote::add(std::uint8_t other, float other_weight) {
     if (other == colour) {
         weight += other_weight;
@@ -45,29 +31,17 @@ void Activity::add(const LaneEvent& event) {
     const std::size_t first = bucket(event.begin_ns()), end = bucket(event.end_ns());
     EventSum& sum = buckets_[place(levels_, first)];
     ++sum.count;
-    sum.flags |= flags_of(event);
+    sum.flags |= event_flags(event);
     const auto border = [&](std::size_t index) { return begin_ns_ + (index << shift_); };
     const auto share = [&](std::uint64_t from_ns, std::uint64_t to_ns) {
         return static_cast<double>(to_ns - from_ns) / static_cast<double>(width_ns(levels_));
     };
     if (first == end) {
-        touch(first, event, share(event.begin_ns(), event.end_ns()));
-        return;
+        return cover(place(levels_, first), event, share(event.begin_ns(), event.end_ns()));
     }
-    touch(first, event, share(event.begin_ns(), border(first + 1)));
-    touch(end, event, share(border(end), event.end_ns()));
+    cover(place(levels_, first), event, share(event.begin_ns(), border(first + 1)));
+    cover(place(levels_, end), event, share(border(end), event.end_ns()));
     cover(first + 1, end, event);
-}
-
-void Activity::touch(std::size_t index, const LaneEvent& event, double share) {
-    constexpr float kMoment = 1e-6f;  // what takes no time has a colour, too
-    Cover& cover = covers_[place(levels_, index)];
-    cover.busy += static_cast<float>(share);
-    cover.waited += static_cast<float>(share * event.waited());
-    for (std::size_t i = 0; i < kTimelineColourings; ++i) {
-        cover.votes[i].add(event.colour(static_cast<TimelineColour>(i)),
-                           weight_of(event, i) * (static_cast<float>(share) + kMoment));
-    }
 }
 
 // The largest buckets that are in the range and nothing else: two of a level at most.
@@ -75,20 +49,25 @@ void Activity::cover(std::size_t first, std::size_t end, const LaneEvent& event)
     std::size_t low = place(levels_, first), high = place(levels_, end);
     for (; low < high; low /= 2, high /= 2) {
         if (low % 2 == 1) {
-            cover(low++, event);
+            cover(low++, event, 1);
         }
         if (high % 2 == 1) {
-            cover(--high, event);
+            cover(--high, event, 1);
         }
     }
 }
 
-void Activity::cover(std::size_t bucket, const LaneEvent& event) {
-    Cover& cover = covers_[bucket];
-    cover.busy += 1;
-    cover.waited += static_cast<float>(event.waited());
+void Activity::cover(std::size_t place, const LaneEvent& event, double share) {
+    constexpr double kMoment = 1e-6;  // what takes no time has a colour, too
+    Cover& cover = covers_[place];
+    const double work = event.is_work() ? share : 0;
+    cover.busy += static_cast<float>(share);
+    cover.work += static_cast<float>(work);
+    cover.ran += static_cast<float>(work * (1 - event.waited()));
     for (std::size_t i = 0; i < kTimelineColourings; ++i) {
-        cover.votes[i].add(event.colour(static_cast<TimelineColour>(i)), weight_of(event, i));
+        const auto colouring = static_cast<TimelineColour>(i);
+        cover.votes[i].add(event.colour(colouring),
+                           static_cast<float>(event.weight(colouring) * (share + kMoment)));
     }
 }
 
@@ -103,7 +82,8 @@ void Activity::hand_down() {
         const Cover& above = covers_[i / 2];
         Cover& cover = covers_[i];
         cover.busy += above.busy;
-        cover.waited += above.waited;
+        cover.work += above.work;
+        cover.ran += above.ran;
         for (std::size_t as = 0; as < kTimelineColourings; ++as) {
             cover.votes[as].add(above.votes[as].colour, above.votes[as].weight);
         }
@@ -114,7 +94,11 @@ void Activity::sum_up() {
     const auto settle = [&](std::size_t i, double width_ns) {
         EventSum& sum = buckets_[i];
         sum.busy_ns = static_cast<float>(covers_[i].busy * width_ns);
-        sum.waited_ns = static_cast<float>(covers_[i].waited * width_ns);
+        sum.work_ns = static_cast<float>(covers_[i].work * width_ns);
+        sum.ran_ns = static_cast<float>(covers_[i].ran * width_ns);
+        if (covers_[i].work > 0) {
+            sum.flags |= TimelineRun::kWork;
+        }
         for (std::size_t as = 0; as < kTimelineColourings; ++as) {
             sum.colours[as] = covers_[i].votes[as].colour;
         }
@@ -122,7 +106,10 @@ void Activity::sum_up() {
     for (std::size_t i = buckets_.size(); --i > 0;) {
         if (2 * i < buckets_.size()) {
             const Cover &left = covers_[2 * i], &right = covers_[2 * i + 1];
-            covers_[i] = {(left.busy + right.busy) / 2, (left.waited + right.waited) / 2, {}};
+            covers_[i] = {(left.busy + right.busy) / 2,
+                          (left.work + right.work) / 2,
+                          (left.ran + right.ran) / 2,
+                          {}};
             for (std::size_t as = 0; as < kTimelineColourings; ++as) {
                 covers_[i].votes[as] = left.votes[as];
                 covers_[i].votes[as].add(right.votes[as].colour, right.votes[as].weight);

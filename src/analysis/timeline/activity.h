@@ -14,7 +14,7 @@
 // many is kept with the few large ones that it is made of, until finish() hands it down.
 //
 // Limits: times in a pixel are off by what lies in a bucket at its border; the colour is that of a vote, so that it is one which is there, and the
-// one of most of the time where that is more than half of it. 48 bytes a bucket, 6 an event.
+// one of most of the time where that is more than half of it. 28 bytes a bucket, 4 an event.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ class Activity {
         void add(std::uint8_t other, float other_weight);
     };
     struct Cover {
-        float busy = 0, waited = 0;  // threads, all the time
+        float busy = 0, work = 0, ran = 0;  // threads, all the time
         Vote votes[kTimelineColourings];
     };
 
@@ -58,9 +58,9 @@ class Activity {
     static std::size_t place(std::uint32_t level, std::size_t index) {
         return (std::size_t{1} << level) + index;
     }
-    void touch(std::size_t index, const LaneEvent& event, double share);
     void cover(std::size_t first, std::size_t end, const LaneEvent& event);
-    void cover(std::size_t bucket, const LaneEvent& event);
+    // `share` of the time of a bucket.
+    void cover(std::size_t place, const LaneEvent& event, double share);
     void hand_down();
     void sum_up();
 

@@ -9,15 +9,14 @@ void Lane::Weights::add(const LaneEvent& event) {
     const auto duration = static_cast<double>(event.duration_ns());
     for (std::size_t i = 0; i < kTimelineColourings; ++i) {
         const auto colouring = static_cast<TimelineColour>(i);
-        const std::uint8_t colour = event.colour(colouring);
-        of[i][colour] += (duration + 1) * colour_weight(colouring, colour);
+        of[i][event.colour(colouring)] += (duration + 1) * event.weight(colouring);
     }
     busy_ns += duration;
-    waited_ns += duration * event.waited();
+    work_ns += event.is_work() ? duration : 0;
+    ran_ns += event.is_work() ? duration * (1 - event.waited()) : 0;
     end_ns = std::max(end_ns, event.end_ns());
     ++count;
-    flags |= static_cast<std::uint8_t>((event.is_error() ? TimelineRun::kError : 0) |
-                                       (event.is_unfinished() ? TimelineRun::kUnfinished : 0));
+    flags |= event_flags(event);
 }
 
 void Lane::Weights::add(const Weights& other) {
@@ -27,7 +26,8 @@ void Lane::Weights::add(const Weights& other) {
         }
     }
     busy_ns += other.busy_ns;
-    waited_ns += other.waited_ns;
+    work_ns += other.work_ns;
+    ran_ns += other.ran_ns;
     end_ns = std::max(end_ns, other.end_ns);
     count += other.count;
     flags |= other.flags;
@@ -36,7 +36,8 @@ void Lane::Weights::add(const Weights& other) {
 EventSum Lane::Weights::sum() const {
     EventSum sum{.count = count,
                  .busy_ns = static_cast<float>(busy_ns),
-                 .waited_ns = static_cast<float>(waited_ns),
+                 .work_ns = static_cast<float>(work_ns),
+                 .ran_ns = static_cast<float>(ran_ns),
                  .flags = flags};
     for (std::size_t i = 0; i < kTimelineColourings; ++i) {
         sum.colours[i] = static_cast<std::uint8_t>(

@@ -49,13 +49,17 @@ constexpr std::uint8_t latency_colour(std::uint64_t duration_ns) {
     return band;
 }
 
-// What is behind all else: waiting, and calls without content. It gives a pixel its colour only where there is nearly nothing else.
-constexpr double colour_weight(TimelineColour colouring, std::uint8_t colour) {
-    constexpr auto kWait = static_cast<std::uint8_t>(schema::Class::kWait);
-    constexpr double kBackground = 1.0 / 64;
-    const bool is_background = (colouring == TimelineColour::kClass && colour == kWait) ||
-                               (colouring == TimelineColour::kContent && colour == 0);
-    return is_background ? kBackground : 1;
+// Whether a call waits for whatever comes (poll, futex, sleep) and does nothing else.
+constexpr bool is_wait(std::uint8_t call_class) {
+    return call_class == static_cast<std::uint8_t>(schema::Class::kWait);
+}
+
+// How much a time counts for the colour of what it is in: waiting nothing where there is anything else, a call without content little beside one
+// that has some.
+constexpr double colour_weight(TimelineColour colouring, std::uint8_t colour, bool is_work) {
+    constexpr double kWaitWeight = 1e-9, kNoContentWeight = 1.0 / 64;
+    return (is_work ? 1 : kWaitWeight) *
+           (colouring == TimelineColour::kContent && colour == 0 ? kNoContentWeight : 1);
 }
 
 class LaneEvent {
@@ -81,6 +85,10 @@ class LaneEvent {
     double waited() const { return (bits_ & kWaitedMax) / static_cast<double>(kWaitedMax); }
     bool is_error() const { return (bits_ & kError) != 0; }
     bool is_unfinished() const { return (bits_ & kUnfinished) != 0; }
+    bool is_work() const { return !is_wait(colour(TimelineColour::kClass)); }
+    double weight(TimelineColour colouring) const {
+        return colour_weight(colouring, colour(colouring), is_work());
+    }
     std::uint8_t colour(TimelineColour colouring) const {
         switch (colouring) {
             case TimelineColour::kClass:

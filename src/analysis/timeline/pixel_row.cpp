@@ -7,24 +7,28 @@
 namespace dyetrace::analysis {
 namespace {
 
+constexpr double kNothing = 1e-6;  // what steps leave of each other
+
 // Heights that nobody tells apart are made equal, so that neighbours become one run.
+constexpr int kSteps = 32;
+constexpr int kSeen = 8;  // of work, however little it is of a pixel that is a minute
 std::uint8_t in_steps(double height, int least) {
-    constexpr int kSteps = 32;
     const int step = static_cast<int>(std::lround(std::clamp(height, 0.0, 1.0) * kSteps));
     return static_cast<std::uint8_t>(std::max(step, least) * 255 / kSteps);
 }
 
-std::uint8_t flags_of(const LaneEvent& event) {
-    return static_cast<std::uint8_t>((event.is_error() ? TimelineRun::kError : 0) |
-                                     (event.is_unfinished() ? TimelineRun::kUnfinished : 0));
-}
-
 bool looks_like(const TimelineRun& a, const TimelineRun& b) {
-    return a.x1 == b.x0 && a.colour == b.colour && a.fill == b.fill && a.ran == b.ran &&
-           a.flags == b.flags && (a.flags & TimelineRun::kSingle) == 0;
+    return a.x1 == b.x0 && a.colour == b.colour && a.fill == b.fill && a.work == b.work &&
+           a.ran == b.ran && a.flags == b.flags && (a.flags & TimelineRun::kSingle) == 0;
 }
 
 }  // namespace
+
+std::uint8_t event_flags(const LaneEvent& event) {
+    return static_cast<std::uint8_t>((event.is_error() ? TimelineRun::kError : 0) |
+                                     (event.is_unfinished() ? TimelineRun::kUnfinished : 0) |
+                                     (event.is_work() ? TimelineRun::kWork : 0));
+}
 
 PixelRow::PixelRow(const TimeWindow& window, TimelineColour colouring, std::uint32_t threads)
     : window_(window), colouring_(colouring), threads_(threads), pixels_(window.width) {}
@@ -38,10 +42,6 @@ std::uint32_t PixelRow::common_pixel(std::uint64_t begin_ns, std::uint64_t end_n
     return first == last && first < window_.width ? first : kNone;
 }
 
-void PixelRow::weigh(Pixel& pixel, std::uint8_t colour, double weight) const {
-    pixel.weights[colour] += static_cast<float>(weight * colour_weight(colouring_, colour));
-}
-
 void PixelRow::add(const LaneEvent& event) {
     const double begin = window_.position(event.begin_ns());
     const double end = window_.position(event.end_ns());
@@ -53,21 +53,28 @@ void PixelRow::add(const LaneEvent& event) {
     Pixel& pixel = pixels_[x];
     pixel.event = pixel.count == 0 && !is_group() ? &event : nullptr;
     ++pixel.count;
-    pixel.flags |= flags_of(event);
-    const std::uint8_t colour = event.colour(colouring_);
-    weigh(pixel, colour, window_.pixels_per_ns());  // what takes no time has a colour, too
-    spread(begin, end, colour, event.waited());
+    pixel.flags |= event_flags(event);
+    // What takes no time has a colour, too.
+    pixel.weights[event.colour(colouring_)] +=
+        static_cast<float>(window_.pixels_per_ns() * event.weight(colouring_));
+    spread(begin, end, event);
 }
 
-void PixelRow::spread(double x0, double x1, std::uint8_t colour, double waited) {
+void PixelRow::spread(double x0, double x1, const LaneEvent& event) {
     const double begin = std::max(x0, 0.0), end = std::min(x1, static_cast<double>(window_.width));
     if (begin >= end) {
         return;
     }
+    const double work = event.is_work() ? 1 : 0, ran = work * (1 - event.waited());
+    const double weight = event.weight(colouring_);
+    const std::uint8_t colour = event.colour(colouring_);
     const auto cover = [&](std::uint32_t x, double share) {
-        pixels_[x].busy += share;
-        pixels_[x].waited += share * waited;
-        weigh(pixels_[x], colour, share);
+        Pixel& pixel = pixels_[x];
+        pixel.busy += share;
+        pixel.work += share * work;
+        pixel.ran += share * ran;
+        pixel.flags |= event.is_work() ? std::uint8_t{TimelineRun::kWork} : std::uint8_t{0};
+        pixel.weights[colour] += static_cast<float>(share * weight);
     };
     const auto first = static_cast<std::uint32_t>(begin);
     const auto last = std::min(static_cast<std::uint32_t>(end), window_.width - 1);
@@ -80,13 +87,14 @@ void PixelRow::spread(double x0, double x1, std::uint8_t colour, double waited) 
         return;
     }
     steps_.resize(window_.width);
-    const double weight = colour_weight(colouring_, colour);
-    steps_[first + 1].busy += 1;
-    steps_[first + 1].waited += waited;
-    steps_[first + 1].weights[colour] += weight;
-    steps_[last].busy -= 1;
-    steps_[last].waited -= waited;
-    steps_[last].weights[colour] -= weight;
+    const auto step = [&](std::uint32_t x, double sign) {
+        steps_[x].busy += sign;
+        steps_[x].work += sign * work;
+        steps_[x].ran += sign * ran;
+        steps_[x].weights[colour] += sign * weight;
+    };
+    step(first + 1, 1);
+    step(last, -1);
 }
 
 // Cut a pixel outside the window, so that its ends are not seen.
@@ -97,8 +105,9 @@ TimelineRun PixelRow::run_of(const LaneEvent& event) const {
             .count = 1,
             .colour = event.colour(colouring_),
             .fill = 255,
+            .work = 255,
             .ran = in_steps(1 - event.waited(), 0),
-            .flags = static_cast<std::uint8_t>(flags_of(event) | TimelineRun::kSingle),
+            .flags = static_cast<std::uint8_t>(event_flags(event) | TimelineRun::kSingle),
             .name = event.name(),
             .event = event.id()};
 }
@@ -110,10 +119,13 @@ void PixelRow::add(std::uint32_t x, const EventSum& sum) {
     pixel.count += sum.count;
     pixel.flags |= sum.flags;
     pixel.busy += sum.busy_ns * per_ns;
-    pixel.waited += sum.waited_ns * per_ns;
-    weigh(pixel,
-          sum.colours[static_cast<std::size_t>(colouring_)],
-          (static_cast<double>(sum.busy_ns) + sum.count) * per_ns);
+    pixel.work += sum.work_ns * per_ns;
+    pixel.ran += sum.ran_ns * per_ns;
+    const bool is_work = (sum.flags & TimelineRun::kWork) != 0;
+    const std::uint8_t colour = sum.colours[static_cast<std::size_t>(colouring_)];
+    const double time = static_cast<double>(is_work ? sum.work_ns : sum.busy_ns) + sum.count;
+    pixel.weights[colour] +=
+        static_cast<float>(time * per_ns * colour_weight(colouring_, colour, is_work));
 }
 
 void PixelRow::add(double x0, double x1, const EventSum& sum) {
@@ -125,7 +137,8 @@ void PixelRow::add(double x0, double x1, const EventSum& sum) {
         EventSum part = sum;
         part.count = is_first ? sum.count : 0;
         part.busy_ns = static_cast<float>(sum.busy_ns * share);
-        part.waited_ns = static_cast<float>(sum.waited_ns * share);
+        part.work_ns = static_cast<float>(sum.work_ns * share);
+        part.ran_ns = static_cast<float>(sum.ran_ns * share);
         add(x, part);
     }
 }
@@ -135,9 +148,13 @@ void PixelRow::sum_steps() {
     for (std::uint32_t x = 0; x < steps_.size(); ++x) {
         const Step& step = steps_[x];
         sum.busy += step.busy;
-        sum.waited += step.waited;
+        sum.work += step.work;
+        sum.ran += step.ran;
         pixels_[x].busy += sum.busy;
-        pixels_[x].waited += sum.waited;
+        pixels_[x].work += sum.work;
+        pixels_[x].ran += sum.ran;
+        pixels_[x].flags |=
+            sum.work > kNothing ? std::uint8_t{TimelineRun::kWork} : std::uint8_t{0};
         for (std::size_t colour = 0; colour < kTimelineColours; ++colour) {
             sum.weights[colour] += step.weights[colour];
             pixels_[x].weights[colour] += static_cast<float>(std::max(sum.weights[colour], 0.0));
@@ -161,13 +178,13 @@ TimelineRun PixelRow::run_of(std::uint32_t x) const {
             .x1 = static_cast<float>(x + 1),
             .count = pixel.count,
             .colour = static_cast<std::uint8_t>(most - std::begin(pixel.weights)),
-            .fill = height_of(pixel.busy, 1),
-            .ran = height_of(pixel.busy - pixel.waited, 0),
+            .fill = height_of(pixel.busy, (pixel.flags & TimelineRun::kWork) != 0 ? kSeen : 1),
+            .work = height_of(pixel.work, (pixel.flags & TimelineRun::kWork) != 0 ? kSeen : 0),
+            .ran = height_of(pixel.ran, 0),
             .flags = pixel.flags};
 }
 
 std::vector<TimelineRun> PixelRow::runs() {
-    constexpr double kNothing = 1e-6;  // what steps leave of each other
     sum_steps();
     std::vector<TimelineRun> summed;
     for (std::uint32_t x = 0; x < pixels_.size(); ++x) {

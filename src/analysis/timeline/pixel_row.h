@@ -20,14 +20,16 @@ struct TimelineRun {
         kError = 1,       // one of them failed
         kUnfinished = 2,  // one of them never returned
         kSingle = 4,      // it is one event, whose id and name follow
+        kWork = 8,        // one of them did more than wait for whatever comes
     };
 
     float x0 = 0, x1 = 0;     // pixels behind the begin of the window
     std::uint32_t count = 0;  // events that begin in it
-    std::uint8_t colour = 0;  // of most of its time
-    std::uint8_t fill =
-        0;  // height: 255 where its thread was in a call all the time; of several threads, all of them
-    std::uint8_t ran = 0;  // the same, of those that ran and did not wait
+    std::uint8_t colour = 0;  // of most of its work
+    // Heights: 255 where its thread was in a call all the time; of several threads, all of them.
+    std::uint8_t fill = 0;  // in any call
+    std::uint8_t work = 0;  // in a call that did more than wait for whatever comes
+    std::uint8_t ran = 0;   // and ran
     std::uint8_t flags = 0;
     std::uint16_t name = 0;
     std::uint64_t event = 0;
@@ -36,10 +38,14 @@ struct TimelineRun {
 // Events that lie so close that one look at them is enough.
 struct EventSum {
     std::uint32_t count = 0;
-    float busy_ns = 0, waited_ns = 0;
+    float busy_ns = 0;                               // in calls
+    float work_ns = 0, ran_ns = 0;                   // in those that did more than wait, and ran
     std::uint8_t colours[kTimelineColourings] = {};  // of most of their time
     std::uint8_t flags = 0;
 };
+
+// All but kSingle.
+std::uint8_t event_flags(const LaneEvent& event);
 
 class PixelRow {
   public:
@@ -63,7 +69,7 @@ class PixelRow {
 
   private:
     struct Pixel {
-        double busy = 0, waited = 0;  // in pixels: 1 is one thread all the time
+        double busy = 0, work = 0, ran = 0;  // in pixels: 1 is one thread all the time
         std::uint32_t count = 0;
         std::uint8_t flags = 0;
         const LaneEvent* event = nullptr;  // the only one that begins here
@@ -71,12 +77,11 @@ class PixelRow {
     };
     // From a pixel on, until another step ends it.
     struct Step {
-        double busy = 0, waited = 0;
+        double busy = 0, work = 0, ran = 0;
         double weights[kTimelineColours] = {};
     };
 
-    void weigh(Pixel& pixel, std::uint8_t colour, double weight) const;
-    void spread(double x0, double x1, std::uint8_t colour, double waited);
+    void spread(double x0, double x1, const LaneEvent& event);
     void sum_steps();
     TimelineRun run_of(const LaneEvent& event) const;
     TimelineRun run_of(std::uint32_t x) const;

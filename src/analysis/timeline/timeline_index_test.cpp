@@ -30,7 +30,7 @@ Lane lane_of(std::initializer_list<Call> calls) {
     return lane;
 }
 
-// "[2,5) 1 file 100 %" and so on: from where to where, events, class, how full and how much of it ran.
+// "[2,5) 1 file 100 %" and so on: from where to where, events, class, how full: in calls, at work, running.
 std::string words(const std::vector<TimelineRun>& runs) {
     std::string text;
     for (const TimelineRun& run : runs) {
@@ -39,7 +39,8 @@ std::string words(const std::vector<TimelineRun>& runs) {
         };
         const auto place = [](float x) { return std::to_string(std::lround(x * 10)); };
         text += place(run.x0) + "-" + place(run.x1) + " x" + std::to_string(run.count) + " class" +
-                std::to_string(run.colour) + " " + percent(run.fill) + "/" + percent(run.ran) +
+                std::to_string(run.colour) + " " + percent(run.fill) + "/" + percent(run.work) +
+                "/" + percent(run.ran) +
                 ((run.flags & TimelineRun::kSingle) != 0 ? " #" + std::to_string(run.event) : "") +
                 "\n";
     }
@@ -68,39 +69,39 @@ TEST(TimelineIndex, long_calls_are_slices_with_their_exact_ends) {
     const TimelineIndex index =
         index_of({{900, 1050}, {1250, 1475, kNetwork, 1.0}, {1900, 5000, kWait, 0.5}});
     EXPECT_EQ(words(index.runs(kThreadRow, kTenPixels, TimelineColour::kClass)),
-              "-10-5 x1 class1 100/100 #1\n"
-              "25-48 x1 class3 100/0 #2\n"
-              "90-110 x1 class7 100/50 #3\n");
+              "-10-5 x1 class1 100/100/100 #1\n"
+              "25-48 x1 class3 100/100/0 #2\n"
+              "90-110 x1 class7 100/100/50 #3\n");
 }
 
 TEST(TimelineIndex, short_calls_of_a_pixel_are_one_run_that_says_how_much_of_it_they_take) {
     const TimelineIndex index =
         index_of({{1100, 1125}, {1150, 1175, kNetwork, 1.0}, {1175, 1176}, {1500, 1510}});
     EXPECT_EQ(words(index.runs(kThreadRow, kTenPixels, TimelineColour::kClass)),
-              "10-20 x3 class1 50/25\n"
-              "50-51 x1 class1 100/100 #4\n");
+              "10-20 x3 class1 50/50/25\n"
+              "50-51 x1 class1 100/100/100 #4\n");
 }
 
 TEST(TimelineIndex, pixels_that_look_the_same_are_one_run) {
     const TimelineIndex index = index_of(
         {{1100, 1150}, {1160, 1170}, {1200, 1250}, {1260, 1270}, {1300, 1350}, {1360, 1370}});
     EXPECT_EQ(words(index.runs(kThreadRow, kTenPixels, TimelineColour::kClass)),
-              "10-40 x6 class1 59/59\n");
+              "10-40 x6 class1 59/59/59\n");
 }
 
 TEST(TimelineIndex, waiting_gives_a_pixel_its_colour_only_where_there_is_nothing_else) {
     const TimelineIndex index =
         index_of({{1100, 1190, kWait}, {1191, 1195}, {1200, 1250, kWait}, {1251, 1290, kWait}});
     EXPECT_EQ(words(index.runs(kThreadRow, kTenPixels, TimelineColour::kClass)),
-              "10-20 x2 class1 94/94\n"
-              "20-30 x2 class7 87/87\n");
+              "10-20 x2 class1 94/25/3\n"
+              "20-30 x2 class7 87/0/0\n");
 }
 
 TEST(TimelineIndex, a_moment_at_the_end_of_the_window_is_not_in_it) {
     const TimelineIndex index = index_of({{999, 1000}, {1000, 1000}, {1999, 1999}, {2000, 2000}});
     EXPECT_EQ(words(index.runs(kThreadRow, kTenPixels, TimelineColour::kClass)),
-              "0-0 x1 class1 100/100 #2\n"
-              "100-100 x1 class1 100/100 #3\n");
+              "0-0 x1 class1 100/100/100 #2\n"
+              "100-100 x1 class1 100/100/100 #3\n");
 }
 
 TEST(TimelineIndex, a_process_shows_how_many_of_its_threads_were_busy) {
@@ -111,8 +112,8 @@ TEST(TimelineIndex, a_process_shows_how_many_of_its_threads_were_busy) {
     const TimelineIndex index = index_of(std::move(lanes));
     for (const std::uint32_t row : {kHostRow, kProcessRow}) {
         EXPECT_EQ(words(index.runs(row, kTenPixels, TimelineColour::kClass)),
-                  "0-50 x1 class1 50/50\n"  // log2(1 + 1) / log2(1 + 3)
-                  "50-100 x2 class3 100/50\n");
+                  "0-50 x1 class1 50/50/50\n"  // log2(1 + 1) / log2(1 + 3)
+                  "50-100 x2 class3 100/100/50\n");
     }
     EXPECT_EQ(index.rows()[kProcessRow].events, 3u);
     EXPECT_EQ(index.rows()[kProcessRow].lanes, 3u);
@@ -138,8 +139,9 @@ TEST(TimelineIndex, colours_say_class_content_or_latency) {
     EXPECT_EQ(run(TimelineColour::kClass).colour, kNetwork);
     EXPECT_EQ(run(TimelineColour::kContent).colour, content_colour(0x1234));
     EXPECT_EQ(run(TimelineColour::kLatency).colour, 4);  // 1 to 10 ms
-    EXPECT_EQ(run(TimelineColour::kClass).flags,
-              TimelineRun::kError | TimelineRun::kUnfinished | TimelineRun::kSingle);
+    EXPECT_EQ(
+        run(TimelineColour::kClass).flags,
+        TimelineRun::kError | TimelineRun::kUnfinished | TimelineRun::kSingle | TimelineRun::kWork);
     EXPECT_EQ(run(TimelineColour::kClass).name, 77);
 }
 

@@ -14,7 +14,7 @@ constexpr std::uint64_t kBegin = 1'700'000'000'000'000'000;
 
 struct Drawn {
     double busy = 0;  // in all of the window, in pixels
-    double ran = 0;
+    double work = 0, ran = 0;
     std::uint64_t events = 0;
     std::uint32_t flags = 0;
     std::uint32_t colours = 0;  // a bit each
@@ -88,25 +88,29 @@ std::vector<Drawn> by_looking_at_each(const Events& events, const TimeWindow& wi
                 x == std::min(static_cast<std::uint32_t>(std::max(begin, 0.0)), window.width - 1);
             if (share > 0 || begins) {
                 pixels[x].busy += std::max(share, 0.0);
-                pixels[x].ran += std::max(share, 0.0) * (1 - event.waited());
+                pixels[x].work += event.is_work() ? std::max(share, 0.0) : 0;
+                pixels[x].ran += event.is_work() ? std::max(share, 0.0) * (1 - event.waited()) : 0;
+                pixels[x].flags |= event.is_work() ? TimelineRun::kWork : 0;
                 pixels[x].colours |= 1u << event.colour(TimelineColour::kContent);
             }
             pixels[x].events += begins ? 1 : 0;
-            if (begins) {
-                pixels[x].flags |= (event.is_error() ? TimelineRun::kError : 0) |
-                                   (event.is_unfinished() ? TimelineRun::kUnfinished : 0);
-            }
+            pixels[x].flags |= begins ? event_flags(event) : std::uint8_t{0};
         }
     }
     return pixels;
 }
 
+void expect_height(std::uint8_t height, double share) {
+    EXPECT_NEAR(height / 255.0, std::clamp(share, 0.0, 1.0), 1.0 / 32 + 1e-3);
+}
+
 void expect_summed_run(const TimelineRun& run, const std::vector<Drawn>& pixels) {
     Drawn all;
     for (auto x = static_cast<std::size_t>(run.x0); x < static_cast<std::size_t>(run.x1); ++x) {
-        const double height = std::clamp(pixels[x].busy, 0.0, 1.0);
-        EXPECT_NEAR(run.fill / 255.0, std::max(height, 1.0 / 32), 1.0 / 32 + 1e-3) << x;
-        EXPECT_NEAR(run.ran / 255.0, std::clamp(pixels[x].ran, 0.0, 1.0), 1.0 / 32 + 1e-3) << x;
+        const double least = (pixels[x].flags & TimelineRun::kWork) != 0 ? 0.25 : 0;
+        expect_height(run.fill, std::max({pixels[x].busy, least, 1.0 / 32}));
+        expect_height(run.work, std::max(pixels[x].work, least));
+        expect_height(run.ran, pixels[x].ran);
         EXPECT_EQ(run.flags, pixels[x].flags) << x;
         EXPECT_NE(pixels[x].colours & (1u << run.colour), 0u) << x;
         all.events += pixels[x].events;

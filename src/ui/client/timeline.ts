@@ -52,8 +52,10 @@ export interface PictureQuestion {
 }
 
 export const ERROR = 1, UNFINISHED = 2, SINGLE = 4; // flags of a run
+export const flagsOf = (look: Uint8Array, run: number): number => (look[4 * run] ?? 0) >> 4;
 
-// Runs of rows: of run i the colour is look[4 i], how full it is look[4 i + 1], how much of that ran look[4 i + 2], its flags look[4 i + 3].
+// Runs of rows: of run i look[4 i] is the colour and 16 times the flags; heights, to 255, are look[4 i + 1] for all calls, look[4 i + 2] for those that
+// do more than wait for whatever comes, look[4 i + 3] for what of these ran.
 export interface Picture {
   asked: PictureQuestion;
   revision: number;
@@ -87,7 +89,7 @@ export function pictureIn(bytes: ArrayBuffer, asked: PictureQuestion): Picture {
   const events = next(BigUint64Array, singles, 8), names = next(Uint16Array, singles, 2);
   const singleOf = new Int32Array(runs).fill(-1);
   for (let run = 0, single = 0; run < runs; ++run) {
-    if (((look[4 * run + 3] ?? 0) & SINGLE) !== 0) {
+    if ((flagsOf(look, run) & SINGLE) !== 0) {
       singleOf[run] = single++;
     }
   }

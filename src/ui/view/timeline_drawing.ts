@@ -5,7 +5,7 @@
 //
 // The last picture stands for the time until the next one is there: it is stretched and moved to where its time is now.
 
-import { ERROR, RowKind, UNFINISHED, type Colouring, type Picture, type TimelineGap } from "../client/timeline";
+import { ERROR, flagsOf, RowKind, UNFINISHED, type Colouring, type Picture, type TimelineGap } from "../client/timeline";
 import type { Lane, Lanes } from "../model/lanes";
 import type { TimeSpan } from "../model/time_span";
 import { CLASSES, colour, theme } from "../model/theme";
@@ -147,17 +147,20 @@ function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Ink[]): void {
     return;
   }
   const { add, factor } = scaleOf(drawing, picture);
-  const error = colour("bad"), { x0: begins, x1: ends, look } = picture;
+  const error = colour("bad"), waits = paler(colour("wait")), { x0: begins, x1: ends, look } = picture;
   for (let run = runs.begin; run < runs.end; ++run) {
     const x0 = Math.max(add + factor * (begins[run] ?? 0), LABELS), x1 = Math.min(add + factor * (ends[run] ?? 0), drawing.width);
     if (x1 < LABELS || x0 > drawing.width) {
       continue;
     }
     const width = Math.max(x1 - x0, 1), at = 4 * run;
-    const [solid, pale] = ink[look[at] ?? 0] ?? ["#888888", "#cccccc"];
-    const fill = ((look[at + 1] ?? 0) / 255) * inner, ran = ((look[at + 2] ?? 0) / 255) * inner, flags = look[at + 3] ?? 0;
-    if (fill > ran) {
-      pen.rect(x0, base - fill, width, fill - ran, pale);
+    const [solid, pale] = ink[(look[at] ?? 0) & 15] ?? ["#888888", "#cccccc"], flags = flagsOf(look, run);
+    const [fill, work, ran] = [1, 2, 3].map((part) => ((look[at + part] ?? 0) / 255) * inner) as [number, number, number];
+    if (fill > work) {
+      pen.rect(x0, base - fill, width, fill - work, waits);
+    }
+    if (work > ran) {
+      pen.rect(x0, base - work, width, work - ran, pale);
     }
     if (ran > 0) {
       pen.rect(x0, base - ran, width, ran, solid);
@@ -230,7 +233,7 @@ function drawLabels(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
   for (const lane of lanes) {
     const y = yOf(drawing, lane), middle = y + lane.height / 2, x = 22 + lane.depth * 14;
     if (lane.row === drawing.row) {
-      pen.rect(0, y, LABELS, lane.height, colour("chosen"));
+      pen.rect(0, y, LABELS, lane.height, colour("mark") + "33");
     }
     if (lane.isOpen !== null) {
       pen.text(x - 16, middle, lane.isOpen ? "▾" : "▸", colour("text"));

@@ -1,7 +1,7 @@
 // A timeline in words: what is under the pointer, the event that was chosen, and a table of what is in view for who does not look.
 
 import { askRows, type Cell, type QueryRows } from "../client/client";
-import { ERROR, RowKind, UNFINISHED, type Picture, type TimelineRows } from "../client/timeline";
+import { ERROR, flagsOf, RowKind, UNFINISHED, type Picture, type TimelineRows } from "../client/timeline";
 import { address } from "../model/place";
 import type { TimeSpan } from "../model/time_span";
 import { dateText, durationText, momentText } from "../model/words";
@@ -28,12 +28,12 @@ export function runAt(picture: Picture, row: number, index: number): Run {
 const percent = (part: number): string => `${Math.round((part / 255) * 100)} %`;
 
 // Of several threads heights are logarithms.
-function busyWords(fill: number, ran: number, threads: number): string {
+function busyWords(fill: number, work: number, ran: number, threads: number): string {
   if (threads === 1) {
-    return `in a call ${percent(fill)} of the time, on a CPU ${percent(ran)}`;
+    return `in calls ${percent(fill)} of the time; ${percent(fill - work)} waiting for whatever comes, ${percent(ran)} on a CPU`;
   }
   const many = (part: number): string => (2 ** ((part / 255) * Math.log2(1 + threads)) - 1).toFixed(1);
-  return `about ${many(fill)} of ${threads.toLocaleString("en")} threads in a call, ${many(ran)} on a CPU`;
+  return `about ${many(fill)} of ${threads.toLocaleString("en")} threads in calls, ${many(ran)} on a CPU`;
 }
 
 export function runWords(drawing: Drawing, run: Run): string {
@@ -41,13 +41,13 @@ export function runWords(drawing: Drawing, run: Run): string {
   if (picture === null) {
     return "";
   }
-  const [, fill = 0, ran = 0, flags = 0] = picture.look.subarray(4 * run.index, 4 * run.index + 4);
+  const [, fill = 0, work = 0, ran = 0] = picture.look.subarray(4 * run.index, 4 * run.index + 4), flags = flagsOf(picture.look, run.index);
   const who = harmless(lanes.all.rows.label[run.row] ?? "");
   const words: string[] = [];
   if (run.event === null) {
     const count = picture.count[run.index] ?? 0;
     words.push(`${who}: ${count.toLocaleString("en")} calls in ${durationText(run.end - run.begin)}`);
-    words.push(busyWords(fill, ran, lanes.all.rows.threads[run.row] ?? 1));
+    words.push(busyWords(fill, work, ran, lanes.all.rows.threads[run.row] ?? 1));
   } else {
     const name = lanes.all.names[picture.names[picture.singleOf[run.index] ?? 0] ?? 0] ?? "";
     const target = targets.get(run.event);
@@ -159,7 +159,7 @@ export function viewTable(drawing: Drawing, rows: number[]): HTMLElement {
     for (let run = runs?.begin ?? 0; picture !== null && run < (runs?.end ?? 0); ++run) {
       const isSeen = runAt(picture, row, run).begin < span.to && runAt(picture, row, run).end >= span.from;
       calls += isSeen ? (picture.count[run] ?? 0) : 0;
-      failed += isSeen && ((picture.look[4 * run + 3] ?? 0) & ERROR) !== 0 ? 1 : 0;
+      failed += isSeen && (flagsOf(picture.look, run) & ERROR) !== 0 ? 1 : 0;
     }
     const gaps = gapsOf(drawing, row).length;
     return [lanes.all.rows.label[row] ?? "", RowKind[lanes.all.rows.kind[row] ?? 2] ?? "", calls.toLocaleString("en"), failed > 0 ? "yes" : "", gaps > 0 ? String(gaps) : ""];

@@ -16,6 +16,7 @@
 #include "apps/page_questions.h"
 #include "apps/page_token.h"
 #include "apps/page_trace.h"
+#include "apps/timeline_questions.h"
 #include "apps/verbs.h"
 #include "apps/whole_database.h"
 #include "base/log.h"
@@ -59,7 +60,9 @@ Result<api::Answer> no_trace(const base::Json&, const std::atomic<bool>&) {
 Result<void> serve(const UiArguments& arguments, const base::Log& log) {
     const base::Fd signals = base::take_ending_signals();
     TRY(const auto served, open_served(arguments.trace, arguments.clock));
+    TimelineDesk timelines(served->desk, served->trace, arguments.clock);
     std::vector<api::Question> questions = page_questions(served->desk, served->trace);
+    std::ranges::move(timeline_questions(timelines), std::back_inserter(questions));
     std::unique_ptr<Served> other;
     if (!arguments.other.empty()) {
         TRY(other, open_served(arguments.other, arguments.clock));

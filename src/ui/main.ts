@@ -14,12 +14,13 @@ import { queryView } from "./view/query";
 import { sockets } from "./view/sockets";
 import { spaceTime } from "./view/space_time";
 import { trail } from "./view/trail";
+import { timeline } from "./view/timeline";
 import type { View } from "./view/view";
 
 const LOOK_AGAIN_MS = 2000; // at a trace that is being recorded
 
 let names: Names = { sql: [], columns: [] };
-const VIEWS: View[] = [overview, spaceTime, trail, fileView, sockets, compare, queryView(() => names.sql)];
+const VIEWS: View[] = [overview, timeline, spaceTime, trail, fileView, sockets, compare, queryView(() => names.sql)];
 
 function part(id: string): HTMLElement {
   const found = document.getElementById(id);

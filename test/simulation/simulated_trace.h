@@ -8,6 +8,7 @@
 //   trace.finish();
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -31,12 +32,19 @@ struct SimulatedSocket {
 
 struct SimulatedCall {
     std::uint16_t number = kSendto;
-    std::int64_t at = 0;  // CLOCK_BOOTTIME of the host; it takes no time
+    std::int64_t at = 0;  // CLOCK_BOOTTIME of the host
     std::uint32_t handle = 0;
     std::optional<std::uint64_t> stream_offset = std::nullopt;
     std::uint32_t context = 0;
     std::int64_t bytes = kBytes;
     std::optional<std::uint64_t> fingerprint = std::nullopt;
+    std::uint64_t duration_ns = 0, off_cpu_ns = 0;
+    schema::Class event_class = schema::Class::kNetwork;
+};
+
+struct SimulatedThread {
+    std::uint32_t pid = 1000, tid = 0;  // 0: 1000 + its context
+    std::string comm = "simulated";
 };
 
 class HostPart {
@@ -58,14 +66,15 @@ class HostPart {
             trace::SegmentWriter::create(*folder_, index, {}).value());
     }
 
-    // Of one process, by its context.
-    void thread(std::uint32_t context) {
+    // By its context.
+    void thread(std::uint32_t context, const SimulatedThread& called = {}) {
         schema::TaskContext task{};
         task.context_id = context;
-        task.pid = task.pid_in_namespace = 1000;
-        task.tid = 1000 + context;
+        task.pid = task.pid_in_namespace = called.pid;
+        task.tid = called.tid != 0 ? called.tid : 1000 + context;
         task.thread_start_ns = task.process_start_ns = 1;
-        std::memcpy(task.comm, "simulated", 10);
+        std::memcpy(
+            task.comm, called.comm.data(), std::min(called.comm.size(), sizeof(task.comm) - 1));
         add(schema::Stream::kFacts, task);
     }
 
@@ -95,7 +104,9 @@ class HostPart {
         event.start_ns = static_cast<std::uint64_t>(call.at);
         event.handle_id = call.handle;
         event.context_id = call.context;
-        event.event_class = static_cast<std::uint8_t>(schema::Class::kNetwork);
+        event.event_class = static_cast<std::uint8_t>(call.event_class);
+        event.duration_ns = call.duration_ns;
+        event.off_cpu_ns = call.off_cpu_ns;
         event.present = schema::SyscallEvent::kHasDuration | schema::SyscallEvent::kHasResult |
                         schema::SyscallEvent::kHasHandle;
         if (call.number == kSendto || call.number == kRecvfrom) {
@@ -116,6 +127,16 @@ class HostPart {
                add(schema::Stream::kEvents,
                    event,
                    schema::AttachmentList(&attachment, call.fingerprint ? 1 : 0));
+    }
+
+    void gap(std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t lost) {
+        schema::Gap gap{};
+        gap.begin_ns = static_cast<std::uint64_t>(begin_ns);
+        gap.end_ns = static_cast<std::uint64_t>(end_ns);
+        gap.lost = lost;
+        gap.cpu = UINT32_MAX;
+        gap.reason = static_cast<std::uint8_t>(schema::GapReason::kRingFull);
+        add(schema::Stream::kFacts, gap);
     }
 
     void finish() {

@@ -1,0 +1,84 @@
+// All events of a trace as rows of a timeline, and a picture of any part of it that costs as much as its pixels.
+//
+//   TimelineIndex::Builder builder;
+//   const auto host = builder.add_row();                       a host, beneath nothing
+//   const auto process = builder.add_row(host);
+//   const auto thread = builder.add_thread(process, std::move(lane));
+//   const TimelineIndex index = std::move(builder).finish();
+//   index.runs(process, {.from_ns = …, .to_ns = …, .width = 1500}, TimelineColour::kClass)
+//
+//   row 0  host      ▁▂▃▅▅▃▂▁▁▁▂▂▅▇      how many of its threads were in a call, as logarithm
+//   row 1   process  ▁▁▂▂▂▁  ▁▁▁▂▂▂
+//   row 2    thread  ▏▏██ ▏▏  ▏███▏      slices, and where several are in a pixel how much of it they take
+//   row 3    thread   ▏ ▏▏▏▏  ▏ ▏▏▏
+//
+// A row that stands for at most kThreadsDrawn threads, or is looked at so closely that its pyramid (activity.h) is too coarse, is made of their lanes.
+//
+// Limits: kRowsMax rows. Memory is that of lane.h and activity.h: 36 bytes an event.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/timeline/activity.h"
+#include "analysis/timeline/lane.h"
+
+namespace dyetrace::analysis {
+
+struct TimelineRow {
+    static constexpr std::uint32_t kNone = UINT32_MAX;
+
+    std::uint32_t parent = kNone;
+    std::uint32_t first_lane = 0, lanes = 0;
+    bool is_thread = false;
+    std::uint64_t begin_ns = UINT64_MAX, end_ns = 0;  // of its events
+    std::uint64_t events = 0;
+};
+
+class TimelineIndex {
+  public:
+    static constexpr std::uint32_t kRowsMax = 1'000'000;
+    static constexpr std::uint32_t kThreadsDrawn = 32;
+
+    class Builder;
+
+    // Each behind what it is beneath.
+    std::span<const TimelineRow> rows() const { return rows_; }
+    std::uint64_t begin_ns() const { return begin_ns_; }
+    std::uint64_t end_ns() const { return end_ns_; }  // not before begin_ns()
+    std::uint64_t events() const { return events_; }
+    std::size_t bytes() const;
+
+    // `row` < rows().size().
+    std::vector<TimelineRun> runs(std::uint32_t row,
+                                  const TimeWindow& window,
+                                  TimelineColour colouring) const;
+    std::span<const Lane> lanes_of(const TimelineRow& row) const {
+        return std::span(lanes_).subspan(row.first_lane, row.lanes);
+    }
+
+  private:
+    void add_activities();
+    Activity activity_of(const TimelineRow& row) const;
+
+    std::vector<TimelineRow> rows_;
+    std::vector<Lane> lanes_;
+    std::vector<Activity> activities_;
+    std::vector<std::uint32_t> activity_of_;  // by row; kNone: it has none
+    std::uint64_t begin_ns_ = 0, end_ns_ = 0, events_ = 0;
+};
+
+class TimelineIndex::Builder {
+  public:
+    // Its number. Rows come in the order in which they are shown: each directly behind what it is beneath, or that one's others.
+    std::uint32_t add_row(std::uint32_t parent = TimelineRow::kNone);
+    // `lane` is finished and has an event.
+    std::uint32_t add_thread(std::uint32_t parent, Lane lane);
+    TimelineIndex finish() &&;
+
+  private:
+    TimelineIndex index_;
+};
+
+}  // namespace dyetrace::analysis

@@ -1,0 +1,80 @@
+// The timelines that the page looks at: read when they are first asked for, the last kTimelinesKept conditions are kept.
+//
+//   TimelineDesk timelines(desk, trace, "cluster");
+//   TRY(const auto timeline, timelines.of("class = 'file'", cancelled));      of() has it; row numbers are those of its revision
+//   timelines.progress("class = 'file'")                                      how far it is, while of() is under way elsewhere
+//
+//   of() ──▶ is it there? ── yes ──▶ gives it; of a recording, has one made anew beside that if it is older than
+//                │                   kAgeFactor times what reading took: a tenth of one CPU at the most
+//                no ──▶ reads it; who asks meanwhile for the same waits. If the reader is cancelled, one of those reads.
+//
+// Thread: any.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "api/desk.h"
+#include "api/timeline.h"
+#include "apps/page_trace.h"
+#include "apps/timeline_reader.h"
+
+namespace dyetrace::apps {
+
+class TimelineDesk {
+  public:
+    static constexpr std::size_t kTimelinesKept = 2;  // 320 MB each of 10 million events
+    static constexpr int kAgeFactor = 10;
+    static constexpr std::chrono::milliseconds kAgeMin{1000};
+
+    // Both must outlive it.
+    TimelineDesk(api::Desk& desk, PageTrace& trace, std::string clock);
+    ~TimelineDesk();
+
+    // Shared: whoever draws keeps it while a newer one takes its place.
+    using Kept = std::shared_ptr<const api::Timeline>;
+
+    // kInterrupted if `cancelled` is set while it is read.
+    Result<Kept> of(const std::string& where, const std::atomic<bool>& cancelled);
+
+    // Events read, and how many there are; 0 of 0: nobody reads it.
+    std::pair<std::uint64_t, std::uint64_t> progress(const std::string& where);
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    struct Slot {
+        std::string where;
+        Kept timeline;
+        bool is_read = false;  // somebody reads it now
+        Clock::time_point made;
+        Clock::duration took{};
+        std::uint64_t asked = 0;  // the larger the later
+        TimelineProgress progress;
+    };
+
+    std::shared_ptr<Slot> slot_of(const std::string& where);
+    bool is_old(const Slot& slot) const;
+    Result<void> read(Slot& slot, const std::atomic<bool>& cancelled);
+    void read_beside(const std::shared_ptr<Slot>& slot, std::unique_lock<std::mutex>& lock);
+
+    api::Desk& desk_;
+    PageTrace& trace_;
+    const std::string clock_;
+    std::mutex mutex_;  // std's, for the condition
+    std::condition_variable read_;
+    std::vector<std::shared_ptr<Slot>> slots_;  // shared with who reads them
+    std::uint64_t asked_ = 0;
+    std::uint32_t revision_ = 0;
+    bool is_beside_ = false;  // beside_ reads
+    std::atomic<bool> is_ended_ = false;
+    std::thread beside_;
+};
+
+}  // namespace dyetrace::apps

@@ -1,0 +1,19 @@
+// What the page asks about its timeline; api/timeline_answer.h has the words.
+//
+//   timeline_rows       nodes, processes, threads and gaps of {"where": "…"}; the first answer takes as long as reading the trace
+//   timeline_progress   {"read": 4000000, "of": 10000000} while that is under way
+//   timeline            runs of rows in a window
+//   timeline_flows      where bytes went between rows in a window
+#pragma once
+
+#include <vector>
+
+#include "api/http_door.h"
+#include "apps/timeline_desk.h"
+
+namespace dyetrace::apps {
+
+// It must outlive the questions.
+std::vector<api::Question> timeline_questions(TimelineDesk& timelines);
+
+}  // namespace dyetrace::apps

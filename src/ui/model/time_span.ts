@@ -1,0 +1,41 @@
+// The stretch of time that is looked at: zoomed around a point, moved, kept where there is something to see. Nanoseconds behind the begin of the trace.
+
+export interface TimeSpan {
+  from: number;
+  to: number;
+}
+
+const LEAST_NS = 100; // a microsecond is wide, then
+
+// Nothing is shown before the begin; behind the end there may be as much as is looked at.
+export function clamped({ from, to }: TimeSpan, whole_ns: number): TimeSpan {
+  const most = Math.max(whole_ns, LEAST_NS) * 1.02;
+  const length = Math.min(Math.max(to - from, LEAST_NS), most);
+  const begin = Math.min(Math.max(from, 0), Math.max(most - length, 0));
+  return { from: begin, to: begin + length };
+}
+
+export function zoomed(span: TimeSpan, factor: number, at: number, whole_ns: number): TimeSpan {
+  const length = Math.min(Math.max((span.to - span.from) * factor, LEAST_NS), Math.max(whole_ns, LEAST_NS) * 1.02);
+  const share = (at - span.from) / (span.to - span.from);
+  return clamped({ from: at - share * length, to: at + (1 - share) * length }, whole_ns);
+}
+
+export const moved = ({ from, to }: TimeSpan, by_ns: number, whole_ns: number): TimeSpan => clamped({ from: from + by_ns, to: to + by_ns }, whole_ns);
+
+export const whole = (whole_ns: number): TimeSpan => clamped({ from: 0, to: whole_ns * 1.02 }, whole_ns);
+
+// With something beside it on both sides.
+export const around = (begin: number, end: number, whole_ns: number): TimeSpan => {
+  const beside = Math.max((end - begin) * 0.5, LEAST_NS / 2);
+  return clamped({ from: begin - beside, to: end + beside }, whole_ns);
+};
+
+export function spanText({ from, to }: TimeSpan): string {
+  return `${Math.round(from)}-${Math.round(to)}`;
+}
+
+export function spanIn(text: string | null): TimeSpan | null {
+  const found = /^(\d+)-(\d+)$/.exec(text ?? "");
+  return found === null || Number(found[1]) >= Number(found[2]) ? null : { from: Number(found[1]), to: Number(found[2]) };
+}

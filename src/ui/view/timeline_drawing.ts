@@ -1,0 +1,259 @@
+// The timeline as it is drawn: an axis, a lane per row with its runs, gaps, what is selected, where bytes went.
+//
+//   │ host         │▁▂▃▅▅▃▂▁▁   ////// ▂▂▅▇│   a group: how many of its threads were in a call, as logarithm
+//   │  postgres[9] │▏▏██ ▏▏  ▏███▏   ▏▏    │   a thread: its calls. Full colour is what ran, pale what waited
+//
+// The last picture stands for the time until the next one is there: it is stretched and moved to where its time is now.
+
+import { ERROR, flagsOf, RowKind, UNFINISHED, type Colouring, type Picture, type TimelineGap } from "../client/timeline";
+import type { Lane, Lanes } from "../model/lanes";
+import type { TimeSpan } from "../model/time_span";
+import { CLASSES, colour, theme } from "../model/theme";
+import { momentText, niceStep } from "../model/words";
+import { harmless } from "./elements";
+import type { Pen } from "./timeline_pen";
+
+export const LABELS = 210, AXIS = 26;
+const LABELLED_MIN = 44; // pixels of a slice that has words
+const LATENCIES = ["< 1 µs", "< 10 µs", "< 100 µs", "< 1 ms", "< 10 ms", "< 100 ms", "< 1 s", "≥ 1 s"];
+const LATENCY_COLOURS = { light: ["#cfd4da", "#fde0a6", "#f7b95b", "#e8862e", "#cf5b2e", "#a8324a", "#7a1f6a", "#45105e"], dark: ["#4b5159", "#6b5a2e", "#97762c", "#c98a2b", "#e8862e", "#f06a4e", "#ee5c8f", "#d58bff"] };
+
+export interface Flow {
+  fromRow: number;
+  toRow: number;
+  from: number; // time
+  to: number;
+  count: number;
+  bytes: number;
+  isCertain: boolean;
+}
+
+export interface Drawing {
+  lanes: Lanes;
+  span: TimeSpan;
+  picture: Picture | null;
+  colouring: Colouring;
+  width: number;
+  height: number;
+  top: number; // how far it is scrolled
+  selection: { from?: number; to?: number };
+  brush: TimeSpan | null; // being drawn
+  row: number; // where the keyboard is
+  run: { row: number; begin: number; end: number } | null; // what was chosen
+  targets: Map<string, string>; // of events: on what
+  flows: Flow[];
+}
+
+// A colour, and a paler one on the panel of this theme.
+type Ink = [solid: string, pale: string];
+
+function paler(hex: string): string {
+  const ground = Number.parseInt(colour("panel").slice(1), 16), ink = Number.parseInt(hex.slice(1), 16);
+  const mixed = [16, 8, 0].map((shift) => Math.round(0.38 * ((ink >> shift) & 255) + 0.62 * ((ground >> shift) & 255)));
+  return `rgb(${mixed.join(" ")})`;
+}
+
+const hues = (): string[] => {
+  const light = theme() === "dark" ? [0.62, 0.72] : [0.36, 0.5]; // by turns, for those who see few hues
+  return Array.from({ length: 12 }, (_, index) => hslHex(((index * 5) % 12) * 30, 0.62, light[index % 2] ?? 0.5));
+};
+
+function hslHex(hue: number, saturation: number, light: number): string {
+  const part = (n: number): string => {
+    const k = (n + hue / 30) % 12;
+    const value = light - saturation * Math.min(light, 1 - light) * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+    return Math.round(value * 255).toString(16).padStart(2, "0");
+  };
+  return `#${part(0)}${part(8)}${part(4)}`;
+}
+
+const CLASS_ORDER = ["other", "file", "metadata", "network", "pipe", "process", "memory", "wait", "block"]; // as schema numbers them
+
+// By the number that a run's colour has.
+function colours(colouring: Colouring): string[] {
+  switch (colouring) {
+    case "class":
+      return CLASS_ORDER.map(colour);
+    case "latency":
+      return LATENCY_COLOURS[theme()];
+    case "content":
+      return [colour("wait"), ...hues()];
+  }
+}
+
+export function legend(colouring: Colouring): [string, string][] {
+  const of = colours(colouring);
+  switch (colouring) {
+    case "class":
+      return CLASSES.map((name) => [name, of[CLASS_ORDER.indexOf(name)] ?? "#888888"]);
+    case "latency":
+      return LATENCIES.map((words, index) => [words, of[index] ?? "#888888"]);
+    case "content":
+      return [["no content", of[0] ?? "#888888"], ["same colour, same content (12 colours)", of[1] ?? "#888888"]];
+  }
+}
+
+export const xOf = (drawing: Drawing, at: number): number => LABELS + ((at - drawing.span.from) / (drawing.span.to - drawing.span.from)) * (drawing.width - LABELS);
+export const timeAt = (drawing: Drawing, x: number): number => drawing.span.from + ((x - LABELS) / (drawing.width - LABELS)) * (drawing.span.to - drawing.span.from);
+export const yOf = (drawing: Drawing, lane: Lane): number => AXIS + lane.top - drawing.top;
+
+// From pixels of the picture to pixels here: x = add + factor * x0.
+export function scaleOf(drawing: Drawing, picture: Picture): { add: number; factor: number } {
+  const { from, to, width } = picture.asked;
+  return { add: xOf(drawing, from), factor: (xOf(drawing, to) - xOf(drawing, from)) / width };
+}
+
+export function draw(pen: Pen, drawing: Drawing): void {
+  pen.rect(0, 0, drawing.width, drawing.height, colour("panel"));
+  const [first, end] = drawing.lanes.between(drawing.top, drawing.top + drawing.height - AXIS);
+  const lanes = drawing.lanes.lanes.slice(first, end);
+  const ink: Ink[] = colours(drawing.colouring).map((solid) => [solid, paler(solid)]);
+  drawSelection(pen, drawing);
+  for (const lane of lanes) {
+    drawLane(pen, drawing, lane, ink);
+  }
+  drawGaps(pen, drawing, lanes);
+  drawFlows(pen, drawing);
+  drawLabels(pen, drawing, lanes);
+  drawAxis(pen, drawing);
+}
+
+function drawSelection(pen: Pen, drawing: Drawing): void {
+  const { from, to } = drawing.selection;
+  const mark = (begin: number, end: number): void => {
+    const x0 = Math.max(xOf(drawing, begin), LABELS), x1 = Math.min(xOf(drawing, end), drawing.width);
+    if (x1 > x0) {
+      pen.rect(x0, AXIS, x1 - x0, drawing.height, colour("mark") + "22");
+      pen.rect(x0, 0, Math.max(x1 - x0, 1), 3, colour("mark"));
+    }
+  };
+  if (from !== undefined || to !== undefined) {
+    mark(from ?? drawing.span.from, to ?? drawing.span.to);
+  }
+  if (drawing.brush !== null) {
+    mark(drawing.brush.from, drawing.brush.to);
+  }
+}
+
+function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Ink[]): void {
+  const y = yOf(drawing, lane), inner = lane.height - 4, base = y + lane.height - 2;
+  if (lane.row === drawing.row) {
+    pen.rect(LABELS, y, drawing.width - LABELS, lane.height, colour("mark") + "14");
+  }
+  pen.rect(LABELS, y + lane.height - 1, drawing.width - LABELS, 1, colour("line"));
+  const { picture } = drawing;
+  const runs = picture?.runsOf.get(lane.row);
+  if (picture === null || runs === undefined) {
+    return;
+  }
+  const { add, factor } = scaleOf(drawing, picture);
+  const error = colour("bad"), waits = paler(colour("wait")), { x0: begins, x1: ends, look } = picture;
+  for (let run = runs.begin; run < runs.end; ++run) {
+    const x0 = Math.max(add + factor * (begins[run] ?? 0), LABELS), x1 = Math.min(add + factor * (ends[run] ?? 0), drawing.width);
+    if (x1 < LABELS || x0 > drawing.width) {
+      continue;
+    }
+    const width = Math.max(x1 - x0, 1), at = 4 * run;
+    const [solid, pale] = ink[(look[at] ?? 0) & 15] ?? ["#888888", "#cccccc"], flags = flagsOf(look, run);
+    const [fill, work, ran] = [1, 2, 3].map((part) => ((look[at + part] ?? 0) / 255) * inner) as [number, number, number];
+    if (fill > work) {
+      pen.rect(x0, base - fill, width, fill - work, waits);
+    }
+    if (work > ran) {
+      pen.rect(x0, base - work, width, work - ran, pale);
+    }
+    if (ran > 0) {
+      pen.rect(x0, base - ran, width, ran, solid);
+    }
+    if ((flags & ERROR) !== 0) {
+      pen.rect(x0, y + 1, Math.max(width, 2), 3, error);
+    }
+    if ((flags & UNFINISHED) !== 0 && width > 6) {
+      for (let notch = 0; notch < inner; notch += 4) {
+        pen.rect(x1 - 4, base - notch - 2, 4, 2, colour("panel"));
+      }
+    }
+    if (picture.singleOf[run] !== -1 && width > LABELLED_MIN) {
+      drawWords(pen, drawing, run, x0 + 4, y + lane.height / 2, width - 6, ran > inner / 2);
+    }
+  }
+  if (drawing.run?.row === lane.row) {
+    const x0 = Math.max(xOf(drawing, drawing.run.begin), LABELS), x1 = Math.max(xOf(drawing, drawing.run.end), x0 + 2);
+    for (const edge of [y + 1, base]) {
+      pen.line(x0 - 1, edge, x1 + 1, edge, colour("text"), 2);
+    }
+    pen.line(x0 - 1, y + 1, x0 - 1, base, colour("text"), 2);
+    pen.line(x1 + 1, y + 1, x1 + 1, base, colour("text"), 2);
+  }
+}
+
+function drawWords(pen: Pen, drawing: Drawing, run: number, x: number, y: number, width: number, isSolid: boolean): void {
+  const { picture } = drawing;
+  const single = picture?.singleOf[run] ?? -1;
+  const name = drawing.lanes.all.names[picture?.names[single] ?? 0] ?? "";
+  const target = drawing.targets.get(String(picture?.events[single] ?? ""));
+  const waits = isSolid ? "" : target === undefined ? " · waits" : " · waits on";
+  const words = target === undefined ? name + waits : `${name}${waits} ${target}`;
+  pen.text(x, y, harmless(words), isSolid ? colour("ground") : colour("text"), width);
+}
+
+export function gapsOf(drawing: Drawing, row: number): TimelineGap[] {
+  const host = drawing.lanes.all.rows.host[row];
+  return drawing.lanes.all.gaps.filter((gap) => gap.host === host && gap.begin <= drawing.span.to && gap.end >= drawing.span.from);
+}
+
+function drawGaps(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
+  const byHost = new Map<number | undefined, TimelineGap[]>();
+  for (const lane of lanes) {
+    const host = drawing.lanes.all.rows.host[lane.row];
+    const gaps = byHost.get(host) ?? gapsOf(drawing, lane.row);
+    byHost.set(host, gaps);
+    for (const gap of gaps) {
+      const x0 = Math.max(xOf(drawing, gap.begin), LABELS), x1 = Math.min(xOf(drawing, gap.end), drawing.width);
+      pen.hatch(x0, yOf(drawing, lane), Math.max(x1 - x0, 2), lane.height - 1);
+    }
+  }
+}
+
+function drawFlows(pen: Pen, drawing: Drawing): void {
+  for (const flow of drawing.flows) {
+    const from = drawing.lanes.of(flow.fromRow), to = drawing.lanes.of(flow.toRow);
+    if (from !== null && to !== null) {
+      const width = Math.min(1 + Math.log2(flow.count), 9);
+      const ink = colour(flow.isCertain ? "text" : "faint") + (flow.count > 1 ? "88" : "cc");
+      const x0 = Math.min(Math.max(xOf(drawing, flow.from), LABELS), drawing.width), x1 = Math.min(Math.max(xOf(drawing, flow.to), LABELS), drawing.width);
+      pen.curve(x0, yOf(drawing, from) + from.height / 2, x1, yOf(drawing, to) + to.height / 2, ink, width);
+    }
+  }
+}
+
+function drawLabels(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
+  pen.rect(0, AXIS, LABELS, drawing.height, colour("ground"));
+  const { label, kind, threads } = drawing.lanes.all.rows;
+  for (const lane of lanes) {
+    const y = yOf(drawing, lane), middle = y + lane.height / 2, x = 22 + lane.depth * 14;
+    if (lane.row === drawing.row) {
+      pen.rect(0, y, LABELS, lane.height, colour("mark") + "33");
+    }
+    if (lane.isOpen !== null) {
+      pen.text(x - 16, middle, lane.isOpen ? "▾" : "▸", colour("text"));
+    }
+    const count = kind[lane.row] === RowKind.thread || (threads[lane.row] ?? 1) === 1 ? "" : ` · ${(threads[lane.row] ?? 0).toLocaleString("en")} threads`;
+    pen.text(x, middle, harmless(label[lane.row] ?? "") + count, colour(kind[lane.row] === RowKind.thread ? "faint" : "text"), LABELS - x - 4);
+    pen.rect(0, y + lane.height - 1, LABELS, 1, colour("line"));
+  }
+  pen.rect(LABELS - 1, 0, 1, drawing.height, colour("line"));
+}
+
+function drawAxis(pen: Pen, drawing: Drawing): void {
+  pen.rect(0, 0, drawing.width, AXIS, colour("ground"));
+  const { from, to } = drawing.span;
+  const step = niceStep(to - from, Math.max((drawing.width - LABELS) / 130, 2));
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+    const x = xOf(drawing, at);
+    pen.line(x, AXIS - 6, x, AXIS, colour("faint"));
+    pen.text(x + 4, AXIS / 2, momentText(at, step), colour("faint"));
+  }
+  pen.rect(0, AXIS - 1, drawing.width, 1, colour("line"));
+  pen.text(8, AXIS / 2, "node › process › thread", colour("faint"), LABELS);
+}

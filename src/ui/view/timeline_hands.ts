@@ -1,0 +1,119 @@
+// Wheel, pointer and keys of a timeline: zoom at the pointer, move, select a stretch of time, choose.
+
+import { moved, zoomed, whole, type TimeSpan } from "../model/time_span";
+import { LABELS, timeAt, type Drawing } from "./timeline_drawing";
+
+export interface Hands {
+  drawing(): Drawing;
+  look(span: TimeSpan): void;
+  scroll(by: number): void;
+  brush(span: TimeSpan | null): void; // while it is drawn
+  select(span: TimeSpan): void;
+  hover(x: number, y: number): void;
+  leave(): void;
+  choose(x: number, y: number): void;
+  enter(x: number, y: number): void; // double click
+  step(rows: number, runs: number): void; // by keys
+  open(): void;
+}
+
+const ZOOM_OF_WHEEL = 0.0018, MOVE_OF_KEY = 0.15, ZOOM_OF_KEY = 1.5, CLICK = 4;
+const LINE = 18; // pixels, where a wheel counts lines
+
+const spanOf = (hands: Hands): number => hands.drawing().span.to - hands.drawing().span.from;
+const allOf = (hands: Hands): number => hands.drawing().lanes.all.span_ns;
+
+function zoom(hands: Hands, factor: number, at = (hands.drawing().span.from + hands.drawing().span.to) / 2): void {
+  hands.look(zoomed(hands.drawing().span, factor, at, allOf(hands)));
+}
+
+function move(hands: Hands, share: number): void {
+  hands.look(moved(hands.drawing().span, share * spanOf(hands), allOf(hands)));
+}
+
+const KEYS: Record<string, (hands: Hands) => void> = {
+  w: (hands) => zoom(hands, 1 / ZOOM_OF_KEY),
+  s: (hands) => zoom(hands, ZOOM_OF_KEY),
+  "+": (hands) => zoom(hands, 1 / ZOOM_OF_KEY),
+  "-": (hands) => zoom(hands, ZOOM_OF_KEY),
+  a: (hands) => move(hands, -MOVE_OF_KEY),
+  d: (hands) => move(hands, MOVE_OF_KEY),
+  Home: (hands) => hands.look(whole(allOf(hands))),
+  ArrowUp: (hands) => hands.step(-1, 0),
+  ArrowDown: (hands) => hands.step(1, 0),
+  PageUp: (hands) => hands.step(-10, 0),
+  PageDown: (hands) => hands.step(10, 0),
+  ArrowLeft: (hands) => hands.step(0, -1),
+  ArrowRight: (hands) => hands.step(0, 1),
+  Enter: (hands) => hands.open(),
+};
+
+function onWheel(event: WheelEvent, hands: Hands, x: number): void {
+  if (x < LABELS) {
+    return; // the browser scrolls the lanes
+  }
+  event.preventDefault();
+  const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE;
+  if (event.shiftKey) {
+    hands.scroll((event.deltaY === 0 ? event.deltaX : event.deltaY) * unit);
+  } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+    const drawing = hands.drawing();
+    move(hands, (event.deltaX * unit) / (drawing.width - LABELS));
+  } else {
+    zoom(hands, Math.exp(event.deltaY * unit * ZOOM_OF_WHEEL), timeAt(hands.drawing(), x));
+  }
+}
+
+export function takeHands(canvas: HTMLCanvasElement, hands: Hands): void {
+  let down: { x: number; y: number; isBrush: boolean; isMoved: boolean } | null = null;
+  const at = (event: MouseEvent): [number, number] => {
+    const area = canvas.getBoundingClientRect();
+    return [event.clientX - area.left, event.clientY - area.top];
+  };
+  const brushTo = (x: number): TimeSpan => {
+    const [begin, end] = [timeAt(hands.drawing(), Math.max(down?.x ?? 0, LABELS)), timeAt(hands.drawing(), Math.max(x, LABELS))];
+    return { from: Math.max(Math.min(begin, end), 0), to: Math.max(begin, end) };
+  };
+  canvas.addEventListener("wheel", (event) => onWheel(event, hands, at(event)[0]), { passive: false });
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button === 0) {
+      const [x, y] = at(event);
+      down = { x, y, isBrush: event.shiftKey && x >= LABELS, isMoved: false };
+      canvas.setPointerCapture(event.pointerId);
+    }
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const [x, y] = at(event);
+    if (down === null) {
+      hands.hover(x, y);
+      return;
+    }
+    down.isMoved ||= Math.hypot(x - down.x, y - down.y) > CLICK;
+    if (down.isBrush) {
+      hands.brush(brushTo(x));
+    } else if (down.isMoved) {
+      move(hands, -event.movementX / (hands.drawing().width - LABELS));
+      hands.scroll(-event.movementY);
+    }
+  });
+  canvas.addEventListener("pointerup", (event) => {
+    const [x, y] = at(event);
+    if (down?.isBrush === true && down.isMoved) {
+      hands.select(brushTo(x));
+    } else if (down?.isMoved === false) {
+      hands.choose(x, y);
+    }
+    hands.brush(null);
+    down = null;
+  });
+  canvas.addEventListener("pointerleave", () => hands.leave());
+  canvas.addEventListener("dblclick", (event) => hands.enter(...at(event)));
+  canvas.addEventListener("keydown", (event) => {
+    const does = KEYS[event.key];
+    if (does !== undefined && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      event.stopPropagation();
+      does(hands);
+    }
+  });
+}

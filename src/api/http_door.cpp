@@ -129,6 +129,7 @@ struct HttpDoor::Parts {
     std::string prefix() const { return "/" + options.token + "/"; }
     bool admits(const httplib::Request& request, httplib::Response& response) const;
     void give_file(const std::string& path, httplib::Response& response) const;
+    void list(httplib::Response& response) const;
     void answer(const httplib::Request& request, httplib::Response& response);
 };
 
@@ -161,6 +162,16 @@ void HttpDoor::Parts::give_file(const std::string& path, httplib::Response& resp
         [bytes](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
             return sink.write(reinterpret_cast<const char*>(bytes.data()) + offset, length);
         });
+}
+
+// What can be asked.
+void HttpDoor::Parts::list(httplib::Response& response) const {
+    Json names = Json::array().append("cancel");
+    for (const auto& [name, answer] : questions) {
+        names.append(name);
+    }
+    response.set_content(Json::object().set("questions", std::move(names)).text(),
+                         "application/json");
 }
 
 void HttpDoor::Parts::answer(const httplib::Request& request, httplib::Response& response) {
@@ -235,9 +246,13 @@ Result<std::unique_ptr<HttpDoor>> HttpDoor::open(const HttpDoorOptions& options,
          {"X-Content-Type-Options", "nosniff"},
          {"X-Frame-Options", "DENY"}});
     of.server.Get(".*", [&of](const httplib::Request& request, httplib::Response& response) {
-        if (of.admits(request, response)) {
-            of.give_file(request.path, response);
+        if (!of.admits(request, response)) {
+            return;
         }
+        if (request.path == of.prefix() + "api/") {
+            return of.list(response);
+        }
+        of.give_file(request.path, response);
     });
     of.server.Post(".*", [&of](const httplib::Request& request, httplib::Response& response) {
         if (!of.admits(request, response)) {

@@ -4,6 +4,7 @@
 //   door->url()                    http://127.0.0.1:40123/2f0c…9a/
 //
 //   GET  /TOKEN/                   the page, from its files
+//   GET  /TOKEN/api/               which questions there are; openapi.json, a file of the page, says what they are
 //   POST /TOKEN/api/NAME           a question: its body is JSON, the answer is, too
 //   POST /TOKEN/api/cancel         {"question": "7"}: what was asked with the header "question: 7" ends as soon as it can
 //

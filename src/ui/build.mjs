@@ -17,6 +17,7 @@ const files = [
   ["index.html", "text/html; charset=utf-8", await readFile(join(here, "index.html"))],
   ["page.css", "text/css; charset=utf-8", await readFile(join(here, "page.css"))],
   ["page.js", "text/javascript; charset=utf-8", bundle.outputFiles[0].contents],
+  ["openapi.json", "application/json", await readFile(join(here, "openapi.json"))],
 ];
 
 let assembly = ".section .rodata\n", rows = "", declared = "", sum = 0;

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The page's server: what a browser is given, and who is given nothing."""
 
 import gzip
@@ -9,6 +9,7 @@ import stat
 import subprocess
 import urllib.request
 
+import jsonschema
 import servers
 import support
 from page_server import PageServer
@@ -64,6 +65,30 @@ class UiTest(support.EndToEndTest):
         status, wrong = page.answer("query", sql=count, selection={"where": "pth = 'x'"})
         self.assertEqual(status, 400)
         self.assertIn("did you mean 'path'", wrong["error"])
+
+    def test_every_question_is_in_the_openapi_description_and_answers_as_it_says(self):
+        trace = self.record("--", "cat", self.file("read"))
+        page = PageServer(self, trace.path)
+        described = json.loads(gzip.decompress(page.ask("GET", f"/{page.token}/openapi.json")[2]))
+        asked = json.loads(page.ask("GET", f"/{page.token}/api/")[2])["questions"]
+        self.assertEqual(sorted(f"/api/{name}" for name in asked), sorted(described["paths"]))
+        revision = page.answer("timeline_rows")[1]["revision"]
+        for path, operations in described["paths"].items():
+            operation = operations["post"]
+            with self.subTest(path):
+                content = operation["requestBody"]["content"]["application/json"]
+                self.valid(content["example"], content["schema"], described)
+                words = dict(content["example"], revision=revision) if "revision" in content["example"] else content["example"]
+                status, answer, body = page.ask("POST", f"/{page.token}{path}", json.dumps(words))
+                self.assertEqual(status, 200, body)
+                (kind, media), = operation["responses"]["200"]["content"].items()
+                self.assertEqual(answer.headers["Content-Type"], kind)
+                if kind == "application/json":
+                    self.valid(json.loads(body), media["schema"], described)
+
+    @staticmethod
+    def valid(value, schema, described):
+        jsonschema.Draft202012Validator({**schema, "components": described["components"]}).validate(value)
 
     def test_rows_as_a_file(self):
         trace = self.record("--", "cat", self.file("read"))

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { dyetrace, openPage, openTrace, sqlNumber } from "./page.mjs";
 
-const VIEWS = ["overview", "timeline", "space-time", "trail", "file", "sockets", "query"];
+const VIEWS = ["overview", "timeline", "space_time", "trail", "file", "sockets", "query"];
 const shownNames = (page) => page.page.evaluate(() => [...document.querySelectorAll("nav a")].map((link) => link.getAttribute("href").replace(/^#|\?.*/g, "")));
 
 async function visitAll(page) {

@@ -105,8 +105,9 @@ void put_each(std::string& bytes, std::span<const TimelineRun> runs, Take&& take
 }
 
 std::uint32_t look_of(const TimelineRun& run) {
-    return run.colour | static_cast<std::uint32_t>(run.flags) << 4 | run.fill << 8 |
-           run.work << 16 | static_cast<std::uint32_t>(run.ran) << 24;
+    const auto at = [](std::uint32_t value, unsigned bit) { return value << bit; };
+    return at(run.colour, 0) | at(run.flags, 4) | at(run.fill, 8) | at(run.work, 16) |
+           at(run.ran, 24);
 }
 
 void put_singles(std::string& bytes, std::span<const TimelineRun> singles) {

@@ -46,9 +46,10 @@ std::vector<api::Question> timeline_questions(TimelineDesk& timelines) {
     };
     std::vector<api::Question> questions;
     for (const auto& [name, make] : kQuestions) {
-        questions.push_back({name, [&timelines, make](const Json& words, const auto& cancelled) {
-                                 return make(timelines, words, cancelled);
-                             }});
+        questions.push_back(
+            {name, [&timelines, make = make](const Json& words, const auto& cancelled) {
+                 return make(timelines, words, cancelled);
+             }});
     }
     return questions;
 }

@@ -33,10 +33,19 @@ constexpr int kExitUsage = 2;
 struct ExportArguments {
     std::string trace, output, where, memory = "2GB", clock = "cluster";
     bool perfetto = false, otlp = false, csv = false, parquet = false, pcapng = false;
-    bool without_flows = false;
+    bool without_flows = false, without_arguments = false;
 
     int formats() const { return perfetto + otlp + csv + parquet + pcapng; }
-    std::string order() const { return "ORDER BY time, event_id"; }
+    ExportQuestion question(ExportOrder order) const {
+        return {.where = where,
+                .order = order,
+                .with_flows = !without_flows,
+                .with_arguments = !without_arguments};
+    }
+    // The table as it is.
+    std::string select() const {
+        return fmt::format("SELECT * {} ORDER BY time, event_id", exported_events(where));
+    }
 };
 
 const std::atomic<bool>& cancelled() {
@@ -60,7 +69,7 @@ Result<std::string> export_perfetto(store::Database& database,
     }));
     TRY(const std::uint64_t events,
         each_event(database,
-                   {.where = arguments.where, .with_flows = !arguments.without_flows},
+                   arguments.question(ExportOrder::kTime),
                    cancelled(),
                    [&](const exporter::Event& event) { return writer.add(event); }));
     TRY(writer.end());
@@ -79,9 +88,7 @@ Result<std::string> export_otlp(store::Database& database,
     exporter::OtlpWriter writer(scene, exported_values(), sink_to(file));
     TRY(const std::uint64_t events,
         each_event(database,
-                   {.where = arguments.where,
-                    .order = ExportOrder::kProcess,
-                    .with_flows = !arguments.without_flows},
+                   arguments.question(ExportOrder::kProcess),
                    cancelled(),
                    [&](const exporter::Event& event) { return writer.add(event); }));
     TRY(writer.end());
@@ -92,7 +99,7 @@ Result<std::string> export_csv(store::Database& database,
                                const ExportArguments& arguments,
                                ExportFile& file) {
     TRY(database.query(
-        fmt::format("SELECT * {} {}", exported_events(arguments.where), arguments.order()),
+        arguments.select(),
         [&](store::Rows& rows) {
             return store::write_rows(rows, store::RowFormat::kCsv, 0, sink_to(file));
         },
@@ -102,14 +109,16 @@ Result<std::string> export_csv(store::Database& database,
 
 void say_packets(const ExportedPackets& done, const base::Log& log) {
     if (done.without > 0) {
-        log.warn(fmt::format("{} calls on sockets that are no TCP and no UDP of IP are left out: "
-                             "they have no packets",
-                             base::with_separators(done.without)));
+        log.warn(
+            fmt::format("{} calls on sockets that are no TCP and no UDP of IP are left out: "
+                        "they have no packets",
+                        base::with_separators(done.without)));
     }
     if (done.missing > 0) {
-        log.warn(fmt::format("{} bytes that these calls moved are not in the trace, and missing "
-                             "in the packets",
-                             base::with_separators(done.missing)));
+        log.warn(
+            fmt::format("{} bytes that these calls moved are not in the trace, and missing "
+                        "in the packets",
+                        base::with_separators(done.missing)));
     }
     if (done.redacted > 0) {
         log.warn(fmt::format("{} bytes of this trace are redacted: they are '*'",
@@ -136,8 +145,7 @@ Result<std::string> export_pcapng(store::Database& database,
 // DuckDB writes it, beside the file that it becomes.
 Result<void> export_parquet(store::Database& database, const ExportArguments& arguments) {
     const std::string draft = fmt::format("{}.new-{}", arguments.output, ::getpid());
-    Result<void> written = database.write_parquet(
-        fmt::format("SELECT * {} {}", exported_events(arguments.where), arguments.order()), draft);
+    Result<void> written = database.write_parquet(arguments.select(), draft);
     written = written.ok() ? base::rename_file(draft, arguments.output) : std::move(written);
     if (!written.ok()) {
         ::unlink(draft.c_str());
@@ -162,8 +170,7 @@ Result<void> export_to_file(store::Database& database,
                            : export_pcapng(database, arguments, file, log));
     TRY(file.commit());
     if (!arguments.output.empty()) {
-        log.say(fmt::format(
-            "{}: {} · {}", arguments.output, what, base::bytes_text(file.bytes())));
+        log.say(fmt::format("{}: {} · {}", arguments.output, what, base::bytes_text(file.bytes())));
     }
     return {};
 }
@@ -209,7 +216,8 @@ void add_export(CLI::App& app, int& exit_status) {
         ->type_name("TRACE")
         ->required();
     verb->add_flag("--perfetto", arguments->perfetto, "Perfetto's format, for ui.perfetto.dev");
-    verb->add_flag("--otlp", arguments->otlp, "OpenTelemetry spans: OTLP in JSON, a request a line");
+    verb->add_flag(
+        "--otlp", arguments->otlp, "OpenTelemetry spans: OTLP in JSON, a request a line");
     verb->add_flag("--csv", arguments->csv, "The table events as CSV");
     verb->add_flag("--parquet", arguments->parquet, "The table events as a Parquet file");
     verb->add_flag("--pcapng",
@@ -226,6 +234,9 @@ void add_export(CLI::App& app, int& exit_status) {
     verb->add_flag("--without-flows",
                    arguments->without_flows,
                    "No arrows or links between the events that had the same bytes");
+    verb->add_flag("--without-arguments",
+                   arguments->without_arguments,
+                   "No words of calls' flags and numbers: a large trace takes a third of the time");
     verb->add_option("--memory", arguments->memory, "What may be held at once; the rest is on disk")
         ->capture_default_str()
         ->type_name("SIZE");

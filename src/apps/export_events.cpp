@@ -50,7 +50,6 @@ arrows AS (SELECT from_event, to_event, hash(from_event, to_event) AS id, a.proc
 taken AS (SELECT to_event AS event_id, list([id, from_event, from_process] ORDER BY from_event) AS flows_from FROM arrows GROUP BY 1),
 given AS (SELECT from_event AS event_id, list([id, to_event, to_process] ORDER BY to_event) AS flows_to FROM arrows GROUP BY 1),)sql";
 
-// `with` what it begins, and joined to what that named.
 std::string sql_of(const ExportQuestion& question, bool with_flows) {
     std::vector<std::string> values;
     for (const ValueName& value : exported_values()) {
@@ -68,13 +67,20 @@ std::string sql_of(const ExportQuestion& question, bool with_flows) {
                            events,
                            condition);
     };
+    const std::string chosen =
+        question.with_arguments
+            ? fmt::format(
+                  "{} UNION ALL {}",
+                  select("NULL::VARCHAR", kCallsWithoutWords),
+                  select("arguments", fmt::format("NOT coalesce({}, false)", kCallsWithoutWords)))
+            : select("NULL::VARCHAR", "true");
     return fmt::format(
-        "WITH {} chosen AS ({} UNION ALL {}) SELECT {}, {}, {} FROM chosen {} "
+        "WITH {} chosen AS ({}) SELECT {}, {}, {} FROM chosen {} "
         "ORDER BY {} begin_ns, duration_ns DESC NULLS FIRST, event_id",
         with_flows ? fmt::format(fmt::runtime(kFlows), events) : "",
-        select("NULL::VARCHAR", kCallsWithoutWords),
-        select("arguments", fmt::format("NOT coalesce({}, false)", kCallsWithoutWords)),
-        "event_id, parent_event_id, process_id, thread_id, begin_ns, duration_ns, state, class, name",
+        chosen,
+        "event_id, parent_event_id, process_id, thread_id, begin_ns, duration_ns, state, class, "
+        "name",
         with_flows ? "flows_from, flows_to" : "NULL, NULL",
         fmt::join(values, ", "),
         with_flows ? "LEFT JOIN taken USING (event_id) LEFT JOIN given USING (event_id)" : "",
@@ -153,28 +159,17 @@ class EventReader {
 
 const std::vector<ValueName>& exported_values() {
     static const std::vector<ValueName> kNames = {
-        {"path", ValueKind::kName},
-        {"argument_path", ValueKind::kName},
-        {"path2", ValueKind::kName},
-        {"fd", ValueKind::kNumber},
-        {"file_offset", ValueKind::kNumber},
-        {"file_offset2", ValueKind::kNumber},
-        {"requested", ValueKind::kNumber},
-        {"bytes", ValueKind::kNumber},
-        {"result", ValueKind::kNumber},
-        {"error", ValueKind::kName},
-        {"arguments", ValueKind::kJson},
-        {"on_cpu_ns", ValueKind::kNumber},
-        {"local_address", ValueKind::kName},
-        {"local_port", ValueKind::kNumber},
-        {"remote_address", ValueKind::kName},
-        {"remote_port", ValueKind::kNumber},
-        {"connection_id", ValueKind::kId},
-        {"stream_offset", ValueKind::kNumber},
-        {"fingerprint", ValueKind::kId},
-        {"unread_bytes", ValueKind::kNumber},
-        {"dye_hits", ValueKind::kNumber},
-        {"object_id", ValueKind::kId},
+        {"path", ValueKind::kName},           {"argument_path", ValueKind::kName},
+        {"path2", ValueKind::kName},          {"fd", ValueKind::kNumber},
+        {"file_offset", ValueKind::kNumber},  {"file_offset2", ValueKind::kNumber},
+        {"requested", ValueKind::kNumber},    {"bytes", ValueKind::kNumber},
+        {"result", ValueKind::kNumber},       {"error", ValueKind::kName},
+        {"arguments", ValueKind::kJson},      {"on_cpu_ns", ValueKind::kNumber},
+        {"local_address", ValueKind::kName},  {"local_port", ValueKind::kNumber},
+        {"remote_address", ValueKind::kName}, {"remote_port", ValueKind::kNumber},
+        {"connection_id", ValueKind::kId},    {"stream_offset", ValueKind::kNumber},
+        {"fingerprint", ValueKind::kId},      {"unread_bytes", ValueKind::kNumber},
+        {"dye_hits", ValueKind::kNumber},     {"object_id", ValueKind::kId},
         {"event_id", ValueKind::kId},
     };
     return kNames;

@@ -23,6 +23,7 @@ struct ExportQuestion {
     std::string where;  // a condition in SQL, or ""
     ExportOrder order = ExportOrder::kTime;
     bool with_flows = true;
+    bool with_arguments = true;
 };
 
 // Columns of `events` that go with each event, as its values.
@@ -32,10 +33,9 @@ const std::vector<exporter::ValueName>& exported_values();
 std::string exported_events(const std::string& where);
 
 // An event's texts are valid until the function returns. Returns how many there were.
-Result<std::uint64_t> each_event(
-    store::Database& database,
-    const ExportQuestion& question,
-    const std::atomic<bool>& cancelled,
-    const std::function<Result<void>(const exporter::Event&)>& each);
+Result<std::uint64_t> each_event(store::Database& database,
+                                 const ExportQuestion& question,
+                                 const std::atomic<bool>& cancelled,
+                                 const std::function<Result<void>(const exporter::Event&)>& each);
 
 }  // namespace dyetrace::apps

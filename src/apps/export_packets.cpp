@@ -33,8 +33,7 @@ SELECT c.event_id, h.host_index, epoch_ns(c.time) + CASE WHEN is_sent THEN 0 ELS
 FROM calls c JOIN hosts h USING (host) LEFT JOIN kinds k USING (object_id)
 WHERE is_sent OR coalesce(c.arguments NOT LIKE '%MSG_PEEK%', true) ORDER BY moment, event_id)sql";
 
-constexpr const char* kCallNumbers =
-    "SELECT event_id {} ORDER BY event_id";
+constexpr const char* kCallNumbers = "SELECT event_id {} ORDER BY event_id";
 
 enum Column : std::uint8_t {
     kEvent,

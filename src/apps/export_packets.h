@@ -14,12 +14,12 @@
 namespace dyetrace::apps {
 
 struct ExportedPackets {
-    std::uint64_t calls = 0;      // whose bytes are there
-    std::uint64_t missing = 0;    // bytes that such calls moved and the trace does not have
-    std::uint64_t without = 0;    // calls on sockets that are no TCP and UDP
-    std::uint64_t redacted = 0;   // bytes of the trace that are '*'
-    std::uint64_t damaged = 0;    // blocks of payload
-    bool is_complete = true;      // the recording has ended as it should
+    std::uint64_t calls = 0;     // whose bytes are there
+    std::uint64_t missing = 0;   // bytes that such calls moved and the trace does not have
+    std::uint64_t without = 0;   // calls on sockets that are no TCP and UDP
+    std::uint64_t redacted = 0;  // bytes of the trace that are '*'
+    std::uint64_t damaged = 0;   // blocks of payload
+    bool is_complete = true;     // the recording has ended as it should
 };
 
 // kNotFound: the trace has no bytes of any call. `where`: a condition in SQL, or "".

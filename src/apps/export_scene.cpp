@@ -18,8 +18,10 @@ constexpr const char* kThreads = "SELECT thread_id, process_id, tid, comm FROM t
 // Cluster time of a gap as `events` has it: straight within a piece of the map.
 constexpr const char* kClusterGaps =
     "SELECT h.host_index, coalesce(epoch_ns(m.from_time) + (g.begin_ns - m.from_ns)::BIGINT + "
-    "floor((g.begin_ns - m.from_ns)::DOUBLE * m.rate)::BIGINT, g.begin_ns::BIGINT + h.wall_offset_ns) "
-    "AS begin_ns, (g.end_ns - g.begin_ns)::UBIGINT, g.lost, g.reason, g.cpu FROM gaps g JOIN hosts h "
+    "floor((g.begin_ns - m.from_ns)::DOUBLE * m.rate)::BIGINT, g.begin_ns::BIGINT + "
+    "h.wall_offset_ns) "
+    "AS begin_ns, (g.end_ns - g.begin_ns)::UBIGINT, g.lost, g.reason, g.cpu FROM gaps g JOIN hosts "
+    "h "
     "USING (host) LEFT JOIN clock_map m ON m.host = g.host AND g.begin_ns >= m.from_ns AND "
     "g.begin_ns < m.to_ns ORDER BY ALL";
 constexpr const char* kGaps =

@@ -22,7 +22,8 @@ namespace dyetrace::exporter {
 
 // Takes what is written, in order.
 using Sink = std::function<Result<void>(std::string_view)>;
-inline constexpr std::size_t kSinkBytes = std::size_t{1} << 20;  // given to a sink at once, or a bit more
+inline constexpr std::size_t kSinkBytes = std::size_t{1}
+                                          << 20;  // given to a sink at once, or a bit more
 
 struct Host {
     std::uint32_t index = 0;

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int kKindInternal = 1, kKindProducer = 4, kKindConsumer = 5;
 constexpr int kStatusError = 2;
-constexpr std::uint64_t kProcessSpan = 0x70726f63657373;  // "process": no event has this id's spread
+constexpr std::uint64_t kProcessSpan =
+    0x70726f63657373;  // "process": no event has this id's spread
 
 constexpr std::pair<std::string_view, std::string_view> kConventions[] = {
     {"path", "file.path"},
@@ -82,10 +83,9 @@ void append_value(std::string& out, ValueKind kind, std::string_view text) {
 // Bytes that go to another process, or come from one.
 int kind_of(const Event& event) {
     const auto elsewhere = [&](const Flow& flow) { return flow.process != event.process_id; };
-    return std::any_of(event.flows_from.begin(), event.flows_from.end(), elsewhere)
-               ? kKindConsumer
-           : std::any_of(event.flows_to.begin(), event.flows_to.end(), elsewhere) ? kKindProducer
-                                                                                  : kKindInternal;
+    return std::any_of(event.flows_from.begin(), event.flows_from.end(), elsewhere) ? kKindConsumer
+           : std::any_of(event.flows_to.begin(), event.flows_to.end(), elsewhere)   ? kKindProducer
+                                                                                    : kKindInternal;
 }
 
 }  // namespace
@@ -111,9 +111,8 @@ OtlpWriter::OtlpWriter(const Scene& scene, const std::vector<ValueName>& names, 
 
 std::uint64_t OtlpWriter::seed_of(std::uint64_t process_id) const {
     const auto process = scene_.processes.find(process_id);
-    const Host* const host = process != scene_.processes.end()
-                                 ? scene_.host_of(process->second.host_index)
-                                 : nullptr;
+    const Host* const host =
+        process != scene_.processes.end() ? scene_.host_of(process->second.host_index) : nullptr;
     return host != nullptr ? number_of_text(host->boot_id) : 0;
 }
 
@@ -207,7 +206,8 @@ void OtlpWriter::append_span(const Event& event) {
     out_.push_back(']');
     append_links(event);
     if (!event.error.empty()) {
-        fmt::format_to(std::back_inserter(out_), R"(,"status":{{"code":{},"message":)", kStatusError);
+        fmt::format_to(
+            std::back_inserter(out_), R"(,"status":{{"code":{},"message":)", kStatusError);
         format::append_json_string(out_, event.error);
         out_.push_back('}');
     }
@@ -216,10 +216,9 @@ void OtlpWriter::append_span(const Event& event) {
 
 void OtlpWriter::append_process_span() {
     const auto process = scene_.processes.find(*process_);
-    const std::string name =
-        process != scene_.processes.end()
-            ? fmt::format("{} {}", process->second.comm, process->second.pid)
-            : fmt::format("process {}", *process_);
+    const std::string name = process != scene_.processes.end()
+                                 ? fmt::format("{} {}", process->second.comm, process->second.pid)
+                                 : fmt::format("process {}", *process_);
     out_.append(out_.ends_with('[') ? "{" : ",{");
     append_ids(*process_, span_of_process(*process_));
     out_.append(R"(,"name":)");

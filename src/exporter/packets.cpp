@@ -141,8 +141,7 @@ Result<void> Packets::write_segment(const MovingCall& call, const Segment& segme
     append32(packet_, 0);
     packet_.append(segment.bytes);
     put16(packet_, begin + 16, checksum(call, kTcp, std::string_view(packet_).substr(begin)));
-    return file_.add_packet(
-        {call.interface, call.time_ns, packet_, packet_.size(), call.comment});
+    return file_.add_packet({call.interface, call.time_ns, packet_, packet_.size(), call.comment});
 }
 
 Result<void> Packets::write_opening(const MovingCall& call) {
@@ -155,8 +154,8 @@ Result<void> Packets::write_opening(const MovingCall& call) {
     const std::uint32_t first = way_of(there, false).first;
     const std::uint32_t first_back = way_of(there, true).first;
     TRY(write_segment(there, {.flags = kSyn, .sequence = first}));
-    return write_segment(
-        back, {.flags = kSyn | kAck, .sequence = first_back, .acknowledged = first + 1});
+    return write_segment(back,
+                         {.flags = kSyn | kAck, .sequence = first_back, .acknowledged = first + 1});
 }
 
 Result<void> Packets::write_stretch(const MovingCall& call,
@@ -256,8 +255,7 @@ Result<void> Packets::add_datagram(const MovingCall& call,
     append16(packet_, 0);  // no checksum, where bytes are missing
     packet_.append(bytes);
     if (bytes.size() == original_bytes) {
-        const std::size_t sum =
-            checksum(call, kUdp, std::string_view(packet_).substr(begin));
+        const std::size_t sum = checksum(call, kUdp, std::string_view(packet_).substr(begin));
         put16(packet_, begin + 6, sum == 0 ? 0xffff : sum);
     }
     return file_.add_packet({call.interface,

@@ -87,7 +87,8 @@ class Packets {
 
     PcapngWriter& file_;
     std::unordered_map<std::string, Way> ways_;
-    std::unordered_map<std::string, std::uint64_t> sent_;  // datagrams under way on their host: how many
+    std::unordered_map<std::string, std::uint64_t>
+        sent_;  // datagrams under way on their host: how many
     std::deque<std::string> sent_order_;
     std::string packet_;
 };

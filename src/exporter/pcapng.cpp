@@ -17,7 +17,7 @@ enum Option : std::uint16_t {
     kUserApplication = 4,
     kTimeResolution = 9,
 };
-constexpr char kNanoseconds = 9;  // 10^-9 s
+constexpr char kNanoseconds = 9;               // 10^-9 s
 constexpr std::size_t kOptionBytesMax = 1000;  // a comment's; its length is a 16-bit number
 
 template <std::unsigned_integral Number>

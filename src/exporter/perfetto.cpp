@@ -297,9 +297,9 @@ Result<void> PerfettoWriter::add(const Event& event) {
     Track& track = thread_track(event.thread_id);
     describe(track.lanes.front().uuid, track);
     const bool is_slice = event.duration_ns.has_value() || event.is_unfinished;
-    const std::int64_t end =
-        event.duration_ns ? event.begin_ns + static_cast<std::int64_t>(*event.duration_ns)
-                          : kNeverEnds;
+    const std::int64_t end = event.duration_ns
+                                 ? event.begin_ns + static_cast<std::int64_t>(*event.duration_ns)
+                                 : kNeverEnds;
     Lane* const lane = is_slice ? lane_for(track, event.begin_ns, end) : nullptr;
     if (lane == nullptr) {
         leave_until(track.lanes.front(), event.begin_ns);

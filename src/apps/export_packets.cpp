@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "apps/asked_rows.h"
@@ -96,11 +97,19 @@ class PayloadIndex {
     std::vector<Entry> entries_;
 };
 
-// An end that is not known is that of any host.
-std::optional<Endpoint> end_in(const store::Cell& address, const store::Cell& port) {
-    const auto number = static_cast<std::uint16_t>(number_of(port));
-    return address.kind == store::CellKind::kNull ? exporter::endpoint_of("0.0.0.0", number)
-                                                  : exporter::endpoint_of(address.text, number);
+// Both ends: own, other. An end that the call did not learn is any address of the other one's kind. Nothing: they are no ends of IP.
+std::optional<std::pair<Endpoint, Endpoint>> ends_in(Row row) {
+    const auto end_in = [&](Column address, Column port, std::string_view otherwise) {
+        const bool is_known = row[address].kind != store::CellKind::kNull;
+        return exporter::endpoint_of(is_known ? row[address].text : otherwise,
+                                     static_cast<std::uint16_t>(number_of(row[port])));
+    };
+    const bool is_v6 = row[kLocalAddress].text.find(':') != std::string_view::npos ||
+                       row[kRemoteAddress].text.find(':') != std::string_view::npos;
+    const std::string_view any = is_v6 ? "::" : "0.0.0.0";
+    const auto own = end_in(kLocalAddress, kLocalPort, any);
+    const auto other = end_in(kRemoteAddress, kRemotePort, any);
+    return own && other ? std::optional(std::pair(*own, *other)) : std::nullopt;
 }
 
 class PacketExport {
@@ -119,11 +128,10 @@ class PacketExport {
 
     Result<void> add(Row row) {
         const bool is_sent = row[kIsSent].text == "true";
-        auto local = end_in(row[kLocalAddress], row[kLocalPort]);
-        auto remote = end_in(row[kRemoteAddress], row[kRemotePort]);
+        const auto ends = ends_in(row);
         const bool is_stream = row[kSocketType].text == "stream";
         const bool is_datagram = row[kSocketType].text == "datagram";
-        if (row[kIsIp].text != "true" || !local || !remote || (!is_stream && !is_datagram)) {
+        if (row[kIsIp].text != "true" || !ends || (!is_stream && !is_datagram)) {
             ++done_.without;
             return {};
         }
@@ -136,8 +144,8 @@ class PacketExport {
             .interface = interfaces_[static_cast<std::uint32_t>(number_of(row[kHost]))],
             .time_ns = static_cast<std::int64_t>(number_of(row[kMoment])),
             .is_sent = is_sent,
-            .source = is_sent ? *local : *remote,
-            .destination = is_sent ? *remote : *local,
+            .source = is_sent ? ends->first : ends->second,
+            .destination = is_sent ? ends->second : ends->first,
             .connection_id = number_of(row[kConnection]),
             .comment = comment};
         const std::span<const PayloadIndex::Entry> pieces = index_.of(number_of(row[kEvent]));

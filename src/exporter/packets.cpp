@@ -207,11 +207,10 @@ Result<void> Packets::add_stream_bytes(const MovingCall& call,
     return at < end ? write_stretch(call, at, bytes.substr(at - begin)) : Result<void>();
 }
 
-// A datagram has no number: of equal ones, sent between the same ports, as many arrive as were sent.
+// A datagram has no number: of equal ones to a port as many arrive as were sent. Who receives need not ask where it came from.
 bool Packets::arrives_where_it_was_sent(const MovingCall& call, std::string_view bytes) {
     std::string name;
     append32(name, call.interface);
-    append16(name, call.source.port);
     append16(name, call.destination.port);
     const std::size_t number = std::hash<std::string_view>()(bytes);
     append32(name, static_cast<std::uint32_t>(number >> 32));

@@ -61,7 +61,7 @@ std::uint64_t uuid_of(TrackKind kind, std::uint64_t id) {
 }
 
 std::string task_name(std::string_view comm, std::uint32_t number) {
-    return fmt::format("{} {}", comm, number);
+    return fmt::format("{}{}{}", comm, comm.empty() ? "" : " ", number);
 }
 
 }  // namespace

@@ -213,6 +213,19 @@ class ExportTest(support.EndToEndTest):
         self.assertIn("terminal", self.one_line(done.stderr))
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("x")], [])
 
+    def test_equal_pids_of_two_hosts_are_two_tracks_by_every_clock(self):
+        with open(self.path("log"), "w", encoding="utf-8") as log:
+            for number in range(6):
+                log.write(json.dumps({"type": 21, "timestamp": 1500000000000 + number, "thread": f"7@web{number % 2}", "eventId": str(number),
+                                      "filename": "/f", "size": 5, "offset": number, "fd": 3}) + "\n")
+        trace = support.Trace(self.path("trace"))
+        subprocess.run([DYETRACE, "import", self.path("log"), "-o", trace.path], check=True, capture_output=True, timeout=support.PATIENCE_S)
+        for clock in ("raw", "wall", "cluster"):
+            exported = self.read(trace, "perfetto", "--clock", clock)
+            self.assertEqual([one["track"] for one in exported["slices"]], [f"web{number % 2} / 7 / 7" for number in range(6)])
+            times = [one["time"] for one in exported["slices"]]
+            self.assertEqual([time - times[0] for time in times], [number * 1_000_000 for number in range(6)])
+
     def test_what_was_lost_is_said_and_a_slice(self):
         trace, recorder = self.start_recording("-a")
         os.kill(recorder.pid, signal.SIGKILL)

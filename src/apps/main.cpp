@@ -27,6 +27,7 @@ constexpr std::pair<const char*, const char*> kStoreVerbs[] = {
     {"verify-copies", "Say whether copies of bytes are the same, and who held them when not"},
     {"similar", "List what resembles a file, an event or another trace, by content"},
     {"cat", "Give back a file or a stream as it was seen to move"},
+    {"export", "Write a trace in the format of another tool: Perfetto, OTLP, CSV, Parquet, pcapng"},
     {"seal", "Turn the segments of a trace into Parquet"},
 };
 

@@ -6,13 +6,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <optional>
 #include <string>
 
+#include "apps/cancel_on_interrupt.h"
 #include "apps/clock_maker.h"
 #include "apps/content_key.h"
 #include "apps/damages.h"
@@ -43,30 +42,6 @@ struct SqlArguments {
     std::string clock = "cluster";
 };
 
-std::atomic<bool> cancelled = false;  // by Ctrl-C, for the statement that runs
-
-void cancel(int) {
-    cancelled = true;
-}
-
-// Ctrl-C ends the statement, not the prompt.
-class CancelOnInterrupt {
-  public:
-    CancelOnInterrupt() {
-        cancelled = false;
-        struct sigaction action {};
-        action.sa_handler = &cancel;
-        action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends the program
-        ::sigaction(SIGINT, &action, &before_);
-    }
-    ~CancelOnInterrupt() { ::sigaction(SIGINT, &before_, nullptr); }
-    CancelOnInterrupt(const CancelOnInterrupt&) = delete;
-    CancelOnInterrupt& operator=(const CancelOnInterrupt&) = delete;
-
-  private:
-    struct sigaction before_ {};
-};
-
 std::size_t terminal_width() {
     winsize size{};
     if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) {
@@ -89,7 +64,7 @@ class SqlSession {
 
     // Complete statements; their rows go to stdout or the file.
     Result<void> run(const std::string& statements) {
-        const CancelOnInterrupt scope;
+        const CancelOnInterrupt scope;  // the statement ends, not the prompt
         const store::TextSink sink = [this](std::string_view text) {
             return base::write_all(out(), base::bytes_of(text));
         };
@@ -98,7 +73,7 @@ class SqlSession {
             [&](store::Rows& rows) {
                 return store::write_rows(rows, format_, file_.valid() ? 0 : terminal_width(), sink);
             },
-            &cancelled);
+            &CancelOnInterrupt::cancelled());
     }
 
     // What the answers leave out, once per look at the trace.

@@ -37,6 +37,7 @@ void add_record_on(CLI::App& app, const std::vector<std::string>& command, int& 
 // dyetrace-store
 void add_follow(CLI::App& app, int& exit_status);
 void add_cat(CLI::App& app, int& exit_status);
+void add_export(CLI::App& app, int& exit_status);
 void add_pattern(CLI::App& app, int& exit_status);
 void add_report(CLI::App& app, int& exit_status);
 void add_seal(CLI::App& app, int& exit_status);

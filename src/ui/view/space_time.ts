@@ -126,7 +126,7 @@ function details(scene: Scene, data: SpaceTime, chosen: Chosen, groups: Map<stri
       element("a", { href: trailAddress(from, "back") }, "trail: where it came from"),
       element("a", { href: eventsAddress(`event_id = ${move.id}`) }, "this event"),
       ...(move.fingerprint === null ? [] : [element("a", { href: eventsAddress(`fingerprint = ${move.fingerprint}`) }, "all with this content")]),
-      element("a", { href: address("space_time", { ...Object.fromEntries(scene.place.words), event: null, message: null }) }, "all trails (Escape)"),
+      element("a", { href: address("space-time", { ...Object.fromEntries(scene.place.words), event: null, message: null }) }, "all trails (Escape)"),
     ),
   );
 }
@@ -316,4 +316,4 @@ async function show(scene: Scene): Promise<void> {
   await shown.liken();
 }
 
-export const spaceTime: View = { name: "space_time", title: "Space-time", key: "3", show };
+export const spaceTime: View = { name: "space-time", title: "Space-time", key: "3", show };

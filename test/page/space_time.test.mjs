@@ -161,6 +161,26 @@ test("the slider joins contents that are alike, and stands in the address", asyn
   assert.ok(alike > 0 && joined < contents && joined >= contents - alike, `${joined} of ${contents}, ${alike} pairs`);
 });
 
+test("of more than a picture holds the busiest lanes are shown, which is said, and zooming shows the rest", async (t) => {
+  const crowd = await openPage("crowd", "#space-time");
+  t.after(() => crowd.close());
+  const between = crowd.number(`SELECT count(*) ${BETWEEN}`);
+  assert.ok(between >= 6000);
+  const said = async () => (await crowd.texts("#cut")).join("").replaceAll(",", "");
+  assert.match(await said(), /the 40 busiest of 12\d lanes/);
+  const [shown, all] = /(\d+) of (\d+) messages/.exec(await said()).slice(1).map(Number);
+  assert.ok(shown === 3000 && all > 3000 && all <= between, `${shown} of ${all}, ${between}`);
+  const moment = (event) => `epoch_ns(${event}.time) - (SELECT epoch_ns(min(time)) FROM events) + CASE WHEN ${event}.name = 'read' THEN ${event}.duration_ns::BIGINT ELSE 0 END`;
+  const takes = crowd.rows(`SELECT ${moment("b")} AS at ${BETWEEN} ORDER BY 1`).map(({ at }) => Number(at));
+  const [from, to] = [takes[4000], takes[4600]];
+  await crowd.go(`#space-time?begin=${from}&end=${to}`);
+  const rows = Number(/Messages: ([\d,]+)/.exec(await crowd.page.locator("main").innerText())[1].replaceAll(",", ""));
+  const at = (event) => `${moment(event)} BETWEEN ${from} AND ${to}`;
+  assert.equal(rows, crowd.number(`SELECT count(*) ${BETWEEN} AND ${at("a")} AND ${at("b")}`));
+  assert.ok(rows > 0 && !(await said()).includes("messages"), await said());
+  assert.deepEqual(crowd.faults, []);
+});
+
 test("lanes are nodes when asked: of one node there are no messages, and that is said", async () => {
   await page.go("#space-time");
   await page.page.getByRole("button", { name: "nodes" }).click();

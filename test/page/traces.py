@@ -77,6 +77,30 @@ def dyed(trace, folder):
     record(trace, "--content=anchors", "--dye", f"card={DYE.decode()}", "--", sys.executable, "-c", relay_test.RELAY, source, os.path.join(folder, "target"), os.path.join(folder, "copy"))
 
 
+# More lanes and messages than a picture shows: 60 pairs of processes, 160 messages each.
+CROWD = """
+import os
+for pair in range(60):
+    taken, put = os.pipe()
+    if os.fork() == 0:
+        for number in range(160):
+            os.write(put, b"%d %d" % (pair, number))
+        os._exit(0)
+    os.close(put)
+    if os.fork() == 0:
+        while os.read(taken, 8):
+            pass
+        os._exit(0)
+    os.close(taken)
+for child in range(120):
+    os.wait()
+"""
+
+
+def crowd(trace, _):
+    record(trace, "--content=hash", "--", sys.executable, "-c", CROWD)
+
+
 def hostile(trace, folder):
     record(trace, "--", sys.executable, "-c", HOSTILE, folder)
 
@@ -89,7 +113,7 @@ def one(trace, _):
     record(trace, "--where", "name = 'chdir'", "--", "sh", "-c", "cd /")
 
 
-TRACES = {function.__name__: function for function in (postgres, git, relay, dyed, hostile, empty, one)}
+TRACES = {function.__name__: function for function in (postgres, git, relay, dyed, crowd, hostile, empty, one)}
 
 
 def main():

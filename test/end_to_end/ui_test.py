@@ -90,6 +90,28 @@ class UiTest(support.EndToEndTest):
     def valid(value, schema, described):
         jsonschema.Draft202012Validator({**schema, "components": described["components"]}).validate(value)
 
+    def test_a_trail_is_what_follow_says(self):
+        source = self.file("source", bytes(range(256)) * 64)
+        trace = self.record("--content=anchors", "--", "sh", "-c", f"cat {source} | cat > {self.path('target')}")
+        page = PageServer(self, trace.path)
+        seen = {name: support.outer_root() + self.path(name) for name in ("source", "target")}
+        event = trace.number("SELECT min(event_id) FROM events WHERE name = 'write' AND object_type = 'pipe'")
+        fingerprint = trace.number(f"SELECT fingerprint FROM events WHERE event_id = {event}")
+        for words, arguments in (({"start": seen["source"]}, ["--path", seen["source"]]),
+                                 ({"start": seen["target"] + ":100-200", "direction": "back"}, ["--path", seen["target"] + ":100-200", "--back"]),
+                                 ({"start": f"event:{event}", "min_certainty": "certain"}, ["--event", str(event), "--min-certainty", "certain"]),
+                                 ({"start": f"hash:{fingerprint}"}, ["--hash", str(fingerprint)])):
+            said = subprocess.run([DYETRACE, "follow", trace.path, *arguments, "--json"], capture_output=True, text=True, timeout=support.PATIENCE_S, check=True)
+            self.assertGreater(len(json.loads(said.stdout)["hops"]), 1, arguments)
+            self.assertEqual(page.answer("follow", **words), (200, json.loads(said.stdout)))
+        few = page.answer("follow", start=seen["source"], hops_max=2)[1]
+        self.assertEqual((len(few["hops"]), few["hops_left_out"]), (2, 2))
+        for words, why in (({"start": "source"}, "dye:NAME"), ({"start": "dye:none"}, "record --dye"), ({"start": "event:none"}, "no event"), ({}, "start"),
+                           ({"start": seen["source"], "min_certainty": "sure"}, "certain, likely, possible"), ({"start": "/nowhere"}, "/nowhere")):
+            status, wrong = page.answer("follow", **words)
+            self.assertIn(status, (400, 404), wrong)
+            self.assertIn(why, wrong["error"])
+
     def test_rows_as_a_file(self):
         trace = self.record("--", "cat", self.file("read"))
         page = PageServer(self, trace.path)

@@ -65,6 +65,42 @@ def relay(trace, folder):
     record(trace, "--content=anchors", "--", sys.executable, "-c", relay_test.RELAY, source, os.path.join(folder, "target"), os.path.join(folder, "copy"))
 
 
+# The same in small, with a text of which it is known where it goes.
+DYED_BYTES = 300_000
+DYE = b"4929123456781234"
+
+
+def dyed(trace, folder):
+    source, content = os.path.join(folder, "source"), os.urandom(DYED_BYTES)
+    with open(source, "wb") as file:
+        file.write(content[:1000] + DYE + content[1000:])
+    record(trace, "--content=anchors", "--dye", f"card={DYE.decode()}", "--", sys.executable, "-c", relay_test.RELAY, source, os.path.join(folder, "target"), os.path.join(folder, "copy"))
+
+
+# More lanes and messages than a picture shows: 60 pairs of processes, 160 messages each.
+CROWD = """
+import os
+for pair in range(60):
+    taken, put = os.pipe()
+    if os.fork() == 0:
+        for number in range(160):
+            os.write(put, b"%d %d" % (pair, number))
+        os._exit(0)
+    os.close(put)
+    if os.fork() == 0:
+        while os.read(taken, 8):
+            pass
+        os._exit(0)
+    os.close(taken)
+for child in range(120):
+    os.wait()
+"""
+
+
+def crowd(trace, _):
+    record(trace, "--content=hash", "--", sys.executable, "-c", CROWD)
+
+
 def hostile(trace, folder):
     record(trace, "--", sys.executable, "-c", HOSTILE, folder)
 
@@ -77,7 +113,7 @@ def one(trace, _):
     record(trace, "--where", "name = 'chdir'", "--", "sh", "-c", "cd /")
 
 
-TRACES = {function.__name__: function for function in (postgres, git, relay, hostile, empty, one)}
+TRACES = {function.__name__: function for function in (postgres, git, relay, dyed, crowd, hostile, empty, one)}
 
 
 def main():

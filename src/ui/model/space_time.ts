@@ -94,10 +94,16 @@ function common(asked: Asked): string {
   );
 }
 
+// The busiest lanes, each with those that it speaks with: a lane counts as much as the busiest one that it speaks with.
 const LANES =
-  `SELECT m.lane, any_value(m.lane_name), any_value(m.host), count(*) AS moves, coalesce(any_value(e.messages), 0) AS messages, min(m.x), min(min(m.x)) OVER (), max(max(m.x)) OVER (), count(*) OVER () ` +
-  `FROM shown m LEFT JOIN (SELECT lane, count(*) AS messages FROM (SELECT from_lane AS lane FROM flowing WHERE from_lane <> to_lane UNION ALL SELECT to_lane FROM flowing WHERE from_lane <> to_lane) GROUP BY lane) e ON e.lane = m.lane ` +
-  `GROUP BY m.lane ORDER BY messages DESC, moves DESC, m.lane LIMIT ${LANES_MAX}`;
+  `, ends AS (SELECT from_lane AS lane, to_lane AS other FROM flowing WHERE from_lane <> to_lane UNION ALL SELECT to_lane, from_lane FROM flowing WHERE from_lane <> to_lane), ` +
+  `spoken AS (SELECT lane, count(*) AS messages FROM ends GROUP BY lane), ` +
+  `ranked AS (SELECT e.lane, any_value(own.messages) AS messages, max(p.messages) AS best, arg_max(e.other, (p.messages, e.other)) AS partner ` +
+  `FROM (SELECT DISTINCT lane, other FROM ends) e JOIN spoken own ON own.lane = e.lane JOIN spoken p ON p.lane = e.other GROUP BY e.lane) ` +
+  `SELECT m.lane, any_value(m.lane_name), any_value(m.host), count(*) AS moves, coalesce(any_value(r.messages), 0) AS messages, min(m.x), min(min(m.x)) OVER (), max(max(m.x)) OVER (), count(*) OVER () ` +
+  `FROM shown m LEFT JOIN ranked r ON r.lane = m.lane GROUP BY m.lane, r.messages, r.best, r.partner ` +
+  `ORDER BY greatest(r.messages, r.best) DESC NULLS LAST, CASE WHEN r.best > r.messages THEN r.partner WHEN r.best = r.messages THEN least(m.lane, r.partner) ELSE m.lane END, ` +
+  `messages DESC, moves DESC, m.lane LIMIT ${LANES_MAX}`;
 
 // Spread evenly, and the same each time.
 const SPREAD = "hash(from_event, to_event), from_event, to_event";

@@ -11,6 +11,7 @@ const KEYS: Key[] = [
   { keys: "t", does: "light or dark" },
   { keys: "?", does: "these keys" },
   { keys: "Ctrl+Enter", does: "run what stands in the editor" },
+  { keys: "arrows, Escape", does: "on the picture of space-time: the next call and its trail; all trails" },
   { keys: "w s / a d", does: "timeline and space-time: zoom in and out, move left and right" },
 ];
 

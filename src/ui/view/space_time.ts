@@ -44,23 +44,25 @@ function askedOf(scene: Scene): Asked {
 }
 
 // The last answers: to pick a datum or to move the slider asks nothing anew.
-let last: { key: string; data: SpaceTime; window: [number, number] | null } | null = null;
+let whole: { key: string; event: string | null; data: SpaceTime } | null = null;
+let part: { key: string; data: SpaceTime } | null = null; // what the window leaves of what is too much
 let lastPairs: { key: string; pairs: Pair[] } | null = null;
 
 const has = (data: SpaceTime, event: string | null): boolean => event === null || data.moves.some(({ id }) => id === event);
-const isInside = (inner: [number, number] | null, outer: [number, number] | null): boolean => outer === null || (inner !== null && inner[0] >= outer[0] && inner[1] <= outer[1]);
 
-async function dataOf(asked: Asked, scene: Scene, signal: AbortSignal): Promise<SpaceTime> {
-  const key = JSON.stringify([asked.lanes, asked.time, asked.isAll, selection(), scene.trace.path, scene.trace.events]);
-  const isKnown = last !== null && last.key === key && has(last.data, asked.event) && isInside(asked.window, last.window) && (!last.data.isCut || JSON.stringify(asked.window) === JSON.stringify(last.window));
-  if (last === null || !isKnown) {
-    const whole = await askSpaceTime({ ...asked, window: null }, selection(), signal);
-    last = { key, data: whole, window: null };
-    if (whole.isCut && asked.window !== null) {
-      last = { key, data: { ...(await askSpaceTime(asked, selection(), signal)), span: whole.span }, window: asked.window };
-    }
+async function dataOf(asked: Asked, { trace, signal }: Scene): Promise<SpaceTime> {
+  const key = JSON.stringify([asked.lanes, asked.time, asked.isAll, selection(), trace.path, trace.events]);
+  if (whole?.key !== key || !(has(whole.data, asked.event) || whole.event === asked.event)) {
+    whole = { key, event: asked.event, data: await askSpaceTime({ ...asked, window: null }, selection(), signal) };
   }
-  return last.data;
+  if (!whole.data.isCut || asked.window === null) {
+    return whole.data;
+  }
+  const { span } = whole.data, partKey = JSON.stringify([key, asked.window, asked.event]);
+  if (part?.key !== partKey) {
+    part = { key: partKey, data: { ...(await askSpaceTime(asked, selection(), signal)), span } };
+  }
+  return part.data;
 }
 
 async function pairsOf(scene: Scene): Promise<Pair[]> {
@@ -126,7 +128,7 @@ function details(scene: Scene, data: SpaceTime, chosen: Chosen, groups: Map<stri
       element("a", { href: trailAddress(from, "back") }, "trail: where it came from"),
       element("a", { href: eventsAddress(`event_id = ${move.id}`) }, "this event"),
       ...(move.fingerprint === null ? [] : [element("a", { href: eventsAddress(`fingerprint = ${move.fingerprint}`) }, "all with this content")]),
-      element("a", { href: address("space_time", { ...Object.fromEntries(scene.place.words), event: null, message: null }) }, "all trails (Escape)"),
+      element("a", { href: address("space-time", { ...Object.fromEntries(scene.place.words), event: null, message: null }) }, "all trails (Escape)"),
     ),
   );
 }
@@ -200,6 +202,7 @@ class Shown {
   private drawn: Picture | null = null;
   private settling: ReturnType<typeof setTimeout> | undefined;
   private readonly stage: SpaceTimeCanvas;
+  private readonly above = element("div");
   private readonly readout = element("p", { class: "faint readout", "aria-live": "off" });
   private readonly beside = element("div", { class: "beside" }); // stays in sight however long the picture is
   private readonly below = element("div");
@@ -217,7 +220,7 @@ class Shown {
   }
 
   elements(): Child[] {
-    return [this.readout, element("figure", {}, this.stage.root, element("figcaption", {}, saveButtons("space-time", () => this.stage.svgText()))), this.beside, this.below];
+    return [this.above, this.readout, element("figure", {}, this.stage.root, element("figcaption", {}, saveButtons("space-time", () => this.stage.svgText()))), this.beside, this.below];
   }
 
   private get like(): number {
@@ -246,7 +249,8 @@ class Shown {
     this.stage.show(this.drawn);
     this.parts.said.textContent = likeWords(this.like, groups);
     this.beside.replaceChildren(...(chosen === null ? [] : [details(scene, data, chosen, groups)]));
-    this.below.replaceChildren(...remarks(scene, data), messages(scene, data, chosen));
+    this.above.replaceChildren(...remarks(scene, data));
+    this.below.replaceChildren(messages(scene, data, chosen));
   }
 
   private hover(datum: Datum | null): void {
@@ -269,11 +273,10 @@ class Shown {
 
   // Of what was too much to be shown a part may not be.
   private async reload(window: [number, number]): Promise<void> {
-    if (this.data.isCut || (last?.window ?? null) !== null) {
-      this.data = await dataOf({ ...askedOf(this.scene), window }, this.scene, this.scene.signal).catch(() => this.data);
-      if (!this.scene.signal.aborted) {
-        this.draw();
-      }
+    const data = await dataOf({ ...askedOf(this.scene), window }, this.scene).catch(() => this.data);
+    if (data !== this.data && !this.scene.signal.aborted) {
+      this.data = data;
+      this.draw();
     }
   }
 
@@ -294,7 +297,7 @@ async function show(scene: Scene): Promise<void> {
   }
   let data: SpaceTime;
   try {
-    data = await dataOf(askedOf(scene), scene, scene.signal);
+    data = await dataOf(askedOf(scene), scene);
   } catch (error) {
     if (!scene.signal.aborted) {
       scene.main.replaceChildren(parts.root, failure(error));
@@ -316,4 +319,4 @@ async function show(scene: Scene): Promise<void> {
   await shown.liken();
 }
 
-export const spaceTime: View = { name: "space_time", title: "Space-time", key: "3", show };
+export const spaceTime: View = { name: "space-time", title: "Space-time", key: "3", show };

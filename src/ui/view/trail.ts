@@ -43,14 +43,13 @@ async function startsOf({ signal }: Scene): Promise<Starts> {
   return { dyes: dyes.rows.map(([dye]) => `dye:${String(dye)}`), paths: paths.rows.map(([path]) => String(path)) };
 }
 
-function form(question: TrailQuestion, starts: Starts): HTMLElement {
+function form(question: TrailQuestion): HTMLElement {
   const input = element("input", { id: "trail-start", type: "text", value: question.start, list: "trail-starts", "aria-label": "What to follow", spellcheck: "false", placeholder: "/srv/data, /srv/data:100-200, dye:NAME, event:123" });
-  const list = element("datalist", { id: "trail-starts" }, ...[...starts.dyes, ...starts.paths].map((start) => element("option", { value: start })));
   const made = element(
     "form",
     { class: "row trail-form" },
     input,
-    list,
+    element("datalist", { id: "trail-starts" }),
     element("button", { class: "main", type: "submit" }, "Follow"),
     choice("Direction", [["forward", "where it went"], ["back", "where it came from"]], question.direction, (direction) => go({ start: input.value, direction: direction === "back" ? "back" : null, pick: null })),
     choice("At least", CERTAINTIES, question.min_certainty, (certainty) => go({ start: input.value, certainty: certainty === "likely" ? null : certainty, pick: null })),
@@ -145,17 +144,22 @@ async function trailOf(question: TrailQuestion, scene: Scene): Promise<Trail> {
   return last.trail;
 }
 
+// Completes what is typed, when it is known.
+function complete(starts: Starts): void {
+  document.getElementById("trail-starts")?.replaceChildren(...[...starts.dyes, ...starts.paths].map((start) => element("option", { value: start })));
+}
+
 async function show(scene: Scene): Promise<void> {
   const question = questionOf(scene);
-  const starts = await startsOf(scene);
   const answer = element("div", { id: "trail", "aria-live": "polite" });
   const isWriting = document.activeElement?.id === "trail-start";
-  scene.main.replaceChildren(form(question, starts), answer);
+  scene.main.replaceChildren(form(question), answer);
   if (isWriting) {
     document.getElementById("trail-start")?.focus();
   }
+  const starting = startsOf(scene).then((starts) => (complete(starts), offers(starts)), failure);
   if (question.start === "") {
-    answer.replaceChildren(offers(starts));
+    answer.replaceChildren(await starting);
     return;
   }
   answer.replaceChildren(element("p", { class: "faint" }, "following… ", button("Cancel", () => go({ start: null }))));
@@ -164,7 +168,7 @@ async function show(scene: Scene): Promise<void> {
     trail = await trailOf(question, scene);
   } catch (error) {
     if (!scene.signal.aborted) {
-      answer.replaceChildren(failure(error), offers(starts));
+      answer.replaceChildren(failure(error), await starting);
     }
     return;
   }

@@ -1,11 +1,11 @@
 // The timeline: all calls of all threads, from a whole day to a microsecond. The server draws levels of detail (src/analysis/timeline), the page
 // asks for what is in view and a little beside it.
 
-import { askTimelineProgress, askTimelineRows, type Colouring, type Picture, type TimelineRows } from "../client/timeline";
+import { askFlows, askTimelineProgress, askTimelineRows, type Colouring, type Picture, type TimelineRows } from "../client/timeline";
 import { Lanes, type Lane } from "../model/lanes";
 import { go, note as noteInAddress, place, selection } from "../model/place";
 import { around, clamped, spanIn, spanText, whole, type TimeSpan } from "../model/time_span";
-import { durationText } from "../model/words";
+import { bytesText, durationText } from "../model/words";
 import { button, choice, element, failure, note } from "./elements";
 import { CanvasPen, SvgPen } from "./timeline_pen";
 import { saveButtons } from "./save";
@@ -16,7 +16,7 @@ import { askTargets, eventWords, gapWords, runAt, runWords, viewTable, type Run 
 import type { Scene, View } from "./view";
 
 const BESIDE = 0.5; // of what is in view, asked for on both sides: it is there when somebody moves
-const ROWS_BESIDE = 10;
+const ROWS_BESIDE = 4;
 const WIDTH_MAX = 8192; // pixels of a picture; the server's limit
 const SETTLED_MS = 250; // nobody moves any more: words may be asked for
 const WIDE = 90; // pixels of a slice whose target is written into it
@@ -45,6 +45,7 @@ class Stage implements Hands {
   private settled = 0;
   private steps = 0;
   private asking = new AbortController();
+  private flowing = new AbortController();
 
   constructor(rows: TimelineRows, private where: string) {
     const { words } = place();
@@ -98,6 +99,7 @@ class Stage implements Hands {
   leaveView(): void {
     this.source.stop();
     this.asking.abort();
+    this.flowing.abort();
     clearTimeout(this.settled);
   }
 
@@ -337,7 +339,9 @@ class Stage implements Hands {
     }
     const { width, height } = this.canvas;
     pen.setTransform(width / this.state.width, 0, 0, height / this.state.height, 0, 0);
+    const begin = performance.now();
     draw(new CanvasPen(pen), this.state);
+    this.canvas.dataset["drawing"] = (performance.now() - begin).toFixed(1);
     // For measurements: how long the newest wish took until it was drawn.
     if (this.canvas.dataset["state"] === "asking" && !this.source.isBusy && this.state.picture !== null) {
       this.canvas.dataset["state"] = "drawn";
@@ -366,12 +370,44 @@ class Stage implements Hands {
     }
     this.asking.abort();
     this.asking = new AbortController();
+    void this.showFlows();
     const targets = await askTargets(this.state, wide, this.asking.signal).catch(() => []);
     for (const [event, target] of targets) {
       this.state.targets.set(event, target);
     }
     if (targets.length > 0) {
       this.redraw();
+    }
+  }
+
+  private get hasFlows(): boolean {
+    return place().words.get("flows") === "on";
+  }
+
+  // The first time the server follows all bytes of the trace.
+  private async showFlows(): Promise<void> {
+    this.flowing.abort();
+    this.flowing = new AbortController();
+    const { signal } = this.flowing, { span, lanes, width, top, height } = this.state;
+    if (!this.hasFlows) {
+      this.state.flows = [];
+      return;
+    }
+    const [first, end] = lanes.between(top, top + height - AXIS);
+    const rows = lanes.lanes.slice(first, end).map(({ row }) => row);
+    const waits = setTimeout(() => this.words.replaceChildren("following the bytes of all calls… ", button("cancel", () => go({ flows: null }))), 2 * SETTLED_MS);
+    try {
+      const question = { where: this.where, revision: lanes.all.revision, from: Math.floor(span.from), to: Math.ceil(span.to), width: Math.round(Math.min(width - LABELS, WIDTH_MAX)), rows };
+      this.state.flows = (await askFlows(question, signal)).flows;
+      const many = this.state.flows.reduce((sum, { count }) => sum + count, 0), bytes = this.state.flows.reduce((sum, flow) => sum + flow.bytes, 0);
+      this.words.textContent = `${many.toLocaleString("en")} flows of ${bytesText(bytes)} between the rows in view${many > this.state.flows.length ? ", as bundles" : ""}`;
+      this.redraw();
+    } catch (error) {
+      if (!signal.aborted) {
+        this.words.replaceChildren(failure(error));
+      }
+    } finally {
+      clearTimeout(waits);
     }
   }
 
@@ -439,6 +475,7 @@ class Stage implements Hands {
       choice("colour by", colours, this.state.colouring, (name) => go({ colour: name === "class" ? null : name, view: spanText(this.state.span) })),
       element("span", { class: "choice", role: "group", "aria-label": "zoom" }, button("+", () => zoom(0.5), { "aria-label": "zoom in" }), button("−", () => zoom(2), { "aria-label": "zoom out" }), button("all", () => this.look(whole(this.state.lanes.all.span_ns)))),
       element("span", { class: "choice", role: "group", "aria-label": "processes" }, button("open all", () => this.foldAll(true)), button("fold all", () => this.foldAll(false))),
+      button("flows", () => go({ flows: this.hasFlows ? null : "on", view: spanText(this.state.span) }), { "aria-pressed": String(this.hasFlows), title: "where bytes went, as arrows" }),
       element("ul", { class: "legend", "aria-label": "colours" }, ...items, element("li", { class: "faint" }, "pale: waiting · hatched: events are missing · red: failed")),
       saveButtons("timeline", () => this.svg()),
     );

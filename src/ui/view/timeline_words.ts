@@ -129,6 +129,8 @@ export async function eventWords(drawing: Drawing, run: Run, signal: AbortSignal
 }
 
 const TARGETS_MAX = 100;
+// A process that is waited for is known by its pid: the low 22 bits of its id.
+const WAITS_FOR = "coalesce(nullif(target, '?'), 'process ' || (target_process_id & 4194303), '')";
 
 // What the widest calls of the picture act on, or wait for.
 export async function askTargets(drawing: Drawing, wide: Run[], signal: AbortSignal): Promise<[string, string][]> {
@@ -146,7 +148,7 @@ export async function askTargets(drawing: Drawing, wide: Run[], signal: AbortSig
     const begin = runs.some(({ isCut }) => isCut) ? 0 : Math.min(...runs.map((run) => run.begin)) - slack;
     return `event_id IN (${runs.map(({ event }) => event).join(", ")}) AND ${startsBetween(drawing.lanes.all, host, { from: begin, to: Math.max(...runs.map((run) => run.begin)) + slack })}`;
   });
-  const rows = await askRows(`SELECT event_id::VARCHAR, coalesce(target, '') FROM selected WHERE ${conditions.map((each) => `(${each})`).join(" OR ")}`, {}, signal);
+  const rows = await askRows(`SELECT event_id::VARCHAR, ${WAITS_FOR} FROM selected WHERE ${conditions.map((each) => `(${each})`).join(" OR ")}`, {}, signal);
   return rows.rows.map(([event, target]): [string, string] => [String(event), String(target)]).filter(([, target]) => target !== "");
 }
 

@@ -44,7 +44,8 @@ class Stage implements Hands {
   private frame = 0;
   private settled = 0;
   private steps = 0;
-  private asking = new AbortController();
+  private readonly asking = new AbortController(); // until somebody leaves
+  private wording = new AbortController();
   private flowing = new AbortController();
 
   constructor(rows: TimelineRows, private where: string) {
@@ -99,6 +100,7 @@ class Stage implements Hands {
   leaveView(): void {
     this.source.stop();
     this.asking.abort();
+    this.wording.abort();
     this.flowing.abort();
     clearTimeout(this.settled);
   }
@@ -368,10 +370,10 @@ class Stage implements Hands {
         }
       }
     }
-    this.asking.abort();
-    this.asking = new AbortController();
+    this.wording.abort();
+    this.wording = new AbortController();
     void this.showFlows();
-    const targets = await askTargets(this.state, wide, this.asking.signal).catch(() => []);
+    const targets = await askTargets(this.state, wide, this.wording.signal).catch(() => []);
     for (const [event, target] of targets) {
       this.state.targets.set(event, target);
     }

@@ -214,4 +214,31 @@ Result<Answer> timeline_answer(const Timeline& timeline,
                   .body = packed(timeline.revision, rows, runs_of_row, runs)};
 }
 
+Result<Answer> timeline_flows_answer(const Timeline& timeline,
+                                     const analysis::TimelineFlows& flows,
+                                     const Json& question) {
+    TRY(const std::uint64_t revision, question.get<std::uint64_t>("revision"));
+    Json drawn = Json::array();
+    if (revision == timeline.revision) {
+        TRY(const analysis::TimeWindow window, window_in(timeline, question));
+        TRY(const std::vector<std::uint32_t> rows, rows_in(timeline, question));
+        for (const analysis::DrawnFlow& flow : flows.drawn(window, rows)) {
+            drawn.append(Json::object()
+                             .set("from_row", flow.from_row)
+                             .set("to_row", flow.to_row)
+                             .set("from", behind(timeline, flow.from_ns))
+                             .set("to", behind(timeline, flow.to_ns))
+                             .set("count", flow.count)
+                             .set("bytes", flow.bytes)
+                             .set("is_certain", flow.is_certain)
+                             .set("from_event", std::to_string(flow.from_event))
+                             .set("to_event", std::to_string(flow.to_event)));
+        }
+    }
+    return Answer{.body = Json::object()
+                              .set("revision", timeline.revision)
+                              .set("flows", std::move(drawn))
+                              .text()};
+}
+
 }  // namespace dyetrace::api

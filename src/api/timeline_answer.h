@@ -18,11 +18,20 @@
 //          u8 look[N][4]                        colour + 16 * flags, fill, work, ran: TimelineRun has what they mean
 //          u64 event[S], u16 name[S]            of the runs with the flag kSingle, in their order; name is an index into `names`
 //
-// If the timeline is another one by now (revision), R is 0: its rows have other numbers. kRowsAskedMax rows, TimeWindow::kWidthMax pixels.
+// timeline_flows  {"where": "…", "revision": 7, "from": 0, "to": 1000, "width": 1500, "rows": [0, 1, 17]}: where bytes went between these rows,
+// TimelineFlows::kSinglesMax arrows at the most. Of a bundle times are the mean, and events those of its first.
+//
+//   {"revision": 7, "flows": [{"from_row": 0, "to_row": 17, "from": 12, "to": 99, "count": 1, "bytes": 100, "is_certain": true,
+//     "from_event": "77", "to_event": "78"}]}
+//
+// If the timeline is another one by now (revision), R is 0 and there are no flows: its rows have other numbers. kRowsAskedMax rows, TimeWindow::kWidthMax pixels.
 #pragma once
 
-#include <memory>
+#include <atomic>
+#include <cstdint>
+#include <vector>
 
+#include "analysis/timeline/timeline_flows.h"
 #include "api/http_door.h"
 #include "api/timeline.h"
 
@@ -36,7 +45,11 @@ Result<Answer> timeline_answer(const Timeline& timeline,
                                const base::Json& question,
                                const std::atomic<bool>& cancelled);
 
-// "from" and "to" of a question.
+Result<Answer> timeline_flows_answer(const Timeline& timeline,
+                                     const analysis::TimelineFlows& flows,
+                                     const base::Json& question);
+
+// "from", "to" and "width" of a question.
 Result<analysis::TimeWindow> window_in(const Timeline& timeline, const base::Json& question);
 // "rows" of a question: each is there.
 Result<std::vector<std::uint32_t>> rows_in(const Timeline& timeline, const base::Json& question);

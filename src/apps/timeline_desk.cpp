@@ -71,6 +71,30 @@ Result<TimelineDesk::Kept> TimelineDesk::of(const std::string& where,
     return slot->timeline;
 }
 
+// Two who ask at once both read: the second finds the table made.
+Result<TimelineDesk::KeptFlows> TimelineDesk::flows_of(const std::string& where,
+                                                       const Kept& timeline,
+                                                       const std::atomic<bool>& cancelled) {
+    std::shared_ptr<Slot> slot;
+    {
+        const std::lock_guard lock(mutex_);
+        slot = slot_of(where);
+        if (slot->flows && slot->flows_revision == timeline->revision) {
+            return slot->flows;
+        }
+    }
+    KeptFlows flows;
+    TRY(desk_.with(cancelled, [&](store::Database& database) -> Result<void> {
+        TRY(analysis::TimelineFlows read, read_timeline_flows(database, *timeline, cancelled));
+        flows = std::make_shared<const analysis::TimelineFlows>(std::move(read));
+        return {};
+    }));
+    const std::lock_guard lock(mutex_);
+    slot->flows = flows;
+    slot->flows_revision = timeline->revision;
+    return flows;
+}
+
 // The caller has set is_read.
 Result<void> TimelineDesk::read(Slot& slot, const std::atomic<bool>& cancelled) {
     const Clock::time_point begin = Clock::now();

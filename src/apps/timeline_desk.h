@@ -41,8 +41,15 @@ class TimelineDesk {
     // Shared: whoever draws keeps it while a newer one takes its place.
     using Kept = std::shared_ptr<const api::Timeline>;
 
+    using KeptFlows = std::shared_ptr<const analysis::TimelineFlows>;
+
     // kInterrupted if `cancelled` is set while it is read.
     Result<Kept> of(const std::string& where, const std::atomic<bool>& cancelled);
+
+    // Of a timeline that of() gave; read when first asked for.
+    Result<KeptFlows> flows_of(const std::string& where,
+                               const Kept& timeline,
+                               const std::atomic<bool>& cancelled);
 
     // Events read, and how many there are; 0 of 0: nobody reads it.
     std::pair<std::uint64_t, std::uint64_t> progress(const std::string& where);
@@ -52,6 +59,8 @@ class TimelineDesk {
     struct Slot {
         std::string where;
         Kept timeline;
+        KeptFlows flows;  // of the timeline of flows_revision
+        std::uint32_t flows_revision = 0;
         bool is_read = false;  // somebody reads it now
         Clock::time_point made;
         Clock::duration took{};

@@ -35,6 +35,15 @@ Result<api::Answer> runs_answer(TimelineDesk& timelines,
     return api::timeline_answer(*timeline, question, cancelled);
 }
 
+Result<api::Answer> flows_answer(TimelineDesk& timelines,
+                                 const Json& question,
+                                 const std::atomic<bool>& cancelled) {
+    const std::string where = where_in(question);
+    TRY(const TimelineDesk::Kept timeline, timelines.of(where, cancelled));
+    TRY(const TimelineDesk::KeptFlows flows, timelines.flows_of(where, timeline, cancelled));
+    return api::timeline_flows_answer(*timeline, *flows, question);
+}
+
 }  // namespace
 
 std::vector<api::Question> timeline_questions(TimelineDesk& timelines) {
@@ -43,6 +52,7 @@ std::vector<api::Question> timeline_questions(TimelineDesk& timelines) {
         {"timeline_rows", &rows_answer},
         {"timeline_progress", &progress_answer},
         {"timeline", &runs_answer},
+        {"timeline_flows", &flows_answer},
     };
     std::vector<api::Question> questions;
     for (const auto& [name, make] : kQuestions) {

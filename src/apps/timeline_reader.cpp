@@ -223,4 +223,32 @@ Result<api::Timeline> read_timeline(store::Database& database,
     return Reader(database, wish, progress, cancelled).read();
 }
 
+Result<analysis::TimelineFlows> read_timeline_flows(store::Database& database,
+                                                    const api::Timeline& timeline,
+                                                    const std::atomic<bool>& cancelled) {
+    // Makes the table, and can be cancelled, which a scan cannot while it begins.
+    TRY(database.query(
+        "SELECT bytes FROM flows LIMIT 0",
+        [](store::Rows&) -> Result<void> { return {}; },
+        &cancelled));
+    std::vector<analysis::FoundFlow> found;
+    TRY(each_number_row(
+        database,
+        fmt::format("SELECT from_event, to_event, bytes, (certainty = {})::UBIGINT "
+                    "FROM internal.made_flows LIMIT {}",
+                    static_cast<int>(schema::Certainty::kCertain),
+                    kTimelineFlowsMax + 1),
+        [&](const auto& columns, std::size_t row) {
+            found.push_back(
+                {columns[0][row], columns[1][row], columns[2][row], columns[3][row] != 0});
+        }));
+    if (found.size() > kTimelineFlowsMax) {
+        return Error(ErrorCode::kLimitReached,
+                     fmt::format("there are more than {} flows, which is as many as are drawn: ask "
+                                 "the table flows in SQL",
+                                 kTimelineFlowsMax));
+    }
+    return analysis::TimelineFlows(timeline.index, found);
+}
+
 }  // namespace dyetrace::apps

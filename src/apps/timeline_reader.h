@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 
+#include "analysis/timeline/timeline_flows.h"
 #include "api/timeline.h"
 #include "base/result.h"
 #include "store/database.h"
@@ -33,5 +34,12 @@ Result<api::Timeline> read_timeline(store::Database& database,
                                     const TimelineWish& wish,
                                     TimelineProgress& progress,
                                     const std::atomic<bool>& cancelled);
+
+// Where bytes went between its events, from the table `flows`, which is made if it is not there yet: that may take as long as reading the trace.
+// kLimitReached: there are more than kTimelineFlowsMax.
+inline constexpr std::size_t kTimelineFlowsMax = 4'000'000;  // 200 MB
+Result<analysis::TimelineFlows> read_timeline_flows(store::Database& database,
+                                                    const api::Timeline& timeline,
+                                                    const std::atomic<bool>& cancelled);
 
 }  // namespace dyetrace::apps

@@ -54,6 +54,7 @@ class TimelineIndex {
     std::vector<TimelineRun> runs(std::uint32_t row,
                                   const TimeWindow& window,
                                   TimelineColour colouring) const;
+    std::span<const Lane> lanes() const { return lanes_; }
     std::span<const Lane> lanes_of(const TimelineRow& row) const {
         return std::span(lanes_).subspan(row.first_lane, row.lanes);
     }

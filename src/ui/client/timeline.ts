@@ -59,7 +59,7 @@ export const flagsOf = (look: Uint8Array, run: number): number => (look[4 * run]
 export interface Picture {
   asked: PictureQuestion;
   revision: number;
-  runsOf: Map<number, { begin: number; end: number }>; // by row
+  runsOf: Map<number, { begin: number; end: number; longest: number }>; // by row; pixels of the longest
   x0: Float32Array; // pixels behind asked.from
   x1: Float32Array;
   count: Uint32Array;
@@ -67,6 +67,23 @@ export interface Picture {
   singleOf: Int32Array; // by run: which of the next two; -1: it is more than one event
   events: BigUint64Array;
   names: Uint16Array;
+}
+
+// Where bytes went between rows; of several times are the mean.
+export interface Flow {
+  from_row: number;
+  to_row: number;
+  from: number;
+  to: number;
+  count: number;
+  bytes: number;
+  is_certain: boolean;
+  from_event: string;
+  to_event: string;
+}
+
+export async function askFlows(question: Omit<PictureQuestion, "colour">, signal: AbortSignal): Promise<{ revision: number; flows: Flow[] }> {
+  return ask("timeline_flows", question, signal);
 }
 
 export const askTimelineRows = (where: string, signal: AbortSignal): Promise<TimelineRows> => ask("timeline_rows", { where }, signal);
@@ -93,10 +110,14 @@ export function pictureIn(bytes: ArrayBuffer, asked: PictureQuestion): Picture {
       singleOf[run] = single++;
     }
   }
-  const runsOf = new Map<number, { begin: number; end: number }>();
+  const runsOf = new Map<number, { begin: number; end: number; longest: number }>();
   for (let i = 0, begin = 0; i < rows; ++i) {
     const end = begin + (runsOfRow[i] ?? 0);
-    runsOf.set(row[i] ?? 0, { begin, end });
+    let longest = 0;
+    for (let run = begin; run < end; ++run) {
+      longest = Math.max(longest, (x1[run] ?? 0) - (x0[run] ?? 0));
+    }
+    runsOf.set(row[i] ?? 0, { begin, end, longest });
     begin = end;
   }
   return { asked, revision, runsOf, x0, x1, count, look, singleOf, events, names };

@@ -12,6 +12,10 @@ const KEYS: Key[] = [
   { keys: "?", does: "these keys" },
   { keys: "Ctrl+Enter", does: "run what stands in the editor" },
   { keys: "arrows, Escape", does: "on the picture of space-time: the next call and its trail; all trails" },
+  { keys: "wheel, drag", does: "timeline: zoom at the pointer, move; over the names, or with Shift, the wheel moves the lanes" },
+  { keys: "Shift+drag", does: "timeline: select a stretch of time, in all views" },
+  { keys: "arrows, Enter", does: "timeline: from lane to lane and from call to call; open the event, or fold the row" },
+  { keys: "Home", does: "timeline: all of the trace" },
   { keys: "w s / a d", does: "timeline and space-time: zoom in and out, move left and right" },
 ];
 

@@ -5,7 +5,7 @@
 //
 // The last picture stands for the time until the next one is there: it is stretched and moved to where its time is now.
 
-import { ERROR, flagsOf, RowKind, UNFINISHED, type Colouring, type Picture, type TimelineGap } from "../client/timeline";
+import { ERROR, flagsOf, RowKind, UNFINISHED, type Colouring, type Flow, type Picture, type TimelineGap } from "../client/timeline";
 import type { Lane, Lanes } from "../model/lanes";
 import type { TimeSpan } from "../model/time_span";
 import { CLASSES, colour, theme } from "../model/theme";
@@ -17,16 +17,6 @@ export const LABELS = 210, AXIS = 26;
 const LABELLED_MIN = 44; // pixels of a slice that has words
 const LATENCIES = ["< 1 µs", "< 10 µs", "< 100 µs", "< 1 ms", "< 10 ms", "< 100 ms", "< 1 s", "≥ 1 s"];
 const LATENCY_COLOURS = { light: ["#cfd4da", "#fde0a6", "#f7b95b", "#e8862e", "#cf5b2e", "#a8324a", "#7a1f6a", "#45105e"], dark: ["#4b5159", "#6b5a2e", "#97762c", "#c98a2b", "#e8862e", "#f06a4e", "#ee5c8f", "#d58bff"] };
-
-export interface Flow {
-  fromRow: number;
-  toRow: number;
-  from: number; // time
-  to: number;
-  count: number;
-  bytes: number;
-  isCertain: boolean;
-}
 
 export interface Drawing {
   lanes: Lanes;
@@ -135,6 +125,20 @@ function drawSelection(pen: Pen, drawing: Drawing): void {
   }
 }
 
+// Runs come in order of their begin: the first that begins there or later.
+function firstFrom(begins: Float32Array, first: number, end: number, x: number): number {
+  let low = first, high = end;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((begins[middle] ?? 0) < x) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Ink[]): void {
   const y = yOf(drawing, lane), inner = lane.height - 4, base = y + lane.height - 2;
   if (lane.row === drawing.row) {
@@ -147,15 +151,19 @@ function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Ink[]): void {
     return;
   }
   const { add, factor } = scaleOf(drawing, picture);
-  const error = colour("bad"), waits = paler(colour("wait")), { x0: begins, x1: ends, look } = picture;
-  for (let run = runs.begin; run < runs.end; ++run) {
+  const unit = inner / 255, error = colour("bad"), waits = paler(colour("wait")), { x0: begins, x1: ends, look } = picture;
+  const seen = firstFrom(begins, runs.begin, runs.end, (LABELS - add) / factor - runs.longest);
+  for (let run = seen; run < runs.end; ++run) {
+    if (add + factor * (begins[run] ?? 0) > drawing.width) {
+      break;
+    }
     const x0 = Math.max(add + factor * (begins[run] ?? 0), LABELS), x1 = Math.min(add + factor * (ends[run] ?? 0), drawing.width);
-    if (x1 < LABELS || x0 > drawing.width) {
+    if (x1 < LABELS) {
       continue;
     }
     const width = Math.max(x1 - x0, 1), at = 4 * run;
     const [solid, pale] = ink[(look[at] ?? 0) & 15] ?? ["#888888", "#cccccc"], flags = flagsOf(look, run);
-    const [fill, work, ran] = [1, 2, 3].map((part) => ((look[at + part] ?? 0) / 255) * inner) as [number, number, number];
+    const fill = (look[at + 1] ?? 0) * unit, work = (look[at + 2] ?? 0) * unit, ran = (look[at + 3] ?? 0) * unit;
     if (fill > work) {
       pen.rect(x0, base - fill, width, fill - work, waits);
     }
@@ -217,10 +225,10 @@ function drawGaps(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
 
 function drawFlows(pen: Pen, drawing: Drawing): void {
   for (const flow of drawing.flows) {
-    const from = drawing.lanes.of(flow.fromRow), to = drawing.lanes.of(flow.toRow);
+    const from = drawing.lanes.of(flow.from_row), to = drawing.lanes.of(flow.to_row);
     if (from !== null && to !== null) {
-      const width = Math.min(1 + Math.log2(flow.count), 9);
-      const ink = colour(flow.isCertain ? "text" : "faint") + (flow.count > 1 ? "88" : "cc");
+      const width = Math.min(1 + Math.log2(flow.count) / 2, 5);
+      const ink = colour(flow.is_certain ? "text" : "faint") + (flow.count > 1 ? "66" : "cc");
       const x0 = Math.min(Math.max(xOf(drawing, flow.from), LABELS), drawing.width), x1 = Math.min(Math.max(xOf(drawing, flow.to), LABELS), drawing.width);
       pen.curve(x0, yOf(drawing, from) + from.height / 2, x1, yOf(drawing, to) + to.height / 2, ink, width);
     }

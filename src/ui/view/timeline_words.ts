@@ -1,13 +1,13 @@
 // A timeline in words: what is under the pointer, the event that was chosen, and a table of what is in view for who does not look.
 
 import { askRows, type Cell, type QueryRows } from "../client/client";
-import { ERROR, flagsOf, RowKind, UNFINISHED, type Picture, type TimelineRows } from "../client/timeline";
+import { askFlows, ERROR, flagsOf, RowKind, UNFINISHED, type Flow, type Picture, type TimelineRows } from "../client/timeline";
 import { address } from "../model/place";
 import type { TimeSpan } from "../model/time_span";
-import { dateText, durationText, momentText } from "../model/words";
+import { bytesText, dateText, durationText, momentText } from "../model/words";
 import { element, harmless, table, type Child } from "./elements";
 import { eventsAddress } from "./rows";
-import { gapsOf, type Drawing } from "./timeline_drawing";
+import { AXIS, gapsOf, LABELS, type Drawing } from "./timeline_drawing";
 
 export interface Run {
   row: number;
@@ -129,6 +129,8 @@ export async function eventWords(drawing: Drawing, run: Run, signal: AbortSignal
 }
 
 const TARGETS_MAX = 100;
+// A process that is waited for is known by its pid: the low 22 bits of its id.
+const WAITS_FOR = "coalesce(nullif(target, '?'), 'process ' || (target_process_id & 4194303), '')";
 
 // What the widest calls of the picture act on, or wait for.
 export async function askTargets(drawing: Drawing, wide: Run[], signal: AbortSignal): Promise<[string, string][]> {
@@ -146,7 +148,7 @@ export async function askTargets(drawing: Drawing, wide: Run[], signal: AbortSig
     const begin = runs.some(({ isCut }) => isCut) ? 0 : Math.min(...runs.map((run) => run.begin)) - slack;
     return `event_id IN (${runs.map(({ event }) => event).join(", ")}) AND ${startsBetween(drawing.lanes.all, host, { from: begin, to: Math.max(...runs.map((run) => run.begin)) + slack })}`;
   });
-  const rows = await askRows(`SELECT event_id::VARCHAR, coalesce(target, '') FROM selected WHERE ${conditions.map((each) => `(${each})`).join(" OR ")}`, {}, signal);
+  const rows = await askRows(`SELECT event_id::VARCHAR, ${WAITS_FOR} FROM selected WHERE ${conditions.map((each) => `(${each})`).join(" OR ")}`, {}, signal);
   return rows.rows.map(([event, target]): [string, string] => [String(event), String(target)]).filter(([, target]) => target !== "");
 }
 
@@ -166,4 +168,18 @@ export function viewTable(drawing: Drawing, rows: number[]): HTMLElement {
   });
   const column = (name: string, isNumber = false): { name: string; kind: "number" | "text" } => ({ name, kind: isNumber ? "number" : "text" });
   return table([column("row"), column("what"), column("calls", true), column("failed"), column("gaps", true)], cells, "What is in view");
+}
+
+// Between the lanes that are seen.
+export async function flowsInView(drawing: Drawing, where: string, signal: AbortSignal): Promise<Flow[]> {
+  const { span, lanes, width, top, height } = drawing;
+  const [first, end] = lanes.between(top, top + height - AXIS);
+  const rows = lanes.lanes.slice(first, end).map(({ row }) => row);
+  const question = { where, revision: lanes.all.revision, from: Math.floor(span.from), to: Math.ceil(span.to), width: Math.round(width - LABELS), rows };
+  return (await askFlows(question, signal)).flows;
+}
+
+export function flowsText(flows: Flow[]): string {
+  const many = flows.reduce((sum, { count }) => sum + count, 0), bytes = flows.reduce((sum, flow) => sum + flow.bytes, 0);
+  return `${many.toLocaleString("en")} flows of ${bytesText(bytes)} between the rows in view${many > flows.length ? ", as bundles" : ""}`;
 }

@@ -1,0 +1,37 @@
+// What stands above a timeline: what colours mean, zoom, folding, flows, saving.
+
+import type { Colouring } from "../client/timeline";
+import { button, choice, element } from "./elements";
+import { saveButtons } from "./save";
+import { legend } from "./timeline_drawing";
+
+export interface BarActions {
+  colouring: Colouring;
+  hasFlows: boolean;
+  colour(name: string): void;
+  flows(): void;
+  zoom(factor: number): void;
+  all(): void;
+  foldAll(isOpen: boolean): void;
+  svg(): string;
+}
+
+const COLOURINGS: [Colouring, string][] = [["class", "class"], ["content", "content"], ["latency", "latency"]];
+
+const group = (label: string, ...buttons: HTMLElement[]): HTMLElement => element("span", { class: "choice", role: "group", "aria-label": label }, ...buttons);
+
+export function barOf(actions: BarActions): HTMLElement[] {
+  const items = legend(actions.colouring).map(([words, ink]) => {
+    const swatch = element("span", { class: "swatch" });
+    swatch.style.background = ink;
+    return element("li", {}, swatch, words);
+  });
+  return [
+    choice("colour by", COLOURINGS, actions.colouring, (name) => actions.colour(name)),
+    group("zoom", button("+", () => actions.zoom(0.5), { "aria-label": "zoom in" }), button("−", () => actions.zoom(2), { "aria-label": "zoom out" }), button("all", () => actions.all())),
+    group("processes", button("open all", () => actions.foldAll(true)), button("fold all", () => actions.foldAll(false))),
+    button("flows", () => actions.flows(), { "aria-pressed": String(actions.hasFlows), title: "where bytes went, as arrows" }),
+    element("ul", { class: "legend", "aria-label": "colours" }, ...items, element("li", { class: "faint" }, "pale: waiting · hatched: events are missing · red: failed")),
+    saveButtons("timeline", () => actions.svg()),
+  ];
+}

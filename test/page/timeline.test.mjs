@@ -1,0 +1,176 @@
+// The timeline: what it shows is what SQL says; wheel, drag, keys, choosing, filter, flows, files.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { openPage } from "./page.mjs";
+
+const CALLS = "FROM events WHERE parent_event_id IS NULL";
+const canvasOf = (page) => page.page.locator(".timeline canvas");
+
+async function open(t, name, hash = "#timeline", options = {}) {
+  const page = await openPage(name, hash, options);
+  t.after(async () => {
+    await page.close();
+    assert.deepEqual(page.faults, []);
+  });
+  return page;
+}
+
+async function drawn(page) {
+  await page.page.locator(".timeline canvas[data-state=drawn]").waitFor();
+}
+
+// Asked again until it is so: the address follows when nobody moves any more.
+async function until(page, what, condition, argument) {
+  await page.page.waitForFunction(condition, argument, { timeout: 20_000 }).catch(() => assert.fail(`it never came that ${what}`));
+}
+
+const viewOf = async (page) => /view=(\d+)-(\d+)/.exec(await page.page.evaluate(() => location.hash))?.slice(1).map(Number) ?? null;
+
+async function tableRows(page) {
+  const details = page.page.locator(".timeline details");
+  if ((await details.getAttribute("open")) === null) {
+    await details.locator("summary").click();
+  }
+  await details.locator("tbody tr").first().waitFor();
+  return details.locator("tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
+}
+
+const number = (text) => Number(text.replaceAll(",", ""));
+
+test("the rows are the nodes, processes and threads of the trace, with all their calls", async (t) => {
+  const page = await open(t, "git");
+  await drawn(page);
+  const rows = await tableRows(page);
+  const nodes = rows.filter(([, what]) => what === "node");
+  assert.equal(nodes.length, 1);
+  assert.equal(number(nodes[0][2]), page.number(`SELECT count(*) ${CALLS}`));
+  const expected = page.rows(`SELECT count(*) AS calls ${CALLS} GROUP BY process_id ORDER BY 1`).map(({ calls }) => Number(calls));
+  const processes = rows.filter(([, what]) => what === "process").map(([, , calls]) => number(calls));
+  assert.deepEqual(processes.sort((a, b) => a - b), expected);
+  const threads = page.number("SELECT count(*) FROM threads WHERE process_id IN (SELECT process_id FROM threads GROUP BY 1 HAVING count(*) > 1)");
+  assert.equal(rows.filter(([, what]) => what === "thread").length, threads);
+  await page.picture("timeline-git");
+});
+
+test("a filter leaves the calls that it selects, and none is said to be none", async (t) => {
+  const page = await open(t, "git");
+  await drawn(page);
+  await page.filter("class = 'pipe'");
+  await until(page, "the filter is in the words", () => document.querySelector("#timeline-words")?.textContent.includes("that the filter leaves"));
+  const words = await page.page.locator("#timeline-words").innerText();
+  assert.equal(number(/lanes · ([\d,]+) calls/.exec(words)[1]), page.number(`SELECT count(*) ${CALLS} AND class = 'pipe'`));
+  await page.filter("comm = 'nobody'");
+  await page.page.getByText("The filter leaves no event.").waitFor();
+});
+
+test("keys go to a call and open it: the row beneath is the one that SQL has", async (t) => {
+  const page = await open(t, "git");
+  await drawn(page);
+  const canvas = canvasOf(page);
+  await canvas.focus();
+  for (let i = 0; i < 2; ++i) await canvas.press("ArrowDown"); // node, process, thread
+  await canvas.press("ArrowRight");
+  await canvas.press("Enter");
+  const cell = (column) => page.page.locator(`table.event td[data-column="${column}"]`);
+  await cell("event_id").waitFor();
+  const id = await cell("event_id").innerText();
+  const [event] = page.rows(`SELECT name, tid, duration_ns, epoch_ns(time) - (SELECT min(epoch_ns(time)) ${CALLS}) AS at_ns ${CALLS} AND event_id = ${id}`);
+  assert.equal(await cell("name").innerText(), event.name);
+  assert.equal(await cell("tid").innerText(), String(event.tid));
+  assert.equal(await cell("duration_ns").getAttribute("title"), String(event.duration_ns));
+  assert.equal(await cell("at_ns").getAttribute("title"), String(event.at_ns));
+});
+
+test("the wheel zooms at the pointer, down to a nanosecond's neighbourhood and back to all", async (t) => {
+  const page = await open(t, "git");
+  await drawn(page);
+  const box = await canvasOf(page).boundingBox();
+  const x = box.x + 210 + (box.width - 210) / 4;
+  await page.page.mouse.move(x, box.y + 60);
+  const span = page.number(`SELECT max(epoch_ns(time) + coalesce(duration_ns, 0)::BIGINT) - min(epoch_ns(time)) ${CALLS}`);
+  await page.page.mouse.wheel(0, -500);
+  await until(page, "the view is in the address", (all) => { const [, a, b] = /view=(\d+)-(\d+)/.exec(location.hash) ?? []; return b - a < all / 2; }, span);
+  const [from, to] = await viewOf(page);
+  const at = span * 1.02 * 0.25;
+  assert.ok(to - from < span / 2 && from < at && at < to, `${from} ${to}`);
+  assert.ok(Math.abs((at - from) / (to - from) - 0.25) < 0.02, "what was under the pointer is there still");
+  for (let i = 0; i < 40; ++i) await page.page.mouse.wheel(0, -500);
+  await until(page, "it is a microsecond", () => { const [, a, b] = /view=(\d+)-(\d+)/.exec(location.hash); return b - a <= 1000; });
+  await canvasOf(page).focus();
+  await page.page.keyboard.press("Home");
+  await until(page, "it is all", (all) => { const [, a, b] = /view=(\d+)-(\d+)/.exec(location.hash); return b - a >= all; }, span);
+});
+
+test("Shift and a drag select a stretch of time, in all views; the back button undoes it", async (t) => {
+  const page = await open(t, "git");
+  await drawn(page);
+  const box = await canvasOf(page).boundingBox();
+  const middle = box.x + 210 + (box.width - 210) / 2;
+  await page.page.keyboard.down("Shift");
+  await page.page.mouse.move(middle - 100, box.y + 100);
+  await page.page.mouse.down();
+  await page.page.mouse.move(middle + 100, box.y + 100, { steps: 4 });
+  await page.page.mouse.up();
+  await page.page.keyboard.up("Shift");
+  await page.page.locator("#span").waitFor();
+  const words = new URLSearchParams((await page.page.evaluate(() => location.hash)).split("?")[1]);
+  const span = page.number(`SELECT max(epoch_ns(time) + coalesce(duration_ns, 0)::BIGINT) - min(epoch_ns(time)) ${CALLS}`) * 1.02;
+  const pixel = span / (box.width - 210);
+  assert.ok(Math.abs(Number(words.get("from")) - (span / 2 - 100 * pixel)) < 3 * pixel);
+  assert.ok(Math.abs(Number(words.get("to")) - (span / 2 + 100 * pixel)) < 3 * pixel);
+  await page.page.goBack();
+  await page.page.locator("#span").waitFor({ state: "detached" });
+});
+
+test("what is under the pointer is said, and stays to be copied after a click", async (t) => {
+  const page = await open(t, "git");
+  await drawn(page);
+  const box = await canvasOf(page).boundingBox();
+  const tip = page.page.locator(".tip");
+  await page.page.mouse.move(box.x + 214, box.y + 26 + 26 + 22 + 9);
+  await until(page, "there are words", () => document.querySelector(".tip")?.textContent.includes("execve"));
+  await page.page.mouse.down();
+  await page.page.mouse.up();
+  await page.page.mouse.move(box.x + 600, box.y + 300);
+  assert.match(await tip.innerText(), /execve/);
+  assert.equal(await tip.evaluate((element) => getComputedStyle(element).userSelect), "text");
+  await page.page.locator('section[aria-label="Chosen event"] table').waitFor();
+  await page.picture("timeline-chosen");
+});
+
+test("bytes that went from thread to thread are drawn, as many as SQL knows", async (t) => {
+  const page = await open(t, "relay", "#timeline?flows=on", { colorScheme: "dark" });
+  await drawn(page);
+  await until(page, "flows are said", () => /[\d,]+ flows of/.test(document.querySelector("#timeline-words")?.textContent ?? ""));
+  const words = await page.page.locator("#timeline-words").innerText();
+  const expected = page.number("SELECT count(*) FROM flows f JOIN events a ON a.event_id = f.from_event JOIN events b ON b.event_id = f.to_event WHERE a.thread_id <> b.thread_id AND a.parent_event_id IS NULL AND b.parent_event_id IS NULL");
+  assert.ok(expected > 300);
+  assert.equal(number(/([\d,]+) flows/.exec(words)[1]), expected);
+  assert.match(words, /bundles/);
+  await page.picture("timeline-flows-dark");
+});
+
+test("a picture is saved as SVG and PNG, with the same runs", async (t) => {
+  const page = await open(t, "git");
+  await drawn(page);
+  for (const [kind, begins] of [["SVG", "<svg"], ["PNG", "\x89PNG"]]) {
+    const [file] = await Promise.all([page.page.waitForEvent("download"), page.page.getByRole("button", { name: `Save timeline as ${kind}` }).click()]);
+    const bytes = readFileSync(await file.path(), "latin1");
+    assert.ok(bytes.startsWith(begins), kind);
+    if (kind === "SVG") {
+      assert.ok(bytes.split("<rect").length > 300 && bytes.includes("git["), "it has runs and names");
+    }
+  }
+});
+
+test("hostile names are text, and a trace without events says so", async (t) => {
+  const hostile = await open(t, "hostile");
+  await drawn(hostile);
+  await tableRows(hostile);
+  assert.notEqual(await hostile.page.title(), "owned");
+  assert.equal(await hostile.page.locator(".timeline b, .timeline img, .timeline script").count(), 0);
+  const empty = await open(t, "empty");
+  await empty.page.getByText("No event was recorded.").waitFor();
+});

@@ -32,7 +32,7 @@ namespace dyetrace::apps {
 
 class TimelineDesk {
   public:
-    static constexpr std::size_t kTimelinesKept = 2;  // 320 MB each of 10 million events
+    static constexpr std::size_t kTimelinesKept = 2;  // 340 MB each of 10 million events
     static constexpr int kAgeFactor = 10;
     static constexpr std::chrono::milliseconds kAgeMin{1000};
 

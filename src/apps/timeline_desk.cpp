@@ -65,10 +65,18 @@ Result<TimelineDesk::Kept> TimelineDesk::of(const std::string& where,
         lock.unlock();
         TRY(read(*slot, cancelled));
         lock.lock();
-    } else if (is_old(*slot)) {
-        read_beside(slot, lock);
     }
     return slot->timeline;
+}
+
+void TimelineDesk::look_again(const std::string& where) {
+    std::unique_lock lock(mutex_);
+    const auto slot = std::find_if(slots_.begin(), slots_.end(), [&](const auto& each) {
+        return each->where == where && each->timeline && is_old(*each);
+    });
+    if (slot != slots_.end()) {
+        read_beside(std::shared_ptr(*slot), lock);
+    }
 }
 
 // Two who ask at once both read: the second finds the table made.

@@ -4,9 +4,11 @@
 //   TRY(const auto timeline, timelines.of("class = 'file'", cancelled));      of() has it; row numbers are those of its revision
 //   timelines.progress("class = 'file'")                                      how far it is, while of() is under way elsewhere
 //
-//   of() ──▶ is it there? ── yes ──▶ gives it; of a recording, has one made anew beside that if it is older than
-//                │                   kAgeFactor times what reading took: a tenth of one CPU at the most
+//   of() ──▶ is it there? ── yes ──▶ gives it
+//                │
 //                no ──▶ reads it; who asks meanwhile for the same waits. If the reader is cancelled, one of those reads.
+//
+// Of a recording look_again() reads it anew beside the answers once it is kAgeFactor times as old as reading took: a tenth of one CPU at the most.
 //
 // Thread: any.
 #pragma once
@@ -30,7 +32,7 @@ namespace dyetrace::apps {
 
 class TimelineDesk {
   public:
-    static constexpr std::size_t kTimelinesKept = 2;  // 320 MB each of 10 million events
+    static constexpr std::size_t kTimelinesKept = 2;  // 340 MB each of 10 million events
     static constexpr int kAgeFactor = 10;
     static constexpr std::chrono::milliseconds kAgeMin{1000};
 
@@ -42,6 +44,9 @@ class TimelineDesk {
     using Kept = std::shared_ptr<const api::Timeline>;
 
     using KeptFlows = std::shared_ptr<const analysis::TimelineFlows>;
+
+    // Of a recording: has it read anew, beside the answers, if it is old by now. Rows get other numbers, so only who asks for rows calls this.
+    void look_again(const std::string& where);
 
     // kInterrupted if `cancelled` is set while it is read.
     Result<Kept> of(const std::string& where, const std::atomic<bool>& cancelled);

@@ -1,9 +1,12 @@
 // The timeline: what it shows is what SQL says; wheel, drag, keys, choosing, filter, flows, files.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { openPage } from "./page.mjs";
+import { dyetrace, openPage, openTrace } from "./page.mjs";
 
 const CALLS = "FROM events WHERE parent_event_id IS NULL";
 const canvasOf = (page) => page.page.locator(".timeline canvas");
@@ -173,4 +176,25 @@ test("hostile names are text, and a trace without events says so", async (t) => 
   assert.equal(await hostile.page.locator(".timeline b, .timeline img, .timeline script").count(), 0);
   const empty = await open(t, "empty");
   await empty.page.getByText("No event was recorded.").waitFor();
+});
+
+test("of a recording the timeline grows", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "timeline-"));
+  const trace = join(folder, "trace");
+  const recorder = spawn(dyetrace, ["record", "-o", trace, "--", "sh", "-c", "while :; do cat /etc/hostname > /dev/null; sleep 0.05; done"], { stdio: "ignore" });
+  const ended = new Promise((done) => recorder.on("exit", done));
+  t.after(async () => {
+    recorder.kill("SIGINT");
+    await ended;
+    rmSync(folder, { recursive: true });
+  });
+  const calls = async (page) => number(/lanes · ([\d,]+) calls/.exec(await page.page.locator("#timeline-words").innerText())?.[1] ?? "0");
+  for (let i = 0; i < 100 && !existsSync(join(trace, "trace.json")); ++i) await new Promise((done) => setTimeout(done, 100));
+  await new Promise((done) => setTimeout(done, 2000));
+  const page = await openTrace(trace, "#timeline");
+  t.after(() => page.close());
+  await until(page, "there are calls", () => /lanes · [\d,]+ calls/.test(document.querySelector("#timeline-words")?.textContent ?? ""));
+  const before = await calls(page);
+  await until(page, "there are more", (least) => Number((/lanes · ([\d,]+) calls/.exec(document.querySelector("#timeline-words")?.textContent ?? "")?.[1] ?? "0").replaceAll(",", "")) > least, before);
+  assert.deepEqual(page.faults, []);
 });

@@ -31,20 +31,33 @@ std::uint8_t event_flags(const LaneEvent& event) {
 }
 
 PixelRow::PixelRow(const TimeWindow& window, TimelineColour colouring, std::uint32_t threads)
-    : window_(window), colouring_(colouring), threads_(threads), pixels_(window.width) {}
+    : window_(window),
+      per_ns_(window.pixels_per_ns()),
+      pixel_ns_((window.to_ns - window.from_ns) / window.width + 1),
+      colouring_(colouring),
+      threads_(threads),
+      pixels_(window.width) {}
+
+// Without the window's division: this is asked for each sum and event that is looked at.
+double PixelRow::position(std::uint64_t time_ns) const {
+    const double behind = time_ns >= window_.from_ns
+                              ? static_cast<double>(time_ns - window_.from_ns)
+                              : -static_cast<double>(window_.from_ns - time_ns);
+    return behind * per_ns_;
+}
 
 std::uint32_t PixelRow::common_pixel(std::uint64_t begin_ns, std::uint64_t end_ns) const {
-    if (begin_ns < window_.from_ns || end_ns >= window_.to_ns) {
+    if (end_ns - begin_ns > pixel_ns_ || begin_ns < window_.from_ns || end_ns >= window_.to_ns) {
         return kNone;
     }
-    const auto first = static_cast<std::uint32_t>(window_.position(begin_ns));
-    const auto last = static_cast<std::uint32_t>(window_.position(end_ns));
+    const auto first = static_cast<std::uint32_t>(position(begin_ns));
+    const auto last = static_cast<std::uint32_t>(position(end_ns));
     return first == last && first < window_.width ? first : kNone;
 }
 
 void PixelRow::add(const LaneEvent& event) {
-    const double begin = window_.position(event.begin_ns());
-    const double end = window_.position(event.end_ns());
+    const double begin = position(event.begin_ns());
+    const double end = position(event.end_ns());
     if (!is_group() && end - begin >= 1) {
         slices_.push_back(run_of(event));
         return;
@@ -56,7 +69,7 @@ void PixelRow::add(const LaneEvent& event) {
     pixel.flags |= event_flags(event);
     // What takes no time has a colour, too.
     pixel.weights[event.colour(colouring_)] +=
-        static_cast<float>(window_.pixels_per_ns() * event.weight(colouring_));
+        static_cast<float>(per_ns_ * event.weight(colouring_));
     spread(begin, end, event);
 }
 
@@ -99,7 +112,7 @@ void PixelRow::spread(double x0, double x1, const LaneEvent& event) {
 
 // Cut a pixel outside the window, so that its ends are not seen.
 TimelineRun PixelRow::run_of(const LaneEvent& event) const {
-    const double x0 = window_.position(event.begin_ns()), x1 = window_.position(event.end_ns());
+    const double x0 = position(event.begin_ns()), x1 = position(event.end_ns());
     return {.x0 = static_cast<float>(std::max(x0, -1.0)),
             .x1 = static_cast<float>(std::min(x1, window_.width + 1.0)),
             .count = 1,
@@ -114,7 +127,7 @@ TimelineRun PixelRow::run_of(const LaneEvent& event) const {
 
 void PixelRow::add(std::uint32_t x, const EventSum& sum) {
     Pixel& pixel = pixels_[x];
-    const double per_ns = window_.pixels_per_ns();
+    const double per_ns = per_ns_;
     pixel.event = nullptr;
     pixel.count += sum.count;
     pixel.flags |= sum.flags;

@@ -81,6 +81,7 @@ class PixelRow {
         double weights[kTimelineColours] = {};
     };
 
+    double position(std::uint64_t time_ns) const;  // as the window's
     void spread(double x0, double x1, const LaneEvent& event);
     void sum_steps();
     TimelineRun run_of(const LaneEvent& event) const;
@@ -88,6 +89,8 @@ class PixelRow {
     std::uint8_t height_of(double busy, int least) const;
 
     TimeWindow window_;
+    double per_ns_;           // pixels
+    std::uint64_t pixel_ns_;  // no pixel is longer
     TimelineColour colouring_;
     std::uint32_t threads_;
     std::vector<Pixel> pixels_;

@@ -16,7 +16,7 @@ import { takeHands, type Hands } from "./timeline_hands";
 import { PictureSource } from "./timeline_source";
 import { askTargets, eventWords, flowsInView, flowsText, gapWords, runAt, runWords, viewTable, type Run } from "./timeline_words";
 
-const BESIDE = 0.5; // of what is in view, asked for on both sides: it is there when somebody moves
+const BESIDE = 0.2; // of what is in view, asked for on both sides: it is there when somebody moves
 const ROWS_BESIDE = 4;
 const WIDTH_MAX = 8192; // pixels of a picture; the server's limit
 const SETTLED_MS = 250; // nobody moves any more: words may be asked for

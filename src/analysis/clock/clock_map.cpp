@@ -54,6 +54,32 @@ ClockKnot ClockMap::carried(const ClockKnot& nearest, std::int64_t host_ns) cons
             nearest.above_ns + drift_ns};
 }
 
+namespace {
+
+// A host has no time below zero, and SQL's numbers of it have no sign: what a knot before its start says is said at its start.
+void begin_at_start(std::vector<ClockKnot>& ends, std::vector<double>& slacks) {
+    while (ends.size() > 2 && ends[1].host_ns <= 0) {
+        ends.erase(ends.begin());
+        slacks.erase(slacks.begin());
+    }
+    ClockKnot& first = ends.front();
+    if (first.host_ns >= 0) {
+        return;
+    }
+    const ClockKnot& next = ends[1];
+    const double share =
+        -static_cast<double>(first.host_ns) / static_cast<double>(next.host_ns - first.host_ns);
+    const double gained =
+        static_cast<double>((next.cluster_ns - first.cluster_ns) - (next.host_ns - first.host_ns));
+    const auto between = [&](double a, double b) { return a == b ? a : a + (b - a) * share; };
+    first = {0,
+             first.cluster_ns - first.host_ns + std::llround(std::floor(gained * share)),
+             between(first.below_ns, next.below_ns),
+             between(first.above_ns, next.above_ns)};
+}
+
+}  // namespace
+
 std::vector<ClockPiece> ClockMap::pieces(std::int64_t first_ns, std::int64_t last_ns) const {
     std::vector<ClockKnot> ends = knots_;
     std::vector<double> slacks;
@@ -67,6 +93,7 @@ std::vector<ClockPiece> ClockMap::pieces(std::int64_t first_ns, std::int64_t las
     if (last_ns >= ends.back().host_ns) {
         ends.push_back(carried(knots_.back(), last_ns + 1));
     }
+    begin_at_start(ends, slacks);
     std::vector<ClockPiece> made;
     for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
         const ClockKnot &a = ends[i], &b = ends[i + 1];

@@ -54,7 +54,7 @@ class ClockMap {
 
     // `instant` must be of this host.
     ClusterTime at(base::Instant<base::HostClock> instant) const;
-    // All from `first_ns` to `last_ns`, both included, gives what at() gives.
+    // All from `first_ns` to `last_ns`, both included and not below 0, gives what at() gives; behind a knot below 0 up to 1 ns apart.
     std::vector<ClockPiece> pieces(std::int64_t first_ns, std::int64_t last_ns) const;
     // Of the clocks' bend between this knot and the next one: to add to both sides of the interval there.
     double slack_behind(std::size_t knot) const;

@@ -182,6 +182,27 @@ TEST(ClockPieces, say_what_the_map_says_that_they_are_of) {
     EXPECT_FALSE(pieces.at({{5}, 1000}).has_value());
 }
 
+TEST(ClockMap, has_no_piece_before_its_host_was_started) {
+    const ClockMap map({4},
+                       {{-3'000'000'000, 1'000'000'000, 10, 10},
+                        {-1'000'000'000, 3'000'000'100, 20, 30},
+                        {1'000'000'000, 5'000'000'400, 40, 10}},
+                       0.01,
+                       1e-7);
+    const std::vector<ClockPiece> pieces = map.pieces(0, 2'000'000'000);
+    ASSERT_EQ(pieces.size(), 2u);
+    EXPECT_EQ(pieces[0].from_ns, 0);
+    EXPECT_EQ(pieces[0].to_ns, 1'000'000'000);
+    EXPECT_EQ(pieces[0].cluster_ns, 4'000'000'250);
+    EXPECT_EQ(pieces[0].cluster_to_ns, 5'000'000'400);
+    const ClusterTime expected = map.at({{4}, 0});
+    EXPECT_EQ(expected.time.ns(), pieces[0].cluster_ns);
+    EXPECT_GE(static_cast<double>(pieces[0].cluster_ns) + pieces[0].above_ns + 1,
+              static_cast<double>(expected.latest.ns()));
+    EXPECT_LE(static_cast<double>(pieces[0].cluster_ns) - pieces[0].below_ns - 1,
+              static_cast<double>(expected.earliest.ns()));
+}
+
 TEST(MapRepair, gives_way_on_both_sides_of_a_message) {
     std::vector<std::vector<ClockKnot>> knots = {{{0, 0, 50, 50}, {1000, 1000, 50, 50}},
                                                  {{0, 0, 50, 50}, {1000, 1000, 50, 50}}};

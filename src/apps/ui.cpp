@@ -1,6 +1,7 @@
 // dyetrace ui: a trace in the browser, from this program, on loopback.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -27,6 +28,7 @@ namespace dyetrace::apps {
 namespace {
 
 constexpr std::size_t kDatabases = 2;  // a long question, and all others beside it
+constexpr long kMemoryPart = 8;  // of the machine, for each: half of it for those of two traces
 constexpr std::chrono::milliseconds kLookEvery{100};
 
 struct UiArguments {
@@ -36,10 +38,18 @@ struct UiArguments {
     std::string clock = "cluster";
 };
 
+// Alone each would take 80 % of the machine before it wrote to disk.
+WholeDatabaseOptions options_of(const std::string& clock) {
+    const long megabytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 1'000'000;
+    return {.database = {.memory_limit = fmt::format("{}MB", megabytes / kMemoryPart)},
+            .clock = clock};
+}
+
 // A trace and those who read it.
 struct Served {
     Served(const std::string& path, const std::string& clock)
-        : desk([path, clock] { return open_whole_database(path, {.clock = clock}); }, kDatabases) {}
+        : desk([path, clock] { return open_whole_database(path, options_of(clock)); }, kDatabases) {
+    }
 
     api::Desk desk;
     PageTrace trace;

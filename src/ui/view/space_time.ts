@@ -120,7 +120,7 @@ function details(scene: Scene, data: SpaceTime, chosen: Chosen, groups: Map<stri
   return section(
     "Chosen",
     element("p", { class: "summary", id: "chosen" }, datumWords(scene, data, { move: chosen.index, flow: chosen.flow })),
-    element("p", { class: "faint" }, `its bytes: ${(forward.size - 1).toLocaleString("en")} calls later, ${(back.size - 1).toLocaleString("en")} before, of those shown · ${content}${move.dyes > 0 ? ` · ${move.dyes} dyes met` : ""}`),
+    element("p", { class: "faint" }, `its bytes: ${(forward.size - 1).toLocaleString("en")} calls later, ${(back.size - 1).toLocaleString("en")} before, of those shown · ${content}${move.dyes > 0 ? ` · ${move.dyes} ${move.dyes === 1 ? "dye" : "dyes"} met` : ""}`),
     element(
       "p",
       { class: "row" },

@@ -77,7 +77,7 @@ async function show(isAgain: boolean): Promise<void> {
 function showHead(info: TraceInfo): void {
   const amount = `${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
   const hosts = info.hosts.length > 1 ? ` on ${info.hosts.length.toLocaleString("en")} hosts` : "";
-  part("trace").replaceChildren(element("span", { title: harmless(info.path) }, short(harmless(info.path), 60)), ` · ${amount}${hosts}`);
+  part("trace").replaceChildren(element("span", { title: harmless(info.path) }, short(harmless(info.path), 40)), ` · ${amount}${hosts}`);
   if (info.is_recording) {
     part("trace").append(
       " · ",

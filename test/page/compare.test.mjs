@@ -1,12 +1,13 @@
 // Two traces beside each other.
 
 import assert from "node:assert/strict";
+import { dirname, relative } from "node:path";
 import { test } from "node:test";
 import { openPage, openTrace, recordedTrace, sqlRows } from "./page.mjs";
 
 test("calls of both stand beside each other as SQL counts them, what differs most in time first", async (t) => {
   const [first, second] = [recordedTrace("git"), recordedTrace("relay")];
-  const page = await openTrace(first, "#compare", { words: [second] });
+  const page = await openTrace(first, "#compare", { words: [relative(dirname(first), second)] });
   t.after(() => page.close());
   const rows = (await page.texts('section[aria-label="Calls"] tbody tr')).map((row) => row.split("\t"));
   const asked = (trace) => new Map(sqlRows(trace, "SELECT name, count(*) AS calls, coalesce(sum(duration_ns), 0)::BIGINT AS time FROM events WHERE parent_event_id IS NULL GROUP BY name").map((row) => [row.name, row]));

@@ -4,12 +4,13 @@
 //   await page.idle();                                    what was asked is answered
 //   await page.rows("SELECT count(*) FROM events");       what SQL says of the same trace, in a process of its own
 //
-// Root is needed: traces are recorded. A picture that page.picture("overview") takes lies in build/pictures, or where DYETRACE_PICTURES says.
+// Root is needed: traces are recorded. A picture that page.picture("overview") takes lies in build/pictures;
+// tools/page_pictures takes those of the documentation from there.
 
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -22,7 +23,7 @@ export function recordedTrace(name) {
   const age = Math.round(statSync(join(build, "dyetrace")).mtimeMs); // of another build the trace may be another
   const folder = join(build, "tests", "page-traces", `${name}-${age}`);
   execFileSync(join(here, "traces.py"), [name, folder], { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DYETRACE_BUILD: build, PYTHONDONTWRITEBYTECODE: "1" } });
-  return join(folder, "trace");
+  return join(folder, name);
 }
 
 export function sqlRows(trace, sql) {
@@ -33,7 +34,8 @@ export function sqlRows(trace, sql) {
 export const sqlNumber = (trace, sql) => Number(Object.values(sqlRows(trace, sql)[0])[0]);
 
 export async function serve(words, env = {}) {
-  const server = spawn(dyetrace, ["ui", ...words], { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...env } });
+  const [trace, ...others] = words; // from where it lies: on pictures it has no other name
+  const server = spawn(dyetrace, ["ui", basename(trace), ...others], { cwd: dirname(trace), stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...env } });
   const ended = new Promise((done) => server.on("exit", done));
   let said = "";
   const url = await new Promise((done, failed) => {
@@ -98,7 +100,7 @@ export class TestPage {
   }
 
   async picture(name) {
-    const folder = process.env.DYETRACE_PICTURES ?? join(build, "pictures");
+    const folder = join(build, "pictures");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, `${name}.png`), await this.page.screenshot());
   }

@@ -65,6 +65,7 @@ test("selected is what the filter leaves", async () => {
 test("an answer is drawn as a chart", async () => {
   await ask(SQL, "&as=chart");
   assert.equal(await page.page.locator("#answer svg[data-chart=query] g[aria-label=bar] rect").count(), 5);
+  await page.picture("query");
 });
 
 test("rows are saved as CSV and Parquet", async () => {

@@ -54,7 +54,7 @@ test("the rows are the nodes, processes and threads of the trace, with all their
   assert.deepEqual(processes.sort((a, b) => a - b), expected);
   const threads = page.number("SELECT count(*) FROM threads WHERE process_id IN (SELECT process_id FROM threads GROUP BY 1 HAVING count(*) > 1)");
   assert.equal(rows.filter(([, what]) => what === "thread").length, threads);
-  await page.picture("timeline-git");
+  await page.picture("timeline");
 });
 
 test("a filter leaves the calls that it selects, and none is said to be none", async (t) => {

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Records a trace for the tests of the page: traces.py NAME FOLDER, as root. FOLDER/trace is made; what is there already stays."""
+"""Records a trace for the tests of the page: traces.py NAME FOLDER, as root. FOLDER/NAME is made; what is there already stays."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "end_to_end"))
 
 import relay_test  # noqa: E402
 import servers  # noqa: E402
+import support  # noqa: E402
 from support import DYETRACE  # noqa: E402
 
 # Markup, a script, an escape, right-to-left, quotes, bytes that are no text; and names of 250 characters one below the other: 4,000 in all.
@@ -40,10 +43,13 @@ def record(trace, *words):
 def postgres(trace, folder):
     with servers.PostgreSQL(folder) as server:
         server.run("pgbench", "-i", "-q", "-s", "1")
-        recorder = subprocess.Popen([DYETRACE, "record", "-o", trace, "--content=anchors", "-p", str(server.pid), "--duration", "4"])
+        recorder = subprocess.Popen([DYETRACE, "record", "-o", trace, "--content=anchors", "-p", str(server.pid)])
         try:
-            server.run("pgbench", "-n", "-c", "4", "-T", "3")
+            while not support.EndToEndTest.listens(support.Trace(trace)):  # backends are followed from when they are made
+                time.sleep(0.1)
+            server.run("pgbench", "-n", "-c", "4", "-t", "200")
         finally:
+            recorder.send_signal(signal.SIGINT)
             recorder.wait(timeout=120)
 
 
@@ -118,7 +124,7 @@ TRACES = {function.__name__: function for function in (postgres, git, relay, dye
 
 def main():
     name, folder = sys.argv[1:]
-    trace = os.path.join(folder, "trace")
+    trace = os.path.join(folder, name)
     if os.path.exists(os.path.join(trace, "trace.json")):
         return
     os.makedirs(folder, exist_ok=True)

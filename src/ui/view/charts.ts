@@ -9,6 +9,14 @@ import { saveButtons, svgText } from "./save";
 
 const SVG = "http://www.w3.org/2000/svg";
 
+const HEIGHT_MIN = 220, HEIGHT_MAX = 420;
+const MARGINS = 62; // of the view and the panel
+
+// Of a chart across the view: letters are as large on a wide screen as on a small one.
+const viewWidth = (): number => Math.max((document.getElementById("view")?.clientWidth ?? 1000) - MARGINS, 480);
+export const halfWidth = (): number => Math.max(Math.round(viewWidth() / 2) - MARGINS / 2, 480);
+const viewHeight = (): number => Math.min(Math.max(Math.round(window.innerHeight * 0.22), HEIGHT_MIN), HEIGHT_MAX);
+
 export interface ChartWords {
   name: string; // of the file that it is saved as
   title: string; // what a screen reader says
@@ -18,8 +26,8 @@ export interface ChartWords {
 export function figure(words: ChartWords, options: Plot.PlotOptions): HTMLElement {
   const drawn = Plot.plot({
     style: { color: colour("text"), background: "transparent", fontSize: "12px" },
-    width: 960,
-    height: 220,
+    width: viewWidth(),
+    height: viewHeight(),
     marginLeft: 76,
     marginBottom: 40,
     ...options,

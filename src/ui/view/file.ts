@@ -5,7 +5,7 @@ import { askRows, type Cell } from "../client/client";
 import { address, go, selection, sqlText } from "../model/place";
 import { colour, contentColour } from "../model/theme";
 import { bytesText, durationText, momentText, niceStep } from "../model/words";
-import { brushed, figure, timeAxis } from "./charts";
+import { brushed, figure, halfWidth, timeAxis } from "./charts";
 import { choice, element, harmless, lacking, note, short, type Child } from "./elements";
 import { legend } from "./overview";
 import { showPanels, type Panel } from "./panels";
@@ -190,7 +190,7 @@ async function latency(scene: Scene, object: string): Promise<Child[]> {
       {
         x: { label: "duration", tickFormat: (band: number) => durationText(2 ** band), ticks: 8 }, y: { label: "calls", grid: true },
         color: { domain: VERBS, range: VERB_COLOURS.map(colour) },
-        width: 560,
+        width: halfWidth(),
         marks: [Plot.rectY(rows, { x1: "band", x2: (row: { band: number }) => row.band + 1, y: "calls", fill: "verb", title: (row: { verb: string; band: number; calls: number }) => `${row.calls.toLocaleString("en")} × ${row.verb}, ${durationText(2 ** row.band)} to ${durationText(2 ** (row.band + 1))}` })],
       },
     ),

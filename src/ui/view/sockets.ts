@@ -95,7 +95,7 @@ function graph(talks: Talk[]): HTMLElement {
   svg.setAttribute("role", "img");
   svg.setAttribute("data-chart", "graph");
   svg.setAttribute("aria-label", `${names.length} processes and addresses, ${talks.length} conversations`);
-  return element("figure", {}, element("div", { class: "chart" }, svg), element("figcaption", {}, saveButtons("sockets", () => svgText(svg))));
+  return element("figure", {}, element("div", { class: "chart graph" }, svg), element("figcaption", {}, saveButtons("sockets", () => svgText(svg))));
 }
 
 async function fillSockets(scene: Scene): Promise<Child[]> {

@@ -119,6 +119,24 @@ class RoadTest(FaultTest):
         self.assertIn("damaged on its way", self.said("collector"))
 
 
+    def test_an_agent_of_another_version_is_refused_and_what_it_recorded_arrives_when_it_is_replaced(self):
+        before = self.begin(road=True)
+        protocol, program_name = b"\x08%c", b"\x1a"  # of Hello in fleet.proto: what the road makes of it is what another version says
+        self.road.change = lambda data: data.replace(protocol % 1 + program_name, protocol % 2 + program_name)
+        self.agents["a"].kill()
+        self.agents["a"].wait()
+        self.restart_agent(connects=False)
+        for who in ("agent-a", "collector"):
+            self.wait_for(lambda who=who: "speaks protocol 2 and this collector 1: use the same dyetrace on both" in self.said(who), f"the {who} says it")
+        self.wait_for(self.spool_segments, "what cannot be shipped is kept")
+        self.agents["a"].kill()
+        self.agents["a"].wait()
+        self.road.change = lambda data: data
+        self.restart_agent()
+        self.wait_for_more(self.trace, before)
+        self.end_without_a_gap()
+
+
 class DiskTest(FaultTest):
     def mount(self, name, size):
         os.mkdir(self.path(name))

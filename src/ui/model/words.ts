@@ -39,10 +39,16 @@ export const titleText = (column: string): string => column.replace(/_ns$/, "").
 
 const MOMENT_DIGITS = 9;
 
-// A time from the begin of the trace: +1.204 s, with as many digits as `step_ns` needs.
+// A time from the begin of the trace: +1.204 s, +5:33:20 h, with as many digits as `step_ns` needs.
 export function momentText(ns: number, step_ns = 1e6): string {
   const digits = Math.min(MOMENT_DIGITS, Math.max(0, Math.ceil(-Math.log10(Math.max(step_ns, 1) / 1e9))));
-  return `${ns < 0 ? "−" : "+"}${(Math.abs(ns) / 1e9).toFixed(digits)} s`;
+  const sign = ns < 0 ? "−" : "+", seconds = Number((Math.abs(ns) / 1e9).toFixed(digits));
+  if (seconds < 3600) {
+    return `${sign}${seconds.toFixed(digits)} s`;
+  }
+  const two = (number: number): string => String(number).padStart(2, "0");
+  const rest = (seconds % 60).toFixed(digits);
+  return `${sign}${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${rest.padStart(digits === 0 ? 2 : digits + 3, "0")} h`;
 }
 
 // When that was by the wall clock, in UTC: 2026-11-22 19:24:05.123456. `begin_ns` is text, for JavaScript's numbers would round it.

@@ -78,7 +78,9 @@ class UiTest(support.EndToEndTest):
             with self.subTest(path):
                 content = operation["requestBody"]["content"]["application/json"]
                 self.valid(content["example"], content["schema"], described)
-                words = dict(content["example"], revision=revision) if "revision" in content["example"] else content["example"]
+                words = dict(content["example"])
+                words.update({"revision": revision} if "revision" in words else {})
+                words.update({"start": support.outer_root() + words["start"]} if "start" in words else {})
                 status, answer, body = page.ask("POST", f"/{page.token}{path}", json.dumps(words))
                 self.assertEqual(status, 200, body)
                 (kind, media), = operation["responses"]["200"]["content"].items()

@@ -6,8 +6,7 @@ import { colour } from "../model/theme";
 import { momentText } from "../model/words";
 import { element } from "./elements";
 import { saveButtons, svgText } from "./save";
-
-const SVG = "http://www.w3.org/2000/svg";
+import { svg } from "./svg";
 
 const HEIGHT_MIN = 220, HEIGHT_MAX = 420;
 const MARGINS = 62; // of the view and the panel
@@ -44,36 +43,33 @@ export const timeAxis = (step_ns: number): Plot.AxisXOptions => ({ label: "time 
 
 // Drag across a chart whose x is nanoseconds: that stretch is selected, in all views.
 export function brushed(chart: HTMLElement): HTMLElement {
-  const svg = chart.querySelector("svg") as (SVGSVGElement & { scale?: unknown }) | null;
-  const scale = (svg as unknown as Plot.Plot | null)?.scale("x");
-  if (svg === null || scale?.invert === undefined) {
+  const picture = chart.querySelector("svg") as (SVGSVGElement & { scale?: unknown }) | null;
+  const scale = (picture as unknown as Plot.Plot | null)?.scale("x");
+  if (picture === null || scale?.invert === undefined) {
     return chart;
   }
   const invert = scale.invert.bind(scale) as (x: number) => number;
   let begin: number | null = null;
   let box: SVGRectElement | null = null;
   const xOf = (event: PointerEvent): number => {
-    const area = svg.getBoundingClientRect();
-    return ((event.clientX - area.left) / area.width) * svg.viewBox.baseVal.width;
+    const area = picture.getBoundingClientRect();
+    return ((event.clientX - area.left) / area.width) * picture.viewBox.baseVal.width;
   };
-  svg.classList.add("brushed");
-  svg.addEventListener("pointerdown", (event) => {
+  picture.classList.add("brushed");
+  picture.addEventListener("pointerdown", (event) => {
     begin = xOf(event);
-    svg.setPointerCapture(event.pointerId);
-    box = document.createElementNS(SVG, "rect");
-    box.setAttribute("class", "brush");
-    box.setAttribute("y", "0");
-    box.setAttribute("height", "100%");
-    svg.append(box);
+    picture.setPointerCapture(event.pointerId);
+    box = svg("rect", { class: "brush", y: 0, height: "100%" });
+    picture.append(box);
   });
-  svg.addEventListener("pointermove", (event) => {
+  picture.addEventListener("pointermove", (event) => {
     if (begin !== null && box !== null) {
       const x = xOf(event);
       box.setAttribute("x", String(Math.min(x, begin)));
       box.setAttribute("width", String(Math.abs(x - begin)));
     }
   });
-  svg.addEventListener("pointerup", (event) => {
+  picture.addEventListener("pointerup", (event) => {
     const end = xOf(event);
     box?.remove();
     if (begin !== null && Math.abs(end - begin) > 3) {

@@ -11,6 +11,7 @@ import { legend } from "./overview";
 import { showPanels, type Panel } from "./panels";
 import { askedTable, eventsLink, filterLink } from "./rows";
 import { saveButtons, svgText } from "./save";
+import { svg } from "./svg";
 import type { Scene, View } from "./view";
 
 const POINTS_MAX = 3000; // of a picture; more are counted in boxes
@@ -18,7 +19,6 @@ const BOXES_ACROSS = 160;
 const BOXES_HIGH = 60;
 const PIECES_MAX = 2000;
 const EPOCHS_MAX = 12;
-const SVG = "http://www.w3.org/2000/svg";
 
 const MOVES = "verb IN ('read', 'wrote', 'copied') AND bytes > 0 AND file_offset IS NOT NULL";
 
@@ -117,18 +117,11 @@ interface Piece {
 
 function strip(pieces: Piece[]): SVGSVGElement {
   const WIDTH = 22, HEIGHT = 22, LEFT = 70;
-  const svg = document.createElementNS(SVG, "svg");
   const rows = Math.max(...pieces.map(({ epoch }) => epoch));
   const known = new Map<string, string>(), across = new Map<number, number>();
-  const add = (name: string, attributes: Record<string, string | number>, text = ""): SVGElement => {
-    const made = document.createElementNS(SVG, name);
-    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, String(value)));
-    made.textContent = text;
-    svg.append(made);
-    return made;
-  };
+  const drawn: SVGElement[] = [];
   for (let epoch = 1; epoch <= rows; ++epoch) {
-    add("text", { x: 0, y: epoch * HEIGHT - 6, fill: colour("faint"), "font-size": 11 }, `epoch ${epoch}`);
+    drawn.push(svg("text", { x: 0, y: epoch * HEIGHT - 6, fill: colour("faint"), "font-size": 11 }, `epoch ${epoch}`));
   }
   for (const { epoch, first, bytes, content, process } of pieces) {
     const column = across.get(epoch) ?? 0, x = LEFT + column * WIDTH, y = (epoch - 1) * HEIGHT + 2;
@@ -137,19 +130,15 @@ function strip(pieces: Piece[]): SVGSVGElement {
       known.set(content, letter);
     }
     across.set(epoch, column + 1);
-    const box = add("rect", { x, y, width: WIDTH - 2, height: HEIGHT - 4, rx: 2, fill: content === null ? colour("line") : contentColour(content) });
-    const title = document.createElementNS(SVG, "title");
-    title.textContent = `${letter}: ${process} read ${bytes.toLocaleString("en")} bytes at ${first.toLocaleString("en")}${content === null ? "" : `, content ${content}`}`;
-    box.append(title);
-    add("text", { x: x + WIDTH / 2 - 1, y: y + 13, "text-anchor": "middle", "font-size": letter.length > 2 ? 7 : 10, fill: colour("ground"), "pointer-events": "none" }, letter);
+    const title = `${letter}: ${process} read ${bytes.toLocaleString("en")} bytes at ${first.toLocaleString("en")}${content === null ? "" : `, content ${content}`}`;
+    drawn.push(
+      svg("rect", { x, y, width: WIDTH - 2, height: HEIGHT - 4, rx: 2, fill: content === null ? colour("line") : contentColour(content) }, svg("title", {}, title)),
+      svg("text", { x: x + WIDTH / 2 - 1, y: y + 13, "text-anchor": "middle", "font-size": letter.length > 2 ? 7 : 10, fill: colour("ground"), "pointer-events": "none" }, letter),
+    );
   }
-  const width = LEFT + Math.max(...across.values()) * WIDTH;
-  svg.setAttribute("viewBox", `0 0 ${width} ${rows * HEIGHT}`);
-  svg.setAttribute("width", String(width));
-  svg.setAttribute("height", String(rows * HEIGHT));
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `${pieces.length} pieces in ${rows} epochs, ${known.size} different contents`);
-  return svg;
+  const width = LEFT + Math.max(...across.values()) * WIDTH, height = rows * HEIGHT;
+  const words = `${pieces.length} pieces in ${rows} epochs, ${known.size} different contents`;
+  return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": words }, ...drawn);
 }
 
 // The n-th reading of a place is of epoch n: epochs that read in the same order stand one below the other, box for box.
@@ -166,11 +155,11 @@ async function contents(scene: Scene, object: string): Promise<Child[]> {
   if (pieces.every(({ content }) => content === null)) {
     return [lacking("Contents were not looked at: equal ones cannot be told from others.", "dyetrace record --content=hash …")];
   }
-  const svg = strip(pieces);
+  const picture = strip(pieces);
   return [
     note(`each box is a read, in order; equal letters are equal contents; below each other what was read again${answer.is_cut ? `; the first ${PIECES_MAX.toLocaleString("en")} reads` : ""}`),
-    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Content strip" }, svg),
-    saveButtons("contents", () => svgText(svg)),
+    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Content strip" }, picture),
+    saveButtons("contents", () => svgText(picture)),
   ];
 }
 

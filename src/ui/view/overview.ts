@@ -2,12 +2,11 @@
 
 import * as Plot from "@observablehq/plot";
 import { askReport, askRows, type Cell } from "../client/client";
-import { address, selection, sqlText } from "../model/place";
+import { address, go, selection, sqlText } from "../model/place";
 import { CLASSES, colour } from "../model/theme";
 import { bytesText, durationText, niceStep } from "../model/words";
 import { brushed, figure, timeAxis } from "./charts";
 import { choice, element, harmless, note, type Child } from "./elements";
-import { go } from "../model/place";
 import { showPanels, type Panel } from "./panels";
 import { askedTable, eventsLink, filterLink } from "./rows";
 import type { Scene, View } from "./view";

@@ -10,9 +10,9 @@ import { choice, element, harmless, note, short, type Child } from "./elements";
 import { showPanels } from "./panels";
 import { eventsLink, filterLink, rowsTable } from "./rows";
 import { saveButtons, svgText } from "./save";
+import { svg } from "./svg";
 import type { Scene, View } from "./view";
 
-const SVG = "http://www.w3.org/2000/svg";
 const PEERS_MAX = 30; // of a picture
 const TALKS_MAX = 300;
 
@@ -68,34 +68,26 @@ function graph(talks: Talk[]): HTMLElement {
     const angle = (names.indexOf(name) / names.length) * 2 * Math.PI - Math.PI / 2;
     return [WIDTH / 2 + Math.cos(angle) * RADIUS * 1.3, HEIGHT / 2 + Math.sin(angle) * RADIUS, angle];
   };
-  const svg = document.createElementNS(SVG, "svg");
-  const add = (name: string, attributes: Record<string, string | number>, words = "", title = ""): void => {
-    const made = document.createElementNS(SVG, name);
-    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, String(value)));
-    made.textContent = words;
-    if (title !== "") {
-      made.append(Object.assign(document.createElementNS(SVG, "title"), { textContent: title }));
-    }
-    svg.append(made);
-  };
+  const drawn: SVGElement[] = [];
   const most = Math.max(...talks.map(({ sent, received }) => sent + received), 1);
   for (const { process, peer, sent, received } of talks.filter((talk) => names.includes(talk.process) && names.includes(talk.peer))) {
     const [x1, y1] = placeOf(process), [x2, y2] = placeOf(peer);
     const path = `M${x1} ${y1} Q${WIDTH / 2} ${HEIGHT / 2} ${x2} ${y2}`;
     const width = 1 + 9 * (Math.log10(1 + sent + received) / Math.log10(1 + most));
-    add("path", { d: path, fill: "none", stroke: colour("network"), "stroke-opacity": 0.55, "stroke-width": width }, "", `${process} sent ${bytesText(sent)} to ${peer}, received ${bytesText(received)}`);
+    const title = `${process} sent ${bytesText(sent)} to ${peer}, received ${bytesText(received)}`;
+    drawn.push(svg("path", { d: path, fill: "none", stroke: colour("network"), "stroke-opacity": 0.55, "stroke-width": width }, svg("title", {}, title)));
   }
   for (const name of names) {
     const [x, y, angle] = placeOf(name);
     const isRight = Math.cos(angle) >= -0.01;
-    add("circle", { cx: x, cy: y, r: 5, fill: colour(talks.some(({ process }) => process === name) ? "file" : "faint") });
-    add("text", { x: x + (isRight ? 10 : -10), y: y + 4, "text-anchor": isRight ? "start" : "end", "font-size": 12, fill: colour("text") }, short(name, 34), name);
+    drawn.push(
+      svg("circle", { cx: x, cy: y, r: 5, fill: colour(talks.some(({ process }) => process === name) ? "file" : "faint") }),
+      svg("text", { x: x + (isRight ? 10 : -10), y: y + 4, "text-anchor": isRight ? "start" : "end", "font-size": 12, fill: colour("text") }, short(name, 34), svg("title", {}, name)),
+    );
   }
-  svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
-  svg.setAttribute("role", "img");
-  svg.setAttribute("data-chart", "graph");
-  svg.setAttribute("aria-label", `${names.length} processes and addresses, ${talks.length} conversations`);
-  return element("figure", {}, element("div", { class: "chart graph" }, svg), element("figcaption", {}, saveButtons("sockets", () => svgText(svg))));
+  const words = `${names.length} processes and addresses, ${talks.length} conversations`;
+  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "data-chart": "graph", "aria-label": words }, ...drawn);
+  return element("figure", {}, element("div", { class: "chart graph" }, picture), element("figcaption", {}, saveButtons("sockets", () => svgText(picture))));
 }
 
 async function fillSockets(scene: Scene): Promise<Child[]> {

@@ -21,7 +21,6 @@ using namespace dyetrace;
 
 constexpr std::uint32_t kHosts = 2, kThreadsEach = 8;
 constexpr std::int64_t kDay = 86'400'000'000'000, kHour = kDay / 24, kMinute = kHour / 60;
-constexpr std::uint64_t kEachMessage = 64;
 constexpr std::uint16_t kRead = 0, kWrite = 1, kPoll = 7, kNanosleep = 35, kFsync = 74,
                         kOpenat = 257;
 

@@ -106,7 +106,12 @@ Result<api::Answer> follow_answer(const PageQuestion& question) {
 }
 
 Result<api::Answer> report_answer(const PageQuestion& question) {
-    TRY(const Report report, read_report(question.database, &question.cancelled));
+    const Json* const only = question.words.find("findings_only");
+    const bool is_short = only != nullptr && only->as<bool>().value_or(false);
+    TRY(const Report report,
+        read_report(question.database,
+                    is_short ? ReportParts::kFindings : ReportParts::kAll,
+                    &question.cancelled));
     return api::Answer{.body = report_json(report)};
 }
 

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/report_sql.h"
 #include "base/file.h"
 
 namespace dyetrace::apps {
@@ -28,13 +27,15 @@ Result<void> take_rows(store::Rows& rows, const ReportQuestion& question, Report
 
 }  // namespace
 
-Result<Report> read_report(store::Database& database, const std::atomic<bool>* cancelled) {
+Result<Report> read_report(store::Database& database,
+                           ReportParts parts,
+                           const std::atomic<bool>* cancelled) {
     Report report;
     report.trace = database.path();
     report.recording = database.state() == trace::TraceState::kRecording;
     report.stored_bytes = base::bytes_in_folder(database.path());
     for (const ReportQuestion& question : report_questions()) {
-        if (report.overview.calls > question.calls_max) {
+        if (question.parts > parts || report.overview.calls > question.calls_max) {
             continue;
         }
         TRY(database

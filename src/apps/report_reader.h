@@ -4,11 +4,15 @@
 #include <atomic>
 
 #include "apps/report_rows.h"
+#include "apps/report_sql.h"
 #include "base/result.h"
 #include "store/database.h"
 
 namespace dyetrace::apps {
 
-Result<Report> read_report(store::Database& database, const std::atomic<bool>* cancelled = nullptr);
+// kFindings: what findings_of() does not need stays empty.
+Result<Report> read_report(store::Database& database,
+                           ReportParts parts = ReportParts::kAll,
+                           const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace dyetrace::apps

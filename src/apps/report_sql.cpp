@@ -79,10 +79,12 @@ GROUP BY process_id, process, verb, target HAVING count(*) >= 1000 AND avg(bytes
 ORDER BY sum(duration_ns) DESC, process, verb, target LIMIT 2000)sql";
 
 constexpr const char* kSyncs = R"sql(
+WITH s AS (SELECT process_id, process, target, count(*) AS calls, sum(duration_ns) AS total_ns, max(duration_ns) AS max_ns
+           FROM _report_calls WHERE verb = 'synced' GROUP BY ALL)
 SELECT s.process, s.target, s.calls, s.total_ns, s.max_ns, p.span_ns, d.path IS NOT NULL
-FROM (SELECT process_id, process, target, count(*) AS calls, sum(duration_ns) AS total_ns, max(duration_ns) AS max_ns
-      FROM _report_calls WHERE verb = 'synced' GROUP BY ALL) s
-JOIN (SELECT process_id, max(start_ns + duration_ns) - min(start_ns) AS span_ns FROM _report_calls GROUP BY 1) p USING (process_id)
+FROM s
+JOIN (SELECT process_id, max(start_ns + duration_ns) - min(start_ns) AS span_ns FROM _report_calls
+      WHERE process_id IN (SELECT process_id FROM s) GROUP BY 1) p USING (process_id)
 LEFT JOIN (SELECT DISTINCT process_id, path FROM _report_calls WHERE name IN ('unlink', 'unlinkat') AND error IS NULL) d
        ON d.process_id = s.process_id AND d.path = s.target
 ORDER BY s.total_ns DESC, s.process, s.target LIMIT 2000)sql";
@@ -139,8 +141,9 @@ TargetRow target_row(ReportCells c) {
 }
 
 constexpr ReportQuestion kQuestions[] = {
-    {"views", kViews, [](Report&, ReportCells) {}},
+    {"views", ReportParts::kFindings, kViews, [](Report&, ReportCells) {}},
     {"overview",
+     ReportParts::kFindings,
      kOverview,
      [](Report& r, ReportCells c) {
          r.overview = {number(c[0]),
@@ -151,39 +154,51 @@ constexpr ReportQuestion kQuestions[] = {
                        number(c[5]),
                        number(c[6])};
      }},
-    {"kept", kKept, [](Report&, ReportCells) {}, kKeptMax},
+    {"kept", ReportParts::kFindings, kKept, [](Report&, ReportCells) {}, kKeptMax},
     {"activities",
+     ReportParts::kAll,
      kActivities,
      [](Report& r, ReportCells c) {
          r.activities.push_back(
              {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), times(c.subspan(5))});
      }},
     {"calls",
+     ReportParts::kAll,
      kCalls,
      [](Report& r, ReportCells c) {
          r.calls.push_back(
              {text(c[0]), number(c[1]), number(c[2]), number(c[3]), times(c.subspan(4))});
      }},
-    {"files", kFiles, [](Report& r, ReportCells c) { r.files.push_back(target_row(c)); }},
-    {"sockets", kSockets, [](Report& r, ReportCells c) { r.sockets.push_back(target_row(c)); }},
+    {"files",
+     ReportParts::kAll,
+     kFiles,
+     [](Report& r, ReportCells c) { r.files.push_back(target_row(c)); }},
+    {"sockets",
+     ReportParts::kAll,
+     kSockets,
+     [](Report& r, ReportCells c) { r.sockets.push_back(target_row(c)); }},
     {"failures",
+     ReportParts::kFindings,
      kFailures,
      [](Report& r, ReportCells c) {
          r.failures.push_back(
              {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), number(c[5])});
      }},
     {"opens",
+     ReportParts::kFindings,
      kOpens,
      [](Report& r, ReportCells c) {
          r.opens.push_back({text(c[0]), text(c[1]), number(c[2]), number(c[3])});
      }},
     {"small",
+     ReportParts::kFindings,
      kSmall,
      [](Report& r, ReportCells c) {
          r.small.push_back(
              {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), number(c[5])});
      }},
     {"syncs",
+     ReportParts::kFindings,
      kSyncs,
      [](Report& r, ReportCells c) {
          r.syncs.push_back({text(c[0]),
@@ -195,6 +210,7 @@ constexpr ReportQuestion kQuestions[] = {
                             c[6] == "true"});
      }},
     {"threads",
+     ReportParts::kFindings,
      kThreads,
      [](Report& r, ReportCells c) {
          r.threads.push_back({text(c[0]),
@@ -207,17 +223,20 @@ constexpr ReportQuestion kQuestions[] = {
                               number(c[7])});
      }},
     {"deaths",
+     ReportParts::kFindings,
      kDeaths,
      [](Report& r, ReportCells c) {
          r.deaths.push_back({text(c[0]), number(c[1]), text(c[2])});
      }},
     {"gaps",
+     ReportParts::kAll,
      kGaps,
      [](Report& r, ReportCells c) {
          r.gaps.push_back(
              {text(c[0]), text(c[1]), number(c[2]), number(c[3]), number(c[4]), number(c[5])});
      }},
     {"coverage",
+     ReportParts::kAll,
      kCoverage,
      [](Report& r, ReportCells c) {
          r.not_covered.push_back({text(c[0]), text(c[1]), text(c[2]), text(c[3])});

@@ -4,6 +4,8 @@
 //       unless report.overview.calls > question.calls_max: for each row of question.sql: question.take(report, cells);
 //   }
 //
+// Findings alone need fewer of them.
+//
 // Some make temporary views and tables and give no rows. A row that is not as expected is left out.
 #pragma once
 
@@ -17,8 +19,11 @@ namespace dyetrace::apps {
 
 using ReportCells = std::span<const std::string_view>;  // "" for NULL
 
+enum class ReportParts : std::uint8_t { kFindings, kAll };
+
 struct ReportQuestion {
     const char* name;
+    ReportParts parts;  // the least that it is asked for
     const char* sql;
     void (*take)(Report& report, ReportCells cells);
     std::uint64_t calls_max = UINT64_MAX;  // of the overview; it is not asked of a trace with more

@@ -5,7 +5,7 @@ import { address, go, place } from "./model/place";
 import { applyTheme, onThemeOfSystem, switchTheme } from "./model/theme";
 import { durationText } from "./model/words";
 import { compare } from "./view/compare";
-import { button, element, failure, harmless, note, short } from "./view/elements";
+import { asking, button, element, failure, harmless, note, short } from "./view/elements";
 import { fileView } from "./view/file";
 import { filterBar } from "./view/filter_bar";
 import { showHelp } from "./view/help";
@@ -16,6 +16,7 @@ import { spaceTime } from "./view/space_time";
 import { trail } from "./view/trail";
 import { timeline } from "./view/timeline";
 import type { View } from "./view/view";
+import { waitingBar } from "./view/waiting";
 
 const LOOK_AGAIN_MS = 2000; // at a trace that is being recorded
 
@@ -56,10 +57,11 @@ async function show(isAgain: boolean): Promise<void> {
   const { signal } = leaving;
   const main = part("view"), view = viewHere();
   if (shown !== view.name) {
-    main.replaceChildren(note("reading the trace…"));
+    main.replaceChildren(asking("reading the trace…"));
     main.scrollTop = 0;
   }
   shown = view.name;
+  document.getElementById("stopped")?.remove();
   main.dataset["view"] = view.name;
   main.setAttribute("aria-busy", "true");
   try {
@@ -72,6 +74,16 @@ async function show(isAgain: boolean): Promise<void> {
   if (!signal.aborted) {
     main.removeAttribute("aria-busy");
   }
+}
+
+// What is answered stays.
+function stop(): void {
+  leaving.abort();
+  part("view").removeAttribute("aria-busy");
+  for (const waits of part("view").querySelectorAll(".asking")) {
+    waits.replaceWith(note("stopped"));
+  }
+  part("view").prepend(element("p", { id: "stopped" }, "Stopped: not all questions were answered. ", button("Ask again", () => void show(false))));
 }
 
 function showHead(info: TraceInfo): void {
@@ -161,6 +173,7 @@ window.addEventListener("hashchange", () => {
   void show(false);
 });
 document.addEventListener("keydown", onKey);
+document.body.append(waitingBar(stop));
 showTabs();
 void askNames().then((known) => (names = known), () => undefined); // without them nothing is completed
 void look(false).then(follow);

@@ -38,6 +38,8 @@ class UiTest(support.EndToEndTest):
         self.assertEqual(status, 200)
         self.assertGreater(report["overview"]["calls"], 0)
         self.assertTrue(any(row["process"].startswith("cat[") for row in report["activities"]), report["activities"])
+        status, short = page.answer("report", findings_only=True)
+        self.assertEqual((status, short["overview"], short["findings"], short["activities"]), (200, report["overview"], report["findings"], []))
 
         status, wrong = page.answer("query", sql="SELECT * FROM nowhere")
         self.assertEqual(status, 400, wrong)

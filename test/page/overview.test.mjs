@@ -114,6 +114,36 @@ test("a chart is saved as SVG and PNG", async () => {
   }
 });
 
+test("long work says how much of it is done, and can be stopped and asked again", async () => {
+  const { page: tab } = page, cancelled = [];
+  const note = (request) => request.url().endsWith("/api/cancel") && cancelled.push(JSON.parse(request.postData()).question);
+  let asked = 0;
+  await tab.route("**/api/query", async (route) => {
+    asked += 1;
+    if (asked > 2) {
+      await new Promise((done) => setTimeout(done, 60_000).unref());
+    }
+    await route.continue().catch(() => undefined); // the page may be gone
+  });
+  tab.on("request", note);
+  await tab.goto(page.server.url + "#query");
+  await tab.goto(page.server.url + "#overview");
+  await tab.waitForFunction(() => /[2-9] of 1[0-9] answered · [1-9]\d* s/.test(document.querySelector("#waiting:not([hidden])")?.innerText ?? ""));
+  await tab.getByRole("button", { name: "Stop" }).click();
+  await tab.waitForFunction(() => document.querySelector("#waiting").hidden);
+  const waited = (await page.texts("#view section")).filter((text) => text.includes("stopped")).length;
+  assert.ok(waited > 5, `${waited} panels were stopped`);
+  await page.idle();
+  assert.ok(cancelled.length >= waited && new Set(cancelled).size === cancelled.length, `${cancelled}`);
+  tab.off("request", note);
+  await tab.unroute("**/api/query");
+  await tab.getByRole("button", { name: "Ask again" }).click();
+  await page.idle();
+  const texts = await page.texts("#view");
+  assert.ok(!texts.join().includes("topped"), texts.join());
+  assert.equal(Number((await page.part("In short").locator("li", { hasText: "calls" }).locator("a").innerText()).replaceAll(",", "")), page.number("SELECT count(*) FROM events WHERE parent_event_id IS NULL"));
+});
+
 test("nothing went wrong in the browser, and nothing was fetched from elsewhere", async () => {
   await page.go("#overview");
   await page.picture("overview");

@@ -25,11 +25,12 @@ export interface QueryRows {
   losses: string;
 }
 
-export interface Report {
-  recording: boolean;
-  overview: Record<string, number | string>;
-  findings: { kind: string; process: string; text: string; cost_ns: number; query: string }[];
-  [table: string]: unknown;
+export interface Finding {
+  kind: string;
+  process: string;
+  text: string;
+  cost_ns: number;
+  query: string;
 }
 
 // What the filter bar leaves: a condition, and nanoseconds from the begin of the trace.
@@ -52,10 +53,29 @@ export class Refused extends Error {}
 let questions = 0;
 let away = false;
 
+// Questions of views since there were none under way: how many were asked, how many of them are over, since when (as performance.now()).
+export const tally = { asked: 0, over: 0, since_ms: 0 };
+
+async function counted<T>(answer: Promise<T>): Promise<T> {
+  if (tally.asked === tally.over) {
+    Object.assign(tally, { asked: 0, over: 0, since_ms: performance.now() });
+  }
+  ++tally.asked;
+  try {
+    return await answer;
+  } finally {
+    ++tally.over;
+  }
+}
+
 // Whether the server did not answer when it was last asked.
 export const isAway = (): boolean => away;
 
-async function post(name: string, question: object, signal?: AbortSignal): Promise<Response> {
+// Who can cancel it waits for it.
+const post = (name: string, question: object, signal?: AbortSignal): Promise<Response> =>
+  signal === undefined ? posted(name, question) : counted(posted(name, question, signal));
+
+async function posted(name: string, question: object, signal?: AbortSignal): Promise<Response> {
   const number = String(++questions);
   const cancel = (): void => {
     void fetch("api/cancel", { method: "POST", body: JSON.stringify({ question: number }), keepalive: true });
@@ -93,7 +113,7 @@ export async function askBytes(name: string, question: object, signal?: AbortSig
 export const askTrace = (): Promise<TraceInfo> => ask("trace", {});
 export const askNames = (): Promise<Names> => ask("names", {});
 export const askFilter = (where: string): Promise<{ sql: string }> => ask("filter", { where });
-export const askReport = (signal: AbortSignal): Promise<Report> => ask("report", {}, signal);
+export const askFindings = async (signal: AbortSignal): Promise<Finding[]> => (await ask<{ findings: Finding[] }>("report", { findings_only: true }, signal)).findings;
 
 // Of two traces that are open: the one that all views show, and the one that it is compared with.
 export type Side = "this" | "other";

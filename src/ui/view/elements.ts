@@ -66,6 +66,9 @@ export function failure(error: unknown): HTMLElement {
   return element("p", { class: "error", role: "alert" }, harmless(error instanceof Error ? error.message : String(error)));
 }
 
+// Stands where an answer will be.
+export const asking = (...children: Child[]): HTMLElement => element("p", { class: "faint asking" }, ...children);
+
 export const note = (words: string): HTMLElement => element("p", { class: "faint" }, words);
 
 // What a view lacks, and what to record to get it.

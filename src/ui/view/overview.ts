@@ -1,7 +1,7 @@
 // What happened, on one screen. Each number leads on to its events, each name to what it did.
 
 import * as Plot from "@observablehq/plot";
-import { askReport, askRows, type Cell } from "../client/client";
+import { askFindings, askRows, type Cell } from "../client/client";
 import { address, go, selection, sqlText } from "../model/place";
 import { CLASSES, colour } from "../model/theme";
 import { bytesText, durationText, niceStep } from "../model/words";
@@ -169,14 +169,14 @@ function grouped(scene: Scene, name: string): Panel {
 }
 
 async function findings({ signal }: Scene): Promise<Child[]> {
-  const report = await askReport(signal);
-  return report.findings.length === 0
+  const found = await askFindings(signal);
+  return found.length === 0
     ? []
     : [
         element(
           "ul",
           { class: "findings" },
-          ...report.findings.map((finding) =>
+          ...found.map((finding) =>
             element("li", {}, harmless(finding.text) + " ", element("a", { href: address("query", { sql: finding.query }) }, "events")),
           ),
         ),

@@ -1,6 +1,6 @@
 // A view of several parts, each with a question of its own: what is ready is shown, what is not says so, what failed says why.
 
-import { element, failure, note, type Child } from "./elements";
+import { asking, element, failure, type Child } from "./elements";
 import type { Scene } from "./view";
 
 export interface Panel {
@@ -17,7 +17,7 @@ export async function showPanels(scene: Scene, panels: Panel[]): Promise<void> {
         "div",
         { class: "panels" },
         ...panels.map(({ title, isWide }) =>
-          element("section", { "aria-label": title, ...(isWide === true ? { class: "wide" } : {}) }, element("h2", {}, title), note("asking…")),
+          element("section", { "aria-label": title, ...(isWide === true ? { class: "wide" } : {}) }, element("h2", {}, title), asking("asking…")),
         ),
       ),
     );

@@ -6,7 +6,7 @@ import { address, go, selection } from "../model/place";
 import { colour } from "../model/theme";
 import { bytesText, durationText, momentText } from "../model/words";
 import { figure } from "./charts";
-import { button, choice, element, failure, note, table, type Child } from "./elements";
+import { asking, button, choice, element, failure, note, table, type Child } from "./elements";
 import { editor } from "./editor";
 import { download } from "./save";
 import type { Scene, View } from "./view";
@@ -94,7 +94,7 @@ export const queryView = (names: () => string[]): View => ({
     }
     const shown = old ?? answer;
     if (old === null) {
-      shown.replaceChildren(element("p", { class: "faint" }, "asking… ", stop));
+      shown.replaceChildren(asking("asking… ", stop));
     }
     const begun = performance.now();
     try {

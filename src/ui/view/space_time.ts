@@ -7,7 +7,7 @@ import { askSpaceTime, type Asked, type Flow, type LaneKind, type Move, type Spa
 import { colour, contentColour } from "../model/theme";
 import { walk, type Walked } from "../model/walk";
 import { bytesText, momentText } from "../model/words";
-import { choice, element, failure, harmless, lacking, note, section, short, table, type Child } from "./elements";
+import { asking, choice, element, failure, harmless, lacking, note, section, short, table, type Child } from "./elements";
 import { eventsAddress } from "./rows";
 import { saveButtons } from "./save";
 import { SpaceTimeCanvas } from "./space_time_canvas";
@@ -290,7 +290,7 @@ class Shown {
 }
 
 async function show(scene: Scene): Promise<void> {
-  const parts = controls(scene), body = element("div", {}, note("following bytes between lanes… (of a large trace that takes a while the first time)"));
+  const parts = controls(scene), body = asking("following bytes between lanes… (of a large trace that takes a while the first time)");
   const wasFocused = document.activeElement instanceof HTMLCanvasElement;
   if (!scene.isAgain) {
     scene.main.replaceChildren(parts.root, body);

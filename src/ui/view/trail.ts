@@ -5,7 +5,7 @@ import { askTrail, type Certainty, type Direction, type Trail, type TrailQuestio
 import { address, addressHere, go, selection } from "../model/place";
 import { certaintyOfHops, trailGraph, type Graph } from "../model/trail_graph";
 import { colour } from "../model/theme";
-import { button, choice, element, failure, harmless, lacking, note, section, short, type Child } from "./elements";
+import { asking, button, choice, element, failure, harmless, lacking, note, section, short, type Child } from "./elements";
 import { saveButtons, svgText } from "./save";
 import { svg } from "./svg";
 import { DASHES, edgeWords, nameOfEdge, trailPicture } from "./trail_picture";
@@ -162,7 +162,7 @@ async function show(scene: Scene): Promise<void> {
     answer.replaceChildren(await starting);
     return;
   }
-  answer.replaceChildren(element("p", { class: "faint" }, "following… ", button("Cancel", () => go({ start: null }))));
+  answer.replaceChildren(asking("following… ", button("Cancel", () => go({ start: null }))));
   let trail: Trail;
   try {
     trail = await trailOf(question, scene);

@@ -16,8 +16,8 @@ const BETWEEN = "FROM flows f JOIN events a ON a.event_id = f.from_event JOIN ev
 const attributesOf = (text) => Object.fromEntries([...text.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, name, value]) => [name, value]));
 
 // Messages and calls as they are drawn: what lies in the part that is cut off at the lanes' ends.
-async function drawn() {
-  const [file] = await Promise.all([page.page.waitForEvent("download"), page.page.getByRole("button", { name: "Save space-time as SVG" }).click()]);
+async function drawn(of = page) {
+  const [file] = await Promise.all([of.page.waitForEvent("download"), of.page.getByRole("button", { name: "Save space-time as SVG" }).click()]);
   const inside = readFileSync(await file.path(), "utf8").split("</clipPath>")[1];
   const all = (name) => [...inside.matchAll(new RegExp(`<${name} ([^>]*)>`, "g"))].map(([, text]) => attributesOf(text));
   return { lines: all("line"), calls: all("circle").filter(({ r }) => r === "4"), dyes: all("circle").filter(({ r }) => r === "7.5") };
@@ -199,6 +199,28 @@ test("lanes are nodes when asked: of one node there are no messages, and that is
   await settled(() => location.hash.includes("lane=node"));
   await page.idle();
   assert.match(await page.page.locator("main").innerText(), /from one node to another one/);
+});
+
+test("of many hosts no message arrives before it was sent, but by the hosts' own clocks some do; lanes can be hosts", async (t) => {
+  const two = await openPage("hosts", "#space-time");
+  t.after(() => two.close());
+  const messages = two.number(`SELECT count(*) FROM flows f JOIN events a ON a.event_id = f.from_event JOIN events b ON b.event_id = f.to_event WHERE a.host <> b.host`);
+  assert.ok(messages >= 800, `${messages} messages`);
+  const backward = async () => {
+    const { lines } = await drawn(two);
+    assert.equal(lines.length, messages);
+    return lines.filter(({ x1, x2 }) => Number(x2) < Number(x1)).length;
+  };
+  assert.equal(await backward(), 0);
+  await two.page.getByRole("button", { name: "own clocks" }).click();
+  await two.page.waitForFunction(() => location.hash.includes("time=raw"));
+  await two.idle();
+  const early = await backward();
+  assert.ok(early > 0 && early <= messages / 2, `${early} of ${messages} go back in time: those of one direction, when the clocks are far enough apart`);
+  await two.go("#space-time?lane=node");
+  assert.equal(await backward(), 0);
+  assert.deepEqual([...new Set((await two.texts('table[aria-label="Messages"] tbody tr')).flatMap((row) => row.split("\t").slice(1, 3)))].sort(), ["alpha", "beta"]);
+  assert.deepEqual(two.faults, []);
 });
 
 test("a trace without content says what to record, and one without events says so", async (t) => {

@@ -2,6 +2,7 @@
 """Records a trace for the tests of the page: traces.py NAME FOLDER, as root. FOLDER/NAME is made; what is there already stays."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,9 +11,11 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "end_to_end"))
 
+import laboratory  # noqa: E402
 import relay_test  # noqa: E402
 import servers  # noqa: E402
 import support  # noqa: E402
+import wrong_clock_test  # noqa: E402
 from support import DYETRACE  # noqa: E402
 
 # Markup, a script, an escape, right-to-left, quotes, bytes that are no text; and names of 250 characters one below the other: 4,000 in all.
@@ -119,7 +122,35 @@ def one(trace, _):
     record(trace, "--where", "name = 'chdir'", "--", "sh", "-c", "cd /")
 
 
-TRACES = {function.__name__: function for function in (postgres, git, relay, dyed, crowd, hostile, empty, one)}
+# Questions and answers between two hosts; what one host believes of the time is 1.6 ms off at the end of four seconds, and an answer takes some 0.1 ms.
+DRIFT_PPM = 400
+
+
+def wait_for(condition, what):
+    deadline = time.monotonic() + support.PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {support.PATIENCE_S} s: {what}")
+        time.sleep(0.02)
+
+
+def hosts(trace, folder):
+    lab = laboratory.Laboratory("alpha", "beta")
+    try:
+        fleet = laboratory.Fleet(lab, folder, wait_for, {"beta": laboratory.Clock(0, DRIFT_PPM, support.boot_ns()).option})
+        said = os.path.join(folder, "answers")
+        with open(said, "wb") as file:
+            lab["beta"].start_python(wrong_clock_test.ANSWER, lab["beta"].address, str(wrong_clock_test.PORT), stdout=file)
+        wait_for(lambda: os.path.getsize(said) > 0, "it listens")
+        fleet.record(lab["alpha"], "session", "--content=hash", "--comm", "python3")
+        lab["alpha"].python(wrong_clock_test.ASK, lab["beta"].address, str(wrong_clock_test.PORT), str(wrong_clock_test.ROUNDS))
+        fleet.stop()
+        shutil.copytree(fleet.trace.path, trace)
+    finally:
+        lab.close()
+
+
+TRACES = {function.__name__: function for function in (postgres, git, relay, dyed, crowd, hosts, hostile, empty, one)}
 
 
 def main():

@@ -89,7 +89,7 @@ function stop(): void {
 function showHead(info: TraceInfo): void {
   const amount = `${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
   const hosts = info.hosts.length > 1 ? ` on ${info.hosts.length.toLocaleString("en")} hosts` : "";
-  part("trace").replaceChildren(element("span", { title: harmless(info.path) }, short(harmless(info.path), 40)), ` · ${amount}${hosts}`);
+  part("trace").replaceChildren(element("span", { title: harmless(info.path) }, short(harmless(info.path), 30)), ` · ${amount}${hosts}`);
   if (info.is_recording) {
     part("trace").append(
       " · ",
@@ -132,6 +132,7 @@ async function follow(): Promise<void> {
 const SHORTCUTS: Record<string, () => void> = {
   "/": () => bar.focus(),
   "?": () => showHelp(VIEWS),
+  r: () => bar.focusStretch(),
   "0": () => go({ from: null, to: null }),
   x: () => go({ where: null }),
   t: () => {

@@ -91,6 +91,27 @@ test("a stretch that is brushed in a chart is selected in all views", async () =
   assert.match(page.page.url(), new RegExp(`from=${from}`));
 });
 
+test("a stretch is written, too, and what is none is told", async () => {
+  await page.go("#overview");
+  for (const [text, from, to] of [["10 ms … 0.02", 1e7, 2e7], ["..15ms", null, 15e6], ["5000 µs to end", 5e6, null], ["0:00:00.002 - 1 min", 2e6, 60e9]]) {
+    await page.page.keyboard.press("r");
+    await page.page.keyboard.insertText(text);
+    await page.page.keyboard.press("Enter");
+    await page.page.waitForFunction(([from, to]) => {
+      const words = new URLSearchParams(location.hash.split("?")[1]);
+      return words.get("from") === from && words.get("to") === to;
+    }, [from, to].map((ns) => (ns === null ? null : String(ns))));
+    await page.idle();
+    await page.page.keyboard.press("Escape");
+  }
+  await page.page.locator("#stretch").fill("tomorrow");
+  await page.page.keyboard.press("Enter");
+  assert.match(await page.page.locator("#filter-error").innerText(), /'tomorrow' is no stretch of time/);
+  await page.page.getByRole("button", { name: "all time" }).click();
+  await page.page.waitForFunction(() => !location.hash.includes("from=") && document.querySelector("#stretch").value === "");
+  await page.idle();
+});
+
 test("keys: ? lists them, a number goes to a view, t changes the theme", async () => {
   await page.go("#overview");
   await page.page.keyboard.press("?");

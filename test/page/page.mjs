@@ -68,11 +68,11 @@ export class TestPage {
 
   async go(hash) {
     await this.page.goto(this.server.url + hash);
-    await this.page.evaluate(() => new Promise((done) => setTimeout(done, 0))); // it has heard of the new address
     await this.idle();
   }
 
   async idle() {
+    await this.page.evaluate(() => new Promise((done) => setTimeout(done, 50))); // until it has heard of a new address, it shows the old one
     await this.page.waitForFunction(() => document.querySelector("main[data-view]:not([aria-busy])") !== null);
   }
 

@@ -117,14 +117,14 @@ test("Shift and a drag select a stretch of time, in all views; the back button u
   await page.page.mouse.move(middle + 100, box.y + 100, { steps: 4 });
   await page.page.mouse.up();
   await page.page.keyboard.up("Shift");
-  await page.page.locator("#span").waitFor();
+  await page.page.locator("#all-time").waitFor();
   const words = new URLSearchParams((await page.page.evaluate(() => location.hash)).split("?")[1]);
   const span = page.number(`SELECT max(epoch_ns(time) + coalesce(duration_ns, 0)::BIGINT) - min(epoch_ns(time)) ${CALLS}`) * 1.02;
   const pixel = span / (box.width - 210);
   assert.ok(Math.abs(Number(words.get("from")) - (span / 2 - 100 * pixel)) < 3 * pixel);
   assert.ok(Math.abs(Number(words.get("to")) - (span / 2 + 100 * pixel)) < 3 * pixel);
   await page.page.goBack();
-  await page.page.locator("#span").waitFor({ state: "detached" });
+  await page.page.locator("#all-time").waitFor({ state: "detached" });
 });
 
 test("what is under the pointer is said, and stays to be copied after a click", async (t) => {

@@ -51,6 +51,26 @@ export function momentText(ns: number, step_ns = 1e6): string {
   return `${sign}${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${rest.padStart(digits === 0 ? 2 : digits + 3, "0")} h`;
 }
 
+const UNITS: Record<string, number> = { ns: 1, us: 1e3, "µs": 1e3, "μs": 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9, d: 86400e9 };
+
+// What momentText() writes and people type: 1.2, 300 ms, +1.204 s, +5:33:20 h. null: no time.
+export function momentIn(text: string): number | null {
+  const clock = /^\+?(\d+):(\d\d):(\d\d(?:\.\d+)?)\s*h?$/.exec(text.trim()), amount = /^\+?(\d+(?:\.\d*)?|\.\d+)\s*([a-zµμ]*)$/.exec(text.trim());
+  if (clock !== null) {
+    return Math.round((Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3])) * 1e9);
+  }
+  const unit = UNITS[amount?.[2] || "s"];
+  return amount === null || unit === undefined ? null : Math.round(Number(amount[1]) * unit);
+}
+
+// "1 s … 2.5 s", also with "..", " to " or " - " between; either side may be missing, not both. null: no stretch of time.
+export function stretchIn(text: string): { from: number | null; to: number | null } | null {
+  const sides = text.trim().split(/\s*(?:…|\.\.\.?|\bto\b|(?:^|\s)[-–](?:\s|$))\s*/);
+  const [from, to] = sides.map((side) => (side === "" || side === "end" ? null : (momentIn(side) ?? NaN)));
+  const isGood = sides.length === 2 && from !== undefined && to !== undefined && !Number.isNaN(from) && !Number.isNaN(to) && !(from === null && to === null);
+  return isGood && (from === null || to === null || from <= to) ? { from, to } : null;
+}
+
 // When that was by the wall clock, in UTC: 2026-11-22 19:24:05.123456. `begin_ns` is text, for JavaScript's numbers would round it.
 export function dateText(begin_ns: string, at_ns: number): string {
   const ns = BigInt(begin_ns) + BigInt(Math.round(at_ns));

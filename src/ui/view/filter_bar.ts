@@ -2,7 +2,7 @@
 
 import { askFilter } from "../client/client";
 import { go, place, selection } from "../model/place";
-import { momentText } from "../model/words";
+import { momentText, stretchIn } from "../model/words";
 import { button, element, harmless } from "./elements";
 import { editor, setText } from "./editor";
 
@@ -10,11 +10,13 @@ export interface FilterBar {
   root: HTMLElement;
   update(): void; // from the address
   focus(): void;
+  focusStretch(): void;
 }
 
 export function filterBar(columns: () => string[]): FilterBar {
   const wrong = element("p", { class: "error", role: "alert", id: "filter-error" });
-  const span = element("span", { class: "chips" });
+  const chips = element("span", { class: "chips" });
+  const stretch = element("input", { id: "stretch", "aria-label": "Stretch of time", placeholder: "time: 0.5 s … 2 s", spellcheck: "false", autocomplete: "off" });
 
   const set = async (text: string): Promise<void> => {
     const where = text.trim();
@@ -39,17 +41,22 @@ export function filterBar(columns: () => string[]): FilterBar {
     setText(line, place().words.get("where") ?? "");
     wrong.textContent = "";
     const { where, from_ns, to_ns } = selection();
-    const chips: HTMLElement[] = [];
-    if (where !== undefined) {
-      chips.push(button("clear filter", () => go({ where: null })));
-    }
-    if (from_ns !== undefined || to_ns !== undefined) {
-      const words = `${momentText(from_ns ?? 0)} … ${to_ns === undefined ? "end" : momentText(to_ns)}`;
-      chips.push(element("span", { class: "chip", id: "span" }, words), button("all time", () => go({ from: null, to: null })));
-    }
-    span.replaceChildren(...chips);
+    const isPart = from_ns !== undefined || to_ns !== undefined, step_ns = ((to_ns ?? Infinity) - (from_ns ?? 0)) / 1000;
+    stretch.value = isPart ? `${momentText(from_ns ?? 0, step_ns)} … ${to_ns === undefined ? "end" : momentText(to_ns, step_ns)}` : "";
+    chips.replaceChildren(
+      ...(isPart ? [button("all time", () => go({ from: null, to: null }), { id: "all-time" })] : []),
+      ...(where === undefined ? [] : [button("clear filter", () => go({ where: null }))]),
+    );
   };
+  stretch.addEventListener("change", () => {
+    const wanted = stretch.value.trim() === "" ? { from: null, to: null } : stretchIn(stretch.value);
+    if (wanted === null) {
+      wrong.textContent = harmless(`'${stretch.value}' is no stretch of time: 300 ms … 1.2 s is one, or … 5:33:20 h`);
+    } else {
+      go({ from: wanted.from === null ? null : String(wanted.from), to: wanted.to === null ? null : String(wanted.to) });
+    }
+  });
   update();
-  const root = element("div", { id: "filter", role: "search" }, line.dom, span, wrong);
-  return { root, update, focus: () => line.focus() };
+  const root = element("div", { id: "filter", role: "search" }, line.dom, stretch, chips, wrong);
+  return { root, update, focus: () => line.focus(), focusStretch: () => (stretch.focus(), stretch.select()) };
 }

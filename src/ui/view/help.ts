@@ -5,6 +5,7 @@ import type { Key, View } from "./view";
 
 const KEYS: Key[] = [
   { keys: "/", does: "write in the filter bar" },
+  { keys: "r", does: "write a stretch of time: 300 ms … 1.2 s" },
   { keys: "Escape", does: "leave what one writes in; close this" },
   { keys: "0", does: "all of the time" },
   { keys: "x", does: "no filter" },

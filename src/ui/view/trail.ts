@@ -89,6 +89,7 @@ function remarks(trail: Trail): Child[] {
   const lost = trail.hops.filter((hop) => hop.lost_sight).length;
   return [
     ...(trail.hops_left_out > 0 || trail.is_cut ? [note(`The trail is longer: the first ${trail.hops.length} hops are shown. Follow fewer bytes (FILE:FROM-TO), or what is certain; dyetrace follow --json has all.`)] : []),
+    ...(Object.keys(selection()).length === 0 ? [] : [note("The filter bar leaves nothing out here: bytes are followed through all of the trace.")]),
     ...(trail.has_content ? [] : [lacking("Nobody saw what the bytes were: what a process took in and gave out again is not known to be the same. Record with", "dyetrace record --content=anchors …")]),
     ...(lost > 0 && trail.min_certainty !== "possible" ? [element("p", { class: "faint" }, `Sight was lost ${lost === 1 ? "once" : `${lost} times`}: compressed, encrypted, or changed. `, element("a", { href: addressHere({ certainty: "possible", pick: null }) }, "go on with what is possible"))] : []),
   ];

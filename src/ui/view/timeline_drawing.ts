@@ -11,9 +11,10 @@ import type { TimeSpan } from "../model/time_span";
 import { CLASSES, colour, theme } from "../model/theme";
 import { momentText, niceStep } from "../model/words";
 import { harmless } from "./elements";
-import type { Pen } from "./timeline_pen";
+import type { Letters, Pen } from "./pen";
 
 export const LABELS = 210, AXIS = 26;
+const MIDDLE: Letters = { isMiddle: true };
 const LABELLED_MIN = 44; // pixels of a slice that has words
 const LATENCIES = ["< 1 µs", "< 10 µs", "< 100 µs", "< 1 ms", "< 10 ms", "< 100 ms", "< 1 s", "≥ 1 s"];
 const LATENCY_COLOURS = { light: ["#cfd4da", "#fde0a6", "#f7b95b", "#e8862e", "#cf5b2e", "#a8324a", "#7a1f6a", "#45105e"], dark: ["#4b5159", "#6b5a2e", "#97762c", "#c98a2b", "#e8862e", "#f06a4e", "#ee5c8f", "#d58bff"] };
@@ -35,7 +36,7 @@ export interface Drawing {
 }
 
 // A colour, and a paler one on the panel of this theme.
-type Ink = [solid: string, pale: string];
+type Shades = [solid: string, pale: string];
 
 function paler(hex: string): string {
   const ground = Number.parseInt(colour("panel").slice(1), 16), ink = Number.parseInt(hex.slice(1), 16);
@@ -97,7 +98,7 @@ export function draw(pen: Pen, drawing: Drawing): void {
   pen.rect(0, 0, drawing.width, drawing.height, colour("panel"));
   const [first, end] = drawing.lanes.between(drawing.top, drawing.top + drawing.height - AXIS);
   const lanes = drawing.lanes.lanes.slice(first, end);
-  const ink: Ink[] = colours(drawing.colouring).map((solid) => [solid, paler(solid)]);
+  const ink: Shades[] = colours(drawing.colouring).map((solid) => [solid, paler(solid)]);
   drawSelection(pen, drawing);
   for (const lane of lanes) {
     drawLane(pen, drawing, lane, ink);
@@ -139,7 +140,7 @@ function firstFrom(begins: Float32Array, first: number, end: number, x: number):
   return low;
 }
 
-function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Ink[]): void {
+function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Shades[]): void {
   const y = yOf(drawing, lane), inner = lane.height - 4, base = y + lane.height - 2;
   if (lane.row === drawing.row) {
     pen.rect(LABELS, y, drawing.width - LABELS, lane.height, colour("mark") + "14");
@@ -186,12 +187,13 @@ function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Ink[]): void {
     }
   }
   if (drawing.run?.row === lane.row) {
+    const mark = { colour: colour("text"), width: 2 };
     const x0 = Math.max(xOf(drawing, drawing.run.begin), LABELS), x1 = Math.max(xOf(drawing, drawing.run.end), x0 + 2);
     for (const edge of [y + 1, base]) {
-      pen.line(x0 - 1, edge, x1 + 1, edge, colour("text"), 2);
+      pen.line(x0 - 1, edge, x1 + 1, edge, mark);
     }
-    pen.line(x0 - 1, y + 1, x0 - 1, base, colour("text"), 2);
-    pen.line(x1 + 1, y + 1, x1 + 1, base, colour("text"), 2);
+    pen.line(x0 - 1, y + 1, x0 - 1, base, mark);
+    pen.line(x1 + 1, y + 1, x1 + 1, base, mark);
   }
 }
 
@@ -202,7 +204,7 @@ function drawWords(pen: Pen, drawing: Drawing, run: number, x: number, y: number
   const target = drawing.targets.get(String(picture?.events[single] ?? ""));
   const waits = isSolid ? "" : target === undefined ? " · waits" : " · waits on";
   const words = target === undefined ? name + waits : `${name}${waits} ${target}`;
-  pen.text(x, y, harmless(words), isSolid ? colour("ground") : colour("text"), width);
+  pen.text(x, y, harmless(words), { colour: colour(isSolid ? "ground" : "text") }, { ...MIDDLE, room: width });
 }
 
 export function gapsOf(drawing: Drawing, row: number): TimelineGap[] {
@@ -230,7 +232,7 @@ function drawFlows(pen: Pen, drawing: Drawing): void {
       const width = Math.min(1 + Math.log2(flow.count) / 2, 5);
       const ink = colour(flow.is_certain ? "text" : "faint") + (flow.count > 1 ? "66" : "cc");
       const x0 = Math.min(Math.max(xOf(drawing, flow.from), LABELS), drawing.width), x1 = Math.min(Math.max(xOf(drawing, flow.to), LABELS), drawing.width);
-      pen.curve(x0, yOf(drawing, from) + from.height / 2, x1, yOf(drawing, to) + to.height / 2, ink, width);
+      pen.curve(x0, yOf(drawing, from) + from.height / 2, x1, yOf(drawing, to) + to.height / 2, { colour: ink, width });
     }
   }
 }
@@ -244,10 +246,10 @@ function drawLabels(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
       pen.rect(0, y, LABELS, lane.height, colour("mark") + "33");
     }
     if (lane.isOpen !== null) {
-      pen.text(x - 16, middle, lane.isOpen ? "▾" : "▸", colour("text"));
+      pen.text(x - 16, middle, lane.isOpen ? "▾" : "▸", { colour: colour("text") }, MIDDLE);
     }
     const count = kind[lane.row] === RowKind.thread || (threads[lane.row] ?? 1) === 1 ? "" : ` · ${(threads[lane.row] ?? 0).toLocaleString("en")} threads`;
-    pen.text(x, middle, harmless(label[lane.row] ?? "") + count, colour(kind[lane.row] === RowKind.thread ? "faint" : "text"), LABELS - x - 4);
+    pen.text(x, middle, harmless(label[lane.row] ?? "") + count, { colour: colour(kind[lane.row] === RowKind.thread ? "faint" : "text") }, { ...MIDDLE, room: LABELS - x - 4 });
     pen.rect(0, y + lane.height - 1, LABELS, 1, colour("line"));
   }
   pen.rect(LABELS - 1, 0, 1, drawing.height, colour("line"));
@@ -255,13 +257,13 @@ function drawLabels(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
 
 function drawAxis(pen: Pen, drawing: Drawing): void {
   pen.rect(0, 0, drawing.width, AXIS, colour("ground"));
-  const { from, to } = drawing.span;
+  const { from, to } = drawing.span, ink = { colour: colour("faint") };
   const step = niceStep(to - from, Math.max((drawing.width - LABELS) / 130, 2));
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
     const x = xOf(drawing, at);
-    pen.line(x, AXIS - 6, x, AXIS, colour("faint"));
-    pen.text(x + 4, AXIS / 2, momentText(at, step), colour("faint"));
+    pen.line(x, AXIS - 6, x, AXIS, ink);
+    pen.text(x + 4, AXIS / 2, momentText(at, step), ink, MIDDLE);
   }
   pen.rect(0, AXIS - 1, drawing.width, 1, colour("line"));
-  pen.text(8, AXIS / 2, "node › process › thread", colour("faint"), LABELS);
+  pen.text(8, AXIS / 2, "node › process › thread", ink, { ...MIDDLE, room: LABELS });
 }

@@ -9,7 +9,8 @@ import { go, note as noteInAddress, place, selection } from "../model/place";
 import { around, clamped, spanIn, spanText, whole, zoomed, type TimeSpan } from "../model/time_span";
 import { durationText } from "../model/words";
 import { button, element, failure, note } from "./elements";
-import { CanvasPen, SvgPen } from "./timeline_pen";
+import { CanvasPen } from "./pen_canvas";
+import { SvgPen } from "./pen_svg";
 import { barOf } from "./timeline_bar";
 import { AXIS, draw, LABELS, scaleOf, timeAt, type Drawing } from "./timeline_drawing";
 import { takeHands, type Hands } from "./timeline_hands";
@@ -482,6 +483,6 @@ export class Stage implements Hands {
   private svg(): string {
     const pen = new SvgPen(this.state.width, this.state.height);
     draw(pen, this.state);
-    return pen.document();
+    return pen.fileText();
   }
 }

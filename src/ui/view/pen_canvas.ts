@@ -1,6 +1,7 @@
-// The pen for the screen.
+// The pen for the screen. With pixels of its own it paints the rectangles that come before anything else there; then all of the canvas is its own.
 
 import { colour } from "../model/theme";
+import type { Pixels } from "./pixels";
 import { curvePath, cutText, FONT, HATCH, headPath, LETTERS_SIZE, type Ink, type Letters, type Pen } from "./pen";
 
 // What the context was told last is not told again: a picture has 100,000 rectangles, of few colours.
@@ -9,14 +10,25 @@ export class CanvasPen implements Pen {
   private font = "";
   private alpha = -1;
 
-  constructor(private readonly context: CanvasRenderingContext2D) {}
+  constructor(private readonly context: CanvasRenderingContext2D, private pixels: Pixels | null = null) {}
+
+  // Nothing more is drawn.
+  finish(): void {
+    this.pixels?.put(this.context);
+    this.pixels = null;
+  }
 
   rect(x: number, y: number, width: number, height: number, fill: string): void {
-    this.setFill(fill);
-    this.context.fillRect(x, y, width, height);
+    if (this.pixels !== null) {
+      this.pixels.rect(x, y, width, height, fill);
+    } else {
+      this.setFill(fill);
+      this.context.fillRect(x, y, width, height);
+    }
   }
 
   hatch(x: number, y: number, width: number, height: number): void {
+    this.finish();
     const pattern = hatchPattern(this.context);
     if (pattern !== null) {
       this.setFill("");
@@ -64,6 +76,7 @@ export class CanvasPen implements Pen {
   }
 
   within(x: number, y: number, width: number, height: number, draw: () => void): void {
+    this.finish();
     this.context.save();
     this.context.beginPath();
     this.context.rect(x, y, width, height);
@@ -75,6 +88,7 @@ export class CanvasPen implements Pen {
   }
 
   private setFill(fill: string, alpha = 1): void {
+    this.finish();
     if (fill !== this.fillStyle) {
       this.fillStyle = fill;
       this.context.fillStyle = fill;
@@ -83,6 +97,7 @@ export class CanvasPen implements Pen {
   }
 
   private setAlpha(alpha: number): void {
+    this.finish();
     if (alpha !== this.alpha) {
       this.context.globalAlpha = this.alpha = alpha;
     }

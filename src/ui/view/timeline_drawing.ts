@@ -19,14 +19,18 @@ const LABELLED_MIN = 44; // pixels of a slice that has words
 const LATENCIES = ["< 1 µs", "< 10 µs", "< 100 µs", "< 1 ms", "< 10 ms", "< 100 ms", "< 1 s", "≥ 1 s"];
 const LATENCY_COLOURS = { light: ["#cfd4da", "#fde0a6", "#f7b95b", "#e8862e", "#cf5b2e", "#a8324a", "#7a1f6a", "#45105e"], dark: ["#4b5159", "#6b5a2e", "#97762c", "#c98a2b", "#e8862e", "#f06a4e", "#ee5c8f", "#d58bff"] };
 
-export interface Drawing {
+// Of a canvas.
+export interface Room {
+  width: number;
+  height: number;
+  top: number; // how far it is scrolled
+}
+
+export interface Drawing extends Room {
   lanes: Lanes;
   span: TimeSpan;
   picture: Picture | null;
   colouring: Colouring;
-  width: number;
-  height: number;
-  top: number; // how far it is scrolled
   selection: { from?: number; to?: number };
   brush: TimeSpan | null; // being drawn
   row: number; // where the keyboard is
@@ -41,7 +45,7 @@ type Shades = [solid: string, pale: string];
 function paler(hex: string): string {
   const ground = Number.parseInt(colour("panel").slice(1), 16), ink = Number.parseInt(hex.slice(1), 16);
   const mixed = [16, 8, 0].map((shift) => Math.round(0.38 * ((ink >> shift) & 255) + 0.62 * ((ground >> shift) & 255)));
-  return `rgb(${mixed.join(" ")})`;
+  return `#${mixed.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
 const hues = (): string[] => {
@@ -100,9 +104,8 @@ export function draw(pen: Pen, drawing: Drawing): void {
   const lanes = drawing.lanes.lanes.slice(first, end);
   const ink: Shades[] = colours(drawing.colouring).map((solid) => [solid, paler(solid)]);
   drawSelection(pen, drawing);
-  for (const lane of lanes) {
-    drawLane(pen, drawing, lane, ink);
-  }
+  lanes.forEach((lane) => drawLane(pen, drawing, lane, ink)); // rectangles first: they are the most, and a pen paints them faster then
+  lanes.forEach((lane) => drawLaneWords(pen, drawing, lane));
   drawGaps(pen, drawing, lanes);
   drawFlows(pen, drawing);
   drawLabels(pen, drawing, lanes);
@@ -140,31 +143,36 @@ function firstFrom(begins: Float32Array, first: number, end: number, x: number):
   return low;
 }
 
+// Runs of a lane that are in view, with their edges.
+function eachRun(drawing: Drawing, lane: Lane, take: (picture: Picture, run: number, x0: number, x1: number) => void): void {
+  const { picture } = drawing;
+  const runs = picture?.runsOf.get(lane.row);
+  if (picture === null || runs === undefined) {
+    return;
+  }
+  const { add, factor } = scaleOf(drawing, picture), { x0: begins, x1: ends } = picture;
+  for (let run = firstFrom(begins, runs.begin, runs.end, (LABELS - add) / factor - runs.longest); run < runs.end; ++run) {
+    const begin = add + factor * (begins[run] ?? 0), x1 = Math.min(add + factor * (ends[run] ?? 0), drawing.width);
+    if (begin > drawing.width) {
+      break;
+    }
+    if (x1 >= LABELS) {
+      take(picture, run, Math.max(begin, LABELS), x1);
+    }
+  }
+}
+
 function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Shades[]): void {
   const y = yOf(drawing, lane), inner = lane.height - 4, base = y + lane.height - 2;
   if (lane.row === drawing.row) {
     pen.rect(LABELS, y, drawing.width - LABELS, lane.height, colour("mark") + "14");
   }
   pen.rect(LABELS, y + lane.height - 1, drawing.width - LABELS, 1, colour("line"));
-  const { picture } = drawing;
-  const runs = picture?.runsOf.get(lane.row);
-  if (picture === null || runs === undefined) {
-    return;
-  }
-  const { add, factor } = scaleOf(drawing, picture);
-  const unit = inner / 255, error = colour("bad"), waits = paler(colour("wait")), { x0: begins, x1: ends, look } = picture;
-  const seen = firstFrom(begins, runs.begin, runs.end, (LABELS - add) / factor - runs.longest);
-  for (let run = seen; run < runs.end; ++run) {
-    if (add + factor * (begins[run] ?? 0) > drawing.width) {
-      break;
-    }
-    const x0 = Math.max(add + factor * (begins[run] ?? 0), LABELS), x1 = Math.min(add + factor * (ends[run] ?? 0), drawing.width);
-    if (x1 < LABELS) {
-      continue;
-    }
+  const unit = inner / 255, error = colour("bad"), waits = paler(colour("wait")), panel = colour("panel");
+  eachRun(drawing, lane, ({ look }, run, x0, x1) => {
     const width = Math.max(x1 - x0, 1), at = 4 * run;
     const [solid, pale] = ink[(look[at] ?? 0) & 15] ?? ["#888888", "#cccccc"], flags = flagsOf(look, run);
-    const fill = (look[at + 1] ?? 0) * unit, work = (look[at + 2] ?? 0) * unit, ran = (look[at + 3] ?? 0) * unit;
+    const fill = Math.max((look[at + 1] ?? 0) * unit, 1), work = (look[at + 2] ?? 0) * unit, ran = (look[at + 3] ?? 0) * unit;
     if (fill > work) {
       pen.rect(x0, base - fill, width, fill - work, waits);
     }
@@ -179,13 +187,20 @@ function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Shades[]): void {
     }
     if ((flags & UNFINISHED) !== 0 && width > 6) {
       for (let notch = 0; notch < inner; notch += 4) {
-        pen.rect(x1 - 4, base - notch - 2, 4, 2, colour("panel"));
+        pen.rect(x1 - 4, base - notch - 2, 4, 2, panel);
       }
     }
-    if (picture.singleOf[run] !== -1 && width > LABELLED_MIN) {
-      drawWords(pen, drawing, run, x0 + 4, y + lane.height / 2, width - 6, ran > inner / 2);
+  });
+}
+
+// What stands in wide calls, and what was chosen.
+function drawLaneWords(pen: Pen, drawing: Drawing, lane: Lane): void {
+  const y = yOf(drawing, lane), base = y + lane.height - 2;
+  eachRun(drawing, lane, ({ look, singleOf }, run, x0, x1) => {
+    if (x1 - x0 > LABELLED_MIN && singleOf[run] !== -1) {
+      drawWords(pen, drawing, run, x0 + 4, y + lane.height / 2, x1 - x0 - 6, (look[4 * run + 3] ?? 0) > 127);
     }
-  }
+  });
   if (drawing.run?.row === lane.row) {
     const mark = { colour: colour("text"), width: 2 };
     const x0 = Math.max(xOf(drawing, drawing.run.begin), LABELS), x1 = Math.max(xOf(drawing, drawing.run.end), x0 + 2);

@@ -1,4 +1,4 @@
-// How long a step takes in a browser: from a turn of the wheel until the server's new picture is drawn.
+// How long a step takes in a browser: from a turn of the wheel until all of what is in view is drawn, of the server's picture in that scale.
 //
 //   build/bench/programs/bench_timeline_trace /tmp/day 10000000 100; build/dyetrace seal /tmp/day
 //   node bench/timeline_steps.mjs /tmp/day [WIDTH HEIGHT]

@@ -106,6 +106,32 @@ test("the wheel zooms at the pointer, down to a nanosecond's neighbourhood and b
   await until(page, "it is all", (all) => { const [, a, b] = /view=(\d+)-(\d+)/.exec(location.hash); return b - a >= all; }, span);
 });
 
+test("who moves finds what comes next there already, and it is what the server says of that time", async (t) => {
+  const page = await open(t, "git");
+  await drawn(page);
+  const span = page.number(`SELECT max(epoch_ns(time) + coalesce(duration_ns, 0)::BIGINT) - min(epoch_ns(time)) ${CALLS}`);
+  await page.go(`#timeline?view=0-${Math.round(span / 3)}`);
+  await page.page.reload();
+  await drawn(page);
+  let asked = 0;
+  page.page.on("request", (request) => (asked += request.url().endsWith("api/timeline") ? 1 : 0));
+  await canvasOf(page).focus();
+  for (let i = 0; i < 6; ++i) {
+    await page.page.keyboard.press("d");
+    await drawn(page);
+  }
+  assert.ok(asked >= 1 && asked < 6, `six moves asked ${asked} times`);
+  await page.page.waitForTimeout(500); // the address follows
+  const pixels = () => canvasOf(page).evaluate((canvas) => [...canvas.getContext("2d").getImageData(210, 26, canvas.width - 210, 200).data]);
+  const moved = await pixels();
+  await page.page.reload();
+  await drawn(page);
+  await page.page.waitForTimeout(500); // and so do words in wide calls
+  const fresh = await pixels();
+  const others = moved.filter((value, index) => Math.abs(value - fresh[index]) > 40).length / moved.length;
+  assert.ok(others < 0.05, `${others} of it is otherwise`); // columns of the two begin at other fractions of a pixel
+});
+
 test("Shift and a drag select a stretch of time, in all views; the back button undoes it", async (t) => {
   const page = await open(t, "git");
   await drawn(page);

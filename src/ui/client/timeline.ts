@@ -1,6 +1,6 @@
 // What the server says of a timeline: its rows as JSON, a picture of them as arrays. src/api/timeline_answer.h has the format.
 
-import { ask, askBytes } from "./client";
+import { ask, askBytes, type Side } from "./client";
 
 export type Colouring = "class" | "content" | "latency";
 
@@ -86,7 +86,9 @@ export async function askFlows(question: Omit<PictureQuestion, "colour">, signal
   return ask("timeline_flows", question, signal);
 }
 
-export const askTimelineRows = (where: string, signal: AbortSignal): Promise<TimelineRows> => ask("timeline_rows", { where }, signal);
+const nameOn = (side: Side, name: string): string => (side === "this" ? name : `other_${name}`);
+
+export const askTimelineRows = (where: string, signal: AbortSignal, side: Side = "this"): Promise<TimelineRows> => ask(nameOn(side, "timeline_rows"), { where }, signal);
 export const askTimelineProgress = (where: string): Promise<{ read: number; of: number }> => ask("timeline_progress", { where });
 
 export function pictureIn(bytes: ArrayBuffer, asked: PictureQuestion): Picture {
@@ -123,6 +125,6 @@ export function pictureIn(bytes: ArrayBuffer, asked: PictureQuestion): Picture {
   return { asked, revision, runsOf, x0, x1, count, look, singleOf, events, names };
 }
 
-export async function askPicture(question: PictureQuestion, signal: AbortSignal): Promise<Picture> {
-  return pictureIn(await askBytes("timeline", question, signal), question);
+export async function askPicture(question: PictureQuestion, signal: AbortSignal, side: Side = "this"): Promise<Picture> {
+  return pictureIn(await askBytes(nameOn(side, "timeline"), question, signal), question);
 }

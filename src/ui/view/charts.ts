@@ -4,8 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { go } from "../model/place";
 import { colour } from "../model/theme";
 import { momentText } from "../model/words";
-import { element } from "./elements";
-import { saveButtons, svgText } from "./save";
+import { framed } from "./readout";
 import { svg } from "./svg";
 
 const HEIGHT_MIN = 220, HEIGHT_MAX = 420;
@@ -21,7 +20,7 @@ export interface ChartWords {
   title: string; // what a screen reader says
 }
 
-// A chart with its buttons. Its own style sheet would be one for the whole page.
+// A chart with what its data say and its buttons. Its own style sheet would be one for the whole page.
 export function figure(words: ChartWords, options: Plot.PlotOptions): HTMLElement {
   const drawn = Plot.plot({
     style: { color: colour("text"), background: "transparent", fontSize: "12px" },
@@ -36,7 +35,7 @@ export function figure(words: ChartWords, options: Plot.PlotOptions): HTMLElemen
   drawn.querySelector("style")?.remove();
   drawn.setAttribute("role", "img");
   drawn.setAttribute("data-chart", words.name);
-  return element("figure", {}, element("div", { class: "chart" }, drawn), element("figcaption", {}, saveButtons(words.name, () => svgText(drawn))));
+  return framed(words.name, drawn);
 }
 
 export const timeAxis = (step_ns: number): Plot.AxisXOptions => ({ label: "time from the begin", labelOffset: 34, tickFormat: (ns: number) => momentText(ns, step_ns) });

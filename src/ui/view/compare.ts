@@ -4,7 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { askOtherTrace, askRows, type QueryRows, type Side } from "../client/client";
 import { selection } from "../model/place";
 import { CLASSES, colour } from "../model/theme";
-import { amountText, bytesText, durationText, niceStep } from "../model/words";
+import { amountText, bytesText, durationText, momentText, niceStep } from "../model/words";
 import { figure, timeAxis } from "./charts";
 import { element, harmless, lacking, note, short, table, type CellMaker, type Child } from "./elements";
 import { legend } from "./overview";
@@ -104,7 +104,7 @@ async function rates(scene: Scene, spans: number[]): Promise<Child[]> {
         {
           height: 160, x: { domain: [from_ns, Math.max(to_ns, from_ns + step)] }, y: { domain: [0, Math.max(...sums)], label: `${index === 0 ? "first" : "second"}: calls a second`, grid: true },
           color: { domain: [...CLASSES], range: CLASSES.map(colour) },
-          marks: [Plot.axisX(timeAxis(step * 10)), Plot.rectY(rows, { x1: "at", x2: (row: { at: number }) => row.at + step, y: "calls", fill: "kind", order: [...CLASSES] })],
+          marks: [Plot.axisX(timeAxis(step * 10)), Plot.rectY(rows, { x1: "at", x2: (row: { at: number }) => row.at + step, y: "calls", fill: "kind", order: [...CLASSES], title: (row: { at: number; kind: string; calls: number }) => `${momentText(row.at, step)} · ${row.kind}: ${Math.round(row.calls).toLocaleString("en")}/s` })],
         },
       ),
     ),
@@ -118,11 +118,13 @@ async function latencies(scene: Scene): Promise<Child[]> {
   const lines = sides.flatMap(({ rows }, index) => {
     const all = rows.reduce((sum, row) => sum + Number(row[1]), 0);
     let below = 0;
-    return rows.map(([band, calls]) => ({ band: (Number(band) + 1) / 4, share: (below += Number(calls)) / all, side: index === 0 ? "first" : "second" }));
+    return rows.map(([band, calls]) => ({ band: (Number(band) + 1) / 4, share: (below += Number(calls)) / all, below, all, side: index === 0 ? "first" : "second" }));
   });
   if (lines.length === 0) {
     return [];
   }
+  const words = ({ side, below, all, share, band }: (typeof lines)[number]): string =>
+    `${side}: ${below.toLocaleString("en")} of ${all.toLocaleString("en")} calls, ${(100 * share).toFixed(1)} %, took at most ${durationText(2 ** band)}`;
   const colours = [colour("file"), colour("network")];
   return [
     legend([["first", colours[0] ?? ""], ["second", colours[1] ?? ""]]),
@@ -130,7 +132,10 @@ async function latencies(scene: Scene): Promise<Child[]> {
       { name: "latencies", title: "share of calls that took at most so long, of both traces" },
       {
         x: { label: "duration", tickFormat: (band: number) => durationText(2 ** band) }, y: { label: "share of calls", percent: true, grid: true }, color: { domain: ["first", "second"], range: colours },
-        marks: [Plot.line(lines, { x: "band", y: "share", stroke: "side", strokeWidth: 2, curve: "step-after" })],
+        marks: [
+          Plot.line(lines, { x: "band", y: "share", stroke: "side", strokeWidth: 2, curve: "step-after" }),
+          Plot.dot(lines, { x: "band", y: "share", fill: "side", r: 2, title: words }),
+        ],
       },
     ),
   ];

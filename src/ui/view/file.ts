@@ -9,8 +9,8 @@ import { brushed, figure, halfWidth, timeAxis } from "./charts";
 import { choice, element, harmless, lacking, note, short, type Child } from "./elements";
 import { legend } from "./overview";
 import { showPanels, type Panel } from "./panels";
+import { framed } from "./readout";
 import { askedTable, eventsLink, filterLink } from "./rows";
-import { saveButtons, svgText } from "./save";
 import { svg } from "./svg";
 import type { Scene, View } from "./view";
 
@@ -158,8 +158,7 @@ async function contents(scene: Scene, object: string): Promise<Child[]> {
   const picture = strip(pieces);
   return [
     note(`each box is a read, in order; equal letters are equal contents; below each other what was read again${answer.is_cut ? `; the first ${PIECES_MAX.toLocaleString("en")} reads` : ""}`),
-    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Content strip" }, picture),
-    saveButtons("contents", () => svgText(picture)),
+    framed("contents", picture, "scroll"),
   ];
 }
 

@@ -12,6 +12,7 @@ const KEYS: Key[] = [
   { keys: "t", does: "light or dark" },
   { keys: "?", does: "these keys" },
   { keys: "Ctrl+Enter", does: "run what stands in the editor" },
+  { keys: "arrows, Home, End", does: "on a chart: what it says there, as text below it; Escape: no more" },
   { keys: "arrows, Escape", does: "on the picture of space-time: the next call and its trail; all trails" },
   { keys: "wheel, drag", does: "timeline: zoom at the pointer, move; over the names, or with Shift, the wheel moves the lanes" },
   { keys: "Shift+drag", does: "timeline: select a stretch of time, in all views" },

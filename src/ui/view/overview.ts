@@ -4,7 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { askFindings, askRows, type Cell } from "../client/client";
 import { address, go, selection, sqlText } from "../model/place";
 import { CLASSES, colour } from "../model/theme";
-import { bytesText, durationText, niceStep } from "../model/words";
+import { bytesText, durationText, momentText, niceStep } from "../model/words";
 import { brushed, figure, timeAxis } from "./charts";
 import { choice, element, harmless, note, type Child } from "./elements";
 import { showPanels, type Panel } from "./panels";
@@ -67,7 +67,7 @@ async function rates(scene: Scene): Promise<Child[]> {
       color: { domain: [...CLASSES], range: CLASSES.map(colour) },
       marks: [
         Plot.axisX(timeAxis(step * 10)),
-        Plot.rectY(rows, { x1: "at", x2: (row: { at: number }) => row.at + step, y: "value", fill: "kind", order: [...CLASSES], title: (row: { kind: string; value: number }) => `${row.kind}: ${perSecond(row.value)}` }),
+        Plot.rectY(rows, { x1: "at", x2: (row: { at: number }) => row.at + step, y: "value", fill: "kind", order: [...CLASSES], title: (row: { at: number; kind: string; value: number }) => `${momentText(row.at, step)} · ${row.kind}: ${perSecond(row.value)}` }),
       ],
     },
   );
@@ -115,7 +115,7 @@ async function latency(scene: Scene): Promise<Child[]> {
         Plot.axisX(timeAxis(step * 10)),
         Plot.rect(rows, {
           x1: "at", x2: (row: { at: number }) => row.at + step, y1: "band", y2: (row: { band: number }) => row.band + 1, fill: "calls",
-          title: (row: { band: number; calls: number }) => `${row.calls.toLocaleString("en")} calls of ${durationText(2 ** row.band)} to ${durationText(2 ** (row.band + 1))}`,
+          title: (row: { at: number; band: number; calls: number }) => `${momentText(row.at, step)} · ${row.calls.toLocaleString("en")} calls of ${durationText(2 ** row.band)} to ${durationText(2 ** (row.band + 1))}`,
         }),
       ],
     },

@@ -2,6 +2,7 @@
 
 import { colour } from "../model/theme";
 import { button, element } from "./elements";
+import { giveTitles } from "./svg";
 
 export function download(name: string, blob: Blob): void {
   const link = element("a", { href: URL.createObjectURL(blob), download: name });
@@ -35,6 +36,7 @@ async function pngOf(svg: string): Promise<Blob> {
 export function svgText(svg: SVGSVGElement): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const size = svg.getBoundingClientRect();
+  giveTitles(copy);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.setAttribute("width", String(Math.round(size.width)));
   copy.setAttribute("height", String(Math.round(size.height)));

@@ -8,8 +8,8 @@ import { bytesText, durationText } from "../model/words";
 import { figure } from "./charts";
 import { choice, element, harmless, note, short, type Child } from "./elements";
 import { showPanels } from "./panels";
+import { framed } from "./readout";
 import { eventsLink, filterLink, rowsTable } from "./rows";
-import { saveButtons, svgText } from "./save";
 import { svg } from "./svg";
 import type { Scene, View } from "./view";
 
@@ -87,7 +87,7 @@ function graph(talks: Talk[]): HTMLElement {
   }
   const words = `${names.length} processes and addresses, ${talks.length} conversations`;
   const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "data-chart": "graph", "aria-label": words }, ...drawn);
-  return element("figure", {}, element("div", { class: "chart graph" }, picture), element("figcaption", {}, saveButtons("sockets", () => svgText(picture))));
+  return framed("sockets", picture, "chart graph");
 }
 
 async function fillSockets(scene: Scene): Promise<Child[]> {

@@ -3,7 +3,8 @@
 import type { SpaceTime } from "../model/space_time";
 import { colour } from "../model/theme";
 import { element } from "./elements";
-import { CanvasPen, SvgPen } from "./pen";
+import { CanvasPen } from "./pen_canvas";
+import { SvgPen } from "./pen_svg";
 import { datumAt, drawSpaceTime, frameOf, lengthOf, momentAt, pixelOf, type Datum, type Frame, type Picture } from "./space_time_drawing";
 
 const STEP = 0.2; // of the window, a key
@@ -52,7 +53,7 @@ export class SpaceTimeCanvas implements Stage {
   }
 
   svgText(): string {
-    const frame = this.frame(), pen = new SvgPen(frame.width, frame.height, colour("ground"));
+    const frame = this.frame(), pen = new SvgPen(frame.width, frame.height);
     if (this.picture !== null) {
       drawSpaceTime(pen, frame, this.picture);
     }

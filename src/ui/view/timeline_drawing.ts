@@ -11,21 +11,26 @@ import type { TimeSpan } from "../model/time_span";
 import { CLASSES, colour, theme } from "../model/theme";
 import { momentText, niceStep } from "../model/words";
 import { harmless } from "./elements";
-import type { Pen } from "./timeline_pen";
+import type { Letters, Pen } from "./pen";
 
 export const LABELS = 210, AXIS = 26;
+const MIDDLE: Letters = { isMiddle: true };
 const LABELLED_MIN = 44; // pixels of a slice that has words
 const LATENCIES = ["< 1 µs", "< 10 µs", "< 100 µs", "< 1 ms", "< 10 ms", "< 100 ms", "< 1 s", "≥ 1 s"];
 const LATENCY_COLOURS = { light: ["#cfd4da", "#fde0a6", "#f7b95b", "#e8862e", "#cf5b2e", "#a8324a", "#7a1f6a", "#45105e"], dark: ["#4b5159", "#6b5a2e", "#97762c", "#c98a2b", "#e8862e", "#f06a4e", "#ee5c8f", "#d58bff"] };
 
-export interface Drawing {
+// Of a canvas.
+export interface Room {
+  width: number;
+  height: number;
+  top: number; // how far it is scrolled
+}
+
+export interface Drawing extends Room {
   lanes: Lanes;
   span: TimeSpan;
   picture: Picture | null;
   colouring: Colouring;
-  width: number;
-  height: number;
-  top: number; // how far it is scrolled
   selection: { from?: number; to?: number };
   brush: TimeSpan | null; // being drawn
   row: number; // where the keyboard is
@@ -35,12 +40,12 @@ export interface Drawing {
 }
 
 // A colour, and a paler one on the panel of this theme.
-type Ink = [solid: string, pale: string];
+type Shades = [solid: string, pale: string];
 
 function paler(hex: string): string {
   const ground = Number.parseInt(colour("panel").slice(1), 16), ink = Number.parseInt(hex.slice(1), 16);
   const mixed = [16, 8, 0].map((shift) => Math.round(0.38 * ((ink >> shift) & 255) + 0.62 * ((ground >> shift) & 255)));
-  return `rgb(${mixed.join(" ")})`;
+  return `#${mixed.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
 const hues = (): string[] => {
@@ -97,11 +102,10 @@ export function draw(pen: Pen, drawing: Drawing): void {
   pen.rect(0, 0, drawing.width, drawing.height, colour("panel"));
   const [first, end] = drawing.lanes.between(drawing.top, drawing.top + drawing.height - AXIS);
   const lanes = drawing.lanes.lanes.slice(first, end);
-  const ink: Ink[] = colours(drawing.colouring).map((solid) => [solid, paler(solid)]);
+  const ink: Shades[] = colours(drawing.colouring).map((solid) => [solid, paler(solid)]);
   drawSelection(pen, drawing);
-  for (const lane of lanes) {
-    drawLane(pen, drawing, lane, ink);
-  }
+  lanes.forEach((lane) => drawLane(pen, drawing, lane, ink)); // rectangles first: they are the most, and a pen paints them faster then
+  lanes.forEach((lane) => drawLaneWords(pen, drawing, lane));
   drawGaps(pen, drawing, lanes);
   drawFlows(pen, drawing);
   drawLabels(pen, drawing, lanes);
@@ -139,31 +143,36 @@ function firstFrom(begins: Float32Array, first: number, end: number, x: number):
   return low;
 }
 
-function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Ink[]): void {
-  const y = yOf(drawing, lane), inner = lane.height - 4, base = y + lane.height - 2;
-  if (lane.row === drawing.row) {
-    pen.rect(LABELS, y, drawing.width - LABELS, lane.height, colour("mark") + "14");
-  }
-  pen.rect(LABELS, y + lane.height - 1, drawing.width - LABELS, 1, colour("line"));
+// Runs of a lane that are in view, with their edges.
+function eachRun(drawing: Drawing, lane: Lane, take: (picture: Picture, run: number, x0: number, x1: number) => void): void {
   const { picture } = drawing;
   const runs = picture?.runsOf.get(lane.row);
   if (picture === null || runs === undefined) {
     return;
   }
-  const { add, factor } = scaleOf(drawing, picture);
-  const unit = inner / 255, error = colour("bad"), waits = paler(colour("wait")), { x0: begins, x1: ends, look } = picture;
-  const seen = firstFrom(begins, runs.begin, runs.end, (LABELS - add) / factor - runs.longest);
-  for (let run = seen; run < runs.end; ++run) {
-    if (add + factor * (begins[run] ?? 0) > drawing.width) {
+  const { add, factor } = scaleOf(drawing, picture), { x0: begins, x1: ends } = picture;
+  for (let run = firstFrom(begins, runs.begin, runs.end, (LABELS - add) / factor - runs.longest); run < runs.end; ++run) {
+    const begin = add + factor * (begins[run] ?? 0), x1 = Math.min(add + factor * (ends[run] ?? 0), drawing.width);
+    if (begin > drawing.width) {
       break;
     }
-    const x0 = Math.max(add + factor * (begins[run] ?? 0), LABELS), x1 = Math.min(add + factor * (ends[run] ?? 0), drawing.width);
-    if (x1 < LABELS) {
-      continue;
+    if (x1 >= LABELS) {
+      take(picture, run, Math.max(begin, LABELS), x1);
     }
+  }
+}
+
+function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Shades[]): void {
+  const y = yOf(drawing, lane), inner = lane.height - 4, base = y + lane.height - 2;
+  if (lane.row === drawing.row) {
+    pen.rect(LABELS, y, drawing.width - LABELS, lane.height, colour("mark") + "14");
+  }
+  pen.rect(LABELS, y + lane.height - 1, drawing.width - LABELS, 1, colour("line"));
+  const unit = inner / 255, error = colour("bad"), waits = paler(colour("wait")), panel = colour("panel");
+  eachRun(drawing, lane, ({ look }, run, x0, x1) => {
     const width = Math.max(x1 - x0, 1), at = 4 * run;
     const [solid, pale] = ink[(look[at] ?? 0) & 15] ?? ["#888888", "#cccccc"], flags = flagsOf(look, run);
-    const fill = (look[at + 1] ?? 0) * unit, work = (look[at + 2] ?? 0) * unit, ran = (look[at + 3] ?? 0) * unit;
+    const fill = Math.max((look[at + 1] ?? 0) * unit, 1), work = (look[at + 2] ?? 0) * unit, ran = (look[at + 3] ?? 0) * unit;
     if (fill > work) {
       pen.rect(x0, base - fill, width, fill - work, waits);
     }
@@ -178,20 +187,28 @@ function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Ink[]): void {
     }
     if ((flags & UNFINISHED) !== 0 && width > 6) {
       for (let notch = 0; notch < inner; notch += 4) {
-        pen.rect(x1 - 4, base - notch - 2, 4, 2, colour("panel"));
+        pen.rect(x1 - 4, base - notch - 2, 4, 2, panel);
       }
     }
-    if (picture.singleOf[run] !== -1 && width > LABELLED_MIN) {
-      drawWords(pen, drawing, run, x0 + 4, y + lane.height / 2, width - 6, ran > inner / 2);
+  });
+}
+
+// What stands in wide calls, and what was chosen.
+function drawLaneWords(pen: Pen, drawing: Drawing, lane: Lane): void {
+  const y = yOf(drawing, lane), base = y + lane.height - 2;
+  eachRun(drawing, lane, ({ look, singleOf }, run, x0, x1) => {
+    if (x1 - x0 > LABELLED_MIN && singleOf[run] !== -1) {
+      drawWords(pen, drawing, run, x0 + 4, y + lane.height / 2, x1 - x0 - 6, (look[4 * run + 3] ?? 0) > 127);
     }
-  }
+  });
   if (drawing.run?.row === lane.row) {
+    const mark = { colour: colour("text"), width: 2 };
     const x0 = Math.max(xOf(drawing, drawing.run.begin), LABELS), x1 = Math.max(xOf(drawing, drawing.run.end), x0 + 2);
     for (const edge of [y + 1, base]) {
-      pen.line(x0 - 1, edge, x1 + 1, edge, colour("text"), 2);
+      pen.line(x0 - 1, edge, x1 + 1, edge, mark);
     }
-    pen.line(x0 - 1, y + 1, x0 - 1, base, colour("text"), 2);
-    pen.line(x1 + 1, y + 1, x1 + 1, base, colour("text"), 2);
+    pen.line(x0 - 1, y + 1, x0 - 1, base, mark);
+    pen.line(x1 + 1, y + 1, x1 + 1, base, mark);
   }
 }
 
@@ -202,7 +219,7 @@ function drawWords(pen: Pen, drawing: Drawing, run: number, x: number, y: number
   const target = drawing.targets.get(String(picture?.events[single] ?? ""));
   const waits = isSolid ? "" : target === undefined ? " · waits" : " · waits on";
   const words = target === undefined ? name + waits : `${name}${waits} ${target}`;
-  pen.text(x, y, harmless(words), isSolid ? colour("ground") : colour("text"), width);
+  pen.text(x, y, harmless(words), { colour: colour(isSolid ? "ground" : "text") }, { ...MIDDLE, room: width });
 }
 
 export function gapsOf(drawing: Drawing, row: number): TimelineGap[] {
@@ -230,7 +247,7 @@ function drawFlows(pen: Pen, drawing: Drawing): void {
       const width = Math.min(1 + Math.log2(flow.count) / 2, 5);
       const ink = colour(flow.is_certain ? "text" : "faint") + (flow.count > 1 ? "66" : "cc");
       const x0 = Math.min(Math.max(xOf(drawing, flow.from), LABELS), drawing.width), x1 = Math.min(Math.max(xOf(drawing, flow.to), LABELS), drawing.width);
-      pen.curve(x0, yOf(drawing, from) + from.height / 2, x1, yOf(drawing, to) + to.height / 2, ink, width);
+      pen.curve(x0, yOf(drawing, from) + from.height / 2, x1, yOf(drawing, to) + to.height / 2, { colour: ink, width });
     }
   }
 }
@@ -244,10 +261,10 @@ function drawLabels(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
       pen.rect(0, y, LABELS, lane.height, colour("mark") + "33");
     }
     if (lane.isOpen !== null) {
-      pen.text(x - 16, middle, lane.isOpen ? "▾" : "▸", colour("text"));
+      pen.text(x - 16, middle, lane.isOpen ? "▾" : "▸", { colour: colour("text") }, MIDDLE);
     }
     const count = kind[lane.row] === RowKind.thread || (threads[lane.row] ?? 1) === 1 ? "" : ` · ${(threads[lane.row] ?? 0).toLocaleString("en")} threads`;
-    pen.text(x, middle, harmless(label[lane.row] ?? "") + count, colour(kind[lane.row] === RowKind.thread ? "faint" : "text"), LABELS - x - 4);
+    pen.text(x, middle, harmless(label[lane.row] ?? "") + count, { colour: colour(kind[lane.row] === RowKind.thread ? "faint" : "text") }, { ...MIDDLE, room: LABELS - x - 4 });
     pen.rect(0, y + lane.height - 1, LABELS, 1, colour("line"));
   }
   pen.rect(LABELS - 1, 0, 1, drawing.height, colour("line"));
@@ -255,13 +272,13 @@ function drawLabels(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
 
 function drawAxis(pen: Pen, drawing: Drawing): void {
   pen.rect(0, 0, drawing.width, AXIS, colour("ground"));
-  const { from, to } = drawing.span;
+  const { from, to } = drawing.span, ink = { colour: colour("faint") };
   const step = niceStep(to - from, Math.max((drawing.width - LABELS) / 130, 2));
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
     const x = xOf(drawing, at);
-    pen.line(x, AXIS - 6, x, AXIS, colour("faint"));
-    pen.text(x + 4, AXIS / 2, momentText(at, step), colour("faint"));
+    pen.line(x, AXIS - 6, x, AXIS, ink);
+    pen.text(x + 4, AXIS / 2, momentText(at, step), ink, MIDDLE);
   }
   pen.rect(0, AXIS - 1, drawing.width, 1, colour("line"));
-  pen.text(8, AXIS / 2, "node › process › thread", colour("faint"), LABELS);
+  pen.text(8, AXIS / 2, "node › process › thread", ink, { ...MIDDLE, room: LABELS });
 }

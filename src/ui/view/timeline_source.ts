@@ -1,16 +1,47 @@
 // Pictures of a timeline, asked for as fast as somebody zooms: one question is under way, the newest wish waits, those between are forgotten.
+// Nothing is asked of what is there, and who moves finds what comes next (model/picture_window.ts).
 
+import type { Side } from "../client/client";
 import { askPicture, type Picture, type PictureQuestion } from "../client/timeline";
+import { isAmple, isWhole, questionFor, type Wanted } from "../model/picture_window";
 
 const PATIENCE_MS = 150; // after that a question that nobody wants any more is cancelled
+
+export interface Takes {
+  take(picture: Picture): void;
+  fail(error: unknown): void;
+}
 
 export class PictureSource {
   private wish: PictureQuestion | null = null;
   private under: { question: PictureQuestion; stop: AbortController; since: number } | null = null;
+  private wanted: Wanted | null = null; // last
 
-  constructor(private readonly take: (picture: Picture) => void, private readonly fail: (error: unknown) => void) {}
+  constructor(private readonly takes: Takes, private readonly side: Side = "this") {}
 
-  ask(question: PictureQuestion): void {
+  // `picture` is the one that is there.
+  want(wanted: Wanted, picture: Picture | null): void {
+    const before = this.wanted?.span ?? wanted.span, { span } = wanted;
+    const isMove = Math.abs((span.to - span.from) / (before.to - before.from) - 1) < 1e-6;
+    const ahead = isMove ? Math.sign(Math.round(span.from - before.from)) : 0;
+    this.wanted = wanted;
+    const asked = [picture?.asked, this.under?.question, this.wish];
+    if (asked.every((question) => question == null || !isAmple(question, wanted, ahead))) {
+      this.ask(questionFor(wanted, ahead));
+    }
+  }
+
+  // Whether a picture is what was wanted last.
+  isWhole(picture: Picture | null): boolean {
+    return picture !== null && this.wanted !== null && isWhole(picture.asked, this.wanted);
+  }
+
+  stop(): void {
+    this.wish = null;
+    this.under?.stop.abort();
+  }
+
+  private ask(question: PictureQuestion): void {
     this.wish = question;
     if (this.under === null) {
       void this.next();
@@ -19,28 +50,18 @@ export class PictureSource {
     }
   }
 
-  // The newest wish is not there yet.
-  get isBusy(): boolean {
-    return this.under !== null || this.wish !== null;
-  }
-
-  stop(): void {
-    this.wish = null;
-    this.under?.stop.abort();
-  }
-
   private async next(): Promise<void> {
     while (this.wish !== null) {
       const question = this.wish, stop = new AbortController();
       this.wish = null;
       this.under = { question, stop, since: performance.now() };
       try {
-        const picture = await askPicture(question, stop.signal);
+        const picture = await askPicture(question, stop.signal, this.side);
         this.under = null;
-        this.take(picture);
+        this.takes.take(picture);
       } catch (error) {
         if (!stop.signal.aborted) {
-          this.fail(error);
+          this.takes.fail(error);
         }
       } finally {
         this.under = null;

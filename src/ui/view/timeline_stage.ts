@@ -8,17 +8,16 @@ import { Lanes, type Lane } from "../model/lanes";
 import { go, note as noteInAddress, place, selection } from "../model/place";
 import { around, clamped, spanIn, spanText, whole, zoomed, type TimeSpan } from "../model/time_span";
 import { durationText } from "../model/words";
-import { button, element, failure, note } from "./elements";
-import { CanvasPen, SvgPen } from "./timeline_pen";
+import { button, element, failure } from "./elements";
 import { barOf } from "./timeline_bar";
+import { Chosen } from "./timeline_chosen";
 import { AXIS, draw, LABELS, scaleOf, timeAt, type Drawing } from "./timeline_drawing";
 import { takeHands, type Hands } from "./timeline_hands";
+import { Screen } from "./timeline_screen";
 import { PictureSource } from "./timeline_source";
-import { askTargets, eventWords, flowsInView, flowsText, gapWords, runAt, runWords, viewTable, type Run } from "./timeline_words";
+import { askTargets, flowsInView, flowsText, gapWords, runAt, runLike, runUnder, runWords, viewTable, type Run } from "./timeline_words";
 
-const BESIDE = 0.2; // of what is in view, asked for on both sides: it is there when somebody moves
 const ROWS_BESIDE = 4;
-const WIDTH_MAX = 8192; // pixels of a picture; the server's limit
 const SETTLED_MS = 250; // nobody moves any more: words may be asked for
 const WIDE = 90; // pixels of a slice whose target is written into it
 
@@ -29,21 +28,15 @@ const colouringIn = (words: URLSearchParams): Colouring => {
 
 export class Stage implements Hands {
   readonly root = element("div", { class: "timeline" });
-  private readonly canvas = element("canvas", { tabindex: "0", role: "application", "aria-label": "timeline: w and s zoom, a and d move, arrows go from call to call, Enter opens", "aria-describedby": "timeline-words" });
-  private readonly filler = element("div", {});
-  private readonly scroller = element("div", { class: "lanes" }, this.canvas, this.filler);
   private readonly bar = element("div", { class: "row" });
-  private readonly tip = element("div", { class: "tip", role: "tooltip", hidden: "" });
-  private readonly chosen = element("section", { "aria-label": "Chosen event", "aria-live": "polite", hidden: "" });
   private readonly words = element("p", { id: "timeline-words", class: "faint", "aria-live": "polite" });
   private readonly rowsTable = element("div", {});
-  private readonly source = new PictureSource((picture) => this.take(picture), (error) => this.words.replaceChildren(failure(error)));
+  private readonly source = new PictureSource({ take: (picture) => this.take(picture), fail: (error) => this.words.replaceChildren(failure(error)) });
+  private readonly screen: Screen;
+  private readonly chosen: Chosen;
   private readonly state: Drawing;
   private chosenRun: Run | null = null;
-  private wished = 0; // when the newest picture was asked for
-  private frame = 0;
   private settled = 0;
-  private steps = 0;
   private readonly asking = new AbortController(); // until somebody leaves
   private wording = new AbortController();
   private flowing = new AbortController();
@@ -57,15 +50,12 @@ export class Stage implements Hands {
       lanes: new Lanes(rows, folded), span: clamped(spanIn(words.get("view")) ?? selected, rows.span_ns), picture: null, colouring: colouringIn(words), width: 800, height: 300, top: 0,
       selection: {}, brush: null, row: 0, run: null, targets: new Map(), flows: [],
     };
+    const label = "timeline: w and s zoom, a and d move, arrows go from call to call, Enter opens";
+    this.screen = new Screen({ "aria-label": label, "aria-describedby": "timeline-words" }, this.state, { draw: (pen) => draw(pen, this.state), isComplete: () => this.source.isWhole(this.state.picture), changed: () => this.want() });
+    this.chosen = new Chosen((span) => this.look(span), this.asking.signal);
     const rest = element("details", {}, element("summary", {}, "What is in view, as a table"), this.rowsTable);
-    this.root.replaceChildren(this.bar, this.scroller, this.tip, this.words, this.chosen, rest);
-    takeHands(this.canvas, this);
-    this.scroller.addEventListener("scroll", () => {
-      this.state.top = this.scroller.scrollTop;
-      this.hideTip();
-      this.want();
-    });
-    new ResizeObserver(() => this.resize()).observe(this.scroller);
+    this.root.replaceChildren(this.bar, this.screen.root, this.screen.tip.root, this.words, this.chosen.root, rest);
+    takeHands(this.screen.canvas, this);
     rest.addEventListener("toggle", () => this.tell());
   }
 
@@ -94,7 +84,7 @@ export class Stage implements Hands {
       }
     }
     this.showBar();
-    this.resize();
+    this.screen.fit(this.state.lanes.height);
   }
 
   leaveView(): void {
@@ -109,17 +99,17 @@ export class Stage implements Hands {
 
   look(span: TimeSpan): void {
     this.state.span = span;
-    this.hideTip();
+    this.screen.tip.hide();
     this.want();
   }
 
   scroll(by: number): void {
-    this.scroller.scrollTop += by;
+    this.screen.scroll(by);
   }
 
   brush(span: TimeSpan | null): void {
     this.state.brush = span;
-    this.redraw();
+    this.screen.redraw();
   }
 
   select(span: TimeSpan): void {
@@ -127,27 +117,28 @@ export class Stage implements Hands {
   }
 
   hover(x: number, y: number): void {
-    if (this.tip.classList.contains("pinned")) {
+    const { tip, canvas } = this.screen;
+    if (tip.isPinned) {
       return;
     }
     const lane = this.laneAt(y), run = this.runAt(x, y);
     const slack = timeAt(this.state, x + 2) - timeAt(this.state, x);
     const gaps = lane === null || x < LABELS ? "" : gapWords(this.state, lane.row, timeAt(this.state, x), slack);
     const words = [run === null ? "" : runWords(this.state, run), gaps].filter((text) => text !== "").join("\n");
-    this.showTip(x, y, words);
-    this.canvas.style.cursor = x < LABELS && lane?.isOpen !== null && lane !== null ? "pointer" : run !== null ? "pointer" : "default";
+    tip.show(canvas, x, y, words);
+    canvas.style.cursor = x < LABELS && lane?.isOpen !== null && lane !== null ? "pointer" : run !== null ? "pointer" : "default";
   }
 
   leave(): void {
-    if (!this.tip.classList.contains("pinned")) {
-      this.hideTip();
+    if (!this.screen.tip.isPinned) {
+      this.screen.tip.hide();
     }
   }
 
   choose(x: number, y: number): void {
-    const lane = this.laneAt(y);
-    this.canvas.focus({ preventScroll: true });
-    this.hideTip();
+    const lane = this.laneAt(y), { tip, canvas } = this.screen;
+    canvas.focus({ preventScroll: true });
+    tip.hide();
     if (lane === null) {
       return;
     }
@@ -159,9 +150,9 @@ export class Stage implements Hands {
     const run = this.runAt(x, y);
     this.setRun(run);
     if (run !== null) {
-      this.showTip(x, y, runWords(this.state, run));
-      this.tip.classList.add("pinned");
-      void this.showChosen();
+      tip.show(canvas, x, y, runWords(this.state, run));
+      tip.pin();
+      void this.chosen.show(this.state, run);
     }
   }
 
@@ -180,7 +171,7 @@ export class Stage implements Hands {
       if (next !== undefined) {
         this.state.row = next.row;
         this.setRun(null);
-        this.scrollTo(next);
+        this.screen.scrollTo(next);
       }
       return;
     }
@@ -190,7 +181,7 @@ export class Stage implements Hands {
   open(): void {
     const lane = this.state.lanes.lanes.find(({ row }) => row === this.state.row);
     if (this.chosenRun !== null) {
-      void this.showChosen();
+      void this.chosen.show(this.state, this.chosenRun);
     } else if (lane !== undefined && lane.isOpen !== null) {
       this.fold(lane.row);
     }
@@ -202,23 +193,9 @@ export class Stage implements Hands {
     return y < AXIS ? null : this.state.lanes.at(y - AXIS + this.state.top);
   }
 
-  // The last one that is drawn there.
   private runAt(x: number, y: number): Run | null {
-    const lane = this.laneAt(y), { picture } = this.state;
-    const runs = lane === null ? undefined : picture?.runsOf.get(lane.row);
-    if (lane === null || picture === null || runs === undefined || x < LABELS) {
-      return null;
-    }
-    const { add, factor } = scaleOf(this.state, picture);
-    for (let slack = 0; slack <= 3; slack += 3) {
-      for (let run = runs.end - 1; run >= runs.begin; --run) {
-        const x0 = add + factor * (picture.x0[run] ?? 0), x1 = Math.max(add + factor * (picture.x1[run] ?? 0), x0 + 1);
-        if (x >= x0 - slack && x < x1 + slack) {
-          return runAt(picture, lane.row, run);
-        }
-      }
-    }
-    return null;
+    const lane = this.laneAt(y);
+    return lane === null ? null : runUnder(this.state, lane.row, x);
   }
 
   private stepRun(by: number): void {
@@ -246,7 +223,7 @@ export class Stage implements Hands {
   private setRun(run: Run | null): void {
     this.chosenRun = run;
     this.state.run = run;
-    this.redraw();
+    this.screen.redraw();
   }
 
   private fold(row: number): void {
@@ -256,49 +233,23 @@ export class Stage implements Hands {
 
   private folded(): void {
     const { lanes } = this.state;
-    this.resize();
+    this.screen.fit(lanes.height);
     noteInAddress({ fold: lanes.foldedKeys().join(",") || null });
-  }
-
-  private scrollTo(lane: Lane): void {
-    const top = this.scroller.scrollTop, room = this.state.height - AXIS;
-    if (lane.top < top) {
-      this.scroller.scrollTop = lane.top;
-    } else if (lane.top + lane.height > top + room) {
-      this.scroller.scrollTop = lane.top + lane.height - room;
-    }
   }
 
   // --- asking and drawing
 
-  private resize(): void {
-    const scale = devicePixelRatio, { clientWidth, clientHeight } = this.scroller;
-    this.state.width = Math.max(clientWidth, LABELS + 100);
-    this.state.height = Math.max(clientHeight, 120);
-    this.canvas.width = Math.round(this.state.width * scale);
-    this.canvas.height = Math.round(this.state.height * scale);
-    this.canvas.style.width = `${this.state.width}px`;
-    this.canvas.style.height = `${this.state.height}px`;
-    this.filler.style.height = `${Math.max(this.state.lanes.height + AXIS - this.state.height, 0)}px`;
-    this.state.top = this.scroller.scrollTop;
-    this.want();
-  }
-
-  private rowsInView(): number[] {
+  private rowsInView(beside = ROWS_BESIDE): number[] {
     const { lanes, top, height } = this.state;
     const [first, end] = lanes.between(top, top + height - AXIS);
-    return lanes.lanes.slice(Math.max(first - ROWS_BESIDE, 0), end + ROWS_BESIDE).map(({ row }) => row);
+    return lanes.lanes.slice(Math.max(first - beside, 0), end + beside).map(({ row }) => row);
   }
 
   private want(): void {
-    const { span, lanes, width, colouring } = this.state;
-    const length = span.to - span.from, scale = Math.min(devicePixelRatio, 2);
-    const from = Math.max(Math.floor(span.from - BESIDE * length), 0), to = Math.ceil(span.to + BESIDE * length);
-    const pixels = Math.min(Math.max(Math.round(((to - from) / length) * (width - LABELS) * scale), 1), WIDTH_MAX);
-    this.wished = performance.now();
-    this.canvas.dataset["state"] = "asking";
-    this.source.ask({ where: this.where, revision: lanes.all.revision, from, to, width: pixels, colour: colouring, rows: this.rowsInView() });
-    this.redraw();
+    const { span, lanes, width, colouring, picture } = this.state;
+    const pixels = (width - LABELS) * Math.min(devicePixelRatio, 2);
+    this.source.want({ where: this.where, revision: lanes.all.revision, span, pixels, colour: colouring, rows: this.rowsInView(), rowsInView: this.rowsInView(0) }, picture);
+    this.screen.wish();
     clearTimeout(this.settled);
     this.settled = window.setTimeout(() => void this.settle(), SETTLED_MS);
   }
@@ -309,8 +260,12 @@ export class Stage implements Hands {
       return;
     }
     if (picture.asked.colour === this.state.colouring) {
+      const isAhead = this.source.isWhole(this.state.picture); // what is seen was there already
       this.state.picture = picture;
-      this.redraw();
+      this.chosenRun = this.chosenRun === null ? null : runLike(picture, this.chosenRun);
+      if (!isAhead) {
+        this.screen.redraw();
+      }
     }
   }
 
@@ -322,33 +277,6 @@ export class Stage implements Hands {
       if (!this.asking.signal.aborted) {
         this.words.replaceChildren(failure(error));
       }
-    }
-  }
-
-  private redraw(): void {
-    if (this.frame === 0) {
-      this.frame = requestAnimationFrame(() => {
-        this.frame = 0;
-        this.drawNow();
-      });
-    }
-  }
-
-  private drawNow(): void {
-    const pen = this.canvas.getContext("2d");
-    if (pen === null) {
-      return;
-    }
-    const { width, height } = this.canvas;
-    pen.setTransform(width / this.state.width, 0, 0, height / this.state.height, 0, 0);
-    const begin = performance.now();
-    draw(new CanvasPen(pen), this.state);
-    this.canvas.dataset["drawing"] = (performance.now() - begin).toFixed(1);
-    // For measurements: how long the newest wish took until it was drawn.
-    if (this.canvas.dataset["state"] === "asking" && !this.source.isBusy && this.state.picture !== null) {
-      this.canvas.dataset["state"] = "drawn";
-      this.canvas.dataset["step"] = (performance.now() - this.wished).toFixed(1);
-      this.canvas.dataset["steps"] = String(++this.steps);
     }
   }
 
@@ -378,7 +306,7 @@ export class Stage implements Hands {
       this.state.targets.set(event, target);
     }
     if (targets.length > 0) {
-      this.redraw();
+      this.screen.redraw();
     }
   }
 
@@ -399,7 +327,7 @@ export class Stage implements Hands {
     try {
       this.state.flows = await flowsInView(this.state, this.where, signal);
       this.words.textContent = flowsText(this.state.flows);
-      this.redraw();
+      this.screen.redraw();
     } catch (error) {
       if (!signal.aborted) {
         this.words.replaceChildren(failure(error));
@@ -419,44 +347,6 @@ export class Stage implements Hands {
     }
   }
 
-  private async showChosen(): Promise<void> {
-    const run = this.chosenRun;
-    if (run === null) {
-      return;
-    }
-    this.chosen.hidden = false;
-    const title = element("h2", {}, run.event === null ? "Chosen calls" : "Chosen event");
-    if (run.event === null) {
-      this.chosen.replaceChildren(title, note(runWords(this.state, run).replaceAll("\n", " · ")), button("zoom to them", () => this.look(around(run.begin, run.end, this.state.lanes.all.span_ns))));
-      return;
-    }
-    this.chosen.replaceChildren(title, note("asking…"));
-    try {
-      const words = await eventWords(this.state, run, this.asking.signal);
-      if (this.chosenRun === run) {
-        this.chosen.replaceChildren(title, ...words);
-      }
-    } catch (error) {
-      if (this.chosenRun === run && !this.asking.signal.aborted) {
-        this.chosen.replaceChildren(title, failure(error));
-      }
-    }
-  }
-
-  private showTip(x: number, y: number, words: string): void {
-    this.tip.hidden = words === "";
-    this.tip.textContent = words;
-    const area = this.canvas.getBoundingClientRect(), root = this.root.getBoundingClientRect();
-    const width = this.tip.offsetWidth, isLeft = x + width + 24 > this.state.width;
-    this.tip.style.left = `${area.left - root.left + x + (isLeft ? -width - 12 : 14)}px`;
-    this.tip.style.top = `${area.top - root.top + Math.min(y + 16, this.state.height - this.tip.offsetHeight - 4)}px`;
-  }
-
-  private hideTip(): void {
-    this.tip.hidden = true;
-    this.tip.classList.remove("pinned");
-  }
-
   private showBar(): void {
     const { lanes, colouring } = this.state;
     const zoom = (factor: number): void => this.look(zoomed(this.state.span, factor, (this.state.span.from + this.state.span.to) / 2, lanes.all.span_ns));
@@ -469,7 +359,7 @@ export class Stage implements Hands {
         zoom,
         all: () => this.look(whole(lanes.all.span_ns)),
         foldAll: (isOpen) => this.foldAll(isOpen),
-        svg: () => this.svg(),
+        svg: () => this.screen.svg(),
       }),
     );
   }
@@ -477,11 +367,5 @@ export class Stage implements Hands {
   private foldAll(isOpen: boolean): void {
     this.state.lanes.foldAll(isOpen);
     this.folded();
-  }
-
-  private svg(): string {
-    const pen = new SvgPen(this.state.width, this.state.height);
-    draw(pen, this.state);
-    return pen.document();
   }
 }

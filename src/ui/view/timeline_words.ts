@@ -7,7 +7,7 @@ import type { TimeSpan } from "../model/time_span";
 import { bytesText, dateText, durationText, momentText } from "../model/words";
 import { element, harmless, table, type Child } from "./elements";
 import { eventsAddress } from "./rows";
-import { AXIS, gapsOf, LABELS, type Drawing } from "./timeline_drawing";
+import { AXIS, gapsOf, LABELS, scaleOf, type Drawing } from "./timeline_drawing";
 
 export interface Run {
   row: number;
@@ -23,6 +23,36 @@ export function runAt(picture: Picture, row: number, index: number): Run {
   const time = (x: number): number => from + (x / width) * (to - from);
   const x0 = picture.x0[index] ?? 0, x1 = picture.x1[index] ?? 0;
   return { row, index, begin: time(x0), end: time(x1), isCut: x0 < 0 || x1 > width, event: single < 0 ? null : String(picture.events[single]) };
+}
+
+// What is drawn last at this place of a row, or three pixels beside it.
+export function runUnder(drawing: Drawing, row: number, x: number): Run | null {
+  const { picture } = drawing, runs = picture?.runsOf.get(row);
+  if (picture === null || runs === undefined || x < LABELS) {
+    return null;
+  }
+  const { add, factor } = scaleOf(drawing, picture);
+  for (let slack = 0; slack <= 3; slack += 3) {
+    for (let run = runs.end - 1; run >= runs.begin; --run) {
+      const x0 = add + factor * (picture.x0[run] ?? 0), x1 = Math.max(add + factor * (picture.x1[run] ?? 0), x0 + 1);
+      if (x >= x0 - slack && x < x1 + slack) {
+        return runAt(picture, row, run);
+      }
+    }
+  }
+  return null;
+}
+
+// The same in another picture; of several calls what is there at their begin.
+export function runLike(picture: Picture, { row, event, begin }: Run): Run | null {
+  const runs = picture.runsOf.get(row);
+  for (let index = runs?.begin ?? 0; index < (runs?.end ?? 0); ++index) {
+    const run = runAt(picture, row, index);
+    if (event === null ? run.end >= begin : run.event === event) {
+      return run;
+    }
+  }
+  return null;
 }
 
 const percent = (part: number): string => `${Math.round((part / 255) * 100)} %`;

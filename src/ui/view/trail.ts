@@ -6,7 +6,7 @@ import { address, addressHere, go, selection } from "../model/place";
 import { certaintyOfHops, trailGraph, type Graph } from "../model/trail_graph";
 import { colour } from "../model/theme";
 import { asking, button, choice, element, failure, harmless, lacking, note, section, short, type Child } from "./elements";
-import { saveButtons, svgText } from "./save";
+import { framed } from "./readout";
 import { svg } from "./svg";
 import { DASHES, edgeWords, nameOfEdge, trailPicture } from "./trail_picture";
 import { operation, trailTable } from "./trail_table";
@@ -129,7 +129,7 @@ function drawn(trail: Trail, scene: Scene): Child[] {
   const graph = trailGraph(trail), pick = scene.place.words.get("pick") ?? "";
   const picture = trailPicture(graph, trail.question, scene.main.clientWidth - 70, pick, ({ name }) => go({ pick: name === pick ? null : name }));
   return [
-    element("figure", {}, element("div", { class: "scroll" }, picture), element("figcaption", {}, saveButtons("trail", () => svgText(picture)))),
+    framed("trail", picture, "scroll"),
     ...(pick === "" ? [] : [details(trail, graph, pick)]),
   ];
 }

@@ -43,7 +43,7 @@ constexpr const char* kCallsWithoutWords =
 
 // One row per pair of events, however many pieces went between them. Its number is the same in each export.
 constexpr const char* kFlows = R"sql(
-who AS (SELECT event_id, process_id {0}),
+who AS (SELECT event_id, process_id FROM {0}),
 pairs AS (SELECT DISTINCT from_event, to_event FROM flows),
 arrows AS (SELECT from_event, to_event, hash(from_event, to_event) AS id, a.process_id AS from_process, b.process_id AS to_process
     FROM pairs JOIN who a ON a.event_id = from_event JOIN who b ON b.event_id = to_event),
@@ -55,16 +55,15 @@ std::string sql_of(const ExportQuestion& question, bool with_flows) {
     for (const ValueName& value : exported_values()) {
         values.push_back(value.name);
     }
-    const std::string events = exported_events(question.where);
     const auto select = [&](std::string_view arguments, std::string_view condition) {
         std::vector<std::string> columns = values;
         for (std::string& column : columns) {
             column = column == "arguments" ? fmt::format("{} AS arguments", arguments) : column;
         }
-        return fmt::format("SELECT {}, {} FROM (SELECT * {}) WHERE {}",
+        return fmt::format("SELECT {}, {} FROM {} WHERE {}",
                            kColumns,
                            fmt::join(columns, ", "),
-                           events,
+                           question.from,
                            condition);
     };
     const std::string chosen =
@@ -77,7 +76,7 @@ std::string sql_of(const ExportQuestion& question, bool with_flows) {
     return fmt::format(
         "WITH {} chosen AS ({}) SELECT {}, {}, {} FROM chosen {} "
         "ORDER BY {} begin_ns, duration_ns DESC NULLS FIRST, event_id",
-        with_flows ? fmt::format(fmt::runtime(kFlows), events) : "",
+        with_flows ? fmt::format(fmt::runtime(kFlows), question.from) : "",
         chosen,
         "event_id, parent_event_id, process_id, thread_id, begin_ns, duration_ns, state, class, "
         "name",
@@ -173,10 +172,6 @@ const std::vector<ValueName>& exported_values() {
         {"event_id", ValueKind::kId},
     };
     return kNames;
-}
-
-std::string exported_events(const std::string& where) {
-    return where.empty() ? "FROM events" : fmt::format("FROM events WHERE (\n{}\n)", where);
 }
 
 Result<std::uint64_t> each_event(store::Database& database,

@@ -302,7 +302,9 @@ Result<void> Database::query(const std::string& sql,
     return {};
 }
 
-Result<void> Database::write_parquet(const std::string& select, const std::string& file) {
+Result<void> Database::write_parquet(const std::string& select,
+                                     const std::string& file,
+                                     const std::atomic<bool>* cancelled) {
     std::string statement = select;
     while (!statement.empty() &&
            (statement.back() == ';' ||
@@ -312,7 +314,8 @@ Result<void> Database::write_parquet(const std::string& select, const std::strin
     return query(
         fmt::format(
             "COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd)", statement, sql_text(file)),
-        [](Rows&) { return Result<void>(); });
+        [](Rows&) { return Result<void>(); },
+        cancelled);
 }
 
 Result<std::vector<std::string>> Database::names() {

@@ -213,6 +213,56 @@ class ExportTest(support.EndToEndTest):
         self.assertIn("terminal", self.one_line(done.stderr))
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("x")], [])
 
+    def long_trace(self):
+        """An export of it takes seconds."""
+        return self.record("--ring", "256M", "--", support.program("calls"), self.file("read"), "2", "400000")
+
+    def start_export(self, trace, *arguments, **options):
+        return self.start([DYETRACE, "export", trace.path, *arguments], stderr=subprocess.PIPE, text=True, **options)
+
+    def drafts(self, folder):
+        return [name for name in os.listdir(folder) if ".new-" in name]
+
+    def test_an_export_that_is_ended_leaves_nothing_of_itself(self):
+        trace = self.long_trace()
+        os.mkdir(self.path("out"))
+        draft_bytes = lambda: sum(os.path.getsize(self.path(os.path.join("out", name))) for name in self.drafts(self.path("out")))
+        for kind, number, wanted in (("perfetto", signal.SIGINT, 1), ("otlp", signal.SIGTERM, 1), ("csv", signal.SIGHUP, 1), ("parquet", signal.SIGINT, 0)):
+            with self.subTest(kind=kind):
+                output = self.file(os.path.join("out", kind), b"old")
+                exporter = self.start_export(trace, f"--{kind}", "-o", output)
+                self.wait_for(lambda: self.drafts(self.path("out")) and draft_bytes() >= wanted, "it writes")
+                exporter.send_signal(number)
+                _, said = exporter.communicate(timeout=support.PATIENCE_S)
+                self.assertEqual(exporter.returncode, 1)
+                self.assertIn(f"interrupted: nothing of it is kept, '{output}' is as it was before", self.one_line(said))
+                self.assertEqual(os.listdir(self.path("out")), [kind])
+                with open(output, "rb") as file:
+                    self.assertEqual(file.read(), b"old")
+                os.remove(output)
+        output = self.path(os.path.join("out", "perfetto"))
+        exporter = self.start_export(trace, "--perfetto", "--without-arguments", "-o", output,
+                                     preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.wait_for(lambda: self.drafts(self.path("out")), "it writes")
+        exporter.send_signal(signal.SIGHUP)
+        exporter.communicate(timeout=support.PATIENCE_S)
+        self.assertEqual((exporter.returncode, os.listdir(self.path("out"))), (0, ["perfetto"]), "nohup: what is ignored stays ignored")
+
+    def test_a_full_disk_is_said_and_costs_nothing_that_was_there(self):
+        trace = self.long_trace()
+        disk = self.path("disk")
+        os.mkdir(disk)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", "--lazy", disk], check=False)
+        for kind in ("perfetto", "otlp", "csv", "parquet"):
+            output = self.file(os.path.join("disk", kind), b"old")
+            said = self.one_line(self.export(trace, f"--{kind}", "-o", output, status=1).stderr)
+            self.assertIn(f"no room for the export: nothing of it is kept, '{output}' is as it was before; make room", said)
+            self.assertEqual(os.listdir(disk), [kind])
+            with open(output, "rb") as file:
+                self.assertEqual(file.read(), b"old")
+            os.remove(output)
+
     def test_equal_pids_of_two_hosts_are_two_tracks_by_every_clock(self):
         with open(self.path("log"), "w", encoding="utf-8") as log:
             for number in range(6):

@@ -168,7 +168,7 @@ void add_export(CLI::App& app, int& exit_status) {
                    "No arrows or links between the events that had the same bytes");
     verb->add_flag("--without-arguments",
                    arguments->without_arguments,
-                   "No words of calls' flags and numbers: a large trace takes a third of the time");
+                   "No words of calls' flags and numbers");
     verb->add_option("--memory", arguments->memory, "What may be held at once; the rest is on disk")
         ->capture_default_str()
         ->type_name("SIZE");

@@ -36,8 +36,7 @@ constexpr const char* kColumns =
     "event_id, parent_event_id, process_id, thread_id, epoch_ns(time) AS begin_ns, duration_ns, "
     "state, class, name";
 
-// The words of arguments cost more than all else of an event. These calls, the most frequent ones, have none but what stands in
-// `fd`, `requested` and `file_offset`.
+// These calls, the most frequent ones, have no words of arguments but what stands in `fd`, `requested` and `file_offset`.
 constexpr const char* kCallsWithoutWords =
     "name IN ('read', 'write', 'pread64', 'pwrite64', 'readv', 'writev', 'close')";
 
@@ -55,24 +54,17 @@ std::string sql_of(const ExportQuestion& question, bool with_flows) {
     for (const ValueName& value : exported_values()) {
         values.push_back(value.name);
     }
-    const auto select = [&](std::string_view arguments, std::string_view condition) {
-        std::vector<std::string> columns = values;
-        for (std::string& column : columns) {
-            column = column == "arguments" ? fmt::format("{} AS arguments", arguments) : column;
+    std::vector<std::string> columns = values;
+    for (std::string& column : columns) {
+        if (column == "arguments") {
+            column = question.with_arguments
+                         ? fmt::format("CASE WHEN {} THEN NULL ELSE arguments END AS arguments",
+                                       kCallsWithoutWords)
+                         : "NULL::VARCHAR AS arguments";
         }
-        return fmt::format("SELECT {}, {} FROM {} WHERE {}",
-                           kColumns,
-                           fmt::join(columns, ", "),
-                           question.from,
-                           condition);
-    };
+    }
     const std::string chosen =
-        question.with_arguments
-            ? fmt::format(
-                  "{} UNION ALL {}",
-                  select("NULL::VARCHAR", kCallsWithoutWords),
-                  select("arguments", fmt::format("NOT coalesce({}, false)", kCallsWithoutWords)))
-            : select("NULL::VARCHAR", "true");
+        fmt::format("SELECT {}, {} FROM {}", kColumns, fmt::join(columns, ", "), question.from);
     return fmt::format(
         "WITH {} chosen AS ({}) SELECT {}, {}, {} FROM chosen {} "
         "ORDER BY {} begin_ns, duration_ns DESC NULLS FIRST, event_id",

@@ -26,6 +26,15 @@ kill $server; wait $server; true
 """
 
 
+# Words of arguments as C++ says them to us, and as the macro says them to whoever reads a trace with views.sql.
+BOTH_ARGUMENTS = """
+SELECT count(*) AS calls, count(DISTINCT k.name) AS names, count(*) FILTER (v.arguments IS DISTINCT FROM _arguments_text(k.labels, k.types, k.sets, k.pair,
+    k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2)) AS different
+FROM internal.raw_syscall_event e LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+JOIN events v ON v.event_id = _event_id(e.host_index, e.cpu, e.sequence)
+"""
+
+
 class ExportTest(support.EndToEndTest):
     def export(self, trace, *arguments, status=0, **options):
         done = subprocess.run([DYETRACE, "export", trace.path, *arguments], capture_output=True, timeout=4 * support.PATIENCE_S, **options)
@@ -95,6 +104,12 @@ class ExportTest(support.EndToEndTest):
         self.export(trace, "--perfetto", "-o", again)
         with open(again, "rb") as one, open(self.path("perfetto"), "rb") as other:
             self.assertEqual(one.read(), other.read(), "the same trace, the same bytes")
+
+    def test_arguments_have_the_same_words_for_all_who_read_the_trace(self):
+        both = self.git_clone().numbers(BOTH_ARGUMENTS)
+        self.assertGreater(both["calls"], 1000)
+        self.assertGreater(both["names"], 30)
+        self.assertEqual(both["different"], 0)
 
     def test_otlp_has_a_span_for_each_event_below_its_process(self):
         trace = self.git_clone()

@@ -13,6 +13,7 @@
 #include "apps/damages.h"
 #include "apps/export_file.h"
 #include "apps/export_formats.h"
+#include "apps/export_progress.h"
 #include "apps/verbs.h"
 #include "apps/whole_database.h"
 #include "base/file.h"
@@ -53,6 +54,7 @@ const std::atomic<bool>& cancelled() {
 // DuckDB writes it, beside the file that it becomes.
 Result<void> export_parquet(store::Database& database, const ExportArguments& arguments) {
     const std::string draft = fmt::format("{}.new-{}", arguments.output, ::getpid());
+    const ExportProgress progress(STDERR_FILENO);
     Result<void> written =
         database.write_parquet(exported_table(arguments.from()), draft, &cancelled());
     written = written.ok() ? base::rename_file(draft, arguments.output) : std::move(written);
@@ -60,6 +62,16 @@ Result<void> export_parquet(store::Database& database, const ExportArguments& ar
         ::unlink(draft.c_str());
     }
     return written;
+}
+
+Result<Exported> write_with_progress(store::Database& database,
+                                     const ExportArguments& arguments,
+                                     ExportFile& file) {
+    ExportProgress progress(STDERR_FILENO);
+    return write_export(database, arguments.plan(), cancelled(), [&](std::string_view bytes) {
+        progress.count(bytes.size());
+        return file.write(bytes);
+    });
 }
 
 Result<void> export_to_file(store::Database& database,
@@ -72,10 +84,7 @@ Result<void> export_to_file(store::Database& database,
     TRY(ExportFile file,
         ExportFile::open(arguments.output,
                          is_text ? ExportFile::Kind::kText : ExportFile::Kind::kBinary));
-    TRY(const Exported done,
-        write_export(database, arguments.plan(), cancelled(), [&file](std::string_view bytes) {
-            return file.write(bytes);
-        }));
+    TRY(const Exported done, write_with_progress(database, arguments, file));
     TRY(file.commit());
     for (const std::string& warning : done.warnings) {
         log.warn(warning);

@@ -263,6 +263,25 @@ class ExportTest(support.EndToEndTest):
         exporter.communicate(timeout=support.PATIENCE_S)
         self.assertEqual((exporter.returncode, os.listdir(self.path("out"))), (0, ["perfetto"]), "nohup: what is ignored stays ignored")
 
+    def test_whoever_sits_at_a_terminal_sees_how_far_it_is(self):
+        trace = self.long_trace()
+        leader, follower = pty.openpty()
+        exporter = self.start([DYETRACE, "export", trace.path, "--otlp", "-o", self.path("spans")], stderr=follower)
+        os.close(follower)
+        said = b""
+        try:
+            while piece := os.read(leader, 4096):
+                said += piece
+        except OSError:  # the other end is gone
+            pass
+        os.close(leader)
+        self.assertEqual(exporter.wait(support.PATIENCE_S), 0)
+        lines = said.decode().split("\r\x1b[K")
+        self.assertEqual(lines[0], "")
+        self.assertRegex(lines[1], r"^dyetrace: (reading the trace|[\d.]+ .B written) · \d+ s$")
+        self.assertRegex(lines[-1], r"^dyetrace: \S+/spans: [\d,]+ events · [\d.]+ .B\r\n$", "it is gone when the last line is said")
+        self.assertNotIn("\x1b", self.export(trace, "--otlp", "-o", self.path("spans")).stderr, "no terminal, no progress")
+
     def test_a_full_disk_is_said_and_costs_nothing_that_was_there(self):
         trace = self.long_trace()
         disk = self.path("disk")

@@ -35,10 +35,12 @@ Result<std::string> rows_text(store::Database& database,
     return text;
 }
 
-Result<std::string> parquet_bytes(store::Database& database, const std::string& sql) {
+Result<std::string> parquet_bytes(store::Database& database,
+                                  const std::string& sql,
+                                  const std::atomic<bool>& cancelled) {
     TRY(const base::TemporaryFolder folder, base::TemporaryFolder::make());
     const std::string file = folder.path() + "/rows.parquet";
-    TRY(database.write_parquet(sql, file));
+    TRY(database.write_parquet(sql, file, &cancelled));
     return base::read_file(file, kFileBytesMax);
 }
 
@@ -57,7 +59,7 @@ Result<Answer> file_answer(store::Database& database,
         answer.content_type = "application/jsonl";
         TRY(answer.body, rows_text(database, sql, store::RowFormat::kJson, cancelled));
     } else if (format == "parquet") {
-        TRY(answer.body, parquet_bytes(database, sql));
+        TRY(answer.body, parquet_bytes(database, sql, cancelled));
     } else {
         return Error(ErrorCode::kInvalidArgument,
                      fmt::format("no format '{}': csv, json or parquet", format));

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <httplib.h>
+#include <poll.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/file.h"
 #include "base/thread_annotations.h"
 
 namespace dyetrace::api {
@@ -24,6 +26,7 @@ constexpr std::size_t kThreads =
     16;  // more than answers at once: a cancellation must not wait behind them
 constexpr std::chrono::milliseconds kLookEvery{50};
 constexpr std::size_t kTokenBytes = 16;
+constexpr std::size_t kPieceBytes = 1 << 18;  // of a file, read and sent at once
 constexpr int kCancelled = 499;  // as nginx calls it: nobody waits for the answer any more
 
 bool is_loopback_host(std::string_view host) {
@@ -54,14 +57,59 @@ void fail(httplib::Response& response, const Error& error) {
     response.set_content(Json::object().set("error", error.text()).text(), "application/json");
 }
 
+// Nothing of it is held in memory; a reader that is slow, or goes, is httplib's to wait for.
+void give_made_file(const Answer& answer, httplib::Response& response) {
+    const Result<std::uint64_t> size = base::file_size(*answer.file);
+    if (!size.ok()) {
+        return fail(response, size.error());
+    }
+    response.set_content_provider(
+        size.value(),
+        answer.content_type,
+        [file = answer.file](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+            std::vector<std::byte> piece(std::min(length, kPieceBytes));
+            const Result<std::size_t> read = base::read_up_to_at(*file, piece, offset);
+            return read.ok() && read.value() > 0 &&
+                   sink.write(reinterpret_cast<const char*>(piece.data()), read.value());
+        });
+}
+
 using Clock = std::chrono::steady_clock;
 
-// What is being answered, by the name that the page gave it, and until when.
+// httplib does not say on which socket a question came: it is the one of ours whose other end has the asker's port.
+int connection_from(int remote_port) {
+    const auto names = base::list_folder("/proc/self/fd");
+    for (const std::string& name : names.ok() ? names.value() : std::vector<std::string>()) {
+        const int fd = std::atoi(name.c_str());
+        sockaddr_storage peer{};
+        socklen_t size = sizeof(peer);
+        if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) {
+            continue;
+        }
+        const in_port_t port = peer.ss_family == AF_INET6
+                                   ? reinterpret_cast<const sockaddr_in6&>(peer).sin6_port
+                                   : reinterpret_cast<const sockaddr_in&>(peer).sin_port;
+        if ((peer.ss_family == AF_INET || peer.ss_family == AF_INET6) &&
+            ntohs(port) == remote_port) {
+            return fd;
+        }
+    }
+    return -1;
+}
+
+bool has_gone(int socket) {
+    pollfd poll{socket, POLLRDHUP, 0};
+    return socket >= 0 && ::poll(&poll, 1, 0) == 1;
+}
+
+// What is being answered, by the name that the page gave it, until when, and for whom.
 class Running {
   public:
     struct Place {
         std::string name;
+        int remote_port = 0;
         Clock::time_point until;
+        int socket = -1;  // of the asker; as long as it is in the list
         std::atomic<bool> cancelled = false;
         bool is_late = false;
     };
@@ -82,6 +130,13 @@ class Running {
 
     void cancel(const std::string& name) {
         cancel_if([&](const Place& place) { return place.name == name; });
+    }
+    // Whoever has gone waits for nothing: a browser that was closed, a question that was aborted.
+    void cancel_gone() {
+        cancel_if([](Place& place) {
+            place.socket = place.socket < 0 ? connection_from(place.remote_port) : place.socket;
+            return has_gone(place.socket);
+        });
     }
     void cancel_late() {
         cancel_if([now = Clock::now()](Place& place) { return place.is_late = now > place.until; });
@@ -192,6 +247,7 @@ void HttpDoor::Parts::answer(const httplib::Request& request, httplib::Response&
     }
     Running::Place place{
         .name = request.get_header_value("question"),
+        .remote_port = request.remote_port,
         .until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                     std::chrono::duration<double>(options.answer_s_max))};
     Result<Answer> answer = running.while_listed(
@@ -206,6 +262,12 @@ void HttpDoor::Parts::answer(const httplib::Request& request, httplib::Response&
     if (!answer.value().file_name.empty()) {
         response.set_header("Content-Disposition",
                             fmt::format("attachment; filename=\"{}\"", answer.value().file_name));
+    }
+    if (!answer.value().note.empty()) {
+        response.set_header("note", answer.value().note);
+    }
+    if (answer.value().file != nullptr) {
+        return give_made_file(answer.value(), response);
     }
     response.set_content(answer.value().body, answer.value().content_type);
 }
@@ -275,6 +337,7 @@ Result<std::unique_ptr<HttpDoor>> HttpDoor::open(const HttpDoorOptions& options,
     of.watch = std::thread([&of] {
         while (!of.running.is_ended()) {
             of.running.cancel_late();
+            of.running.cancel_gone();
             std::this_thread::sleep_for(kLookEvery);
         }
     });

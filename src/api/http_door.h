@@ -11,7 +11,8 @@
 // Whoever lacks the token gets 404 for everything. A request whose Host is another name than a loopback one gets 403: a page from elsewhere
 // whose name was made to point here. No other page may read an answer, frame the page, or learn its address from a link.
 //
-// Answers are made on the threads of the door. One that takes longer than answer_s_max is cancelled; how large it may be its maker knows.
+// Answers are made on the threads of the door. One that takes longer than answer_s_max is cancelled, and one whose asker has closed the connection;
+// how large it may be its maker knows.
 #pragma once
 
 #include <atomic>
@@ -23,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/result.h"
 
@@ -42,6 +44,9 @@ struct Answer {
     std::string content_type = "application/json";
     std::string body = {};
     std::string file_name = {};  // to be saved under; empty: it is not to be saved
+    // Instead of `body`: all of this file, read while it is sent. Shared, for what httplib sends from is copied.
+    std::shared_ptr<const base::Fd> file = {};
+    std::string note = {};  // ASCII, the header "note": what is missing from a file
 };
 
 // Thread: any. An Error becomes {"error": "…"} with 400, 404, 499 (cancelled), 500 or 503 (too late).

@@ -1,10 +1,16 @@
 #include "api/http_door.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <thread>
+
+#include "base/file.h"
+#include "base/temporary_folder.h"
 
 namespace dyetrace::api {
 namespace {
@@ -30,7 +36,20 @@ class HttpDoorTest : public testing::Test {
                  while (!cancelled) {
                      std::this_thread::sleep_for(std::chrono::milliseconds(1));
                  }
+                 ended_ = true;
                  return Error(ErrorCode::kInterrupted, "cancelled");
+             }});
+        questions.push_back(
+            {"file", [](const Json& question, const std::atomic<bool>&) -> Result<Answer> {
+                 const base::TemporaryFolder folder = base::TemporaryFolder::make().value();
+                 const std::string path = folder.path() + "/made";
+                 base::write_file_atomically(path, question.get<std::string>("text").value())
+                     .value();
+                 return Answer{
+                     .content_type = "application/x-made",
+                     .file_name = "made.bin",
+                     .file = std::make_shared<base::Fd>(base::open_file(path, O_RDONLY).value()),
+                     .note = "2 are missing"};
              }});
         const auto bytes = std::as_bytes(std::span(kPage));
         door_ = HttpDoor::open({.token = "secret", .answer_s_max = limit_s_},
@@ -49,7 +68,7 @@ class HttpDoorTest : public testing::Test {
     }
 
     double limit_s_ = 60;
-    std::atomic<bool> begun_ = false;
+    std::atomic<bool> begun_ = false, ended_ = false;
     std::unique_ptr<HttpDoor> door_;
     std::optional<httplib::Client> client_;
 };
@@ -105,6 +124,47 @@ TEST_F(HttpDoorTest, cancels_what_it_is_asked_to) {
     EXPECT_EQ(ask("cancel", R"({"question":"8"})")->status, 200);
     EXPECT_EQ(ask("cancel", R"({"question":"7"})")->status, 200);
     asker.join();
+}
+
+TEST_F(HttpDoorTest, sends_a_file_that_has_no_name_any_more) {
+    for (const std::size_t size : {0u, 1u, 700'000u}) {
+        std::string text(size, 'x');
+        for (std::size_t i = 0; i < size; ++i) {
+            text[i] = static_cast<char>('a' + i % 23);
+        }
+        const auto answer = ask("file", Json::object().set("text", text).text());
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(answer->status, 200);
+        EXPECT_EQ(answer->body, text);
+        EXPECT_EQ(answer->get_header_value("Content-Type"), "application/x-made");
+        EXPECT_EQ(answer->get_header_value("Content-Disposition"),
+                  "attachment; filename=\"made.bin\"");
+        EXPECT_EQ(answer->get_header_value("note"), "2 are missing");
+    }
+}
+
+TEST_F(HttpDoorTest, ends_what_nobody_waits_for_any_more) {
+    {
+        const base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        const std::string url = door_->url();
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(static_cast<std::uint16_t>(
+            std::stoi(url.substr(std::string_view("http://127.0.0.1:").size()))));
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        ASSERT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)),
+                  0);
+        base::write_all(socket,
+                        base::bytes_of("POST /secret/api/slow HTTP/1.1\r\nHost: localhost\r\n"
+                                       "Content-Length: 2\r\n\r\n{}"))
+            .value();
+        while (!begun_) {
+            std::this_thread::yield();
+        }
+    }
+    while (!ended_) {  // or the test never ends
+        std::this_thread::yield();
+    }
 }
 
 class HttpDoorWithoutTimeTest : public HttpDoorTest {

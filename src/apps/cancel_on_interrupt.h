@@ -3,17 +3,28 @@
 //   const CancelOnInterrupt scope;
 //   TRY(database.query(sql, each, &scope.cancelled()));      kInterrupted
 //
-// Limits: one at a time. A second Ctrl-C ends the program.
+// What must clean up behind itself takes all signals that ask for an end:
+//
+//   const CancelOnInterrupt scope(CancelOnInterrupt::kEndings);
+//
+// A signal that is ignored stays ignored (nohup, a job in the background).
+//
+// Limits: one at a time. A second one of the same signal ends the program.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <csignal>
+#include <cstddef>
+#include <span>
 
 namespace dyetrace::apps {
 
 class CancelOnInterrupt {
   public:
-    CancelOnInterrupt();
+    static constexpr std::array<int, 3> kEndings = {SIGINT, SIGTERM, SIGHUP};
+
+    explicit CancelOnInterrupt(std::span<const int> signals = std::span(kEndings).first<1>());
     ~CancelOnInterrupt();
     CancelOnInterrupt(const CancelOnInterrupt&) = delete;
     CancelOnInterrupt& operator=(const CancelOnInterrupt&) = delete;
@@ -22,7 +33,8 @@ class CancelOnInterrupt {
     static const std::atomic<bool>& cancelled();
 
   private:
-    struct sigaction before_ {};
+    std::span<const int> signals_;
+    std::array<struct sigaction, kEndings.size()> before_{};
 };
 
 }  // namespace dyetrace::apps

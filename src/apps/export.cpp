@@ -11,18 +11,14 @@
 #include "apps/cancel_on_interrupt.h"
 #include "apps/clock_maker.h"
 #include "apps/damages.h"
-#include "apps/export_events.h"
 #include "apps/export_file.h"
-#include "apps/export_packets.h"
-#include "apps/export_scene.h"
+#include "apps/export_formats.h"
+#include "apps/export_progress.h"
 #include "apps/verbs.h"
 #include "apps/whole_database.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "exporter/otlp.h"
-#include "exporter/perfetto.h"
-#include "store/row_writer.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -36,15 +32,18 @@ struct ExportArguments {
     bool without_flows = false, without_arguments = false;
 
     int formats() const { return perfetto + otlp + csv + parquet + pcapng; }
-    ExportQuestion question(ExportOrder order) const {
-        return {.where = where,
-                .order = order,
+    std::string from() const {
+        return where.empty() ? "events" : fmt::format("(FROM events WHERE (\n{}\n))", where);
+    }
+    ExportPlan plan() const {
+        return {.format = perfetto ? ExportFormat::kPerfetto
+                          : otlp   ? ExportFormat::kOtlp
+                          : csv    ? ExportFormat::kCsv
+                                   : ExportFormat::kPcapng,
+                .from = from(),
+                .clock = clock,
                 .with_flows = !without_flows,
                 .with_arguments = !without_arguments};
-    }
-    // The table as it is.
-    std::string select() const {
-        return fmt::format("SELECT * {} ORDER BY time, event_id", exported_events(where));
     }
 };
 
@@ -52,105 +51,27 @@ const std::atomic<bool>& cancelled() {
     return CancelOnInterrupt::cancelled();
 }
 
-exporter::Sink sink_to(ExportFile& file) {
-    return [&file](std::string_view bytes) { return file.write(bytes); };
-}
-
-Result<std::string> export_perfetto(store::Database& database,
-                                    const ExportArguments& arguments,
-                                    ExportFile& file,
-                                    const base::Log& log) {
-    TRY(const exporter::Scene scene, read_scene(database));
-    TRY(const exporter::PerfettoClock clock, perfetto_clock(database, arguments.clock));
-    exporter::PerfettoWriter writer(scene, exported_values(), sink_to(file));
-    TRY(writer.begin(clock));
-    TRY(each_gap(database, arguments.clock, [&](const exporter::LostEvents& lost) {
-        return writer.add(lost);
-    }));
-    TRY(const std::uint64_t events,
-        each_event(database,
-                   arguments.question(ExportOrder::kTime),
-                   cancelled(),
-                   [&](const exporter::Event& event) { return writer.add(event); }));
-    TRY(writer.end());
-    if (writer.crowded() > 0) {
-        log.warn(fmt::format("{} calls of threads with more than {} under way have no length",
-                             base::with_separators(writer.crowded()),
-                             exporter::PerfettoWriter::kLanesMax));
-    }
-    return base::with_separators(events) + " events";
-}
-
-Result<std::string> export_otlp(store::Database& database,
-                                const ExportArguments& arguments,
-                                ExportFile& file) {
-    TRY(const exporter::Scene scene, read_scene(database));
-    exporter::OtlpWriter writer(scene, exported_values(), sink_to(file));
-    TRY(const std::uint64_t events,
-        each_event(database,
-                   arguments.question(ExportOrder::kProcess),
-                   cancelled(),
-                   [&](const exporter::Event& event) { return writer.add(event); }));
-    TRY(writer.end());
-    return base::with_separators(events) + " events";
-}
-
-Result<std::string> export_csv(store::Database& database,
-                               const ExportArguments& arguments,
-                               ExportFile& file) {
-    TRY(database.query(
-        arguments.select(),
-        [&](store::Rows& rows) {
-            return store::write_rows(rows, store::RowFormat::kCsv, 0, sink_to(file));
-        },
-        &cancelled()));
-    return std::string("all columns of events");
-}
-
-void say_packets(const ExportedPackets& done, const base::Log& log) {
-    if (done.without > 0) {
-        log.warn(
-            fmt::format("{} calls on sockets that are no TCP and no UDP of IP are left out: "
-                        "they have no packets",
-                        base::with_separators(done.without)));
-    }
-    if (done.missing > 0) {
-        log.warn(
-            fmt::format("{} bytes that these calls moved are not in the trace, and missing "
-                        "in the packets",
-                        base::with_separators(done.missing)));
-    }
-    if (done.redacted > 0) {
-        log.warn(fmt::format("{} bytes of this trace are redacted: they are '*'",
-                             base::with_separators(done.redacted)));
-    }
-    if (done.damaged > 0) {
-        log.warn(fmt::format("{} blocks of the payload are damaged", done.damaged));
-    }
-    if (!done.is_complete) {
-        log.warn("the recording has not ended, or ended early: what moved last may be missing");
-    }
-}
-
-Result<std::string> export_pcapng(store::Database& database,
-                                  const ExportArguments& arguments,
-                                  ExportFile& file,
-                                  const base::Log& log) {
-    TRY(const ExportedPackets done,
-        export_packets(database, arguments.where, cancelled(), sink_to(file)));
-    say_packets(done, log);
-    return fmt::format("the bytes of {} calls", base::with_separators(done.calls));
-}
-
 // DuckDB writes it, beside the file that it becomes.
 Result<void> export_parquet(store::Database& database, const ExportArguments& arguments) {
     const std::string draft = fmt::format("{}.new-{}", arguments.output, ::getpid());
-    Result<void> written = database.write_parquet(arguments.select(), draft);
+    const ExportProgress progress(STDERR_FILENO);
+    Result<void> written =
+        database.write_parquet(exported_table(arguments.from()), draft, &cancelled());
     written = written.ok() ? base::rename_file(draft, arguments.output) : std::move(written);
     if (!written.ok()) {
         ::unlink(draft.c_str());
     }
     return written;
+}
+
+Result<Exported> write_with_progress(store::Database& database,
+                                     const ExportArguments& arguments,
+                                     ExportFile& file) {
+    ExportProgress progress(STDERR_FILENO);
+    return write_export(database, arguments.plan(), cancelled(), [&](std::string_view bytes) {
+        progress.count(bytes.size());
+        return file.write(bytes);
+    });
 }
 
 Result<void> export_to_file(store::Database& database,
@@ -163,14 +84,14 @@ Result<void> export_to_file(store::Database& database,
     TRY(ExportFile file,
         ExportFile::open(arguments.output,
                          is_text ? ExportFile::Kind::kText : ExportFile::Kind::kBinary));
-    TRY(const std::string what,
-        arguments.perfetto ? export_perfetto(database, arguments, file, log)
-        : arguments.otlp   ? export_otlp(database, arguments, file)
-        : arguments.csv    ? export_csv(database, arguments, file)
-                           : export_pcapng(database, arguments, file, log));
+    TRY(const Exported done, write_with_progress(database, arguments, file));
     TRY(file.commit());
+    for (const std::string& warning : done.warnings) {
+        log.warn(warning);
+    }
     if (!arguments.output.empty()) {
-        log.say(fmt::format("{}: {} · {}", arguments.output, what, base::bytes_text(file.bytes())));
+        log.say(fmt::format(
+            "{}: {} · {}", arguments.output, done.what, base::bytes_text(file.bytes())));
     }
     return {};
 }
@@ -187,6 +108,26 @@ Result<void> export_trace(const ExportArguments& arguments, const base::Log& log
     return export_to_file(*database, arguments, log);
 }
 
+// What became of the file, and what to do; DuckDB's errors have no code.
+std::string words_of(const Error& error, const std::string& output) {
+    const std::string kept =
+        output.empty() ? "what went to stdout is no whole export"
+                       : fmt::format("nothing of it is kept, '{}' is as it was before", output);
+    if (error.code() == ErrorCode::kInterrupted) {
+        return fmt::format("the export was interrupted: {}", kept);
+    }
+    const std::string text = error.text();
+    if (text.find("ENOSPC") != std::string::npos || text.find("EDQUOT") != std::string::npos ||
+        text.find("No space left on device") != std::string::npos) {
+        return fmt::format(
+            "no room for the export: {}; make room, say -o on another disk ($TMPDIR for what is "
+            "sorted), or take less with --where: {}",
+            kept,
+            text);
+    }
+    return text;
+}
+
 int run_export(const ExportArguments& arguments) {
     const base::Log log = base::Log::to_stderr();
     if (arguments.formats() != 1) {
@@ -198,10 +139,10 @@ int run_export(const ExportArguments& arguments) {
         return kExitUsage;
     }
     std::signal(SIGPIPE, SIG_IGN);  // whoever reads may go: an error of write
-    const CancelOnInterrupt scope;  // nothing half is left behind
+    const CancelOnInterrupt scope(CancelOnInterrupt::kEndings);  // nothing half is left behind
     const Result<void> done = export_trace(arguments, log);
     if (!done.ok()) {
-        log.fail(done.error());
+        log.fail(words_of(done.error(), arguments.output));
         return kExitFailure;
     }
     return 0;
@@ -236,7 +177,7 @@ void add_export(CLI::App& app, int& exit_status) {
                    "No arrows or links between the events that had the same bytes");
     verb->add_flag("--without-arguments",
                    arguments->without_arguments,
-                   "No words of calls' flags and numbers: a large trace takes a third of the time");
+                   "No words of calls' flags and numbers");
     verb->add_option("--memory", arguments->memory, "What may be held at once; the rest is on disk")
         ->capture_default_str()
         ->type_name("SIZE");

@@ -36,14 +36,13 @@ constexpr const char* kColumns =
     "event_id, parent_event_id, process_id, thread_id, epoch_ns(time) AS begin_ns, duration_ns, "
     "state, class, name";
 
-// The words of arguments cost more than all else of an event. These calls, the most frequent ones, have none but what stands in
-// `fd`, `requested` and `file_offset`.
+// These calls, the most frequent ones, have no words of arguments but what stands in `fd`, `requested` and `file_offset`.
 constexpr const char* kCallsWithoutWords =
     "name IN ('read', 'write', 'pread64', 'pwrite64', 'readv', 'writev', 'close')";
 
 // One row per pair of events, however many pieces went between them. Its number is the same in each export.
 constexpr const char* kFlows = R"sql(
-who AS (SELECT event_id, process_id {0}),
+who AS (SELECT event_id, process_id FROM {0}),
 pairs AS (SELECT DISTINCT from_event, to_event FROM flows),
 arrows AS (SELECT from_event, to_event, hash(from_event, to_event) AS id, a.process_id AS from_process, b.process_id AS to_process
     FROM pairs JOIN who a ON a.event_id = from_event JOIN who b ON b.event_id = to_event),
@@ -55,29 +54,21 @@ std::string sql_of(const ExportQuestion& question, bool with_flows) {
     for (const ValueName& value : exported_values()) {
         values.push_back(value.name);
     }
-    const std::string events = exported_events(question.where);
-    const auto select = [&](std::string_view arguments, std::string_view condition) {
-        std::vector<std::string> columns = values;
-        for (std::string& column : columns) {
-            column = column == "arguments" ? fmt::format("{} AS arguments", arguments) : column;
+    std::vector<std::string> columns = values;
+    for (std::string& column : columns) {
+        if (column == "arguments") {
+            column = question.with_arguments
+                         ? fmt::format("CASE WHEN {} THEN NULL ELSE arguments END AS arguments",
+                                       kCallsWithoutWords)
+                         : "NULL::VARCHAR AS arguments";
         }
-        return fmt::format("SELECT {}, {} FROM (SELECT * {}) WHERE {}",
-                           kColumns,
-                           fmt::join(columns, ", "),
-                           events,
-                           condition);
-    };
+    }
     const std::string chosen =
-        question.with_arguments
-            ? fmt::format(
-                  "{} UNION ALL {}",
-                  select("NULL::VARCHAR", kCallsWithoutWords),
-                  select("arguments", fmt::format("NOT coalesce({}, false)", kCallsWithoutWords)))
-            : select("NULL::VARCHAR", "true");
+        fmt::format("SELECT {}, {} FROM {}", kColumns, fmt::join(columns, ", "), question.from);
     return fmt::format(
         "WITH {} chosen AS ({}) SELECT {}, {}, {} FROM chosen {} "
         "ORDER BY {} begin_ns, duration_ns DESC NULLS FIRST, event_id",
-        with_flows ? fmt::format(fmt::runtime(kFlows), events) : "",
+        with_flows ? fmt::format(fmt::runtime(kFlows), question.from) : "",
         chosen,
         "event_id, parent_event_id, process_id, thread_id, begin_ns, duration_ns, state, class, "
         "name",
@@ -173,10 +164,6 @@ const std::vector<ValueName>& exported_values() {
         {"event_id", ValueKind::kId},
     };
     return kNames;
-}
-
-std::string exported_events(const std::string& where) {
-    return where.empty() ? "FROM events" : fmt::format("FROM events WHERE (\n{}\n)", where);
 }
 
 Result<std::uint64_t> each_event(store::Database& database,

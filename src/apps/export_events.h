@@ -20,7 +20,7 @@ enum class ExportOrder : std::uint8_t {
 };
 
 struct ExportQuestion {
-    std::string where;  // a condition in SQL, or ""
+    std::string from = "events";  // what has the columns of `events`, as SQL behind FROM
     ExportOrder order = ExportOrder::kTime;
     bool with_flows = true;
     bool with_arguments = true;
@@ -28,9 +28,6 @@ struct ExportQuestion {
 
 // Columns of `events` that go with each event, as its values.
 const std::vector<exporter::ValueName>& exported_values();
-
-// The events that are exported, as SQL behind FROM.
-std::string exported_events(const std::string& where);
 
 // An event's texts are valid until the function returns. Returns how many there were.
 Result<std::uint64_t> each_event(store::Database& database,

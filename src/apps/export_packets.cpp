@@ -26,7 +26,7 @@ using exporter::Endpoint;
 // ones at its end. What was only peeked at comes again.
 constexpr const char* kCalls = R"sql(
 WITH kinds AS (SELECT object_id, any_value(family) AS family, any_value(socket_type) AS socket_type FROM sockets GROUP BY 1),
-calls AS (SELECT *, name SIMILAR TO '(write|pwrite|send).*' AS is_sent FROM (SELECT * {0}) WHERE class = 'network' AND bytes > 0
+calls AS (SELECT *, name SIMILAR TO '(write|pwrite|send).*' AS is_sent FROM (SELECT * FROM {0}) WHERE class = 'network' AND bytes > 0
     AND name SIMILAR TO '(write|pwrite|send|read|pread|recv).*')
 SELECT c.event_id, h.host_index, epoch_ns(c.time) + CASE WHEN is_sent THEN 0 ELSE coalesce(c.duration_ns, 0)::BIGINT END AS moment,
     is_sent, k.family IN ('inet', 'inet6') AS is_ip, k.socket_type, c.local_address, c.local_port, c.remote_address, c.remote_port,
@@ -59,21 +59,25 @@ enum Column : std::uint8_t {
 class PayloadIndex {
   public:
     static Result<PayloadIndex> make(store::Database& database,
-                                     const std::string& where,
-                                     TracePayload& payload) {
+                                     const std::string& from,
+                                     TracePayload& payload,
+                                     const std::atomic<bool>& cancelled) {
         std::vector<std::uint64_t> wanted;
-        const std::string chosen = fmt::format(
-            "FROM (SELECT * {}) WHERE class = 'network' AND bytes > 0", exported_events(where));
+        const std::string chosen =
+            fmt::format("FROM (SELECT * FROM {}) WHERE class = 'network' AND bytes > 0", from);
         TRY(each_number_row(
             database,
             fmt::format(fmt::runtime(kCallNumbers), chosen),
-            [&](const auto& columns, std::size_t row) { wanted.push_back(columns[0][row]); }));
+            [&](const auto& columns, std::size_t row) { wanted.push_back(columns[0][row]); },
+            &cancelled));
         PayloadIndex index;
-        TRY(payload.scan([&](std::uint64_t event, const PayloadPart& part) {
-            if (std::binary_search(wanted.begin(), wanted.end(), event)) {
-                index.entries_.push_back({event, part});
-            }
-        }));
+        TRY(payload.scan(
+            [&](std::uint64_t event, const PayloadPart& part) {
+                if (std::binary_search(wanted.begin(), wanted.end(), event)) {
+                    index.entries_.push_back({event, part});
+                }
+            },
+            &cancelled));
         std::sort(index.entries_.begin(), index.entries_.end(), [](const auto& a, const auto& b) {
             return std::pair(a.event, a.part.position) < std::pair(b.event, b.part.position);
         });
@@ -203,16 +207,16 @@ class PacketExport {
 }  // namespace
 
 Result<ExportedPackets> export_packets(store::Database& database,
-                                       const std::string& where,
+                                       const std::string& from,
                                        const std::atomic<bool>& cancelled,
                                        const exporter::Sink& sink) {
     TRY(TracePayload payload, TracePayload::open(database.path()));
     TRY(const exporter::Scene scene, read_scene(database));
-    TRY(const PayloadIndex index, PayloadIndex::make(database, where, payload));
+    TRY(const PayloadIndex index, PayloadIndex::make(database, from, payload, cancelled));
     PacketExport packets(payload, index, sink);
     TRY(packets.begin(scene));
     TRY(database.query(
-        fmt::format(fmt::runtime(kCalls), exported_events(where)),
+        fmt::format(fmt::runtime(kCalls), from),
         [&](store::Rows& rows) -> Result<void> {
             for (;;) {
                 TRY(const Row row, rows.next());

@@ -22,9 +22,9 @@ struct ExportedPackets {
     bool is_complete = true;     // the recording has ended as it should
 };
 
-// kNotFound: the trace has no bytes of any call. `where`: a condition in SQL, or "".
+// kNotFound: the trace has no bytes of any call. `from`: as in ExportQuestion.
 Result<ExportedPackets> export_packets(store::Database& database,
-                                       const std::string& where,
+                                       const std::string& from,
                                        const std::atomic<bool>& cancelled,
                                        const exporter::Sink& sink);
 

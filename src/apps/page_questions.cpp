@@ -7,6 +7,7 @@
 #include "apps/asked_rows.h"
 #include "apps/follow_output.h"
 #include "apps/follow_reader.h"
+#include "apps/page_export.h"
 #include "apps/page_follow.h"
 #include "apps/report_reader.h"
 #include "apps/report_text.h"
@@ -20,19 +21,21 @@ using base::Json;
 struct PageQuestion {
     store::Database& database;
     PageTrace& trace;
+    std::string_view clock;
     const Json& words;
     const std::atomic<bool>& cancelled;
 };
 
 using PageAnswer = Result<api::Answer> (*)(const PageQuestion& question);
 
-api::Question on_desk(api::Desk& desk, PageTrace& trace, std::string name, PageAnswer make) {
+api::Question on_desk(
+    api::Desk& desk, PageTrace& trace, std::string clock, std::string name, PageAnswer make) {
     return {std::move(name),
-            [&desk, &trace, make](const Json& words,
-                                  const std::atomic<bool>& cancelled) -> Result<api::Answer> {
+            [&desk, &trace, clock = std::move(clock), make](
+                const Json& words, const std::atomic<bool>& cancelled) -> Result<api::Answer> {
                 api::Answer answer;
                 TRY(desk.with(cancelled, [&](store::Database& database) -> Result<void> {
-                    TRY(answer, make({database, trace, words, cancelled}));
+                    TRY(answer, make({database, trace, clock, words, cancelled}));
                     return {};
                 }));
                 return answer;
@@ -99,6 +102,11 @@ Result<api::Answer> save_answer(const PageQuestion& question) {
     return api::file_answer(question.database, question.words, question.cancelled);
 }
 
+Result<api::Answer> event_file_answer(const PageQuestion& question) {
+    return export_answer(
+        question.database, question.trace, question.clock, question.words, question.cancelled);
+}
+
 Result<api::Answer> follow_answer(const PageQuestion& question) {
     TRY(const FollowQuestion asked, follow_question_in(question.words));
     TRY(const FollowTrail trail, read_trail(question.database, asked, &question.cancelled));
@@ -119,6 +127,7 @@ Result<api::Answer> report_answer(const PageQuestion& question) {
 
 std::vector<api::Question> page_questions(api::Desk& desk,
                                           PageTrace& trace,
+                                          const std::string& clock,
                                           const std::string& prefix) {
     constexpr std::pair<const char*, PageAnswer> kQuestions[] = {
         {"trace", &trace_answer},
@@ -126,12 +135,13 @@ std::vector<api::Question> page_questions(api::Desk& desk,
         {"filter", &filter_answer},
         {"query", &query_answer},
         {"save", &save_answer},
+        {"export", &event_file_answer},
         {"report", &report_answer},
         {"follow", &follow_answer},
     };
     std::vector<api::Question> questions;
     for (const auto& [name, make] : kQuestions) {
-        questions.push_back(on_desk(desk, trace, prefix + name, make));
+        questions.push_back(on_desk(desk, trace, clock, prefix + name, make));
     }
     return questions;
 }

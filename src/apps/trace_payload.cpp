@@ -30,14 +30,15 @@ Result<TracePayload> TracePayload::open(const std::string& trace_path) {
     return TracePayload(std::move(files));
 }
 
-Result<void> TracePayload::scan(
-    const std::function<void(std::uint64_t, const PayloadPart&)>& each) {
+Result<void> TracePayload::scan(const std::function<void(std::uint64_t, const PayloadPart&)>& each,
+                                const std::atomic<bool>* cancelled) {
     for (std::uint32_t i = 0; i < files_.size(); ++i) {
         TRY(files_[i].reader.scan(
             [&](const trace::PayloadEntry& entry, const trace::PayloadPlace& place) {
                 each(schema::event_id(files_[i].host_index, entry.cpu, entry.sequence),
                      {entry.position, place, i});
-            }));
+            },
+            cancelled));
     }
     return {};
 }

@@ -7,6 +7,7 @@
 // Each host has a file of its own. Memory: what each reader of a file keeps (trace/payload_file.h).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -30,8 +31,9 @@ class TracePayload {
     // kNotFound: no host has any.
     static Result<TracePayload> open(const std::string& trace_path);
 
-    // All entries, host by host, in the order in which they were written.
-    Result<void> scan(const std::function<void(std::uint64_t event, const PayloadPart&)>& each);
+    // All entries, host by host, in the order in which they were written. Setting `*cancelled` makes it kInterrupted.
+    Result<void> scan(const std::function<void(std::uint64_t event, const PayloadPart&)>& each,
+                      const std::atomic<bool>* cancelled = nullptr);
     // Valid until the next call.
     Result<std::span<const std::byte>> bytes_at(const PayloadPart& part) {
         return files_[part.file].reader.bytes_at(part.place);

@@ -71,12 +71,13 @@ Result<void> serve(const UiArguments& arguments, const base::Log& log) {
     const base::Fd signals = base::take_ending_signals();
     TRY(const auto served, open_served(arguments.trace, arguments.clock));
     TimelineDesk timelines(served->desk, served->trace, arguments.clock);
-    std::vector<api::Question> questions = page_questions(served->desk, served->trace);
+    std::vector<api::Question> questions =
+        page_questions(served->desk, served->trace, arguments.clock);
     std::ranges::move(timeline_questions(timelines), std::back_inserter(questions));
     std::unique_ptr<Served> other;
     if (!arguments.other.empty()) {
         TRY(other, open_served(arguments.other, arguments.clock));
-        std::ranges::move(page_questions(other->desk, other->trace, "other_"),
+        std::ranges::move(page_questions(other->desk, other->trace, arguments.clock, "other_"),
                           std::back_inserter(questions));
     } else {
         questions.push_back({"other_trace", &no_trace});

@@ -69,14 +69,6 @@ void append_plain(std::string& out, std::string_view type, std::uint64_t value) 
     }
 }
 
-// Where the text of such an argument is.
-std::optional<Attachment> name_kind(std::string_view type) {
-    if (type == "name") {
-        return Attachment::kName;
-    }
-    return type == "name2" ? std::optional(Attachment::kName2) : std::nullopt;
-}
-
 void append_number_json(std::string& out, std::string_view type, std::uint64_t value) {
     const FlagSet* set = find_flag_set(type);
     const bool quoted = set != nullptr
@@ -157,26 +149,39 @@ std::uint64_t argument_value(const SyscallInfo& call,
     return (arguments[index - 1] << 32) | (arguments[index] & 0xffffffffu);
 }
 
-void append_arguments_json(std::string& out, const SyscallInfo& call, const SyscallEvent& event) {
-    const std::span<const std::uint64_t, 6> arguments(event.arguments);
+void append_arguments_json(std::string& out,
+                           const SyscallInfo& call,
+                           std::span<const std::uint64_t, 6> arguments,
+                           std::optional<std::string_view> name,
+                           std::optional<std::string_view> name2) {
     out.push_back('{');
     bool first = true;
     for (std::size_t i = 0; i < std::min<std::size_t>(call.argument_count, arguments.size()); ++i) {
         const ArgumentInfo argument = argument_of(call, i, arguments);
-        const auto kind = name_kind(argument.type);
-        const auto name = kind ? attachment(event, *kind) : std::nullopt;
-        if (!argument.is_scalar || (kind && !name)) {
+        const bool is_name = argument.type == "name", is_name2 = argument.type == "name2";
+        const auto text = is_name ? name : is_name2 ? name2 : std::nullopt;
+        if (!argument.is_scalar || ((is_name || is_name2) && !text)) {
             continue;
         }
         out.append(first ? "\"" : ",\"").append(argument.name).append("\":");
         first = false;
-        if (name) {
-            append_json_string(out, escaped(*name));
+        if (text) {
+            append_json_string(out, *text);
         } else {
             append_number_json(out, argument.type, argument_value(call, i, arguments));
         }
     }
     out.push_back('}');
+}
+
+void append_arguments_json(std::string& out, const SyscallInfo& call, const SyscallEvent& event) {
+    const auto text_of = [&](Attachment kind) {
+        const auto bytes = attachment(event, kind);
+        return bytes ? std::optional(escaped(*bytes)) : std::nullopt;
+    };
+    const auto name = text_of(Attachment::kName), name2 = text_of(Attachment::kName2);
+    append_arguments_json(
+        out, call, std::span<const std::uint64_t, 6>(event.arguments), name, name2);
 }
 
 }  // namespace dyetrace::schema

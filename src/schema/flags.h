@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,7 +59,13 @@ std::uint64_t argument_value(const SyscallInfo& call,
                              std::size_t index,
                              std::span<const std::uint64_t, 6> arguments);
 
-// The public column `arguments`: {"flags":"O_RDONLY","mode":"000"}. The event with its attachments, which hold names.
+// The public column `arguments`: {"flags":"O_RDONLY","mode":"000"}. Names as schema::escaped makes them; nothing: the call has none.
+void append_arguments_json(std::string& out,
+                           const SyscallInfo& call,
+                           std::span<const std::uint64_t, 6> arguments,
+                           std::optional<std::string_view> name,
+                           std::optional<std::string_view> name2);
+// The event with its attachments, which hold names.
 void append_arguments_json(std::string& out, const SyscallInfo& call, const SyscallEvent& event);
 
 }  // namespace dyetrace::schema

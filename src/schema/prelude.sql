@@ -84,6 +84,9 @@ CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, 
         lambda given: _mixed_texts(labels, types, sets, given, [a0, a1, a2, a3, a4, a5]))[1]
     ELSE _number_texts(labels, types, sets,
         [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5]) END;
+-- What `events` asks; a program that can say it sooner puts its own function here.
+CREATE OR REPLACE MACRO _arguments(abi, syscall, labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
+    _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2);
 -- A signal: signals.cpp does the same in C++. Codes that any signal may have are not above 0, but for SI_KERNEL (128).
 CREATE OR REPLACE TABLE internal.signal_sets AS SELECT any_value(words) FILTER (type = 'signal') AS signals,
     any_value(words) FILTER (type = 'signal_code') AS codes FROM internal.flag_sets;

@@ -4,13 +4,25 @@
 
 namespace dyetrace::schema {
 
-std::span<const SyscallInfo> syscalls_of(Abi abi) {
+namespace {
+
+std::span<const SyscallInfo> find_calls_of(Abi abi) {
     const auto all = syscalls();
     const auto begin =
         std::find_if(all.begin(), all.end(), [&](const auto& call) { return call.abi == abi; });
     const auto end =
         std::find_if(begin, all.end(), [&](const auto& call) { return call.abi != abi; });
     return {begin, end};
+}
+
+}  // namespace
+
+// Of each event somebody asks.
+std::span<const SyscallInfo> syscalls_of(Abi abi) {
+    static const std::array kCalls = {
+        find_calls_of(Abi{0}), find_calls_of(Abi{1}), find_calls_of(Abi{2})};
+    const auto index = static_cast<std::size_t>(abi);
+    return index < kCalls.size() ? kCalls[index] : std::span<const SyscallInfo>();
 }
 
 const SyscallInfo* find_syscall(Abi abi, std::uint16_t number) {

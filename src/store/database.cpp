@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "schema/record_info.h"
 #include "schema/sql.h"
+#include "store/arguments_function.h"
 #include "store/duckdb_engine.h"
 #include "store/facts_tables.h"
 #include "store/made_tables.h"
@@ -180,6 +181,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     TRY(parts->engine.run("SET parquet_metadata_cache = true"));
     TRY(register_record_scan(parts->engine, parts->source));
     TRY(parts->made.add_functions(parts->engine));
+    TRY(register_arguments_function(parts->engine));
     TRY(parts->engine.run(schema::words_sql()));
     std::unique_ptr<Database> database(new Database(std::move(parts)));
     TRY(database->look());
@@ -222,7 +224,7 @@ Result<void> Database::look() {
         views += raw_view(info, parts.snapshot);
     }
     TRY(parts.made.look(parts.engine, path(), parts.snapshot, parts.temporary_path));
-    TRY(parts.engine.run(views + schema::public_sql())
+    TRY(parts.engine.run(views + schema::public_sql() + kArgumentsByFunction)
             .with_context(fmt::format("cannot open '{}'", path())));
     TRY(set_times());
     parts.made.forget_wishes();  // of the views
@@ -302,7 +304,9 @@ Result<void> Database::query(const std::string& sql,
     return {};
 }
 
-Result<void> Database::write_parquet(const std::string& select, const std::string& file) {
+Result<void> Database::write_parquet(const std::string& select,
+                                     const std::string& file,
+                                     const std::atomic<bool>* cancelled) {
     std::string statement = select;
     while (!statement.empty() &&
            (statement.back() == ';' ||
@@ -312,7 +316,8 @@ Result<void> Database::write_parquet(const std::string& select, const std::strin
     return query(
         fmt::format(
             "COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd)", statement, sql_text(file)),
-        [](Rows&) { return Result<void>(); });
+        [](Rows&) { return Result<void>(); },
+        cancelled);
 }
 
 Result<std::vector<std::string>> Database::names() {

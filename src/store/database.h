@@ -108,8 +108,10 @@ class Database {
     // The rows of one statement as numbers, on a connection of its own.
     Result<NumberScan> scan_numbers(const std::string& select);
 
-    // COPY (`select`) TO `file`, one SELECT statement.
-    Result<void> write_parquet(const std::string& select, const std::string& file);
+    // COPY (`select`) TO `file`, one SELECT statement. What is half written when it fails, or is cancelled, is the caller's to remove.
+    Result<void> write_parquet(const std::string& select,
+                               const std::string& file,
+                               const std::atomic<bool>* cancelled = nullptr);
 
     // Names that a prompt completes: public tables and their columns.
     Result<std::vector<std::string>> names();

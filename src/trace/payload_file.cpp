@@ -178,7 +178,8 @@ Result<bool> PayloadReader::read_raw(const PayloadBlock& block, std::vector<std:
 }
 
 Result<void> PayloadReader::scan(
-    const std::function<void(const PayloadEntry&, const PayloadPlace&)>& each) {
+    const std::function<void(const PayloadEntry&, const PayloadPlace&)>& each,
+    const std::atomic<bool>* cancelled) {
     damaged_ = 0;
     totals_.reset();
     PayloadBlock block{};
@@ -188,6 +189,9 @@ Result<void> PayloadReader::scan(
         TRY(const bool is_there, find_header(position, block));
         if (!is_there) {
             return {};
+        }
+        if (cancelled != nullptr && cancelled->load()) {
+            return Error(ErrorCode::kInterrupted, "interrupted");
         }
         TRY(const bool is_good, read_raw(block, raw));
         damaged_ += is_good ? 0 : 1;

@@ -19,6 +19,7 @@
 // kBlocksCached of them.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -122,8 +123,9 @@ class PayloadReader {
     // kNotFound: the trace has no payload.
     static Result<PayloadReader> open(const std::string& trace_path);
 
-    // All entries, in the order in which they were written.
-    Result<void> scan(const std::function<void(const PayloadEntry&, const PayloadPlace&)>& each);
+    // All entries, in the order in which they were written. Setting `*cancelled` makes it kInterrupted.
+    Result<void> scan(const std::function<void(const PayloadEntry&, const PayloadPlace&)>& each,
+                      const std::atomic<bool>* cancelled = nullptr);
     // Valid until the next call.
     Result<std::span<const std::byte>> bytes_at(const PayloadPlace& place);
 

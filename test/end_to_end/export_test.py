@@ -26,6 +26,15 @@ kill $server; wait $server; true
 """
 
 
+# Words of arguments as C++ says them to us, and as the macro says them to whoever reads a trace with views.sql.
+BOTH_ARGUMENTS = """
+SELECT count(*) AS calls, count(DISTINCT k.name) AS names, count(*) FILTER (v.arguments IS DISTINCT FROM _arguments_text(k.labels, k.types, k.sets, k.pair,
+    k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2)) AS different
+FROM internal.raw_syscall_event e LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+JOIN events v ON v.event_id = _event_id(e.host_index, e.cpu, e.sequence)
+"""
+
+
 class ExportTest(support.EndToEndTest):
     def export(self, trace, *arguments, status=0, **options):
         done = subprocess.run([DYETRACE, "export", trace.path, *arguments], capture_output=True, timeout=4 * support.PATIENCE_S, **options)
@@ -95,6 +104,12 @@ class ExportTest(support.EndToEndTest):
         self.export(trace, "--perfetto", "-o", again)
         with open(again, "rb") as one, open(self.path("perfetto"), "rb") as other:
             self.assertEqual(one.read(), other.read(), "the same trace, the same bytes")
+
+    def test_arguments_have_the_same_words_for_all_who_read_the_trace(self):
+        both = self.git_clone().numbers(BOTH_ARGUMENTS)
+        self.assertGreater(both["calls"], 1000)
+        self.assertGreater(both["names"], 30)
+        self.assertEqual(both["different"], 0)
 
     def test_otlp_has_a_span_for_each_event_below_its_process(self):
         trace = self.git_clone()
@@ -212,6 +227,75 @@ class ExportTest(support.EndToEndTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn("terminal", self.one_line(done.stderr))
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("x")], [])
+
+    def long_trace(self):
+        """An export of it takes seconds."""
+        return self.record("--ring", "256M", "--", support.program("calls"), self.file("read"), "2", "400000")
+
+    def start_export(self, trace, *arguments, **options):
+        return self.start([DYETRACE, "export", trace.path, *arguments], stderr=subprocess.PIPE, text=True, **options)
+
+    def drafts(self, folder):
+        return [name for name in os.listdir(folder) if ".new-" in name]
+
+    def test_an_export_that_is_ended_leaves_nothing_of_itself(self):
+        trace = self.long_trace()
+        os.mkdir(self.path("out"))
+        draft_bytes = lambda: sum(os.path.getsize(self.path(os.path.join("out", name))) for name in self.drafts(self.path("out")))
+        for kind, number, wanted in (("perfetto", signal.SIGINT, 1), ("otlp", signal.SIGTERM, 1), ("csv", signal.SIGHUP, 1), ("parquet", signal.SIGINT, 0)):
+            with self.subTest(kind=kind):
+                output = self.file(os.path.join("out", kind), b"old")
+                exporter = self.start_export(trace, f"--{kind}", "-o", output)
+                self.wait_for(lambda: self.drafts(self.path("out")) and draft_bytes() >= wanted, "it writes")
+                exporter.send_signal(number)
+                _, said = exporter.communicate(timeout=support.PATIENCE_S)
+                self.assertEqual(exporter.returncode, 1)
+                self.assertIn(f"interrupted: nothing of it is kept, '{output}' is as it was before", self.one_line(said))
+                self.assertEqual(os.listdir(self.path("out")), [kind])
+                with open(output, "rb") as file:
+                    self.assertEqual(file.read(), b"old")
+                os.remove(output)
+        output = self.path(os.path.join("out", "perfetto"))
+        exporter = self.start_export(trace, "--perfetto", "--without-arguments", "-o", output,
+                                     preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.wait_for(lambda: self.drafts(self.path("out")), "it writes")
+        exporter.send_signal(signal.SIGHUP)
+        exporter.communicate(timeout=support.PATIENCE_S)
+        self.assertEqual((exporter.returncode, os.listdir(self.path("out"))), (0, ["perfetto"]), "nohup: what is ignored stays ignored")
+
+    def test_whoever_sits_at_a_terminal_sees_how_far_it_is(self):
+        trace = self.long_trace()
+        leader, follower = pty.openpty()
+        exporter = self.start([DYETRACE, "export", trace.path, "--otlp", "-o", self.path("spans")], stderr=follower)
+        os.close(follower)
+        said = b""
+        try:
+            while piece := os.read(leader, 4096):
+                said += piece
+        except OSError:  # the other end is gone
+            pass
+        os.close(leader)
+        self.assertEqual(exporter.wait(support.PATIENCE_S), 0)
+        lines = said.decode().split("\r\x1b[K")
+        self.assertEqual(lines[0], "")
+        self.assertRegex(lines[1], r"^dyetrace: (reading the trace|[\d.]+ .B written) · \d+ s$")
+        self.assertRegex(lines[-1], r"^dyetrace: \S+/spans: [\d,]+ events · [\d.]+ .B\r\n$", "it is gone when the last line is said")
+        self.assertNotIn("\x1b", self.export(trace, "--otlp", "-o", self.path("spans")).stderr, "no terminal, no progress")
+
+    def test_a_full_disk_is_said_and_costs_nothing_that_was_there(self):
+        trace = self.long_trace()
+        disk = self.path("disk")
+        os.mkdir(disk)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", "--lazy", disk], check=False)
+        for kind in ("perfetto", "otlp", "csv", "parquet"):
+            output = self.file(os.path.join("disk", kind), b"old")
+            said = self.one_line(self.export(trace, f"--{kind}", "-o", output, status=1).stderr)
+            self.assertIn(f"no room for the export: nothing of it is kept, '{output}' is as it was before; make room", said)
+            self.assertEqual(os.listdir(disk), [kind])
+            with open(output, "rb") as file:
+                self.assertEqual(file.read(), b"old")
+            os.remove(output)
 
     def test_equal_pids_of_two_hosts_are_two_tracks_by_every_clock(self):
         with open(self.path("log"), "w", encoding="utf-8") as log:

@@ -165,6 +165,9 @@ CREATE OR REPLACE MACRO _arguments_text(labels, types, sets, pair, choices, a0, 
         lambda given: _mixed_texts(labels, types, sets, given, [a0, a1, a2, a3, a4, a5]))[1]
     ELSE _number_texts(labels, types, sets,
         [a0, a1, CASE WHEN pair THEN ((a1 & 4294967295::UBIGINT) << 32) | (a2 & 4294967295::UBIGINT) ELSE a2 END, a3, a4, a5]) END;
+-- What `events` asks; a program that can say it sooner puts its own function here.
+CREATE OR REPLACE MACRO _arguments(abi, syscall, labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2) AS
+    _arguments_text(labels, types, sets, pair, choices, a0, a1, a2, a3, a4, a5, name, name2);
 -- A signal: signals.cpp does the same in C++. Codes that any signal may have are not above 0, but for SI_KERNEL (128).
 CREATE OR REPLACE TABLE internal.signal_sets AS SELECT any_value(words) FILTER (type = 'signal') AS signals,
     any_value(words) FILTER (type = 'signal_code') AS codes FROM internal.flag_sets;
@@ -224,13 +227,13 @@ SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any
        min(valid_from_ns) AS valid_from_ns,
        any_value(_task_id(host_index, process_start_ns, pid)) AS process_id,
        any_value(_task_id(host_index, thread_start_ns, tid)) AS thread_id,
-       any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
+)dyetrace"
+    R"dyetrace(       any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
 FROM internal.raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
 
 CREATE OR REPLACE TABLE internal.handles AS
 WITH handle AS (
-)dyetrace"
-    R"dyetrace(    SELECT host_index, handle_id, any_value(object_id) AS kernel_object_id, any_value(device) AS device, any_value(inode) AS inode,
+    SELECT host_index, handle_id, any_value(object_id) AS kernel_object_id, any_value(device) AS device, any_value(inode) AS inode,
            any_value(generation) AS generation, any_value(serial) AS serial, any_value(mount_id) AS mount_id, any_value(mode) AS mode,
            any_value(_object_type_name(object_type)) AS object_type, any_value(file_system) AS file_system,
            any_value(path) AS path, min(valid_from_ns) AS valid_from_ns
@@ -250,7 +253,7 @@ SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_o
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
 CREATE OR REPLACE VIEW events AS
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments_text(k.labels, k.types, k.sets, k.pair, k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments(e.abi, e.syscall, k.labels, k.types, k.sets, k.pair, k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns
 FROM internal.raw_syscall_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -303,13 +306,13 @@ CREATE OR REPLACE VIEW objects AS
 SELECT h.object_id, any_value(o.name) AS host, any_value(h.object_type) AS object_type, any_value(h.device) AS device,
        any_value(h.inode) AS inode, any_value(h.generation) AS generation, any_value(h.serial) AS serial,
        any_value(h.file_system) AS file_system, arg_max(h.mode, h.valid_from_ns) AS mode,
-       arg_max(h.path, h.valid_from_ns) AS path, count(DISTINCT h.path) AS names
+)dyetrace"
+    R"dyetrace(       arg_max(h.path, h.valid_from_ns) AS path, count(DISTINCT h.path) AS names
 FROM internal.handles h JOIN internal.hosts o USING (host_index) GROUP BY h.object_id;
 CREATE OR REPLACE VIEW object_names AS
 SELECT object_id, path, mount_id, valid_from_ns,
        lead(valid_from_ns) OVER (PARTITION BY object_id, mount_id ORDER BY valid_from_ns) AS valid_to_ns
-)dyetrace"
-    R"dyetrace(FROM (SELECT object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns FROM internal.handles WHERE path IS NOT NULL GROUP BY ALL);
+FROM (SELECT object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns FROM internal.handles WHERE path IS NOT NULL GROUP BY ALL);
 CREATE OR REPLACE VIEW sockets AS
 SELECT object_id, cookie, _family_name(family) AS family, _socket_type_name(socket_type) AS socket_type,
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
@@ -429,11 +432,11 @@ COMMENT ON COLUMN events.comm IS 'name of the thread, at exit';
 COMMENT ON COLUMN events.exe IS 'program that the process runs';
 COMMENT ON COLUMN events.uid IS 'effective user';
 COMMENT ON COLUMN events.cgroup_id IS 'kernfs id of the cgroup';
-COMMENT ON COLUMN events.container IS 'container, from the cgroup''s path';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.container IS 'container, from the cgroup''s path';
 COMMENT ON COLUMN events.network_namespace IS 'inode of the network namespace';
 COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.name IS 'what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call';
+COMMENT ON COLUMN events.name IS 'what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call';
 COMMENT ON COLUMN events.class IS 'file, metadata, network, pipe, process, memory, wait, block, other';
 COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32';
 COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or the recording stopped)';

@@ -1,0 +1,116 @@
+#include "store/arguments_function.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "schema/flags.h"
+#include "schema/syscalls.h"
+
+namespace dyetrace::store {
+namespace {
+
+constexpr const char* kName = "_arguments_json";
+constexpr idx_t kRegisters = 6;
+
+enum Parameter : idx_t {
+    kAbi,
+    kSyscall,
+    kFirstRegister,
+    kName1 = kFirstRegister + kRegisters,
+    kName2
+};
+
+struct NumberColumn {
+    NumberColumn(duckdb_data_chunk input, idx_t index) {
+        duckdb_vector vector = duckdb_data_chunk_get_vector(input, index);
+        values = static_cast<const std::uint64_t*>(duckdb_vector_get_data(vector));
+        validity = duckdb_vector_get_validity(vector);
+    }
+    bool has(idx_t row) const {
+        return validity == nullptr || duckdb_validity_row_is_valid(validity, row);
+    }
+
+    const std::uint64_t* values;
+    std::uint64_t* validity;
+};
+
+struct TextColumn {
+    TextColumn(duckdb_data_chunk input, idx_t index) {
+        duckdb_vector vector = duckdb_data_chunk_get_vector(input, index);
+        values = static_cast<duckdb_string_t*>(duckdb_vector_get_data(vector));
+        validity = duckdb_vector_get_validity(vector);
+    }
+    std::optional<std::string_view> at(idx_t row) const {
+        if (validity != nullptr && !duckdb_validity_row_is_valid(validity, row)) {
+            return std::nullopt;
+        }
+        return std::string_view(duckdb_string_t_data(&values[row]),
+                                duckdb_string_t_length(values[row]));
+    }
+
+    duckdb_string_t* values;
+    std::uint64_t* validity;
+};
+
+// nullptr: nobody knows the call.
+const schema::SyscallInfo* call_at(const NumberColumn& abi, const NumberColumn& number, idx_t row) {
+    if (!abi.has(row) || !number.has(row) || number.values[row] > UINT16_MAX ||
+        abi.values[row] > UINT8_MAX) {
+        return nullptr;
+    }
+    return schema::find_syscall(static_cast<schema::Abi>(abi.values[row]),
+                                static_cast<std::uint16_t>(number.values[row]));
+}
+
+void call(duckdb_function_info, duckdb_data_chunk input, duckdb_vector output) {
+    const NumberColumn abi(input, kAbi), number(input, kSyscall);
+    const TextColumn name(input, kName1), name2(input, kName2);
+    std::array<const std::uint64_t*, kRegisters> registers{};
+    for (idx_t i = 0; i < kRegisters; ++i) {
+        registers[i] = NumberColumn(input, kFirstRegister + i).values;
+    }
+    duckdb_vector_ensure_validity_writable(output);
+    std::uint64_t* const validity = duckdb_vector_get_validity(output);
+    std::string text;
+    for (idx_t row = 0; row < duckdb_data_chunk_get_size(input); ++row) {
+        const schema::SyscallInfo* const info = call_at(abi, number, row);
+        duckdb_validity_set_row_validity(validity, row, info != nullptr);
+        if (info == nullptr) {
+            continue;
+        }
+        std::array<std::uint64_t, kRegisters> arguments{};
+        for (idx_t i = 0; i < kRegisters; ++i) {
+            arguments[i] = registers[i][row];
+        }
+        text.clear();
+        schema::append_arguments_json(text, *info, arguments, name.at(row), name2.at(row));
+        duckdb_vector_assign_string_element_len(output, row, text.data(), text.size());
+    }
+}
+
+}  // namespace
+
+Result<void> register_arguments_function(const Engine& engine) {
+    const Owned<duckdb_scalar_function, duckdb_destroy_scalar_function> scalar(
+        duckdb_create_scalar_function());
+    const OwnedLogicalType numbers(duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT));
+    const OwnedLogicalType texts(duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR));
+    duckdb_scalar_function_set_name(scalar.get(), kName);
+    for (idx_t i = 0; i <= kName2; ++i) {
+        duckdb_scalar_function_add_parameter(scalar.get(),
+                                             i < kName1 ? numbers.get() : texts.get());
+    }
+    duckdb_scalar_function_set_return_type(scalar.get(), texts.get());
+    duckdb_scalar_function_set_special_handling(
+        scalar.get());  // names are NULL more often than not
+    duckdb_scalar_function_set_function(scalar.get(), &call);
+    if (duckdb_register_scalar_function(engine.connection(), scalar.get()) != DuckDBSuccess) {
+        return Error(ErrorCode::kUnsupported, "DuckDB refuses the function _arguments_json");
+    }
+    return {};
+}
+
+}  // namespace dyetrace::store

@@ -32,8 +32,8 @@ export function barOf(actions: BarActions): HTMLElement[] {
     group("zoom", button("+", () => actions.zoom(0.5), { "aria-label": "zoom in" }), button("−", () => actions.zoom(2), { "aria-label": "zoom out" }), button("all", () => actions.all())),
     group("processes", button("open all", () => actions.foldAll(true)), button("fold all", () => actions.foldAll(false))),
     button("flows", () => actions.flows(), { "aria-pressed": String(actions.hasFlows), title: "where bytes went, as arrows" }),
-    element("ul", { class: "legend", "aria-label": "colours" }, ...items, element("li", { class: "faint" }, "pale: waiting · hatched: events are missing · red: failed")),
     actions.exports,
     saveButtons("timeline", () => actions.svg()),
+    element("ul", { class: "legend", "aria-label": "colours" }, ...items, element("li", { class: "faint" }, "pale: waiting · hatched: events are missing · red: failed")),
   ];
 }

@@ -140,7 +140,7 @@ export interface ExportedFile {
 }
 
 export async function askExport(format: ExportFormat, selection: Selection, signal: AbortSignal): Promise<ExportedFile> {
-  const response = await post("export", { format, selection }, signal);
+  const response = await posted("export", { format, selection }, signal); // whoever asks says so, and has a Cancel of its own
   const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? format;
   return { name, blob: await response.blob(), note: response.headers.get("note") ?? "" };
 }

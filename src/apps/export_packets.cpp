@@ -65,10 +65,11 @@ class PayloadIndex {
         std::vector<std::uint64_t> wanted;
         const std::string chosen =
             fmt::format("FROM (SELECT * FROM {}) WHERE class = 'network' AND bytes > 0", from);
-        TRY(each_number_row(
+        // Not as numbers: that is a connection of its own, which does not know the view of the page.
+        TRY(each_row(
             database,
             fmt::format(fmt::runtime(kCallNumbers), chosen),
-            [&](const auto& columns, std::size_t row) { wanted.push_back(columns[0][row]); },
+            [&](Row row) { wanted.push_back(number_of(row[0])); },
             &cancelled));
         PayloadIndex index;
         TRY(payload.scan(

@@ -15,18 +15,17 @@ constexpr const char* kProcesses =
     "JOIN hosts h USING (host)";
 constexpr const char* kThreads = "SELECT thread_id, process_id, tid, comm FROM threads";
 
-// Cluster time of a gap as `events` has it: straight within a piece of the map.
-constexpr const char* kClusterGaps =
-    "SELECT h.host_index, coalesce(epoch_ns(m.from_time) + (g.begin_ns - m.from_ns)::BIGINT + "
-    "floor((g.begin_ns - m.from_ns)::DOUBLE * m.rate)::BIGINT, g.begin_ns::BIGINT + "
-    "h.wall_offset_ns) "
-    "AS begin_ns, (g.end_ns - g.begin_ns)::UBIGINT, g.lost, g.reason, g.cpu FROM gaps g JOIN hosts "
-    "h "
-    "USING (host) LEFT JOIN clock_map m ON m.host = g.host AND g.begin_ns >= m.from_ns AND "
-    "g.begin_ns < m.to_ns ORDER BY ALL";
+// {} is when a gap began, by the clock of the events.
 constexpr const char* kGaps =
-    "SELECT h.host_index, g.begin_ns::BIGINT + {} AS begin_ns, (g.end_ns - g.begin_ns)::UBIGINT, "
-    "g.lost, g.reason, g.cpu FROM gaps g JOIN hosts h USING (host) ORDER BY ALL";
+    "SELECT h.host_index, {} AS moment, (g.end_ns - g.begin_ns)::UBIGINT, g.lost, g.reason, g.cpu "
+    "FROM gaps g JOIN internal.hosts h ON h.name = g.host {} ORDER BY moment, 1, 3, 4, 5, 6";
+// As `events` has it: outside the pieces of the map by the wall clock.
+constexpr const char* kClusterMoment =
+    "epoch_ns(coalesce(_cluster_time(g.begin_ns, m.from_ns, m.to_ns, m.cluster_ns, "
+    "m.cluster_to_ns), _wall_time(g.begin_ns, h.wall_offset_ns)))";
+constexpr const char* kClusterJoin =
+    "LEFT JOIN internal.made_clock_map m ON m.host_index = h.host_index AND g.begin_ns >= "
+    "m.from_ns AND g.begin_ns < m.to_ns";
 
 std::int64_t signed_of(const store::Cell& cell) {
     std::int64_t number = 0;
@@ -98,10 +97,12 @@ Result<void> each_gap(store::Database& database,
     TRY(each_row(database, "SELECT count(*) > 1 FROM hosts", [&](Row row) {
         are_several = row[0].text == "true";
     }));
-    const std::string sql =
-        clock == "cluster" && are_several
-            ? kClusterGaps
-            : fmt::format(fmt::runtime(kGaps), clock == "raw" ? "0" : "h.wall_offset_ns");
+    const bool is_cluster = clock == "cluster" && are_several;
+    const std::string sql = fmt::format(fmt::runtime(kGaps),
+                                        is_cluster       ? kClusterMoment
+                                        : clock == "raw" ? "g.begin_ns::BIGINT"
+                                                         : "g.begin_ns::BIGINT + h.wall_offset_ns",
+                                        is_cluster ? kClusterJoin : "");
     return database.query(sql, [&](store::Rows& rows) -> Result<void> {
         for (;;) {
             TRY(const Row row, rows.next());

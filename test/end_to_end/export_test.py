@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """dyetrace export: what it writes, read by the formats' own tools and messages, is what SQL says of the trace."""
 
+import contextlib
 import csv
 import json
 import os
 import pty
+import re
 import shutil
 import signal
+import socket
 import subprocess
 
 import support
+from page_server import PageServer
 from support import DYETRACE
 
 READERS = os.path.join(support.BUILD, "readers", "bin")
@@ -296,6 +300,47 @@ class ExportTest(support.EndToEndTest):
             with open(output, "rb") as file:
                 self.assertEqual(file.read(), b"old")
             os.remove(output)
+
+    @staticmethod
+    def cpu_ticks(process):
+        with open(f"/proc/{process.pid}/stat", encoding="ascii") as stat:
+            return sum(map(int, stat.read().rsplit(")", 1)[1].split()[11:13]))
+
+    @staticmethod
+    def nameless_files(process):
+        """Of the page's exports, which have no name while they are made."""
+        folder = f"/proc/{process.pid}/fd"
+        links = []
+        for name in os.listdir(folder):
+            with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+                links.append(os.readlink(os.path.join(folder, name)))
+        return [link for link in links if re.search(r"/dyetrace-[0-9a-f]{32} \(deleted\)$", link)]
+
+    def test_the_page_makes_what_the_program_makes_within_limits_and_for_nobody_who_has_gone(self):
+        trace = self.long_trace()
+        page = PageServer(self, trace.path)
+        page.number("SELECT count(arguments) FROM selected")  # what is made once is made
+        before = self.cpu_ticks(page.process)
+        status, answer, body = page.ask("POST", f"/{page.token}/api/export", json.dumps({"format": "perfetto"}))
+        whole = self.cpu_ticks(page.process) - before
+        self.assertEqual((status, answer.headers["Content-Disposition"]), (200, 'attachment; filename="trace.pftrace"'))
+        self.export(trace, "--perfetto", "-o", self.path("perfetto"))
+        with open(self.path("perfetto"), "rb") as file:
+            self.assertEqual(body, file.read())
+        status, wrong = page.answer("export", format="otlp")
+        self.assertEqual(status, 500)
+        self.assertIn("larger than 512 MB: select less, or take `dyetrace export", wrong["error"])
+        self.assertIn("perfetto, otlp or pcapng", page.answer("export", format="csv")[1]["error"])
+        self.assertEqual(page.answer("export", format="perfetto", selection={"where": "pth = 1"})[0], 400)
+
+        before = self.cpu_ticks(page.process)
+        words = json.dumps({"format": "perfetto"})
+        with socket.create_connection(("127.0.0.1", int(page.port))) as browser:
+            browser.sendall(f"POST /{page.token}/api/export HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(words)}\r\n\r\n{words}".encode())
+            self.wait_for(lambda: self.cpu_ticks(page.process) > before + whole / 10, "it is being made")
+            self.assertEqual(len(self.nameless_files(page.process)), 1)
+        self.wait_for(lambda: not self.nameless_files(page.process), "it is given up")
+        self.assertLess(self.cpu_ticks(page.process) - before, whole * 2 / 3, "nobody waits for it any more")
 
     def test_equal_pids_of_two_hosts_are_two_tracks_by_every_clock(self):
         with open(self.path("log"), "w", encoding="utf-8") as log:

@@ -129,3 +129,18 @@ export const askOtherTrace = (): Promise<TraceInfo | null> => ask("other_trace",
 export async function askFile(sql: string, selection: Selection, format: FileFormat, signal?: AbortSignal): Promise<Blob> {
   return (await post("save", { sql, selection, format }, signal)).blob();
 }
+
+// The events that `selection` leaves, for another tool.
+export type ExportFormat = "perfetto" | "otlp" | "pcapng";
+
+export interface ExportedFile {
+  name: string;
+  blob: Blob;
+  note: string; // what of the events is not in it
+}
+
+export async function askExport(format: ExportFormat, selection: Selection, signal: AbortSignal): Promise<ExportedFile> {
+  const response = await posted("export", { format, selection }, signal); // whoever asks says so, and has a Cancel of its own
+  const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? format;
+  return { name, blob: await response.blob(), note: response.headers.get("note") ?? "" };
+}

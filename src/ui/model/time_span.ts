@@ -1,5 +1,7 @@
 // The stretch of time that is looked at: zoomed around a point, moved, kept where there is something to see. Nanoseconds behind the begin of the trace.
 
+import type { Selection } from "../client/client";
+
 export interface TimeSpan {
   from: number;
   to: number;
@@ -38,4 +40,13 @@ export function spanText({ from, to }: TimeSpan): string {
 export function spanIn(text: string | null): TimeSpan | null {
   const found = /^(\d+)-(\d+)$/.exec(text ?? "");
   return found === null || Number(found[1]) >= Number(found[2]) ? null : { from: Number(found[1]), to: Number(found[2]) };
+}
+
+// What somebody means who sees `span` of a timeline: the stretch that the filter bar names, or else what is in view.
+export function inView(named: Selection, span: TimeSpan, whole_ns: number): Selection {
+  const all = whole(whole_ns);
+  if (named.from_ns !== undefined || named.to_ns !== undefined || (span.from <= all.from && span.to >= all.to)) {
+    return named;
+  }
+  return { ...named, from_ns: Math.round(span.from), to_ns: Math.round(span.to) };
 }

@@ -8,7 +8,7 @@ import { bytesText, durationText, momentText } from "../model/words";
 import { figure } from "./charts";
 import { asking, button, choice, element, failure, note, table, type Child } from "./elements";
 import { editor } from "./editor";
-import { download } from "./save";
+import { download, exportButtons } from "./save";
 import type { Scene, View } from "./view";
 
 const FIRST = "SELECT name, count(*) AS calls, sum(bytes) AS bytes\nFROM selected GROUP BY ALL ORDER BY calls DESC LIMIT 20";
@@ -83,6 +83,7 @@ export const queryView = (names: () => string[]): View => ({
           button("Run", () => run(written()), { class: "main", title: "Ctrl+Enter" }),
           choice("Shape", [["table", "table"], ["chart", "chart"]], shape, (as) => go({ sql: written(), as })),
           saveAs(written, said),
+          exportButtons(() => selection()),
           element("span", { class: "faint" }, "selected is events as the filter bar leaves them, with at_ns, process, verb, target"),
         ),
         said,

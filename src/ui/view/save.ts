@@ -1,7 +1,8 @@
-// A picture as a file: SVG as it is, PNG drawn from it at twice its size.
+// A picture as a file: SVG as it is, PNG drawn from it at twice its size. Events as files for other tools.
 
+import { askExport, type ExportFormat, type Selection } from "../client/client";
 import { colour } from "../model/theme";
-import { button, element } from "./elements";
+import { button, element, harmless } from "./elements";
 import { giveTitles } from "./svg";
 
 export function download(name: string, blob: Blob): void {
@@ -54,4 +55,33 @@ export function saveButtons(name: string, svg: () => string): HTMLElement {
     button("SVG", () => download(`${name}.svg`, svgBlob(svg())), { "aria-label": `Save ${name} as SVG` }),
     button("PNG", () => void pngOf(svg()).then((blob) => download(`${name}.png`, blob)), { "aria-label": `Save ${name} as PNG` }),
   );
+}
+
+const TOOLS: [ExportFormat, string, string][] = [
+  ["perfetto", "Perfetto", "the events, for ui.perfetto.dev, which reads the file in the browser and sends it nowhere"],
+  ["otlp", "OTLP", "the events as OpenTelemetry spans: Jaeger, Tempo, and whatever is behind a collector"],
+  ["pcapng", "pcapng", "what went over TCP and UDP, for Wireshark; of a trace with --content=bytes"],
+];
+
+// "Perfetto OTLP pcapng": the events that `wanted` leaves when asked, a file at a time. Cancel ends the work of the server, as closing the page does.
+export function exportButtons(wanted: () => Selection): HTMLElement {
+  const said = element("span", { "aria-live": "polite" });
+  const save = async (format: ExportFormat): Promise<void> => {
+    const asking = new AbortController();
+    said.className = "faint";
+    said.replaceChildren("making the file… ", button("Cancel", () => asking.abort(), { "aria-label": "Cancel making the file" }));
+    formats.forEach((each) => (each.disabled = true));
+    try {
+      const file = await askExport(format, wanted(), asking.signal);
+      download(file.name, file.blob);
+      said.replaceChildren(harmless(file.note));
+    } catch (error) {
+      said.className = asking.signal.aborted ? "faint" : "error";
+      said.replaceChildren(asking.signal.aborted ? "cancelled" : harmless(error instanceof Error ? error.message : String(error)));
+    } finally {
+      formats.forEach((each) => (each.disabled = false));
+    }
+  };
+  const formats = TOOLS.map(([format, name, title]) => button(name, () => void save(format), { title, "aria-label": `Save the events for ${name}` }));
+  return element("span", { class: "save exports", role: "group", "aria-label": "Save the events for other tools" }, ...formats, said);
 }

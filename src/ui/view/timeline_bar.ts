@@ -14,6 +14,7 @@ export interface BarActions {
   all(): void;
   foldAll(isOpen: boolean): void;
   svg(): string;
+  exports: HTMLElement; // made once: it says how far a file is
 }
 
 const COLOURINGS: [Colouring, string][] = [["class", "class"], ["content", "content"], ["latency", "latency"]];
@@ -31,7 +32,8 @@ export function barOf(actions: BarActions): HTMLElement[] {
     group("zoom", button("+", () => actions.zoom(0.5), { "aria-label": "zoom in" }), button("−", () => actions.zoom(2), { "aria-label": "zoom out" }), button("all", () => actions.all())),
     group("processes", button("open all", () => actions.foldAll(true)), button("fold all", () => actions.foldAll(false))),
     button("flows", () => actions.flows(), { "aria-pressed": String(actions.hasFlows), title: "where bytes went, as arrows" }),
-    element("ul", { class: "legend", "aria-label": "colours" }, ...items, element("li", { class: "faint" }, "pale: waiting · hatched: events are missing · red: failed")),
+    actions.exports,
     saveButtons("timeline", () => actions.svg()),
+    element("ul", { class: "legend", "aria-label": "colours" }, ...items, element("li", { class: "faint" }, "pale: waiting · hatched: events are missing · red: failed")),
   ];
 }

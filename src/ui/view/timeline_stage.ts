@@ -6,9 +6,10 @@
 import { askTimelineRows, type Colouring, type Picture, type TimelineRows } from "../client/timeline";
 import { Lanes, type Lane } from "../model/lanes";
 import { go, note as noteInAddress, place, selection } from "../model/place";
-import { around, clamped, spanIn, spanText, whole, zoomed, type TimeSpan } from "../model/time_span";
+import { around, clamped, inView, spanIn, spanText, whole, zoomed, type TimeSpan } from "../model/time_span";
 import { durationText } from "../model/words";
 import { button, element, failure } from "./elements";
+import { exportButtons } from "./save";
 import { barOf } from "./timeline_bar";
 import { Chosen } from "./timeline_chosen";
 import { AXIS, draw, LABELS, scaleOf, timeAt, type Drawing } from "./timeline_drawing";
@@ -31,6 +32,7 @@ export class Stage implements Hands {
   private readonly bar = element("div", { class: "row" });
   private readonly words = element("p", { id: "timeline-words", class: "faint", "aria-live": "polite" });
   private readonly rowsTable = element("div", {});
+  private readonly exports = exportButtons(() => inView(selection(), this.state.span, this.state.lanes.all.span_ns));
   private readonly source = new PictureSource({ take: (picture) => this.take(picture), fail: (error) => this.words.replaceChildren(failure(error)) });
   private readonly screen: Screen;
   private readonly chosen: Chosen;
@@ -360,6 +362,7 @@ export class Stage implements Hands {
         all: () => this.look(whole(lanes.all.span_ns)),
         foldAll: (isOpen) => this.foldAll(isOpen),
         svg: () => this.screen.svg(),
+        exports: this.exports,
       }),
     );
   }

@@ -47,7 +47,7 @@ Result<api::Answer> flows_answer(TimelineDesk& timelines,
 
 }  // namespace
 
-std::vector<api::Question> timeline_questions(TimelineDesk& timelines) {
+std::vector<api::Question> timeline_questions(TimelineDesk& timelines, const std::string& prefix) {
     using Make = Result<api::Answer> (*)(TimelineDesk&, const Json&, const std::atomic<bool>&);
     constexpr std::pair<const char*, Make> kQuestions[] = {
         {"timeline_rows", &rows_answer},
@@ -58,7 +58,7 @@ std::vector<api::Question> timeline_questions(TimelineDesk& timelines) {
     std::vector<api::Question> questions;
     for (const auto& [name, make] : kQuestions) {
         questions.push_back(
-            {name, [&timelines, make = make](const Json& words, const auto& cancelled) {
+            {prefix + name, [&timelines, make = make](const Json& words, const auto& cancelled) {
                  return make(timelines, words, cancelled);
              }});
     }

@@ -6,6 +6,7 @@
 //   timeline_flows      where bytes went between rows in a window
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "api/http_door.h"
@@ -13,7 +14,8 @@
 
 namespace dyetrace::apps {
 
-// It must outlive the questions.
-std::vector<api::Question> timeline_questions(TimelineDesk& timelines);
+// It must outlive the questions. `prefix` stands before the name of each: "other_" for a trace that another one is compared with.
+std::vector<api::Question> timeline_questions(TimelineDesk& timelines,
+                                              const std::string& prefix = "");
 
 }  // namespace dyetrace::apps

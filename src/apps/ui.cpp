@@ -75,9 +75,14 @@ Result<void> serve(const UiArguments& arguments, const base::Log& log) {
         page_questions(served->desk, served->trace, arguments.clock);
     std::ranges::move(timeline_questions(timelines), std::back_inserter(questions));
     std::unique_ptr<Served> other;
+    std::unique_ptr<TimelineDesk> other_timelines;
     if (!arguments.other.empty()) {
         TRY(other, open_served(arguments.other, arguments.clock));
         std::ranges::move(page_questions(other->desk, other->trace, arguments.clock, "other_"),
+                          std::back_inserter(questions));
+        other_timelines =
+            std::make_unique<TimelineDesk>(other->desk, other->trace, arguments.clock);
+        std::ranges::move(timeline_questions(*other_timelines, "other_"),
                           std::back_inserter(questions));
     } else {
         questions.push_back({"other_trace", &no_trace});

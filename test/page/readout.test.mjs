@@ -82,3 +82,16 @@ test("a drag still chooses a stretch of time, and a saved chart has its titles",
   await page.page.mouse.up();
   await page.page.waitForFunction(() => location.hash.includes("from="));
 });
+
+test("a cell of a table that is clicked shows what it stands for, to the nanosecond; another click takes it back", async () => {
+  await page.go("#overview");
+  const row = page.part("Calls that took most time").locator("tbody tr").first(), cell = row.locator("td:nth-child(5)");
+  const words = await cell.innerText();
+  await cell.click();
+  const [most] = page.rows("SELECT name, sum(duration_ns)::BIGINT AS time_ns FROM events WHERE parent_event_id IS NULL GROUP BY name ORDER BY time_ns DESC NULLS LAST, name LIMIT 1");
+  assert.equal(await cell.innerText(), String(most.time_ns));
+  assert.ok(await isSelectable(cell));
+  await page.page.evaluate(() => getSelection().removeAllRanges());
+  await cell.click();
+  assert.equal(await cell.innerText(), words);
+});

@@ -67,6 +67,10 @@ def git(trace, folder):
     record(trace, "--content=anchors", "--", "git", "clone", "-q", "--no-local", source, os.path.join(folder, "clone"))
 
 
+def git_again(trace, folder):
+    git(trace, folder)
+
+
 def relay(trace, folder):
     source = os.path.join(folder, "source")
     with open(source, "wb") as file:
@@ -150,7 +154,7 @@ def hosts(trace, folder):
         lab.close()
 
 
-TRACES = {function.__name__: function for function in (postgres, git, relay, dyed, crowd, hosts, hostile, empty, one)}
+TRACES = {function.__name__: function for function in (postgres, git, git_again, relay, dyed, crowd, hosts, hostile, empty, one)}
 
 
 def main():

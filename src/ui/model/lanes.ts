@@ -13,15 +13,58 @@ export interface Lane {
 const HEIGHT = { [RowKind.node]: 26, [RowKind.process]: 22, [RowKind.thread]: 18 };
 const OPEN_MAX = 60; // processes are open at first if there are at most so many rows
 
-export class Lanes {
-  readonly all: TimelineRows;
-  lanes: Lane[] = [];
+// Lanes of one trace, each below the one before it.
+export class LaneList {
+  constructor(readonly all: TimelineRows, public lanes: Lane[] = []) {}
+
+  // First and behind the last lane that reach into this part.
+  between(top: number, bottom: number): [number, number] {
+    const first = this.firstBehind(top);
+    let end = first;
+    while (end < this.lanes.length && (this.lanes[end]?.top ?? 0) < bottom) {
+      ++end;
+    }
+    return [first, end];
+  }
+
+  at(y: number): Lane | null {
+    const lane = this.lanes[this.firstBehind(y)];
+    return lane === undefined || y < lane.top ? null : lane;
+  }
+
+  private firstBehind(y: number): number {
+    let low = 0, high = this.lanes.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const lane = this.lanes[middle];
+      if (lane !== undefined && lane.top + lane.height <= y) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  // The lane of a row, or of the one that it is folded into.
+  of(row: number): Lane | null {
+    for (let up = row; up >= 0; up = this.all.rows.parent[up] ?? -1) {
+      const lane = this.lanes.find((each) => each.row === up);
+      if (lane !== undefined) {
+        return lane;
+      }
+    }
+    return null;
+  }
+}
+
+export class Lanes extends LaneList {
   height = 0;
   private readonly children: number[];
 
   // `folded` has the keys of rows that are not as they are at first.
   constructor(all: TimelineRows, private readonly folded: Set<string>) {
-    this.all = all;
+    super(all);
     const { parent } = all.rows;
     this.children = parent.map(() => 0);
     for (const above of parent) {
@@ -88,45 +131,5 @@ export class Lanes {
       }
     });
     this.layOut();
-  }
-
-  // First and behind the last lane that reach into this part.
-  between(top: number, bottom: number): [number, number] {
-    const first = this.firstBehind(top);
-    let end = first;
-    while (end < this.lanes.length && (this.lanes[end]?.top ?? 0) < bottom) {
-      ++end;
-    }
-    return [first, end];
-  }
-
-  at(y: number): Lane | null {
-    const lane = this.lanes[this.firstBehind(y)];
-    return lane === undefined || y < lane.top ? null : lane;
-  }
-
-  private firstBehind(y: number): number {
-    let low = 0, high = this.lanes.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const lane = this.lanes[middle];
-      if (lane !== undefined && lane.top + lane.height <= y) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
-  }
-
-  // The lane of a row, or of the one that it is folded into.
-  of(row: number): Lane | null {
-    for (let up = row; up >= 0; up = this.all.rows.parent[up] ?? -1) {
-      const lane = this.lanes.find((each) => each.row === up);
-      if (lane !== undefined) {
-        return lane;
-      }
-    }
-    return null;
   }
 }

@@ -34,6 +34,21 @@ export function amountText(column: string, value: number): string {
   return column.endsWith("bytes") ? bytesText(value) : value.toLocaleString("en");
 }
 
+// ×2.0, −30 %, ≈, new, gone
+export function changeText(before: number, after: number): string {
+  if (before === after) {
+    return "=";
+  }
+  if (before === 0 || after === 0) {
+    return before === 0 ? "new" : "gone";
+  }
+  const ratio = after / before;
+  if (Math.abs(ratio - 1) < 0.005) {
+    return "≈";
+  }
+  return ratio >= 2 ? `×${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en")}` : `${ratio > 1 ? "+" : "−"}${Math.round(Math.abs(ratio - 1) * 100)} %`;
+}
+
 // "max_ns" is "max": its cells say the unit.
 export const titleText = (column: string): string => column.replace(/_ns$/, "").replaceAll("_", " ");
 

@@ -4,8 +4,9 @@ import * as Plot from "@observablehq/plot";
 import { askOtherTrace, askRows, type QueryRows, type Side } from "../client/client";
 import { selection } from "../model/place";
 import { CLASSES, colour } from "../model/theme";
-import { amountText, bytesText, durationText, momentText, niceStep } from "../model/words";
+import { amountText, bytesText, changeText, durationText, momentText, niceStep } from "../model/words";
 import { figure, timeAxis } from "./charts";
+import { timelinePanel } from "./compare_timeline";
 import { element, harmless, lacking, note, short, table, type CellMaker, type Child } from "./elements";
 import { legend } from "./overview";
 import { showPanels } from "./panels";
@@ -40,21 +41,6 @@ export function paired([here, there]: QueryRows[]): Pair[] {
   take(here, "here");
   take(there, "there");
   return [...pairs.values()];
-}
-
-// ×2.0, −30 %, ≈, new, gone
-export function changeText(before: number, after: number): string {
-  if (before === after) {
-    return "=";
-  }
-  if (before === 0 || after === 0) {
-    return before === 0 ? "new" : "gone";
-  }
-  const ratio = after / before;
-  if (Math.abs(ratio - 1) < 0.005) {
-    return "≈";
-  }
-  return ratio >= 2 ? `×${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en")}` : `${ratio > 1 ? "+" : "−"}${Math.round(Math.abs(ratio - 1) * 100)} %`;
 }
 
 // What differs most by `measure` comes first.
@@ -168,6 +154,7 @@ export const compare: View = {
     const words = (info: { path: string; events: number; duration_ns: number }): string => `${short(harmless(info.path), 60)}: ${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
     await showPanels(scene, [
       { title: "Two traces", isWide: true, fill: () => Promise.resolve([note(`first ${words(scene.trace)}`), note(`second ${words(other)}`), note("the filter bar holds for both; times count from the begin of each")]) },
+      { title: "Timelines", isWide: true, fill: () => timelinePanel(scene) },
       grouped("Calls", "name"),
       grouped("Programs", "regexp_replace(process, '\\[[0-9]+\\]$', '')"),
       grouped("Errors by call", "CASE WHEN error IS NOT NULL THEN name || ' ' || error END"),

@@ -38,6 +38,24 @@ export function short(text: string, most = 80): string {
 
 export type CellMaker = (value: Cell, row: Cell[]) => Child;
 
+// A click on a cell that says more in its title than in itself (an amount in words, a name that was cut) shows that, to be copied; another one takes it back.
+function unfold({ target }: MouseEvent): void {
+  const cell = target instanceof Element && target.closest("a, button") === null ? target.closest<HTMLElement>("td[title]") : null;
+  if (cell === null || !(getSelection()?.isCollapsed ?? true)) {
+    return; // somebody chooses letters to copy
+  }
+  const before = cell.querySelector(":scope > template");
+  if (before instanceof HTMLTemplateElement) {
+    cell.replaceChildren(...before.content.childNodes);
+    cell.classList.remove("whole");
+  } else if (cell.textContent !== cell.title || cell.scrollWidth > cell.clientWidth) {
+    const kept = element("template");
+    kept.content.append(...cell.childNodes);
+    cell.replaceChildren(cell.title, kept);
+    cell.classList.add("whole");
+  }
+}
+
 // `makers` by the name of the column: how its cells look, where it is not their text.
 export function table(columns: QueryColumn[], rows: Cell[][], caption: string, makers: Record<string, CellMaker> = {}): HTMLElement {
   const kind = (index: number): Record<string, string> => (columns[index]?.kind === "number" ? { class: "number" } : {});
@@ -50,6 +68,8 @@ export function table(columns: QueryColumn[], rows: Cell[][], caption: string, m
       ? element("td", { class: "null " + (kind(index).class ?? "") }, "NULL")
       : element("td", { ...kind(index), title: harmless(String(value)) }, harmless(String(value)));
   };
+  const body = element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((value, index) => cell(value, index, row)))));
+  body.addEventListener("click", unfold);
   return element(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
@@ -57,7 +77,7 @@ export function table(columns: QueryColumn[], rows: Cell[][], caption: string, m
       "table",
       { "aria-label": caption },
       element("thead", {}, element("tr", {}, ...columns.map((c, i) => element("th", { scope: "col", ...kind(i) }, harmless(c.name))))),
-      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((value, index) => cell(value, index, row))))),
+      body,
     ),
   );
 }

@@ -17,7 +17,7 @@ const KEYS: Key[] = [
   { keys: "wheel, drag", does: "timeline: zoom at the pointer, move; over the names, or with Shift, the wheel moves the lanes" },
   { keys: "Shift+drag", does: "timeline: select a stretch of time, in all views" },
   { keys: "arrows, Enter", does: "timeline: from lane to lane and from call to call; open the event, or fold the row" },
-  { keys: "Home", does: "timeline: all of the trace" },
+  { keys: "Home", does: "timeline: all of the trace, or of both" },
   { keys: "w s / a d", does: "timeline and space-time: zoom in and out, move left and right" },
 ];
 

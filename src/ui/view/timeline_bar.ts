@@ -7,17 +7,23 @@ import { legend } from "./timeline_drawing";
 
 export interface BarActions {
   colouring: Colouring;
+  name: string; // of the file that it is saved as
   hasFlows: boolean;
   colour(name: string): void;
-  flows(): void;
+  flows: (() => void) | null; // none: there is no such button
   zoom(factor: number): void;
   all(): void;
   foldAll(isOpen: boolean): void;
   svg(): string;
-  exports: HTMLElement; // made once: it says how far a file is
+  exports: HTMLElement | null; // made once: it says how far a file is
 }
 
 const COLOURINGS: [Colouring, string][] = [["class", "class"], ["content", "content"], ["latency", "latency"]];
+
+export const colouringIn = (words: URLSearchParams): Colouring => {
+  const word = words.get("colour");
+  return word === "content" || word === "latency" ? word : "class";
+};
 
 const group = (label: string, ...buttons: HTMLElement[]): HTMLElement => element("span", { class: "choice", role: "group", "aria-label": label }, ...buttons);
 
@@ -31,9 +37,9 @@ export function barOf(actions: BarActions): HTMLElement[] {
     choice("colour by", COLOURINGS, actions.colouring, (name) => actions.colour(name)),
     group("zoom", button("+", () => actions.zoom(0.5), { "aria-label": "zoom in" }), button("−", () => actions.zoom(2), { "aria-label": "zoom out" }), button("all", () => actions.all())),
     group("processes", button("open all", () => actions.foldAll(true)), button("fold all", () => actions.foldAll(false))),
-    button("flows", () => actions.flows(), { "aria-pressed": String(actions.hasFlows), title: "where bytes went, as arrows" }),
-    actions.exports,
-    saveButtons("timeline", () => actions.svg()),
+    ...(actions.flows === null ? [] : [button("flows", actions.flows, { "aria-pressed": String(actions.hasFlows), title: "where bytes went, as arrows" })]),
+    ...(actions.exports === null ? [] : [actions.exports]),
+    saveButtons(actions.name, () => actions.svg()),
     element("ul", { class: "legend", "aria-label": "colours" }, ...items, element("li", { class: "faint" }, "pale: waiting · hatched: events are missing · red: failed")),
   ];
 }

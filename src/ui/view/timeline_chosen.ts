@@ -3,7 +3,8 @@
 import { around, type TimeSpan } from "../model/time_span";
 import { button, element, failure, note } from "./elements";
 import type { Drawing } from "./timeline_drawing";
-import { eventWords, runWords, type Run } from "./timeline_words";
+import type { Run } from "./timeline_runs";
+import { eventWords, runWords } from "./timeline_words";
 
 export class Chosen {
   readonly root = element("section", { "aria-label": "Chosen event", "aria-live": "polite", hidden: "" });

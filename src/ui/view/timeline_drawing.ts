@@ -5,8 +5,9 @@
 //
 // The last picture stands for the time until the next one is there: it is stretched and moved to where its time is now.
 
+import type { Side } from "../client/client";
 import { ERROR, flagsOf, RowKind, UNFINISHED, type Colouring, type Flow, type Picture, type TimelineGap } from "../client/timeline";
-import type { Lane, Lanes } from "../model/lanes";
+import type { Lane, LaneList } from "../model/lanes";
 import type { TimeSpan } from "../model/time_span";
 import { CLASSES, colour, theme } from "../model/theme";
 import { momentText, niceStep } from "../model/words";
@@ -27,7 +28,8 @@ export interface Room {
 }
 
 export interface Drawing extends Room {
-  lanes: Lanes;
+  side: Side; // of two traces
+  lanes: LaneList;
   span: TimeSpan;
   picture: Picture | null;
   colouring: Colouring;
@@ -88,8 +90,10 @@ export function legend(colouring: Colouring): [string, string][] {
   }
 }
 
-export const xOf = (drawing: Drawing, at: number): number => LABELS + ((at - drawing.span.from) / (drawing.span.to - drawing.span.from)) * (drawing.width - LABELS);
-export const timeAt = (drawing: Drawing, x: number): number => drawing.span.from + ((x - LABELS) / (drawing.width - LABELS)) * (drawing.span.to - drawing.span.from);
+type Axis = Pick<Drawing, "span" | "width">;
+
+export const xOf = (drawing: Axis, at: number): number => LABELS + ((at - drawing.span.from) / (drawing.span.to - drawing.span.from)) * (drawing.width - LABELS);
+export const timeAt = (drawing: Axis, x: number): number => drawing.span.from + ((x - LABELS) / (drawing.width - LABELS)) * (drawing.span.to - drawing.span.from);
 export const yOf = (drawing: Drawing, lane: Lane): number => AXIS + lane.top - drawing.top;
 
 // From pixels of the picture to pixels here: x = add + factor * x0.
@@ -99,17 +103,35 @@ export function scaleOf(drawing: Drawing, picture: Picture): { add: number; fact
 }
 
 export function draw(pen: Pen, drawing: Drawing): void {
+  drawGround(pen, drawing);
+  drawRuns(pen, drawing);
+  drawWords(pen, drawing);
+  drawFlows(pen, drawing);
+  drawLabels(pen, drawing, lanesInView(drawing));
+  drawAxis(pen, drawing);
+}
+
+function lanesInView({ lanes, top, height }: Drawing): Lane[] {
+  const [first, end] = lanes.between(top, top + height - AXIS);
+  return lanes.lanes.slice(first, end);
+}
+
+export function drawGround(pen: Pen, drawing: Drawing): void {
   pen.rect(0, 0, drawing.width, drawing.height, colour("panel"));
-  const [first, end] = drawing.lanes.between(drawing.top, drawing.top + drawing.height - AXIS);
-  const lanes = drawing.lanes.lanes.slice(first, end);
-  const ink: Shades[] = colours(drawing.colouring).map((solid) => [solid, paler(solid)]);
   drawSelection(pen, drawing);
-  lanes.forEach((lane) => drawLane(pen, drawing, lane, ink)); // rectangles first: they are the most, and a pen paints them faster then
+}
+
+// Before anything that is no rectangle: of these there are most, and a pen paints them faster then.
+export function drawRuns(pen: Pen, drawing: Drawing): void {
+  const ink: Shades[] = colours(drawing.colouring).map((solid) => [solid, paler(solid)]);
+  lanesInView(drawing).forEach((lane) => drawLane(pen, drawing, lane, ink));
+}
+
+// What stands in wide calls, what was chosen, and where events are missing.
+export function drawWords(pen: Pen, drawing: Drawing): void {
+  const lanes = lanesInView(drawing);
   lanes.forEach((lane) => drawLaneWords(pen, drawing, lane));
   drawGaps(pen, drawing, lanes);
-  drawFlows(pen, drawing);
-  drawLabels(pen, drawing, lanes);
-  drawAxis(pen, drawing);
 }
 
 function drawSelection(pen: Pen, drawing: Drawing): void {
@@ -193,12 +215,11 @@ function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Shades[]): void {
   });
 }
 
-// What stands in wide calls, and what was chosen.
 function drawLaneWords(pen: Pen, drawing: Drawing, lane: Lane): void {
   const y = yOf(drawing, lane), base = y + lane.height - 2;
   eachRun(drawing, lane, ({ look, singleOf }, run, x0, x1) => {
     if (x1 - x0 > LABELLED_MIN && singleOf[run] !== -1) {
-      drawWords(pen, drawing, run, x0 + 4, y + lane.height / 2, x1 - x0 - 6, (look[4 * run + 3] ?? 0) > 127);
+      drawCallWords(pen, drawing, run, x0 + 4, y + lane.height / 2, x1 - x0 - 6, (look[4 * run + 3] ?? 0) > 127);
     }
   });
   if (drawing.run?.row === lane.row) {
@@ -212,7 +233,7 @@ function drawLaneWords(pen: Pen, drawing: Drawing, lane: Lane): void {
   }
 }
 
-function drawWords(pen: Pen, drawing: Drawing, run: number, x: number, y: number, width: number, isSolid: boolean): void {
+function drawCallWords(pen: Pen, drawing: Drawing, run: number, x: number, y: number, width: number, isSolid: boolean): void {
   const { picture } = drawing;
   const single = picture?.singleOf[run] ?? -1;
   const name = drawing.lanes.all.names[picture?.names[single] ?? 0] ?? "";
@@ -270,7 +291,7 @@ function drawLabels(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
   pen.rect(LABELS - 1, 0, 1, drawing.height, colour("line"));
 }
 
-function drawAxis(pen: Pen, drawing: Drawing): void {
+export function drawAxis(pen: Pen, drawing: Drawing): void {
   pen.rect(0, 0, drawing.width, AXIS, colour("ground"));
   const { from, to } = drawing.span, ink = { colour: colour("faint") };
   const step = niceStep(to - from, Math.max((drawing.width - LABELS) / 130, 2));

@@ -1,10 +1,16 @@
 // Wheel, pointer and keys of a timeline: zoom at the pointer, move, select a stretch of time, choose.
 
 import { moved, zoomed, whole, type TimeSpan } from "../model/time_span";
-import { LABELS, timeAt, type Drawing } from "./timeline_drawing";
+import { LABELS, timeAt } from "./timeline_drawing";
+
+export interface Seen {
+  span: TimeSpan;
+  width: number; // pixels, with the labels
+  whole_ns: number;
+}
 
 export interface Hands {
-  drawing(): Drawing;
+  seen(): Seen;
   look(span: TimeSpan): void;
   scroll(by: number): void;
   brush(span: TimeSpan | null): void; // while it is drawn
@@ -20,15 +26,14 @@ export interface Hands {
 const ZOOM_OF_WHEEL = 0.0018, MOVE_OF_KEY = 0.15, ZOOM_OF_KEY = 1.5, CLICK = 4;
 const LINE = 18; // pixels, where a wheel counts lines
 
-const spanOf = (hands: Hands): number => hands.drawing().span.to - hands.drawing().span.from;
-const allOf = (hands: Hands): number => hands.drawing().lanes.all.span_ns;
-
-function zoom(hands: Hands, factor: number, at = (hands.drawing().span.from + hands.drawing().span.to) / 2): void {
-  hands.look(zoomed(hands.drawing().span, factor, at, allOf(hands)));
+function zoom(hands: Hands, factor: number, at?: number): void {
+  const { span, whole_ns } = hands.seen();
+  hands.look(zoomed(span, factor, at ?? (span.from + span.to) / 2, whole_ns));
 }
 
 function move(hands: Hands, share: number): void {
-  hands.look(moved(hands.drawing().span, share * spanOf(hands), allOf(hands)));
+  const { span, whole_ns } = hands.seen();
+  hands.look(moved(span, share * (span.to - span.from), whole_ns));
 }
 
 const KEYS: Record<string, (hands: Hands) => void> = {
@@ -38,7 +43,7 @@ const KEYS: Record<string, (hands: Hands) => void> = {
   "-": (hands) => zoom(hands, ZOOM_OF_KEY),
   a: (hands) => move(hands, -MOVE_OF_KEY),
   d: (hands) => move(hands, MOVE_OF_KEY),
-  Home: (hands) => hands.look(whole(allOf(hands))),
+  Home: (hands) => hands.look(whole(hands.seen().whole_ns)),
   ArrowUp: (hands) => hands.step(-1, 0),
   ArrowDown: (hands) => hands.step(1, 0),
   PageUp: (hands) => hands.step(-10, 0),
@@ -57,10 +62,9 @@ function onWheel(event: WheelEvent, hands: Hands, x: number): void {
   if (event.shiftKey) {
     hands.scroll((event.deltaY === 0 ? event.deltaX : event.deltaY) * unit);
   } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-    const drawing = hands.drawing();
-    move(hands, (event.deltaX * unit) / (drawing.width - LABELS));
+    move(hands, (event.deltaX * unit) / (hands.seen().width - LABELS));
   } else {
-    zoom(hands, Math.exp(event.deltaY * unit * ZOOM_OF_WHEEL), timeAt(hands.drawing(), x));
+    zoom(hands, Math.exp(event.deltaY * unit * ZOOM_OF_WHEEL), timeAt(hands.seen(), x));
   }
 }
 
@@ -71,7 +75,7 @@ export function takeHands(canvas: HTMLCanvasElement, hands: Hands): void {
     return [event.clientX - area.left, event.clientY - area.top];
   };
   const brushTo = (x: number): TimeSpan => {
-    const [begin, end] = [timeAt(hands.drawing(), Math.max(down?.x ?? 0, LABELS)), timeAt(hands.drawing(), Math.max(x, LABELS))];
+    const [begin, end] = [timeAt(hands.seen(), Math.max(down?.x ?? 0, LABELS)), timeAt(hands.seen(), Math.max(x, LABELS))];
     return { from: Math.max(Math.min(begin, end), 0), to: Math.max(begin, end) };
   };
   canvas.addEventListener("wheel", (event) => onWheel(event, hands, at(event)[0]), { passive: false });
@@ -92,7 +96,7 @@ export function takeHands(canvas: HTMLCanvasElement, hands: Hands): void {
     if (down.isBrush) {
       hands.brush(brushTo(x));
     } else if (down.isMoved) {
-      move(hands, -event.movementX / (hands.drawing().width - LABELS));
+      move(hands, -event.movementX / (hands.seen().width - LABELS));
       hands.scroll(-event.movementY);
     }
   });

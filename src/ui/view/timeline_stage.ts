@@ -3,29 +3,24 @@
 //   hands ──▶ span, rows ──▶ want() ──▶ PictureSource ──▶ take() ──▶ redraw()
 //                  └────────────────▶ redraw() with the picture that is there, stretched and moved
 
-import { askTimelineRows, type Colouring, type Picture, type TimelineRows } from "../client/timeline";
+import { askTimelineRows, type Picture, type TimelineRows } from "../client/timeline";
 import { Lanes, type Lane } from "../model/lanes";
 import { go, note as noteInAddress, place, selection } from "../model/place";
 import { around, clamped, inView, spanIn, spanText, whole, zoomed, type TimeSpan } from "../model/time_span";
 import { durationText } from "../model/words";
 import { button, element, failure } from "./elements";
 import { exportButtons } from "./save";
-import { barOf } from "./timeline_bar";
+import { barOf, colouringIn } from "./timeline_bar";
 import { Chosen } from "./timeline_chosen";
-import { AXIS, draw, LABELS, scaleOf, timeAt, type Drawing } from "./timeline_drawing";
-import { takeHands, type Hands } from "./timeline_hands";
+import { AXIS, draw, LABELS, timeAt, type Drawing } from "./timeline_drawing";
+import { takeHands, type Hands, type Seen } from "./timeline_hands";
+import { runBehind, runLike, runUnder, wideRuns, type Run } from "./timeline_runs";
 import { Screen } from "./timeline_screen";
 import { PictureSource } from "./timeline_source";
-import { askTargets, flowsInView, flowsText, gapWords, runAt, runLike, runUnder, runWords, viewTable, type Run } from "./timeline_words";
+import { askTargets, flowsInView, flowsText, gapWords, runWords, viewTable } from "./timeline_words";
 
 const ROWS_BESIDE = 4;
 const SETTLED_MS = 250; // nobody moves any more: words may be asked for
-const WIDE = 90; // pixels of a slice whose target is written into it
-
-const colouringIn = (words: URLSearchParams): Colouring => {
-  const word = words.get("colour");
-  return word === "content" || word === "latency" ? word : "class";
-};
 
 export class Stage implements Hands {
   readonly root = element("div", { class: "timeline" });
@@ -37,6 +32,7 @@ export class Stage implements Hands {
   private readonly screen: Screen;
   private readonly chosen: Chosen;
   private readonly state: Drawing;
+  private lanes: Lanes;
   private chosenRun: Run | null = null;
   private settled = 0;
   private readonly asking = new AbortController(); // until somebody leaves
@@ -48,8 +44,9 @@ export class Stage implements Hands {
     const folded = new Set((words.get("fold") ?? "").split(",").filter((key) => key !== ""));
     const { from_ns, to_ns } = selection();
     const selected = from_ns !== undefined && to_ns !== undefined && to_ns > from_ns ? around(from_ns, to_ns, rows.span_ns) : whole(rows.span_ns);
+    this.lanes = new Lanes(rows, folded);
     this.state = {
-      lanes: new Lanes(rows, folded), span: clamped(spanIn(words.get("view")) ?? selected, rows.span_ns), picture: null, colouring: colouringIn(words), width: 800, height: 300, top: 0,
+      side: "this", lanes: this.lanes, span: clamped(spanIn(words.get("view")) ?? selected, rows.span_ns), picture: null, colouring: colouringIn(words), width: 800, height: 300, top: 0,
       selection: {}, brush: null, row: 0, run: null, targets: new Map(), flows: [],
     };
     const label = "timeline: w and s zoom, a and d move, arrows go from call to call, Enter opens";
@@ -61,8 +58,8 @@ export class Stage implements Hands {
     rest.addEventListener("toggle", () => this.tell());
   }
 
-  drawing(): Drawing {
-    return this.state;
+  seen(): Seen {
+    return { span: this.state.span, width: this.state.width, whole_ns: this.state.lanes.all.span_ns };
   }
 
   get filter(): string {
@@ -77,7 +74,7 @@ export class Stage implements Hands {
     this.state.colouring = colouringIn(place().words);
     if (rows.revision !== old.all.revision) {
       const followed = this.state.span.to >= old.all.span_ns;
-      this.state.lanes = new Lanes(rows, new Set((place().words.get("fold") ?? "").split(",").filter((key) => key !== "")));
+      this.state.lanes = this.lanes = new Lanes(rows, new Set((place().words.get("fold") ?? "").split(",").filter((key) => key !== "")));
       this.state.picture = null;
       this.chosenRun = this.state.run = null;
       if (followed) {
@@ -86,7 +83,7 @@ export class Stage implements Hands {
       }
     }
     this.showBar();
-    this.screen.fit(this.state.lanes.height);
+    this.screen.fit(this.lanes.height);
   }
 
   leaveView(): void {
@@ -202,18 +199,10 @@ export class Stage implements Hands {
 
   private stepRun(by: number): void {
     const { picture, row, span } = this.state;
-    const runs = picture?.runsOf.get(row);
-    if (picture === null || runs === undefined || runs.end === runs.begin) {
+    const run = picture === null ? null : runBehind(picture, row, this.chosenRun, by, span);
+    if (run === null) {
       return;
     }
-    let next = (this.chosenRun?.index ?? runs.begin - 1) + by;
-    if (this.chosenRun === null) {
-      next = runs.begin;
-      while (next < runs.end - 1 && runAt(picture, row, next).end < span.from) {
-        ++next;
-      }
-    }
-    const run = runAt(picture, row, Math.min(Math.max(next, runs.begin), runs.end - 1));
     this.setRun(run);
     this.words.textContent = runWords(this.state, run).replaceAll("\n", ", ");
     if (run.end < span.from || run.begin > span.to) {
@@ -229,12 +218,12 @@ export class Stage implements Hands {
   }
 
   private fold(row: number): void {
-    this.state.lanes.fold(row);
+    this.lanes.fold(row);
     this.folded();
   }
 
   private folded(): void {
-    const { lanes } = this.state;
+    const { lanes } = this;
     this.screen.fit(lanes.height);
     noteInAddress({ fold: lanes.foldedKeys().join(",") || null });
   }
@@ -291,19 +280,10 @@ export class Stage implements Hands {
     if (picture === null) {
       return;
     }
-    const wide: Run[] = [], { factor } = scaleOf(this.state, picture);
-    for (const row of this.rowsInView()) {
-      const runs = picture.runsOf.get(row);
-      for (let run = runs?.begin ?? 0; run < (runs?.end ?? 0); ++run) {
-        if ((picture.singleOf[run] ?? -1) >= 0 && ((picture.x1[run] ?? 0) - (picture.x0[run] ?? 0)) * factor > WIDE) {
-          wide.push(runAt(picture, row, run));
-        }
-      }
-    }
     this.wording.abort();
     this.wording = new AbortController();
     void this.showFlows();
-    const targets = await askTargets(this.state, wide, this.wording.signal).catch(() => []);
+    const targets = await askTargets(this.state, wideRuns(this.state, this.rowsInView()), this.wording.signal).catch(() => []);
     for (const [event, target] of targets) {
       this.state.targets.set(event, target);
     }
@@ -354,21 +334,20 @@ export class Stage implements Hands {
     const zoom = (factor: number): void => this.look(zoomed(this.state.span, factor, (this.state.span.from + this.state.span.to) / 2, lanes.all.span_ns));
     this.bar.replaceChildren(
       ...barOf({
+        name: "timeline",
         colouring,
         hasFlows: this.hasFlows,
         colour: (name) => go({ colour: name === "class" ? null : name, view: spanText(this.state.span) }),
         flows: () => go({ flows: this.hasFlows ? null : "on", view: spanText(this.state.span) }),
         zoom,
         all: () => this.look(whole(lanes.all.span_ns)),
-        foldAll: (isOpen) => this.foldAll(isOpen),
+        foldAll: (isOpen) => {
+          this.lanes.foldAll(isOpen);
+          this.folded();
+        },
         svg: () => this.screen.svg(),
         exports: this.exports,
       }),
     );
-  }
-
-  private foldAll(isOpen: boolean): void {
-    this.state.lanes.foldAll(isOpen);
-    this.folded();
   }
 }

@@ -7,53 +7,8 @@ import type { TimeSpan } from "../model/time_span";
 import { bytesText, dateText, durationText, momentText } from "../model/words";
 import { element, harmless, table, type Child } from "./elements";
 import { eventsAddress } from "./rows";
-import { AXIS, gapsOf, LABELS, scaleOf, type Drawing } from "./timeline_drawing";
-
-export interface Run {
-  row: number;
-  index: number; // in the picture
-  begin: number; // times
-  end: number;
-  isCut: boolean; // it begins or ends outside of the picture
-  event: string | null; // it is one event
-}
-
-export function runAt(picture: Picture, row: number, index: number): Run {
-  const { from, to, width } = picture.asked, single = picture.singleOf[index] ?? -1;
-  const time = (x: number): number => from + (x / width) * (to - from);
-  const x0 = picture.x0[index] ?? 0, x1 = picture.x1[index] ?? 0;
-  return { row, index, begin: time(x0), end: time(x1), isCut: x0 < 0 || x1 > width, event: single < 0 ? null : String(picture.events[single]) };
-}
-
-// What is drawn last at this place of a row, or three pixels beside it.
-export function runUnder(drawing: Drawing, row: number, x: number): Run | null {
-  const { picture } = drawing, runs = picture?.runsOf.get(row);
-  if (picture === null || runs === undefined || x < LABELS) {
-    return null;
-  }
-  const { add, factor } = scaleOf(drawing, picture);
-  for (let slack = 0; slack <= 3; slack += 3) {
-    for (let run = runs.end - 1; run >= runs.begin; --run) {
-      const x0 = add + factor * (picture.x0[run] ?? 0), x1 = Math.max(add + factor * (picture.x1[run] ?? 0), x0 + 1);
-      if (x >= x0 - slack && x < x1 + slack) {
-        return runAt(picture, row, run);
-      }
-    }
-  }
-  return null;
-}
-
-// The same in another picture; of several calls what is there at their begin.
-export function runLike(picture: Picture, { row, event, begin }: Run): Run | null {
-  const runs = picture.runsOf.get(row);
-  for (let index = runs?.begin ?? 0; index < (runs?.end ?? 0); ++index) {
-    const run = runAt(picture, row, index);
-    if (event === null ? run.end >= begin : run.event === event) {
-      return run;
-    }
-  }
-  return null;
-}
+import { AXIS, gapsOf, LABELS, type Drawing } from "./timeline_drawing";
+import { runAt, type Run } from "./timeline_runs";
 
 const percent = (part: number): string => `${Math.round((part / 255) * 100)} %`;
 
@@ -137,7 +92,7 @@ function linksOf(cells: Map<string, Cell>): Child[] {
   return links.slice(0, -1);
 }
 
-function eventTable(rows: QueryRows, begin_ns: string): Child[] {
+function eventTable(rows: QueryRows, { side, lanes }: Drawing): Child[] {
   const row = rows.rows[0];
   if (row === undefined) {
     return ["This event is not in the trace any more."];
@@ -145,17 +100,17 @@ function eventTable(rows: QueryRows, begin_ns: string): Child[] {
   const cells = new Map(rows.columns.map(({ name }, index) => [name, row[index] ?? null]));
   const shown = [...cells].filter(([name, cell]) => cell !== null && !["process_id", "object_id"].includes(name));
   const words = (name: string, cell: Cell): string =>
-    name === "at_ns" ? `${momentText(Number(cell), 1)} · ${dateText(begin_ns, Number(cell))} UTC` : MADE[name] !== undefined ? `${MADE[name](Number(cell))} (${Number(cell).toLocaleString("en")} ns)` : harmless(String(cell));
+    name === "at_ns" ? `${momentText(Number(cell), 1)} · ${dateText(lanes.all.begin_ns, Number(cell))} UTC` : MADE[name] !== undefined ? `${MADE[name](Number(cell))} (${Number(cell).toLocaleString("en")} ns)` : harmless(String(cell));
   return [
-    element("p", { class: "row" }, ...linksOf(cells)),
+    ...(side === "this" ? [element("p", { class: "row" }, ...linksOf(cells))] : []), // other views show the first trace
     element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "columns of the event" },
       element("table", { class: "event" }, element("tbody", {}, ...shown.map(([name, cell]) => element("tr", {}, element("th", { scope: "row" }, name.replace(/_ns$/, "")), element("td", { "data-column": name, title: harmless(String(cell)) }, words(name, cell))))))),
   ];
 }
 
 export async function eventWords(drawing: Drawing, run: Run, signal: AbortSignal): Promise<Child[]> {
-  const rows = await askRows(`SELECT ${ASKED} FROM selected WHERE ${conditionOf(drawing, run)}`, {}, signal);
-  return eventTable(rows, drawing.lanes.all.begin_ns);
+  const rows = await askRows(`SELECT ${ASKED} FROM selected WHERE ${conditionOf(drawing, run)}`, {}, signal, 1, drawing.side);
+  return eventTable(rows, drawing);
 }
 
 const TARGETS_MAX = 100;
@@ -178,7 +133,7 @@ export async function askTargets(drawing: Drawing, wide: Run[], signal: AbortSig
     const begin = runs.some(({ isCut }) => isCut) ? 0 : Math.min(...runs.map((run) => run.begin)) - slack;
     return `event_id IN (${runs.map(({ event }) => event).join(", ")}) AND ${startsBetween(drawing.lanes.all, host, { from: begin, to: Math.max(...runs.map((run) => run.begin)) + slack })}`;
   });
-  const rows = await askRows(`SELECT event_id::VARCHAR, ${WAITS_FOR} FROM selected WHERE ${conditions.map((each) => `(${each})`).join(" OR ")}`, {}, signal);
+  const rows = await askRows(`SELECT event_id::VARCHAR, ${WAITS_FOR} FROM selected WHERE ${conditions.map((each) => `(${each})`).join(" OR ")}`, {}, signal, TARGETS_MAX, drawing.side);
   return rows.rows.map(([event, target]): [string, string] => [String(event), String(target)]).filter(([, target]) => target !== "");
 }
 

@@ -90,7 +90,7 @@ async function rates(scene: Scene, spans: number[]): Promise<Child[]> {
         {
           height: 160, x: { domain: [from_ns, Math.max(to_ns, from_ns + step)] }, y: { domain: [0, Math.max(...sums)], label: `${index === 0 ? "first" : "second"}: calls a second`, grid: true },
           color: { domain: [...CLASSES], range: CLASSES.map(colour) },
-          marks: [Plot.axisX(timeAxis(step * 10)), Plot.rectY(rows, { x1: "at", x2: (row: { at: number }) => row.at + step, y: "calls", fill: "kind", order: [...CLASSES], title: (row: { at: number; kind: string; calls: number }) => `${momentText(row.at, step)} · ${row.kind}: ${Math.round(row.calls).toLocaleString("en")}/s` })],
+          marks: [Plot.axisX(timeAxis()), Plot.rectY(rows, { x1: "at", x2: (row: { at: number }) => row.at + step, y: "calls", fill: "kind", order: [...CLASSES], title: (row: { at: number; kind: string; calls: number }) => `${momentText(row.at, step)} · ${row.kind}: ${Math.round(row.calls).toLocaleString("en")}/s` })],
         },
       ),
     ),

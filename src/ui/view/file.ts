@@ -5,7 +5,7 @@ import { askRows, type Cell } from "../client/client";
 import { address, go, selection, sqlText } from "../model/place";
 import { colour, contentColour } from "../model/theme";
 import { bytesText, durationText, momentText, niceStep } from "../model/words";
-import { brushed, figure, halfWidth, timeAxis } from "./charts";
+import { brushed, figure, panelWidth, timeAxis } from "./charts";
 import { choice, element, harmless, lacking, note, short, type Child } from "./elements";
 import { legend } from "./overview";
 import { showPanels, type Panel } from "./panels";
@@ -38,9 +38,9 @@ interface Move {
 
 const accessColour = (access: string): string => colour(access === "read" ? "file" : "network");
 
-function patternMarks(moves: Move[], byThread: boolean, step: number): Plot.Markish[] {
+function patternMarks(moves: Move[], byThread: boolean): Plot.Markish[] {
   return [
-    Plot.axisX(timeAxis(step * 10)),
+    Plot.axisX(timeAxis()),
     Plot.link(moves, {
       x: "at", y1: "first", y2: (move: Move) => move.first + move.bytes, stroke: byThread ? "thread" : (move: Move) => accessColour(move.access), strokeWidth: 2.5,
       title: (move: Move) => `${move.thread} ${move.access} ${move.bytes.toLocaleString("en")} bytes at ${move.first.toLocaleString("en")}, ${momentText(move.at, 1000)}`,
@@ -56,7 +56,7 @@ async function patternBoxes(scene: Scene, object: string, access: string, step: 
     `sum(bytes)::BIGINT, count(*) FROM moves, bounds WHERE access = '${access}' GROUP BY 1, 2`;
   const rows = (await askRows(sql, selection(), scene.signal, 20_000)).rows.map((row) => row.map(Number));
   return [
-    Plot.axisX(timeAxis(step * 10)),
+    Plot.axisX(timeAxis()),
     Plot.rect(rows, {
       x1: (row: number[]) => row[0], x2: (row: number[]) => (row[0] ?? 0) + step, y1: (row: number[]) => row[1], y2: (row: number[]) => (row[1] ?? 0) + (row[2] ?? 0),
       fill: accessColour(access), fillOpacity: (row: number[]) => Math.min(1, 0.25 + Math.log10(row[4] ?? 1) / 4),
@@ -88,7 +88,7 @@ async function pattern(scene: Scene, object: string): Promise<Child[]> {
       const sql = movesOf(object) + `SELECT at_ns, access, first_byte, bytes, process || ' ' || tid FROM moves WHERE access = '${name}' ORDER BY at_ns`;
       const rows = (await askRows(sql, selection(), scene.signal, POINTS_MAX)).rows;
       const moves = rows.map((row) => ({ at: Number(row[0]), access: name, first: Number(row[2]), bytes: Number(row[3]), thread: harmless(String(row[4])) }));
-      marks = patternMarks(moves, by === "thread", step);
+      marks = patternMarks(moves, by === "thread");
     } else {
       marks = await patternBoxes(scene, object, name, step);
     }
@@ -178,7 +178,7 @@ async function latency(scene: Scene, object: string): Promise<Child[]> {
       {
         x: { label: "duration", tickFormat: (band: number) => durationText(2 ** band), ticks: 8 }, y: { label: "calls", grid: true },
         color: { domain: VERBS, range: VERB_COLOURS.map(colour) },
-        width: halfWidth(),
+        width: panelWidth(),
         marks: [Plot.rectY(rows, { x1: "band", x2: (row: { band: number }) => row.band + 1, y: "calls", fill: "verb", title: (row: { verb: string; band: number; calls: number }) => `${row.calls.toLocaleString("en")} × ${row.verb}, ${durationText(2 ** row.band)} to ${durationText(2 ** (row.band + 1))}` })],
       },
     ),

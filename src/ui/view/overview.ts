@@ -66,7 +66,7 @@ async function rates(scene: Scene): Promise<Child[]> {
       y: { label: `${amount.title} a second`, grid: true, tickFormat: perSecond },
       color: { domain: [...CLASSES], range: CLASSES.map(colour) },
       marks: [
-        Plot.axisX(timeAxis(step * 10)),
+        Plot.axisX(timeAxis()),
         Plot.rectY(rows, { x1: "at", x2: (row: { at: number }) => row.at + step, y: "value", fill: "kind", order: [...CLASSES], title: (row: { at: number; kind: string; value: number }) => `${momentText(row.at, step)} · ${row.kind}: ${perSecond(row.value)}` }),
       ],
     },
@@ -112,7 +112,7 @@ async function latency(scene: Scene): Promise<Child[]> {
       y: { label: "duration", tickFormat: (band: number) => durationText(2 ** band) },
       color: { scheme: "viridis", type: "log", label: "calls" },
       marks: [
-        Plot.axisX(timeAxis(step * 10)),
+        Plot.axisX(timeAxis()),
         Plot.rect(rows, {
           x1: "at", x2: (row: { at: number }) => row.at + step, y1: "band", y2: (row: { band: number }) => row.band + 1, fill: "calls",
           title: (row: { at: number; band: number; calls: number }) => `${momentText(row.at, step)} · ${row.calls.toLocaleString("en")} calls of ${durationText(2 ** row.band)} to ${durationText(2 ** (row.band + 1))}`,

@@ -15,6 +15,7 @@ import type { Scene, View } from "./view";
 
 const PEERS_MAX = 30; // of a picture
 const TALKS_MAX = 300;
+const LEVEL_MAX = 5; // peers whose names find room beside each other
 
 // A row per process and peer. The other end of a TCP connection of this trace is a process, that of any other connection its address. A round trip is
 // a receive that follows a send on the same socket, by the same process.
@@ -44,12 +45,13 @@ interface Talk {
 function matrix(talks: Talk[]): HTMLElement {
   const rank = (name: (talk: Talk) => string): string[] => [...new Set(talks.map(name))].slice(0, PEERS_MAX);
   const rows = rank(({ process }) => process), columns = rank(({ peer }) => peer);
+  const isNarrow = columns.length > LEVEL_MAX;
   const cells = talks.filter(({ process, peer }) => rows.includes(process) && columns.includes(peer)).map((talk) => ({ ...talk, bytes: Math.max(talk.sent + talk.received, 1) }));
   return figure(
     { name: "matrix", title: "bytes between processes (down) and their peers (across)" },
     {
-      marginLeft: 190, marginTop: 10, marginBottom: 150, height: 180 + rows.length * 24,
-      x: { domain: columns, label: null, tickRotate: -50, tickFormat: (name: string) => short(name, 26) },
+      marginLeft: 190, marginTop: 10, marginBottom: isNarrow ? 150 : 30, height: (isNarrow ? 180 : 60) + rows.length * 24,
+      x: { domain: columns, label: null, tickRotate: isNarrow ? -50 : 0, tickFormat: (name: string) => short(name, 26) },
       y: { domain: rows, label: null, tickFormat: (name: string) => short(name, 26) },
       color: { type: "log", scheme: "blues", label: "bytes" },
       marks: [

@@ -123,6 +123,7 @@ std::vector<DrawnFlow> TimelineFlows::drawn(const TimeWindow& window,
         return singles;
     }
     std::vector<DrawnFlow> bundled;
+    bundled.reserve(bundles.size());
     for (const auto& [key, bundle] : bundles) {
         bundled.push_back(bundle);
     }

@@ -59,6 +59,8 @@ async function pairRows(page) {
 
 test("timelines of both: processes of the same name stand beside each other in the order of their begin, with the calls that SQL counts", async (t) => {
   const { page, traces } = await openPair(t, ["git", "git_again"], "#compare?order=time");
+  await page.page.waitForTimeout(1000); // what calls act on is written into them
+  await page.picture("compare");
   const rows = (await pairRows(page)).filter(([, what]) => what === "process");
   const asked = traces.map((trace) => sqlRows(trace, `SELECT any_value(pid) AS pid, count(*) AS calls ${CALLS} GROUP BY process_id ORDER BY process_id`));
   const pidOf = (label) => (label === "–" ? null : Number(/\[(\d+)\]$/.exec(label)[1]));
@@ -76,8 +78,6 @@ test("timelines of both: processes of the same name stand beside each other in t
     }
   }
   assert.ok(rows.filter(([, , first, second]) => first !== "–" && second !== "–").length >= 5, "a clone runs at least five processes");
-  await page.page.waitForTimeout(1000); // what calls act on is written into them
-  await page.picture("compare");
 });
 
 test("what differs most in time comes first", async (t) => {

@@ -42,7 +42,7 @@ def recorded(folder, name, *command):
 
 
 def export(trace, options, output):
-    """Seconds, the most memory that it held, and what it says of itself."""
+    """Seconds, those of a CPU, the most memory that it held, and what it says of itself."""
     begun = time.monotonic()
     process = subprocess.Popen([DYETRACE, "export", trace, *options, "-o", output], stderr=subprocess.PIPE, text=True)
     said = process.stderr.read()
@@ -50,7 +50,7 @@ def export(trace, options, output):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise RuntimeError(said)
-    return time.monotonic() - begun, used.ru_maxrss * 1024, said
+    return time.monotonic() - begun, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, said
 
 
 def exports(folder, rounds, median):
@@ -62,11 +62,12 @@ def exports(folder, rounds, median):
         walk, events = recorded(folder, "walk", "--content=hash", "--", "sh", "-c", "; ".join([WALK] * WALKS))
     download, _ = recorded(folder, "download", "--content=bytes", "--", sys.executable, "-c", DOWNLOAD)
     output = os.path.join(folder, "export")
-    taken, memory, size = {}, {}, {}
+    taken, cpu, memory, size = {}, {}, {}, {}
     for _ in range(rounds):
         for name, options in [*FORMATS.items(), ("pcapng", ["--pcapng"])]:
-            seconds, most, said = export(download if name == "pcapng" else walk, options, output)
+            seconds, cpu_seconds, most, said = export(download if name == "pcapng" else walk, options, output)
             taken.setdefault(name, []).append(seconds)
+            cpu.setdefault(name, []).append(cpu_seconds)
             memory[name] = max(memory.get(name, 0), most)
             size[name] = os.path.getsize(output)
             if name == "pcapng":
@@ -74,9 +75,9 @@ def exports(folder, rounds, median):
             os.remove(output)
     rows = []
     for name, times in taken.items():
-        seconds = median(times)
+        seconds, cpu_seconds = median(times), median(cpu[name])
         count = calls if name == "pcapng" else events
-        rows.append([name, f"{count:,}", f"{seconds:,.1f} s", f"{min(times):,.1f}-{max(times):,.1f}", f"{count / seconds:,.0f}", f"{size[name] / 1e6:,.0f} MB",
-                     f"{size[name] / 1e6 / seconds:,.0f}", f"{memory[name] / 1e6:,.0f} MB"])
+        rows.append([name, f"{count:,}", f"{seconds:,.1f} s", f"{min(times):,.1f}-{max(times):,.1f}", f"{count / seconds:,.0f}", f"{cpu_seconds:,.1f} s",
+                     f"{1e6 * cpu_seconds / count:,.1f}", f"{size[name] / 1e6:,.0f} MB", f"{memory[name] / 1e6:,.0f} MB"])
     measurements.print_table(f"dyetrace export, median of {rounds} (pcapng: {DOWNLOAD_BYTES >> 20} MiB over loopback; others: calls of find, grep and cat)",
-                             ["", "events", "time", "least and most", "events/s", "size", "MB/s", "memory"], rows)
+                             ["", "events", "time", "least and most", "events/s", "CPU", "µs/event", "size", "memory"], rows)

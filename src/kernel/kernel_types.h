@@ -374,6 +374,21 @@ struct tcp_sock {
 	__u64 bytes_sent, bytes_received, bytes_retrans;
 };
 
+struct inet_connection_sock {
+	__u8 icsk_ca_state : 5;
+};
+
+struct sk_buff {
+	unsigned int len;
+	char cb[48];
+};
+
+struct tcp_skb_cb {
+	__u32 seq;
+	__u16 tcp_gso_segs;
+	__u16 tcp_flags;
+};
+
 struct socket {
 	short type;
 	struct sock *sk;
@@ -454,9 +469,13 @@ enum kernel_constants {
 	TCP_ESTABLISHED = 1,
 	TCP_SYN_SENT = 2,
 	TCP_SYN_RECV = 3,
+	TCP_FIN_WAIT1 = 4,
+	TCP_FIN_WAIT2 = 5,
 	TCP_CLOSE = 7,
 	TCP_CLOSE_WAIT = 8,
+	TCP_LAST_ACK = 9,
 	TCP_LISTEN = 10,
+	TCP_CLOSING = 11,
 	TCP_NEW_SYN_RECV = 12,
 	MSG_OOB = 1,
 	MSG_PEEK = 2,

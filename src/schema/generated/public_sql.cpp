@@ -17,6 +17,7 @@ CREATE OR REPLACE MACRO _coverage_state_name(v) AS (['on', 'partial', 'off', 're
 CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges', 'sketch'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _congestion_state_name(v) AS (['open', 'disorder', 'cwr', 'recovery', 'loss'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
@@ -108,9 +109,9 @@ CREATE OR REPLACE MACRO _set_text(s, v, word) AS CASE WHEN word IS NULL AND s.re
     '"' || _join_words(s, word, nullif(_bit_words(s, v), ''), _rest_text(s, v & CASE WHEN word IS NULL THEN s.nameless ELSE s.rest_mask END)) || '"' END;
 CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
     WHEN s IS NOT NULL THEN _set_text(s, v, _field_word(s, v))
-    WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
 )dyetrace"
-    R"dyetrace(    WHEN kind IN ('long', 'offset', 'offset_low') THEN
+    R"dyetrace(    WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
+    WHEN kind IN ('long', 'offset', 'offset_low') THEN
         CASE WHEN v >= 9223372036854775808 THEN (v::HUGEINT - 18446744073709551616)::VARCHAR ELSE v::VARCHAR END
     WHEN kind = 'address' THEN '"' || format('{:#x}', v) || '"'
     ELSE v::VARCHAR END;
@@ -285,8 +286,21 @@ SELECT object_id, cookie, _family_name(family) AS family, _socket_type_name(sock
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
        network_namespace, valid_from_ns
 FROM internal.handles WHERE family IS NOT NULL;
+CREATE OR REPLACE VIEW retransmissions AS
+SELECT o.name AS host, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.time_ns, e.cpu, h.object_id, coalesce(h.local_address, n.local_address) AS local_address,
+       coalesce(h.local_port, n.local_port) AS local_port, coalesce(h.remote_address, n.remote_address) AS remote_address,
+       coalesce(h.remote_port, n.remote_port) AS remote_port, coalesce(h.connection_id, n.connection_id) AS connection_id, e.stream_offset, e.bytes, e.segments, CASE WHEN e.tcp_flags & 2 = 2 THEN 'SYN' WHEN e.tcp_flags & 1 = 1 THEN 'FIN' END AS tcp_flag,
+       _congestion_state_name(e.congestion_state) AS congestion_state
+FROM (SELECT *, time_ns AS start_ns FROM internal.raw_retransmission) e JOIN internal.hosts o USING (host_index)
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
+-- a SYN is sent again before connect() returns, and so before the ends are known
+LEFT JOIN (SELECT object_id, arg_min(local_address, valid_from_ns) AS local_address, arg_min(local_port, valid_from_ns) AS local_port,
+           arg_min(remote_address, valid_from_ns) AS remote_address, arg_min(remote_port, valid_from_ns) AS remote_port,
+           arg_min(connection_id, valid_from_ns) AS connection_id
+           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = h.object_id AND h.remote_port IS NULL;
 CREATE OR REPLACE VIEW event_objects AS
-SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
+)dyetrace"
+    R"dyetrace(SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
        nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.events AS poll_events
 FROM internal.raw_event_object e LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;
 CREATE OR REPLACE VIEW dyes AS
@@ -300,8 +314,7 @@ SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, d.name AS 
 FROM internal.raw_dye_hit x
 LEFT JOIN (SELECT host_index, dye_id, any_value(name) AS name FROM internal.raw_dye GROUP BY ALL) d USING (host_index, dye_id)
 LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, handle2_id, file_offset2 FROM internal.raw_syscall_event
-)dyetrace"
-    R"dyetrace(           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, NULL, NULL FROM internal.raw_part_event) e
+           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, NULL, NULL FROM internal.raw_part_event) e
        ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CASE WHEN x.second <> 0 THEN e.handle2_id ELSE e.handle_id END;
 CREATE OR REPLACE VIEW anchors AS

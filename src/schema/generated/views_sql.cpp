@@ -26,6 +26,7 @@ CREATE OR REPLACE VIEW internal.raw_anchor AS FROM read_parquet('sealed-*/anchor
 CREATE OR REPLACE VIEW internal.raw_shared_mapping AS FROM read_parquet('sealed-*/shared_mapping.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_sketch AS FROM read_parquet('sealed-*/sketch.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_import_edge AS FROM read_parquet('sealed-*/import_edge.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.raw_retransmission AS FROM read_parquet('sealed-*/retransmission.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_flows AS FROM read_parquet('*/flows.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_similarities AS FROM read_parquet('*/similarities.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_clusters AS FROM read_parquet('*/clusters.parquet', union_by_name = true);
@@ -49,6 +50,7 @@ CREATE OR REPLACE MACRO _coverage_state_name(v) AS (['on', 'partial', 'off', 're
 CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges', 'sketch'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _congestion_state_name(v) AS (['open', 'disorder', 'cwr', 'recovery', 'loss'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
@@ -105,10 +107,10 @@ CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns
 -- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a quarter of a second.
 CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 28)::BIGINT;
 CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
-CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
-    floor(((cluster_to_ns::BIGINT - cluster_ns::BIGINT) - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
 )dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
+    R"dyetrace(CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
+    floor(((cluster_to_ns::BIGINT - cluster_ns::BIGINT) - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
+CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
 -- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _command_of(choice) AS split_part(choice, '=', 1)::UBIGINT;
@@ -318,6 +320,18 @@ SELECT object_id, cookie, _family_name(family) AS family, _socket_type_name(sock
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
        network_namespace, valid_from_ns
 FROM internal.handles WHERE family IS NOT NULL;
+CREATE OR REPLACE VIEW retransmissions AS
+SELECT o.name AS host, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.time_ns, e.cpu, h.object_id, coalesce(h.local_address, n.local_address) AS local_address,
+       coalesce(h.local_port, n.local_port) AS local_port, coalesce(h.remote_address, n.remote_address) AS remote_address,
+       coalesce(h.remote_port, n.remote_port) AS remote_port, coalesce(h.connection_id, n.connection_id) AS connection_id, e.stream_offset, e.bytes, e.segments, CASE WHEN e.tcp_flags & 2 = 2 THEN 'SYN' WHEN e.tcp_flags & 1 = 1 THEN 'FIN' END AS tcp_flag,
+       _congestion_state_name(e.congestion_state) AS congestion_state
+FROM (SELECT *, time_ns AS start_ns FROM internal.raw_retransmission) e JOIN internal.hosts o USING (host_index)
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
+-- a SYN is sent again before connect() returns, and so before the ends are known
+LEFT JOIN (SELECT object_id, arg_min(local_address, valid_from_ns) AS local_address, arg_min(local_port, valid_from_ns) AS local_port,
+           arg_min(remote_address, valid_from_ns) AS remote_address, arg_min(remote_port, valid_from_ns) AS remote_port,
+           arg_min(connection_id, valid_from_ns) AS connection_id
+           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = h.object_id AND h.remote_port IS NULL;
 CREATE OR REPLACE VIEW event_objects AS
 SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
        nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.events AS poll_events
@@ -397,6 +411,7 @@ COMMENT ON VIEW threads IS 'threads that did something while watched';
 COMMENT ON VIEW objects IS 'what events acted on: one row per object, whatever its names';
 COMMENT ON VIEW object_names IS 'names that objects had, and from when to when they were seen';
 COMMENT ON VIEW sockets IS 'ends of sockets, a row per change';
+COMMENT ON VIEW retransmissions IS 'what TCP sent again, once each time, of sockets on which a recorded process made a call';
 COMMENT ON VIEW event_objects IS 'events that touched several objects: poll sets, passed descriptors, close_range; and the bytes that fcntl locked';
 COMMENT ON VIEW dyes IS 'texts that were looked for (record --dye); the text itself is not in the trace';
 COMMENT ON VIEW dye_hits IS 'occurrences of dyes, each with the event that moved its last byte';
@@ -413,7 +428,8 @@ COMMENT ON VIEW clock_map IS 'in a trace of several hosts, from the clock of eac
 COMMENT ON VIEW handovers IS 'what one call gave to another one without bytes: a signal, a wake-up, a lock, a count; computed when it is first asked for (docs/causality.md)';
 COMMENT ON VIEW edges IS 'causes between threads: from_event had begun before to_event could end; computed when it is first asked for. The order inside a thread is start_ns (docs/causality.md)';
 COMMENT ON VIEW causal_clocks IS 'where each event stands in the causal order; with edges that is what happened_before() needs, also of threads that have ended; computed when it is first asked for';
-COMMENT ON VIEW contradictions IS 'what the trace says that cannot all be true, each with the fewest events that show it; computed when it is first asked for';
+)dyetrace"
+    R"dyetrace(COMMENT ON VIEW contradictions IS 'what the trace says that cannot all be true, each with the fewest events that show it; computed when it is first asked for';
 COMMENT ON COLUMN events.event_id IS 'opaque; order events by (start_ns, event_id)';
 COMMENT ON COLUMN events.host IS 'host on which it happened';
 COMMENT ON COLUMN events.node IS 'label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode])';

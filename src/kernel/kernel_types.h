@@ -374,21 +374,6 @@ struct tcp_sock {
 	__u64 bytes_sent, bytes_received, bytes_retrans;
 };
 
-struct inet_connection_sock {
-	__u8 icsk_ca_state : 5;
-};
-
-struct sk_buff {
-	unsigned int len;
-	char cb[48];
-};
-
-struct tcp_skb_cb {
-	__u32 seq;
-	__u16 tcp_gso_segs;
-	__u16 tcp_flags;
-};
-
 struct socket {
 	short type;
 	struct sock *sk;

@@ -12,6 +12,25 @@
 
 const volatile bool retransmission_tells_error; /* the tracepoint has a third argument: 0, or why it was not sent */
 
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct inet_connection_sock {
+	__u8 icsk_ca_state : 5;
+};
+
+struct sk_buff {
+	unsigned int len;
+	char cb[48];
+};
+
+struct tcp_skb_cb {
+	__u32 seq;
+	__u16 tcp_gso_segs;
+	__u16 tcp_flags;
+};
+
+#pragma clang attribute pop
+
 #define TCP_FLAG_FIN 1
 #define TCP_FLAG_SYN 2
 

@@ -16,7 +16,7 @@
 #define DYE_LOOK_BYTES 24 /* sizeof(struct dye_look) */
 #define EDGE_BYTES 520 /* sizeof(struct dye_edges) */
 #define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
-#define INTERRUPT_RING_BYTES 65536 /* 1,000 retransmissions between two looks of the reader; power of two */
+#define INTERRUPT_RING_BYTES 65536 /* 1,170 retransmissions between two looks of the reader; power of two */
 #define RECORD_BYTES_MAX 16384 /* event, two paths, names and an address; also the slack behind a ring's end */
 
 const volatile __u32 cpu_count;

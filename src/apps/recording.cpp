@@ -399,7 +399,7 @@ Result<void> Recording::State::finish() {
     }
     if (const std::uint64_t missed = session.capture().retransmissions_missed(); missed > 0) {
         note(facts->write_coverage(
-            {"tcp_retransmit_skb",
+            {"retransmissions",
              schema::CoverageState::kPartial,
              fmt::format("{} came in the middle of another one, of whatever socket", missed)}));
     }

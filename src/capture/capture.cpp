@@ -365,6 +365,7 @@ Result<void> Capture::stop() {
 std::uint64_t Capture::drain(const Sink& sink, const PayloadSink& payload) {
     State& state = *state_;
     const auto begun_ns = static_cast<std::uint64_t>(base::boot_time_ns());
+    state.retransmissions.look();
     state.event_ends.clear();
     std::uint64_t lost = 0;
     for (Ring& ring : state.events) {

@@ -18,7 +18,7 @@ namespace {
 // INTERRUPT_RING_BYTES and RECORD_BYTES_MAX of src/kernel/settings.h: a ring, and the slack behind its end
 constexpr std::uint64_t kRingBytes = 65536;
 constexpr std::uint64_t kSlackBytes = 16384;
-constexpr const char* kSource = "tcp_retransmit_skb";
+constexpr const char* kSource = "retransmissions";
 constexpr const char* kLack = "what TCP sends again is not recorded";
 
 }  // namespace
@@ -54,12 +54,14 @@ std::optional<Source> Retransmissions::attach(dyetrace_bpf& skeleton) const {
         return std::nullopt;
     }
     if (!bpf_program__autoload(skeleton.progs.retransmitted)) {
-        return Source{
-            kSource, CoverageState::kOff, fmt::format("this kernel does not have it; {}", kLack)};
+        return Source{kSource,
+                      CoverageState::kOff,
+                      fmt::format("this kernel has no tracepoint tcp_retransmit_skb; {}", kLack)};
     }
     skeleton.links.retransmitted = bpf_program__attach(skeleton.progs.retransmitted);
     if (skeleton.links.retransmitted == nullptr) {
-        const base::Error error = base::Error::from_errno(errno, "cannot attach it");
+        const base::Error error =
+            base::Error::from_errno(errno, "cannot attach tcp_retransmit_skb");
         return Source{kSource, CoverageState::kRefused, fmt::format("{}; {}", error.text(), kLack)};
     }
     return Source{kSource, CoverageState::kOn, ""};
@@ -86,12 +88,19 @@ Books Retransmissions::added_to(Books books, std::uint32_t cpu) const {
     return books;
 }
 
+void Retransmissions::look() {
+    ends_.clear();
+    for (const Ring& ring : rings_) {
+        ends_.push_back(ring.head());
+    }
+}
+
 std::uint64_t Retransmissions::drain(std::uint64_t& damaged_bytes) {
     drained_.clear();
     std::uint64_t bytes = 0;
-    for (Ring& ring : rings_) {
-        bytes += ring.drain(
-            UINT64_MAX,
+    for (std::size_t i = 0; i < rings_.size(); ++i) {
+        bytes += rings_[i].drain(
+            ends_[i],
             [&](schema::RecordBytes records) {
                 while (!records.empty()) {
                     const schema::RecordBytes record = schema::first_record(records);

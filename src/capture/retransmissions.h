@@ -30,6 +30,8 @@ class Retransmissions {
     // Behind the detachment: counts those that came in the middle of another one.
     void finish(const dyetrace_bpf& skeleton);
 
+    // To be called before the facts are drained: what drain() takes then refers to none that are still to come.
+    void look();
     // Returns the bytes that it took.
     std::uint64_t drain(std::uint64_t& damaged_bytes);
     const std::vector<schema::Retransmission>& drained() const { return drained_; }
@@ -41,6 +43,7 @@ class Retransmissions {
     bool is_asked_ = false;
     base::Mapping memory_;
     std::vector<Ring> rings_;
+    std::vector<std::uint64_t> ends_;
     std::vector<schema::Retransmission> drained_;
     std::uint64_t missed_ = 0;
 };

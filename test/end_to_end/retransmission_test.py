@@ -2,6 +2,7 @@
 """What TCP sends again over a cable that loses packets, held against what the kernel says: of the same sockets (TCP_INFO), and of a whole network (RetransSegs)."""
 
 import shutil
+import subprocess
 
 import laboratory
 import support
@@ -94,12 +95,14 @@ class RetransmissionTest(support.EndToEndTest):
         self.assertGreater(segments, 0)
         self.assertGreater(self.counts("others")[0], 0)
         self.assertEqual(trace.numbers(SUMS + UNTIL_COUNTED), {"segments": segments, "bytes": data})
-        self.assertEqual(trace.rows("SELECT state, reason FROM coverage WHERE source = 'tcp_retransmit_skb'"), [{"state": "on", "reason": ""}])
+        self.assertEqual(trace.rows("SELECT state, reason FROM coverage WHERE source = 'retransmissions'"), [{"state": "on", "reason": ""}])
         # each is a piece of what a call had sent before, on a socket to that port
         lost = trace.rows(f"""SELECT * FROM retransmissions r WHERE remote_port IS DISTINCT FROM {PORT} OR tcp_flag IS NULL AND NOT EXISTS (FROM events e WHERE
             e.object_id = r.object_id AND e.connection_id = r.connection_id AND e.name = 'sendto' AND e.start_ns <= r.time_ns AND e.time <= r.time
             AND r.stream_offset >= e.stream_offset AND r.stream_offset < e.stream_offset + e.bytes)""")
         self.assertEqual(lost, [])
+        report = subprocess.run([support.DYETRACE, "report", trace.path], check=True, capture_output=True, text=True, timeout=support.PATIENCE_S).stdout
+        self.assertRegex(self.one_line(report), rf"sent to {self.lab['far'].address}:{PORT} was sent again by TCP: \d+ segments")
         books = trace.books()
         self.assertEqual(books["generated"], books["delivered"])
         self.assertEqual(books["delivered"], trace.number("SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM retransmissions) + "

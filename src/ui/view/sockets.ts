@@ -48,7 +48,7 @@ LEFT JOIN lossy l ON l.process_id = m.process_id AND l.peer = coalesce(p.peer, m
 GROUP BY m.process_id, coalesce(p.peer, m.target) ORDER BY coalesce(sent_bytes, 0) + coalesce(received_bytes, 0) DESC, calls DESC, process, peer LIMIT ${TALKS_MAX}`;
 
 // On which hosts nobody looked for what TCP sends again: an older recorder, another tracer, a kernel that does not tell.
-const BLIND = "SELECT host FROM hosts WHERE host NOT IN (SELECT host FROM coverage WHERE source = 'tcp_retransmit_skb' AND state IN ('on', 'partial')) ORDER BY host";
+const BLIND = "SELECT host FROM hosts WHERE host NOT IN (SELECT host FROM coverage WHERE source = 'retransmissions' AND state IN ('on', 'partial')) ORDER BY host";
 
 async function retransmissionWords(rows: QueryRows, scene: Scene): Promise<string> {
   const blind = (await askRows(BLIND, {}, scene.signal)).rows.map(([host]) => harmless(String(host)));

@@ -142,9 +142,10 @@ TEST(Findings, say_what_tcp_sent_again) {
     report.sent_again = {{"git[2]", "10.0.0.7:443", 1'200, 1'737'600, 0, 20'000'000}};
     const auto findings = findings_of(report);
     ASSERT_EQ(findings.size(), 2u);
-    EXPECT_EQ(findings[0].text,
-              "9 % of what git[2] sent to 10.0.0.7:443 was sent again by TCP: 1,200 segments, none "
-              "of them when a timer had run out");
+    EXPECT_EQ(
+        findings[0].text,
+        "8.7 % of what git[2] sent to 10.0.0.7:443 was sent again by TCP: 1,200 segments, none "
+        "of them when a timer had run out");
     EXPECT_EQ(
         findings[0].query,
         "select * from retransmissions where object_id in (select object_id from events where "

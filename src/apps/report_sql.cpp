@@ -206,6 +206,7 @@ constexpr ReportQuestion kQuestions[] = {
              {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), number(c[5])});
      }},
     {"sent_again",
+     ReportParts::kFindings,
      kSentAgain,
      [](Report& r, ReportCells c) {
          r.sent_again.push_back(

@@ -34,7 +34,8 @@ constexpr std::int64_t kOrderOffMax = 1'000'000'000;  // ns
 constexpr const char* kHosts = R"(
 SELECT o.host_index::UBIGINT, (o.wall_offset_ns + 9223372036854775807::HUGEINT)::UBIGINT, t.first_ns, t.last_ns FROM internal.hosts o LEFT JOIN (
   SELECT host_index, min(start_ns) AS first_ns, max(start_ns + coalesce(duration_ns, 0)) AS last_ns FROM (
-    SELECT host_index, start_ns, duration_ns FROM internal.raw_syscall_event UNION ALL SELECT host_index, start_ns, NULL FROM internal.raw_signal_event)
+    SELECT host_index, start_ns, duration_ns FROM internal.raw_syscall_event UNION ALL SELECT host_index, start_ns, NULL FROM internal.raw_signal_event UNION ALL
+    SELECT host_index, time_ns, NULL FROM internal.raw_retransmission)
   GROUP BY 1) t USING (host_index) ORDER BY 1)";
 
 Result<std::vector<ClockHost>> load_hosts(store::Database& database) {

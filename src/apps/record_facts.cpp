@@ -100,6 +100,10 @@ Result<void> FactWriter::write_anchor(schema::Anchor anchor) {
     return write(anchor);
 }
 
+Result<void> FactWriter::write_retransmission(schema::Retransmission sent) {
+    return write(sent);
+}
+
 Result<void> FactWriter::write_shared_mapping(schema::SharedMapping mapping) {
     return write(mapping);
 }

@@ -35,6 +35,7 @@ class FactWriter {
     Result<void> write_dye_hit(schema::DyeHit hit);
     Result<void> write_anchor(schema::Anchor anchor);
 
+    Result<void> write_retransmission(schema::Retransmission sent);
     Result<void> write_shared_mapping(schema::SharedMapping mapping);
     Result<void> write_namespace_name(std::uint32_t inode, std::string_view name);
 

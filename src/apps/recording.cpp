@@ -126,6 +126,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     listen.predicate = options.where;
     listen.look_for_dyes = options.look_for_dyes;
     listen.only_dyed = options.only_dyed;
+    listen.watch_retransmissions = !options.only_dyed;  // whose bytes they are is not known
     DyeSet dyes;
     for (const capture::Dye& dye : options.dyes) {
         TRY(dyes.add(dye));
@@ -227,6 +228,9 @@ std::uint64_t Recording::State::drain() {
             note(facts->write_anchor(anchor));
         }
     }
+    for (const schema::Retransmission& sent : session.capture().retransmissions()) {
+        note(facts->write_retransmission(sent));
+    }
     if (payload) {
         note(payload->write_until(static_cast<std::uint64_t>(now)));
     }
@@ -287,11 +291,13 @@ capture::Books Recording::State::books(std::uint32_t cpu) const {
     return books;
 }
 
-// Of what the rings had; all of it is known when they are drained for the last time.
+// Of what the rings had; all of it is known when they are drained for the last time. Retransmissions are among the last words.
 std::uint64_t Recording::State::unwritten(std::uint32_t cpu) const {
-    return writer->failed()
-               ? session.capture().books(cpu).delivered - left_out[cpu] - writer->events_of(cpu)
-               : 0;
+    if (!writer->failed()) {
+        return 0;
+    }
+    const capture::Books had = session.capture().books(cpu);
+    return had.delivered - had.retransmissions - left_out[cpu] - writer->events_of(cpu);
 }
 
 std::uint64_t Recording::State::unwritten() const {
@@ -390,6 +396,12 @@ Result<void> Recording::State::finish() {
     drain();
     if (dyes) {
         note(dyes->write_lack());
+    }
+    if (const std::uint64_t missed = session.capture().retransmissions_missed(); missed > 0) {
+        note(facts->write_coverage(
+            {"retransmissions",
+             schema::CoverageState::kPartial,
+             fmt::format("{} came in the middle of another one, of whatever socket", missed)}));
     }
     finish_payload();
     if (!writer->failed()) {

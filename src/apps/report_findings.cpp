@@ -26,6 +26,8 @@ constexpr std::uint64_t kSmallNsMin = 1'000'000;   // 1 ms
 constexpr double kBlockedShareMin = 0.5;           // of the thread's time, waiting for files
 constexpr std::uint64_t kBufferBytes = 64 * 1024;  // what a usual buffer holds
 
+constexpr double kSentAgainShareMin = 0.01;  // of the bytes that were sent
+
 double share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
 }
@@ -66,6 +68,31 @@ std::vector<Finding> deaths_of(const Report& report) {
                            fmt::format("name = 'signal_deliver' and result = {}", death.signal))});
     }
     return out;
+}
+
+// What it cost is not known.
+void add_sent_again(const Report& report, std::vector<Finding>& out) {
+    for (const SentAgain& again : report.sent_again) {
+        const double part = share(again.bytes, again.sent_bytes);
+        if (part < kSentAgainShareMin) {
+            continue;
+        }
+        const std::string who = is_task(report, "pid", again.process);
+        out.push_back(
+            {"sent_again",
+             again.process,
+             fmt::format("{} of what {} sent to {} was sent again by TCP: {} segments, {} of them "
+                         "when a timer had run out",
+                         base::percent_text(part),
+                         again.process,
+                         again.target,
+                         base::with_separators(again.segments),
+                         again.timers == 0 ? "none" : base::with_separators(again.timers)),
+             0,
+             fmt::format("select * from retransmissions where object_id in (select object_id from "
+                         "events where {} and object_type = 'socket') order by time_ns",
+                         who)});
+    }
 }
 
 void add_syncs(const Report& report, std::vector<Finding>& out) {
@@ -248,10 +275,11 @@ std::vector<Finding> findings_of(const Report& report) {
     std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
         return a.cost_ns > b.cost_ns;
     });
-    std::vector<Finding> deaths = deaths_of(report);
+    std::vector<Finding> first = deaths_of(report);
+    add_sent_again(report, first);
     findings.insert(findings.begin(),
-                    std::make_move_iterator(deaths.begin()),
-                    std::make_move_iterator(deaths.end()));
+                    std::make_move_iterator(first.begin()),
+                    std::make_move_iterator(first.end()));
     if (report.overview.hosts > 1) {
         findings = once_for_all_hosts(std::move(findings));
     }

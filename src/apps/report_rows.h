@@ -124,6 +124,16 @@ struct CoverageRow {
     std::string reason;
 };
 
+// TCP sent bytes again.
+struct SentAgain {
+    std::string process;
+    std::string target;
+    std::uint64_t segments = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t timers = 0;      // of the segments, those that a timer called for
+    std::uint64_t sent_bytes = 0;  // by all calls on these sockets
+};
+
 struct Report {
     std::string trace;  // its path
     bool recording = false;
@@ -138,6 +148,7 @@ struct Report {
     std::vector<SmallTransfers> small;
     std::vector<Syncs> syncs;
     std::vector<ThreadTime> threads;
+    std::vector<SentAgain> sent_again;
     std::vector<Death> deaths;
     std::vector<GapRow> gaps;
     std::vector<CoverageRow> not_covered;

@@ -14,7 +14,7 @@ FROM processes;
 CREATE OR REPLACE TEMP TABLE _report_parts AS
 SELECT parent_event_id, sum(bytes) AS bytes FROM events WHERE parent_event_id IS NOT NULL GROUP BY 1;
 CREATE OR REPLACE TEMP VIEW _report_calls AS
-SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.object_type,
+SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.object_type, e.object_id,
        epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
        CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
        _verb(e.name, e.class) AS verb,
@@ -77,6 +77,14 @@ SELECT process, verb, target, count(*), sum(bytes), sum(duration_ns) FROM _repor
 WHERE verb IN ('read', 'wrote') AND error IS NULL AND bytes > 0
 GROUP BY process_id, process, verb, target HAVING count(*) >= 1000 AND avg(bytes) < 512
 ORDER BY sum(duration_ns) DESC, process, verb, target LIMIT 2000)sql";
+
+constexpr const char* kSentAgain = R"sql(
+WITH again AS (SELECT object_id, sum(segments) AS segments, sum(bytes) AS bytes, sum(segments) FILTER (WHERE congestion_state = 'loss') AS timers
+               FROM retransmissions GROUP BY object_id),
+senders AS (SELECT process_id, process, target, object_id, sum(bytes) AS sent FROM _report_calls
+            WHERE verb IN ('wrote', 'copied') AND error IS NULL AND object_id IN (SELECT object_id FROM again) GROUP BY ALL)
+SELECT process, target, sum(segments), sum(a.bytes), coalesce(sum(timers), 0), sum(sent) FROM senders s JOIN again a USING (object_id)
+GROUP BY process_id, process, target HAVING sum(segments) >= 10 ORDER BY sum(segments) DESC, process, target LIMIT 2000)sql";
 
 constexpr const char* kSyncs = R"sql(
 WITH s AS (SELECT process_id, process, target, count(*) AS calls, sum(duration_ns) AS total_ns, max(duration_ns) AS max_ns
@@ -196,6 +204,13 @@ constexpr ReportQuestion kQuestions[] = {
      [](Report& r, ReportCells c) {
          r.small.push_back(
              {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), number(c[5])});
+     }},
+    {"sent_again",
+     ReportParts::kFindings,
+     kSentAgain,
+     [](Report& r, ReportCells c) {
+         r.sent_again.push_back(
+             {text(c[0]), text(c[1]), number(c[2]), number(c[3]), number(c[4]), number(c[5])});
      }},
     {"syncs",
      ReportParts::kFindings,

@@ -132,7 +132,24 @@ TEST(Findings, leave_out_what_nobody_would_change) {
     report.small = {{"a[1]", "read", "/x", 1'000, 12'000, kMs / 2}};         // too cheap
     report.failures = {{"a[1]", "openat", "ENOENT", 60, 6'000, kMs}};        // one in a hundred
     report.threads = {{"a[1]", 100 * kMs, 0, 40 * kMs, 0, 0, 60 * kMs, 0}};  // waits, as it should
+    report.sent_again = {{"a[1]", "10.0.0.7:443", 12, 17'376, 3, 2'000'000}};  // less than 1 %
     EXPECT_TRUE(findings_of(report).empty());
+}
+
+TEST(Findings, say_what_tcp_sent_again) {
+    Report report;
+    report.small = {{"dd[1]", "read", "/x", 40'000, 480'000, 30 * kMs}};
+    report.sent_again = {{"git[2]", "10.0.0.7:443", 1'200, 1'737'600, 0, 20'000'000}};
+    const auto findings = findings_of(report);
+    ASSERT_EQ(findings.size(), 2u);
+    EXPECT_EQ(
+        findings[0].text,
+        "8.7 % of what git[2] sent to 10.0.0.7:443 was sent again by TCP: 1,200 segments, none "
+        "of them when a timer had run out");
+    EXPECT_EQ(
+        findings[0].query,
+        "select * from retransmissions where object_id in (select object_id from events where "
+        "pid = 2 and object_type = 'socket') order by time_ns");
 }
 
 TEST(Findings, name_the_cost_and_put_the_dearest_first) {

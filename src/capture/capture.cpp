@@ -25,6 +25,7 @@
 #include "capture/map_array.h"
 #include "capture/payload_rings.h"
 #include "capture/program_table.h"
+#include "capture/retransmissions.h"
 #include "capture/ring.h"
 #include "capture/shared_memory.h"
 #include "capture/totals.h"
@@ -63,6 +64,7 @@ struct Capture::State {
     base::Mapping control_memory, event_memory, fact_memory;
     std::vector<Ring> events, facts;
     PayloadRings payload;
+    Retransmissions retransmissions;
     std::vector<std::uint64_t> event_ends;
     std::vector<Source> sources;
     std::vector<schema::SharedMapping> shared_memory;
@@ -73,7 +75,6 @@ struct Capture::State {
     bool stopped = false;
     std::uint64_t unwritten = 0;  // calls that were put off and never written
 
-    Result<void> fill_program_tables();
     Result<void> map_rings(const CaptureOptions& options);
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
     Result<void> exclude_again();
@@ -128,7 +129,8 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
 #if defined(__x86_64__)
     skeleton.rodata->strong_order = true;
 #endif
-    bpf_map__set_max_entries(skeleton.maps.ring_controls, state->cpus * 2);
+    state->retransmissions.prepare(skeleton, options, offer, state->cpus);
+    bpf_map__set_max_entries(skeleton.maps.ring_controls, state->cpus * kStreamsPerCpu);
     bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * kRecentNames);
     bpf_map__set_max_entries(skeleton.maps.event_rings, state->cpus);
     bpf_map__set_max_entries(skeleton.maps.fact_rings, state->cpus);
@@ -139,7 +141,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
         return LoadTalk::error(-error);
     }
-    TRY(state->fill_program_tables());
+    TRY(fill_special_programs(skeleton));
     TRY(state->sources, prepare_content(skeleton, options));
     // the borders of calls are looked over in one way for dyes and anchors
     if (options.look_for_dyes || options.content >= schema::ContentLevel::kAnchors) {
@@ -157,44 +159,6 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     return Capture(std::move(state));
 }
 
-// The programs that do what only some calls need, by enum syscall_special.
-Result<void> Capture::State::fill_program_tables() {
-    struct Entry {
-        bpf_map* table;
-        syscall_special special;
-        bpf_program* program;
-    };
-    const auto& maps = skeleton->maps;
-    const auto& programs = skeleton->progs;
-    const Entry entries[] = {
-        {maps.preparers, SPECIAL_CLOSE_RANGE, programs.prepare_close_range},
-        {maps.preparers, SPECIAL_COPY, programs.prepare_copy},
-        {maps.preparers, SPECIAL_EXEC, programs.prepare_exec},
-        {maps.preparers, SPECIAL_IO_SUBMIT, programs.prepare_io_submit},
-        {maps.preparers, SPECIAL_KILL, programs.prepare_kill},
-        {maps.preparers, SPECIAL_PIDFD, programs.prepare_pidfd},
-        {maps.preparers, SPECIAL_SELECT, programs.prepare_select},
-        {maps.preparers, SPECIAL_SPLICE, programs.prepare_copy},
-        {maps.followers, SPECIAL_CLOSE_RANGE, programs.follow_close_range},
-        {maps.followers, SPECIAL_EPOLL_CTL, programs.follow_epoll_ctl},
-        {maps.followers, SPECIAL_EPOLL_WAIT, programs.follow_epoll_wait},
-        {maps.followers, SPECIAL_FCNTL, programs.follow_fcntl},
-        {maps.followers, SPECIAL_IO_GETEVENTS, programs.follow_io_getevents},
-        {maps.followers, SPECIAL_IO_SUBMIT, programs.follow_io_submit},
-        {maps.followers, SPECIAL_PAIR, programs.follow_pair},
-        {maps.followers, SPECIAL_POLL, programs.follow_poll},
-        {maps.followers, SPECIAL_RECVMMSG, programs.follow_messages},
-        {maps.followers, SPECIAL_RECVMSG, programs.follow_message},
-        {maps.followers, SPECIAL_SELECT, programs.follow_select},
-        {maps.followers, SPECIAL_SENDMMSG, programs.follow_messages},
-        {maps.followers, SPECIAL_SENDMSG, programs.follow_message},
-    };
-    for (const Entry& entry : entries) {
-        TRY(put_program(entry.table, static_cast<std::uint32_t>(entry.special), entry.program));
-    }
-    return {};
-}
-
 Result<void> Capture::State::map_rings(const CaptureOptions& options) {
     TRY(control_memory, map_array(skeleton->maps.ring_controls));
     TRY(event_memory, map_array(skeleton->maps.event_rings));
@@ -205,12 +169,12 @@ Result<void> Capture::State::map_rings(const CaptureOptions& options) {
         const std::uint64_t fact_size = options.fact_ring_bytes + kRecordBytesMax;
         events.emplace_back(event_memory.bytes().subspan(cpu * event_size, event_size),
                             options.event_ring_bytes,
-                            &controls[cpu * 2]);
+                            &controls[cpu * kStreamsPerCpu]);
         facts.emplace_back(fact_memory.bytes().subspan(cpu * fact_size, fact_size),
                            options.fact_ring_bytes,
-                           &controls[cpu * 2 + 1]);
+                           &controls[cpu * kStreamsPerCpu + 1]);
     }
-    return {};
+    return retransmissions.map(*skeleton, controls, cpus);
 }
 
 Result<void> Capture::State::attach_program(bpf_program* program,
@@ -263,6 +227,9 @@ Result<void> Capture::attach() {
                             &skeleton.links.stream_read,
                             "tcp_rcv_space_adjust",
                             "TCP positions of threads that share a socket may be wrong");
+    if (auto source = state_->retransmissions.attach(skeleton)) {
+        state_->sources.push_back(*std::move(source));
+    }
     for (const BlindSpot& spot : blind_spots()) {
         state_->sources.push_back({std::string(spot.name), spot.state, std::string(spot.reason)});
     }
@@ -389,6 +356,7 @@ Result<void> Capture::stop() {
     skeleton.bss->ending = true;
     dyetrace_bpf__detach(&skeleton);
     wait_for_running_programs();
+    state_->retransmissions.finish(skeleton);
     state_->unwritten = finish_put_off_calls(skeleton);
     state_->stopped = true;
     return run_iterator(skeleton.progs.finish_calls);
@@ -397,6 +365,7 @@ Result<void> Capture::stop() {
 std::uint64_t Capture::drain(const Sink& sink, const PayloadSink& payload) {
     State& state = *state_;
     const auto begun_ns = static_cast<std::uint64_t>(base::boot_time_ns());
+    state.retransmissions.look();
     state.event_ends.clear();
     std::uint64_t lost = 0;
     for (Ring& ring : state.events) {
@@ -433,6 +402,7 @@ std::uint64_t Capture::drain(const Sink& sink, const PayloadSink& payload) {
             },
             state.damaged_bytes);
     }
+    bytes += state.retransmissions.drain(state.damaged_bytes);
     if (state.dyes) {
         state.dyes->join(state.stopped ? UINT64_MAX : begun_ns, lost, events_sink);
     }
@@ -441,6 +411,12 @@ std::uint64_t Capture::drain(const Sink& sink, const PayloadSink& payload) {
 
 KernelDyes* Capture::dyes() {
     return state_->dyes ? &*state_->dyes : nullptr;
+}
+const std::vector<schema::Retransmission>& Capture::retransmissions() const {
+    return state_->retransmissions.drained();
+}
+std::uint64_t Capture::retransmissions_missed() const {
+    return state_->retransmissions.missed();
 }
 std::uint32_t Capture::cpu_count() const {
     return state_->cpus;
@@ -459,19 +435,19 @@ const std::vector<schema::SharedMapping>& Capture::shared_memory() const {
 Books Capture::books(std::uint32_t cpu) const {
     const RingControl& events = state_->events[cpu].control();
     const RingControl& facts = state_->facts[cpu].control();
-    const auto read = [](const std::uint64_t& value) {
-        return std::atomic_ref(const_cast<std::uint64_t&>(value)).load(std::memory_order_relaxed);
-    };
+    const auto read = &read_counter;
     const std::uint64_t undyed = state_->dyes ? state_->dyes->left_out(cpu) : 0;
     const std::uint64_t unwritten = cpu == 0 ? state_->unwritten : 0;
-    return {read(events.generated) + unwritten,
-            read(events.filtered) + undyed,
-            read(events.aggregated),
-            read(events.delivered) - undyed,
-            read(events.lost) + unwritten,
-            read(facts.delivered),
-            read(facts.lost),
-            read(events.last_lost_ns)};
+    return state_->retransmissions.added_to({read(events.generated) + unwritten,
+                                             read(events.filtered) + undyed,
+                                             read(events.aggregated),
+                                             read(events.delivered) - undyed,
+                                             read(events.lost) + unwritten,
+                                             0,
+                                             read(facts.delivered),
+                                             read(facts.lost),
+                                             read(events.last_lost_ns)},
+                                            cpu);
 }
 
 PayloadBooks Capture::payload_books() const {

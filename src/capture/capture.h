@@ -59,6 +59,7 @@ struct CaptureOptions {
     std::vector<DyePattern> dyes = {};                        // the first ones, see dyes()
     bool only_dyed = false;                                   // events without a dye are filtered
     std::uint64_t payload_bytes_max = UINT64_MAX;  // of a call; with ContentLevel::kBytes
+    bool watch_retransmissions = false;            // see retransmissions()
     bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
     std::uint64_t event_ring_bytes =
         kEventRingBytesDefault;  // per CPU; rounded up to a power of two
@@ -74,6 +75,7 @@ struct Books {
     std::uint64_t aggregated = 0;
     std::uint64_t delivered = 0;
     std::uint64_t lost = 0;
+    std::uint64_t retransmissions = 0;  // of delivered; they are no events
     std::uint64_t facts_delivered = 0;
     std::uint64_t facts_lost = 0;
     std::uint64_t last_lost_ns = 0;
@@ -143,6 +145,10 @@ class Capture {
     std::uint64_t drain(const Sink& sink, const PayloadSink& payload = nullptr);
     // nullptr unless it looks for dyes or anchors. Its look_for(), if for dyes, is for everybody, and after a drain() what it found.
     KernelDyes* dyes();
+    // What TCP sent again, as the last drain() found it; no part of what its sink gets.
+    const std::vector<schema::Retransmission>& retransmissions() const;
+    // Of those that the books have none of: they came in the middle of another one. Known when it is stopped.
+    std::uint64_t retransmissions_missed() const;
 
     std::uint32_t cpu_count() const;
     Books books(std::uint32_t cpu) const;

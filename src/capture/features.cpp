@@ -189,6 +189,15 @@ Feature describe_content() {
             false};
 }
 
+Feature describe_retransmissions() {
+    const bool is_told = KernelOffer::find().tcp_retransmit_skb;
+    return {"retransmissions",
+            is_told ? Availability::kYes : Availability::kNo,
+            is_told ? "what TCP sends again, by tcp_retransmit_skb" : "no tcp_retransmit_skb",
+            is_told ? "" : "what TCP sends again is not recorded",
+            false};
+}
+
 Feature describe_lockdown() {
     const std::string line = read_line("/sys/kernel/security/lockdown");
     const std::size_t open = line.find('['), close = line.find(']');
@@ -230,6 +239,7 @@ std::vector<Feature> probe_features() {
     }
     features.push_back(describe_calls());
     features.push_back(describe_content());
+    features.push_back(describe_retransmissions());
     features.push_back(probe_function_probes(types));
     for (const BlindSpot& spot : blind_spots()) {
         features.push_back(describe(spot));

@@ -36,6 +36,16 @@ bool has_member(const btf& types, const char* of, std::string_view name) {
     });
 }
 
+// Of a tracepoint; the first is what BPF keeps for itself.
+std::uint32_t argument_count(const btf& types, const char* tracepoint) {
+    const std::int32_t id = btf__find_by_name_kind(&types, tracepoint, BTF_KIND_TYPEDEF);
+    const btf_type* pointer =
+        id > 0
+            ? btf__type_by_id(&types, btf__type_by_id(&types, static_cast<std::uint32_t>(id))->type)
+            : nullptr;
+    return pointer != nullptr ? btf_vlen(btf__type_by_id(&types, pointer->type)) - 1u : 0;
+}
+
 }  // namespace
 
 KernelOffer KernelOffer::find() {
@@ -50,6 +60,8 @@ KernelOffer KernelOffer::find() {
             has("bpf_task_from_pid", BTF_KIND_FUNC),
             has("btf_trace_tcp_sendmsg_locked", BTF_KIND_TYPEDEF),
             has("btf_trace_tcp_rcv_space_adjust", BTF_KIND_TYPEDEF),
+            has("btf_trace_tcp_retransmit_skb", BTF_KIND_TYPEDEF),
+            argument_count(*types, "btf_trace_tcp_retransmit_skb") == 3,
             has_helper(*types, "BPF_FUNC_copy_from_user_task"),
             has("bpf_task_work_schedule_resume_impl", BTF_KIND_FUNC),
             has("bpf_iter_task_file", BTF_KIND_FUNC) && has_member(*types, "file", "f_ep")};

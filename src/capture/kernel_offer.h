@@ -9,7 +9,9 @@ struct KernelOffer {
     bool task_from_pid = false;         // kfunc bpf_task_from_pid: the same in the host's namespace
     bool tcp_sendmsg_locked = false;    // tracepoint
     bool tcp_rcv_space_adjust = false;  // tracepoint
-    bool copy_from_user_task = false;   // helper of iterators that sleep; both came with it
+    bool tcp_retransmit_skb = false;    // tracepoint
+    bool retransmission_tells_error = false;  // its third argument
+    bool copy_from_user_task = false;         // helper of iterators that sleep; both came with it
     bool task_work =
         false;  // kfunc bpf_task_work_schedule_resume: programs that may wait for memory
     bool sets_of_files = false;  // iterator over open files, each with the epoll sets that it is in

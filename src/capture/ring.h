@@ -38,6 +38,11 @@ struct RingControl {
 };
 static_assert(sizeof(RingControl) == 192);
 
+// One of the books that the kernel may be writing.
+inline std::uint64_t read_counter(const std::uint64_t& value) {
+    return std::atomic_ref(const_cast<std::uint64_t&>(value)).load(std::memory_order_relaxed);
+}
+
 class Ring {
   public:
     Ring() = default;

@@ -18,6 +18,7 @@
 #include "kernel/object.bpf.c"
 #include "kernel/pages.bpf.c"
 #include "kernel/process.bpf.c"
+#include "kernel/retransmit.bpf.c"
 #include "kernel/sets.bpf.c"
 #include "kernel/signal.bpf.c"
 #include "kernel/spread.bpf.c"

@@ -13,7 +13,8 @@
 #include "kernel/settings.h"
 #include "schema/generated/records.bpf.h"
 
-enum stream { STREAM_EVENTS, STREAM_FACTS };
+/* What interrupts bring has a ring of its own: they come in the middle of who writes to the others. */
+enum stream { STREAM_EVENTS, STREAM_FACTS, STREAM_INTERRUPTS, STREAMS };
 
 #define RECORD_MAY_BE_SKIPPED 1 /* header.flags: by a reader that does not know the type */
 
@@ -31,7 +32,7 @@ struct ring_control {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 2); /* src/capture: 2 per CPU, by cpu * 2 + stream */
+	__uint(max_entries, STREAMS); /* src/capture: 3 per CPU, by cpu * 3 + stream */
 	__type(key, __u32);
 	__type(value, struct ring_control);
 } ring_controls SEC(".maps");
@@ -44,11 +45,33 @@ struct {
 	__uint(value_size, RECORD_BYTES_MAX);
 } event_rings SEC(".maps"), fact_rings SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* src/capture: 1 per CPU */
+	__uint(key_size, 4);
+	__uint(value_size, INTERRUPT_RING_BYTES + RECORD_BYTES_MAX);
+} interrupt_rings SEC(".maps");
+
 static __always_inline struct ring_control *ring_control(enum stream stream)
 {
-	__u32 index = bpf_get_smp_processor_id() * 2 + stream;
+	__u32 index = bpf_get_smp_processor_id() * STREAMS + stream;
 
 	return bpf_map_lookup_elem(&ring_controls, &index);
+}
+
+static __always_inline __u64 ring_bytes_of(enum stream stream)
+{
+	if (stream == STREAM_INTERRUPTS)
+		return INTERRUPT_RING_BYTES;
+	return stream == STREAM_EVENTS ? event_ring_bytes : fact_ring_bytes;
+}
+
+static __always_inline __u8 *ring_of(enum stream stream, __u32 cpu)
+{
+	if (stream == STREAM_INTERRUPTS)
+		return bpf_map_lookup_elem(&interrupt_rings, &cpu);
+	return stream == STREAM_EVENTS ? bpf_map_lookup_elem(&event_rings, &cpu) : bpf_map_lookup_elem(&fact_rings, &cpu);
 }
 
 static __always_inline void count_loss(struct ring_control *control)
@@ -79,7 +102,7 @@ static __always_inline void move_head(struct ring_control *control, __u32 size)
 static __always_inline bool emit(enum stream stream, struct record_header *record, __u32 size)
 {
 	struct ring_control *control = ring_control(stream);
-	__u64 ring_bytes = stream == STREAM_EVENTS ? event_ring_bytes : fact_ring_bytes;
+	__u64 ring_bytes = ring_bytes_of(stream);
 	__u32 cpu = bpf_get_smp_processor_id();
 	__u8 *ring;
 	__u64 head;
@@ -94,7 +117,7 @@ static __always_inline bool emit(enum stream stream, struct record_header *recor
 		count_loss(control);
 		return false;
 	}
-	ring = stream == STREAM_EVENTS ? bpf_map_lookup_elem(&event_rings, &cpu) : bpf_map_lookup_elem(&fact_rings, &cpu);
+	ring = ring_of(stream, cpu);
 	if (!ring || size > RECORD_BYTES_MAX)
 		return false;
 	ring += head & (ring_bytes - 1);

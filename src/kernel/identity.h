@@ -4,6 +4,7 @@
  *
  *   file ──► recent_names ──► handles (dentry, mount) ──► handle_id         announced in the facts ring
  *                                └──► objects (device, inode, generation) ──► object_id
+ *   TCP: struct sock ──► tcp_streams ──► handle_id         for what is sent in interrupts, which know no file
  *
  * Limits: 65,536 of each; one that was forgotten is announced again.
  */
@@ -97,3 +98,18 @@ struct {
 	__type(key, struct object_key);
 	__type(value, struct object_state);
 } objects SEC(".maps");
+
+/* A TCP socket that was announced: one that is not in there is nobody's who is recorded. */
+struct tcp_stream {
+	__u64 ino; /* of the socket */
+	__u64 ends; /* digest, for when its file is closed and only sk is left */
+	__u32 handle_id;
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, struct tcp_stream);
+} tcp_streams SEC(".maps");

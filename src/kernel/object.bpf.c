@@ -166,8 +166,10 @@ static __always_inline void announce(struct scratch *scratch, struct handle_stat
 	struct socket *socket = typed(struct socket, scratch->seen.socket);
 
 	handle->name.announced = announce_handle(scratch, handle, sb, serial, BPF_CORE_READ(mount, mnt_id));
-	if (handle->name.announced && scratch->seen.socket && socket->sk)
+	if (handle->name.announced && scratch->seen.socket && socket->sk) {
 		handle->name.announced = announce_socket(scratch, handle, socket, socket->sk);
+		remember_stream(scratch, handle, socket->sk);
+	}
 }
 
 /* Everything behind the first look: reads the path, finds the object, announces what is new. The key is in scratch->seen. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a CPU builds what it is about to write. Every program here runs with preemption off, so that a CPU's scratch, books
- * and rings have one user at a time.
+ * Where a CPU builds what it is about to write. Every program here runs with preemption off and, but for retransmit.bpf.c,
+ * outside of interrupts, so that a CPU's scratch, books and rings have one user at a time.
  */
 #pragma once
 
@@ -60,6 +60,8 @@ struct scratch {
 	struct handle_state new_handle;
 	struct object_key object_key;
 	struct object_state new_object;
+	struct tcp_stream new_stream;
+	__u64 stream_key;
 	struct filter_input input;
 	__u8 text[MATCH_TEXT_BYTES]; /* to be matched */
 	struct match_position match;

@@ -16,6 +16,7 @@
 #define DYE_LOOK_BYTES 24 /* sizeof(struct dye_look) */
 #define EDGE_BYTES 520 /* sizeof(struct dye_edges) */
 #define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
+#define INTERRUPT_RING_BYTES 65536 /* 1,170 retransmissions between two looks of the reader; power of two */
 #define RECORD_BYTES_MAX 16384 /* event, two paths, names and an address; also the slack behind a ring's end */
 
 const volatile __u32 cpu_count;
@@ -37,6 +38,7 @@ const volatile bool content_keyed;
 const volatile __u64 content_key[2];
 const volatile bool look_for_dyes; /* see dye.h */
 const volatile bool only_dyed; /* an event that moved no bytes is filtered here, one without a dye in src/capture */
+const volatile bool watch_retransmissions; /* see retransmit.bpf.c */
 const volatile bool count_only; /* add up in `totals` instead of writing events */
 
 bool ending; /* set before anything is detached: a call whose entry is not seen from now on is no part of the recording */

@@ -221,3 +221,17 @@ static __always_inline bool announce_socket(struct scratch *scratch, struct hand
 	fact->attachments = size - sizeof(*fact);
 	return emit(STREAM_FACTS, &fact->header, size);
 }
+
+/* Of a handle that was announced: retransmit.bpf.c needs it. */
+static __always_inline void remember_stream(struct scratch *scratch, const struct handle_state *handle, struct sock *sk)
+{
+	struct tcp_stream *stream = &scratch->new_stream;
+
+	if (!watch_retransmissions || !is_tcp(sk))
+		return;
+	stream->ino = handle->name.ino;
+	stream->ends = handle->name.ends;
+	stream->handle_id = handle->name.handle_id;
+	scratch->stream_key = number_of(scratch, sk);
+	bpf_map_update_elem(&tcp_streams, &scratch->stream_key, stream, BPF_ANY);
+}

@@ -29,7 +29,7 @@ def products(schema):
         generated / "flags.cpp": emit_flags.cpp_flags(schema),
         generated / "syscalls.cpp": emit_c.cpp_syscalls(schema),
         generated / "public_sql.cpp": emit_sql.as_cpp("public_sql", public),
-        generated / "clustered_events_sql.cpp": emit_sql.as_cpp("clustered_events_sql", emit_sql.events_view(schema, is_clustered=True)),
+        generated / "clustered_events_sql.cpp": emit_sql.as_cpp("clustered_events_sql", emit_sql.clustered_sql(schema)),
         generated / "views_sql.cpp": emit_sql.as_cpp("views_sql", views),
         generated / "words_sql.cpp": emit_sql.as_cpp("words_sql", emit_sql.words_sql(schema)),
         generated / "made_tables.cpp": emit_sql.made_tables(schema),

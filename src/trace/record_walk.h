@@ -74,6 +74,9 @@ struct RecordSummary {
             case RecordId::kClockSnapshot:
                 return add_moment(schema::as<schema::ClockSnapshot>(record),
                                   &schema::ClockSnapshot::boot_ns);
+            case RecordId::kRetransmission:
+                return add_moment(schema::as<schema::Retransmission>(record),
+                                  &schema::Retransmission::time_ns);
             case RecordId::kThreadEnd:
                 return add_moment(schema::as<schema::ThreadEnd>(record),
                                   &schema::ThreadEnd::end_ns);

@@ -101,6 +101,7 @@ capture::Books books_of(const capture::Capture& capture) {
         sum.aggregated += books.aggregated;
         sum.delivered += books.delivered;
         sum.lost += books.lost;
+        sum.retransmissions += books.retransmissions;
         sum.facts_lost += books.facts_lost;
     }
     return sum;
@@ -129,17 +130,18 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
             [&](std::uint32_t cpu, schema::Stream stream, schema::RecordBytes bytes) {
                 keep(*records, cpu, stream, bytes);
             });
-        const auto keep_crossings = [&](const auto& crossings) {
-            for (const auto& crossing : crossings) {
-                const schema::OwnedRecord record = schema::build(crossing);
+        const auto keep_facts = [&](const auto& facts) {
+            for (const auto& fact : facts) {
+                const schema::OwnedRecord record = schema::build(fact);
                 const auto* words = reinterpret_cast<const std::uint64_t*>(record.bytes().data());
                 records->facts.emplace_back(words, words + record.bytes().size() / 8);
             }
         };
         if (const auto* dyes = capture_->dyes(); dyes != nullptr) {
-            keep_crossings(dyes->crossings());
-            keep_crossings(dyes->anchor_crossings());
+            keep_facts(dyes->crossings());
+            keep_facts(dyes->anchor_crossings());
         }
+        keep_facts(capture_->retransmissions());
         return drained;
     };
     Shared<bool> up;
@@ -190,7 +192,7 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
     EXPECT_EQ(books.lost, 0u);
     EXPECT_EQ(books.facts_lost, 0u);
     EXPECT_EQ(books.generated, books.delivered);
-    EXPECT_EQ(books.delivered, records->events.size());
+    EXPECT_EQ(books.delivered, records->events.size() + books.retransmissions);
     return {std::move(records), status, books, gate_fd};
 }
 

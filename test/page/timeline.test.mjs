@@ -86,6 +86,37 @@ test("keys go to a call and open it: the row beneath is the one that SQL has", a
   assert.equal(await cell("at_ns").getAttribute("title"), String(event.at_ns));
 });
 
+// What a chosen wait says, and the row of woken_by() that says the same.
+async function chosenWait(page, where) {
+  await page.go(`#timeline?where=${encodeURIComponent(where)}`);
+  await drawn(page);
+  const canvas = canvasOf(page);
+  await canvas.focus();
+  await canvas.press("ArrowDown");
+  await canvas.press("ArrowRight");
+  await canvas.press("Enter");
+  const cell = page.page.locator('table.event td[data-column="event_id"]');
+  await cell.waitFor();
+  const event = await cell.getAttribute("title");
+  return { event, words: await page.page.locator("p[data-wait]").innerText(), rows: page.rows(`FROM woken_by(${event})`) };
+}
+
+test("a wait says what ended it: what was ready, who woke it, which thread ended", async (t) => {
+  const page = await open(t, "waits");
+  const [{ tid }] = page.rows("SELECT pid AS tid FROM events WHERE name = 'epoll_create1'");
+  const epoll = await chosenWait(page, `tid = ${tid} AND name = 'epoll_wait'`);
+  assert.equal(page.number(`SELECT count(*) FROM events WHERE event_id = ${epoll.event} AND name = 'epoll_wait'`), 1);
+  assert.equal(epoll.words, `Ready: ${epoll.rows[0].what} (POLLIN). `.trimEnd());
+  const futex = await chosenWait(page, `tid = ${tid} AND name = 'futex' AND duration_ns > 5000000 AND arguments LIKE '%FUTEX_WAIT_BITSET_PRIVATE%'`);
+  assert.equal(futex.rows[0].rule, "wake");
+  assert.equal(futex.words, `Woken by ${futex.rows[0].what}.`);
+  await page.picture("timeline_wait");
+  const joined = await chosenWait(page, `tid = ${tid} AND name = 'futex' AND arguments NOT LIKE '%PRIVATE%' AND result = 0`);
+  assert.equal(joined.words, `Waited for the end of the thread ${joined.rows[0].what}.`);
+  const poll = await chosenWait(page, `tid = ${tid} AND name = 'poll' AND result = 0`);
+  assert.match(poll.words, /^Its time was up\. Not ready: pipe:\[\d+\], pipe:\[\d+\]\.$/);
+});
+
 test("the wheel zooms at the pointer, down to a nanosecond's neighbourhood and back to all", async (t) => {
   const page = await open(t, "git");
   await drawn(page);

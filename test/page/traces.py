@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import laboratory  # noqa: E402
 import relay_test  # noqa: E402
+import retransmission_test  # noqa: E402
 import servers  # noqa: E402
 import support  # noqa: E402
 import wrong_clock_test  # noqa: E402
@@ -114,6 +115,24 @@ def crowd(trace, _):
     record(trace, "--content=hash", "--", sys.executable, "-c", CROWD)
 
 
+# A cable that loses packets.
+def lossy(trace, folder):
+    lab = laboratory.Laboratory("near", "far")
+    try:
+        receiver = lab["far"].start_python(retransmission_test.RECEIVE, str(retransmission_test.PORT), stdout=subprocess.PIPE)
+        receiver.stdout.readline()
+        lab["near"].lose(retransmission_test.LOSS_PERCENT)
+        words = [lab["far"].address, str(retransmission_test.PORT), str(retransmission_test.MEGABYTES), os.path.join(folder, "counts")]
+        record(trace, "--", *lab["near"].inside([sys.executable, "-c", retransmission_test.SEND, *words]))
+    finally:
+        lab.close()
+
+
+# Waits that name no object.
+def waits(trace, _):
+    record(trace, "--", support.program("waits"))
+
+
 def hostile(trace, folder):
     record(trace, "--", sys.executable, "-c", HOSTILE, folder)
 
@@ -154,7 +173,7 @@ def hosts(trace, folder):
         lab.close()
 
 
-TRACES = {function.__name__: function for function in (postgres, git, git_again, relay, dyed, crowd, hosts, hostile, empty, one)}
+TRACES = {function.__name__: function for function in (postgres, git, git_again, relay, dyed, crowd, lossy, waits, hosts, hostile, empty, one)}
 
 
 def main():

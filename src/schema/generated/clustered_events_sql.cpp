@@ -38,6 +38,19 @@ LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = 
 CROSS JOIN internal.signal_sets s
 LEFT JOIN internal.clock_pieces m ON m.host_index = e.host_index AND m.bucket = _clock_bucket(e.start_ns) AND e.start_ns >= m.from_ns AND e.start_ns < m.to_ns
 ;
+CREATE OR REPLACE VIEW retransmissions AS
+SELECT o.name AS host, coalesce(_cluster_time(e.start_ns, m.from_ns, m.to_ns, m.cluster_ns, m.cluster_to_ns), _wall_time(e.start_ns, o.wall_offset_ns)) AS time, e.time_ns, e.cpu, h.object_id, coalesce(h.local_address, n.local_address) AS local_address,
+       coalesce(h.local_port, n.local_port) AS local_port, coalesce(h.remote_address, n.remote_address) AS remote_address,
+       coalesce(h.remote_port, n.remote_port) AS remote_port, coalesce(h.connection_id, n.connection_id) AS connection_id, e.stream_offset, e.bytes, e.segments, CASE WHEN e.tcp_flags & 2 = 2 THEN 'SYN' WHEN e.tcp_flags & 1 = 1 THEN 'FIN' END AS tcp_flag,
+       _congestion_state_name(e.congestion_state) AS congestion_state
+FROM (SELECT *, time_ns AS start_ns FROM internal.raw_retransmission) e JOIN internal.hosts o USING (host_index)
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
+-- a SYN is sent again before connect() returns, and so before the ends are known
+LEFT JOIN (SELECT object_id, arg_min(local_address, valid_from_ns) AS local_address, arg_min(local_port, valid_from_ns) AS local_port,
+           arg_min(remote_address, valid_from_ns) AS remote_address, arg_min(remote_port, valid_from_ns) AS remote_port,
+           arg_min(connection_id, valid_from_ns) AS connection_id
+           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = h.object_id AND h.remote_port IS NULL
+LEFT JOIN internal.clock_pieces m ON m.host_index = e.host_index AND m.bucket = _clock_bucket(e.start_ns) AND e.start_ns >= m.from_ns AND e.start_ns < m.to_ns;
 )dyetrace";
 }
 

@@ -15,6 +15,7 @@ constexpr std::string_view kCoverageStateNames[] = {"on", "partial", "off", "ref
 constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address", "exe", "command", "cgroup", "text", "preview", "structure", "name", "name2", "content", "", "dyes", "dye_edges", "sketch"};
 constexpr std::string_view kContentLevelNames[] = {"none", "hash", "anchors", "bytes"};
 constexpr std::string_view kDyeFormNames[] = {"plain", "nocase", "base64_0", "base64_1", "base64_2", "hex", "utf16le", "url", "json"};
+constexpr std::string_view kCongestionStateNames[] = {"open", "disorder", "cwr", "recovery", "loss"};
 constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created", "read_locked", "write_locked", "unlocked"};
 constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process", "anchor", "dye", "udp"};
 constexpr std::string_view kCertaintyNames[] = {"possible", "likely", "certain"};
@@ -35,6 +36,7 @@ std::span<const std::string_view> coverage_state_names() { return kCoverageState
 std::span<const std::string_view> attachment_names() { return kAttachmentNames; }
 std::span<const std::string_view> content_level_names() { return kContentLevelNames; }
 std::span<const std::string_view> dye_form_names() { return kDyeFormNames; }
+std::span<const std::string_view> congestion_state_names() { return kCongestionStateNames; }
 std::span<const std::string_view> event_role_names() { return kEventRoleNames; }
 std::span<const std::string_view> flow_rule_names() { return kFlowRuleNames; }
 std::span<const std::string_view> certainty_names() { return kCertaintyNames; }

@@ -20,6 +20,7 @@ std::span<const std::string_view> coverage_state_names();
 std::span<const std::string_view> attachment_names();
 std::span<const std::string_view> content_level_names();
 std::span<const std::string_view> dye_form_names();
+std::span<const std::string_view> congestion_state_names();
 std::span<const std::string_view> event_role_names();
 std::span<const std::string_view> flow_rule_names();
 std::span<const std::string_view> certainty_names();
@@ -43,6 +44,7 @@ inline std::string_view coverage_state_name(std::uint8_t value) { return name_in
 inline std::string_view attachment_name(std::uint8_t value) { return name_in(attachment_names(), value); }
 inline std::string_view content_level_name(std::uint8_t value) { return name_in(content_level_names(), value); }
 inline std::string_view dye_form_name(std::uint8_t value) { return name_in(dye_form_names(), value); }
+inline std::string_view congestion_state_name(std::uint8_t value) { return name_in(congestion_state_names(), value); }
 inline std::string_view event_role_name(std::uint8_t value) { return name_in(event_role_names(), value); }
 inline std::string_view flow_rule_name(std::uint8_t value) { return name_in(flow_rule_names(), value); }
 inline std::string_view certainty_name(std::uint8_t value) { return name_in(certainty_names(), value); }

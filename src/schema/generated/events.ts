@@ -30,6 +30,9 @@ export type ContentLevel = "none" | "hash" | "anchors" | "bytes";
 /** how a dye was written where it was found */
 export type DyeForm = "plain" | "nocase" | "base64_0" | "base64_1" | "base64_2" | "hex" | "utf16le" | "url" | "json";
 
+/** TCP's congestion control, as the kernel calls it: nothing unusual; signs of loss; slowed down by its own host or by a mark of congestion; recovers from loss that acknowledgements told; a timer ran out */
+export type CongestionState = "open" | "disorder" | "cwr" | "recovery" | "loss";
+
 /** how an event touched one of several objects */
 export type EventRole = "poll" | "passed" | "closed" | "submitted" | "created" | "read_locked" | "write_locked" | "unlocked";
 

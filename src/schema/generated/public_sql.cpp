@@ -17,6 +17,7 @@ CREATE OR REPLACE MACRO _coverage_state_name(v) AS (['on', 'partial', 'off', 're
 CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges', 'sketch'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _congestion_state_name(v) AS (['open', 'disorder', 'cwr', 'recovery', 'loss'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
@@ -108,9 +109,9 @@ CREATE OR REPLACE MACRO _set_text(s, v, word) AS CASE WHEN word IS NULL AND s.re
     '"' || _join_words(s, word, nullif(_bit_words(s, v), ''), _rest_text(s, v & CASE WHEN word IS NULL THEN s.nameless ELSE s.rest_mask END)) || '"' END;
 CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
     WHEN s IS NOT NULL THEN _set_text(s, v, _field_word(s, v))
-    WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
 )dyetrace"
-    R"dyetrace(    WHEN kind IN ('long', 'offset', 'offset_low') THEN
+    R"dyetrace(    WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
+    WHEN kind IN ('long', 'offset', 'offset_low') THEN
         CASE WHEN v >= 9223372036854775808 THEN (v::HUGEINT - 18446744073709551616)::VARCHAR ELSE v::VARCHAR END
     WHEN kind = 'address' THEN '"' || format('{:#x}', v) || '"'
     ELSE v::VARCHAR END;
@@ -219,9 +220,59 @@ SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_o
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
-CREATE OR REPLACE VIEW events AS
+-- What ended waits: woken_by(event), woken_by_each(list of events). All of it is found by what a wait itself says, without a pass over the trace (docs/causality.md).
+CREATE OR REPLACE MACRO _poll_calls() AS ['poll', 'ppoll', 'ppoll_time64', 'select', '_newselect', 'pselect6', 'pselect6_time64', 'epoll_wait', 'epoll_pwait', 'epoll_pwait2'];
+CREATE OR REPLACE MACRO _futex_calls() AS ['futex', 'futex_time64'];
+CREATE OR REPLACE MACRO _sleep_calls() AS ['nanosleep', 'clock_nanosleep', 'clock_nanosleep_time64'];
+CREATE OR REPLACE MACRO _polled_words(object_type, path, local_port, remote_address, remote_port) AS nullif(CASE
+    WHEN object_type = 'socket' AND remote_port IS NULL AND local_port IS NOT NULL THEN 'clients of :' || local_port
+    ELSE _target_words(NULL, object_type, path, local_port, remote_address, remote_port) END, '?');
+CREATE OR REPLACE MACRO woken_by_each(waits) AS TABLE
+WITH asked AS (SELECT DISTINCT id::UBIGINT AS wait, (id::UBIGINT >> 54)::USMALLINT AS host_index, ((id::UBIGINT >> 42) & 4095)::USMALLINT AS cpu, id::UBIGINT & 4398046511103 AS sequence
+  FROM (SELECT unnest(waits) AS id)),
+own AS (
+  SELECT a.wait, a.host_index, a.cpu, a.sequence, c.process_id, c.thread_id, c.pid = c.pid_in_namespace AS is_outermost, e.result, e.start_ns, e.start_ns + coalesce(e.duration_ns, 0) AS end_ns,
 )dyetrace"
-    R"dyetrace(SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments(e.abi, e.syscall, k.labels, k.types, k.sets, k.pair, k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns
+    R"dyetrace(         e.argument0, e.argument1, e.argument2, k.name LIKE 'epoll%' AS is_epoll, list_contains(_poll_calls(), k.name) AS is_poll, list_contains(_sleep_calls(), k.name) AS is_sleep,
+         list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (0, 9) AS is_futex, e.result IN (-4, -512, -513, -514, -516) AS is_interrupted
+  FROM internal.raw_syscall_event e JOIN asked a ON e.host_index = a.host_index AND e.cpu = a.cpu AND e.sequence = a.sequence
+  JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+  WHERE list_contains(list_concat(_poll_calls(), list_concat(_futex_calls(), _sleep_calls())), k.name)),
+named AS (
+  SELECT own.wait, CASE WHEN o.events <> 0 OR is_epoll THEN 'ready' ELSE 'not_ready' END AS rule, h.object_id, nullif(o.fd, -1) AS fd,
+         CASE WHEN o.range_begin >= 0 AND is_epoll THEN (o.range_end - o.range_begin) || ' more' WHEN o.range_begin >= 0 THEN 'others' ELSE _polled_words(h.object_type, h.path, h.local_port, h.remote_address, h.remote_port) END AS what,
+         nullif(_bit_words(p.words, o.events::UBIGINT), '') AS poll_events
+  FROM internal.raw_event_object o JOIN own ON is_poll AND o.role = 0 AND o.host_index = own.host_index AND o.cpu = own.cpu AND o.parent_sequence = own.sequence
+  JOIN internal.flag_sets p ON p.type = 'poll_events' LEFT JOIN internal.handles h ON h.host_index = o.host_index AND h.handle_id = o.handle_id),
+wakes AS (
+  SELECT own.wait, _event_id(e.host_index, e.cpu, e.sequence) AS event_id, e.start_ns, c.thread_id, c.comm || '[' || c.tid || ']' AS what
+  FROM internal.raw_syscall_event e JOIN own ON is_futex AND own.result = 0 AND e.host_index = own.host_index AND e.argument0 = own.argument0 AND e.start_ns <= own.end_ns
+  JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id AND c.process_id = own.process_id AND c.thread_id <> own.thread_id
+  JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+  WHERE list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (1, 5, 10) AND e.result > 0 AND e.start_ns + coalesce(e.duration_ns, 0) >= own.start_ns),
+ended AS (
+  SELECT own.wait, c.thread_id, any_value(c.comm || '[' || c.tid || ']') AS what
+  FROM internal.raw_thread_end t JOIN own ON is_futex AND is_outermost AND own.result IN (0, -11) AND own.argument1 & 128 = 0 AND t.host_index = own.host_index AND t.tid = own.argument2 & 4294967295
+       AND t.end_ns BETWEEN own.start_ns AND own.end_ns
+  JOIN internal.contexts c ON c.host_index = t.host_index AND c.process_id = own.process_id AND c.thread_id = _task_id(t.host_index, t.thread_start_ns, t.tid) GROUP BY ALL),
+signals AS (
+  SELECT own.wait, arg_min(_event_id(e.host_index, e.cpu, e.sequence), e.start_ns) AS event_id, min(e.start_ns) AS start_ns, any_value(own.thread_id) AS thread_id,
+         arg_min(_argument_text('signal', s.signals, e.signal::UBIGINT)[2:-2], e.start_ns) AS what
+  FROM internal.raw_signal_event e JOIN own ON is_interrupted AND e.host_index = own.host_index AND e.start_ns BETWEEN own.start_ns AND own.end_ns + 1000000000
+  JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id AND c.thread_id = own.thread_id CROSS JOIN internal.signal_sets s GROUP BY own.wait),
+rows AS (
+  SELECT wait, rule, NULL::UBIGINT AS event_id, NULL::UBIGINT AS start_ns, NULL::UBIGINT AS thread_id, object_id, fd, what, poll_events FROM named
+  UNION ALL SELECT wait, CASE WHEN count(*) OVER (PARTITION BY wait) = 1 THEN 'wake' ELSE 'one_of' END, event_id, start_ns, thread_id, NULL, NULL, what, NULL FROM wakes
+  UNION ALL SELECT wait, 'exit', NULL, NULL, thread_id, NULL, NULL, what, NULL FROM ended
+  UNION ALL SELECT wait, 'signal', s.event_id, s.start_ns, s.thread_id, NULL, NULL, s.what, NULL FROM own LEFT JOIN signals s USING (wait) WHERE is_interrupted
+  UNION ALL SELECT wait, 'timeout', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own WHERE ((is_poll OR is_sleep) AND result = 0) OR (is_futex AND result = -110)
+  UNION ALL SELECT wait, 'no_wait', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own ANTI JOIN ended USING (wait) WHERE is_futex AND result = -11
+  UNION ALL SELECT wait, 'unfinished', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own WHERE result IS NULL)
+SELECT * FROM rows ORDER BY wait, rule = 'not_ready', what, fd, start_ns;
+CREATE OR REPLACE MACRO woken_by(wait_event) AS TABLE SELECT * EXCLUDE (wait) FROM woken_by_each([wait_event]);
+
+CREATE OR REPLACE VIEW events AS
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments(e.abi, e.syscall, k.labels, k.types, k.sets, k.pair, k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns
 FROM internal.raw_syscall_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -244,7 +295,8 @@ UNION ALL BY NAME
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'tracepoint' AS kind, 'signal_deliver' AS name, 'process' AS class, 'finished' AS state, e.signal AS result, _signal_text(s.signals, s.codes, e.signal, e.code, e.sender_pid, e.sender_uid, e.status, e.user_ticks, e.system_ticks, e.timer, e.overrun, e.value, e.address) AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_signal_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
-LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+)dyetrace"
+    R"dyetrace(LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 CROSS JOIN internal.signal_sets s
 ;
 
@@ -285,6 +337,18 @@ SELECT object_id, cookie, _family_name(family) AS family, _socket_type_name(sock
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
        network_namespace, valid_from_ns
 FROM internal.handles WHERE family IS NOT NULL;
+CREATE OR REPLACE VIEW retransmissions AS
+SELECT o.name AS host, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.time_ns, e.cpu, h.object_id, coalesce(h.local_address, n.local_address) AS local_address,
+       coalesce(h.local_port, n.local_port) AS local_port, coalesce(h.remote_address, n.remote_address) AS remote_address,
+       coalesce(h.remote_port, n.remote_port) AS remote_port, coalesce(h.connection_id, n.connection_id) AS connection_id, e.stream_offset, e.bytes, e.segments, CASE WHEN e.tcp_flags & 2 = 2 THEN 'SYN' WHEN e.tcp_flags & 1 = 1 THEN 'FIN' END AS tcp_flag,
+       _congestion_state_name(e.congestion_state) AS congestion_state
+FROM (SELECT *, time_ns AS start_ns FROM internal.raw_retransmission) e JOIN internal.hosts o USING (host_index)
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
+-- a SYN is sent again before connect() returns, and so before the ends are known
+LEFT JOIN (SELECT object_id, arg_min(local_address, valid_from_ns) AS local_address, arg_min(local_port, valid_from_ns) AS local_port,
+           arg_min(remote_address, valid_from_ns) AS remote_address, arg_min(remote_port, valid_from_ns) AS remote_port,
+           arg_min(connection_id, valid_from_ns) AS connection_id
+           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = h.object_id AND h.remote_port IS NULL;
 CREATE OR REPLACE VIEW event_objects AS
 SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
        nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.events AS poll_events
@@ -300,8 +364,7 @@ SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, d.name AS 
 FROM internal.raw_dye_hit x
 LEFT JOIN (SELECT host_index, dye_id, any_value(name) AS name FROM internal.raw_dye GROUP BY ALL) d USING (host_index, dye_id)
 LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, handle2_id, file_offset2 FROM internal.raw_syscall_event
-)dyetrace"
-    R"dyetrace(           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, NULL, NULL FROM internal.raw_part_event) e
+           UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, NULL, NULL FROM internal.raw_part_event) e
        ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CASE WHEN x.second <> 0 THEN e.handle2_id ELSE e.handle_id END;
 CREATE OR REPLACE VIEW anchors AS

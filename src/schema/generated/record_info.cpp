@@ -335,6 +335,19 @@ constexpr ColumnInfo kImportEdgeColumns[] = {
     {"to_cpu", ColumnType::kU16, ColumnSource::kField, 36, 2, -1, 0},
 };
 
+constexpr ColumnInfo kRetransmissionColumns[] = {
+    {"host_index", ColumnType::kU16, ColumnSource::kHost, 0, 2, -1, 0},
+    {"cpu", ColumnType::kU32, ColumnSource::kField, 36, 4, -1, 0},
+    {"sequence", ColumnType::kU64, ColumnSource::kField, 8, 8, -1, 0},
+    {"time_ns", ColumnType::kU64, ColumnSource::kField, 16, 8, -1, 0},
+    {"stream_offset", ColumnType::kU64, ColumnSource::kField, 24, 8, 0, 0},
+    {"handle_id", ColumnType::kU32, ColumnSource::kField, 32, 4, -1, 0},
+    {"bytes", ColumnType::kU32, ColumnSource::kField, 40, 4, -1, 0},
+    {"segments", ColumnType::kU16, ColumnSource::kField, 44, 2, -1, 0},
+    {"tcp_flags", ColumnType::kU8, ColumnSource::kField, 46, 1, -1, 0},
+    {"congestion_state", ColumnType::kU8, ColumnSource::kField, 47, 1, -1, 0},
+};
+
 constexpr RecordInfo kRecords[] = {
     {RecordId::kSyscallEvent, "syscall_event", 192, 104, 126, true, Stream::kEvents, kSyscallEventColumns},
     {RecordId::kPartEvent, "part_event", 120, 60, 76, true, Stream::kEvents, kPartEventColumns},
@@ -356,6 +369,7 @@ constexpr RecordInfo kRecords[] = {
     {RecordId::kSharedMapping, "shared_mapping", 56, 0, 0, false, Stream::kFacts, kSharedMappingColumns},
     {RecordId::kSketch, "sketch", 32, 0, 28, false, Stream::kEvents, kSketchColumns},
     {RecordId::kImportEdge, "import_edge", 40, 0, 0, false, Stream::kFacts, kImportEdgeColumns},
+    {RecordId::kRetransmission, "retransmission", 56, 48, 0, false, Stream::kFacts, kRetransmissionColumns},
 };
 
 }  // namespace

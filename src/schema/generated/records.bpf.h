@@ -118,6 +118,15 @@ enum dye_form {
     DYE_FORM_JSON = 8,
 };
 
+/* TCP's congestion control, as the kernel calls it: nothing unusual; signs of loss; slowed down by its own host or by a mark of congestion; recovers from loss that acknowledgements told; a timer ran out */
+enum congestion_state {
+    CONGESTION_STATE_OPEN = 0,
+    CONGESTION_STATE_DISORDER = 1,
+    CONGESTION_STATE_CWR = 2,
+    CONGESTION_STATE_RECOVERY = 3,
+    CONGESTION_STATE_LOSS = 4,
+};
+
 /* how an event touched one of several objects */
 enum event_role {
     EVENT_ROLE_POLL = 0,
@@ -213,6 +222,7 @@ enum record_id {
     RECORD_SHARED_MAPPING = 31,
     RECORD_SKETCH = 32,
     RECORD_IMPORT_EDGE = 33,
+    RECORD_RETRANSMISSION = 34,
 };
 
 /* Begins every record in a ring and in a segment. */
@@ -573,4 +583,23 @@ struct import_edge_fact {
     __u16 from_cpu; /* CPU of the first */
     __u16 to_cpu; /* CPU of the second */
     __u16 reserved; /* 0 */
+};
+
+/* TCP sent bytes again that it had sent before, on a socket that was watched */
+struct retransmission_fact {
+    struct record_header header;
+    __u64 time_ns; /* CLOCK_BOOTTIME */
+    __u64 stream_offset; /* position of the first byte in the stream, from 0 */
+    __u32 handle_id; /* the socket's handle, as it was announced last */
+    __u32 cpu; /* CPU on which it was sent */
+    __u32 bytes; /* sent again; 0 for a SYN or a FIN alone */
+    __u16 segments; /* into which they were cut */
+    __u8 tcp_flags; /* of the header: bit 0 FIN, bit 1 SYN */
+    __u8 congestion_state; /* what the socket's congestion control was about */
+    __u32 present; /* which nullable fields hold a value, see retransmission_present */
+    __u32 reserved; /* 0 */
+};
+
+enum retransmission_present {
+    RETRANSMISSION_HAS_OFFSET = 1u << 0, /* stream_offset holds a value */
 };

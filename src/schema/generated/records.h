@@ -120,6 +120,15 @@ enum class DyeForm : std::uint8_t {
     kJson = 8,
 };
 
+// TCP's congestion control, as the kernel calls it: nothing unusual; signs of loss; slowed down by its own host or by a mark of congestion; recovers from loss that acknowledgements told; a timer ran out
+enum class CongestionState : std::uint8_t {
+    kOpen = 0,
+    kDisorder = 1,
+    kCwr = 2,
+    kRecovery = 3,
+    kLoss = 4,
+};
+
 // how an event touched one of several objects
 enum class EventRole : std::uint8_t {
     kPoll = 0,
@@ -215,6 +224,7 @@ enum class RecordId : std::uint16_t {
     kSharedMapping = 31,
     kSketch = 32,
     kImportEdge = 33,
+    kRetransmission = 34,
 };
 
 // Begins every record in a ring and in a segment.
@@ -801,5 +811,33 @@ static_assert(offsetof(ImportEdge, from_host) == 32);
 static_assert(offsetof(ImportEdge, from_cpu) == 34);
 static_assert(offsetof(ImportEdge, to_cpu) == 36);
 static_assert(offsetof(ImportEdge, reserved) == 38);
+
+// TCP sent bytes again that it had sent before, on a socket that was watched
+struct Retransmission {
+    static constexpr RecordId kId = RecordId::kRetransmission;
+    static constexpr std::uint32_t kHasOffset = 1u << 0;  // stream_offset holds a value
+    RecordHeader header;
+    std::uint64_t time_ns;  // CLOCK_BOOTTIME
+    std::uint64_t stream_offset;  // position of the first byte in the stream, from 0
+    std::uint32_t handle_id;  // the socket's handle, as it was announced last
+    std::uint32_t cpu;  // CPU on which it was sent
+    std::uint32_t bytes;  // sent again; 0 for a SYN or a FIN alone
+    std::uint16_t segments;  // into which they were cut
+    std::uint8_t tcp_flags;  // of the header: bit 0 FIN, bit 1 SYN
+    std::uint8_t congestion_state;  // what the socket's congestion control was about
+    std::uint32_t present;  // which nullable fields hold a value, see retransmission_present
+    std::uint32_t reserved;  // 0
+};
+static_assert(sizeof(Retransmission) == 56);
+static_assert(offsetof(Retransmission, time_ns) == 16);
+static_assert(offsetof(Retransmission, stream_offset) == 24);
+static_assert(offsetof(Retransmission, handle_id) == 32);
+static_assert(offsetof(Retransmission, cpu) == 36);
+static_assert(offsetof(Retransmission, bytes) == 40);
+static_assert(offsetof(Retransmission, segments) == 44);
+static_assert(offsetof(Retransmission, tcp_flags) == 46);
+static_assert(offsetof(Retransmission, congestion_state) == 47);
+static_assert(offsetof(Retransmission, present) == 48);
+static_assert(offsetof(Retransmission, reserved) == 52);
 
 }  // namespace dyetrace::schema

@@ -26,6 +26,7 @@ CREATE OR REPLACE VIEW internal.raw_anchor AS FROM read_parquet('sealed-*/anchor
 CREATE OR REPLACE VIEW internal.raw_shared_mapping AS FROM read_parquet('sealed-*/shared_mapping.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_sketch AS FROM read_parquet('sealed-*/sketch.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_import_edge AS FROM read_parquet('sealed-*/import_edge.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.raw_retransmission AS FROM read_parquet('sealed-*/retransmission.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_flows AS FROM read_parquet('*/flows.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_similarities AS FROM read_parquet('*/similarities.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.made_clusters AS FROM read_parquet('*/clusters.parquet', union_by_name = true);
@@ -49,6 +50,7 @@ CREATE OR REPLACE MACRO _coverage_state_name(v) AS (['on', 'partial', 'off', 're
 CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges', 'sketch'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _content_level_name(v) AS (['none', 'hash', 'anchors', 'bytes'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _dye_form_name(v) AS (['plain', 'nocase', 'base64_0', 'base64_1', 'base64_2', 'hex', 'utf16le', 'url', 'json'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _congestion_state_name(v) AS (['open', 'disorder', 'cwr', 'recovery', 'loss'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
@@ -105,10 +107,10 @@ CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns
 -- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a quarter of a second.
 CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 28)::BIGINT;
 CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
-CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
-    floor(((cluster_to_ns::BIGINT - cluster_ns::BIGINT) - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
 )dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
+    R"dyetrace(CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
+    floor(((cluster_to_ns::BIGINT - cluster_ns::BIGINT) - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
+CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
 -- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
 CREATE OR REPLACE MACRO _number_in(word) AS split_part(split_part(word, '=', 2), '/', 1)::UBIGINT;
 CREATE OR REPLACE MACRO _command_of(choice) AS split_part(choice, '=', 1)::UBIGINT;
@@ -223,12 +225,12 @@ SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any
        any_value(pid_in_namespace) AS pid_in_namespace, any_value(comm) AS comm, any_value(exe) AS exe, any_value(uid) AS uid,
        any_value(cgroup_id) AS cgroup_id, any_value(_container_of(cgroup)) AS container,
        any_value(network_namespace) AS network_namespace, any_value(network_name) AS network_name, any_value(mount_namespace) AS mount_namespace,
-       any_value(process_start_ns) AS process_start_ns, any_value(thread_start_ns) AS thread_start_ns,
+)dyetrace"
+    R"dyetrace(       any_value(process_start_ns) AS process_start_ns, any_value(thread_start_ns) AS thread_start_ns,
        min(valid_from_ns) AS valid_from_ns,
        any_value(_task_id(host_index, process_start_ns, pid)) AS process_id,
        any_value(_task_id(host_index, thread_start_ns, tid)) AS thread_id,
-)dyetrace"
-    R"dyetrace(       any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
+       any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
 FROM internal.raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
 
 CREATE OR REPLACE TABLE internal.handles AS
@@ -252,6 +254,56 @@ SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_o
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
+-- What ended waits: woken_by(event), woken_by_each(list of events). All of it is found by what a wait itself says, without a pass over the trace (docs/causality.md).
+CREATE OR REPLACE MACRO _poll_calls() AS ['poll', 'ppoll', 'ppoll_time64', 'select', '_newselect', 'pselect6', 'pselect6_time64', 'epoll_wait', 'epoll_pwait', 'epoll_pwait2'];
+CREATE OR REPLACE MACRO _futex_calls() AS ['futex', 'futex_time64'];
+CREATE OR REPLACE MACRO _sleep_calls() AS ['nanosleep', 'clock_nanosleep', 'clock_nanosleep_time64'];
+CREATE OR REPLACE MACRO _polled_words(object_type, path, local_port, remote_address, remote_port) AS nullif(CASE
+    WHEN object_type = 'socket' AND remote_port IS NULL AND local_port IS NOT NULL THEN 'clients of :' || local_port
+    ELSE _target_words(NULL, object_type, path, local_port, remote_address, remote_port) END, '?');
+CREATE OR REPLACE MACRO woken_by_each(waits) AS TABLE
+WITH asked AS (SELECT DISTINCT id::UBIGINT AS wait, (id::UBIGINT >> 54)::USMALLINT AS host_index, ((id::UBIGINT >> 42) & 4095)::USMALLINT AS cpu, id::UBIGINT & 4398046511103 AS sequence
+  FROM (SELECT unnest(waits) AS id)),
+own AS (
+  SELECT a.wait, a.host_index, a.cpu, a.sequence, c.process_id, c.thread_id, c.pid = c.pid_in_namespace AS is_outermost, e.result, e.start_ns, e.start_ns + coalesce(e.duration_ns, 0) AS end_ns,
+         e.argument0, e.argument1, e.argument2, k.name LIKE 'epoll%' AS is_epoll, list_contains(_poll_calls(), k.name) AS is_poll, list_contains(_sleep_calls(), k.name) AS is_sleep,
+         list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (0, 9) AS is_futex, e.result IN (-4, -512, -513, -514, -516) AS is_interrupted
+  FROM internal.raw_syscall_event e JOIN asked a ON e.host_index = a.host_index AND e.cpu = a.cpu AND e.sequence = a.sequence
+  JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+  WHERE list_contains(list_concat(_poll_calls(), list_concat(_futex_calls(), _sleep_calls())), k.name)),
+named AS (
+  SELECT own.wait, CASE WHEN o.events <> 0 OR is_epoll THEN 'ready' ELSE 'not_ready' END AS rule, h.object_id, nullif(o.fd, -1) AS fd,
+         CASE WHEN o.range_begin >= 0 AND is_epoll THEN (o.range_end - o.range_begin) || ' more' WHEN o.range_begin >= 0 THEN 'others' ELSE _polled_words(h.object_type, h.path, h.local_port, h.remote_address, h.remote_port) END AS what,
+         nullif(_bit_words(p.words, o.events::UBIGINT), '') AS poll_events
+  FROM internal.raw_event_object o JOIN own ON is_poll AND o.role = 0 AND o.host_index = own.host_index AND o.cpu = own.cpu AND o.parent_sequence = own.sequence
+  JOIN internal.flag_sets p ON p.type = 'poll_events' LEFT JOIN internal.handles h ON h.host_index = o.host_index AND h.handle_id = o.handle_id),
+wakes AS (
+  SELECT own.wait, _event_id(e.host_index, e.cpu, e.sequence) AS event_id, e.start_ns, c.thread_id, c.comm || '[' || c.tid || ']' AS what
+  FROM internal.raw_syscall_event e JOIN own ON is_futex AND own.result = 0 AND e.host_index = own.host_index AND e.argument0 = own.argument0 AND e.start_ns <= own.end_ns
+  JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id AND c.process_id = own.process_id AND c.thread_id <> own.thread_id
+  JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+  WHERE list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (1, 5, 10) AND e.result > 0 AND e.start_ns + coalesce(e.duration_ns, 0) >= own.start_ns),
+ended AS (
+  SELECT own.wait, c.thread_id, any_value(c.comm || '[' || c.tid || ']') AS what
+  FROM internal.raw_thread_end t JOIN own ON is_futex AND is_outermost AND own.result IN (0, -11) AND own.argument1 & 128 = 0 AND t.host_index = own.host_index AND t.tid = own.argument2 & 4294967295
+       AND t.end_ns BETWEEN own.start_ns AND own.end_ns
+  JOIN internal.contexts c ON c.host_index = t.host_index AND c.process_id = own.process_id AND c.thread_id = _task_id(t.host_index, t.thread_start_ns, t.tid) GROUP BY ALL),
+signals AS (
+  SELECT own.wait, arg_min(_event_id(e.host_index, e.cpu, e.sequence), e.start_ns) AS event_id, min(e.start_ns) AS start_ns, any_value(own.thread_id) AS thread_id,
+         arg_min(_argument_text('signal', s.signals, e.signal::UBIGINT)[2:-2], e.start_ns) AS what
+  FROM internal.raw_signal_event e JOIN own ON is_interrupted AND e.host_index = own.host_index AND e.start_ns BETWEEN own.start_ns AND own.end_ns + 1000000000
+  JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id AND c.thread_id = own.thread_id CROSS JOIN internal.signal_sets s GROUP BY own.wait),
+rows AS (
+  SELECT wait, rule, NULL::UBIGINT AS event_id, NULL::UBIGINT AS start_ns, NULL::UBIGINT AS thread_id, object_id, fd, what, poll_events FROM named
+  UNION ALL SELECT wait, CASE WHEN count(*) OVER (PARTITION BY wait) = 1 THEN 'wake' ELSE 'one_of' END, event_id, start_ns, thread_id, NULL, NULL, what, NULL FROM wakes
+  UNION ALL SELECT wait, 'exit', NULL, NULL, thread_id, NULL, NULL, what, NULL FROM ended
+  UNION ALL SELECT wait, 'signal', s.event_id, s.start_ns, s.thread_id, NULL, NULL, s.what, NULL FROM own LEFT JOIN signals s USING (wait) WHERE is_interrupted
+  UNION ALL SELECT wait, 'timeout', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own WHERE ((is_poll OR is_sleep) AND result = 0) OR (is_futex AND result = -110)
+  UNION ALL SELECT wait, 'no_wait', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own ANTI JOIN ended USING (wait) WHERE is_futex AND result = -11
+  UNION ALL SELECT wait, 'unfinished', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own WHERE result IS NULL)
+SELECT * FROM rows ORDER BY wait, rule = 'not_ready', what, fd, start_ns;
+CREATE OR REPLACE MACRO woken_by(wait_event) AS TABLE SELECT * EXCLUDE (wait) FROM woken_by_each([wait_event]);
+
 CREATE OR REPLACE VIEW events AS
 SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments(e.abi, e.syscall, k.labels, k.types, k.sets, k.pair, k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns
 FROM internal.raw_syscall_event e
@@ -261,7 +313,8 @@ LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.
 LEFT JOIN internal.handles h2 ON h2.host_index = e.host_index AND h2.handle_id = e.handle2_id
 LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
 UNION ALL BY NAME
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits
+)dyetrace"
+    R"dyetrace(SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits
 FROM internal.raw_part_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -306,8 +359,7 @@ CREATE OR REPLACE VIEW objects AS
 SELECT h.object_id, any_value(o.name) AS host, any_value(h.object_type) AS object_type, any_value(h.device) AS device,
        any_value(h.inode) AS inode, any_value(h.generation) AS generation, any_value(h.serial) AS serial,
        any_value(h.file_system) AS file_system, arg_max(h.mode, h.valid_from_ns) AS mode,
-)dyetrace"
-    R"dyetrace(       arg_max(h.path, h.valid_from_ns) AS path, count(DISTINCT h.path) AS names
+       arg_max(h.path, h.valid_from_ns) AS path, count(DISTINCT h.path) AS names
 FROM internal.handles h JOIN internal.hosts o USING (host_index) GROUP BY h.object_id;
 CREATE OR REPLACE VIEW object_names AS
 SELECT object_id, path, mount_id, valid_from_ns,
@@ -318,6 +370,18 @@ SELECT object_id, cookie, _family_name(family) AS family, _socket_type_name(sock
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
        network_namespace, valid_from_ns
 FROM internal.handles WHERE family IS NOT NULL;
+CREATE OR REPLACE VIEW retransmissions AS
+SELECT o.name AS host, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.time_ns, e.cpu, h.object_id, coalesce(h.local_address, n.local_address) AS local_address,
+       coalesce(h.local_port, n.local_port) AS local_port, coalesce(h.remote_address, n.remote_address) AS remote_address,
+       coalesce(h.remote_port, n.remote_port) AS remote_port, coalesce(h.connection_id, n.connection_id) AS connection_id, e.stream_offset, e.bytes, e.segments, CASE WHEN e.tcp_flags & 2 = 2 THEN 'SYN' WHEN e.tcp_flags & 1 = 1 THEN 'FIN' END AS tcp_flag,
+       _congestion_state_name(e.congestion_state) AS congestion_state
+FROM (SELECT *, time_ns AS start_ns FROM internal.raw_retransmission) e JOIN internal.hosts o USING (host_index)
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
+-- a SYN is sent again before connect() returns, and so before the ends are known
+LEFT JOIN (SELECT object_id, arg_min(local_address, valid_from_ns) AS local_address, arg_min(local_port, valid_from_ns) AS local_port,
+           arg_min(remote_address, valid_from_ns) AS remote_address, arg_min(remote_port, valid_from_ns) AS remote_port,
+           arg_min(connection_id, valid_from_ns) AS connection_id
+           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = h.object_id AND h.remote_port IS NULL;
 CREATE OR REPLACE VIEW event_objects AS
 SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
        nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.events AS poll_events
@@ -354,7 +418,8 @@ FROM internal.raw_gap g JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW accounting AS
 SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, arg_max(a.generated, a.time_ns) AS generated,
        arg_max(a.filtered, a.time_ns) AS filtered, arg_max(a.aggregated, a.time_ns) AS aggregated,
-       arg_max(a.delivered, a.time_ns) AS delivered, arg_max(a.lost, a.time_ns) AS lost, arg_max(a.facts_lost, a.time_ns) AS facts_lost
+)dyetrace"
+    R"dyetrace(       arg_max(a.delivered, a.time_ns) AS delivered, arg_max(a.lost, a.time_ns) AS lost, arg_max(a.facts_lost, a.time_ns) AS facts_lost
 FROM internal.raw_accounting a JOIN internal.hosts o USING (host_index) GROUP BY host_index, a.cpu;
 CREATE OR REPLACE VIEW coverage AS
 SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) AS state, v.text AS reason
@@ -397,6 +462,7 @@ COMMENT ON VIEW threads IS 'threads that did something while watched';
 COMMENT ON VIEW objects IS 'what events acted on: one row per object, whatever its names';
 COMMENT ON VIEW object_names IS 'names that objects had, and from when to when they were seen';
 COMMENT ON VIEW sockets IS 'ends of sockets, a row per change';
+COMMENT ON VIEW retransmissions IS 'what TCP sent again, once each time, of sockets on which a recorded process made a call';
 COMMENT ON VIEW event_objects IS 'events that touched several objects: poll sets, passed descriptors, close_range; and the bytes that fcntl locked';
 COMMENT ON VIEW dyes IS 'texts that were looked for (record --dye); the text itself is not in the trace';
 COMMENT ON VIEW dye_hits IS 'occurrences of dyes, each with the event that moved its last byte';
@@ -432,8 +498,7 @@ COMMENT ON COLUMN events.comm IS 'name of the thread, at exit';
 COMMENT ON COLUMN events.exe IS 'program that the process runs';
 COMMENT ON COLUMN events.uid IS 'effective user';
 COMMENT ON COLUMN events.cgroup_id IS 'kernfs id of the cgroup';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.container IS 'container, from the cgroup''s path';
+COMMENT ON COLUMN events.container IS 'container, from the cgroup''s path';
 COMMENT ON COLUMN events.network_namespace IS 'inode of the network namespace';
 COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
 COMMENT ON COLUMN events.name IS 'what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call';
@@ -477,7 +542,8 @@ COMMENT ON COLUMN events.dye_hits IS 'occurrences of dyes in the bytes that it m
 COMMENT ON COLUMN events.stack_id IS 'stack at the call';
 COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';
 COMMENT ON COLUMN events.request_id IS 'request that it served';
-COMMENT ON COLUMN events.span_id IS 'span that it belongs to';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.span_id IS 'span that it belongs to';
 COMMENT ON COLUMN events.time_uncertainty_ns IS 'how far off time may be from cluster time, either way; NULL: not bounded, or a trace of one host';
 )dyetrace";
 }

@@ -90,7 +90,20 @@ def events_view(schema, is_clustered=False):
         filled = lambda c: c.clustered_sql if is_clustered and c.clustered_sql else own(c)
         columns = ", ".join(f"{filled(c)} AS {c.name}" for c in schema.columns if filled(c))
         selects.append(f"SELECT {columns}\nFROM internal.raw_{record.name} e\n{event_joins(record)}\n{clock_join}")
-    return (CLOCK_PIECES if is_clustered else "") + "CREATE OR REPLACE VIEW events AS\n" + "UNION ALL BY NAME\n".join(selects) + ";\n"
+    return "CREATE OR REPLACE VIEW events AS\n" + "UNION ALL BY NAME\n".join(selects) + ";\n"
+
+
+def table_view(schema, table, is_clustered=False):
+    time = next(c for c in schema.columns if c.name == "time")
+    sql = table.sql.replace("{time}", time.clustered_sql if is_clustered else time.sql["syscall_event"])
+    sql = sql.replace("{clock_join}", CLOCK_JOIN if is_clustered else "").rstrip()
+    return f"CREATE OR REPLACE VIEW {table.name} AS\n{sql};"
+
+
+def clustered_sql(schema):
+    """What says `time`, when hosts are on one clock."""
+    timed = [table_view(schema, t, is_clustered=True) for t in schema.tables if "{time}" in t.sql]
+    return CLOCK_PIECES + events_view(schema, is_clustered=True) + "\n".join(timed) + "\n"
 
 
 EVENTS_COMMENT = "one row per event, names resolved"
@@ -121,7 +134,7 @@ def public_sql(schema, prelude):
     out.append(open_flags_macro(schema))
     out.append(prelude)
     out.append(events_view(schema))
-    out += [f"CREATE OR REPLACE VIEW {t.name} AS\n{t.sql};" for t in schema.tables]
+    out += [table_view(schema, t) for t in schema.tables]
     return "\n".join(out) + "\n"
 
 

@@ -7,6 +7,7 @@ import type { TimeSpan } from "../model/time_span";
 import { bytesText, dateText, durationText, momentText } from "../model/words";
 import { element, harmless, table, type Child } from "./elements";
 import { eventsAddress } from "./rows";
+import { isWait, waitTargets, waitWords } from "./timeline_waits";
 import { AXIS, gapsOf, LABELS, type Drawing } from "./timeline_drawing";
 import { runAt, type Run } from "./timeline_runs";
 
@@ -21,6 +22,9 @@ function busyWords(fill: number, work: number, ran: number, threads: number): st
   return `about ${many(fill)} of ${threads.toLocaleString("en")} threads in calls, ${many(ran)} on a CPU`;
 }
 
+// Of a run that is one event.
+const nameOf = ({ picture, lanes }: Drawing, run: Run): string => lanes.all.names[picture?.names[picture.singleOf[run.index] ?? 0] ?? 0] ?? "";
+
 export function runWords(drawing: Drawing, run: Run): string {
   const { picture, lanes, targets } = drawing;
   if (picture === null) {
@@ -34,7 +38,7 @@ export function runWords(drawing: Drawing, run: Run): string {
     words.push(`${who}: ${count.toLocaleString("en")} calls in ${durationText(run.end - run.begin)}`);
     words.push(busyWords(fill, work, ran, lanes.all.rows.threads[run.row] ?? 1));
   } else {
-    const name = lanes.all.names[picture.names[picture.singleOf[run.index] ?? 0] ?? 0] ?? "";
+    const name = nameOf(drawing, run);
     const target = targets.get(run.event);
     words.push(`${who}: ${name}${target === undefined ? "" : ` ${harmless(target)}`}`);
     words.push(`${run.isCut ? "more than " : ""}${durationText(run.end - run.begin)}, ${percent(255 - ran)} of it waiting`);
@@ -92,7 +96,7 @@ function linksOf(cells: Map<string, Cell>): Child[] {
   return links.slice(0, -1);
 }
 
-function eventTable(rows: QueryRows, { side, lanes }: Drawing): Child[] {
+function eventTable(rows: QueryRows, { side, lanes }: Drawing, wait: Child[]): Child[] {
   const row = rows.rows[0];
   if (row === undefined) {
     return ["This event is not in the trace any more."];
@@ -103,6 +107,7 @@ function eventTable(rows: QueryRows, { side, lanes }: Drawing): Child[] {
     name === "at_ns" ? `${momentText(Number(cell), 1)} · ${dateText(lanes.all.begin_ns, Number(cell))} UTC` : MADE[name] !== undefined ? `${MADE[name](Number(cell))} (${Number(cell).toLocaleString("en")} ns)` : harmless(String(cell));
   return [
     ...(side === "this" ? [element("p", { class: "row" }, ...linksOf(cells))] : []), // other views show the first trace
+    ...wait,
     element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "columns of the event" },
       element("table", { class: "event" }, element("tbody", {}, ...shown.map(([name, cell]) => element("tr", {}, element("th", { scope: "row" }, name.replace(/_ns$/, "")), element("td", { "data-column": name, title: harmless(String(cell)) }, words(name, cell))))))),
   ];
@@ -110,7 +115,8 @@ function eventTable(rows: QueryRows, { side, lanes }: Drawing): Child[] {
 
 export async function eventWords(drawing: Drawing, run: Run, signal: AbortSignal): Promise<Child[]> {
   const rows = await askRows(`SELECT ${ASKED} FROM selected WHERE ${conditionOf(drawing, run)}`, {}, signal, 1, drawing.side);
-  return eventTable(rows, drawing);
+  const wait = await waitWords(String(run.event), nameOf(drawing, run), drawing.side, signal);
+  return eventTable(rows, drawing, wait);
 }
 
 const TARGETS_MAX = 100;
@@ -134,7 +140,12 @@ export async function askTargets(drawing: Drawing, wide: Run[], signal: AbortSig
     return `event_id IN (${runs.map(({ event }) => event).join(", ")}) AND ${startsBetween(drawing.lanes.all, host, { from: begin, to: Math.max(...runs.map((run) => run.begin)) + slack })}`;
   });
   const rows = await askRows(`SELECT event_id::VARCHAR, ${WAITS_FOR} FROM selected WHERE ${conditions.map((each) => `(${each})`).join(" OR ")}`, {}, signal, TARGETS_MAX, drawing.side);
-  return rows.rows.map(([event, target]): [string, string] => [String(event), String(target)]).filter(([, target]) => target !== "");
+  const targets = new Map(rows.rows.map(([event, target]): [string, string] => [String(event), String(target)]).filter(([, target]) => target !== ""));
+  const waits = asked.filter((run) => isWait(nameOf(drawing, run))).map(({ event }) => String(event));
+  for (const [event, words] of await waitTargets(waits, drawing.side, signal)) {
+    targets.set(event, words);
+  }
+  return [...targets];
 }
 
 // Row by row: how many calls, and how much of the time.

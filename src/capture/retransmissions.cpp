@@ -1,0 +1,118 @@
+#include "capture/retransmissions.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "capture/map_array.h"
+#include "schema/generated/syscalls.bpf.h"
+// the skeleton uses the types above
+#include "kernel/dyetrace.skel.h"
+
+namespace dyetrace::capture {
+namespace {
+
+// INTERRUPT_RING_BYTES and RECORD_BYTES_MAX of src/kernel/settings.h: a ring, and the slack behind its end
+constexpr std::uint64_t kRingBytes = 65536;
+constexpr std::uint64_t kSlackBytes = 16384;
+constexpr const char* kSource = "retransmissions";
+constexpr const char* kLack = "what TCP sends again is not recorded";
+
+}  // namespace
+
+void Retransmissions::prepare(dyetrace_bpf& skeleton,
+                              const CaptureOptions& options,
+                              const KernelOffer& offer,
+                              std::uint32_t cpus) {
+    is_asked_ = options.watch_retransmissions;
+    const bool is_watched = is_asked_ && offer.tcp_retransmit_skb;
+    skeleton.rodata->watch_retransmissions = is_watched;
+    skeleton.rodata->retransmission_tells_error = offer.retransmission_tells_error;
+    bpf_program__set_autoload(skeleton.progs.retransmitted, is_watched);
+    bpf_map__set_max_entries(skeleton.maps.interrupt_rings, cpus);
+}
+
+Result<void> Retransmissions::map(const dyetrace_bpf& skeleton,
+                                  RingControl* controls,
+                                  std::uint32_t cpus) {
+    TRY(memory_, map_array(skeleton.maps.interrupt_rings));
+    for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
+        constexpr std::uint64_t kSize = kRingBytes + kSlackBytes;
+        rings_.emplace_back(memory_.bytes().subspan(cpu * kSize, kSize),
+                            kRingBytes,
+                            &controls[cpu * kStreamsPerCpu + kStreamsPerCpu - 1]);
+    }
+    return {};
+}
+
+std::optional<Source> Retransmissions::attach(dyetrace_bpf& skeleton) const {
+    using schema::CoverageState;
+    if (!is_asked_) {
+        return std::nullopt;
+    }
+    if (!bpf_program__autoload(skeleton.progs.retransmitted)) {
+        return Source{kSource,
+                      CoverageState::kOff,
+                      fmt::format("this kernel has no tracepoint tcp_retransmit_skb; {}", kLack)};
+    }
+    skeleton.links.retransmitted = bpf_program__attach(skeleton.progs.retransmitted);
+    if (skeleton.links.retransmitted == nullptr) {
+        const base::Error error =
+            base::Error::from_errno(errno, "cannot attach tcp_retransmit_skb");
+        return Source{kSource, CoverageState::kRefused, fmt::format("{}; {}", error.text(), kLack)};
+    }
+    return Source{kSource, CoverageState::kOn, ""};
+}
+
+void Retransmissions::finish(const dyetrace_bpf& skeleton) {
+    bpf_prog_info info{};
+    std::uint32_t size = sizeof(info);
+    const int program = bpf_program__fd(skeleton.progs.retransmitted);
+    if (program >= 0 && bpf_obj_get_info_by_fd(program, &info, &size) == 0) {
+        missed_ = info.recursion_misses;
+    }
+}
+
+Books Retransmissions::added_to(Books books, std::uint32_t cpu) const {
+    const RingControl& control = rings_[cpu].control();
+    const std::uint64_t delivered = read_counter(control.delivered);
+    const std::uint64_t lost = read_counter(control.lost);
+    books.generated += delivered + lost;
+    books.delivered += delivered;
+    books.lost += lost;
+    books.retransmissions = delivered;
+    books.last_lost_ns = std::max(books.last_lost_ns, read_counter(control.last_lost_ns));
+    return books;
+}
+
+void Retransmissions::look() {
+    ends_.clear();
+    for (const Ring& ring : rings_) {
+        ends_.push_back(ring.head());
+    }
+}
+
+std::uint64_t Retransmissions::drain(std::uint64_t& damaged_bytes) {
+    drained_.clear();
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < rings_.size(); ++i) {
+        bytes += rings_[i].drain(
+            ends_[i],
+            [&](schema::RecordBytes records) {
+                while (!records.empty()) {
+                    const schema::RecordBytes record = schema::first_record(records);
+                    if (const auto* sent = schema::as<schema::Retransmission>(record)) {
+                        drained_.push_back(*sent);
+                    }
+                    records = records.subspan(record.empty() ? records.size() : record.size());
+                }
+            },
+            damaged_bytes);
+    }
+    return bytes;
+}
+
+}  // namespace dyetrace::capture

@@ -1,0 +1,53 @@
+// What TCP sends again (src/kernel/retransmit.bpf.c). It has a ring per CPU of its own, because it is sent in interrupts, which come in the
+// middle of who writes to the others; and none of it is an event: whoever drains gets it by itself.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/mapping.h"
+#include "base/result.h"
+#include "capture/capture.h"
+#include "capture/kernel_offer.h"
+#include "capture/ring.h"
+
+struct dyetrace_bpf;
+
+namespace dyetrace::capture {
+
+class Retransmissions {
+  public:
+    // Before the programs are loaded, and after.
+    void prepare(dyetrace_bpf& skeleton,
+                 const CaptureOptions& options,
+                 const KernelOffer& offer,
+                 std::uint32_t cpus);
+    // `controls` has kStreamsPerCpu for each CPU; this takes the last of them.
+    Result<void> map(const dyetrace_bpf& skeleton, RingControl* controls, std::uint32_t cpus);
+    // Attaches it and says how that went; nothing if nobody asked for it.
+    std::optional<Source> attach(dyetrace_bpf& skeleton) const;
+    // Behind the detachment: counts those that came in the middle of another one.
+    void finish(const dyetrace_bpf& skeleton);
+
+    // To be called before the facts are drained: what drain() takes then refers to none that are still to come.
+    void look();
+    // Returns the bytes that it took.
+    std::uint64_t drain(std::uint64_t& damaged_bytes);
+    const std::vector<schema::Retransmission>& drained() const { return drained_; }
+    std::uint64_t missed() const { return missed_; }
+    // The books of a CPU, with these.
+    Books added_to(Books books, std::uint32_t cpu) const;
+
+  private:
+    bool is_asked_ = false;
+    base::Mapping memory_;
+    std::vector<Ring> rings_;
+    std::vector<std::uint64_t> ends_;
+    std::vector<schema::Retransmission> drained_;
+    std::uint64_t missed_ = 0;
+};
+
+inline constexpr std::uint32_t kStreamsPerCpu = 3;  // STREAMS of src/kernel/emit.h
+
+}  // namespace dyetrace::capture

@@ -1,0 +1,40 @@
+// Sockets over a cable that loses packets: what was sent again.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openPage } from "./page.mjs";
+
+let page;
+before(async () => (page = await openPage("lossy", "#sockets")));
+after(() => page.close());
+
+const cell = async (row, column) => {
+  const titles = await page.texts('section[aria-label="Who talked to whom"] thead th');
+  const cells = await page.texts('section[aria-label="Who talked to whom"] tbody tr td');
+  return cells[row * titles.length + titles.findIndex((title) => title.startsWith(column))];
+};
+
+test("what TCP sent again stands beside what was sent, and leads to each time", async () => {
+  await page.go("#sockets");
+  const segments = page.number("SELECT sum(segments) FROM retransmissions");
+  assert.ok(segments > 10, "the cable loses packets");
+  assert.equal(Number((await cell(0, "retransmissions")).replaceAll(",", "")), segments);
+  assert.match(await page.part("Who talked to whom").innerText(), new RegExp(`TCP sent ${segments.toLocaleString("en")} segments again`));
+  await page.part("Who talked to whom").locator("tbody a", { hasText: segments.toLocaleString("en") }).first().click();
+  await page.page.waitForFunction(() => location.hash.startsWith("#query"));
+  await page.idle();
+  await page.page.waitForSelector("main table tbody tr");
+  assert.equal(await page.page.locator("main table tbody tr").count(), Math.min(page.number("SELECT count(*) FROM retransmissions"), 1000));
+});
+
+test("of a stretch of time it is what was sent again in it", async () => {
+  const [{ begin, middle, end }] = page.rows("SELECT epoch_ns(min(e.time)) AS begin, (SELECT epoch_ns(median(r.time)) FROM retransmissions r) AS middle, epoch_ns(max(e.time)) + 1000000000 AS end FROM events e");
+  const shown = [];
+  for (const [from, to] of [[0, BigInt(middle) - BigInt(begin)], [BigInt(middle) - BigInt(begin) + 1n, BigInt(end) - BigInt(begin)]]) {
+    await page.go(`#sockets?from=${from}&to=${to}`);
+    const asked = page.number(`SELECT sum(segments) FROM retransmissions WHERE epoch_ns(time) - ${begin} BETWEEN ${from} AND ${to}`);
+    shown.push(asked);
+    assert.match(await page.part("Who talked to whom").innerText(), new RegExp(`TCP sent ${asked.toLocaleString("en")} segments again`));
+  }
+  assert.equal(shown[0] + shown[1], page.number("SELECT sum(segments) FROM retransmissions"));
+});

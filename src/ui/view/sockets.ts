@@ -156,7 +156,7 @@ async function fillSockets(scene: Scene): Promise<Child[]> {
 // How long receives waited, the longest first: what a service is slow for.
 async function waits(scene: Scene): Promise<Child[]> {
   const sql =
-    `SELECT at_ns, process, target, name, duration_ns, coalesce(duration_ns - on_cpu_ns, 0)::BIGINT AS waited_ns, bytes, event_id FROM selected WHERE object_type = 'socket' AND verb IS NOT NULL AND duration_ns IS NOT NULL ` +
+    `SELECT at_ns, process, target, name, duration_ns, coalesce(duration_ns - on_cpu_ns, 0)::BIGINT AS waited_ns, bytes, event_id FROM selected WHERE object_type = 'socket' AND verb IS NOT NULL AND waited_ns > 0 ` +
     `ORDER BY waited_ns DESC, event_id LIMIT 12`;
   const rows = await askRows(sql, selection(), scene.signal);
   if (rows.rows.length === 0) {

@@ -14,12 +14,13 @@ HIDDEN_S = 100  # so wrong is the clock of a host
 
 COUNT = """
 import socket, struct, sys, time
-def info(connection, format, at):
-    return struct.unpack_from(format, connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232), at)[0]
 def count(connection):
-    while info(connection, "I", 24):  # not acknowledged yet
+    while True:  # until nothing waits to be acknowledged, nor to be sent: then the window is full, and nothing is under way either
+        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
+        unacknowledged, segments, unsent, data = (struct.unpack_from(format, info, at)[0] for format, at in (("I", 24), ("I", 100), ("I", 144), ("Q", 208)))
+        if unacknowledged == unsent == 0:
+            return segments, data
         time.sleep(0.01)
-    return info(connection, "I", 100), info(connection, "Q", 208)
 """
 RECEIVE = """
 import socket, sys

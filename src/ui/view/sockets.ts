@@ -15,7 +15,8 @@ import type { Scene, View } from "./view";
 
 const PEERS_MAX = 30; // of a picture
 const TALKS_MAX = 300;
-const LEVEL_MAX = 5; // peers whose names find room beside each other
+const NAME_LETTERS = 26;
+const LEVEL_LETTERS = 130; // of names that find room beside each other
 
 // When something was sent again, on the page's clock.
 const AT_NS = "epoch_ns(time) - (SELECT epoch_ns(time) - at_ns FROM selected LIMIT 1)";
@@ -72,18 +73,20 @@ interface Talk {
 function matrix(talks: Talk[]): HTMLElement {
   const rank = (name: (talk: Talk) => string): string[] => [...new Set(talks.map(name))].slice(0, PEERS_MAX);
   const rows = rank(({ process }) => process), columns = rank(({ peer }) => peer);
-  const isNarrow = columns.length > LEVEL_MAX;
   const cells = talks.filter(({ process, peer }) => rows.includes(process) && columns.includes(peer)).map((talk) => ({ ...talk, bytes: Math.max(talk.sent + talk.received, 1) }));
+  const amounts = cells.map(({ bytes }) => bytes), most = Math.max(...amounts), least = Math.min(...amounts) / 8; // what is least is still seen
+  const isDark = (talk: { bytes: number }): boolean => Math.log(talk.bytes / least) / Math.log(most / least) > 0.5;
+  const isNarrow = columns.length * Math.max(...columns.map((name) => short(name, NAME_LETTERS).length)) > LEVEL_LETTERS;
   return figure(
     { name: "matrix", title: "bytes between processes (down) and their peers (across)" },
     {
       marginLeft: 190, marginTop: 10, marginBottom: isNarrow ? 150 : 30, height: (isNarrow ? 180 : 60) + rows.length * 24,
-      x: { domain: columns, label: null, tickRotate: isNarrow ? -50 : 0, tickFormat: (name: string) => short(name, 26) },
-      y: { domain: rows, label: null, tickFormat: (name: string) => short(name, 26) },
-      color: { type: "log", scheme: "blues", label: "bytes" },
+      x: { domain: columns, label: null, tickRotate: isNarrow ? -50 : 0, tickFormat: (name: string) => short(name, NAME_LETTERS) },
+      y: { domain: rows, label: null, tickFormat: (name: string) => short(name, NAME_LETTERS) },
+      color: { type: "log", scheme: "blues", label: "bytes", domain: [least, most] },
       marks: [
         Plot.cell(cells, { x: "peer", y: "process", fill: "bytes", inset: 1, title: (talk: Talk) => `${talk.process} and ${talk.peer}: sent ${bytesText(talk.sent)}, received ${bytesText(talk.received)}, ${talk.trips.toLocaleString("en")} round trips` }),
-        ...(columns.length <= 14 ? [Plot.text(cells, { x: "peer", y: "process", text: (talk: { bytes: number }) => bytesText(talk.bytes), fill: (talk: { bytes: number }) => (talk.bytes > 1e5 ? "white" : "black"), fontSize: 10 })] : []),
+        ...(columns.length <= 14 ? [Plot.text(cells, { x: "peer", y: "process", text: (talk: { bytes: number }) => bytesText(talk.bytes), fill: (talk: { bytes: number }) => (isDark(talk) ? "white" : "black"), fontSize: 10 })] : []),
       ],
     },
   );

@@ -11,7 +11,7 @@
 //   process  cat[812]                         target   what it was done to: a path, 10.0.0.7:443, clients of :5432
 //
 // Of a trace with at most kKeptMax events they are kept in the database, for to plan a question about `events` takes 100 ms; of one that is
-// being recorded kKeptLiveMax, for they are kept anew with each look. `arguments` takes longer to make than all other columns together: it is not kept,
+// being recorded kKeptLiveMax, for they are kept anew with each look. `arguments` is long text that few ask for: it is not kept,
 // and a statement that says `arguments` or `*` reads `events`.
 //
 // Thread: any; each database belongs to one thread at a time.

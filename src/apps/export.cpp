@@ -116,7 +116,7 @@ std::string words_of(const Error& error, const std::string& output) {
     if (error.code() == ErrorCode::kInterrupted) {
         return fmt::format("the export was interrupted: {}", kept);
     }
-    const std::string text = error.text();
+    std::string text = error.text();
     if (text.find("ENOSPC") != std::string::npos || text.find("EDQUOT") != std::string::npos ||
         text.find("No space left on device") != std::string::npos) {
         return fmt::format(

@@ -107,6 +107,16 @@ capture::Books books_of(const capture::Capture& capture) {
     return sum;
 }
 
+// What is made a fact in this process, not in the kernel.
+template <class Facts>
+void keep_facts(Records& records, const Facts& facts) {
+    for (const auto& fact : facts) {
+        const schema::OwnedRecord record = schema::build(fact);
+        const auto* words = reinterpret_cast<const std::uint64_t*>(record.bytes().data());
+        records.facts.emplace_back(words, words + record.bytes().size() / 8);
+    }
+}
+
 }  // namespace
 
 void KernelTest::SetUp() {
@@ -130,18 +140,11 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
             [&](std::uint32_t cpu, schema::Stream stream, schema::RecordBytes bytes) {
                 keep(*records, cpu, stream, bytes);
             });
-        const auto keep_facts = [&](const auto& facts) {
-            for (const auto& fact : facts) {
-                const schema::OwnedRecord record = schema::build(fact);
-                const auto* words = reinterpret_cast<const std::uint64_t*>(record.bytes().data());
-                records->facts.emplace_back(words, words + record.bytes().size() / 8);
-            }
-        };
         if (const auto* dyes = capture_->dyes(); dyes != nullptr) {
-            keep_facts(dyes->crossings());
-            keep_facts(dyes->anchor_crossings());
+            keep_facts(*records, dyes->crossings());
+            keep_facts(*records, dyes->anchor_crossings());
         }
-        keep_facts(capture_->retransmissions());
+        keep_facts(*records, capture_->retransmissions());
         return drained;
     };
     Shared<bool> up;

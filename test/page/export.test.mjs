@@ -2,14 +2,15 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { build, dyetrace, openPage, openTrace } from "./page.mjs";
 
-const READER = resolve(import.meta.dirname, "../end_to_end/read_export.py");
-const PYTHON = [join(build, "readers/bin/python"), resolve(import.meta.dirname, "../../build/readers/bin/python")].find(existsSync);
+const READER = fileURLToPath(new URL("../end_to_end/read_export.py", import.meta.url));
+const PYTHON = join(build, "readers/bin/python");
 const SENT = "import socket; s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getsockname()); d, _ = s.accept(); c.sendall(b'hello, world'); d.recv(99)";
 
 let page;

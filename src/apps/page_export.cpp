@@ -52,12 +52,8 @@ Result<std::shared_ptr<const base::Fd>> nameless_file() {
 Result<std::optional<std::pair<std::int64_t, std::int64_t>>> stretch_in(
     store::Database& database, PageTrace& trace, const base::Json& question) {
     using Stretch = std::pair<std::int64_t, std::int64_t>;
-    const base::Json* const selection = question.find("selection");
-    const auto bound = [&](const char* name) {
-        const base::Json* const value = selection == nullptr ? nullptr : selection->find(name);
-        return value == nullptr ? std::nullopt : value->as<std::int64_t>();
-    };
-    const auto from_ns = bound("from_ns"), to_ns = bound("to_ns");
+    const auto from_ns = selected_bound(question, "from_ns");
+    const auto to_ns = selected_bound(question, "to_ns");
     if (!from_ns && !to_ns) {
         return std::optional<Stretch>();
     }

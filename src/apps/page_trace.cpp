@@ -66,21 +66,23 @@ Result<std::string> condition_of(const base::Json& question) {
             condition = predicate.to_sql();
         }
     }
-    const auto bound = [&](const char* name) {
-        const base::Json* const value = selection->find(name);
-        return value == nullptr ? std::nullopt : value->as<std::int64_t>();
-    };
-    if (const auto from_ns = bound("from_ns")) {
+    if (const auto from_ns = selected_bound(question, "from_ns")) {
         condition = fmt::format(
             "({}) AND at_ns + coalesce(duration_ns, 0)::BIGINT >= {}", condition, *from_ns);
     }
-    if (const auto to_ns = bound("to_ns")) {
+    if (const auto to_ns = selected_bound(question, "to_ns")) {
         condition = fmt::format("({}) AND at_ns <= {}", condition, *to_ns);
     }
     return condition;
 }
 
 }  // namespace
+
+std::optional<std::int64_t> selected_bound(const base::Json& question, std::string_view name) {
+    const base::Json* const selection = question.find("selection");
+    const base::Json* const value = selection == nullptr ? nullptr : selection->find(name);
+    return value == nullptr ? std::nullopt : value->as<std::int64_t>();
+}
 
 Result<PageTrace::Known*> PageTrace::known_of(store::Database& database) {
     Known* known = nullptr;

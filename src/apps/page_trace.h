@@ -23,6 +23,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -35,6 +36,9 @@ struct TraceSpan {
     std::int64_t end_ns = 0;    // when the last call returned
     std::uint64_t events = 0;
 };
+
+// A bound of {"selection": {"from_ns": 0, "to_ns": 9}}, nanoseconds from the begin of the trace; nothing: there is none.
+std::optional<std::int64_t> selected_bound(const base::Json& question, std::string_view name);
 
 class PageTrace {
   public:

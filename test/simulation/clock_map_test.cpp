@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/asked_rows.h"
 #include "apps/clock_maker.h"
 #include "base/temporary_folder.h"
 #include "simulated_cluster.h"
@@ -58,25 +59,20 @@ class ClockMapTest : public testing::Test {
     // Of everything that was sent in a chain, whose second host is the reference: it has two neighbours.
     void expect_truth(const SimulatedCluster& cluster, store::Database& database) const {
         std::uint64_t outside = 0, asked = 0;
-        const auto done = database.query(
+        const auto done = apps::each_row(
+            database,
             "SELECT right(host, 1)::INTEGER, start_ns, epoch_ns(time), time_uncertainty_ns FROM "
             "events "
             "WHERE name = 'sendto' AND time_uncertainty_ns IS NOT NULL",
-            [&](store::Rows& rows) -> Result<void> {
-                for (;;) {
-                    TRY(const std::span<const store::Cell> row, rows.next());
-                    if (row.empty()) {
-                        return {};
-                    }
-                    const auto number = [&](std::size_t i) {
-                        return std::stoll(std::string(row[i].text));
-                    };
-                    const std::int64_t t =
-                        true_times_.at({static_cast<std::uint32_t>(number(0)), number(1)});
-                    const std::int64_t truth = cluster.clock(1, t) + cluster.wall_offset(1);
-                    outside += std::abs(number(2) - truth) > number(3);
-                    ++asked;
-                }
+            [&](apps::Row row) {
+                const auto number = [&](std::size_t i) {
+                    return std::stoll(std::string(row[i].text));
+                };
+                const std::int64_t t =
+                    true_times_.at({static_cast<std::uint32_t>(number(0)), number(1)});
+                const std::int64_t truth = cluster.clock(1, t) + cluster.wall_offset(1);
+                outside += std::abs(number(2) - truth) > number(3);
+                ++asked;
             });
         EXPECT_TRUE(done.ok()) << done.error().text();
         EXPECT_EQ(asked, true_times_.size());

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "apps/asked_rows.h"
 #include "apps/clock_maker.h"
 #include "apps/export_scene.h"
 #include "base/temporary_folder.h"
@@ -62,20 +63,13 @@ void record(const std::string& path, const SimulatedCluster& cluster) {
 // Of the calls that began when a gap did.
 std::set<Seen> seen_calls(store::Database& database) {
     std::set<Seen> seen;
-    const auto done = database.query(
+    const auto done = apps::each_row(
+        database,
         "SELECT h.host_index, epoch_ns(e.time), g.lost FROM gaps g JOIN events e ON e.host = "
         "g.host AND e.start_ns = g.begin_ns JOIN hosts h ON h.host = g.host",
-        [&](store::Rows& rows) -> Result<void> {
-            for (;;) {
-                TRY(const std::span<const store::Cell> row, rows.next());
-                if (row.empty()) {
-                    return {};
-                }
-                const auto number = [&](std::size_t i) {
-                    return std::stoll(std::string(row[i].text));
-                };
-                seen.emplace(number(0), number(1), number(2));
-            }
+        [&](apps::Row row) {
+            const auto number = [&](std::size_t i) { return std::stoll(std::string(row[i].text)); };
+            seen.emplace(number(0), number(1), number(2));
         });
     EXPECT_TRUE(done.ok()) << done.error().text();
     return seen;

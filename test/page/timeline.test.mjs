@@ -137,6 +137,18 @@ test("the wheel zooms at the pointer, down to a nanosecond's neighbourhood and b
   await until(page, "it is all", (all) => { const [, a, b] = /view=(\d+)-(\d+)/.exec(location.hash); return b - a >= all; }, span);
 });
 
+test("an address that is typed moves the view, however soon it comes, and the back button moves it back", async (t) => {
+  const page = await open(t, "git");
+  await drawn(page); // the view is about to write where it is
+  const typed = [1_000_000, 3_000_000];
+  await page.go(`#timeline?view=${typed.join("-")}`);
+  await page.page.waitForTimeout(1000); // nobody moves any more
+  assert.deepEqual(await viewOf(page), typed);
+  await page.page.locator("#timeline-words", { hasText: /^2(\.0+)? ms in view/ }).waitFor();
+  await page.page.goBack();
+  await page.page.locator("#timeline-words", { hasText: /^2(\.0+)? ms in view/ }).waitFor({ state: "detached" });
+});
+
 test("who moves finds what comes next there already, and it is what the server says of that time", async (t) => {
   const page = await open(t, "git");
   await drawn(page);

@@ -1,6 +1,7 @@
 // The stretch of time that is looked at: zoomed around a point, moved, kept where there is something to see. Nanoseconds behind the begin of the trace.
 
 import type { Selection } from "../client/client";
+import { note, place, selection } from "./place";
 
 export interface TimeSpan {
   from: number;
@@ -49,4 +50,31 @@ export function inView(named: Selection, span: TimeSpan, whole_ns: number): Sele
     return named;
   }
   return { ...named, from_ns: Math.round(span.from), to_ns: Math.round(span.to) };
+}
+
+// What the address says: its word `view`, or else what is around the stretch that is selected, or all.
+export function spanInAddress(whole_ns: number): TimeSpan {
+  const { from_ns, to_ns } = selection();
+  const selected = from_ns !== undefined && to_ns !== undefined && to_ns > from_ns ? around(from_ns, to_ns, whole_ns) : whole(whole_ns);
+  return clamped(spanIn(place().words.get("view")) ?? selected, whole_ns);
+}
+
+// The word `view` is written by the page when nobody moves any more, and by others too: an address that is typed or clicked, the back button.
+export class ViewInAddress {
+  private known = place().words.get("view");
+
+  // What somebody else wrote since.
+  taken(whole_ns: number): TimeSpan | null {
+    const text = place().words.get("view"), isNew = text !== this.known;
+    this.known = text;
+    return isNew ? spanInAddress(whole_ns) : null;
+  }
+
+  // Not over what was not taken yet.
+  note(span: TimeSpan): void {
+    if (place().words.get("view") === this.known) {
+      this.known = spanText(span);
+      note({ view: this.known });
+    }
+  }
 }

@@ -4,8 +4,8 @@
 
 import { askTimelineRows, type Picture, type TimelineRows } from "../client/timeline";
 import { HALF, PairLanes, type Two } from "../model/lane_pairs";
-import { go, note as noteInAddress, place, selection } from "../model/place";
-import { around, clamped, spanIn, spanText, whole, zoomed, type TimeSpan } from "../model/time_span";
+import { go, place, selection } from "../model/place";
+import { around, clamped, spanInAddress, spanText, ViewInAddress, whole, zoomed, type TimeSpan } from "../model/time_span";
 import { durationText } from "../model/words";
 import { drawPair, SIDE_NAMES } from "./compare_drawing";
 import { choice, element, failure, harmless, note, type Child } from "./elements";
@@ -37,6 +37,7 @@ class PairStage implements Hands {
   private readonly sides: Two<Drawing>;
   private readonly room = { width: 800, height: 300, top: 0 };
   private readonly whole_ns: number;
+  private readonly address = new ViewInAddress();
   private lanes: PairLanes;
   private span: TimeSpan;
   private brushed: TimeSpan | null = null;
@@ -47,9 +48,8 @@ class PairStage implements Hands {
   constructor(readonly all: Two<TimelineRows>, readonly where: string, private readonly order: boolean) {
     this.whole_ns = Math.max(all[0].span_ns, all[1].span_ns);
     this.lanes = new PairLanes(all, order);
-    const { words } = place(), { from_ns, to_ns } = selection();
-    const selected = from_ns !== undefined && to_ns !== undefined && to_ns > from_ns ? around(from_ns, to_ns, this.whole_ns) : whole(this.whole_ns);
-    this.span = clamped(spanIn(words.get("view")) ?? selected, this.whole_ns);
+    const { words } = place();
+    this.span = spanInAddress(this.whole_ns);
     const sideOf = (side: "this" | "other", index: 0 | 1): Drawing => ({
       ...this.room, side, lanes: this.lanes.halves[index], span: this.span, picture: null, colouring: colouringIn(words), selection: {}, brush: null, row: -1, run: null, targets: new Map(), flows: [],
     });
@@ -76,6 +76,7 @@ class PairStage implements Hands {
 
   // What the address says now.
   update(): void {
+    this.span = this.address.taken(this.whole_ns) ?? this.span;
     this.sides.forEach((side) => (side.colouring = colouringIn(place().words)));
     this.bar.replaceChildren(
       choice("Order", [["different", "differences first"], ["time", "as they began"]], this.order ? "different" : "time", (order) => go({ order: order === "time" ? order : null, view: spanText(this.span) })),
@@ -285,7 +286,7 @@ class PairStage implements Hands {
 
   // Nobody moves any more.
   private async settle(): Promise<void> {
-    noteInAddress({ view: spanText(this.span) });
+    this.address.note(this.span);
     const many = (side: number): string => `${SIDE_NAMES[side] ?? ""} ${(this.all[side]?.events ?? 0).toLocaleString("en")} calls in ${durationText(this.all[side]?.span_ns ?? 0)}`;
     this.words.textContent = `${durationText(this.span.to - this.span.from)} in view · ${this.lanes.lanes.length.toLocaleString("en")} lanes, the first trace above the second · ${many(0)}, ${many(1)}`;
     const found = await Promise.all(this.sides.map((side, index) => askTargets(side, wideRuns(side, this.rowsIn(index, 0)), this.asking.signal).catch(() => [])));

@@ -6,7 +6,7 @@
 import { askTimelineRows, type Picture, type TimelineRows } from "../client/timeline";
 import { Lanes, type Lane } from "../model/lanes";
 import { go, note as noteInAddress, place, selection } from "../model/place";
-import { around, clamped, inView, spanIn, spanText, whole, zoomed, type TimeSpan } from "../model/time_span";
+import { around, clamped, inView, spanInAddress, spanText, ViewInAddress, whole, zoomed, type TimeSpan } from "../model/time_span";
 import { durationText } from "../model/words";
 import { button, element, failure } from "./elements";
 import { exportButtons } from "./save";
@@ -32,6 +32,7 @@ export class Stage implements Hands {
   private readonly screen: Screen;
   private readonly chosen: Chosen;
   private readonly state: Drawing;
+  private readonly address = new ViewInAddress();
   private lanes: Lanes;
   private chosenRun: Run | null = null;
   private settled = 0;
@@ -42,11 +43,9 @@ export class Stage implements Hands {
   constructor(rows: TimelineRows, private where: string) {
     const { words } = place();
     const folded = new Set((words.get("fold") ?? "").split(",").filter((key) => key !== ""));
-    const { from_ns, to_ns } = selection();
-    const selected = from_ns !== undefined && to_ns !== undefined && to_ns > from_ns ? around(from_ns, to_ns, rows.span_ns) : whole(rows.span_ns);
     this.lanes = new Lanes(rows, folded);
     this.state = {
-      side: "this", lanes: this.lanes, span: clamped(spanIn(words.get("view")) ?? selected, rows.span_ns), picture: null, colouring: colouringIn(words), width: 800, height: 300, top: 0,
+      side: "this", lanes: this.lanes, span: spanInAddress(rows.span_ns), picture: null, colouring: colouringIn(words), width: 800, height: 300, top: 0,
       selection: {}, brush: null, row: 0, run: null, targets: new Map(), flows: [],
     };
     const label = "timeline: w and s zoom, a and d move, arrows go from call to call, Enter opens";
@@ -68,7 +67,7 @@ export class Stage implements Hands {
 
   // What the address says now; `rows` are new ones.
   update(rows: TimelineRows, where: string): void {
-    const { from_ns, to_ns } = selection(), old = this.state.lanes;
+    const { from_ns, to_ns } = selection(), old = this.state.lanes, view = this.address.taken(rows.span_ns);
     this.where = where;
     this.state.selection = { ...(from_ns === undefined ? {} : { from: from_ns }), ...(to_ns === undefined ? {} : { to: to_ns }) };
     this.state.colouring = colouringIn(place().words);
@@ -82,6 +81,7 @@ export class Stage implements Hands {
         this.state.span = clamped({ from: rows.span_ns * 1.02 - length, to: rows.span_ns * 1.02 }, rows.span_ns);
       }
     }
+    this.state.span = view ?? this.state.span;
     this.showBar();
     this.screen.fit(this.lanes.height);
   }
@@ -274,7 +274,7 @@ export class Stage implements Hands {
   // --- words
 
   private async settle(): Promise<void> {
-    noteInAddress({ view: spanText(this.state.span) });
+    this.address.note(this.state.span);
     this.tell();
     const { picture } = this.state;
     if (picture === null) {

@@ -164,15 +164,17 @@ test("who moves finds what comes next there already, and it is what the server s
     await drawn(page);
   }
   assert.ok(asked >= 1 && asked < 6, `six moves asked ${asked} times`);
-  await page.page.waitForTimeout(500); // the address follows
+  const third = Math.round(span / 3);
+  await until(page, "the address follows", (begin) => Math.abs(Number(/view=(\d+)/.exec(location.hash)[1]) - begin) < 2, 6 * 0.15 * third);
   const pixels = () => canvasOf(page).evaluate((canvas) => [...canvas.getContext("2d").getImageData(210, 26, canvas.width - 210, 200).data]);
   const moved = await pixels();
   await page.page.reload();
   await drawn(page);
-  await page.page.waitForTimeout(500); // and so do words in wide calls
-  const fresh = await pixels();
-  const others = moved.filter((value, index) => Math.abs(value - fresh[index]) > 40).length / moved.length;
-  assert.ok(others < 0.05, `${others} of it is otherwise`); // columns of the two begin at other fractions of a pixel
+  await until(page, "the picture is the same", (before) => { // in wide calls words follow; columns of the two begin at other fractions of a pixel
+    const canvas = document.querySelector(".timeline canvas");
+    const now = canvas.getContext("2d").getImageData(210, 26, canvas.width - 210, 200).data;
+    return before.filter((value, index) => Math.abs(value - now[index]) > 40).length < 0.05 * before.length;
+  }, moved);
 });
 
 test("Shift and a drag select a stretch of time, in all views; the back button undoes it", async (t) => {

@@ -24,11 +24,21 @@ LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
 WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
 )sql";
 
-constexpr const char* kOverview = R"sql(
-SELECT count(*), count(error), count(*) FILTER (WHERE state = 'unfinished'), count(DISTINCT process_id), count(DISTINCT thread_id),
-       (SELECT count(*) FROM hosts), coalesce(max(start_ns + duration_ns) - min(start_ns), 0) FROM _report_calls)sql";
+// To plan a question about `events` takes 100 ms, and to look at ten million of them seconds: calls that are alike are added up once, and all is asked of the
+// sums but quantiles, which no sum has.
+constexpr const char* kSums = R"sql(
+CREATE OR REPLACE TEMP TABLE _report_sums AS
+SELECT host, process_id, thread_id, comm, name, class, error, path, object_type, object_id, target, bytes > 0 AS has_bytes,
+       any_value(process) AS process, any_value(tid) AS tid, any_value(verb) AS verb,
+       count(*) AS calls, count(*) FILTER (WHERE state = 'unfinished') AS unfinished, sum(bytes) AS bytes, sum(duration_ns) AS total_ns,
+       sum(on_cpu_ns) AS on_cpu_ns, max(duration_ns) AS max_ns, min(start_ns) AS begin_ns, max(start_ns + duration_ns) AS end_ns
+FROM _report_calls GROUP BY ALL)sql";
 
-// To plan a question about `events` takes 100 ms; of a small trace everything that the others want is looked up once.
+constexpr const char* kOverview = R"sql(
+SELECT sum(calls), sum(calls) FILTER (WHERE error IS NOT NULL), sum(unfinished), count(DISTINCT process_id), count(DISTINCT thread_id),
+       (SELECT count(*) FROM hosts), coalesce(max(end_ns) - min(begin_ns), 0) FROM _report_sums)sql";
+
+// Of a small trace all calls are kept for the quantiles.
 constexpr std::uint64_t kKeptMax = 1'000'000;  // calls: 250 MB
 constexpr const char* kKept = R"sql(
 CREATE OR REPLACE TEMP TABLE _report_kept AS FROM _report_calls;
@@ -45,67 +55,70 @@ SELECT coalesce(name, '?'), count(*), count(error), sum(bytes), sum(duration_ns)
        quantile_disc(duration_ns, 0.99), max(duration_ns)
 FROM _report_calls GROUP BY name ORDER BY sum(duration_ns) DESC, count(*) DESC, name LIMIT 12)sql";
 
+// By process first: the one that called most is named.
 constexpr const char* kFiles = R"sql(
-SELECT _on_host(host, target), mode(process), count(DISTINCT process_id), count(*), sum(bytes) FILTER (WHERE verb IN ('read', 'copied')),
-       sum(bytes) FILTER (WHERE verb = 'wrote'), sum(duration_ns)
-FROM _report_calls WHERE object_type IN ('file', 'block_device', 'memory') AND verb IS NOT NULL
-GROUP BY host, target ORDER BY sum(bytes) DESC, sum(duration_ns) DESC, host, target LIMIT 8)sql";
+SELECT _on_host(host, target), first(process ORDER BY calls DESC, process_id), count(process_id), sum(calls), sum(read_bytes), sum(written_bytes), sum(total_ns)
+FROM (SELECT host, target, process_id, process, sum(calls) AS calls, sum(bytes) AS bytes, sum(bytes) FILTER (WHERE verb IN ('read', 'copied')) AS read_bytes,
+             sum(bytes) FILTER (WHERE verb = 'wrote') AS written_bytes, sum(total_ns) AS total_ns
+      FROM _report_sums WHERE object_type IN ('file', 'block_device', 'memory') AND verb IS NOT NULL GROUP BY ALL)
+GROUP BY host, target ORDER BY sum(bytes) DESC, sum(total_ns) DESC, host, target LIMIT 8)sql";
 
 // An address on the network is the same for all hosts; a path, a loopback address or a port that is served is a host's own.
 constexpr const char* kSockets = R"sql(
-SELECT CASE WHEN target SIMILAR TO '[\[0-9].*' AND NOT starts_with(target, '127.') AND NOT starts_with(target, '[::1]') THEN target
-            ELSE _on_host(host, target) END AS peer,
-       mode(process), count(DISTINCT process_id), count(*), sum(bytes) FILTER (WHERE verb = 'read'),
-       sum(bytes) FILTER (WHERE verb IN ('wrote', 'copied')), sum(duration_ns)
-FROM _report_calls WHERE object_type = 'socket' AND verb IS NOT NULL
-GROUP BY peer ORDER BY sum(bytes) DESC, sum(duration_ns) DESC, peer LIMIT 8)sql";
+SELECT peer, first(process ORDER BY calls DESC, process_id), count(process_id), sum(calls), sum(received_bytes), sum(sent_bytes), sum(total_ns)
+FROM (SELECT CASE WHEN target SIMILAR TO '[\[0-9].*' AND NOT starts_with(target, '127.') AND NOT starts_with(target, '[::1]') THEN target
+                  ELSE _on_host(host, target) END AS peer,
+             process_id, process, sum(calls) AS calls, sum(bytes) AS bytes, sum(bytes) FILTER (WHERE verb = 'read') AS received_bytes,
+             sum(bytes) FILTER (WHERE verb IN ('wrote', 'copied')) AS sent_bytes, sum(total_ns) AS total_ns
+      FROM _report_sums WHERE object_type = 'socket' AND verb IS NOT NULL GROUP BY ALL)
+GROUP BY peer ORDER BY sum(bytes) DESC, sum(total_ns) DESC, peer LIMIT 8)sql";
 
 constexpr const char* kFailures = R"sql(
 SELECT f.process, f.name, f.error, f.failed, t.calls, f.total_ns
-FROM (SELECT process_id, process, name, error, count(*) AS failed, sum(duration_ns) AS total_ns
-      FROM _report_calls WHERE error IS NOT NULL AND NOT starts_with(error, 'ERESTART') GROUP BY ALL HAVING count(*) >= 10) f
-JOIN (SELECT process_id, name, count(*) AS calls FROM _report_calls GROUP BY ALL) t USING (process_id, name)
+FROM (SELECT process_id, process, name, error, sum(calls) AS failed, sum(total_ns) AS total_ns
+      FROM _report_sums WHERE error IS NOT NULL AND NOT starts_with(error, 'ERESTART') GROUP BY ALL HAVING sum(calls) >= 10) f
+JOIN (SELECT process_id, name, sum(calls) AS calls FROM _report_sums GROUP BY ALL) t USING (process_id, name)
 ORDER BY f.failed DESC, f.process, f.name, f.error LIMIT 2000)sql";
 
 constexpr const char* kOpens = R"sql(
-SELECT process, path, count(*), sum(duration_ns) FROM _report_calls
+SELECT process, path, sum(calls), sum(total_ns) FROM _report_sums
 WHERE name IN ('open', 'openat', 'openat2', 'creat') AND error IS NULL AND path IS NOT NULL AND object_type IN ('file', 'directory')
-GROUP BY process_id, process, path HAVING count(*) >= 10 ORDER BY count(*) DESC, process, path LIMIT 2000)sql";
+GROUP BY process_id, process, path HAVING sum(calls) >= 10 ORDER BY sum(calls) DESC, process, path LIMIT 2000)sql";
 
 constexpr const char* kSmall = R"sql(
-SELECT process, verb, target, count(*), sum(bytes), sum(duration_ns) FROM _report_calls
-WHERE verb IN ('read', 'wrote') AND error IS NULL AND bytes > 0
-GROUP BY process_id, process, verb, target HAVING count(*) >= 1000 AND avg(bytes) < 512
-ORDER BY sum(duration_ns) DESC, process, verb, target LIMIT 2000)sql";
+SELECT process, verb, target, sum(calls), sum(bytes), sum(total_ns) FROM _report_sums
+WHERE verb IN ('read', 'wrote') AND error IS NULL AND has_bytes
+GROUP BY process_id, process, verb, target HAVING sum(calls) >= 1000 AND sum(bytes) < 512 * sum(calls)
+ORDER BY sum(total_ns) DESC, process, verb, target LIMIT 2000)sql";
 
 constexpr const char* kSentAgain = R"sql(
 WITH again AS (SELECT object_id, sum(segments) AS segments, sum(bytes) AS bytes, sum(segments) FILTER (WHERE congestion_state = 'loss') AS timers
                FROM retransmissions GROUP BY object_id),
-senders AS (SELECT process_id, process, target, object_id, sum(bytes) AS sent FROM _report_calls
+senders AS (SELECT process_id, process, target, object_id, sum(bytes) AS sent FROM _report_sums
             WHERE verb IN ('wrote', 'copied') AND error IS NULL AND object_id IN (SELECT object_id FROM again) GROUP BY ALL)
 SELECT process, target, sum(segments), sum(a.bytes), coalesce(sum(timers), 0), sum(sent) FROM senders s JOIN again a USING (object_id)
 GROUP BY process_id, process, target HAVING sum(segments) >= 10 ORDER BY sum(segments) DESC, process, target LIMIT 2000)sql";
 
 constexpr const char* kSyncs = R"sql(
-WITH s AS (SELECT process_id, process, target, count(*) AS calls, sum(duration_ns) AS total_ns, max(duration_ns) AS max_ns
-           FROM _report_calls WHERE verb = 'synced' GROUP BY ALL)
+WITH s AS (SELECT process_id, process, target, sum(calls) AS calls, sum(total_ns) AS total_ns, max(max_ns) AS max_ns
+           FROM _report_sums WHERE verb = 'synced' GROUP BY ALL)
 SELECT s.process, s.target, s.calls, s.total_ns, s.max_ns, p.span_ns, d.path IS NOT NULL
 FROM s
-JOIN (SELECT process_id, max(start_ns + duration_ns) - min(start_ns) AS span_ns FROM _report_calls
+JOIN (SELECT process_id, max(end_ns) - min(begin_ns) AS span_ns FROM _report_sums
       WHERE process_id IN (SELECT process_id FROM s) GROUP BY 1) p USING (process_id)
-LEFT JOIN (SELECT DISTINCT process_id, path FROM _report_calls WHERE name IN ('unlink', 'unlinkat') AND error IS NULL) d
+LEFT JOIN (SELECT DISTINCT process_id, path FROM _report_sums WHERE name IN ('unlink', 'unlinkat') AND error IS NULL) d
        ON d.process_id = s.process_id AND d.path = s.target
 ORDER BY s.total_ns DESC, s.process, s.target LIMIT 2000)sql";
 
 constexpr const char* kThreads = R"sql(
-SELECT any_value(_on_host(host, comm || '[' || tid || ']')), max(start_ns + duration_ns) - min(start_ns), sum(on_cpu_ns),
-       sum(duration_ns - on_cpu_ns) FILTER (WHERE class IN ('file', 'metadata', 'block')),
-       sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'network'), sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'pipe'),
-       sum(duration_ns - on_cpu_ns) FILTER (WHERE class = 'wait' OR name IN ('wait4', 'waitid', 'waitpid', 'vfork')),
-       sum(duration_ns - on_cpu_ns) FILTER (WHERE class NOT IN ('file', 'metadata', 'block', 'network', 'pipe', 'wait')
-                                            AND name NOT IN ('wait4', 'waitid', 'waitpid', 'vfork'))
-FROM _report_calls WHERE thread_id IS NOT NULL GROUP BY thread_id
-ORDER BY sum(duration_ns - on_cpu_ns) DESC, thread_id LIMIT 8)sql";
+WITH blocked AS (SELECT *, total_ns - on_cpu_ns AS off_cpu_ns FROM _report_sums WHERE thread_id IS NOT NULL)
+SELECT arg_max(_on_host(host, comm || '[' || tid || ']'), end_ns), max(end_ns) - min(begin_ns), sum(on_cpu_ns),
+       sum(off_cpu_ns) FILTER (WHERE class IN ('file', 'metadata', 'block')),
+       sum(off_cpu_ns) FILTER (WHERE class = 'network'), sum(off_cpu_ns) FILTER (WHERE class = 'pipe'),
+       sum(off_cpu_ns) FILTER (WHERE class = 'wait' OR name IN ('wait4', 'waitid', 'waitpid', 'vfork')),
+       sum(off_cpu_ns) FILTER (WHERE class NOT IN ('file', 'metadata', 'block', 'network', 'pipe', 'wait')
+                               AND name NOT IN ('wait4', 'waitid', 'waitpid', 'vfork'))
+FROM blocked GROUP BY thread_id ORDER BY sum(off_cpu_ns) DESC, thread_id LIMIT 8)sql";
 
 // SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS
 constexpr const char* kDeaths = R"sql(
@@ -150,6 +163,7 @@ TargetRow target_row(ReportCells c) {
 
 constexpr ReportQuestion kQuestions[] = {
     {"views", ReportParts::kFindings, kViews, [](Report&, ReportCells) {}},
+    {"sums", ReportParts::kFindings, kSums, [](Report&, ReportCells) {}},
     {"overview",
      ReportParts::kFindings,
      kOverview,
@@ -162,7 +176,7 @@ constexpr ReportQuestion kQuestions[] = {
                        number(c[5]),
                        number(c[6])};
      }},
-    {"kept", ReportParts::kFindings, kKept, [](Report&, ReportCells) {}, kKeptMax},
+    {"kept", ReportParts::kAll, kKept, [](Report&, ReportCells) {}, kKeptMax},
     {"activities",
      ReportParts::kAll,
      kActivities,

@@ -60,8 +60,8 @@ CREATE OR REPLACE MACRO _process_words(host, exe, comm, pid) AS
 CREATE OR REPLACE MACRO _verb(name, class) AS CASE WHEN name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
     WHEN name IN ('sendfile', 'sendfile64', 'splice', 'tee', 'copy_file_range') THEN 'copied'
     WHEN class NOT IN ('file', 'network', 'pipe') THEN NULL
-    WHEN name SIMILAR TO '(read|pread|recv).*' THEN 'read'
-    WHEN name SIMILAR TO '(write|pwrite|send).*' THEN 'wrote' END;
+    WHEN starts_with(name, 'read') OR starts_with(name, 'pread') OR starts_with(name, 'recv') THEN 'read'
+    WHEN starts_with(name, 'write') OR starts_with(name, 'pwrite') OR starts_with(name, 'send') THEN 'wrote' END;
 CREATE OR REPLACE MACRO _target_words(name, object_type, path, local_port, remote_address, remote_port) AS
     CASE WHEN object_type = 'socket' AND remote_port IS NOT NULL THEN
               CASE WHEN local_port < remote_port AND local_port < 32768 THEN 'clients of :' || local_port
@@ -107,10 +107,10 @@ CREATE OR REPLACE MACRO _join_words(s, word, bits, rest) AS
     coalesce(nullif(CASE WHEN s.last THEN concat_ws('|', bits, rest, word) ELSE concat_ws('|', word, bits, rest) END, ''), s.zero);
 CREATE OR REPLACE MACRO _set_text(s, v, word) AS CASE WHEN word IS NULL AND s.rest = 'decimal' THEN _signed(v) ELSE
     '"' || _join_words(s, word, nullif(_bit_words(s, v), ''), _rest_text(s, v & CASE WHEN word IS NULL THEN s.nameless ELSE s.rest_mask END)) || '"' END;
-CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
-    WHEN s IS NOT NULL THEN _set_text(s, v, _field_word(s, v))
 )dyetrace"
-    R"dyetrace(    WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
+    R"dyetrace(CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
+    WHEN s IS NOT NULL THEN _set_text(s, v, _field_word(s, v))
+    WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
     WHEN kind IN ('long', 'offset', 'offset_low') THEN
         CASE WHEN v >= 9223372036854775808 THEN (v::HUGEINT - 18446744073709551616)::VARCHAR ELSE v::VARCHAR END
     WHEN kind = 'address' THEN '"' || format('{:#x}', v) || '"'
@@ -231,9 +231,9 @@ CREATE OR REPLACE MACRO woken_by_each(waits) AS TABLE
 WITH asked AS (SELECT DISTINCT id::UBIGINT AS wait, (id::UBIGINT >> 54)::USMALLINT AS host_index, ((id::UBIGINT >> 42) & 4095)::USMALLINT AS cpu, id::UBIGINT & 4398046511103 AS sequence
   FROM (SELECT unnest(waits) AS id)),
 own AS (
-  SELECT a.wait, a.host_index, a.cpu, a.sequence, c.process_id, c.thread_id, c.pid = c.pid_in_namespace AS is_outermost, e.result, e.start_ns, e.start_ns + coalesce(e.duration_ns, 0) AS end_ns,
 )dyetrace"
-    R"dyetrace(         e.argument0, e.argument1, e.argument2, k.name LIKE 'epoll%' AS is_epoll, list_contains(_poll_calls(), k.name) AS is_poll, list_contains(_sleep_calls(), k.name) AS is_sleep,
+    R"dyetrace(  SELECT a.wait, a.host_index, a.cpu, a.sequence, c.process_id, c.thread_id, c.pid = c.pid_in_namespace AS is_outermost, e.result, e.start_ns, e.start_ns + coalesce(e.duration_ns, 0) AS end_ns,
+         e.argument0, e.argument1, e.argument2, k.name LIKE 'epoll%' AS is_epoll, list_contains(_poll_calls(), k.name) AS is_poll, list_contains(_sleep_calls(), k.name) AS is_sleep,
          list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (0, 9) AS is_futex, e.result IN (-4, -512, -513, -514, -516) AS is_interrupted
   FROM internal.raw_syscall_event e JOIN asked a ON e.host_index = a.host_index AND e.cpu = a.cpu AND e.sequence = a.sequence
   JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
@@ -292,11 +292,11 @@ FROM internal.raw_log_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 UNION ALL BY NAME
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'tracepoint' AS kind, 'signal_deliver' AS name, 'process' AS class, 'finished' AS state, e.signal AS result, _signal_text(s.signals, s.codes, e.signal, e.code, e.sender_pid, e.sender_uid, e.status, e.user_ticks, e.system_ticks, e.timer, e.overrun, e.value, e.address) AS arguments, 1::DOUBLE AS weight
+)dyetrace"
+    R"dyetrace(SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'tracepoint' AS kind, 'signal_deliver' AS name, 'process' AS class, 'finished' AS state, e.signal AS result, _signal_text(s.signals, s.codes, e.signal, e.code, e.sender_pid, e.sender_uid, e.status, e.user_ticks, e.system_ticks, e.timer, e.overrun, e.value, e.address) AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_signal_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
-)dyetrace"
-    R"dyetrace(LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
+LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 CROSS JOIN internal.signal_sets s
 ;
 
@@ -419,7 +419,8 @@ SELECT contradiction, _contradiction_kind_name(arg_min(kind, place)) AS kind, _c
        _cause_rule_name(arg_min(CASE WHEN from_event IS NOT NULL THEN rule END, place)) AS rule, arg_min(from_event, place) AS from_event, arg_min(to_event, place) AS to_event,
        list_sort(list_distinct(flatten(list([from_event, to_event])))) AS events,
        make_timestamp_ns(any_value(from_earliest_ns)::BIGINT) AS from_earliest, make_timestamp_ns(any_value(from_latest_ns)::BIGINT) AS from_latest,
-       make_timestamp_ns(any_value(to_earliest_ns)::BIGINT) AS to_earliest, make_timestamp_ns(any_value(to_latest_ns)::BIGINT) AS to_latest
+)dyetrace"
+    R"dyetrace(       make_timestamp_ns(any_value(to_earliest_ns)::BIGINT) AS to_earliest, make_timestamp_ns(any_value(to_latest_ns)::BIGINT) AS to_latest
 FROM internal.made_contradictions GROUP BY contradiction;
 )dyetrace";
 }

@@ -93,8 +93,8 @@ CREATE OR REPLACE MACRO _process_words(host, exe, comm, pid) AS
 CREATE OR REPLACE MACRO _verb(name, class) AS CASE WHEN name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
     WHEN name IN ('sendfile', 'sendfile64', 'splice', 'tee', 'copy_file_range') THEN 'copied'
     WHEN class NOT IN ('file', 'network', 'pipe') THEN NULL
-    WHEN name SIMILAR TO '(read|pread|recv).*' THEN 'read'
-    WHEN name SIMILAR TO '(write|pwrite|send).*' THEN 'wrote' END;
+    WHEN starts_with(name, 'read') OR starts_with(name, 'pread') OR starts_with(name, 'recv') THEN 'read'
+    WHEN starts_with(name, 'write') OR starts_with(name, 'pwrite') OR starts_with(name, 'send') THEN 'wrote' END;
 CREATE OR REPLACE MACRO _target_words(name, object_type, path, local_port, remote_address, remote_port) AS
     CASE WHEN object_type = 'socket' AND remote_port IS NOT NULL THEN
               CASE WHEN local_port < remote_port AND local_port < 32768 THEN 'clients of :' || local_port

@@ -48,16 +48,38 @@ async function totals({ signal }: Scene): Promise<Child[]> {
   ];
 }
 
-const AMOUNTS: Record<string, { title: string; sql: string; text: (value: number) => string }> = {
-  calls: { title: "calls", sql: "count(*)", text: (value) => value.toLocaleString("en") },
-  bytes: { title: "bytes", sql: "coalesce(sum(bytes), 0)::BIGINT", text: bytesText },
-  errors: { title: "errors", sql: "count(error)", text: (value) => value.toLocaleString("en") },
+interface Moment {
+  at: number;
+  kind: string | null; // of calls of a class, or else of calls that took as long as one another
+  band: number | null; // logarithm of nanoseconds to the base 2
+  calls: number;
+  bytes: number;
+  errors: number;
+}
+
+// What happened when, by class and by duration: all calls are looked at once for both. Waiting has no duration here.
+async function moments(scene: Scene): Promise<Moment[]> {
+  const step = stepOf(scene);
+  const sql =
+    `SELECT moment, class, band, count(*), coalesce(sum(bytes), 0)::BIGINT, count(error) ` +
+    `FROM (SELECT (at_ns // ${step}) * ${step} AS moment, coalesce(class, '?') AS class, bytes, error, CASE WHEN class <> 'wait' AND duration_ns IS NOT NULL THEN floor(log2(greatest(duration_ns, 1)))::INTEGER END AS band FROM selected WHERE ${WHOLE}) ` +
+    `GROUP BY GROUPING SETS ((moment, class), (moment, band)) ORDER BY 1, 2, 3`;
+  const { rows } = await askRows(sql, selection(), scene.signal, 20_000);
+  return rows.map(([at, kind, band, ...sums]): Moment => {
+    const [calls = 0, bytes = 0, errors = 0] = sums.map(Number);
+    return { at: Number(at), kind: kind === null || kind === undefined ? null : String(kind), band: band === null || band === undefined ? null : Number(band), calls, bytes, errors };
+  });
+}
+
+const AMOUNTS: Record<string, { title: string; of: (moment: Moment) => number; text: (value: number) => string }> = {
+  calls: { title: "calls", of: ({ calls }) => calls, text: (value) => value.toLocaleString("en") },
+  bytes: { title: "bytes", of: ({ bytes }) => bytes, text: bytesText },
+  errors: { title: "errors", of: ({ errors }) => errors, text: (value) => value.toLocaleString("en") },
 };
 
-async function rates(scene: Scene): Promise<Child[]> {
+async function rates(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]> {
   const step = stepOf(scene), name = scene.place.words.get("rate") ?? "calls", amount = AMOUNTS[name] ?? (AMOUNTS["calls"] as (typeof AMOUNTS)[string]);
-  const sql = `SELECT (at_ns // ${step}) * ${step} AS at, class, ${amount.sql} AS amount FROM selected WHERE ${WHOLE} GROUP BY ALL ORDER BY 1, 2`;
-  const rows = (await askRows(sql, selection(), scene.signal, 20_000)).rows.map(([at, kind, value]) => ({ at: Number(at), kind: String(kind), value: Number(value) }));
+  const rows = (await asked).flatMap((moment) => (moment.kind === null ? [] : [{ at: moment.at, kind: moment.kind, value: amount.of(moment) }]));
   const perSecond = (value: number): string => `${amount.text(Math.round((value * 1e9) / step))}/s`;
   const chart = figure(
     { name: "rates", title: `${amount.title} over time by class` },
@@ -98,10 +120,9 @@ function domainOf({ trace }: Scene, step: number): [number, number] {
   return [from_ns, Math.max(to_ns, from_ns + step)];
 }
 
-async function latency(scene: Scene): Promise<Child[]> {
+async function latency(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]> {
   const step = stepOf(scene);
-  const sql = `SELECT (at_ns // ${step}) * ${step} AS at, floor(log2(greatest(duration_ns, 1)))::INTEGER AS band, count(*) AS calls FROM selected WHERE ${WHOLE} AND duration_ns IS NOT NULL AND class <> 'wait' GROUP BY ALL`;
-  const rows = (await askRows(sql, selection(), scene.signal, 20_000)).rows.map(([at, band, calls]) => ({ at: Number(at), band: Number(band), calls: Number(calls) }));
+  const rows = (await asked).flatMap(({ at, band, calls }) => (band === null ? [] : [{ at, band, calls }]));
   if (rows.length === 0) {
     return [];
   }
@@ -192,15 +213,17 @@ export const overview: View = {
   name: "overview",
   title: "Overview",
   key: "1",
-  show: (scene) =>
-    showPanels(scene, [
+  show: (scene) => {
+    const asked = moments(scene);
+    return showPanels(scene, [
       { title: "In short", isWide: true, fill: () => totals(scene) },
-      { title: "Over time", isWide: true, fill: () => rates(scene) },
-      { title: "Latency", isWide: true, fill: () => latency(scene) },
+      { title: "Over time", isWide: true, fill: () => rates(scene, asked) },
+      { title: "Latency", isWide: true, fill: () => latency(scene, asked) },
       ...(scene.place.words.has("where") ? [] : [{ title: "Worth a look", isWide: true, fill: (): Promise<Child[]> => findings(scene) }]),
       ...Object.keys(GROUPS).map((name) => grouped(scene, name)),
       sight(scene, "Lost", "SELECT host, reason, count(*) AS gaps, sum(lost) AS events, max(end_ns - begin_ns) AS longest_ns FROM gaps GROUP BY ALL ORDER BY gaps DESC LIMIT 20"),
       sight(scene, "Not watched", "SELECT host, source, state, reason FROM coverage WHERE state <> 'on' ORDER BY ALL LIMIT 30"),
-    ]),
+    ]);
+  },
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "apps/asked_rows.h"
 #include "filter/predicate.h"
 
@@ -9,8 +11,10 @@ namespace dyetrace::apps {
 namespace {
 
 constexpr const char* kSpan =
-    "SELECT count(*), epoch_ns(min(time)), max(epoch_ns(time) + coalesce(duration_ns, 0)::BIGINT) "
-    "FROM events WHERE parent_event_id IS NULL";
+    "WITH seen AS (SELECT time, duration_ns, epoch_ns(time) - start_ns::BIGINT AS ahead_ns, "
+    "parent_event_id IS NULL AS is_whole FROM events) "
+    "SELECT count(*) FILTER (is_whole), epoch_ns(min(time) FILTER (is_whole)), max(epoch_ns(time) "
+    "+ coalesce(duration_ns, 0)::BIGINT) FILTER (is_whole), min(ahead_ns), max(ahead_ns) FROM seen";
 
 constexpr const char* kProcesses =
     "CREATE OR REPLACE TEMP TABLE _page_processes AS "
@@ -52,8 +56,9 @@ std::int64_t signed_number_of(const store::Cell& cell) {
     return number;
 }
 
-// What the selection says, as a condition on `selected`.
-Result<std::string> condition_of(const base::Json& question) {
+// What the selection says, as a condition on `selected`. Bounds of the time are told a second time as those of start_ns, which is on disk: what lies outside of them
+// is left out before anything is looked up for it.
+Result<std::string> condition_of(const base::Json& question, const TraceSpan& span) {
     std::string condition = "true";
     const base::Json* const selection = question.find("selection");
     if (selection == nullptr) {
@@ -68,10 +73,17 @@ Result<std::string> condition_of(const base::Json& question) {
     }
     if (const auto from_ns = selected_bound(question, "from_ns")) {
         condition = fmt::format(
-            "({}) AND at_ns + coalesce(duration_ns, 0)::BIGINT >= {}", condition, *from_ns);
+            "({}) AND at_ns + coalesce(duration_ns, 0)::BIGINT >= {} AND "
+            "start_ns::BIGINT + coalesce(duration_ns, 0)::BIGINT >= {}",
+            condition,
+            *from_ns,
+            span.begin_ns + *from_ns - span.ahead_max_ns);
     }
     if (const auto to_ns = selected_bound(question, "to_ns")) {
-        condition = fmt::format("({}) AND at_ns <= {}", condition, *to_ns);
+        condition = fmt::format("({}) AND at_ns <= {} AND start_ns::BIGINT <= {}",
+                                condition,
+                                *to_ns,
+                                span.begin_ns + *to_ns - span.ahead_min_ns);
     }
     return condition;
 }
@@ -81,31 +93,49 @@ Result<std::string> condition_of(const base::Json& question) {
 std::optional<std::int64_t> selected_bound(const base::Json& question, std::string_view name) {
     const base::Json* const selection = question.find("selection");
     const base::Json* const value = selection == nullptr ? nullptr : selection->find(name);
-    return value == nullptr ? std::nullopt : value->as<std::int64_t>();
+    const auto bound = value == nullptr ? std::nullopt : value->as<std::int64_t>();
+    constexpr std::int64_t kMost = std::int64_t{1} << 60;  // 36 years: sums of times fit
+    return bound ? std::optional(std::clamp(*bound, -kMost, kMost)) : std::nullopt;
 }
 
-Result<PageTrace::Known*> PageTrace::known_of(store::Database& database) {
-    Known* known = nullptr;
+Result<TraceSpan> PageTrace::span_of(store::Database& database) {
+    const bool is_finished = database.state() != trace::TraceState::kRecording;
     std::optional<std::int64_t> begin_ns;
     {
         const std::lock_guard lock(mutex_);
-        known = &known_[&database];
+        if (is_finished && finished_) {
+            return *finished_;
+        }
         begin_ns = begin_ns_;
-    }
-    if (known->looks == database.looks() && known->looks != 0) {
-        return known;
     }
     TraceSpan span;
     TRY(each_row(database, kSpan, [&](Row row) {
         span = {.begin_ns = signed_number_of(row[1]),
                 .end_ns = signed_number_of(row[2]),
-                .events = number_of(row[0])};
+                .events = number_of(row[0]),
+                .ahead_min_ns = signed_number_of(row[3]),
+                .ahead_max_ns = signed_number_of(row[4])};
     }));
     span.begin_ns = begin_ns.value_or(span.begin_ns);
-    *known = {.looks = database.looks(), .span = span};
+    const std::lock_guard lock(mutex_);
     if (span.events > 0) {
-        const std::lock_guard lock(mutex_);
         begin_ns_ = span.begin_ns;
+    }
+    if (is_finished) {
+        finished_ = span;
+    }
+    return span;
+}
+
+Result<PageTrace::Known*> PageTrace::known_of(store::Database& database) {
+    Known* known = nullptr;
+    {
+        const std::lock_guard lock(mutex_);
+        known = &known_[&database];
+    }
+    if (known->looks != database.looks() || known->looks == 0) {
+        TRY(const TraceSpan span, span_of(database));
+        *known = {.looks = database.looks(), .span = span};
     }
     return known;
 }
@@ -136,8 +166,8 @@ Result<void> PageTrace::select(store::Database& database,
     if (sql.find("selected") == std::string::npos) {
         return {};
     }
-    TRY(const std::string condition, condition_of(question));
     TRY(Known* const known, known_of(database));
+    TRY(const std::string condition, condition_of(question, known->span));
     if (!known->has_views) {
         TRY(keep(database, *known, cancelled));
     }

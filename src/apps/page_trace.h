@@ -35,6 +35,8 @@ struct TraceSpan {
     std::int64_t begin_ns = 0;  // since 1970, on the clock that the trace is shown with
     std::int64_t end_ns = 0;    // when the last call returned
     std::uint64_t events = 0;
+    // The clock that is shown, less CLOCK_BOOTTIME of the host, at any event: at least and at most.
+    std::int64_t ahead_min_ns = 0, ahead_max_ns = 0;
 };
 
 // A bound of {"selection": {"from_ns": 0, "to_ns": 9}}, nanoseconds from the begin of the trace; nothing: there is none.
@@ -63,10 +65,12 @@ class PageTrace {
         std::string selected = {};  // the statement behind `selected`
     };
     Result<Known*> known_of(store::Database& database);
+    Result<TraceSpan> span_of(store::Database& database);
     Result<void> keep(store::Database& database, Known& known, const std::atomic<bool>& cancelled);
 
     std::mutex mutex_;
     std::optional<std::int64_t> begin_ns_;
+    std::optional<TraceSpan> finished_;  // of a trace that does not grow any more: the same for each database
     std::map<const store::Database*, Known> known_;
 };
 

@@ -61,6 +61,8 @@ class UiTest(support.EndToEndTest):
         self.assertEqual(page.number(count, selection={"to_ns": middle}), trace.number(f"SELECT count(*) FROM events WHERE epoch_ns(time) - {begin} <= {middle}"))
         self.assertEqual(page.number(count, selection={"from_ns": middle}),
                          trace.number(f"SELECT count(*) FROM events WHERE epoch_ns(time) - {begin} + coalesce(duration_ns, 0)::BIGINT >= {middle}"))
+        self.assertEqual(page.number(count, selection={"from_ns": -2**63, "to_ns": 2**63 - 1}), trace.number("SELECT count(*) FROM events"))
+        self.assertEqual(page.number(count, selection={"from_ns": 2**63 - 1, "to_ns": -2**63}), 0)
         columns = [column["name"] for column in page.answer("query", sql="SELECT * FROM selected LIMIT 1")[1]["columns"]]
         self.assertEqual(columns[-4:], ["at_ns", "process", "verb", "target"])
         self.assertIn("arguments", columns)

@@ -148,7 +148,7 @@ test("long work says how much of it is done, and can be stopped and asked again"
   tab.on("request", note);
   await tab.goto(page.server.url + "#query");
   await tab.goto(page.server.url + "#overview");
-  await tab.waitForFunction(() => /[2-9] of 1[0-9] answered · [1-9]\d* s/.test(document.querySelector("#waiting:not([hidden])")?.innerText ?? ""));
+  await tab.waitForFunction(() => /[2-9] of (9|1\d) answered · [1-9]\d* s/.test(document.querySelector("#waiting:not([hidden])")?.innerText ?? ""));
   await tab.getByRole("button", { name: "Stop" }).click();
   await tab.waitForFunction(() => document.querySelector("#waiting").hidden);
   const waited = (await page.texts("#view section")).filter((text) => text.includes("stopped")).length;

@@ -223,6 +223,20 @@ test("of many hosts no message arrives before it was sent, but by the hosts' own
   assert.deepEqual(two.faults, []);
 });
 
+test("of many hosts, too, a stretch of time has the events that SQL says", async (t) => {
+  const two = await openPage("hosts", "#overview");
+  t.after(() => two.close());
+  const begin = String(two.rows("SELECT epoch_ns(min(time))::VARCHAR AS begin FROM events WHERE parent_event_id IS NULL")[0].begin);
+  const length = two.number("SELECT epoch_ns(max(time)) - epoch_ns(min(time)) FROM events");
+  const selected = (selection) => two.page.evaluate(async (words) => (await (await fetch("api/query", { method: "POST", body: words })).json()).rows[0], JSON.stringify({ sql: "SELECT count(*), sum(event_id)::VARCHAR FROM selected", selection }));
+  for (let part = 0; part < 7; ++part) {
+    const [from, to] = [part, part + 1].map((share) => Math.round((share * length) / 7));
+    const { events, sum } = two.rows(`SELECT count(*) AS events, sum(event_id)::VARCHAR AS sum FROM events WHERE epoch_ns(time) - ${begin} <= ${to} AND epoch_ns(time) - ${begin} + coalesce(duration_ns, 0)::BIGINT >= ${from}`)[0];
+    assert.ok(events > 0);
+    assert.deepEqual(await selected({ from_ns: from, to_ns: to }), [Number(events), sum]);
+  }
+});
+
 test("a trace without content says what to record, and one without events says so", async (t) => {
   const other = await openPage("hostile", "#space-time?calls=all");
   t.after(() => other.close());

@@ -1,7 +1,7 @@
 // What happened, on one screen. Each number leads on to its events, each name to what it did.
 
 import * as Plot from "@observablehq/plot";
-import { askFindings, askRows, type Cell } from "../client/client";
+import { askFindings, askRows, type Cell, type Finding } from "../client/client";
 import { address, go, selection, sqlText } from "../model/place";
 import { CLASSES, colour } from "../model/theme";
 import { bytesText, durationText, momentText, niceStep } from "../model/words";
@@ -189,8 +189,15 @@ function grouped(scene: Scene, name: string): Panel {
   return { title: group.title, fill: () => askedTable({ sql: group.sql, signal: scene.signal, caption: group.title, hidden: ["process_id", "object_id"], link }) };
 }
 
-async function findings({ signal }: Scene): Promise<Child[]> {
-  const found = await askFindings(signal);
+// Of all of the trace, whatever is selected: to select something else asks nothing anew.
+let lastFindings: { key: string; found: Finding[] } | null = null;
+
+async function findings({ trace, signal }: Scene): Promise<Child[]> {
+  const key = JSON.stringify([trace.path, trace.events]);
+  if (lastFindings?.key !== key) {
+    lastFindings = { key, found: await askFindings(signal) };
+  }
+  const { found } = lastFindings;
   return found.length === 0
     ? []
     : [

@@ -80,14 +80,18 @@ export function brushed(chart: HTMLElement): HTMLElement {
       box.setAttribute("width", String(Math.abs(x - begin)));
     }
   });
+  const letGo = (): void => {
+    box?.remove();
+    begin = null;
+  };
   picture.addEventListener("pointerup", (event) => {
     const end = xOf(event);
-    box?.remove();
     if (begin !== null && Math.abs(end - begin) > 3) {
       const [from, to] = [invert(Math.min(begin, end)), invert(Math.max(begin, end))];
       go({ from: String(Math.round(from)), to: String(Math.round(to)) });
     }
-    begin = null;
+    letGo();
   });
+  picture.addEventListener("pointercancel", letGo);
   return chart;
 }

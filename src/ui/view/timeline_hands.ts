@@ -100,6 +100,10 @@ export function takeHands(canvas: HTMLCanvasElement, hands: Hands): void {
       hands.scroll(-event.movementY);
     }
   });
+  const letGo = (): void => {
+    hands.brush(null);
+    down = null;
+  };
   canvas.addEventListener("pointerup", (event) => {
     const [x, y] = at(event);
     if (down?.isBrush === true && down.isMoved) {
@@ -107,9 +111,9 @@ export function takeHands(canvas: HTMLCanvasElement, hands: Hands): void {
     } else if (down?.isMoved === false) {
       hands.choose(x, y);
     }
-    hands.brush(null);
-    down = null;
+    letGo();
   });
+  canvas.addEventListener("pointercancel", letGo);
   canvas.addEventListener("pointerleave", () => hands.leave());
   canvas.addEventListener("dblclick", (event) => hands.enter(...at(event)));
   canvas.addEventListener("keydown", (event) => {

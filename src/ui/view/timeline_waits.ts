@@ -43,7 +43,7 @@ const SAID: [string, string, string][] = [
 function sentences(wakers: Waker[], side: Side): Child[] {
   const said = SAID.flatMap(([rule, before, instead]): Child[][] => {
     const of = wakers.filter((waker) => waker.rule === rule);
-    return of.length === 0 ? [] : [of.every(({ what }) => what === "") ? [instead === "" ? `${before}what was added before the recording` : instead] : [before, ...listed(of, side)]];
+    return of.length === 0 ? [] : [of.every(({ what }) => what === "") ? [instead === "" ? `${before}what was added before the recording` : instead] : [before, ...listed(of.filter(({ what }) => what !== ""), side)]];
   });
   return said.flatMap((sentence) => [...sentence, ". "]);
 }

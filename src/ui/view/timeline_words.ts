@@ -123,9 +123,10 @@ const TARGETS_MAX = 100;
 // A process that is waited for is known by its pid: the low 22 bits of its id.
 const WAITS_FOR = "coalesce(nullif(target, '?'), 'process ' || (target_process_id & 4194303), '')";
 
-// What the widest calls of the picture act on, or wait for.
+// What the widest calls in view act on, or wait for.
 export async function askTargets(drawing: Drawing, wide: Run[], signal: AbortSignal): Promise<[string, string][]> {
-  const asked = wide.filter((run) => run.event !== null && !drawing.targets.has(run.event)).slice(0, TARGETS_MAX);
+  const isAsked = (run: Run): boolean => run.event !== null && !drawing.targets.has(run.event) && run.begin <= drawing.span.to && run.end >= drawing.span.from;
+  const asked = wide.filter(isAsked).sort((a, b) => b.end - b.begin - (a.end - a.begin)).slice(0, TARGETS_MAX);
   if (asked.length === 0) {
     return [];
   }

@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import { askRows, type Cell, type QueryRows, type Selection } from "../client/client";
 import { address, go, selection } from "../model/place";
-import { colour } from "../model/theme";
+import { colour, theme } from "../model/theme";
 import { bytesText, durationText } from "../model/words";
 import { figure } from "./charts";
 import { choice, element, harmless, note, short, type Child } from "./elements";
@@ -75,7 +75,8 @@ function matrix(talks: Talk[]): HTMLElement {
   const rows = rank(({ process }) => process), columns = rank(({ peer }) => peer);
   const cells = talks.filter(({ process, peer }) => rows.includes(process) && columns.includes(peer)).map((talk) => ({ ...talk, bytes: Math.max(talk.sent + talk.received, 1) }));
   const amounts = cells.map(({ bytes }) => bytes), most = Math.max(...amounts), least = Math.min(...amounts) / 8; // what is least is still seen
-  const isDark = (talk: { bytes: number }): boolean => Math.log(talk.bytes / least) / Math.log(most / least) > 0.5;
+  const isOnDark = theme() === "dark"; // the most is what differs most from the ground
+  const isDark = (talk: { bytes: number }): boolean => Math.log(talk.bytes / least) / Math.log(most / least) > 0.5 !== isOnDark;
   const isNarrow = columns.length * Math.max(...columns.map((name) => short(name, NAME_LETTERS).length)) > LEVEL_LETTERS;
   return figure(
     { name: "matrix", title: "bytes between processes (down) and their peers (across)" },
@@ -83,7 +84,7 @@ function matrix(talks: Talk[]): HTMLElement {
       marginLeft: 190, marginTop: 10, marginBottom: isNarrow ? 150 : 30, height: (isNarrow ? 180 : 60) + rows.length * 24,
       x: { domain: columns, label: null, tickRotate: isNarrow ? -50 : 0, tickFormat: (name: string) => short(name, NAME_LETTERS) },
       y: { domain: rows, label: null, tickFormat: (name: string) => short(name, NAME_LETTERS) },
-      color: { type: "log", scheme: "blues", label: "bytes", domain: [least, most] },
+      color: { type: "log", scheme: "blues", reverse: isOnDark, label: "bytes", domain: [least, most] },
       marks: [
         Plot.cell(cells, { x: "peer", y: "process", fill: "bytes", inset: 1, title: (talk: Talk) => `${talk.process} and ${talk.peer}: sent ${bytesText(talk.sent)}, received ${bytesText(talk.received)}, ${talk.trips.toLocaleString("en")} round trips` }),
         ...(columns.length <= 14 ? [Plot.text(cells, { x: "peer", y: "process", text: (talk: { bytes: number }) => bytesText(talk.bytes), fill: (talk: { bytes: number }) => (isDark(talk) ? "white" : "black"), fontSize: 10 })] : []),

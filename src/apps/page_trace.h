@@ -70,7 +70,7 @@ class PageTrace {
 
     std::mutex mutex_;
     std::optional<std::int64_t> begin_ns_;
-    std::optional<TraceSpan> finished_;  // of a trace that does not grow any more: the same for each database
+    std::optional<TraceSpan> finished_;  // of a trace that grows no more: same for each database
     std::map<const store::Database*, Known> known_;
 };
 

@@ -110,6 +110,25 @@ test("to zoom and to move is to do it in both", async (t) => {
   await page.page.waitForFunction(() => /view=\d+-\d+/.test(location.hash));
 });
 
+test("what is folded stands in the address, and is folded again after a reload", async (t) => {
+  const { page } = await openPair(t, ["git", "git_again"]);
+  const lanes = async () => number(/([\d,]+) lanes/.exec(await page.page.locator("#pair-words").innerText())[1]);
+  const settled = (words) => page.page.locator("#pair-words", { hasText: words }).waitFor();
+  await settled("lanes");
+  const all = await lanes();
+  const canvas = page.page.locator(".timeline.pair canvas");
+  await canvas.focus();
+  for (let i = 0; i < 2; ++i) await canvas.press("ArrowDown"); // behind the two halves of the node
+  await canvas.press("Enter");
+  await page.page.waitForFunction(() => new URLSearchParams(location.hash.split("?")[1]).get("fold") !== null);
+  await canvas.press("w");
+  await page.page.waitForFunction((before) => Number(/(\d+) lanes/.exec(document.querySelector("#pair-words").textContent)?.[1] ?? before) !== before, all);
+  const folded = await lanes();
+  await page.page.reload();
+  await drawn(page);
+  await settled(`${folded} lanes`);
+});
+
 test("a call of the second trace that is clicked is the one that SQL has there", async (t) => {
   const { page, traces } = await openPair(t, ["git", "git_again"], "#compare?order=time", { colorScheme: "dark" });
   const canvas = page.page.locator(".timeline.pair canvas");

@@ -14,6 +14,7 @@ export type Two<T> = [T, T];
 export interface RowPair {
   rows: Two<number | null>;
   words: string;
+  key: string; // what an address calls it: words from the node on, which stay when there are more rows
   kind: RowKind;
   parent: number; // in the list; -1: none
   isGroup: boolean; // something is beneath it
@@ -82,8 +83,14 @@ export function pairsOf(all: Two<TimelineRows>, isDifferentFirst: boolean): RowP
     const [here = [], there = []] = rows.map((row, side) => (row === null ? [] : ((children[side] as Map<number, number[]>).get(row) ?? [])));
     const found = partners(all, here, there).map((each): RowPair => {
       const side = each[0] === null ? 1 : 0, row = each[side] ?? 0;
-      return { rows: each, words: wordsOf(all[side].rows, row), kind: all[side].rows.kind[row] ?? RowKind.thread, parent, isGroup: false };
+      return { rows: each, words: wordsOf(all[side].rows, row), key: "", kind: all[side].rows.kind[row] ?? RowKind.thread, parent, isGroup: false };
     });
+    const above = list[parent]?.key ?? "", many = new Map<string, number>();
+    for (const pair of found) {
+      const before = many.get(pair.words) ?? 0;
+      many.set(pair.words, before + 1);
+      pair.key = `${above}/${pair.words}${before === 0 ? "" : `~${before}`}`;
+    }
     if (isDifferentFirst && found[0]?.kind !== RowKind.node) {
       found.sort((a, b) => gap(spansOf(all, b)) - gap(spansOf(all, a)) || gap(callsOf(all, b)) - gap(callsOf(all, a)));
     }
@@ -102,28 +109,29 @@ export class PairLanes {
   lanes: PairLane[] = [];
   height = 0;
   halves: Two<LaneList>;
-  private readonly turned = new Set<number>(); // those that are not as they are at first
 
-  constructor(readonly all: Two<TimelineRows>, isDifferentFirst: boolean) {
+  // `folded` has the keys of pairs that are not as they are at first.
+  constructor(readonly all: Two<TimelineRows>, isDifferentFirst: boolean, readonly folded: Set<string>) {
     this.pairs = pairsOf(all, isDifferentFirst);
     this.halves = [new LaneList(all[0]), new LaneList(all[1])];
     this.layOut();
   }
 
   fold(pair: number): void {
-    if (this.pairs[pair]?.isGroup === true) {
-      if (!this.turned.delete(pair)) {
-        this.turned.add(pair);
+    const { key = "", isGroup = false } = this.pairs[pair] ?? {};
+    if (isGroup) {
+      if (!this.folded.delete(key)) {
+        this.folded.add(key);
       }
       this.layOut();
     }
   }
 
   foldAll(isOpen: boolean): void {
-    this.turned.clear();
-    this.pairs.forEach(({ kind, isGroup }, pair) => {
+    this.folded.clear();
+    this.pairs.forEach(({ key, kind, isGroup }, pair) => {
       if (kind === RowKind.process && isGroup && this.isOpen(pair) !== isOpen) {
-        this.turned.add(pair);
+        this.folded.add(key);
       }
     });
     this.layOut();
@@ -140,7 +148,8 @@ export class PairLanes {
   }
 
   private isOpen(pair: number): boolean {
-    return (this.pairs[pair]?.kind === RowKind.node || this.pairs.length <= OPEN_MAX) !== this.turned.has(pair);
+    const { key = "", kind } = this.pairs[pair] ?? {};
+    return (kind === RowKind.node || this.pairs.length <= OPEN_MAX) !== this.folded.has(key);
   }
 
   private layOut(): void {

@@ -13,6 +13,10 @@ export interface Lane {
 const HEIGHT = { [RowKind.node]: 26, [RowKind.process]: 22, [RowKind.thread]: 18 };
 const OPEN_MAX = 60; // processes are open at first if there are at most so many rows
 
+// Keys of rows that are not as they are at first, as the address has them.
+export const foldedIn = (words: URLSearchParams): Set<string> => new Set((words.get("fold") ?? "").split(",").filter((key) => key !== "").map(decodeURIComponent));
+export const foldedText = (keys: Set<string>): string | null => [...keys].map(encodeURIComponent).join(",") || null;
+
 // Lanes of one trace, each below the one before it.
 export class LaneList {
   constructor(readonly all: TimelineRows, public lanes: Lane[] = []) {}
@@ -63,7 +67,7 @@ export class Lanes extends LaneList {
   private readonly children: number[];
 
   // `folded` has the keys of rows that are not as they are at first.
-  constructor(all: TimelineRows, private readonly folded: Set<string>) {
+  constructor(all: TimelineRows, readonly folded: Set<string>) {
     super(all);
     const { parent } = all.rows;
     this.children = parent.map(() => 0);
@@ -117,10 +121,6 @@ export class Lanes extends LaneList {
       }
       this.layOut();
     }
-  }
-
-  foldedKeys(): string[] {
-    return [...this.folded];
   }
 
   foldAll(isOpen: boolean): void {

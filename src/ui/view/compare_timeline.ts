@@ -4,7 +4,8 @@
 
 import { askTimelineRows, type Picture, type TimelineRows } from "../client/timeline";
 import { HALF, PairLanes, type Two } from "../model/lane_pairs";
-import { go, place, selection } from "../model/place";
+import { foldedIn, foldedText } from "../model/lanes";
+import { go, note as noteInAddress, place, selection } from "../model/place";
 import { around, clamped, spanInAddress, spanText, ViewInAddress, whole, zoomed, type TimeSpan } from "../model/time_span";
 import { durationText } from "../model/words";
 import { drawPair, SIDE_NAMES } from "./compare_drawing";
@@ -47,8 +48,8 @@ class PairStage implements Hands {
 
   constructor(readonly all: Two<TimelineRows>, readonly where: string, private readonly order: boolean) {
     this.whole_ns = Math.max(all[0].span_ns, all[1].span_ns);
-    this.lanes = new PairLanes(all, order);
     const { words } = place();
+    this.lanes = new PairLanes(all, order, foldedIn(words));
     this.span = spanInAddress(this.whole_ns);
     const sideOf = (side: "this" | "other", index: 0 | 1): Drawing => ({
       ...this.room, side, lanes: this.lanes.halves[index], span: this.span, picture: null, colouring: colouringIn(words), selection: {}, brush: null, row: -1, run: null, targets: new Map(), flows: [],
@@ -91,7 +92,7 @@ class PairStage implements Hands {
         all: () => this.look(whole(this.whole_ns)),
         foldAll: (isOpen) => {
           this.lanes.foldAll(isOpen);
-          this.folded();
+          this.turned();
         },
         svg: () => this.screen.svg(),
       }),
@@ -154,7 +155,7 @@ class PairStage implements Hands {
     this.cursor = { lane: this.lanes.lanes.findIndex(({ pair }) => pair === at.pair), side: at.side };
     if (x < LABELS) {
       this.lanes.fold(at.pair);
-      this.folded();
+      this.turned();
       return;
     }
     this.run = this.runAt(x, y);
@@ -202,7 +203,7 @@ class PairStage implements Hands {
       void this.chosen.show(side, this.run);
     } else if (lane !== undefined) {
       this.lanes.fold(lane.pair);
-      this.folded();
+      this.turned();
     }
   }
 
@@ -245,6 +246,11 @@ class PairStage implements Hands {
       Object.assign(side, { ...room, span, brush: brushed, lanes: this.lanes.halves[index], row: isHere ? (this.rowOfCursor() ?? -1) : -1, run: isHere ? run : null });
       side.selection = { ...(from_ns === undefined ? {} : { from: from_ns }), ...(to_ns === undefined ? {} : { to: to_ns }) };
     });
+  }
+
+  private turned(): void {
+    noteInAddress({ fold: foldedText(this.lanes.folded) });
+    this.folded();
   }
 
   private folded(): void {

@@ -4,7 +4,7 @@
 //                  └────────────────▶ redraw() with the picture that is there, stretched and moved
 
 import { askTimelineRows, type Picture, type TimelineRows } from "../client/timeline";
-import { Lanes, type Lane } from "../model/lanes";
+import { foldedIn, foldedText, Lanes, type Lane } from "../model/lanes";
 import { go, note as noteInAddress, place, selection } from "../model/place";
 import { around, clamped, inView, spanInAddress, spanText, ViewInAddress, whole, zoomed, type TimeSpan } from "../model/time_span";
 import { durationText } from "../model/words";
@@ -42,8 +42,7 @@ export class Stage implements Hands {
 
   constructor(rows: TimelineRows, private where: string) {
     const { words } = place();
-    const folded = new Set((words.get("fold") ?? "").split(",").filter((key) => key !== ""));
-    this.lanes = new Lanes(rows, folded);
+    this.lanes = new Lanes(rows, foldedIn(words));
     this.state = {
       side: "this", lanes: this.lanes, span: spanInAddress(rows.span_ns), picture: null, colouring: colouringIn(words), width: 800, height: 300, top: 0,
       selection: {}, brush: null, row: 0, run: null, targets: new Map(), flows: [],
@@ -73,7 +72,7 @@ export class Stage implements Hands {
     this.state.colouring = colouringIn(place().words);
     if (rows.revision !== old.all.revision) {
       const followed = this.state.span.to >= old.all.span_ns;
-      this.state.lanes = this.lanes = new Lanes(rows, new Set((place().words.get("fold") ?? "").split(",").filter((key) => key !== "")));
+      this.state.lanes = this.lanes = new Lanes(rows, foldedIn(place().words));
       this.state.picture = null;
       this.chosenRun = this.state.run = null;
       if (followed) {
@@ -225,7 +224,7 @@ export class Stage implements Hands {
   private folded(): void {
     const { lanes } = this;
     this.screen.fit(lanes.height);
-    noteInAddress({ fold: lanes.foldedKeys().join(",") || null });
+    noteInAddress({ fold: foldedText(lanes.folded) });
   }
 
   // --- asking and drawing

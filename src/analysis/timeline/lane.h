@@ -3,6 +3,8 @@
 //   lane.add(event); …                 in any order
 //   lane.finish();
 //   lane.draw(row);                    adds what the row's window touches
+//   Lane later = lane;                 shares its events
+//   later.add(event); … later.finish() has them and these: what there was is copied once, sums are made from where something changed
 //
 //   sums of 64    ▕───────────────────────────────────────────────────▏
 //   sums of 8     ▕─────▏ ▕──────────────▏  ▕──▏  …
@@ -16,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -27,14 +30,19 @@ class Lane {
   public:
     static constexpr std::size_t kFan = 8;
 
-    void add(const TimelineEvent& event) { events_.emplace_back(event); }
-    // Once, behind the last event.
+    void add(const TimelineEvent& event) { added_.emplace_back(event); }
+    void add(const LaneEvent& event) { added_.push_back(event); }
+    // Before finish(); the events of that id.
+    void take_out(std::uint64_t id);
+    // Behind the last event; what follows sees them. Again, if more were added.
     void finish();
 
-    std::span<const LaneEvent> events() const { return events_; }
-    bool empty() const { return events_.empty(); }
-    std::uint64_t begin_ns() const { return events_.front().begin_ns(); }  // not of an empty one
-    std::uint64_t end_ns() const { return end_ns_; }
+    std::span<const LaneEvent> events() const { return content_->events; }
+    bool empty() const { return content_->events.empty() && added_.empty(); }
+    std::uint64_t begin_ns() const {  // not of an empty one
+        return content_->events.front().begin_ns();
+    }
+    std::uint64_t end_ns() const { return content_->end_ns; }
     std::size_t bytes() const;
 
     void draw(PixelRow& row) const;
@@ -57,13 +65,19 @@ class Lane {
         EventSum sum() const;
     };
 
-    void make_sums();
-    std::uint64_t begin_of(std::size_t level, std::size_t index) const;
+    struct Content {
+        std::vector<LaneEvent> events;
+        std::vector<std::vector<Sum>> levels;  // of 8 events, of 64, …
+        std::uint64_t end_ns = 0;
+
+        void make_sums(const Content& before, std::size_t changed_from);
+    };
+
     void draw(PixelRow& row, std::size_t level, std::size_t begin, std::size_t end) const;
 
-    std::vector<LaneEvent> events_;
-    std::vector<std::vector<Sum>> levels_;  // of 8 events, of 64, …
-    std::uint64_t end_ns_ = 0;
+    // Shared by the lanes of a recording's timelines, one read after the other: most threads do nothing in between.
+    std::shared_ptr<const Content> content_ = std::make_shared<const Content>();
+    std::vector<LaneEvent> added_;  // since
 };
 
 }  // namespace dyetrace::analysis

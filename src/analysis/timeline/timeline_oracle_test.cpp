@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <tuple>
 
 #include "analysis/timeline/timeline_index.h"
 
@@ -175,6 +176,77 @@ std::vector<double> busy_threads(const std::vector<TimelineRun>& runs,
         }
     }
     return busy;
+}
+
+bool look_the_same(const Lane& a, const Lane& b, const TimeWindow& window) {
+    const auto runs = [&](const Lane& lane) {
+        PixelRow row(window, TimelineColour::kContent, 1);
+        lane.draw(row);
+        return row.runs();
+    };
+    return std::ranges::equal(runs(a), runs(b), [](const TimelineRun& x, const TimelineRun& y) {
+        return std::tie(x.x0, x.x1, x.count, x.colour, x.fill, x.work, x.ran, x.flags, x.event) ==
+               std::tie(y.x0, y.x1, y.count, y.colour, y.fill, y.work, y.ran, y.flags, y.event);
+    });
+}
+
+TEST(TimelineOracle, a_lane_that_was_added_to_is_the_one_that_was_told_all_at_once) {
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        RandomLane random(seed);
+        const Events events = random.events(1 + random.below(2000));
+        Lane grown;
+        for (std::size_t i = 0; i < events.size();) {
+            const Lane before = grown;
+            const std::size_t held = before.events().size();
+            // Now and then what began earlier comes later.
+            const std::size_t end = std::min(events.size(), i + 1 + random.below(400));
+            Events added(events.begin() + static_cast<std::ptrdiff_t>(i),
+                         events.begin() + static_cast<std::ptrdiff_t>(end));
+            if (random.below(4) == 0) {
+                added.front().begin_ns =
+                    std::max(kBegin, added.front().begin_ns - random.some_time());
+            }
+            for (const TimelineEvent& event : added) {
+                grown.add(event);
+            }
+            grown.finish();
+            i = end;
+            EXPECT_EQ(before.events().size(), held);
+            Lane fresh;
+            for (const LaneEvent& event : grown.events()) {
+                fresh.add(event);
+            }
+            fresh.finish();
+            EXPECT_EQ(fresh.end_ns(), grown.end_ns());
+            for (int looks = 0; looks < 10; ++looks) {
+                const TimeWindow window = random.window(events);
+                EXPECT_TRUE(look_the_same(grown, fresh, window)) << "seed " << seed;
+            }
+            const TimeWindow all{.from_ns = fresh.begin_ns(),
+                                 .to_ns = fresh.end_ns() + 1,
+                                 .width = static_cast<std::uint32_t>(1 + random.below(9))};
+            EXPECT_TRUE(look_the_same(grown, fresh, all)) << "seed " << seed;
+        }
+        EXPECT_EQ(grown.events().size(), events.size());
+    }
+}
+
+TEST(TimelineOracle, a_lane_from_which_an_event_is_taken_never_had_it) {
+    RandomLane random(1);
+    const Events events = random.events(500);
+    Lane lane = random.lane(events), without;
+    lane.take_out(77);
+    lane.finish();
+    for (const TimelineEvent& event : events) {
+        if (event.id != 77) {
+            without.add(event);
+        }
+    }
+    without.finish();
+    EXPECT_EQ(lane.events().size(), 499u);
+    for (int looks = 0; looks < 10; ++looks) {
+        EXPECT_TRUE(look_the_same(lane, without, random.window(events)));
+    }
 }
 
 // Heights are in 32 steps of a logarithm, and the pyramid may put what is at a border into the pixel beside it.

@@ -145,6 +145,17 @@ Result<TraceSpan> PageTrace::span(store::Database& database) {
     return known->span;
 }
 
+Result<std::int64_t> PageTrace::begin_ns(store::Database& database) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (begin_ns_) {
+            return *begin_ns_;
+        }
+    }
+    TRY(const TraceSpan known, span(database));
+    return known.begin_ns;
+}
+
 Result<void> PageTrace::keep(store::Database& database,
                              Known& known,
                              const std::atomic<bool>& cancelled) {

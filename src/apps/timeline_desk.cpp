@@ -106,13 +106,14 @@ Result<TimelineDesk::KeptFlows> TimelineDesk::flows_of(const std::string& where,
 // The caller has set is_read.
 Result<void> TimelineDesk::read(Slot& slot, const std::atomic<bool>& cancelled) {
     const Clock::time_point begin = Clock::now();
-    slot.progress.read = 0;
-    api::Timeline timeline;
+    const std::shared_ptr<const TimelineRead> before = slot.last;  // only who reads writes it
+    auto made = std::make_shared<TimelineRead>();
     Result<void> done = desk_.with(cancelled, [&](store::Database& database) -> Result<void> {
-        TRY(const TraceSpan span, trace_.span(database));
-        TRY(timeline,
+        TRY(const std::int64_t begin_ns, trace_.begin_ns(database));
+        TRY(*made,
             read_timeline(database,
-                          {.where = slot.where, .clock = clock_, .begin_ns = span.begin_ns},
+                          {.where = slot.where, .clock = clock_, .begin_ns = begin_ns},
+                          before.get(),
                           slot.progress,
                           cancelled));
         return {};
@@ -120,8 +121,9 @@ Result<void> TimelineDesk::read(Slot& slot, const std::atomic<bool>& cancelled) 
     const std::lock_guard lock(mutex_);
     slot.is_read = false;
     if (done.ok()) {
-        timeline.revision = ++revision_;
-        slot.timeline = std::make_shared<const api::Timeline>(std::move(timeline));
+        made->timeline.revision = ++revision_;
+        slot.timeline = Kept(made, &made->timeline);
+        slot.last = std::move(made);
         slot.made = Clock::now();
         slot.took = slot.made - begin;
     }

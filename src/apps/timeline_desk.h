@@ -8,7 +8,8 @@
 //                │
 //                no ──▶ reads it; who asks meanwhile for the same waits. If the reader is cancelled, one of those reads.
 //
-// Of a recording look_again() reads it anew beside the answers once it is kAgeFactor times as old as reading took: a tenth of one CPU at the most.
+// Of a recording look_again() reads what came since, and adds it to a copy, beside the answers once it is kAgeFactor times as old as that took: a tenth
+// of one CPU at the most. Who draws keeps what he draws from. Sometimes all must be read anew (timeline_reader.h).
 //
 // Thread: any.
 #pragma once
@@ -45,7 +46,7 @@ class TimelineDesk {
 
     using KeptFlows = std::shared_ptr<const analysis::TimelineFlows>;
 
-    // Of a recording: has it read anew, beside the answers, if it is old by now. Rows get other numbers, so only who asks for rows calls this.
+    // Of a recording: has what came since read, beside the answers, if it is old by now. Rows get other numbers, so only who asks for rows calls this.
     void look_again(const std::string& where);
 
     // kInterrupted if `cancelled` is set while it is read.
@@ -63,7 +64,9 @@ class TimelineDesk {
     using Clock = std::chrono::steady_clock;
     struct Slot {
         std::string where;
-        Kept timeline;
+        Kept timeline;  // of `last`
+        std::shared_ptr<const TimelineRead>
+            last;         // what the next is added to; shared with who draws
         KeptFlows flows;  // of the timeline of flows_revision
         std::uint32_t flows_revision = 0;
         bool is_read = false;  // somebody reads it now

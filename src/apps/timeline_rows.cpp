@@ -74,6 +74,11 @@ TimelineThreads::Thread& TimelineThreads::of(std::uint64_t thread_id, std::uint6
     return threads_[last_at_];
 }
 
+TimelineThreads::Thread* TimelineThreads::find(std::uint64_t thread_id) {
+    const auto at = thread_at_.find(thread_id);
+    return at == thread_at_.end() ? nullptr : &threads_[at->second];
+}
+
 // Its id is one that no thread has: no thread has pid 0 and began with its host.
 TimelineThreads::Thread& TimelineThreads::unknown(std::uint32_t host_index) {
     const std::uint64_t id =

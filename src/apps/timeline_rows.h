@@ -34,6 +34,8 @@ class TimelineThreads {
     Result<void> load(store::Database& database);
 
     Thread& of(std::uint64_t thread_id, std::uint64_t event_id);
+    // nullptr: nobody knows it.
+    Thread* find(std::uint64_t thread_id);
 
     // Rows and hosts of the timeline, and its index. kLimitReached: there are more rows than an index has.
     Result<void> finish(api::Timeline& timeline) &&;

@@ -81,7 +81,8 @@ class Reader {
         timeline_.begin_ns = static_cast<std::uint64_t>(wish_.begin_ns);
         timeline_.end_ns = std::max(read_.end_ns, timeline_.begin_ns);
         TRY(load_gaps(clock));
-        TRY(std::move(threads_).finish(timeline_));
+        TRY(std::move(threads_).finish(timeline_,
+                                       read_.is_added_to ? &before->timeline.index : nullptr));
         return std::move(read_);
     }
 
@@ -132,10 +133,12 @@ class Reader {
 
     // Lanes are in the order of the rows of threads; hosts are the same.
     void take_over(const TimelineRead& before) {
-        auto lane = before.timeline.index.lanes().begin();
+        std::uint32_t lane = 0;
         for (const api::TimelineRowWords& row : before.timeline.rows) {
             if (row.kind == TimelineRowKind::kThread) {
-                threads_.find(row.id)->lane = *lane++;
+                TimelineThreads::Thread& thread = *threads_.find(row.id);
+                thread.lane = before.timeline.index.lanes()[lane];
+                thread.lane_before = lane++;
             }
         }
         for (std::size_t i = 0; i < threads_.hosts().size(); ++i) {

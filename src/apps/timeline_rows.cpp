@@ -94,7 +94,8 @@ TimelineThreads::Thread& TimelineThreads::unknown(std::uint32_t host_index) {
     return threads_[at->second];
 }
 
-Result<void> TimelineThreads::finish(api::Timeline& timeline) && {
+Result<void> TimelineThreads::finish(api::Timeline& timeline,
+                                     const analysis::TimelineIndex* before) && {
     const auto place = [](const Thread& thread) {
         return std::tie(thread.node, thread.host_index, thread.process_id);
     };
@@ -130,11 +131,11 @@ Result<void> TimelineThreads::finish(api::Timeline& timeline) && {
             process = builder.add_row(node);
             words(TimelineRowKind::kProcess, thread, thread.process_id, thread.process);
         }
-        builder.add_thread(process, std::move(thread.lane));
+        builder.add_thread(process, std::move(thread.lane), thread.lane_before);
         words(TimelineRowKind::kThread, thread, thread.thread_id, thread.label);
         last = &thread;
     }
-    timeline.index = std::move(builder).finish();
+    timeline.index = std::move(builder).finish(before);
     timeline.hosts = std::move(hosts_);
     return {};
 }

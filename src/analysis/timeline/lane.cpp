@@ -56,14 +56,8 @@ EventSum Lane::Weights::sum() const {
     return sum;
 }
 
-void Lane::take_out(std::uint64_t id) {
-    added_.insert(added_.end(), content_->events.begin(), content_->events.end());
-    std::erase_if(added_, [&](const LaneEvent& event) { return event.id() == id; });
-    content_ = std::make_shared<const Content>();
-}
-
 void Lane::finish() {
-    if (added_.empty()) {
+    if (added_.empty() && taken_out_.empty()) {
         return;
     }
     const auto is_before = [](const LaneEvent& a, const LaneEvent& b) {
@@ -73,12 +67,25 @@ void Lane::finish() {
         std::sort(added_.begin(), added_.end(), is_before);
     }
     const std::vector<LaneEvent>& before = content_->events;
-    const auto changed = std::lower_bound(before.begin(), before.end(), added_.front(), is_before);
+    const auto is_taken_out = [&](const LaneEvent& event) {
+        return std::find(taken_out_.begin(), taken_out_.end(), event.id()) != taken_out_.end();
+    };
+    auto changed = added_.empty()
+                       ? before.end()
+                       : std::lower_bound(before.begin(), before.end(), added_.front(), is_before);
+    if (!taken_out_.empty()) {
+        changed = std::min(changed, std::find_if(before.begin(), before.end(), is_taken_out));
+    }
     auto made = std::make_shared<Content>();
+    made->made_of = content_;
+    made->changed_from_ns = std::min(changed == before.end() ? UINT64_MAX : changed->begin_ns(),
+                                     added_.empty() ? UINT64_MAX : added_.front().begin_ns());
     made->events.reserve(before.size() + added_.size());
     made->events.assign(before.begin(), changed);
-    std::merge(changed,
-               before.end(),
+    std::vector<LaneEvent> behind;
+    std::remove_copy_if(changed, before.end(), std::back_inserter(behind), is_taken_out);
+    std::merge(behind.begin(),
+               behind.end(),
                added_.begin(),
                added_.end(),
                std::back_inserter(made->events),
@@ -86,6 +93,14 @@ void Lane::finish() {
     made->make_sums(*content_, static_cast<std::size_t>(changed - before.begin()));
     content_ = std::move(made);
     added_ = {};
+    taken_out_ = {};
+}
+
+std::uint64_t Lane::changed_from_ns(const Lane& before) const {
+    if (content_ == before.content_) {
+        return UINT64_MAX;
+    }
+    return content_->made_of.lock() == before.content_ ? content_->changed_from_ns : 0;
 }
 
 // All levels in one pass: a sum is complete with the eighth of what it is of. Sums of what lies before the change are those of `before`;
@@ -143,18 +158,15 @@ std::size_t Lane::bytes() const {
 }
 
 void Lane::draw(PixelRow& row) const {
-    const auto& levels = content_->levels;
-    if (levels.empty()) {
-        draw(row, 0, 0, events().size());
-    } else {
-        draw(row, levels.size(), 0, levels.back().size());
-    }
+    const std::size_t top = content_->levels.size();
+    draw(row, top, 0, size_of(top));
 }
 
 // Level 0 is that of the events, level i that of levels[i - 1].
 void Lane::draw(PixelRow& row, std::size_t level, std::size_t begin, std::size_t end) const {
     const TimeWindow& window = row.window();
-    const auto& [events, levels, end_ns] = *content_;
+    const std::vector<LaneEvent>& events = content_->events;
+    const auto& levels = content_->levels;
     for (std::size_t i = begin; i < end; ++i) {
         if (level == 0) {
             const LaneEvent& event = events[i];
@@ -177,8 +189,7 @@ void Lane::draw(PixelRow& row, std::size_t level, std::size_t begin, std::size_t
         if (pixel != PixelRow::kNone) {
             row.add(pixel, sum.sum);
         } else {
-            const std::size_t beneath = level == 1 ? events.size() : levels[level - 2].size();
-            draw(row, level - 1, i * kFan, std::min((i + 1) * kFan, beneath));
+            draw(row, level - 1, i * kFan, std::min((i + 1) * kFan, size_of(level - 1)));
         }
     }
 }

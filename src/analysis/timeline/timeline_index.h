@@ -14,7 +14,7 @@
 //
 // A row that stands for at most kThreadsDrawn threads, or is looked at so closely that its pyramid (activity.h) is too coarse, is made of their lanes.
 //
-// Limits: kRowsMax rows. Memory is that of lane.h and activity.h: 34 bytes an event.
+// Limits: kRowsMax rows. Memory is that of lane.h and activity.h: 35 bytes an event.
 #pragma once
 
 #include <cstdint>

@@ -156,6 +156,11 @@ Result<std::int64_t> PageTrace::begin_ns(store::Database& database) {
     return known.begin_ns;
 }
 
+bool PageTrace::has_ended() {
+    const std::lock_guard lock(mutex_);
+    return finished_.has_value();
+}
+
 Result<void> PageTrace::keep(store::Database& database,
                              Known& known,
                              const std::atomic<bool>& cancelled) {

@@ -53,6 +53,9 @@ class PageTrace {
     // The begin alone: without a look at the events once it is known.
     Result<std::int64_t> begin_ns(store::Database& database);
 
+    // A question about it saw that it grows no more.
+    bool has_ended();
+
     // For `sql`, if it says `selected`. A question without a selection selects everything.
     Result<void> select(store::Database& database,
                         const base::Json& question,

@@ -47,7 +47,8 @@ class TimelineDesk {
     using KeptFlows = std::shared_ptr<const analysis::TimelineFlows>;
 
     // Of a recording: has what came since read, beside the answers, if it is old by now. Rows get other numbers, so only who asks for rows calls this.
-    void look_again(const std::string& where);
+    // Once the recording has ended the page asks a last time: then it waits for all of it. kInterrupted if `cancelled` is set meanwhile.
+    Result<void> look_again(const std::string& where, const std::atomic<bool>& cancelled);
 
     // kInterrupted if `cancelled` is set while it is read.
     Result<Kept> of(const std::string& where, const std::atomic<bool>& cancelled);
@@ -79,6 +80,9 @@ class TimelineDesk {
     std::shared_ptr<Slot> slot_of(const std::string& where);
     bool is_old(const Slot& slot) const;
     Result<void> read(Slot& slot, const std::atomic<bool>& cancelled);
+    Result<void> read_end(const std::shared_ptr<Slot>& slot,
+                          std::unique_lock<std::mutex>& lock,
+                          const std::atomic<bool>& cancelled);
     void read_beside(const std::shared_ptr<Slot>& slot, std::unique_lock<std::mutex>& lock);
 
     api::Desk& desk_;

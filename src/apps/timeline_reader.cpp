@@ -98,8 +98,10 @@ class Reader {
     }
 
     Result<void> read_events(const TimelineRead* before) {
-        TRY(read_.facts, TimelineFacts::of(database_, !wish_.where.empty()));
-        read_.seen = database_.events_seen();
+        if (timeline_.is_recording) {
+            TRY(read_.facts, TimelineFacts::of(database_, !wish_.where.empty()));
+            read_.seen = database_.events_seen();
+        }
         std::string condition = "true";
         if (!wish_.where.empty()) {
             TRY(const filter::Predicate predicate, filter::Predicate::parse(wish_.where));
@@ -124,8 +126,8 @@ class Reader {
     // What was read before is what would be read again, as far as it can be told without the events.
     bool may_add_to(const TimelineRead& before) {
         const bool is_refined = wish_.clock == "cluster" && threads_.hosts().size() > 1;
-        return timeline_.is_recording && !is_refined && before.timeline.names == timeline_.names &&
-               read_.facts.hold(before.facts) &&
+        return timeline_.is_recording && before.timeline.is_recording && !is_refined &&
+               before.timeline.names == timeline_.names && read_.facts.hold(before.facts) &&
                std::ranges::all_of(before.timeline.rows, [&](const api::TimelineRowWords& row) {
                    return row.kind != TimelineRowKind::kThread || threads_.find(row.id) != nullptr;
                });

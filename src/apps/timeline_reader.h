@@ -49,7 +49,7 @@ struct TimelineRead {
     api::Timeline timeline;
     bool is_added_to = false;  // only what was new was read
 
-    // For the next one.
+    // For the next one, of a recording.
     store::EventsSeen seen = {};
     TimelineFacts facts = {};
     std::vector<Unfinished> unfinished = {};

@@ -145,6 +145,22 @@ Result<TraceSpan> PageTrace::span(store::Database& database) {
     return known->span;
 }
 
+Result<std::int64_t> PageTrace::begin_ns(store::Database& database) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (begin_ns_) {
+            return *begin_ns_;
+        }
+    }
+    TRY(const TraceSpan known, span(database));
+    return known.begin_ns;
+}
+
+bool PageTrace::has_ended() {
+    const std::lock_guard lock(mutex_);
+    return finished_.has_value();
+}
+
 Result<void> PageTrace::keep(store::Database& database,
                              Known& known,
                              const std::atomic<bool>& cancelled) {

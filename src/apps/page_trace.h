@@ -50,6 +50,12 @@ class PageTrace {
     // The begin is what it was when first asked: of a trace that is being recorded on many hosts it would move with their clocks.
     Result<TraceSpan> span(store::Database& database);
 
+    // The begin alone: without a look at the events once it is known.
+    Result<std::int64_t> begin_ns(store::Database& database);
+
+    // A question about it saw that it grows no more.
+    bool has_ended();
+
     // For `sql`, if it says `selected`. A question without a selection selects everything.
     Result<void> select(store::Database& database,
                         const base::Json& question,

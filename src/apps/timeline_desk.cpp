@@ -69,14 +69,45 @@ Result<TimelineDesk::Kept> TimelineDesk::of(const std::string& where,
     return slot->timeline;
 }
 
-void TimelineDesk::look_again(const std::string& where) {
+Result<void> TimelineDesk::look_again(const std::string& where,
+                                      const std::atomic<bool>& cancelled) {
     std::unique_lock lock(mutex_);
-    const auto slot = std::find_if(slots_.begin(), slots_.end(), [&](const auto& each) {
-        return each->where == where && each->timeline && is_old(*each);
+    const auto found = std::find_if(slots_.begin(), slots_.end(), [&](const auto& each) {
+        return each->where == where && each->timeline && each->timeline->is_recording;
     });
-    if (slot != slots_.end()) {
-        read_beside(std::shared_ptr(*slot), lock);
+    if (found == slots_.end()) {
+        return {};
     }
+    const std::shared_ptr<Slot> slot = *found;
+    if (trace_.has_ended()) {
+        return read_end(slot, lock, cancelled);
+    }
+    if (is_old(*slot)) {
+        read_beside(slot, lock);
+    }
+    return {};
+}
+
+// Another database than the one that saw the end may see it up to a second later.
+Result<void> TimelineDesk::read_end(const std::shared_ptr<Slot>& slot,
+                                    std::unique_lock<std::mutex>& lock,
+                                    const std::atomic<bool>& cancelled) {
+    const Clock::time_point late = Clock::now() + 2 * api::kLookAgainAfter;
+    while (slot->timeline->is_recording && (slot->is_read || Clock::now() < late)) {
+        if (cancelled) {
+            return Error(ErrorCode::kInterrupted, "cancelled while the timeline was read");
+        }
+        if (!slot->is_read) {
+            slot->is_read = true;
+            lock.unlock();
+            TRY(read(*slot, cancelled));
+            lock.lock();
+        }
+        if (slot->timeline->is_recording) {
+            read_.wait_for(lock, kLookEvery);
+        }
+    }
+    return {};
 }
 
 // Two who ask at once both read: the second finds the table made.
@@ -106,13 +137,14 @@ Result<TimelineDesk::KeptFlows> TimelineDesk::flows_of(const std::string& where,
 // The caller has set is_read.
 Result<void> TimelineDesk::read(Slot& slot, const std::atomic<bool>& cancelled) {
     const Clock::time_point begin = Clock::now();
-    slot.progress.read = 0;
-    api::Timeline timeline;
+    const std::shared_ptr<const TimelineRead> before = slot.last;  // only who reads writes it
+    auto made = std::make_shared<TimelineRead>();
     Result<void> done = desk_.with(cancelled, [&](store::Database& database) -> Result<void> {
-        TRY(const TraceSpan span, trace_.span(database));
-        TRY(timeline,
+        TRY(const std::int64_t begin_ns, trace_.begin_ns(database));
+        TRY(*made,
             read_timeline(database,
-                          {.where = slot.where, .clock = clock_, .begin_ns = span.begin_ns},
+                          {.where = slot.where, .clock = clock_, .begin_ns = begin_ns},
+                          before.get(),
                           slot.progress,
                           cancelled));
         return {};
@@ -120,8 +152,9 @@ Result<void> TimelineDesk::read(Slot& slot, const std::atomic<bool>& cancelled) 
     const std::lock_guard lock(mutex_);
     slot.is_read = false;
     if (done.ok()) {
-        timeline.revision = ++revision_;
-        slot.timeline = std::make_shared<const api::Timeline>(std::move(timeline));
+        made->timeline.revision = ++revision_;
+        slot.timeline = Kept(made, &made->timeline);
+        slot.last = std::move(made);
         slot.made = Clock::now();
         slot.took = slot.made - begin;
     }

@@ -8,7 +8,8 @@
 //                │
 //                no ──▶ reads it; who asks meanwhile for the same waits. If the reader is cancelled, one of those reads.
 //
-// Of a recording look_again() reads it anew beside the answers once it is kAgeFactor times as old as reading took: a tenth of one CPU at the most.
+// Of a recording look_again() reads what came since, and adds it to a copy, beside the answers once it is kAgeFactor times as old as that took: a tenth
+// of one CPU at the most. Who draws keeps what he draws from. Sometimes all must be read anew (timeline_reader.h).
 //
 // Thread: any.
 #pragma once
@@ -45,8 +46,9 @@ class TimelineDesk {
 
     using KeptFlows = std::shared_ptr<const analysis::TimelineFlows>;
 
-    // Of a recording: has it read anew, beside the answers, if it is old by now. Rows get other numbers, so only who asks for rows calls this.
-    void look_again(const std::string& where);
+    // Of a recording: has what came since read, beside the answers, if it is old by now. Rows get other numbers, so only who asks for rows calls this.
+    // Once the recording has ended the page asks a last time: then it waits for all of it. kInterrupted if `cancelled` is set meanwhile.
+    Result<void> look_again(const std::string& where, const std::atomic<bool>& cancelled);
 
     // kInterrupted if `cancelled` is set while it is read.
     Result<Kept> of(const std::string& where, const std::atomic<bool>& cancelled);
@@ -63,7 +65,9 @@ class TimelineDesk {
     using Clock = std::chrono::steady_clock;
     struct Slot {
         std::string where;
-        Kept timeline;
+        Kept timeline;  // of `last`
+        std::shared_ptr<const TimelineRead>
+            last;         // what the next is added to; shared with who draws
         KeptFlows flows;  // of the timeline of flows_revision
         std::uint32_t flows_revision = 0;
         bool is_read = false;  // somebody reads it now
@@ -76,6 +80,9 @@ class TimelineDesk {
     std::shared_ptr<Slot> slot_of(const std::string& where);
     bool is_old(const Slot& slot) const;
     Result<void> read(Slot& slot, const std::atomic<bool>& cancelled);
+    Result<void> read_end(const std::shared_ptr<Slot>& slot,
+                          std::unique_lock<std::mutex>& lock,
+                          const std::atomic<bool>& cancelled);
     void read_beside(const std::shared_ptr<Slot>& slot, std::unique_lock<std::mutex>& lock);
 
     api::Desk& desk_;

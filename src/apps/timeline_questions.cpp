@@ -17,7 +17,7 @@ std::string where_in(const Json& question) {
 Result<api::Answer> rows_answer(TimelineDesk& timelines,
                                 const Json& question,
                                 const std::atomic<bool>& cancelled) {
-    timelines.look_again(where_in(question));
+    TRY(timelines.look_again(where_in(question), cancelled));
     TRY(const TimelineDesk::Kept timeline, timelines.of(where_in(question), cancelled));
     return api::timeline_rows_answer(*timeline);
 }

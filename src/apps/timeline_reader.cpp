@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 namespace dyetrace::apps {
 namespace {
 
+using api::TimelineRowKind;
 using schema::kMadeNull;
 
 // The columns of a scan; `bits` is class + 16 for an error + 32 for a call that never returned.
@@ -69,26 +71,22 @@ class Reader {
            const std::atomic<bool>& cancelled)
         : database_(database), wish_(wish), progress_(progress), cancelled_(cancelled) {}
 
-    Result<api::Timeline> read() {
+    Result<TimelineRead> read(const TimelineRead* before) {
         timeline_.is_recording = database_.state() == trace::TraceState::kRecording;
         TRY(const ShownClock clock, ShownClock::of(database_, wish_.clock));
         TRY(threads_.load(database_));
         TRY(load_names());
-        TRY(read_events());
+        TRY(read_events(before));
         end_unfinished(clock);
         timeline_.begin_ns = static_cast<std::uint64_t>(wish_.begin_ns);
-        timeline_.end_ns = std::max(end_ns_, timeline_.begin_ns);
+        timeline_.end_ns = std::max(read_.end_ns, timeline_.begin_ns);
         TRY(load_gaps(clock));
-        TRY(std::move(threads_).finish(timeline_));
-        return std::move(timeline_);
+        TRY(std::move(threads_).finish(timeline_,
+                                       read_.is_added_to ? &before->timeline.index : nullptr));
+        return std::move(read_);
     }
 
   private:
-    struct Unfinished {
-        std::uint64_t thread_id, event_id;
-        analysis::TimelineEvent event;
-    };
-
     Result<void> load_names() {
         timeline_.names.emplace_back();
         return each_row(database_, kNames, [&](Row row) {
@@ -99,17 +97,61 @@ class Reader {
         });
     }
 
-    Result<void> read_events() {
-        TRY(each_row(database_, "SELECT count(*) FROM internal.raw_syscall_event", [&](Row row) {
-            progress_.of = number_of(row[0]);
-        }));
+    Result<void> read_events(const TimelineRead* before) {
+        if (timeline_.is_recording) {
+            TRY(read_.facts, TimelineFacts::of(database_, !wish_.where.empty()));
+            read_.seen = database_.events_seen();
+        }
         std::string condition = "true";
         if (!wish_.where.empty()) {
             TRY(const filter::Predicate predicate, filter::Predicate::parse(wish_.where));
             condition = predicate.to_sql();
         }
-        TRY(store::NumberScan scan,
-            database_.scan_numbers(fmt::format(kEvents, class_number_sql(), condition)));
+        const std::string select = fmt::format(kEvents, class_number_sql(), condition);
+        if (before != nullptr && may_add_to(*before)) {
+            TRY(std::optional<store::NumberScan> scan,
+                database_.scan_new_numbers(select, before->seen));
+            if (scan) {
+                take_over(*before);
+                return take_all(*scan);
+            }
+        }
+        TRY(each_row(database_, "SELECT count(*) FROM internal.raw_syscall_event", [&](Row row) {
+            progress_.of = number_of(row[0]);
+        }));
+        TRY(store::NumberScan scan, database_.scan_numbers(select));
+        return take_all(scan);
+    }
+
+    // What was read before is what would be read again, as far as it can be told without the events.
+    bool may_add_to(const TimelineRead& before) {
+        const bool is_refined = wish_.clock == "cluster" && threads_.hosts().size() > 1;
+        return timeline_.is_recording && before.timeline.is_recording && !is_refined &&
+               before.timeline.names == timeline_.names && read_.facts.hold(before.facts) &&
+               std::ranges::all_of(before.timeline.rows, [&](const api::TimelineRowWords& row) {
+                   return row.kind != TimelineRowKind::kThread || threads_.find(row.id) != nullptr;
+               });
+    }
+
+    // Lanes are in the order of the rows of threads; hosts are the same.
+    void take_over(const TimelineRead& before) {
+        std::uint32_t lane = 0;
+        for (const api::TimelineRowWords& row : before.timeline.rows) {
+            if (row.kind == TimelineRowKind::kThread) {
+                TimelineThreads::Thread& thread = *threads_.find(row.id);
+                thread.lane = before.timeline.index.lanes()[lane];
+                thread.lane_before = lane++;
+            }
+        }
+        for (std::size_t i = 0; i < threads_.hosts().size(); ++i) {
+            threads_.hosts()[i] = before.timeline.hosts[i];
+        }
+        read_.unfinished = before.unfinished;
+        read_.end_ns = before.end_ns;
+        read_.is_added_to = true;
+    }
+
+    Result<void> take_all(store::NumberScan& scan) {
         for (;;) {
             TRY(const store::NumberBatch* const batch, scan.next());
             if (batch->rows == 0) {
@@ -147,7 +189,7 @@ class Reader {
         see_time(thread.host_index, event, number(kStart));
         if (event.is_unfinished && duration == kMadeNull) {
             event.waited = 1;
-            unfinished_.push_back({number(kThread), event.id, event});
+            read_.unfinished.push_back({.thread_id = number(kThread), .event = event});
         } else {
             thread.lane.add(event);
         }
@@ -174,16 +216,24 @@ class Reader {
         const auto ahead = static_cast<std::int64_t>(event.begin_ns - start_ns);
         host.ahead_min_ns = std::min(host.ahead_min_ns, ahead);
         host.ahead_max_ns = std::max(host.ahead_max_ns, ahead);
-        end_ns_ = std::max(end_ns_, event.end_ns);
+        read_.end_ns = std::max(read_.end_ns, event.end_ns);
     }
 
     // Where its thread ended, or what was seen at all.
     void end_unfinished(const ShownClock& clock) {
-        for (Unfinished& each : unfinished_) {
-            TimelineThreads::Thread& thread = threads_.of(each.thread_id, each.event_id);
-            const std::uint64_t end =
-                thread.end_ns == 0 ? end_ns_ : clock.at(thread.host_index, thread.end_ns);
-            each.event.end_ns = std::max(end, each.event.begin_ns);
+        for (TimelineRead::Unfinished& each : read_.unfinished) {
+            TimelineThreads::Thread& thread = threads_.of(each.thread_id, each.event.id);
+            const std::uint64_t last =
+                thread.end_ns == 0 ? read_.end_ns : clock.at(thread.host_index, thread.end_ns);
+            const std::uint64_t end_ns = std::max(last, each.event.begin_ns);
+            if (each.is_drawn && each.event.end_ns == end_ns) {
+                continue;
+            }
+            if (each.is_drawn) {
+                thread.lane.take_out(each.event.id);
+            }
+            each.event.end_ns = end_ns;
+            each.is_drawn = true;
             thread.lane.add(each.event);
         }
     }
@@ -205,22 +255,23 @@ class Reader {
     const TimelineWish& wish_;
     TimelineProgress& progress_;
     const std::atomic<bool>& cancelled_;
-    api::Timeline timeline_;
+    TimelineRead read_;
+    api::Timeline& timeline_ = read_.timeline;
     TimelineThreads threads_;
     std::unordered_map<std::uint64_t, std::uint16_t> names_;  // by hash
     std::pair<std::uint64_t, std::uint16_t> last_name_ = {0, 0};
     std::pair<std::uint32_t, api::TimelineHost*> seen_host_ = {0, nullptr};
-    std::vector<Unfinished> unfinished_;
-    std::uint64_t end_ns_ = 0;
 };
 
 }  // namespace
 
-Result<api::Timeline> read_timeline(store::Database& database,
-                                    const TimelineWish& wish,
-                                    TimelineProgress& progress,
-                                    const std::atomic<bool>& cancelled) {
-    return Reader(database, wish, progress, cancelled).read();
+Result<TimelineRead> read_timeline(store::Database& database,
+                                   const TimelineWish& wish,
+                                   const TimelineRead* before,
+                                   TimelineProgress& progress,
+                                   const std::atomic<bool>& cancelled) {
+    progress.read = progress.of = 0;
+    return Reader(database, wish, progress, cancelled).read(before);
 }
 
 Result<analysis::TimelineFlows> read_timeline_flows(store::Database& database,

@@ -74,6 +74,11 @@ TimelineThreads::Thread& TimelineThreads::of(std::uint64_t thread_id, std::uint6
     return threads_[last_at_];
 }
 
+TimelineThreads::Thread* TimelineThreads::find(std::uint64_t thread_id) {
+    const auto at = thread_at_.find(thread_id);
+    return at == thread_at_.end() ? nullptr : &threads_[at->second];
+}
+
 // Its id is one that no thread has: no thread has pid 0 and began with its host.
 TimelineThreads::Thread& TimelineThreads::unknown(std::uint32_t host_index) {
     const std::uint64_t id =
@@ -89,7 +94,8 @@ TimelineThreads::Thread& TimelineThreads::unknown(std::uint32_t host_index) {
     return threads_[at->second];
 }
 
-Result<void> TimelineThreads::finish(api::Timeline& timeline) && {
+Result<void> TimelineThreads::finish(api::Timeline& timeline,
+                                     const analysis::TimelineIndex* before) && {
     const auto place = [](const Thread& thread) {
         return std::tie(thread.node, thread.host_index, thread.process_id);
     };
@@ -125,11 +131,11 @@ Result<void> TimelineThreads::finish(api::Timeline& timeline) && {
             process = builder.add_row(node);
             words(TimelineRowKind::kProcess, thread, thread.process_id, thread.process);
         }
-        builder.add_thread(process, std::move(thread.lane));
+        builder.add_thread(process, std::move(thread.lane), thread.lane_before);
         words(TimelineRowKind::kThread, thread, thread.thread_id, thread.label);
         last = &thread;
     }
-    timeline.index = std::move(builder).finish();
+    timeline.index = std::move(builder).finish(before);
     timeline.hosts = std::move(hosts_);
     return {};
 }

@@ -28,15 +28,19 @@ class TimelineThreads {
         std::uint64_t process_id = 0, thread_id = 0;
         std::string node, process, label;
         analysis::Lane lane;
+        std::uint32_t lane_before = analysis::TimelineRow::kNone;  // of which it was a copy
     };
 
     // kMadeNull: nobody knows which thread it was.
     Result<void> load(store::Database& database);
 
     Thread& of(std::uint64_t thread_id, std::uint64_t event_id);
+    // nullptr: nobody knows it.
+    Thread* find(std::uint64_t thread_id);
 
-    // Rows and hosts of the timeline, and its index. kLimitReached: there are more rows than an index has.
-    Result<void> finish(api::Timeline& timeline) &&;
+    // Rows and hosts of the timeline, and its index, which continues `before` if there is one. kLimitReached: there are more rows than an index has.
+    Result<void> finish(api::Timeline& timeline,
+                        const analysis::TimelineIndex* before = nullptr) &&;
 
     // Where in Timeline::hosts; by host_index.
     std::uint32_t host(std::uint32_t host_index) const;

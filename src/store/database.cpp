@@ -15,7 +15,9 @@
 #include "store/duckdb_engine.h"
 #include "store/facts_tables.h"
 #include "store/made_tables.h"
+#include "store/new_events.h"
 #include "store/number_scan_state.h"
+#include "store/raw_views.h"
 #include "store/record_scan.h"
 #include "store/rows_state.h"
 #include "store/snapshot.h"
@@ -24,28 +26,19 @@
 namespace dyetrace::store {
 namespace {
 
+constexpr const char* kNewRecords = "_new_records";
+
 // raw_<record>: what is in Parquet, what is not yet, and for gaps what only a reader can know.
 std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot) {
-    std::vector<std::string> parts;
-    const std::vector<AlikeFiles> files = parquet_files(snapshot, info.name);
-    for (const AlikeFiles& alike : files) {
-        std::string list;
-        for (const std::string& path : alike.paths) {
-            list += (list.empty() ? "" : ", ") + sql_text(path);
-        }
-        // by name: DuckDB opens each file whenever a statement that names the view is prepared
-        parts.push_back(fmt::format(
-            "SELECT * FROM read_parquet([{}], union_by_name = {})", list, alike.columns == 0));
-    }
-    if (!snapshot.segments.empty() || files.empty()) {
-        parts.push_back(fmt::format("SELECT * FROM _records('{}')", info.name));
+    RawParts parts;
+    parts.add_files(snapshot.sealed, info);
+    if (!snapshot.segments.empty() || parts.empty()) {
+        parts.add_blocks("_records", info);
     }
     if (info.id == schema::RecordId::kGap) {
-        parts.push_back("SELECT * FROM internal.live_gap");
+        parts.add("SELECT * FROM internal.live_gap");
     }
-    return fmt::format("CREATE OR REPLACE VIEW internal.raw_{} AS {};\n",
-                       info.name,
-                       fmt::join(parts, " UNION ALL BY NAME "));
+    return parts.view(info);
 }
 
 Result<OwnedStatement> prepare(const Engine& engine,
@@ -115,6 +108,7 @@ struct Database::Parts {
     SealedFiles files;
     Snapshot snapshot;
     RecordSource source;
+    RecordSource new_source;  // of the last scan of what is new
     TraceLosses losses;
     int threads = 1;
     MadeTables made;
@@ -170,6 +164,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                {},
                                                {},
                                                {},
+                                               {},
                                                1,
                                                {},
                                                EventClock::kWall,
@@ -180,6 +175,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     // Each question opens the files of every host and table anew; a sealed file never changes.
     TRY(parts->engine.run("SET parquet_metadata_cache = true"));
     TRY(register_record_scan(parts->engine, parts->source));
+    TRY(register_record_scan(parts->engine, parts->new_source, kNewRecords));
     TRY(parts->made.add_functions(parts->engine));
     TRY(register_arguments_function(parts->engine));
     TRY(parts->engine.run(schema::words_sql()));
@@ -351,6 +347,23 @@ Result<void> Database::register_function(NumberFunction function) {
 Result<NumberScan> Database::scan_numbers(const std::string& select) {
     TRY(std::unique_ptr<NumberScan::State> state, start_number_scan(parts_->engine, select));
     return NumberScan(std::move(state));
+}
+
+EventsSeen Database::events_seen() const {
+    return store::events_seen(parts_->snapshot);
+}
+
+Result<std::optional<NumberScan>> Database::scan_new_numbers(const std::string& select,
+                                                             const EventsSeen& seen) {
+    Parts& parts = *parts_;
+    const std::optional<NewEvents> events = new_events(parts.snapshot, seen);
+    if (!events) {
+        return std::optional<NumberScan>();
+    }
+    parts.new_source = {.blocks = events->blocks, .threads = parts.threads};
+    TRY(std::unique_ptr<NumberScan::State> state,
+        start_number_scan(parts.engine, select, new_events_views(*events, kNewRecords)));
+    return std::optional(NumberScan(std::move(state)));
 }
 
 Result<void> Database::define_macros(const std::string& statements) {

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "store/events_seen.h"
 #include "store/number_scan.h"
 #include "store/rows.h"
 #include "store/table_maker.h"
@@ -107,6 +108,14 @@ class Database {
 
     // The rows of one statement as numbers, on a connection of its own.
     Result<NumberScan> scan_numbers(const std::string& select);
+
+    // Which events this look sees.
+    EventsSeen events_seen() const;
+
+    // The same as scan_numbers(), but of events only those that came behind `seen`; all else as it is now. Nothing: not all that was seen is
+    // there as it was, so all must be read anew. One at a time, gone before the next look.
+    Result<std::optional<NumberScan>> scan_new_numbers(const std::string& select,
+                                                       const EventsSeen& seen);
 
     // COPY (`select`) TO `file`, one SELECT statement. What is half written when it fails, or is cancelled, is the caller's to remove.
     Result<void> write_parquet(const std::string& select,

@@ -29,9 +29,18 @@ NumberScan& NumberScan::operator=(NumberScan&&) noexcept = default;
 NumberScan::~NumberScan() = default;
 
 Result<std::unique_ptr<NumberScan::State>> start_number_scan(const Engine& engine,
-                                                             const std::string& sql) {
+                                                             const std::string& sql,
+                                                             const std::string& views) {
     auto state = std::make_unique<NumberScan::State>();
     TRY(state->connection, engine.connect());
+    // A transaction that nobody commits: it ends with the connection, and no other one sees what it changed.
+    if (!views.empty()) {
+        const std::string begin = "BEGIN TRANSACTION;\n" + views;
+        OwnedResult begun;
+        if (duckdb_query(state->connection.get(), begin.c_str(), begun.out()) != DuckDBSuccess) {
+            return engine_error(duckdb_result_error(begun.out()));
+        }
+    }
     OwnedStatement statement;
     if (duckdb_prepare(state->connection.get(), sql.c_str(), statement.out()) != DuckDBSuccess) {
         return engine_error(duckdb_prepare_error(statement.get()));

@@ -13,7 +13,9 @@ struct NumberScan::State {
     NumberBatch batch;
 };
 
+// `views`: statements that change the database for this scan only.
 Result<std::unique_ptr<NumberScan::State>> start_number_scan(const Engine& engine,
-                                                             const std::string& sql);
+                                                             const std::string& sql,
+                                                             const std::string& views = "");
 
 }  // namespace dyetrace::store

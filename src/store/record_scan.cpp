@@ -155,10 +155,12 @@ void scan(duckdb_function_info function, duckdb_data_chunk chunk) {
 
 }  // namespace
 
-Result<void> register_record_scan(const Engine& engine, const RecordSource& source) {
+Result<void> register_record_scan(const Engine& engine,
+                                  const RecordSource& source,
+                                  const char* name) {
     const OwnedTableFunction function(duckdb_create_table_function());
     const OwnedLogicalType text(duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR));
-    duckdb_table_function_set_name(function.get(), "_records");
+    duckdb_table_function_set_name(function.get(), name);
     duckdb_table_function_add_parameter(function.get(), text.get());
     duckdb_table_function_set_extra_info(
         function.get(), const_cast<RecordSource*>(&source), nullptr);
@@ -168,7 +170,7 @@ Result<void> register_record_scan(const Engine& engine, const RecordSource& sour
     duckdb_table_function_set_function(function.get(), &scan);
     duckdb_table_function_supports_projection_pushdown(function.get(), true);
     if (duckdb_register_table_function(engine.connection(), function.get()) != DuckDBSuccess) {
-        return Error(ErrorCode::kIo, "DuckDB refuses the function _records");
+        return Error(ErrorCode::kIo, fmt::format("DuckDB refuses the function {}", name));
     }
     return {};
 }

@@ -25,7 +25,9 @@ struct RecordSource {
     int threads = 1;
 };
 
-// `source` must outlive the engine's queries and may change between them.
-Result<void> register_record_scan(const Engine& engine, const RecordSource& source);
+// `source` must outlive the engine's queries and may change between them. `name` is what SQL calls the function.
+Result<void> register_record_scan(const Engine& engine,
+                                  const RecordSource& source,
+                                  const char* name = "_records");
 
 }  // namespace dyetrace::store

@@ -169,6 +169,7 @@ SealedFolder SealedFiles::check(const trace::TraceFolder& folder, std::uint64_t 
     const auto read = trace::read_sealed_info(checked.path);
     const trace::SealedInfo info = read.ok() ? read.value() : trace::SealedInfo();
     checked.recorder_died = info.recorder_died;
+    checked.events = info.events;
     checked.columns = info.columns;
     if (!read.ok()) {
         checked.damages.push_back(unusable_info(checked.path, read.error()));

@@ -25,6 +25,7 @@ struct SealedFolder {
     std::vector<std::string> records;  // whose <record>.parquet is as it was written
     std::vector<Damage> damages;
     bool recorder_died = false;
+    std::uint64_t events = 0;   // records of that stream, as its segment.json says
     std::uint64_t columns = 0;  // as trace::SealedInfo
 };
 

@@ -154,9 +154,10 @@ Result<Snapshot> take_snapshot(trace::TraceFolder& folder, SealedFiles& files) {
     return snapshot;
 }
 
-std::vector<AlikeFiles> parquet_files(const Snapshot& snapshot, const std::string& record) {
+std::vector<AlikeFiles> parquet_files(std::span<const SealedFolder> folders,
+                                      const std::string& record) {
     std::vector<AlikeFiles> groups;
-    for (const SealedFolder& folder : snapshot.sealed) {
+    for (const SealedFolder& folder : folders) {
         if (std::find(folder.records.begin(), folder.records.end(), record) ==
             folder.records.end()) {
             continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct AlikeFiles {
 };
 
 // Paths of <record>.parquet in those folders, where there is a whole one.
-std::vector<AlikeFiles> parquet_files(const Snapshot& snapshot, const std::string& record);
+std::vector<AlikeFiles> parquet_files(std::span<const SealedFolder> folders,
+                                      const std::string& record);
 
 }  // namespace dyetrace::store

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { dyetrace, openPage, openTrace } from "./page.mjs";
+import { dyetrace, openPage, openTrace, sqlNumber } from "./page.mjs";
 
 const CALLS = "FROM events WHERE parent_event_id IS NULL";
 const canvasOf = (page) => page.page.locator(".timeline canvas");
@@ -267,5 +267,9 @@ test("of a recording the timeline grows", async (t) => {
   await until(page, "there are calls", () => /lanes · [\d,]+ calls/.test(document.querySelector("#timeline-words")?.textContent ?? ""));
   const before = await calls(page);
   await until(page, "there are more", (least) => Number((/lanes · ([\d,]+) calls/.exec(document.querySelector("#timeline-words")?.textContent ?? "")?.[1] ?? "0").replaceAll(",", "")) > least, before);
+  recorder.kill("SIGINT");
+  await ended;
+  const all = sqlNumber(trace, `SELECT count(*) ${CALLS}`);
+  await until(page, "all are there when it has ended", (least) => (document.querySelector("#timeline-words")?.textContent ?? "").includes(` lanes · ${least.toLocaleString("en")} calls`), all);
   assert.deepEqual(page.faults, []);
 });

@@ -24,6 +24,7 @@ namespace dyetrace::simulation {
 inline constexpr std::uint16_t kClose = 3, kConnect = 42, kAccept = 43, kSendto = 44,
                                kRecvfrom = 45;
 inline constexpr std::int64_t kBytes = 100;  // of each message
+inline constexpr std::uint16_t kCpus = 4;    // of each host
 
 struct SimulatedSocket {
     std::uint64_t connection = 0;  // TCP; 0: UDP
@@ -40,6 +41,8 @@ struct SimulatedCall {
     std::optional<std::uint64_t> fingerprint = std::nullopt;
     std::uint64_t duration_ns = 0, off_cpu_ns = 0;
     schema::Class event_class = schema::Class::kNetwork;
+    std::uint16_t cpu = 0;
+    bool is_unfinished = false;
 };
 
 struct SimulatedThread {
@@ -49,7 +52,10 @@ struct SimulatedThread {
 
 class HostPart {
   public:
-    HostPart(const trace::TraceFolder& whole, std::uint16_t index, std::int64_t wall_offset_ns)
+    HostPart(const trace::TraceFolder& whole,
+             std::uint16_t index,
+             std::int64_t wall_offset_ns,
+             const trace::SegmentWriterOptions& options)
         : index_(index) {
         trace::TraceInfo info;
         info.program = "test";
@@ -58,12 +64,12 @@ class HostPart {
                               .boot_id = "b" + std::to_string(index),
                               .kernel = "6.1.0",
                               .machine = "x86_64",
-                              .cpus = 1,
+                              .cpus = kCpus,
                               .wall_offset_ns = wall_offset_ns});
         folder_ = std::make_unique<trace::TraceFolder>(
             trace::TraceFolder::create(whole.part_path(index), info).value());
         writer_ = std::make_unique<trace::SegmentWriter>(
-            trace::SegmentWriter::create(*folder_, index, {}).value());
+            trace::SegmentWriter::create(*folder_, index, options).value());
     }
 
     // By its context.
@@ -107,8 +113,12 @@ class HostPart {
         event.event_class = static_cast<std::uint8_t>(call.event_class);
         event.duration_ns = call.duration_ns;
         event.off_cpu_ns = call.off_cpu_ns;
-        event.present = schema::SyscallEvent::kHasDuration | schema::SyscallEvent::kHasResult |
-                        schema::SyscallEvent::kHasHandle;
+        event.present = schema::SyscallEvent::kHasHandle;
+        if (call.is_unfinished) {
+            event.state = static_cast<std::uint8_t>(schema::State::kUnfinished);
+        } else {
+            event.present |= schema::SyscallEvent::kHasDuration | schema::SyscallEvent::kHasResult;
+        }
         if (call.number == kSendto || call.number == kRecvfrom) {
             event.result = event.bytes = call.bytes;
             event.present |= schema::SyscallEvent::kHasBytes;
@@ -124,9 +134,20 @@ class HostPart {
         const std::pair<schema::Attachment, std::string_view> attachment = {
             schema::Attachment::kContent, content};
         return static_cast<std::uint64_t>(index_) << 54 |
+               static_cast<std::uint64_t>(call.cpu) << 42 |
                add(schema::Stream::kEvents,
                    event,
-                   schema::AttachmentList(&attachment, call.fingerprint ? 1 : 0));
+                   schema::AttachmentList(&attachment, call.fingerprint ? 1 : 0),
+                   call.cpu);
+    }
+
+    void end_thread(std::uint32_t context, std::int64_t at, const SimulatedThread& called = {}) {
+        schema::ThreadEnd end{};
+        end.pid = called.pid;
+        end.tid = called.tid != 0 ? called.tid : 1000 + context;
+        end.thread_start_ns = end.process_start_ns = 1;
+        end.end_ns = static_cast<std::uint64_t>(at);
+        add(schema::Stream::kFacts, end);
     }
 
     void gap(std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t lost) {
@@ -139,27 +160,35 @@ class HostPart {
         add(schema::Stream::kFacts, gap);
     }
 
+    void account(const schema::Accounting& books) { add(schema::Stream::kFacts, books); }
+
+    // What there is can be read.
+    void flush() { writer_->flush().value(); }
+
     void finish() {
         writer_->close().value();
         folder_->finish().value();
     }
+
+    const trace::TraceFolder& folder() const { return *folder_; }
 
   private:
     // Its sequence number.
     template <typename Record>
     std::uint64_t add(schema::Stream stream,
                       Record record,
-                      schema::AttachmentList attachments = {}) {
-        record.header.sequence = sequences_[static_cast<std::size_t>(stream)]++;
+                      schema::AttachmentList attachments = {},
+                      std::uint16_t cpu = 0) {
+        record.header.sequence = sequences_[static_cast<std::size_t>(stream)][cpu]++;
         const schema::OwnedRecord owned = schema::build(record, attachments);
-        writer_->append(0, stream, owned.bytes()).value();
+        writer_->append(cpu, stream, owned.bytes()).value();
         return record.header.sequence;
     }
 
     std::uint16_t index_;
     std::unique_ptr<trace::TraceFolder> folder_;
     std::unique_ptr<trace::SegmentWriter> writer_;
-    std::uint64_t sequences_[2] = {};
+    std::uint64_t sequences_[2][kCpus] = {};  // by stream
 };
 
 class SimulatedTrace {
@@ -173,9 +202,11 @@ class SimulatedTrace {
     }
 
     // Valid until finish().
-    HostPart& add_host(std::uint32_t index, std::int64_t wall_offset_ns) {
-        parts_.push_back(
-            std::make_unique<HostPart>(*whole_, static_cast<std::uint16_t>(index), wall_offset_ns));
+    HostPart& add_host(std::uint32_t index,
+                       std::int64_t wall_offset_ns,
+                       const trace::SegmentWriterOptions& options = {}) {
+        parts_.push_back(std::make_unique<HostPart>(
+            *whole_, static_cast<std::uint16_t>(index), wall_offset_ns, options));
         return *parts_.back();
     }
     HostPart& operator[](std::size_t host) { return *parts_[host]; }

@@ -20,7 +20,67 @@ Activity::Activity(std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t e
         std::min(static_cast<std::uint32_t>(std::bit_width(events / kEventsEach)), kLevelsMax);
     shift_ = static_cast<std::uint32_t>(std::bit_width((end_ns - begin_ns) >> levels_));
     buckets_.resize(std::size_t{2} << levels_);
-    covers_.resize(buckets_.size());
+    weights_.resize(buckets_.size());
+    end_ = ((end_ns - begin_ns) >> shift_) + 1;
+    open();
+}
+
+void Activity::take_over(const Activity& before, std::uint64_t changed_ns) {
+    if (before.begin_ns_ != begin_ns_ || before.levels_ != levels_ || before.shift_ != shift_) {
+        return;
+    }
+    const std::uint64_t bucket = (std::max(changed_ns, begin_ns_) - begin_ns_) >> shift_;
+    first_ = std::min<std::size_t>(bucket, end_ - 1);
+    open();
+    for (std::uint32_t level = 0; level <= levels_; ++level) {
+        const auto copy_first = [&](const auto& from, auto& to) {
+            const auto begin = from.begin() + static_cast<std::ptrdiff_t>(place(level, 0));
+            std::copy(begin,
+                      begin + static_cast<std::ptrdiff_t>(made_[level].first),
+                      to.begin() + static_cast<std::ptrdiff_t>(place(level, 0)));
+        };
+        copy_first(before.buckets_, buckets_);
+        copy_first(before.weights_, weights_);
+    }
+}
+
+void Activity::open() {
+    made_.resize(levels_ + 1);
+    std::size_t at = 0;
+    for (std::uint32_t level = 0; level <= levels_; ++level) {
+        const std::uint32_t up = levels_ - level;
+        made_[level] = {.first = first_ >> up, .end = ((end_ - 1) >> up) + 1, .at = at};
+        at += made_[level].end - made_[level].first;
+    }
+    covers_.assign(at, {});
+}
+
+// nullptr: it is not made.
+Activity::Cover* Activity::made_cover(std::size_t place) {
+    const auto level = static_cast<std::size_t>(std::bit_width(place) - 1);
+    const Made& made = made_[level];
+    const std::size_t index = place - (std::size_t{1} << level);
+    return index < made.first || index >= made.end ? nullptr
+                                                   : &covers_[made.at + index - made.first];
+}
+
+// What finish() made of it, here or, exactly, in the one that was taken over: widths are powers of two.
+Activity::Cover Activity::cover_of(std::size_t place) {
+    if (const Cover* const made = made_cover(place); made != nullptr) {
+        return *made;
+    }
+    const auto width =
+        static_cast<double>(width_ns(static_cast<std::uint32_t>(std::bit_width(place) - 1)));
+    const EventSum& sum = buckets_[place];
+    const auto of_width = [&](float ns) { return static_cast<float>(ns / width); };
+    Cover cover{.busy = of_width(sum.busy_ns),
+                .work = of_width(sum.work_ns),
+                .ran = of_width(sum.ran_ns),
+                .votes = {}};
+    for (std::size_t as = 0; as < kTimelineColourings; ++as) {
+        cover.votes[as] = {sum.colours[as], weights_[place][as]};
+    }
+    return cover;
 }
 
 void Activity::add(const LaneEvent& event) {
@@ -29,9 +89,11 @@ void Activity::add(const LaneEvent& event) {
         return std::min<std::size_t>((time_ns - begin_ns_) >> shift_, last);
     };
     const std::size_t first = bucket(event.begin_ns()), end = bucket(event.end_ns());
-    EventSum& sum = buckets_[place(levels_, first)];
-    ++sum.count;
-    sum.flags |= event_flags(event);
+    if (first >= first_) {
+        EventSum& sum = buckets_[place(levels_, first)];
+        ++sum.count;
+        sum.flags |= event_flags(event);
+    }
     const auto border = [&](std::size_t index) { return begin_ns_ + (index << shift_); };
     const auto share = [&](std::uint64_t from_ns, std::uint64_t to_ns) {
         return static_cast<double>(to_ns - from_ns) / static_cast<double>(width_ns(levels_));
@@ -59,7 +121,11 @@ void Activity::cover(std::size_t first, std::size_t end, const LaneEvent& event)
 
 void Activity::cover(std::size_t place, const LaneEvent& event, double share) {
     constexpr double kMoment = 1e-6;  // what takes no time has a colour, too
-    Cover& cover = covers_[place];
+    Cover* const made = made_cover(place);
+    if (made == nullptr) {
+        return;
+    }
+    Cover& cover = *made;
     const double work = event.is_work() ? share : 0;
     cover.busy += static_cast<float>(share);
     cover.work += static_cast<float>(work);
@@ -78,47 +144,54 @@ void Activity::finish() {
 }
 
 void Activity::hand_down() {
-    for (std::size_t i = 2; i < covers_.size(); ++i) {
-        const Cover& above = covers_[i / 2];
-        Cover& cover = covers_[i];
-        cover.busy += above.busy;
-        cover.work += above.work;
-        cover.ran += above.ran;
-        for (std::size_t as = 0; as < kTimelineColourings; ++as) {
-            cover.votes[as].add(above.votes[as].colour, above.votes[as].weight);
+    for (std::uint32_t level = 1; level <= levels_; ++level) {
+        for (std::size_t index = made_[level].first; index < made_[level].end; ++index) {
+            const Cover& above = *made_cover(place(level - 1, index / 2));
+            Cover& cover = *made_cover(place(level, index));
+            cover.busy += above.busy;
+            cover.work += above.work;
+            cover.ran += above.ran;
+            for (std::size_t as = 0; as < kTimelineColourings; ++as) {
+                cover.votes[as].add(above.votes[as].colour, above.votes[as].weight);
+            }
         }
     }
 }
 
+void Activity::settle(std::size_t place, const Cover& cover, double width_ns) {
+    EventSum& sum = buckets_[place];
+    sum.busy_ns = static_cast<float>(cover.busy * width_ns);
+    sum.work_ns = static_cast<float>(cover.work * width_ns);
+    sum.ran_ns = static_cast<float>(cover.ran * width_ns);
+    if (cover.work > 0) {
+        sum.flags |= TimelineRun::kWork;
+    }
+    for (std::size_t as = 0; as < kTimelineColourings; ++as) {
+        sum.colours[as] = cover.votes[as].colour;
+        weights_[place][as] = cover.votes[as].weight;
+    }
+}
+
 void Activity::sum_up() {
-    const auto settle = [&](std::size_t i, double width_ns) {
-        EventSum& sum = buckets_[i];
-        sum.busy_ns = static_cast<float>(covers_[i].busy * width_ns);
-        sum.work_ns = static_cast<float>(covers_[i].work * width_ns);
-        sum.ran_ns = static_cast<float>(covers_[i].ran * width_ns);
-        if (covers_[i].work > 0) {
-            sum.flags |= TimelineRun::kWork;
-        }
-        for (std::size_t as = 0; as < kTimelineColourings; ++as) {
-            sum.colours[as] = covers_[i].votes[as].colour;
-        }
-    };
-    for (std::size_t i = buckets_.size(); --i > 0;) {
-        if (2 * i < buckets_.size()) {
-            const Cover &left = covers_[2 * i], &right = covers_[2 * i + 1];
-            covers_[i] = {(left.busy + right.busy) / 2,
-                          (left.work + right.work) / 2,
-                          (left.ran + right.ran) / 2,
-                          {}};
-            for (std::size_t as = 0; as < kTimelineColourings; ++as) {
-                covers_[i].votes[as] = left.votes[as];
-                covers_[i].votes[as].add(right.votes[as].colour, right.votes[as].weight);
+    for (std::uint32_t level = levels_ + 1; level-- > 0;) {
+        for (std::size_t index = made_[level].first; index < made_[level].end; ++index) {
+            const std::size_t i = place(level, index);
+            Cover& cover = *made_cover(i);
+            if (level < levels_) {
+                const Cover left = cover_of(2 * i), right = cover_of(2 * i + 1);
+                cover = {(left.busy + right.busy) / 2,
+                         (left.work + right.work) / 2,
+                         (left.ran + right.ran) / 2,
+                         {}};
+                for (std::size_t as = 0; as < kTimelineColourings; ++as) {
+                    cover.votes[as] = left.votes[as];
+                    cover.votes[as].add(right.votes[as].colour, right.votes[as].weight);
+                }
+                buckets_[i].count = buckets_[2 * i].count + buckets_[2 * i + 1].count;
+                buckets_[i].flags = buckets_[2 * i].flags | buckets_[2 * i + 1].flags;
             }
-            buckets_[i].count = buckets_[2 * i].count + buckets_[2 * i + 1].count;
-            buckets_[i].flags = buckets_[2 * i].flags | buckets_[2 * i + 1].flags;
+            settle(i, cover, static_cast<double>(width_ns(level)));
         }
-        const auto level = static_cast<std::uint32_t>(std::bit_width(i) - 1);
-        settle(i, static_cast<double>(width_ns(level)));
     }
 }
 

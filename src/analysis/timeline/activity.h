@@ -5,6 +5,11 @@
 //   activity.finish();
 //   if (activity.is_fine_enough(window)) activity.draw(row);      else their lanes are drawn into the row
 //
+//   Activity later(begin_ns, later_end_ns, more_events);       of the same, of which events that begin at changed_ns or later are others now
+//   later.take_over(activity, changed_ns);
+//   for (each event of each that reaches later.from_ns()) later.add(event);
+//   later.finish();                                             the same as if it had been told of all
+//
 //   level 0   ▕───────────────────────────────▏   2^k buckets long
 //   level 1   ▕───────────────▏───────────────▏
 //   …
@@ -14,9 +19,10 @@
 // many is kept with the few large ones that it is made of, until finish() hands it down.
 //
 // Limits: times in a pixel are off by what lies in a bucket at its border; the colour is that of a vote, so that it is one which is there, and the
-// one of most of the time where that is more than half of it. 28 bytes a bucket, 4 an event.
+// one of most of the time where that is more than half of it. 40 bytes a bucket, 5 an event.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -32,13 +38,21 @@ class Activity {
     // Of `events` events from begin_ns to end_ns.
     Activity(std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t events);
 
+    // What is before the bucket of changed_ns, if both have the same begin and buckets; else nothing. Before the first event.
+    void take_over(const Activity& before, std::uint64_t changed_ns);
+    // Events that end earlier need not be told of.
+    std::uint64_t from_ns() const { return begin_ns_ + (first_ << shift_); }
+
+    // In the order in which another one that is to be the same was told of them.
     void add(const LaneEvent& event);
     void finish();
 
     // A pixel of the window is not narrower than the finest bucket.
     bool is_fine_enough(const TimeWindow& window) const;
     void draw(PixelRow& row) const;
-    std::size_t bytes() const { return buckets_.capacity() * sizeof(EventSum); }
+    std::size_t bytes() const {
+        return buckets_.capacity() * sizeof(EventSum) + weights_.capacity() * sizeof(Weights);
+    }
 
   private:
     // Which colour has more than half of the weight, if any has.
@@ -51,6 +65,12 @@ class Activity {
         float busy = 0, work = 0, ran = 0;  // threads, all the time
         Vote votes[kTimelineColourings];
     };
+    using Weights = std::array<float, kTimelineColourings>;  // of votes
+    // Buckets of a level that are made: from the first that changed to the last that has events.
+    struct Made {
+        std::size_t first = 0, end = 0;
+        std::size_t at = 0;  // of the first, in covers_
+    };
 
     std::uint64_t width_ns(std::uint32_t level) const {
         return std::uint64_t{1} << (shift_ + levels_ - level);
@@ -61,14 +81,21 @@ class Activity {
     void cover(std::size_t first, std::size_t end, const LaneEvent& event);
     // `share` of the time of a bucket.
     void cover(std::size_t place, const LaneEvent& event, double share);
+    void open();
+    Cover* made_cover(std::size_t place);
+    Cover cover_of(std::size_t place);
+    void settle(std::size_t place, const Cover& cover, double width_ns);
     void hand_down();
     void sum_up();
 
     std::uint64_t begin_ns_;
     std::uint32_t levels_ = 0;
-    std::uint32_t shift_ = 0;        // a bucket of the finest level is 2^shift_ ns
-    std::vector<EventSum> buckets_;  // as a heap: the children of i are 2i and 2i + 1; 0 is none
-    std::vector<Cover> covers_;      // the same; empty when finished
+    std::uint32_t shift_ = 0;          // a bucket of the finest level is 2^shift_ ns
+    std::vector<EventSum> buckets_;    // as a heap: the children of i are 2i and 2i + 1; 0 is none
+    std::vector<Weights> weights_;     // the same
+    std::size_t first_ = 0, end_ = 0;  // buckets of the finest level that are made
+    std::vector<Made> made_;           // by level
+    std::vector<Cover> covers_;        // of those; empty when finished
 };
 
 }  // namespace dyetrace::analysis

@@ -1,9 +1,19 @@
 #include "analysis/timeline/lane.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
+#include <utility>
 
 namespace dyetrace::analysis {
+namespace {
+
+// Events that a sum of this level is of.
+std::size_t reach_of(std::size_t level) {
+    return std::size_t{1} << (level + 1) * std::bit_width(Lane::kFan - 1);
+}
+
+}  // namespace
 
 void Lane::Weights::add(const LaneEvent& event) {
     const auto duration = static_cast<double>(event.duration_ns());
@@ -47,74 +57,119 @@ EventSum Lane::Weights::sum() const {
 }
 
 void Lane::finish() {
+    if (added_.empty() && taken_out_.empty()) {
+        return;
+    }
     const auto is_before = [](const LaneEvent& a, const LaneEvent& b) {
         return a.begin_ns() != b.begin_ns() ? a.begin_ns() < b.begin_ns() : a.id() < b.id();
     };
-    if (!std::is_sorted(events_.begin(), events_.end(), is_before)) {
-        std::sort(events_.begin(), events_.end(), is_before);
+    if (!std::is_sorted(added_.begin(), added_.end(), is_before)) {
+        std::sort(added_.begin(), added_.end(), is_before);
     }
-    events_.shrink_to_fit();
-    make_sums();
+    const std::vector<LaneEvent>& before = content_->events;
+    const auto is_taken_out = [&](const LaneEvent& event) {
+        return std::find(taken_out_.begin(), taken_out_.end(), event.id()) != taken_out_.end();
+    };
+    auto changed = added_.empty()
+                       ? before.end()
+                       : std::lower_bound(before.begin(), before.end(), added_.front(), is_before);
+    if (!taken_out_.empty()) {
+        changed = std::min(changed, std::find_if(before.begin(), before.end(), is_taken_out));
+    }
+    auto made = std::make_shared<Content>();
+    made->made_of = content_;
+    made->changed_from_ns = std::min(changed == before.end() ? UINT64_MAX : changed->begin_ns(),
+                                     added_.empty() ? UINT64_MAX : added_.front().begin_ns());
+    made->events.reserve(before.size() + added_.size());
+    made->events.assign(before.begin(), changed);
+    std::vector<LaneEvent> behind;
+    std::remove_copy_if(changed, before.end(), std::back_inserter(behind), is_taken_out);
+    std::merge(behind.begin(),
+               behind.end(),
+               added_.begin(),
+               added_.end(),
+               std::back_inserter(made->events),
+               is_before);
+    made->make_sums(*content_, static_cast<std::size_t>(changed - before.begin()));
+    content_ = std::move(made);
+    added_ = {};
+    taken_out_ = {};
 }
 
-// All levels in one pass: a sum is complete with the eighth of what it is of.
-void Lane::make_sums() {
-    levels_.clear();
-    for (std::size_t size = events_.size(); size > kFan; size = (size + kFan - 1) / kFan) {
-        levels_.emplace_back().reserve((size + kFan - 1) / kFan);
+std::uint64_t Lane::changed_from_ns(const Lane& before) const {
+    if (content_ == before.content_) {
+        return UINT64_MAX;
     }
-    std::vector<Weights> open(levels_.size() + 1);
-    const auto close = [&](std::size_t level) {
-        std::vector<Sum>& sums = levels_[level];
-        sums.push_back({begin_of(level, sums.size()), open[level].end_ns, open[level].sum()});
+    return content_->made_of.lock() == before.content_ ? content_->changed_from_ns : 0;
+}
+
+// All levels in one pass: a sum is complete with the eighth of what it is of. Sums of what lies before the change are those of `before`;
+// the pass begins with the first sum of the highest level that is not, and so are the numbers the same as if it had begun with the first event.
+void Lane::Content::make_sums(const Content& before, std::size_t changed_from) {
+    for (std::size_t size = events.size(); size > kFan; size = (size + kFan - 1) / kFan) {
+        const std::size_t level = levels.size();
+        std::vector<Sum>& sums = levels.emplace_back();
+        sums.reserve((size + kFan - 1) / kFan);
+        if (level < before.levels.size()) {
+            const std::vector<Sum>& made = before.levels[level];
+            const std::size_t kept = changed_from / reach_of(level);
+            sums.assign(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(kept));
+        }
+    }
+    std::vector<Weights> open(levels.size() + 1);
+    const auto close = [&](std::size_t level, std::size_t event) {
+        std::vector<Sum>& sums = levels[level];
+        const std::size_t index = event / reach_of(level);
+        if (index == sums.size()) {
+            sums.push_back({events[index * reach_of(level)].begin_ns(),
+                            open[level].end_ns,
+                            open[level].sum()});
+        }
         open[level + 1].add(open[level]);
         open[level] = {};
     };
-    for (std::size_t i = 0; i < events_.size(); ++i) {
-        open[0].add(events_[i]);
+    const std::size_t unmade =
+        levels.empty() ? 0 : levels.back().size() * reach_of(levels.size() - 1);
+    for (std::size_t i = unmade; i < events.size(); ++i) {
+        open[0].add(events[i]);
         std::size_t behind = i + 1;
-        for (std::size_t level = 0; level < levels_.size() && behind % kFan == 0; ++level) {
-            close(level);
+        for (std::size_t level = 0; level < levels.size() && behind % kFan == 0; ++level) {
+            close(level, i);
             behind /= kFan;
         }
     }
-    for (std::size_t level = 0; level < levels_.size(); ++level) {
+    for (std::size_t level = 0; level < levels.size(); ++level) {
         if (open[level].count > 0) {
-            close(level);
+            close(level, events.size() - 1);
         }
     }
-    end_ns_ = open.back().end_ns;
-}
-
-std::uint64_t Lane::begin_of(std::size_t level, std::size_t index) const {
-    for (std::size_t i = 0; i <= level; ++i) {
-        index *= kFan;
+    end_ns = open.back().end_ns;
+    for (std::size_t i = 0; !levels.empty() && i < levels.back().size(); ++i) {
+        end_ns = std::max(end_ns, levels.back()[i].end_ns);
     }
-    return events_[index].begin_ns();
 }
 
 std::size_t Lane::bytes() const {
-    std::size_t sum = events_.capacity() * sizeof(LaneEvent);
-    for (const std::vector<Sum>& level : levels_) {
+    std::size_t sum = content_->events.capacity() * sizeof(LaneEvent);
+    for (const std::vector<Sum>& level : content_->levels) {
         sum += level.capacity() * sizeof(Sum);
     }
     return sum;
 }
 
 void Lane::draw(PixelRow& row) const {
-    if (levels_.empty()) {
-        draw(row, 0, 0, events_.size());
-    } else {
-        draw(row, levels_.size(), 0, levels_.back().size());
-    }
+    const std::size_t top = content_->levels.size();
+    draw(row, top, 0, size_of(top));
 }
 
-// Level 0 is that of the events, level i that of levels_[i - 1].
+// Level 0 is that of the events, level i that of levels[i - 1].
 void Lane::draw(PixelRow& row, std::size_t level, std::size_t begin, std::size_t end) const {
     const TimeWindow& window = row.window();
+    const std::vector<LaneEvent>& events = content_->events;
+    const auto& levels = content_->levels;
     for (std::size_t i = begin; i < end; ++i) {
         if (level == 0) {
-            const LaneEvent& event = events_[i];
+            const LaneEvent& event = events[i];
             if (event.begin_ns() >= window.to_ns) {
                 return;
             }
@@ -123,7 +178,7 @@ void Lane::draw(PixelRow& row, std::size_t level, std::size_t begin, std::size_t
             }
             continue;
         }
-        const Sum& sum = levels_[level - 1][i];
+        const Sum& sum = levels[level - 1][i];
         if (sum.begin_ns >= window.to_ns) {
             return;
         }
@@ -134,8 +189,7 @@ void Lane::draw(PixelRow& row, std::size_t level, std::size_t begin, std::size_t
         if (pixel != PixelRow::kNone) {
             row.add(pixel, sum.sum);
         } else {
-            const std::size_t beneath = level == 1 ? events_.size() : levels_[level - 2].size();
-            draw(row, level - 1, i * kFan, std::min((i + 1) * kFan, beneath));
+            draw(row, level - 1, i * kFan, std::min((i + 1) * kFan, size_of(level - 1)));
         }
     }
 }

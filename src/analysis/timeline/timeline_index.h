@@ -14,10 +14,11 @@
 //
 // A row that stands for at most kThreadsDrawn threads, or is looked at so closely that its pyramid (activity.h) is too coarse, is made of their lanes.
 //
-// Limits: kRowsMax rows. Memory is that of lane.h and activity.h: 34 bytes an event.
+// Limits: kRowsMax rows. Memory is that of lane.h and activity.h: 35 bytes an event.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -60,12 +61,15 @@ class TimelineIndex {
     }
 
   private:
-    void add_activities();
-    Activity activity_of(const TimelineRow& row) const;
+    struct Before;
+
+    void add_activities(const Before& before);
+    std::shared_ptr<const Activity> activity_of(const TimelineRow& row, const Before& before) const;
 
     std::vector<TimelineRow> rows_;
     std::vector<Lane> lanes_;
-    std::vector<Activity> activities_;
+    // Shared with the index that this one continues, where nothing changed.
+    std::vector<std::shared_ptr<const Activity>> activities_;
     std::vector<std::uint32_t> activity_of_;  // by row; kNone: it has none
     std::uint64_t begin_ns_ = 0, end_ns_ = 0, events_ = 0;
 };
@@ -74,12 +78,16 @@ class TimelineIndex::Builder {
   public:
     // Its number. Rows come in the order in which they are shown: each directly behind what it is beneath, or that one's others.
     std::uint32_t add_row(std::uint32_t parent = TimelineRow::kNone);
-    // `lane` is finished and has an event.
-    std::uint32_t add_thread(std::uint32_t parent, Lane lane);
-    TimelineIndex finish() &&;
+    // `lane` is finished and has an event. `lane_before`: of which lane of the index that is continued it was a copy.
+    std::uint32_t add_thread(std::uint32_t parent,
+                             Lane lane,
+                             std::uint32_t lane_before = TimelineRow::kNone);
+    // Continues `before`: what did not change since is not made again. What comes of it is the same.
+    TimelineIndex finish(const TimelineIndex* before = nullptr) &&;
 
   private:
     TimelineIndex index_;
+    std::vector<std::uint32_t> lanes_before_;  // by lane
 };
 
 }  // namespace dyetrace::analysis

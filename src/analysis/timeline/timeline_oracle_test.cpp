@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <tuple>
 
 #include "analysis/timeline/timeline_index.h"
 
@@ -177,6 +178,81 @@ std::vector<double> busy_threads(const std::vector<TimelineRun>& runs,
     return busy;
 }
 
+bool are_same(const std::vector<TimelineRun>& a, const std::vector<TimelineRun>& b) {
+    return std::ranges::equal(a, b, [](const TimelineRun& x, const TimelineRun& y) {
+        return std::tie(x.x0, x.x1, x.count, x.colour, x.fill, x.work, x.ran, x.flags, x.event) ==
+               std::tie(y.x0, y.x1, y.count, y.colour, y.fill, y.work, y.ran, y.flags, y.event);
+    });
+}
+
+bool look_the_same(const Lane& a, const Lane& b, const TimeWindow& window) {
+    const auto runs = [&](const Lane& lane) {
+        PixelRow row(window, TimelineColour::kContent, 1);
+        lane.draw(row);
+        return row.runs();
+    };
+    return are_same(runs(a), runs(b));
+}
+
+TEST(TimelineOracle, a_lane_that_was_added_to_is_the_one_that_was_told_all_at_once) {
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        RandomLane random(seed);
+        const Events events = random.events(1 + random.below(2000));
+        Lane grown;
+        for (std::size_t i = 0; i < events.size();) {
+            const Lane before = grown;
+            const std::size_t held = before.events().size();
+            // Now and then what began earlier comes later.
+            const std::size_t end = std::min(events.size(), i + 1 + random.below(400));
+            Events added(events.begin() + static_cast<std::ptrdiff_t>(i),
+                         events.begin() + static_cast<std::ptrdiff_t>(end));
+            if (random.below(4) == 0) {
+                added.front().begin_ns =
+                    std::max(kBegin, added.front().begin_ns - random.some_time());
+            }
+            for (const TimelineEvent& event : added) {
+                grown.add(event);
+            }
+            grown.finish();
+            i = end;
+            EXPECT_EQ(before.events().size(), held);
+            Lane fresh;
+            for (const LaneEvent& event : grown.events()) {
+                fresh.add(event);
+            }
+            fresh.finish();
+            EXPECT_EQ(fresh.end_ns(), grown.end_ns());
+            for (int looks = 0; looks < 10; ++looks) {
+                const TimeWindow window = random.window(events);
+                EXPECT_TRUE(look_the_same(grown, fresh, window)) << "seed " << seed;
+            }
+            const TimeWindow all{.from_ns = fresh.begin_ns(),
+                                 .to_ns = fresh.end_ns() + 1,
+                                 .width = static_cast<std::uint32_t>(1 + random.below(9))};
+            EXPECT_TRUE(look_the_same(grown, fresh, all)) << "seed " << seed;
+        }
+        EXPECT_EQ(grown.events().size(), events.size());
+    }
+}
+
+TEST(TimelineOracle, a_lane_from_which_an_event_is_taken_never_had_it) {
+    RandomLane random(1);
+    const Events events = random.events(500);
+    Lane lane = random.lane(events), without;
+    lane.take_out(77);
+    lane.finish();
+    for (const TimelineEvent& event : events) {
+        if (event.id != 77) {
+            without.add(event);
+        }
+    }
+    without.finish();
+    EXPECT_EQ(lane.events().size(), 499u);
+    for (int looks = 0; looks < 10; ++looks) {
+        EXPECT_TRUE(look_the_same(lane, without, random.window(events)));
+    }
+}
+
 // Heights are in 32 steps of a logarithm, and the pyramid may put what is at a border into the pixel beside it.
 TEST(TimelineOracle, hundreds_of_threads_are_drawn_by_their_pyramid_as_by_their_lanes) {
     constexpr std::uint32_t kThreads = 200;
@@ -216,6 +292,116 @@ TEST(TimelineOracle, hundreds_of_threads_are_drawn_by_their_pyramid_as_by_their_
             apart += std::abs(exact[x] - close[x]);
         }
         EXPECT_LT(apart, exact_sum / 5) << "seed " << seed;
+    }
+}
+
+bool look_the_same(const TimelineIndex& a, const TimelineIndex& b, const TimeWindow& window) {
+    bool same = true;
+    for (std::uint32_t row = 0; row < a.rows().size(); ++row) {
+        for (std::size_t as = 0; as < kTimelineColourings; ++as) {
+            const auto colouring = static_cast<TimelineColour>(as);
+            same &= are_same(a.runs(row, window, colouring), b.runs(row, window, colouring));
+        }
+    }
+    return same;
+}
+
+// Two processes of many threads each, of which now and then all, a few, or those of one get events, and which get threads.
+class Growth {
+  public:
+    explicit Growth(std::uint64_t seed) : random_(seed), threads_{{}, {}} {}
+
+    // `before`: what there was.
+    TimelineIndex grown(const TimelineIndex* before) {
+        const std::uint64_t of = random_.below(3), rare = 1 + random_.below(20);
+        TimelineIndex::Builder builder;
+        const std::uint32_t host = builder.add_row();
+        std::uint32_t lane_before = 0;
+        for (std::uint64_t process = 0; process < 2; ++process) {
+            const std::uint32_t row = builder.add_row(host);
+            auto& threads = threads_[process];
+            for (Thread& thread : threads) {
+                if (of != process && random_.below(rare) == 0) {
+                    change(thread);
+                }
+                thread.lane.finish();
+                builder.add_thread(row, thread.lane, lane_before++);
+            }
+            for (std::uint64_t i = threads.empty() ? 50 : random_.below(3); i > 0; --i) {
+                change(threads.emplace_back());
+                threads.back().lane.finish();
+                builder.add_thread(row, threads.back().lane);
+            }
+        }
+        return std::move(builder).finish(before);
+    }
+
+    // The same, told at once.
+    TimelineIndex at_once() const {
+        TimelineIndex::Builder builder;
+        const std::uint32_t host = builder.add_row();
+        for (const auto& threads : threads_) {
+            const std::uint32_t row = builder.add_row(host);
+            for (const Thread& thread : threads) {
+                Lane lane;
+                for (const LaneEvent& event : thread.lane.events()) {
+                    lane.add(event);
+                }
+                lane.finish();
+                builder.add_thread(row, std::move(lane));
+            }
+        }
+        return std::move(builder).finish();
+    }
+
+    RandomLane& random() { return random_; }
+
+  private:
+    struct Thread {
+        Lane lane;
+        std::uint64_t busy_until = kBegin;
+    };
+
+    void change(Thread& thread) {
+        if (!thread.lane.empty() && random_.below(30) == 0) {
+            const auto events = thread.lane.events();
+            thread.lane.take_out(events[random_.below(events.size())].id());
+        }
+        const std::uint64_t shift = thread.busy_until + random_.some_time() / 64 - kBegin;
+        for (TimelineEvent event : random_.events(1 + random_.below(60))) {
+            event.begin_ns += shift;
+            event.end_ns += shift;
+            event.id = ++id_;
+            thread.busy_until = std::max(thread.busy_until, event.end_ns);
+            thread.lane.add(event);
+        }
+    }
+
+    RandomLane random_;
+    std::vector<Thread> threads_[2];
+    std::uint64_t id_ = 0;
+};
+
+TEST(TimelineOracle, an_index_that_continues_another_is_the_one_that_was_told_all_at_once) {
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        Growth growth(seed);
+        TimelineIndex index = growth.grown(nullptr);
+        for (int step = 0; step < 8; ++step) {
+            index = growth.grown(&index);
+            const TimelineIndex fresh = growth.at_once();
+            EXPECT_EQ(index.events(), fresh.events());
+            const std::uint64_t span = fresh.end_ns() - fresh.begin_ns() + 1;
+            for (int looks = 0; looks < 12; ++looks) {
+                const std::uint64_t wide = span >> growth.random().below(6);
+                const std::uint64_t from =
+                    fresh.begin_ns() + growth.random().below(span - wide + 1);
+                const TimeWindow window{
+                    .from_ns = from,
+                    .to_ns = from + wide,
+                    .width = static_cast<std::uint32_t>(1 + growth.random().below(60))};
+                EXPECT_TRUE(look_the_same(index, fresh, window)) << "seed " << seed;
+            }
+        }
     }
 }
 

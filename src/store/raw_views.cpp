@@ -1,0 +1,35 @@
+#include "store/raw_views.h"
+
+#include <fmt/format.h>
+
+#include "store/duckdb_engine.h"
+
+namespace dyetrace::store {
+
+void RawParts::add_files(std::span<const SealedFolder> folders,
+                         const schema::RecordInfo& info,
+                         const std::string& condition) {
+    for (const AlikeFiles& alike : parquet_files(folders, info.name)) {
+        std::string list;
+        for (const std::string& path : alike.paths) {
+            list += (list.empty() ? "" : ", ") + sql_text(path);
+        }
+        // by name: DuckDB opens each file whenever a statement that names the view is prepared
+        selects_.push_back(fmt::format("SELECT * FROM read_parquet([{}], union_by_name = {}){}",
+                                       list,
+                                       alike.columns == 0,
+                                       condition.empty() ? "" : " WHERE " + condition));
+    }
+}
+
+void RawParts::add_blocks(const std::string& function, const schema::RecordInfo& info) {
+    selects_.push_back(fmt::format("SELECT * FROM {}('{}')", function, info.name));
+}
+
+std::string RawParts::view(const schema::RecordInfo& info) const {
+    return fmt::format("CREATE OR REPLACE VIEW internal.raw_{} AS {};\n",
+                       info.name,
+                       fmt::join(selects_, " UNION ALL BY NAME "));
+}
+
+}  // namespace dyetrace::store

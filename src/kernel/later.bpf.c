@@ -21,6 +21,9 @@ extern void bpf_preempt_enable(void) __ksym __weak;
 #define VM_PFNMAP 0x400
 #define VM_IO 0x4000 /* a device, which may notice that it is read */
 #define PLACES_TRIED 8
+#define MAPPINGS_BUSY (-16) /* EBUSY */
+#define ASKED_MAX 1000 /* times a call, below a us each */
+#define ASKED_TILL_WAIT 32
 #define PAGES_MAX (1 << 20) /* of 2 GiB, and iovecs that end in the midst of one */
 
 struct put_off_call {
@@ -53,19 +56,28 @@ static long see_mapping(struct task_struct *task, struct vm_area_struct *mapping
 	return 0;
 }
 
-static __always_inline bool may_touch(__u64 address)
+/*
+ * bpf_find_vma() does not wait for who changes the program's mappings: it is asked again. A read of a byte of its memory waits; not each time, for
+ * whoever has the lock meanwhile would be waited for by the other one, and they would take turns. True: ask again.
+ */
+static __always_inline bool may_ask_again(struct task_struct *task, struct byte_walk *walk)
 {
-	bool plain = false;
+	__u8 byte;
 
-	bpf_find_vma(bpf_get_current_task_btf(), address, see_mapping, &plain, 0);
-	return plain;
+	if (++walk->asked > ASKED_MAX)
+		return false;
+	if (walk->asked % ASKED_TILL_WAIT == 0)
+		bpf_copy_from_user_task(&byte, sizeof(byte), (void *)task->mm->arg_start, task, 0);
+	return true;
 }
 
 /* A page, or the next iovec. What cannot be read stays as it is. */
 static long touch_page(__u32 index, void *context)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct byte_walk *walk = context;
 	__u64 part[2] = {};
+	bool plain = false;
 	__u32 bytes;
 	__u8 byte;
 
@@ -77,9 +89,13 @@ static long touch_page(__u32 index, void *context)
 		take_iovec(walk, part);
 		return 0;
 	}
+	if (bpf_probe_read_user(&byte, sizeof(byte), (void *)walk->piece)) {
+		if (bpf_find_vma(task, walk->piece, see_mapping, &plain, 0) == MAPPINGS_BUSY && may_ask_again(task, walk))
+			return 0;
+		if (plain)
+			bpf_copy_from_user(&byte, sizeof(byte), (void *)walk->piece);
+	}
 	bytes = piece_to_take(walk, PAGE_BYTES - (walk->piece & (PAGE_BYTES - 1)));
-	if (bpf_probe_read_user(&byte, sizeof(byte), (void *)walk->piece) && may_touch(walk->piece))
-		bpf_copy_from_user(&byte, sizeof(byte), (void *)walk->piece);
 	end_piece(walk, bytes);
 	return 0;
 }

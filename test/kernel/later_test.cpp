@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -156,6 +157,33 @@ TEST_F(Later, many_threads_at_once_and_what_they_do_next) {
         expect_seen(
             event,
             std::string_view(bytes_).substr(begin(place / kCalls, place % kCalls), kSize + 1));
+    }
+}
+
+// Whoever changes the mappings has the lock that is asked for what a mapping is. (If several do nothing else, it is rarely free, and some stay unread.)
+TEST_F(Later, what_another_thread_maps_meanwhile_does_not_matter) {
+    constexpr int kCalls = 200;
+    constexpr std::size_t kSize = 30'000;
+    const Trace trace = record([&] {
+        const char* memory = map_absent();
+        const int null = open("/dev/null", O_WRONLY);
+        std::atomic<bool> ended = false;
+        std::thread other([&ended] {
+            while (!ended) {
+                void* some = mmap(nullptr, kPage, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                REQUIRE(some != MAP_FAILED && munmap(some, kPage) == 0);
+            }
+        });
+        for (std::size_t call = 0; call < kCalls; ++call) {
+            REQUIRE(write(null, memory + call * kSize, kSize) == kSize);
+        }
+        ended = true;
+        other.join();
+    });
+    const auto calls = trace.all("write");
+    ASSERT_EQ(calls.size(), static_cast<std::size_t>(kCalls));
+    for (std::size_t call = 0; call < kCalls; ++call) {
+        expect_seen(calls[call], std::string_view(bytes_).substr(call * kSize, kSize));
     }
 }
 

@@ -105,7 +105,7 @@ void TimelineIndex::add_activities(const Before& before) {
 std::shared_ptr<const Activity> TimelineIndex::activity_of(const TimelineRow& row,
                                                            const Before& before) const {
     std::uint64_t changed_ns = 0;
-    const auto known = before.of(row, lanes_of(row), changed_ns);
+    auto known = before.of(row, lanes_of(row), changed_ns);
     if (known != nullptr && changed_ns == UINT64_MAX) {
         return known;
     }

@@ -32,7 +32,7 @@ constexpr const char* kNewRecords = "_new_records";
 std::string raw_view(const schema::RecordInfo& info, const Snapshot& snapshot) {
     RawParts parts;
     parts.add_files(snapshot.sealed, info);
-    if (!snapshot.segments.empty() || parts.empty()) {
+    if (!snapshot.segments.empty() || !parts.has_all_columns()) {
         parts.add_blocks("_records", info);
     }
     if (info.id == schema::RecordId::kGap) {

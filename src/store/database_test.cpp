@@ -188,6 +188,24 @@ TEST(Database, says_that_segments_are_missing) {
     EXPECT_EQ(trace.ask("SELECT reason, lost FROM gaps"), "damaged_file NULL\n");
 }
 
+TEST(Database, a_column_that_another_version_did_not_write_is_empty) {
+    StoreFixture trace;
+    trace.record(1, 1000);
+    Sealer::start(trace::TraceFolder::open(trace.path()).value())
+        .value()
+        .seal_what_is_there()
+        .value();
+    const std::string folder = trace.folder().sealed_path(1);
+    const std::string file = folder + "/syscall_event.parquet";
+    ask_elsewhere(trace.path(),
+                  "COPY (SELECT * EXCLUDE (off_cpu_ns) FROM read_parquet('" + file + "')) TO '" +
+                      file + ".new' (FORMAT parquet)");
+    std::filesystem::rename(file + ".new", file);
+    std::filesystem::remove(folder + "/segment.json");  // which is of the old file
+    EXPECT_EQ(trace.ask("SELECT count(*), count(pid), count(on_cpu_ns) FROM events"),
+              "1000 1000 0\n");
+}
+
 TEST(Database, can_be_read_by_others_with_views_sql_at_any_moment) {
     StoreFixture trace;
     trace.record(2, 1000);

@@ -134,7 +134,7 @@ std::string new_events_views(const NewEvents& events, const std::string& blocks_
         for (const NewEvents::Rest& rest : events.rests) {
             parts.add_files(std::span(&rest.folder, 1), info, is_behind(rest.last_sequences));
         }
-        if (!events.blocks.empty() || parts.empty()) {
+        if (!events.blocks.empty() || !parts.has_all_columns()) {
             parts.add_blocks(blocks_function, info);
         }
         views += parts.view(info);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "store/duckdb_engine.h"
+#include "store/sealed_files.h"
 
 namespace dyetrace::store {
 
@@ -19,11 +20,13 @@ void RawParts::add_files(std::span<const SealedFolder> folders,
                                        list,
                                        alike.columns == 0,
                                        condition.empty() ? "" : " WHERE " + condition));
+        has_all_columns_ = has_all_columns_ || alike.columns == current_columns();
     }
 }
 
 void RawParts::add_blocks(const std::string& function, const schema::RecordInfo& info) {
     selects_.push_back(fmt::format("SELECT * FROM {}('{}')", function, info.name));
+    has_all_columns_ = true;
 }
 
 std::string RawParts::view(const schema::RecordInfo& info) const {

@@ -20,11 +20,13 @@ class RawParts {
     void add_blocks(const std::string& function, const schema::RecordInfo& info);
     void add(const std::string& select) { selects_.push_back(select); }
 
-    bool empty() const { return selects_.empty(); }
+    // Whether some part has every column: blocks do, and files that this version wrote.
+    bool has_all_columns() const { return has_all_columns_; }
     std::string view(const schema::RecordInfo& info) const;
 
   private:
     std::vector<std::string> selects_;
+    bool has_all_columns_ = false;
 };
 
 }  // namespace dyetrace::store

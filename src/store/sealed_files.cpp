@@ -149,9 +149,7 @@ Damage unusable_info(const std::string& path, const Error& error) {
     return damage;
 }
 
-}  // namespace
-
-std::uint64_t current_columns() {
+std::uint64_t digest_of_columns() {
     std::string text;
     for (const schema::RecordInfo& info : schema::records()) {
         text += info.name;
@@ -161,6 +159,13 @@ std::uint64_t current_columns() {
         text += '\n';
     }
     return trace::checksum(base::bytes_of(text));
+}
+
+}  // namespace
+
+std::uint64_t current_columns() {
+    static const std::uint64_t columns = digest_of_columns();
+    return columns;
 }
 
 SealedFolder SealedFiles::check(const trace::TraceFolder& folder, std::uint64_t number) {

@@ -33,7 +33,7 @@ int mark_tasks(struct bpf_iter__task *context)
 
 	if (!task || number_for_reader(mark_one_thread ? task : task->group_leader) != mark_number)
 		return 0;
-	state = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	state = kept_state(task);
 	if (!state)
 		return 0;
 	state->flags |= mark_flags;

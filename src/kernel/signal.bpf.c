@@ -109,7 +109,7 @@ static __always_inline __u64 queued_siginfo(struct list_head *queue, __u32 signa
 /* True for the first thread of a process that asks. */
 static __always_inline bool is_first_to_die(struct task_struct *task, struct task_state *state)
 {
-	struct task_state *of_process = bpf_task_storage_get(&tasks, task->group_leader, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct task_state *of_process = kept_state(task->group_leader);
 
 	return !__sync_fetch_and_or(of_process ? &of_process->killed : &state->killed, 1);
 }

@@ -21,7 +21,7 @@ int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	if (!follow_children && !(of_parent->flags & TASK_EXCLUDED))
 		return 0;
-	state = bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	state = kept_state(child);
 	if (state)
 		state->flags = (of_parent->flags & (TASK_WATCHED | TASK_EXCLUDED)) | TASK_CHILD_RETURN;
 	return 0;

@@ -11,7 +11,7 @@
 /* NULL unless the task is recorded. */
 static __always_inline struct task_state *watched_state(struct task_struct *task)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, watch_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+	struct task_state *state = watch_all ? kept_state(task) : bpf_task_storage_get(&tasks, task, NULL, 0);
 
 	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
 		return NULL;

@@ -58,3 +58,21 @@ struct {
 	__type(key, int);
 	__type(value, struct task_state);
 } tasks SEC(".maps");
+
+#define KEEP_ATTEMPTS 8
+__u64 unkept_threads; /* out: times that the kernel had no memory for the state of a thread */
+
+/*
+ * A task's state, made if it has none. Of two that are the first to keep something of a task at the same time, as two
+ * recorders do that begin together, bpf_local_storage_alloc() refuses one, which has to ask again.
+ */
+static __always_inline struct task_state *kept_state(struct task_struct *task)
+{
+	struct task_state *state = NULL;
+
+	for (int i = 0; i < KEEP_ATTEMPTS && !state; i++)
+		state = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!state)
+		__sync_fetch_and_add(&unkept_threads, 1);
+	return state;
+}

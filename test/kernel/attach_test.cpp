@@ -15,6 +15,8 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "capture/capture.h"
 #include "kernel/recorded.h"
@@ -389,6 +391,55 @@ TEST_F(Attach, of_a_process_that_is_excluded_not_a_call_is_recorded_whatever_thr
     waitpid(restless, nullptr, 0);
     EXPECT_GT(others, 0u);
     EXPECT_EQ(its_own, 0u);
+}
+
+pid_t start_sleepers(int threads) {
+    const Shared<std::atomic<int>> asleep;
+    const pid_t child = fork();
+    if (child == 0) {
+        for (int thread = 1; thread < threads; ++thread) {
+            std::thread([&] {
+                ++*asleep;
+                pause();
+            }).detach();
+        }
+        ++*asleep;
+        pause();
+    }
+    while (*asleep < threads) {
+        std::this_thread::yield();
+    }
+    return child;
+}
+
+// Two that are the first to keep something of a thread: the kernel refuses one of them, and wants to be asked again.
+TEST_F(Attach, recordings_that_begin_together_watch_all_threads) {
+    constexpr int kThreads = 400, kTimes = 20;
+    std::vector<capture::Capture> captures;
+    for (int i = 0; i < 2; ++i) {
+        auto loaded = capture::Capture::load({});
+        ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+        captures.push_back(std::move(loaded).value());
+    }
+    for (int i = 0; i < kTimes; ++i) {
+        const pid_t child = start_sleepers(kThreads);
+        std::atomic<int> ready = 0;
+        const auto watch = [&](capture::Capture& capture) {
+            ++ready;
+            while (ready < 2) {
+            }
+            const auto watched = capture.watch(child);
+            EXPECT_TRUE(watched.ok()) << watched.error().text();
+        };
+        std::thread other([&] { watch(captures[1]); });
+        watch(captures[0]);
+        other.join();
+        for (const capture::Capture& capture : captures) {
+            EXPECT_EQ(capture.watched().value(), static_cast<std::uint32_t>(kThreads));
+        }
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+    }
 }
 
 }  // namespace

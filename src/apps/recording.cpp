@@ -78,6 +78,7 @@ struct Recording::State {
     std::int64_t ticked_ns = 0;
     std::atomic<std::int64_t> drained_ns = 0;  // read by the thread of Background, too
     std::vector<std::uint64_t> lost_before = {};
+    std::size_t sources_written = 0;
     std::optional<Error> failure = std::nullopt;
     std::vector<std::byte> last_words = {};  // facts after the writer failed
 
@@ -91,6 +92,7 @@ struct Recording::State {
                         schema::Stream stream,
                         std::span<const std::byte> records);
     Result<void> append_fact(std::span<const std::byte> record);
+    Result<void> write_sources();
     capture::Books books(std::uint32_t cpu) const;
     std::uint64_t unwritten(std::uint32_t cpu) const;
     std::uint64_t unwritten() const;
@@ -190,9 +192,7 @@ Result<void> Recording::State::begin() {
     drained_ns = base::boot_time_ns();
     kept_until_ns = drained_ns;
     TRY(session.attach());
-    for (const capture::Source& source : session.capture().sources()) {
-        TRY(facts->write_coverage(source));
-    }
+    TRY(write_sources());
     for (const schema::SharedMapping& mapping : session.capture().shared_memory()) {
         TRY(facts->write_shared_mapping(mapping));
     }
@@ -280,6 +280,15 @@ Result<void> Recording::State::append(std::uint32_t cpu,
                                       std::span<const std::byte> records) {
     return writer->append(
         cpu, stream, options.test_clock ? options.test_clock->apply(records) : records);
+}
+
+// Those that are not in the trace yet: some are known at the end only.
+Result<void> Recording::State::write_sources() {
+    const std::vector<capture::Source>& sources = session.capture().sources();
+    for (; sources_written < sources.size(); ++sources_written) {
+        TRY(facts->write_coverage(sources[sources_written]));
+    }
+    return {};
 }
 
 // The kernel's books, with what was left out on this side of the ring and what the disk did not take.
@@ -397,12 +406,7 @@ Result<void> Recording::State::finish() {
     if (dyes) {
         note(dyes->write_lack());
     }
-    if (const std::uint64_t missed = session.capture().retransmissions_missed(); missed > 0) {
-        note(facts->write_coverage(
-            {"retransmissions",
-             schema::CoverageState::kPartial,
-             fmt::format("{} came in the middle of another one, of whatever socket", missed)}));
-    }
+    note(write_sources());
     finish_payload();
     if (!writer->failed()) {
         tick();

@@ -78,7 +78,7 @@ struct Capture::State {
     Result<void> map_rings(const CaptureOptions& options);
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
     Result<void> exclude_again();
-    Result<void> look_for_hidden_process();
+    Result<bool> hides_first_process();
     void find_members(IteratorScope scope);
     void find_shared_memory(IteratorScope scope);
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
@@ -227,7 +227,11 @@ Result<void> Capture::attach() {
                             &skeleton.links.stream_read,
                             "tcp_rcv_space_adjust",
                             "TCP positions of threads that share a socket may be wrong");
-    if (auto source = state_->retransmissions.attach(skeleton)) {
+    bool hides_process = false;
+    if (skeleton.rodata->watch_all || skeleton.rodata->watch_retransmissions) {
+        TRY(hides_process, state_->hides_first_process());
+    }
+    if (auto source = state_->retransmissions.attach(skeleton, hides_process)) {
         state_->sources.push_back(*std::move(source));
     }
     for (const BlindSpot& spot : blind_spots()) {
@@ -240,8 +244,9 @@ Result<void> Capture::attach() {
              "this kernel lets no iterator sleep; a call that is under way at "
              "the end has no path and no address"});
     }
-    if (skeleton.rodata->watch_all) {
-        TRY(state_->look_for_hidden_process());
+    if (skeleton.rodata->watch_all && hides_process) {
+        state_->sources.push_back(
+            {"process 1", schema::CoverageState::kOff, "this kernel keeps it from BPF programs"});
     }
     TRY(state_->exclude_again());
     TRY(state_->attach_program(skeleton.progs.sys_exit, &skeleton.links.sys_exit, "sys_exit"));
@@ -258,7 +263,16 @@ Result<void> Capture::State::mark(pid_t process, std::uint32_t flags, bool one_t
     skeleton->bss->mark_one_thread = one_thread;
     skeleton->bss->mark_flags = flags;
     skeleton->bss->marked = 0;
+    const std::uint64_t unkept_before = skeleton->bss->unkept_threads;
     TRY(run_iterator(skeleton->progs.mark_tasks));
+    if (const std::uint64_t unkept = skeleton->bss->unkept_threads - unkept_before; unkept > 0) {
+        return Error(
+            ErrorCode::kLimitReached,
+            fmt::format("the kernel has no memory left to keep in mind {} of the threads of "
+                        "process {}",
+                        unkept,
+                        process));
+    }
     if (skeleton->bss->marked > 0) {
         return {};
     }
@@ -309,15 +323,13 @@ void Capture::State::find_shared_memory(IteratorScope scope) {
     }
 }
 
-// Some virtual machines hide their first process.
-Result<void> Capture::State::look_for_hidden_process() {
-    Result<void> seen = mark(kFirstProcess, 0);
-    if (!seen.ok() && seen.error().code() == ErrorCode::kUnsupported) {
-        sources.push_back(
-            {"process 1", schema::CoverageState::kOff, "this kernel keeps it from BPF programs"});
-        return {};
+// As some virtual machines do.
+Result<bool> Capture::State::hides_first_process() {
+    const Result<void> seen = mark(kFirstProcess, 0);
+    if (!seen.ok() && seen.error().code() != ErrorCode::kUnsupported) {
+        return seen.error();
     }
-    return seen;
+    return !seen.ok();
 }
 
 Result<void> Capture::watch(pid_t process) {
@@ -356,10 +368,22 @@ Result<void> Capture::stop() {
     skeleton.bss->ending = true;
     dyetrace_bpf__detach(&skeleton);
     wait_for_running_programs();
-    state_->retransmissions.finish(skeleton);
+    if (auto source = state_->retransmissions.finish(skeleton)) {
+        state_->sources.push_back(*std::move(source));
+    }
     state_->unwritten = finish_put_off_calls(skeleton);
     state_->stopped = true;
-    return run_iterator(skeleton.progs.finish_calls);
+    TRY(run_iterator(skeleton.progs.finish_calls));
+    if (const std::uint64_t unkept = skeleton.bss->unkept_threads; unkept > 0) {
+        state_->sources.push_back(
+            {"threads",
+             schema::CoverageState::kPartial,
+             fmt::format(
+                 "{} times the kernel had no memory left to keep in mind what a thread does; "
+                 "calls of it are missing",
+                 unkept)});
+    }
+    return {};
 }
 
 std::uint64_t Capture::drain(const Sink& sink, const PayloadSink& payload) {
@@ -414,9 +438,6 @@ KernelDyes* Capture::dyes() {
 }
 const std::vector<schema::Retransmission>& Capture::retransmissions() const {
     return state_->retransmissions.drained();
-}
-std::uint64_t Capture::retransmissions_missed() const {
-    return state_->retransmissions.missed();
 }
 std::uint32_t Capture::cpu_count() const {
     return state_->cpus;

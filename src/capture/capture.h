@@ -147,8 +147,6 @@ class Capture {
     KernelDyes* dyes();
     // What TCP sent again, as the last drain() found it; no part of what its sink gets.
     const std::vector<schema::Retransmission>& retransmissions() const;
-    // Of those that the books have none of: they came in the middle of another one. Known when it is stopped.
-    std::uint64_t retransmissions_missed() const;
 
     std::uint32_t cpu_count() const;
     Books books(std::uint32_t cpu) const;
@@ -157,6 +155,7 @@ class Capture {
     double fill() const;
     // Bytes in rings that were no record; always 0 unless memory was damaged.
     std::uint64_t damaged_bytes() const;
+    // Behind stop() there are more: what the programs could not see, which shows only then.
     const std::vector<Source>& sources() const;
     // What processes that were there already share; none unless content is looked at.
     const std::vector<schema::SharedMapping>& shared_memory() const;

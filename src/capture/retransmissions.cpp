@@ -48,7 +48,7 @@ Result<void> Retransmissions::map(const dyetrace_bpf& skeleton,
     return {};
 }
 
-std::optional<Source> Retransmissions::attach(dyetrace_bpf& skeleton) const {
+std::optional<Source> Retransmissions::attach(dyetrace_bpf& skeleton, bool hides_process) const {
     using schema::CoverageState;
     if (!is_asked_) {
         return std::nullopt;
@@ -64,16 +64,26 @@ std::optional<Source> Retransmissions::attach(dyetrace_bpf& skeleton) const {
             base::Error::from_errno(errno, "cannot attach tcp_retransmit_skb");
         return Source{kSource, CoverageState::kRefused, fmt::format("{}; {}", error.text(), kLack)};
     }
+    if (hides_process) {
+        return Source{kSource,
+                      CoverageState::kPartial,
+                      "not while process 1 has the CPU: this kernel keeps it from BPF programs"};
+    }
     return Source{kSource, CoverageState::kOn, ""};
 }
 
-void Retransmissions::finish(const dyetrace_bpf& skeleton) {
+std::optional<Source> Retransmissions::finish(const dyetrace_bpf& skeleton) {
     bpf_prog_info info{};
     std::uint32_t size = sizeof(info);
     const int program = bpf_program__fd(skeleton.progs.retransmitted);
-    if (program >= 0 && bpf_obj_get_info_by_fd(program, &info, &size) == 0) {
-        missed_ = info.recursion_misses;
+    if (program < 0 || bpf_obj_get_info_by_fd(program, &info, &size) != 0 ||
+        info.recursion_misses == 0) {
+        return std::nullopt;
     }
+    return Source{kSource,
+                  schema::CoverageState::kPartial,
+                  fmt::format("{} came in the middle of another one, of whatever socket",
+                              info.recursion_misses)};
 }
 
 Books Retransmissions::added_to(Books books, std::uint32_t cpu) const {

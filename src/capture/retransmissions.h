@@ -25,17 +25,17 @@ class Retransmissions {
                  std::uint32_t cpus);
     // `controls` has kStreamsPerCpu for each CPU; this takes the last of them.
     Result<void> map(const dyetrace_bpf& skeleton, RingControl* controls, std::uint32_t cpus);
-    // Attaches it and says how that went; nothing if nobody asked for it.
-    std::optional<Source> attach(dyetrace_bpf& skeleton) const;
-    // Behind the detachment: counts those that came in the middle of another one.
-    void finish(const dyetrace_bpf& skeleton);
+    // Attaches it and says how that went; nothing if nobody asked for it. `hides_process`: this kernel runs no program while its
+    // first process has the CPU, also none in an interrupt.
+    std::optional<Source> attach(dyetrace_bpf& skeleton, bool hides_process) const;
+    // Behind the detachment: what came in the middle of another one is in no books, and is said here.
+    static std::optional<Source> finish(const dyetrace_bpf& skeleton);
 
     // To be called before the facts are drained: what drain() takes then refers to none that are still to come.
     void look();
     // Returns the bytes that it took.
     std::uint64_t drain(std::uint64_t& damaged_bytes);
     const std::vector<schema::Retransmission>& drained() const { return drained_; }
-    std::uint64_t missed() const { return missed_; }
     // The books of a CPU, with these.
     Books added_to(Books books, std::uint32_t cpu) const;
 
@@ -45,7 +45,6 @@ class Retransmissions {
     std::vector<Ring> rings_;
     std::vector<std::uint64_t> ends_;
     std::vector<schema::Retransmission> drained_;
-    std::uint64_t missed_ = 0;
 };
 
 inline constexpr std::uint32_t kStreamsPerCpu = 3;  // STREAMS of src/kernel/emit.h

@@ -22,7 +22,7 @@ TEST(Retransmissions, a_kernel_that_does_not_tell_is_named) {
     KernelOffer old;
     old.tcp_retransmit_skb = false;
     retransmissions.prepare(*skeleton, {.watch_retransmissions = true}, old, 1);
-    const auto source = retransmissions.attach(*skeleton);
+    const auto source = retransmissions.attach(*skeleton, false);
     ASSERT_TRUE(source);
     EXPECT_EQ(source->name, "retransmissions");
     EXPECT_EQ(source->state, schema::CoverageState::kOff);
@@ -38,7 +38,7 @@ TEST(Retransmissions, who_does_not_ask_is_told_nothing) {
     KernelOffer offer;
     offer.tcp_retransmit_skb = true;
     retransmissions.prepare(*skeleton, {}, offer, 1);
-    EXPECT_FALSE(retransmissions.attach(*skeleton));
+    EXPECT_FALSE(retransmissions.attach(*skeleton, false));
     EXPECT_FALSE(skeleton->rodata->watch_retransmissions);
 }
 

@@ -104,7 +104,7 @@ struct tcp_stream {
 	__u64 ino; /* of the socket */
 	__u64 ends; /* digest, for when its file is closed and only sk is left */
 	__u32 handle_id;
-	__u32 reserved;
+	__u32 sent_again; /* segments, as the kernel counts them: up to the last that was recorded */
 };
 
 struct {

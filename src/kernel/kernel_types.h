@@ -372,6 +372,7 @@ struct sock {
 struct tcp_sock {
 	__u32 copied_seq, write_seq, rcv_nxt, snd_nxt;
 	__u64 bytes_sent, bytes_received, bytes_retrans;
+	__u32 total_retrans; /* segments */
 };
 
 struct socket {

@@ -72,6 +72,15 @@ static __always_inline __u64 position_of(struct tcp_sock *tcp, __u8 state, __u32
 	return tcp->bytes_sent - tcp->bytes_retrans - behind;
 }
 
+/* The kernel counts what it tries to send before it says so here. */
+static __always_inline __u32 missed_segments(struct tcp_stream *stream, struct tcp_sock *tcp, __u32 segments)
+{
+	__u32 before = stream->sent_again;
+
+	stream->sent_again = tcp->total_retrans;
+	return stream->sent_again - before - segments;
+}
+
 static __always_inline void fill_retransmission(struct retransmission_fact *fact, struct sock *sk, struct sk_buff *skb)
 {
 	struct tcp_skb_cb *sent = typed(struct tcp_skb_cb, skb->cb);
@@ -117,6 +126,7 @@ int BPF_PROG(retransmitted, const struct sock *trusted_sk, const struct sk_buff 
 	fact->handle_id = stream->handle_id;
 	fact->cpu = bpf_get_smp_processor_id();
 	fill_retransmission(fact, sk, typed(struct sk_buff, *(volatile __u64 *)&room->skb));
+	fact->missed_segments = missed_segments(stream, typed(struct tcp_sock, sk), fact->segments);
 	emit(STREAM_INTERRUPTS, &fact->header, sizeof(*fact));
 	return 0;
 }

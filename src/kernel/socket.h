@@ -225,13 +225,17 @@ static __always_inline bool announce_socket(struct scratch *scratch, struct hand
 /* Of a handle that was announced: retransmit.bpf.c needs it. */
 static __always_inline void remember_stream(struct scratch *scratch, const struct handle_state *handle, struct sock *sk)
 {
-	struct tcp_stream *stream = &scratch->new_stream;
+	struct tcp_stream *stream = &scratch->new_stream, *known;
 
 	if (!watch_retransmissions || !is_tcp(sk))
 		return;
+	scratch->stream_key = number_of(scratch, sk);
+	known = bpf_map_lookup_elem(&tcp_streams, &scratch->stream_key);
+	*(volatile __u32 *)&stream->sent_again = typed(struct tcp_sock, sk)->total_retrans; /* not one load for both */
+	if (known && known->ino == handle->name.ino)
+		stream->sent_again = known->sent_again;
 	stream->ino = handle->name.ino;
 	stream->ends = handle->name.ends;
 	stream->handle_id = handle->name.handle_id;
-	scratch->stream_key = number_of(scratch, sk);
 	bpf_map_update_elem(&tcp_streams, &scratch->stream_key, stream, BPF_ANY);
 }

@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""What TCP sends again over a cable that loses packets, held against what the kernel says: of the same sockets (TCP_INFO), and of a whole network (RetransSegs)."""
+"""What TCP sends again over a cable that loses packets, held against what the kernel says: of the same sockets (TCP_INFO), and of a whole network (RetransSegs).
+
+Some virtual machines run no BPF program while process 1 has the CPU. What was sent again just then is told by the next row of its socket; if it was the
+last, nothing tells. There a test is made again, ATTEMPTS times at most, until a trace has all; that no trace has more than the kernel holds for each.
+"""
 
 import shutil
 import subprocess
@@ -63,6 +67,8 @@ DEAF = """table netdev deaf {
     }
 }
 """
+ATTEMPTS = 4
+HIDES = "SELECT count(*) FROM coverage WHERE source = 'retransmissions' AND state = 'partial' AND contains(reason, 'process 1')"
 SUMS = "SELECT coalesce(sum(segments), 0) AS segments, coalesce(sum(bytes), 0) AS bytes FROM retransmissions"
 UNTIL_COUNTED = " WHERE tcp_flag IS DISTINCT FROM 'FIN'"  # which comes behind the count
 
@@ -78,6 +84,18 @@ class RetransmissionTest(support.EndToEndTest):
         self.assertEqual(receiver.stdout.readline(), b"listens\n")
         self.lab["near"].lose(LOSS_PERCENT)
 
+    def until_all_is_seen(self, attempt, query=SUMS + UNTIL_COUNTED):
+        """Calls attempt(name), which returns a trace; gives back the first that has all, else the last, and what the kernel counted."""
+        for number in range(ATTEMPTS):
+            trace = attempt(f"trace{number}")
+            counted = dict(zip(("segments", "bytes"), self.counts()))
+            told = trace.numbers(query)
+            missed = trace.number("SELECT coalesce(sum(missed_segments), 0) FROM retransmissions")
+            self.assertLessEqual(told["segments"] + missed, counted["segments"])
+            if told["segments"] == counted["segments"] or trace.number(HIDES) == 0:
+                break
+        return trace, told, counted
+
     def command(self, code, counts="counts"):
         return ["python3", "-c", code, self.lab["far"].address, str(PORT), str(MEGABYTES), self.path(counts)]
 
@@ -90,13 +108,13 @@ class RetransmissionTest(support.EndToEndTest):
 
     def test_what_is_sent_again_is_what_the_kernel_counts_of_the_socket(self):
         other = self.lab["near"].start(self.command(SEND, "others"))  # is not recorded
-        trace = self.record_near(SEND)
-        segments, data = self.counts()
+        trace, told, counted = self.until_all_is_seen(lambda name: self.record_near(SEND, name=name))
         other.wait(timeout=support.PATIENCE_S)
-        self.assertGreater(segments, 0)
+        self.assertGreater(counted["segments"], 0)
         self.assertGreater(self.counts("others")[0], 0)
-        self.assertEqual(trace.numbers(SUMS + UNTIL_COUNTED), {"segments": segments, "bytes": data})
-        self.assertEqual(trace.rows("SELECT state, reason FROM coverage WHERE source = 'retransmissions'"), [{"state": "on", "reason": ""}])
+        self.assertEqual(told, counted)
+        if trace.number(HIDES) == 0:
+            self.assertEqual(trace.rows("SELECT state, reason FROM coverage WHERE source = 'retransmissions'"), [{"state": "on", "reason": ""}])
         # each is a piece of what a call had sent before, on a socket to that port
         lost = trace.rows(f"""SELECT * FROM retransmissions r WHERE remote_port IS DISTINCT FROM {PORT} OR tcp_flag IS NULL AND NOT EXISTS (FROM events e WHERE
             e.object_id = r.object_id AND e.connection_id = r.connection_id AND e.name = 'sendto' AND e.start_ns <= r.time_ns AND e.time <= r.time
@@ -110,8 +128,8 @@ class RetransmissionTest(support.EndToEndTest):
                                                           "(SELECT count(*) FROM event_objects)"))
 
     def test_sockets_that_were_closed_count_until_all_has_come(self):
-        trace = self.record_near(SEND_AND_CLOSE)
-        self.assertEqual(trace.numbers(SUMS)["segments"], self.counts()[0])
+        trace, told, counted = self.until_all_is_seen(lambda name: self.record_near(SEND_AND_CLOSE, name=name), SUMS)
+        self.assertEqual(told["segments"], counted["segments"])
         self.assertGreater(trace.number("SELECT count(*) FROM retransmissions r JOIN events e USING (object_id) WHERE e.name = 'close' AND "
                                         "e.start_ns + e.duration_ns < r.time_ns"), 0)
 
@@ -122,31 +140,37 @@ class RetransmissionTest(support.EndToEndTest):
 
     def test_a_connection_that_is_not_answered_is_asked_for_again(self):
         far = self.lab["far"]
-        far.run(["nft", "-f", "-"], input=DEAF)
-        command = self.lab["near"].inside(self.command(SEND))
-        trace, recorder = self.start_recording("--", *command)
-        self.wait_for(lambda: trace.number("SELECT count(*) FROM retransmissions") > 0, "the SYN is sent again")
-        far.run(["nft", "delete", "table", "netdev", "deaf"])
-        self.assertEqual(recorder.wait(timeout=support.PATIENCE_S), 0)
-        segments, data = self.counts()
-        self.assertEqual(trace.numbers(SUMS + UNTIL_COUNTED), {"segments": segments, "bytes": data})
+
+        def attempt(name):
+            far.run(["nft", "-f", "-"], input=DEAF)
+            trace, recorder = self.start_recording("--", *self.lab["near"].inside(self.command(SEND)), name=name)
+            self.wait_for(lambda: trace.number("SELECT count(*) FROM retransmissions") > 0, "the SYN is sent again")
+            far.run(["nft", "delete", "table", "netdev", "deaf"])
+            self.assertEqual(recorder.wait(timeout=support.PATIENCE_S), 0)
+            return trace
+        trace, told, counted = self.until_all_is_seen(attempt)
+        self.assertEqual(told, counted)
         first = trace.rows("SELECT tcp_flag, bytes, segments, stream_offset, congestion_state, remote_port FROM retransmissions ORDER BY time_ns LIMIT 1")
         self.assertEqual(first, [{"tcp_flag": "SYN", "bytes": 0, "segments": 1, "stream_offset": None, "congestion_state": "loss", "remote_port": PORT}])
 
     def test_the_time_is_that_of_the_cluster(self):
         hidden = laboratory.Clock(HIDDEN_S, 0, support.boot_ns())
         fleet = laboratory.Fleet(self.lab, self.folder, self.wait_for, {"near": hidden.option})
-        fleet.record(self.lab["far"], "fleet", "--comm", "python3")
-        self.lab["near"].run(self.command(SEND))
-        self.wait_for(lambda: fleet.trace.number("SELECT count(*) FROM events WHERE host = 'near' AND name = 'shutdown'") > 0, "all arrives")
-        fleet.stop()
+
+        def attempt(name):
+            fleet.record(self.lab["far"], name, "--comm", "python3")
+            self.lab["near"].run(self.command(SEND))
+            self.wait_for(lambda: fleet.trace.number("SELECT count(*) FROM events WHERE host = 'near' AND name = 'shutdown'") > 0, "all arrives")
+            fleet.stop()
+            return fleet.trace
+        trace, _, counted = self.until_all_is_seen(attempt, f"{SUMS}{UNTIL_COUNTED} AND host = 'near' AND remote_port = {PORT}")
         # of the right order on any host; a clock that was not mapped would be off by seconds
         of_near, after_far = "host = 'near' AND name = 'connect'", "host = 'far' AND name = 'close'"
-        rows = fleet.trace.rows(f"""SELECT host, sum(segments) AS segments,
+        rows = trace.rows(f"""SELECT host, sum(segments) AS segments,
             bool_and(time >= (SELECT min(time) FROM events WHERE {of_near}) - to_milliseconds(10)) AS is_behind_the_connection,
             bool_and(time <= (SELECT max(time) FROM events WHERE {after_far}) + to_milliseconds(10)) AS is_before_the_end
             FROM retransmissions {UNTIL_COUNTED} AND remote_port = {PORT} GROUP BY host""")
-        self.assertEqual(rows, [{"host": "near", "segments": self.counts()[0], "is_behind_the_connection": True, "is_before_the_end": True}])
+        self.assertEqual(rows, [{"host": "near", "segments": counted["segments"], "is_behind_the_connection": True, "is_before_the_end": True}])
 
 
 if __name__ == "__main__":

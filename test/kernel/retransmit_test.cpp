@@ -22,11 +22,17 @@ constexpr int kSentBefore = 3000, kSentAgain = 5000;  // bytes
 class Retransmit : public KernelTest {
   protected:
     Retransmit() { options_.watch_retransmissions = true; }
+
+    bool hides_process() const {
+        return std::ranges::any_of(sources(), [](const capture::Source& source) {
+            return source.name == "retransmissions" &&
+                   source.state == schema::CoverageState::kPartial;
+        });
+    }
 };
 
 struct Sent {
     std::uint64_t segments = 0, bytes = 0;
-    bool operator==(const Sent&) const = default;
 };
 
 Sent counted(int connection) {
@@ -36,13 +42,24 @@ Sent counted(int connection) {
     return {info.tcpi_total_retrans, info.tcpi_bytes_retrans};
 }
 
-Sent sum(const std::vector<const schema::Retransmission*>& rows) {
-    Sent result;
+// Some virtual machines run no program while process 1 has the CPU. What was sent again then is counted by the next row; the
+// last one is not.
+void expect_all(const std::vector<const schema::Retransmission*>& rows,
+                const Sent& truth,
+                bool may_miss_last) {
+    Sent told;
+    std::uint64_t missed = 0;
     for (const auto* row : rows) {
-        result.segments += row->segments;
-        result.bytes += row->bytes;
+        told.segments += row->segments;
+        told.bytes += row->bytes;
+        missed += row->missed_segments;
     }
-    return result;
+    const std::uint64_t counted = told.segments + missed;
+    EXPECT_TRUE(counted == truth.segments || (may_miss_last && counted + 1 == truth.segments))
+        << told.segments << " told, " << missed << " missed, " << truth.segments << " counted";
+    EXPECT_TRUE(missed == 0 || may_miss_last) << missed;
+    EXPECT_TRUE(told.bytes == truth.bytes || (may_miss_last && told.segments < truth.segments))
+        << told.bytes << " of " << truth.bytes;
 }
 
 template <typename Condition>
@@ -123,7 +140,7 @@ TEST_F(Retransmit, what_is_sent_again_is_what_the_kernel_counts_of_the_socket) {
     const Trace trace = record([&] { send_in_vain(false, *truth); });
     const auto rows = trace.facts<schema::Retransmission>();
     ASSERT_GE(rows.size(), 3u);
-    EXPECT_EQ(sum(rows), *truth);
+    expect_all(rows, *truth, hides_process());
     const Event sent = trace.nth("write", 1);
     for (const auto* row : rows) {
         EXPECT_EQ(row->handle_id, sent.raw().handle_id);
@@ -164,6 +181,9 @@ TEST_F(Retransmit, a_handshake_without_an_answer_sends_its_first_packet_again) {
         REQUIRE(accept(listener, nullptr, nullptr) >= 0);
     });
     const auto rows = trace.facts<schema::Retransmission>();
+    if (rows.empty() && hides_process()) {
+        GTEST_SKIP() << "process 1 had the CPU, and this kernel keeps it from BPF programs";
+    }
     ASSERT_EQ(rows.size(), 1u);
     EXPECT_EQ(rows[0]->tcp_flags, 2);
     EXPECT_EQ(rows[0]->bytes, 0u);
@@ -184,7 +204,7 @@ TEST_F(Retransmit, of_sockets_of_others_there_is_nothing) {
         send_in_vain(false, *truth);
         wait_until([&] { return of_others->segments > 0; });
     });
-    EXPECT_EQ(sum(trace.facts<schema::Retransmission>()), *truth);
+    expect_all(trace.facts<schema::Retransmission>(), *truth, hides_process());
 }
 
 }  // namespace

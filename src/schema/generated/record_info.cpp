@@ -346,6 +346,7 @@ constexpr ColumnInfo kRetransmissionColumns[] = {
     {"segments", ColumnType::kU16, ColumnSource::kField, 44, 2, -1, 0},
     {"tcp_flags", ColumnType::kU8, ColumnSource::kField, 46, 1, -1, 0},
     {"congestion_state", ColumnType::kU8, ColumnSource::kField, 47, 1, -1, 0},
+    {"missed_segments", ColumnType::kU32, ColumnSource::kField, 52, 4, -1, 0},
 };
 
 constexpr RecordInfo kRecords[] = {

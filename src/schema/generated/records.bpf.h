@@ -597,7 +597,7 @@ struct retransmission_fact {
     __u8 tcp_flags; /* of the header: bit 0 FIN, bit 1 SYN */
     __u8 congestion_state; /* what the socket's congestion control was about */
     __u32 present; /* which nullable fields hold a value, see retransmission_present */
-    __u32 reserved; /* 0 */
+    __u32 missed_segments; /* of this socket, that the kernel counted since the record before and of which there is none */
 };
 
 enum retransmission_present {

@@ -826,7 +826,7 @@ struct Retransmission {
     std::uint8_t tcp_flags;  // of the header: bit 0 FIN, bit 1 SYN
     std::uint8_t congestion_state;  // what the socket's congestion control was about
     std::uint32_t present;  // which nullable fields hold a value, see retransmission_present
-    std::uint32_t reserved;  // 0
+    std::uint32_t missed_segments;  // of this socket, that the kernel counted since the record before and of which there is none
 };
 static_assert(sizeof(Retransmission) == 56);
 static_assert(offsetof(Retransmission, time_ns) == 16);
@@ -838,6 +838,6 @@ static_assert(offsetof(Retransmission, segments) == 44);
 static_assert(offsetof(Retransmission, tcp_flags) == 46);
 static_assert(offsetof(Retransmission, congestion_state) == 47);
 static_assert(offsetof(Retransmission, present) == 48);
-static_assert(offsetof(Retransmission, reserved) == 52);
+static_assert(offsetof(Retransmission, missed_segments) == 52);
 
 }  // namespace dyetrace::schema

@@ -266,12 +266,11 @@ Result<void> Capture::State::mark(pid_t process, std::uint32_t flags, bool one_t
     const std::uint64_t unkept_before = skeleton->bss->unkept_threads;
     TRY(run_iterator(skeleton->progs.mark_tasks));
     if (const std::uint64_t unkept = skeleton->bss->unkept_threads - unkept_before; unkept > 0) {
-        return Error(
-            ErrorCode::kLimitReached,
-            fmt::format("the kernel has no memory left to keep in mind {} of the threads of "
-                        "process {}",
-                        unkept,
-                        process));
+        return Error(ErrorCode::kLimitReached,
+                     fmt::format("the kernel refused to keep in mind {} of the threads of "
+                                 "process {}",
+                                 unkept,
+                                 process));
     }
     if (skeleton->bss->marked > 0) {
         return {};
@@ -378,10 +377,9 @@ Result<void> Capture::stop() {
         state_->sources.push_back(
             {"threads",
              schema::CoverageState::kPartial,
-             fmt::format(
-                 "{} times the kernel had no memory left to keep in mind what a thread does; "
-                 "calls of it are missing",
-                 unkept)});
+             fmt::format("{} times the kernel refused to keep in mind what a thread does; "
+                         "calls of it are missing",
+                         unkept)});
     }
     return {};
 }

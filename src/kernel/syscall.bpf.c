@@ -68,6 +68,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	state->syscall = (number & 0xffff) | abi << ABI_SHIFT;
 	state->flags |= TASK_IN_CALL;
 	state->off_cpu_ns = 0;
+	state->switched_out_ns = 0;
 	state->entry_file = 0;
 	state->handle_id = 0;
 	state->target_tid = 0;
@@ -295,6 +296,7 @@ static __always_inline void begin_event(struct syscall_event *event, struct task
 	if (state->flags & TASK_IN_CALL) {
 		event->start_ns = state->entry_ns;
 		event->duration_ns = now - state->entry_ns;
+		end_wait(state, now);
 		event->off_cpu_ns = state->off_cpu_ns;
 		event->present |= SYSCALL_HAS_DURATION;
 		event->syscall = state->syscall; /* execve may have changed the abi, and rt_sigreturn everything */

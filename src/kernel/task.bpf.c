@@ -134,12 +134,8 @@ int BPF_PROG(task_switch, bool preempt, struct task_struct *from, struct task_st
 		state->switched_out_ns = now;
 	}
 	state = bpf_task_storage_get(&tasks, to, NULL, 0);
-	if (state && state->switched_out_ns) {
-		if (!now)
-			now = bpf_ktime_get_boot_ns();
-		state->off_cpu_ns += now - state->switched_out_ns;
-		state->switched_out_ns = 0;
-	}
+	if (state && state->switched_out_ns)
+		end_wait(state, now ?: bpf_ktime_get_boot_ns());
 	return 0;
 }
 

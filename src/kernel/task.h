@@ -28,6 +28,15 @@ static __always_inline bool is_asleep(struct task_struct *task)
 	return state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE);
 }
 
+/* When it runs again; and when a call returns, for a kernel that hides its first process tells nobody who follows that on a CPU. */
+static __always_inline void end_wait(struct task_state *state, __u64 now)
+{
+	if (!state->switched_out_ns)
+		return;
+	state->off_cpu_ns += now - state->switched_out_ns;
+	state->switched_out_ns = 0;
+}
+
 static __always_inline bool context_is_current(struct task_state *state, struct task_struct *task)
 {
 	const __u64 *comm = (const __u64 *)task->comm;

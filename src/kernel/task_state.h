@@ -60,7 +60,7 @@ struct {
 } tasks SEC(".maps");
 
 #define KEEP_ATTEMPTS 8
-__u64 unkept_threads; /* out: times that the kernel had no memory for the state of a thread */
+__u64 unkept_threads; /* out: times that the kernel refused a thread its state: no memory, or a program in the middle of the same */
 
 /*
  * A task's state, made if it has none. Of two that are the first to keep something of a task at the same time, as two

@@ -78,7 +78,7 @@ struct Capture::State {
     Result<void> map_rings(const CaptureOptions& options);
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
     Result<void> exclude_again();
-    Result<bool> hides_first_process();
+    bool hides_first_process();
     void find_members(IteratorScope scope);
     void find_shared_memory(IteratorScope scope);
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
@@ -229,7 +229,7 @@ Result<void> Capture::attach() {
                             "TCP positions of threads that share a socket may be wrong");
     bool hides_process = false;
     if (skeleton.rodata->watch_all || skeleton.rodata->watch_retransmissions) {
-        TRY(hides_process, state_->hides_first_process());
+        hides_process = state_->hides_first_process();
     }
     if (auto source = state_->retransmissions.attach(skeleton, hides_process)) {
         state_->sources.push_back(*std::move(source));
@@ -323,12 +323,9 @@ void Capture::State::find_shared_memory(IteratorScope scope) {
 }
 
 // As some virtual machines do.
-Result<bool> Capture::State::hides_first_process() {
+bool Capture::State::hides_first_process() {
     const Result<void> seen = mark(kFirstProcess, 0);
-    if (!seen.ok() && seen.error().code() != ErrorCode::kUnsupported) {
-        return seen.error();
-    }
-    return !seen.ok();
+    return !seen.ok() && seen.error().code() == ErrorCode::kUnsupported;
 }
 
 Result<void> Capture::watch(pid_t process) {

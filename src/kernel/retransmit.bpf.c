@@ -72,13 +72,13 @@ static __always_inline __u64 position_of(struct tcp_sock *tcp, __u8 state, __u32
 	return tcp->bytes_sent - tcp->bytes_retrans - behind;
 }
 
-/* The kernel counts what it tries to send before it says so here. */
+/* The kernel counts what it tries to send before it says so here; a stream that was remembered in between has these already. */
 static __always_inline __u32 missed_segments(struct tcp_stream *stream, struct tcp_sock *tcp, __u32 segments)
 {
-	__u32 before = stream->sent_again;
+	__u32 counted = tcp->total_retrans - stream->sent_again;
 
-	stream->sent_again = tcp->total_retrans;
-	return stream->sent_again - before - segments;
+	stream->sent_again += counted;
+	return counted > segments ? counted - segments : 0;
 }
 
 static __always_inline void fill_retransmission(struct retransmission_fact *fact, struct sock *sk, struct sk_buff *skb)

@@ -231,11 +231,14 @@ static __always_inline void remember_stream(struct scratch *scratch, const struc
 		return;
 	scratch->stream_key = number_of(scratch, sk);
 	known = bpf_map_lookup_elem(&tcp_streams, &scratch->stream_key);
-	*(volatile __u32 *)&stream->sent_again = typed(struct tcp_sock, sk)->total_retrans; /* not one load for both */
-	if (known && known->ino == handle->name.ino)
-		stream->sent_again = known->sent_again;
+	if (known && known->ino == handle->name.ino) { /* not replaced: an interrupt may be counting in it */
+		known->ends = handle->name.ends;
+		known->handle_id = handle->name.handle_id;
+		return;
+	}
 	stream->ino = handle->name.ino;
 	stream->ends = handle->name.ends;
 	stream->handle_id = handle->name.handle_id;
+	stream->sent_again = typed(struct tcp_sock, sk)->total_retrans;
 	bpf_map_update_elem(&tcp_streams, &scratch->stream_key, stream, BPF_ANY);
 }

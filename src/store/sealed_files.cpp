@@ -164,8 +164,8 @@ std::uint64_t digest_of_columns() {
 }  // namespace
 
 std::uint64_t current_columns() {
-    static const std::uint64_t columns = digest_of_columns();
-    return columns;
+    static const std::uint64_t kColumns = digest_of_columns();
+    return kColumns;
 }
 
 SealedFolder SealedFiles::check(const trace::TraceFolder& folder, std::uint64_t number) {

@@ -68,7 +68,8 @@ DEAF = """table netdev deaf {
 }
 """
 ATTEMPTS = 4
-HIDES = "SELECT count(*) FROM coverage WHERE source = 'retransmissions' AND state = 'partial' AND contains(reason, 'process 1')"
+HIDDEN = "not while process 1 has the CPU: this kernel keeps it from BPF programs"
+HIDES = f"SELECT count(*) FROM coverage WHERE source = 'retransmissions' AND reason = '{HIDDEN}'"
 SUMS = "SELECT coalesce(sum(segments), 0) AS segments, coalesce(sum(bytes), 0) AS bytes FROM retransmissions"
 UNTIL_COUNTED = " WHERE tcp_flag IS DISTINCT FROM 'FIN'"  # which comes behind the count
 
@@ -113,8 +114,8 @@ class RetransmissionTest(support.EndToEndTest):
         self.assertGreater(counted["segments"], 0)
         self.assertGreater(self.counts("others")[0], 0)
         self.assertEqual(told, counted)
-        if trace.number(HIDES) == 0:
-            self.assertEqual(trace.rows("SELECT state, reason FROM coverage WHERE source = 'retransmissions'"), [{"state": "on", "reason": ""}])
+        self.assertIn(trace.rows("SELECT state, reason FROM coverage WHERE source = 'retransmissions'"),
+                      [[{"state": "on", "reason": ""}], [{"state": "partial", "reason": HIDDEN}]])
         # each is a piece of what a call had sent before, on a socket to that port
         lost = trace.rows(f"""SELECT * FROM retransmissions r WHERE remote_port IS DISTINCT FROM {PORT} OR tcp_flag IS NULL AND NOT EXISTS (FROM events e WHERE
             e.object_id = r.object_id AND e.connection_id = r.connection_id AND e.name = 'sendto' AND e.start_ns <= r.time_ns AND e.time <= r.time

@@ -11,7 +11,6 @@ struct byte_walk {
 	__u64 piece; /* address of what is next */
 	__u64 piece_bytes;
 	bool compat;
-	__u32 asked; /* for mappings that somebody changes (later.bpf.c) */
 };
 
 static __always_inline void begin_walk(struct byte_walk *walk, __u64 bytes)
@@ -22,7 +21,6 @@ static __always_inline void begin_walk(struct byte_walk *walk, __u64 bytes)
 	walk->piece = 0;
 	walk->piece_bytes = 0;
 	walk->compat = false;
-	walk->asked = 0;
 }
 
 /* False: nowhere that is known. */

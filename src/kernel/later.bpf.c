@@ -22,8 +22,6 @@ extern void bpf_preempt_enable(void) __ksym __weak;
 #define VM_IO 0x4000 /* a device, which may notice that it is read */
 #define PLACES_TRIED 8
 #define MAPPINGS_BUSY (-16) /* EBUSY */
-#define ASKED_MAX 1000 /* times a call, below a us each */
-#define ASKED_TILL_WAIT 32
 #define PAGES_MAX (1 << 20) /* of 2 GiB, and iovecs that end in the midst of one */
 
 struct put_off_call {
@@ -57,27 +55,27 @@ static long see_mapping(struct task_struct *task, struct vm_area_struct *mapping
 }
 
 /*
- * bpf_find_vma() does not wait for who changes the program's mappings: it is asked again. A read of a byte of its memory waits; not each time, for
- * whoever has the lock meanwhile would be waited for by the other one, and they would take turns. True: ask again.
+ * bpf_find_vma() gives up if somebody changes the program's mappings, or waits to. The page is then brought in as a debugger's would be, which
+ * waits for the mappings and needs not know of what kind this one is: such an access never waits for userfaultfd (access_process_vm() faults
+ * without FAULT_FLAG_ALLOW_RETRY). It is second, for it keeps the mappings from being changed while it waits for a disk.
  */
-static __always_inline bool may_ask_again(struct task_struct *task, struct byte_walk *walk)
+static __always_inline void bring_page(const struct byte_walk *walk)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
+	bool plain = false;
 	__u8 byte;
 
-	if (++walk->asked > ASKED_MAX)
-		return false;
-	if (walk->asked % ASKED_TILL_WAIT == 0)
-		bpf_copy_from_user_task(&byte, sizeof(byte), (void *)task->mm->arg_start, task, 0);
-	return true;
+	if (bpf_find_vma(task, walk->piece, see_mapping, &plain, 0) == MAPPINGS_BUSY)
+		bpf_copy_from_user_task(&byte, sizeof(byte), (void *)walk->piece, task, 0);
+	else if (plain)
+		bpf_copy_from_user(&byte, sizeof(byte), (void *)walk->piece);
 }
 
 /* A page, or the next iovec. What cannot be read stays as it is. */
 static long touch_page(__u32 index, void *context)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct byte_walk *walk = context;
 	__u64 part[2] = {};
-	bool plain = false;
 	__u32 bytes;
 	__u8 byte;
 
@@ -89,12 +87,8 @@ static long touch_page(__u32 index, void *context)
 		take_iovec(walk, part);
 		return 0;
 	}
-	if (bpf_probe_read_user(&byte, sizeof(byte), (void *)walk->piece)) {
-		if (bpf_find_vma(task, walk->piece, see_mapping, &plain, 0) == MAPPINGS_BUSY && may_ask_again(task, walk))
-			return 0;
-		if (plain)
-			bpf_copy_from_user(&byte, sizeof(byte), (void *)walk->piece);
-	}
+	if (bpf_probe_read_user(&byte, sizeof(byte), (void *)walk->piece))
+		bring_page(walk);
 	bytes = piece_to_take(walk, PAGE_BYTES - (walk->piece & (PAGE_BYTES - 1)));
 	end_piece(walk, bytes);
 	return 0;
@@ -167,16 +161,24 @@ static int look_later(struct bpf_map *map, void *key, void *value)
 	return 0;
 }
 
-static __always_inline struct put_off_call *free_place(void)
+/*
+ * A place, and look_later() as work of this task, which comes when it returns to its program. NULL: none is free. One that its last call gave back a
+ * moment ago may be the kernel's still (EBUSY).
+ */
+static __always_inline struct put_off_call *take_place(void)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 first = bpf_get_current_pid_tgid(), place;
 	struct put_off_call *call;
 
 	for (__u32 i = 0; i < PLACES_TRIED; i++) {
 		place = (first + i) % PUT_OFF_MAX;
 		call = bpf_map_lookup_elem(&put_off_calls, &place);
-		if (call && !__sync_val_compare_and_swap(&call->taken, 0, 1))
+		if (!call || __sync_val_compare_and_swap(&call->taken, 0, 1))
+			continue;
+		if (!bpf_task_work_schedule_resume_impl(task, &call->work, &put_off_calls, look_later, NULL))
 			return call;
+		__sync_lock_test_and_set(&call->taken, 0);
 	}
 	return NULL;
 }
@@ -194,21 +196,18 @@ static __noinline bool put_off(struct scratch *scratch)
 	opaque(size);
 	if (size > sizeof(call->event) + sizeof(call->attachments))
 		return false;
-	call = free_place();
-	if (!call)
+	__sync_fetch_and_add(&calls_put_off, 1);
+	call = take_place();
+	if (!call) {
+		__sync_fetch_and_add(&calls_put_off, -1);
 		return false;
+	}
 	bpf_probe_read_kernel(&call->event, size, &scratch->event);
 	call->mm = mm_of(scratch, current_task());
 	special = shape_of(scratch->event.abi, scratch->event.syscall)->special;
 	if (special == SPECIAL_SENDMMSG || special == SPECIAL_RECVMMSG) {
 		begin_messages(scratch, &messages);
 		call->messages = messages;
-	}
-	__sync_fetch_and_add(&calls_put_off, 1);
-	if (bpf_task_work_schedule_resume_impl(bpf_get_current_task_btf(), &call->work, &put_off_calls, look_later, NULL)) {
-		__sync_fetch_and_add(&calls_put_off, -1);
-		__sync_lock_test_and_set(&call->taken, 0);
-		return false;
 	}
 	control->generated--; /* it will be where it is written */
 	return true;

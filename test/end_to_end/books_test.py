@@ -3,7 +3,6 @@
 
 import os
 import signal
-import time
 
 import support
 from support import program
@@ -107,7 +106,8 @@ class BooksTest(support.EndToEndTest):
         reader.stdin.flush()
         self.assertEqual(reader.stdout.readline(), b"first\n")
         recorder.send_signal(signal.SIGCONT)
-        time.sleep(1)
+        self.wait_for(lambda: trace.number("SELECT (SELECT count(*) FROM events WHERE name = 'openat') + (SELECT sum(lost) FROM accounting)") >= files,
+                      "the recorder has read what came while it was held still")
         reader.stdin.write(b"\n")
         reader.stdin.close()
         self.assertEqual(reader.wait(timeout=support.PATIENCE_S), 0)

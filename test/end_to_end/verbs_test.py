@@ -85,6 +85,12 @@ class PromptTest(support.EndToEndTest):
         self.prompt = pid
         self.read_until("dyetrace> ")
 
+    def cpu_s(self):
+        """What the prompt has used up to now."""
+        with open(f"/proc/{self.prompt}/stat", encoding="ascii") as file:
+            user, system = file.read().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def read_until(self, words):
         """What the terminal shows from now on, up to these words."""
         shown, deadline = "", time.monotonic() + support.PATIENCE_S
@@ -172,8 +178,9 @@ class PromptTest(support.EndToEndTest):
 
     def test_ctrl_c_ends_a_statement_and_not_the_prompt(self):
         self.open_prompt()
+        used_s = self.cpu_s()
         os.write(self.terminal, b"SELECT count(*) FROM range(100000000000) a WHERE a.range % 7 = 3;\n")
-        time.sleep(0.5)  # it runs; before that Ctrl-C would clear the line, which ends as well
+        self.wait_for(lambda: self.cpu_s() > used_s + 0.5, "it runs; before that Ctrl-C would clear the line, which ends as well")
         self.assertIn("interrupted", self.type("\x03", "dyetrace> "))
         self.assertIn("41", self.type("SELECT 40 + 1;\n", "dyetrace> "))
         self.assertEqual(self.close_prompt(), 0)

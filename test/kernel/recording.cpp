@@ -1,12 +1,15 @@
 // The child of a recording: how it is started, held back, recorded and ended.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <ctime>
+#include <fstream>
 
 #include "base/fd.h"
 #include "capture/kernel_dyes.h"
@@ -90,6 +93,14 @@ pid_t start_child(const std::function<void()>& before,
     close(ends[0]);
     gate = Fd(ends[1]);
     return child;
+}
+
+// Whether it is blocked in that system call.
+bool is_in_call(pid_t thread, long number) {
+    std::ifstream file(fmt::format("/proc/{}/syscall", thread));
+    long blocked_in = -1;  // "running" is none
+    file >> blocked_in;
+    return !file.fail() && blocked_in == number;
 }
 
 capture::Books books_of(const capture::Capture& capture) {
@@ -176,6 +187,10 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
             kill(child, SIGKILL);
             ADD_FAILURE() << "the child ran longer than " << kChildSecondsMax << " s";
         }
+    }
+    while (*up && !is_in_call(child, SYS_pause)) {
+        drain();
+        nanosleep(&kDrainPause, nullptr);
     }
     EXPECT_TRUE(capture_->stop().ok());
     while (drain() > 0) {

@@ -78,7 +78,7 @@ class Unfinished : public RowsTest {
     std::array<pid_t, kBlocking> start() {
         std::array<pid_t, kBlocking> children{};
         for (int which = 0; which < kBlocking; ++which) {
-            const timespec until_it_waits{0, 30'000'000};
+            const timespec until_it_waits{0, 300'000'000};
             children[static_cast<std::size_t>(which)] = fork();
             if (children[static_cast<std::size_t>(which)] == 0) {
                 REQUIRE(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);

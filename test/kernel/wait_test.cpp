@@ -24,6 +24,8 @@ class Wait : public RowsTest {
         action.sa_flags = flags;
         sigaction(SIGALRM, &action, nullptr);
     }
+    // It is to come in a call that is made next, on a busy machine too.
+    static constexpr long kUntilItWaits = 300;
     static void alarm_in_ms(long ms) {
         const itimerval soon{{0, 0}, {0, ms * 1000}};
         setitimer(ITIMER_REAL, &soon, nullptr);
@@ -96,9 +98,9 @@ TEST_F(Wait, a_signal_ends_a_wait) {
         sigemptyset(&alarm);
         sigaddset(&alarm, SIGALRM);
         on_alarm(0);
-        alarm_in_ms(20);
+        alarm_in_ms(kUntilItWaits);
         REQUIRE(pause() < 0);
-        alarm_in_ms(20);
+        alarm_in_ms(kUntilItWaits);
         REQUIRE(sigsuspend(&none) < 0);
         REQUIRE(sigprocmask(SIG_BLOCK, &alarm, nullptr) == 0);
         alarm_in_ms(5);
@@ -131,7 +133,7 @@ TEST_F(Wait, what_is_under_way_when_the_recording_stops_is_unfinished) {
         pthread_t thread;
         REQUIRE(pipe(ends) == 0);
         REQUIRE(pthread_create(&thread, nullptr, read_for_ever, ends) == 0);
-        const timespec until_it_reads{0, 50'000'000};
+        const timespec until_it_reads{0, 500'000'000};
         nanosleep(&until_it_reads, nullptr);
     });
     std::string unfinished;
@@ -150,13 +152,13 @@ TEST_F(Wait, an_interrupted_read_fails_or_is_begun_again) {
         int ends[2];
         REQUIRE(pipe(ends) == 0);
         on_alarm(0);
-        alarm_in_ms(20);
+        alarm_in_ms(kUntilItWaits);
         REQUIRE(read(3, buffer, 8) < 0 && errno == EINTR);
         on_alarm(SA_RESTART);
-        alarm_in_ms(20);
+        alarm_in_ms(kUntilItWaits);
         const pid_t writer = fork();
         if (writer == 0) {
-            const timespec later{0, 100'000'000};
+            const timespec later{1, 0};
             nanosleep(&later, nullptr);
             REQUIRE(write(4, "abc", 3) == 3);
             _exit(0);

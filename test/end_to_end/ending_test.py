@@ -9,10 +9,15 @@ import time
 import support
 from support import DYETRACE, boot_ns, program
 
+CLOCK_NANOSLEEP = 230
 LOST_AT_DEATH_MAX_NS = 1_000_000_000  # what the design allows
 
 
 class EndingTest(support.EndToEndTest):
+    @staticmethod
+    def commands(recorder, name):
+        return [pid for pid, comm in support.children_of(recorder).items() if comm == name]
+
     def test_the_exit_status_of_the_command_passes_through(self):
         for status in (0, 1, 42, 255):
             self.record("--", "sh", "-c", f"exit {status}", name=f"status{status}", status=status)
@@ -30,7 +35,9 @@ class EndingTest(support.EndToEndTest):
         self.one_line(trace.said.splitlines(keepends=True)[0])
 
     def test_sigterm_is_passed_to_the_command_and_the_trace_ends_well(self):
-        trace, recorder = self.start_recording("--", "sh", "-c", "trap 'exit 7' TERM; while :; do sleep 0.05; done")
+        ready = self.path("ready")
+        trace, recorder = self.start_recording("--", "sh", "-c", f"trap 'exit 7' TERM; : >{ready}; while :; do sleep 0.05; done")
+        self.wait_for(lambda: os.path.exists(ready), "the command is ready for it")
         self.assertEqual(self.stop(recorder, signal.SIGTERM), 7)
         self.assertEqual(trace.info()["state"], "finished")
 
@@ -44,6 +51,7 @@ class EndingTest(support.EndToEndTest):
             os.dup2(said.fileno(), 2)
             os.execv(DYETRACE, [DYETRACE, "record", "-o", trace.path, "--", "sleep", "100"])
         self.wait_for(lambda: self.listens(trace), "it listens")
+        self.wait_for(lambda: CLOCK_NANOSLEEP in map(support.call_of, self.commands(pid, "sleep")), "the command sleeps")
         os.write(terminal, b"\x03")
         _, status = os.waitpid(pid, 0)
         os.close(terminal)
@@ -62,8 +70,8 @@ class EndingTest(support.EndToEndTest):
     def test_duration_ends_it_and_the_command_goes_on(self):
         before = time.monotonic()
         done = self.path("done")
-        trace = self.record("--duration", "500ms", "--", "sh", "-c", f"sleep 2; touch {done}")
-        self.assertGreater(time.monotonic() - before, 2)
+        trace = self.record("--duration", "1s", "--", "sh", "-c", f"sleep 3; touch {done}")
+        self.assertGreater(time.monotonic() - before, 3)
         self.assertTrue(os.path.exists(done))
         self.assertEqual(trace.number(f"SELECT count(*) FROM events WHERE argument_path = '{done}'"), 0)
         self.assertEqual(trace.number("SELECT count(*) FROM events WHERE state = 'unfinished' AND name IN ('wait4', 'clock_nanosleep')"), 2)
@@ -78,12 +86,8 @@ class EndingTest(support.EndToEndTest):
 class KillTest(support.EndToEndTest):
     def kill_in_full_flow(self, after_s, *options):
         trace, recorder = self.start_recording(*options, "--", program("calls"), self.file("read"), "2", "1000", "endless")
-        self.command = None
-        with open(f"/proc/{recorder.pid}/task/{recorder.pid}/children", encoding="ascii") as children:
-            for pid in children.read().split():
-                with open(f"/proc/{pid}/comm", encoding="ascii") as comm:
-                    if comm.read().strip() == "calls":
-                        self.command = int(pid)
+        self.wait_for(lambda: "calls" in support.children_of(recorder.pid).values(), "the command runs")
+        self.command, = (pid for pid, name in support.children_of(recorder.pid).items() if name == "calls")
         self.addCleanup(os.kill, self.command, signal.SIGKILL)
         time.sleep(after_s)
         self.killed_ns = boot_ns()

@@ -55,7 +55,7 @@ class ManyHostsTest(fleet.FleetTest):
         self.end(trace, operator)
 
     def test_the_collector_is_killed_in_the_midst_and_comes_back(self):
-        simulated = self.start_fleet(0.25)
+        simulated = self.start_fleet(0.15)
         trace, operator = self.start_on("all")
         self.wait_for(lambda: self.count(trace) > 0, "events arrive")
         self.collector.kill()

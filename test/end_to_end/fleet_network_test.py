@@ -26,7 +26,7 @@ class NetworkTest(fleet.FleetTest):
         self.skip_without(laboratory.lacking())
         self.lab = laboratory.Laboratory("near", "far")
         self.addCleanup(self.lab.close)
-        self.fleet = laboratory.Fleet(self.lab, self.folder, self.wait_for)
+        self.fleet = laboratory.Fleet(self.lab, self.folder)
 
     def begin(self, count="200"):
         self.reads = self.file("read")

@@ -166,8 +166,8 @@ class Laboratory:
 class Fleet:
     """An agent on each host, which sees what its own network namespace does, with a clock of its own; a collector on the last one."""
 
-    def __init__(self, lab, folder, wait_for, clocks=None):
-        self.folder, self.wait_for, self.collector = folder, wait_for, lab.hosts[-1]
+    def __init__(self, lab, folder, clocks=None):
+        self.folder, self.collector = folder, lab.hosts[-1]
         self._pki("init")
         self._pki("issue", "--collector", "main")
         self._pki("issue", "--operator", "ada", "--may", "record,read")
@@ -199,7 +199,7 @@ class Fleet:
     def _start(self, name, host, words, until):
         with open(self._path(name + ".said"), "wb") as said:
             process = host.start([support.DYETRACE, *words], stdin=subprocess.DEVNULL, stderr=said)
-        self.wait_for(lambda: until in self.said(name) or process.poll() is not None, f"{name} says '{until}'")
+        support.wait_for(lambda: until in self.said(name) or process.poll() is not None, f"{name} says '{until}'")
         if process.poll() is not None:
             raise AssertionError(f"{name} ended: {self.said(name)}")
         return process

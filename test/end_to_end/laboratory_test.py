@@ -104,13 +104,6 @@ class Site:
         os.chmod(path, 0o755)
         return path
 
-    def wait_for(self, condition, what, seconds=support.PATIENCE_S):
-        deadline = time.monotonic() + seconds
-        while not condition():
-            if time.monotonic() > deadline:
-                raise AssertionError(f"not within {seconds} s: {what}")
-            time.sleep(0.05)
-
     def start(self, host, name, command):
         """What it says goes to a file."""
         with open(self.path(name + ".log"), "wb") as log:
@@ -126,7 +119,7 @@ class Site:
     def start_database(self, host, name, data):
         self.start(host, name, self.as_postgres(f"{servers.PostgreSQL.binaries()}/postgres", "-D", data, "-c", f"port={POSTGRES_PORT}", "-c",
                                                 f"listen_addresses={host.address}", "-c", f"unix_socket_directories={os.path.dirname(data)}"))
-        self.wait_for(lambda: self.ask(host, "SELECT 1") == "1", f"{name} answers", servers.START_S)
+        support.wait_for(lambda: self.ask(host, "SELECT 1") == "1", f"{name} answers", servers.START_S)
 
     def start_databases(self):
         primary, standby = (os.path.join(self.make_folder(name), "data") for name in ("primary", "standby"))
@@ -149,7 +142,7 @@ class Site:
             folder = self.make_folder("redis_" + host.name)
             self.start(host, "redis_" + host.name, ["redis-server", "--bind", host.address, "--port", str(REDIS_PORT), "--dir", folder, "--save", "",
                                                     "--protected-mode", "no", "--repl-diskless-sync-delay", "0", *of])
-        self.wait_for(lambda: "master_link_status:up" in self.redis(self.beta, "INFO", "replication"), "the replica is in step")
+        support.wait_for(lambda: "master_link_status:up" in self.redis(self.beta, "INFO", "replication"), "the replica is in step")
 
     def start_nginx(self, host, folder, web):
         path = os.path.join(folder, "nginx.conf")
@@ -183,11 +176,11 @@ class Site:
 
     def insert_a_row(self):
         self.gamma.run(["psql", "-h", self.alpha.address, "-U", "postgres", "-qc", f"INSERT INTO cards VALUES ('{ROW}')"])
-        self.wait_for(lambda: self.ask(self.beta, "SELECT count(*) FROM cards") == "1", "the standby has the row", STREAMING_S)
+        support.wait_for(lambda: self.ask(self.beta, "SELECT count(*) FROM cards") == "1", "the standby has the row", STREAMING_S)
 
     def set_a_value(self):
         self.gamma.run(["redis-cli", "-h", self.alpha.address, "-p", str(REDIS_PORT), "set", "key", VALUE])
-        self.wait_for(lambda: self.redis(self.beta, "get", "key") == VALUE, "the replica has the value")
+        support.wait_for(lambda: self.redis(self.beta, "get", "key") == VALUE, "the replica has the value")
 
     def fetch_pages(self):
         for name in ("first", "second"):
@@ -249,7 +242,7 @@ class LaboratoryTest(FollowTest):
         cls.site = Site(lab, cls.site_folder)
         cls.site.start_all()
         cls.clocks = clocks()
-        fleet = laboratory.Fleet(lab, cls.site_folder, cls.site.wait_for, {host: clock.option for host, clock in cls.clocks.items()})
+        fleet = laboratory.Fleet(lab, cls.site_folder, {host: clock.option for host, clock in cls.clocks.items()})
         fleet.record(lab["gamma"], "session", "--content=anchors", "--dye", f"row={ROW}", "--dye", f"value={VALUE}")
         cls.site.do_all()
         cls.said = fleet.stop()

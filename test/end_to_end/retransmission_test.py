@@ -156,7 +156,7 @@ class RetransmissionTest(support.EndToEndTest):
 
     def test_the_time_is_that_of_the_cluster(self):
         hidden = laboratory.Clock(HIDDEN_S, 0, support.boot_ns())
-        fleet = laboratory.Fleet(self.lab, self.folder, self.wait_for, {"near": hidden.option})
+        fleet = laboratory.Fleet(self.lab, self.folder, {"near": hidden.option})
 
         def attempt(name):
             fleet.record(self.lab["far"], name, "--comm", "python3")

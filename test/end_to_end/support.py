@@ -21,8 +21,37 @@ def program(name):
     return os.path.join(PROGRAMS, name)
 
 
+def wait_for(condition, what, seconds=PATIENCE_S):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {seconds} s in vain: {what}")
+        time.sleep(0.05)
+
+
 def boot_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+
+def children_of(process):
+    """Numbers and names of the processes that its first thread made."""
+    with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+        pids = file.read().split()
+    found = {}
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/comm", encoding="utf-8") as comm:
+                found[int(pid)] = comm.read().strip()
+        except OSError:
+            pass  # it has ended
+    return found
+
+
+def call_of(process):
+    """The number of the system call in which it is blocked."""
+    with open(f"/proc/{process}/syscall", encoding="ascii") as file:
+        word = file.read().split()[0]
+    return None if word == "running" else int(word)
 
 
 @functools.cache
@@ -71,6 +100,8 @@ class Trace:
 
 class EndToEndTest(unittest.TestCase):
     """A folder per test, and no process that outlives it."""
+
+    wait_for = staticmethod(wait_for)
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="dyetrace-test-")
@@ -135,13 +166,6 @@ class EndToEndTest(unittest.TestCase):
     def stop(self, process, number=signal.SIGINT):
         process.send_signal(number)
         return process.wait(timeout=PATIENCE_S)
-
-    def wait_for(self, condition, what, seconds=PATIENCE_S):
-        deadline = time.monotonic() + seconds
-        while not condition():
-            if time.monotonic() > deadline:
-                raise AssertionError(f"waited {seconds} s in vain: {what}")
-            time.sleep(0.05)
 
     def one_line(self, text):
         """What people see of a failure: one line that begins with the program's name."""

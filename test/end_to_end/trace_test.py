@@ -216,7 +216,7 @@ class TraceTest(support.EndToEndTest):
         self.assertGreater(self.same("ls", "-l", "."), 50)
 
     def test_a_shell_and_its_child(self):
-        counts = self.same_by_task("sh", "-c", "sleep 0.1 & wait")
+        counts = self.same_by_task("sh", "-c", "sleep 0.5 & wait")
         self.assertEqual(len(counts), 2)
         self.assertGreater(min(counts), 10)
 

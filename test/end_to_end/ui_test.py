@@ -131,7 +131,7 @@ class UiTest(support.EndToEndTest):
     def test_a_recording_shows_itself_while_it_runs_and_after_and_leaves_the_page_out(self):
         trace, said = self.path("trace"), self.path("said")
         with open(said, "wb") as file:
-            recorder = self.start([DYETRACE, "record", "--ui", "-o", trace, "-a", "--duration", "4"], stderr=file)
+            recorder = self.start([DYETRACE, "record", "--ui", "-o", trace, "-a", "--duration", "8"], stderr=file)
         self.wait_for(lambda: "http://" in self.text_of(said), "it says where the page is")
         url = re.search(r"http://\S+", self.text_of(said))[0]
         info = json.loads(self.post(url + "api/trace"))

@@ -35,7 +35,7 @@ class WrongClockTest(support.EndToEndTest):
         lab = laboratory.Laboratory("right", "fast")
         self.addCleanup(lab.close)
         clock = laboratory.Clock(0, FAST_PPM, support.boot_ns())
-        fleet = laboratory.Fleet(lab, self.folder, self.wait_for, {"fast": clock.option})
+        fleet = laboratory.Fleet(lab, self.folder, {"fast": clock.option})
         with open(self.path("answers"), "wb") as said:
             lab["fast"].start_python(ANSWER, lab["fast"].address, str(PORT), stdout=said)
         self.wait_for(lambda: os.path.getsize(self.path("answers")) > 0, "it listens")

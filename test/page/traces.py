@@ -149,22 +149,14 @@ def one(trace, _):
 DRIFT_PPM = 400
 
 
-def wait_for(condition, what):
-    deadline = time.monotonic() + support.PATIENCE_S
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {support.PATIENCE_S} s: {what}")
-        time.sleep(0.02)
-
-
 def hosts(trace, folder):
     lab = laboratory.Laboratory("alpha", "beta")
     try:
-        fleet = laboratory.Fleet(lab, folder, wait_for, {"beta": laboratory.Clock(0, DRIFT_PPM, support.boot_ns()).option})
+        fleet = laboratory.Fleet(lab, folder, {"beta": laboratory.Clock(0, DRIFT_PPM, support.boot_ns()).option})
         said = os.path.join(folder, "answers")
         with open(said, "wb") as file:
             lab["beta"].start_python(wrong_clock_test.ANSWER, lab["beta"].address, str(wrong_clock_test.PORT), stdout=file)
-        wait_for(lambda: os.path.getsize(said) > 0, "it listens")
+        support.wait_for(lambda: os.path.getsize(said) > 0, "it listens")
         fleet.record(lab["alpha"], "session", "--content=hash", "--comm", "python3")
         lab["alpha"].python(wrong_clock_test.ASK, lab["beta"].address, str(wrong_clock_test.PORT), str(wrong_clock_test.ROUNDS))
         fleet.stop()

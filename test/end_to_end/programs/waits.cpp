@@ -8,6 +8,7 @@
 //
 // In the order in which its first thread waited.
 #include <arpa/inet.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -26,6 +27,7 @@
 namespace {
 
 constexpr long kPauseNs = 20'000'000;  // a wait is a wait
+constexpr long kAlarmUs = 300'000;     // it comes in the next call, on a busy machine too
 constexpr int kMessages = 5, kRounds = 20, kTellers = 2;
 
 void require(bool condition) {
@@ -42,6 +44,21 @@ void pause_a_while() {
 
 int own_tid() {
     return static_cast<int>(syscall(SYS_gettid));
+}
+
+// Whether the first thread is blocked in a futex whose operation is this one, and private or not.
+bool first_waits_in_futex(int operation, bool is_private) {
+    char path[64];
+    long call = -1;
+    unsigned long words[2] = {0, 0};
+    std::snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", getpid());
+    std::FILE* file = std::fopen(path, "re");
+    require(file != nullptr);
+    const int found = std::fscanf(file, "%ld %lx %lx", &call, &words[0], &words[1]);
+    std::fclose(file);
+    return found == 3 && call == SYS_futex &&
+           (static_cast<int>(words[1]) & FUTEX_CMD_MASK) == operation &&
+           ((words[1] & FUTEX_PRIVATE_FLAG) != 0) == is_private;
 }
 
 // A server with epoll, and a client that talks to it from another thread.
@@ -122,7 +139,7 @@ void* tell(void* number) {
         while (!done) {
             pause_a_while();
             pthread_mutex_lock(&mutex);
-            done = turn == round && teller == 0;
+            done = turn == round && teller == 0 && first_waits_in_futex(FUTEX_WAIT_BITSET, true);
             teller = done ? own_tid() : teller;
             pthread_mutex_unlock(&mutex);
         }
@@ -153,7 +170,9 @@ void be_told() {
 
 void* end_soon(void* tid) {
     *static_cast<int*>(tid) = own_tid();
-    pause_a_while();
+    while (!first_waits_in_futex(FUTEX_WAIT_BITSET, false)) {
+        pause_a_while();
+    }
     return nullptr;
 }
 
@@ -184,7 +203,7 @@ void look_at_pipes() {
     struct sigaction action {};
     action.sa_handler = [](int) {};
     sigaction(SIGALRM, &action, nullptr);
-    const itimerval soon{{0, 0}, {0, kPauseNs / 1000}};
+    const itimerval soon{{0, 0}, {0, kAlarmUs}};
     require(setitimer(ITIMER_REAL, &soon, nullptr) == 0);
     require(poll(polled, 1, -1) == -1 && errno == EINTR);
     std::printf("signal\n");

@@ -5,11 +5,10 @@ import os
 import signal
 import subprocess
 import time
-import unittest
 
 import fleet
 import support
-from support import boot_ns, program
+from support import boot_ns
 
 
 class FaultTest(fleet.FleetTest):

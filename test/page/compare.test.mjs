@@ -102,12 +102,12 @@ test("to zoom and to move is to do it in both", async (t) => {
     await page.page.keyboard.press(key);
     await drawn(page);
   }
+  await page.page.waitForFunction(() => /view=\d+-\d+/.test(location.hash)); // nobody moves any more
   const windows = Object.values(asked).map((questions) => questions.map(({ from, to }) => [from, to]));
   assert.ok(windows[0].length >= 4);
   assert.deepEqual(windows[0], windows[1]);
   const spans = windows[0].map(([from, to]) => to - from);
   assert.ok(spans[2] < spans[0] / 2, `${spans}`);
-  await page.page.waitForFunction(() => /view=\d+-\d+/.test(location.hash));
 });
 
 test("what is folded stands in the address, and is folded again after a reload", async (t) => {

@@ -53,7 +53,7 @@ const std::atomic<bool>& cancelled() {
 
 // DuckDB writes it, beside the file that it becomes.
 Result<void> export_parquet(store::Database& database, const ExportArguments& arguments) {
-    const std::string draft = fmt::format("{}.new-{}", arguments.output, ::getpid());
+    const std::string draft = base::begin_draft(arguments.output);
     const ExportProgress progress(STDERR_FILENO);
     Result<void> written =
         database.write_parquet(exported_table(arguments.from()), draft, &cancelled());

@@ -28,7 +28,7 @@ Result<ExportFile> ExportFile::open(const std::string& path, Kind kind) {
         TRY(file.fd_, base::open_file(path, O_WRONLY));
         return file;
     }
-    const std::string draft = fmt::format("{}.new-{}", path, ::getpid());
+    const std::string draft = base::begin_draft(path);
     TRY(file.fd_, base::open_file(draft, O_WRONLY | O_CREAT | O_TRUNC));
     file.draft_ = draft;
     return file;

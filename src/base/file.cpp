@@ -3,11 +3,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -16,6 +18,12 @@ namespace {
 
 constexpr size_t kReadStepBytes =
     64 * 1024;  // one system call for nearly every file that we read whole
+
+constexpr std::string_view kDraftMark = ".new-";
+
+std::string draft_of(const std::string& path) {
+    return fmt::format("{}{}{}", path, kDraftMark, ::getpid());
+}
 
 Error failed(std::string_view doing, std::string_view path) {
     return Error::from_errno(errno, fmt::format("{} '{}'", doing, path));
@@ -88,8 +96,20 @@ Result<void> write_all(const Fd& file, std::span<const std::byte> bytes) {
     return {};
 }
 
+std::string begin_draft(const std::string& path) {
+    const std::string beginning = path + std::string(kDraftMark);
+    const auto names = list_folder(parent_folder(path));
+    for (const std::string& name : names.ok() ? names.value() : std::vector<std::string>()) {
+        const std::string other = std::filesystem::path(path).replace_filename(name);
+        if (!other.starts_with(beginning)) continue;
+        const pid_t writer = std::atoi(other.c_str() + beginning.size());
+        if (writer > 0 && ::kill(writer, 0) != 0 && errno == ESRCH) ::unlink(other.c_str());
+    }
+    return draft_of(path);
+}
+
 Result<void> write_file_atomically(const std::string& path, std::string_view content) {
-    const std::string draft = fmt::format("{}.new-{}", path, ::getpid());
+    const std::string draft = draft_of(path);
     const auto write_draft = [&]() -> Result<void> {
         TRY(Fd file, open_file(draft, O_WRONLY | O_CREAT | O_TRUNC));
         TRY(write_all(file, bytes_of(content)));

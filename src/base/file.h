@@ -36,6 +36,8 @@ Result<void> write_all(const Fd& file, std::span<const std::byte> bytes);
 //   path.new-<pid>  --write, fsync-->  --rename-->  path  --fsync of the folder-->  done
 // Readers see the old file or the new one; after success a crash of the machine does not undo it.
 Result<void> write_file_atomically(const std::string& path, std::string_view content);
+// The name of such a draft, for who writes it otherwise. Drafts of processes that were killed while they wrote are removed.
+std::string begin_draft(const std::string& path);
 Result<void> sync_file(const Fd& file);
 Result<void> sync_folder(const std::string& path);
 Result<void> rename_file(const std::string& from, const std::string& to);  // both folders synced

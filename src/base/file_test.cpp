@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/temporary_folder.h"
 
@@ -45,6 +46,17 @@ TEST_F(File, a_failed_atomic_write_leaves_no_draft) {
     make_folders(path("a/in_the_way")).value();
     EXPECT_FALSE(write_file_atomically(path("a"), "new").ok());
     EXPECT_EQ(list_folder(folder_.path()).value(), std::vector<std::string>{"a"});
+}
+
+TEST_F(File, a_draft_begins_by_removing_those_of_the_dead) {
+    const std::string dead = path("a.new-999999999");  // above the largest pid there can be
+    for (const std::string& other :
+         {dead, path("a.new-1"), path("b.new-999999999"), path("a.new-old")}) {
+        write_file_atomically(other, "half").value();
+    }
+    EXPECT_EQ(begin_draft(path("a")), path("a.new-" + std::to_string(::getpid())));
+    EXPECT_EQ(list_folder(folder_.path()).value(),
+              (std::vector<std::string>{"a.new-1", "a.new-old", "b.new-999999999"}));
 }
 
 TEST_F(File, reads_at_an_offset_up_to_the_end) {

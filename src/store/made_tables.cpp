@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -54,22 +52,6 @@ std::string content_of(const Snapshot& snapshot) {
                        snapshot.sealed.size(),
                        std::filesystem::path(last).filename().string(),
                        bytes);
-}
-
-// <path>.new-<pid> of processes that were killed while they wrote.
-void remove_leftovers(const std::string& path) {
-    const std::filesystem::path whole(path);
-    const std::string prefix = whole.filename().string() + ".new-";
-    const auto names = base::list_folder(whole.parent_path().string());
-    for (const std::string& name : names.ok() ? names.value() : std::vector<std::string>()) {
-        if (!name.starts_with(prefix)) {
-            continue;
-        }
-        const pid_t writer = std::atoi(name.c_str() + prefix.size());
-        if (writer > 0 && ::kill(writer, 0) != 0 && errno == ESRCH) {
-            ::unlink((whole.parent_path() / name).c_str());
-        }
-    }
 }
 
 void put_column(const schema::MadeColumn& column,
@@ -276,8 +258,7 @@ Result<void> MadeTables::make(Database& database,
     const std::string folder = folder_for_file();
     TRY(source_, maker->second.start(database));
     const std::string path = fmt::format("{}/{}.parquet", folder, table.name);
-    const std::string unfinished = fmt::format("{}.new-{}", path, ::getpid());
-    remove_leftovers(path);
+    const std::string unfinished = base::begin_draft(path);
     Result<void> written = engine.run(
         fmt::format("COPY (FROM _made_rows('{}')) TO {} (FORMAT parquet, COMPRESSION zstd, "
                     "COMPRESSION_LEVEL 1, PARQUET_VERSION V2, KV_METADATA {{dyetrace: {}}})",

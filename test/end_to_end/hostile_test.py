@@ -43,7 +43,7 @@ class DiskTest(support.EndToEndTest):
         self.assertEqual(trace.status, 1, "the command succeeded, the recording did not")
         errors = [line for line in trace.said.splitlines() if line.startswith("dyetrace: error: ")]
         self.assertEqual(len(errors), 1, trace.said)
-        self.assertRegex(errors[0], r"the command goes on; events from \d\d:\d\d:\d\d on are missing: .*segment-000001.seg.*ENOSPC")
+        self.assertRegex(errors[0], r"the command goes on; events from \d\d:\d\d:\d\d on are missing: .*segment-00000\d.seg.*ENOSPC")
         self.assertNotIn("nothing lost", trace.said)
         self.assertEqual(trace.info()["state"], "finished")
         books, stored = trace.books(), trace.number("SELECT count(*) FROM events")

@@ -218,6 +218,9 @@ class LimitsTest(fleet.FleetTest):
         trace = self.run_on("a", "--comm", "cat", "--content=bytes", "--", "cat", self.file("much", content), stdout=subprocess.DEVNULL,
                             stderr=subprocess.PIPE, capture_output=False)
         self.assertIn("--cpu-max 1 holds shipping back", self.said("agent-a"))
+        self.assertEqual((trace.info()["state"], trace.rows("SELECT * FROM gaps")), ("finished", []))
+        books = trace.books()
+        self.assertEqual(books["generated"], sum(books[name] for name in ("filtered", "aggregated", "delivered", "lost")))
         given = subprocess.run([DYETRACE, "cat", trace.path, "--path", support.outer_root() + self.path("much")], capture_output=True, check=False)
         self.assertEqual((given.returncode, given.stdout == content), (0, True), given.stderr)
 

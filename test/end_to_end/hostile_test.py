@@ -43,7 +43,7 @@ class DiskTest(support.EndToEndTest):
         self.assertEqual(trace.status, 1, "the command succeeded, the recording did not")
         errors = [line for line in trace.said.splitlines() if line.startswith("dyetrace: error: ")]
         self.assertEqual(len(errors), 1, trace.said)
-        self.assertRegex(errors[0], r"the command goes on; events from \d\d:\d\d:\d\d on are missing: .*segment-00000\d.seg.*ENOSPC")
+        self.assertRegex(errors[0], r"the command goes on; events from \d\d:\d\d:\d\d on are missing: .*segment-000001.seg.*ENOSPC")
         self.assertNotIn("nothing lost", trace.said)
         self.assertEqual(trace.info()["state"], "finished")
         books, stored = trace.books(), trace.number("SELECT count(*) FROM events")
@@ -62,7 +62,7 @@ class DiskTest(support.EndToEndTest):
             WHERE holes <> 0"""), 0)
 
     def test_a_full_disk_ends_the_recording_and_not_the_command(self):
-        trace = self.record_on(self.small_disk("3m"), 2_000_000, "--no-seal")
+        trace = self.record_on(self.small_disk("2m"), 2_000_000, "--no-seal")
         self.check_that_the_books_say_what_the_disk_cost(trace)
 
     def test_a_full_disk_leaves_a_trace_that_others_can_read(self):

@@ -32,7 +32,7 @@
 
 namespace dyetrace::test {
 
-inline constexpr int kChildSecondsMax = 40;
+inline constexpr int kChildSecondsMax = 20;
 
 // A value in memory that parent and child share; plain data only.
 template <typename T>

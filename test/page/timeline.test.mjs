@@ -26,7 +26,7 @@ async function drawn(page) {
 
 // Asked again until it is so: the address follows when nobody moves any more.
 async function until(page, what, condition, argument) {
-  await page.page.waitForFunction(condition, argument).catch(() => assert.fail(`it never came that ${what}`));
+  await page.page.waitForFunction(condition, argument, { timeout: 20_000 }).catch(() => assert.fail(`it never came that ${what}`));
 }
 
 const viewOf = async (page) => /view=(\d+)-(\d+)/.exec(await page.page.evaluate(() => location.hash))?.slice(1).map(Number) ?? null;

@@ -14,10 +14,6 @@ LOST_AT_DEATH_MAX_NS = 1_000_000_000  # what the design allows
 
 
 class EndingTest(support.EndToEndTest):
-    @staticmethod
-    def commands(recorder, name):
-        return [pid for pid, comm in support.children_of(recorder).items() if comm == name]
-
     def test_the_exit_status_of_the_command_passes_through(self):
         for status in (0, 1, 42, 255):
             self.record("--", "sh", "-c", f"exit {status}", name=f"status{status}", status=status)
@@ -51,7 +47,7 @@ class EndingTest(support.EndToEndTest):
             os.dup2(said.fileno(), 2)
             os.execv(DYETRACE, [DYETRACE, "record", "-o", trace.path, "--", "sleep", "100"])
         self.wait_for(lambda: self.listens(trace), "it listens")
-        self.wait_for(lambda: CLOCK_NANOSLEEP in map(support.call_of, self.commands(pid, "sleep")), "the command sleeps")
+        self.wait_for(lambda: CLOCK_NANOSLEEP in map(support.call_of, support.children_of(pid, "sleep")), "the command sleeps")
         os.write(terminal, b"\x03")
         _, status = os.waitpid(pid, 0)
         os.close(terminal)
@@ -86,8 +82,8 @@ class EndingTest(support.EndToEndTest):
 class KillTest(support.EndToEndTest):
     def kill_in_full_flow(self, after_s, *options):
         trace, recorder = self.start_recording(*options, "--", program("calls"), self.file("read"), "2", "1000", "endless")
-        self.wait_for(lambda: "calls" in support.children_of(recorder.pid).values(), "the command runs")
-        self.command, = (pid for pid, name in support.children_of(recorder.pid).items() if name == "calls")
+        self.wait_for(lambda: support.children_of(recorder.pid, "calls"), "the command runs")
+        (self.command,) = support.children_of(recorder.pid, "calls")
         self.addCleanup(os.kill, self.command, signal.SIGKILL)
         time.sleep(after_s)
         self.killed_ns = boot_ns()

@@ -19,7 +19,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import support
 
@@ -66,14 +65,9 @@ class Namespaces:
         self.network = self._namespace_of_its_own("net")
 
     def _namespace_of_its_own(self, kind):
-        ours = os.stat(f"/proc/self/ns/{kind}").st_ino
-        deadline = time.monotonic() + support.PATIENCE_S
-        while time.monotonic() < deadline:
-            theirs = os.stat(f"/proc/{self.process.pid}/ns/{kind}").st_ino
-            if theirs != ours:
-                return theirs
-            time.sleep(0.01)
-        raise AssertionError(f"unshare --{kind} made no namespace in {support.PATIENCE_S} s")
+        ours, theirs = (f"/proc/{process}/ns/{kind}" for process in ("self", self.process.pid))
+        support.wait_for(lambda: os.stat(theirs).st_ino != os.stat(ours).st_ino, f"unshare --{kind} makes a namespace")
+        return os.stat(theirs).st_ino
 
     def inside(self, command):
         # its root is ours, which another mount namespace alone does not know where it is in a chroot

@@ -33,18 +33,19 @@ def boot_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
-def children_of(process):
-    """Numbers and names of the processes that its first thread made."""
+def children_of(process, name):
+    """The processes of this name that its first thread made."""
     with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
-        pids = file.read().split()
-    found = {}
-    for pid in pids:
-        try:
-            with open(f"/proc/{pid}/comm", encoding="utf-8") as comm:
-                found[int(pid)] = comm.read().strip()
-        except OSError:
-            pass  # it has ended
-    return found
+        pids = [int(pid) for pid in file.read().split()]
+    return [pid for pid in pids if comm_of(pid) == name]
+
+
+def comm_of(process):
+    try:
+        with open(f"/proc/{process}/comm", encoding="utf-8") as comm:
+            return comm.read().strip()
+    except OSError:
+        return None  # it has ended
 
 
 def call_of(process):

@@ -180,17 +180,13 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
     EXPECT_EQ(write(gate.get(), "g", 1), 1);
     int status = 0;
     const time_t deadline = time(nullptr) + kChildSecondsMax;
-    while (waitpid(child, &status, WNOHANG) == 0 && !*up) {
+    while (waitpid(child, &status, WNOHANG) == 0 && !(*up && is_in_call(child, SYS_pause))) {
         drain();
         nanosleep(&kDrainPause, nullptr);
         if (time(nullptr) > deadline) {
             kill(child, SIGKILL);
             ADD_FAILURE() << "the child ran longer than " << kChildSecondsMax << " s";
         }
-    }
-    while (*up && !is_in_call(child, SYS_pause)) {
-        drain();
-        nanosleep(&kDrainPause, nullptr);
     }
     EXPECT_TRUE(capture_->stop().ok());
     while (drain() > 0) {

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "end_to_end"))
 
@@ -49,8 +48,8 @@ def postgres(trace, folder):
         server.run("pgbench", "-i", "-q", "-s", "1")
         recorder = subprocess.Popen([DYETRACE, "record", "-o", trace, "--content=anchors", "-p", str(server.pid)])
         try:
-            while not support.EndToEndTest.listens(support.Trace(trace)):  # backends are followed from when they are made
-                time.sleep(0.1)
+            # backends are followed from when they are made
+            support.wait_for(lambda: support.EndToEndTest.listens(support.Trace(trace)), "the recorder listens")
             server.run("pgbench", "-n", "-c", "4", "-t", "200")
         finally:
             recorder.send_signal(signal.SIGINT)

@@ -2,7 +2,7 @@
 //
 //   bench_anchors FILE…        a line per size: of 2,000 pieces at random places of the files (and of random bytes), how many have
 //                              an anchor that the whole has at the same place; then how many anchors two files have in common
-#include "schema/anchors.h"
+#include "content/anchors.h"
 
 #include <fmt/format.h>
 
@@ -16,8 +16,8 @@
 
 namespace {
 
-using dyetrace::schema::AnchorRule;
-using dyetrace::schema::AnchorWindow;
+using dyetrace::content::AnchorRule;
+using dyetrace::content::AnchorWindow;
 
 constexpr std::size_t kPieces = 2000;
 constexpr std::size_t kRandomBytes = 64u << 20;

@@ -24,8 +24,8 @@
 #include "analysis/similarity/resemblance.h"
 #include "analysis/similarity/share.h"
 #include "base/file.h"
-#include "schema/anchors.h"
-#include "schema/fingerprint.h"
+#include "content/anchors.h"
+#include "content/fingerprint.h"
 
 namespace {
 
@@ -37,7 +37,7 @@ using dyetrace::analysis::Share;
 using dyetrace::analysis::share_of;
 using dyetrace::analysis::SimilarityIndex;
 using dyetrace::analysis::Things;
-using dyetrace::schema::AnchorRule;
+using dyetrace::content::AnchorRule;
 using Random = std::mt19937_64;
 
 constexpr std::size_t kWindow = ANCHOR_WINDOW;
@@ -45,7 +45,7 @@ constexpr std::size_t kShingle = 5;
 constexpr std::size_t kCatBytes = 4096;
 
 std::uint64_t hash_of(std::string_view bytes) {
-    return dyetrace::schema::fingerprint(dyetrace::base::bytes_of(bytes), std::nullopt);
+    return dyetrace::content::fingerprint(dyetrace::base::bytes_of(bytes), std::nullopt);
 }
 
 std::vector<std::uint64_t> set_of_pieces(std::string_view bytes, std::size_t size) {

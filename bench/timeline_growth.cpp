@@ -10,8 +10,8 @@
 #include <cstdio>
 #include <string>
 
-#include "api/timeline.h"
-#include "apps/timeline_reader.h"
+#include "api/timeline/timeline.h"
+#include "api/timeline/timeline_reader.h"
 #include "base/file.h"
 #include "schema/record_builder.h"
 #include "trace/segment_writer.h"
@@ -91,12 +91,12 @@ void measure(const std::string& path, const std::string& clock) {
     trace::TraceFolder part = record_again(whole.part_path(0));
     Caller caller(part);
     const auto database = measured("open", [&] { return store::Database::open(path, {}); });
-    apps::TimelineProgress progress;
+    api::TimelineProgress progress;
     const std::atomic<bool> cancelled = false;
-    const auto read = [&](const apps::TimelineRead* before) {
-        return apps::read_timeline(*database, {.clock = clock}, before, progress, cancelled);
+    const auto read = [&](const api::TimelineRead* before) {
+        return api::read_timeline(*database, {.clock = clock}, before, progress, cancelled);
     };
-    apps::TimelineRead last = measured("read all", [&] { return read(nullptr); });
+    api::TimelineRead last = measured("read all", [&] { return read(nullptr); });
     fmt::print("  {} events\n", last.timeline.index.events());
     for (int i = 0; i < kLooks; ++i) {
         caller.call(kAdded);

@@ -15,7 +15,7 @@
     Examples:
       dyetrace record -o trace -- git status                 examples
 
-The layout is src/apps/help_formatter.h's.
+The layout is src/apps/cli/help_formatter.h's.
 """
 import dataclasses
 import re

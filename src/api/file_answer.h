@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "api/http_door.h"
+#include "api/http_server.h"
 #include "store/database.h"
 
 namespace dyetrace::api {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/desk.h"
+#include "api/database_pool.h"
 #include "trace/segment_fixture.h"
 
 namespace dyetrace::api {

@@ -26,9 +26,9 @@
 
 #include "base/result.h"
 #include "capture/dye_table.h"
+#include "content/anchor.h"
+#include "content/fingerprint.h"
 #include "filter/predicate.h"
-#include "schema/anchor.h"
-#include "schema/fingerprint.h"
 #include "schema/record_info.h"
 
 namespace dyetrace::capture {
@@ -53,7 +53,7 @@ struct CaptureOptions {
     filter::Predicate predicate = {};  // what certainly is not selected is dropped in the kernel
     std::string host = {};             // as the predicate's column of that name says it
     schema::ContentLevel content = schema::ContentLevel::kNone;
-    std::optional<schema::ContentKey> content_key = {};
+    std::optional<content::ContentKey> content_key = {};
     std::uint32_t anchor_distance = ANCHOR_DISTANCE_DEFAULT;  // bytes; with content anchors
     bool look_for_dyes = false;                               // at any level of content
     std::vector<DyePattern> dyes = {};                        // the first ones, see dyes()

@@ -17,8 +17,8 @@
 #include "capture/grace_period.h"
 #include "capture/iterator.h"
 #include "capture/program_table.h"
+#include "content/keyed.h"
 #include "schema/generated/syscalls.bpf.h"
-#include "schema/keyed.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
 
@@ -70,18 +70,18 @@ Source how_content_is_looked_at(const CaptureOptions& options) {
 
 }  // namespace
 
-schema::AnchorRule anchor_rule(const CaptureOptions& options) {
-    return schema::AnchorRule(options.anchor_distance, options.content_key);
+content::AnchorRule anchor_rule(const CaptureOptions& options) {
+    return content::AnchorRule(options.anchor_distance, options.content_key);
 }
 
 void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::uint32_t cpus) {
     const bool looks = options.content != schema::ContentLevel::kNone || options.look_for_dyes;
-    const auto key = options.content_key.value_or(schema::ContentKey{});
+    const auto key = options.content_key.value_or(content::ContentKey{});
     skeleton.rodata->content_level = static_cast<std::uint32_t>(options.content);
     skeleton.rodata->content_keyed = options.content_key.has_value();
     std::ranges::copy(key.half, skeleton.rodata->content_key);
     if (options.content >= schema::ContentLevel::kAnchors) {
-        const schema::AnchorRule rule = anchor_rule(options);
+        const content::AnchorRule rule = anchor_rule(options);
         std::ranges::transform(
             rule.gear(), skeleton.rodata->anchor_gear, [](std::uint64_t one) { return one << 32; });
         skeleton.rodata->anchor_threshold = std::uint64_t{rule.threshold()} << 32;

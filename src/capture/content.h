@@ -6,13 +6,13 @@
 
 #include "base/result.h"
 #include "capture/capture.h"
-#include "schema/anchors.h"
+#include "content/anchors.h"
 
 struct dyetrace_bpf;
 
 namespace dyetrace::capture {
 
-schema::AnchorRule anchor_rule(const CaptureOptions& options);
+content::AnchorRule anchor_rule(const CaptureOptions& options);
 
 void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::uint32_t cpus);
 

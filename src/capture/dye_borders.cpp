@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "schema/content_sum.h"
+#include "content/content_sum.h"
 
 namespace dyetrace::capture {
 namespace {
@@ -18,7 +18,7 @@ std::string last_of(std::string text, std::size_t bytes) {
 
 // Of the first bytes of a piece; there are no more of an anchor that began in front of it.
 std::uint64_t sum_of_first(const DyePiece& piece, std::size_t bytes) {
-    return schema::content_sum(base::bytes_of(piece.first).first(bytes));
+    return content::content_sum(base::bytes_of(piece.first).first(bytes));
 }
 
 // Whether it is the first time, on whichever object.
@@ -53,7 +53,7 @@ void find_over(const DyeTable& table,
               .end = begin + pattern.text.size()});
     });
     if (table.anchors()) {
-        for (const schema::AnchorWindow& one : table.anchors()->find(base::bytes_of(bytes))) {
+        for (const content::AnchorWindow& one : table.anchors()->find(base::bytes_of(bytes))) {
             take({.what = {.anchor = one.fingerprint},
                   .begin = one.position,
                   .end = one.position + ANCHOR_WINDOW});

@@ -207,7 +207,7 @@ void fill_patterns(dye_table& table, const std::vector<DyePattern>& patterns) {
 
 }  // namespace
 
-void DyeTable::look_for_anchors(schema::AnchorRule rule) {
+void DyeTable::look_for_anchors(content::AnchorRule rule) {
     anchors_ = rule;
     table_->edge_bytes = std::max<std::uint32_t>(table_->edge_bytes, ANCHOR_WINDOW - 1);
 }

@@ -7,7 +7,7 @@
 // Which windows of a pattern stand for it is chosen so that as few patterns as possible share one: 10,000 texts that begin
 // alike are told apart by their ends.
 //
-// Limits: DYE_PATTERNS_MAX patterns of DYE_BYTES_MIN to DYE_BYTES_MAX bytes (src/schema/dye_table.h).
+// Limits: DYE_PATTERNS_MAX patterns of DYE_BYTES_MIN to DYE_BYTES_MAX bytes (src/content/dye_table.h).
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "schema/anchors.h"
-#include "schema/dye_table.h"
+#include "content/anchors.h"
+#include "content/dye_table.h"
 #include "schema/generated/records.h"
 
 namespace dyetrace::capture {
@@ -44,8 +44,8 @@ class DyeTable {
     void find(std::span<const std::byte> bytes, Hit&& hit) const;
 
     // Anchors as well; what crosses the border of two calls is joined in the same way.
-    void look_for_anchors(schema::AnchorRule rule);
-    const std::optional<schema::AnchorRule>& anchors() const { return anchors_; }
+    void look_for_anchors(content::AnchorRule rule);
+    const std::optional<content::AnchorRule>& anchors() const { return anchors_; }
 
     const dye_table& raw() const { return *table_; }
     std::size_t edge_bytes() const { return table_->edge_bytes; }
@@ -61,7 +61,7 @@ class DyeTable {
 
     std::unique_ptr<dye_table> table_;
     std::vector<DyePattern> patterns_;
-    std::optional<schema::AnchorRule> anchors_;
+    std::optional<content::AnchorRule> anchors_;
 };
 
 template <typename Hit>

@@ -34,7 +34,7 @@ class KernelDyes {
     static Result<KernelDyes> install(dyetrace_bpf& skeleton, bool only_dyed);
 
     // Before look_for().
-    void look_for_anchors(schema::AnchorRule rule) { table_.look_for_anchors(rule); }
+    void look_for_anchors(content::AnchorRule rule) { table_.look_for_anchors(rule); }
     // On failure what was looked for is looked for still.
     Result<void> look_for(std::vector<DyePattern> dyes);
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <span>
 
-#include "schema/fingerprint.h"
+#include "content/fingerprint.h"
 
 namespace dyetrace::importer {
 namespace {
@@ -63,7 +63,7 @@ std::uint64_t connection_of(std::string_view end, std::string_view other_end, st
         std::swap(end, other_end);
     }
     const std::string text = fmt::format("{} {} {}", end, other_end, turn);
-    return std::max<std::uint64_t>(schema::fingerprint(std::as_bytes(std::span(text))), 1);
+    return std::max<std::uint64_t>(content::fingerprint(std::as_bytes(std::span(text))), 1);
 }
 
 std::string end_text(const std::string& address, std::uint16_t port) {

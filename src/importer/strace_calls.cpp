@@ -8,9 +8,9 @@
 #include <span>
 #include <utility>
 
+#include "content/fingerprint.h"
 #include "importer/strace_line.h"
 #include "importer/syscall_names.h"
-#include "schema/fingerprint.h"
 #include "schema/record.h"
 
 namespace dyetrace::importer {
@@ -173,7 +173,7 @@ void StraceCalls::attach_content(Reading& reading) {
         return;
     }
     schema::Content content{};
-    content.fingerprint = schema::fingerprint(
+    content.fingerprint = content::fingerprint(
         std::as_bytes(std::span(*reading.payload).first(static_cast<std::size_t>(event.bytes))));
     reading.content.assign(reinterpret_cast<const char*>(&content), offsetof(schema::Content, sum));
 }

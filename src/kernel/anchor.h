@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Anchors of what a call moves (schema/anchor.h), in the room through which content.bpf.c takes its bytes. What crosses the border of
+ * Anchors of what a call moves (content/anchor.h), in the room through which content.bpf.c takes its bytes. What crosses the border of
  * two calls is found by src/capture, as dyes are.
  *
- * Beside them goes the sum of all bytes (schema/sum.h); with each anchor stands what it was at the end of its window, so that the sum of
+ * Beside them goes the sum of all bytes (content/sum.h); with each anchor stands what it was at the end of its window, so that the sum of
  * any stretch between two anchors follows, of one call or of many.
  *
- * An operation that would have few anchors has a sketch too (schema/sketch.h): among the same windows, of which more are taken then.
+ * An operation that would have few anchors has a sketch too (content/sketch.h): among the same windows, of which more are taken then.
  *
  * Limits: 65,536 anchors of a call, of 64 MiB at the usual distance; those behind are counted as dropped. A window that is also one of the
  * two before it, in bytes that repeat, is no anchor of its own.
@@ -14,10 +14,10 @@
 #pragma once
 
 #include "kernel/call.h"
-#include "schema/anchor.h"
+#include "content/anchor.h"
 #include "schema/generated/records.bpf.h"
-#include "schema/sketch.h"
-#include "schema/sum.h"
+#include "content/sketch.h"
+#include "content/sum.h"
 
 #define ANCHORS_LISTED_MAX 65536 /* of an event; power of two */
 #define ANCHOR_STRETCH_BYTES 64
@@ -36,7 +36,7 @@ struct anchor_scan {
 	__u64 dropped;
 	__u64 hash; /* in the upper half */
 	__u64 sums[2]; /* high and low, of what is in front of the stretch; not the smallest numbers that they may be */
-	__u64 sum; /* schema/sum.h, as sum_up_to() left it */
+	__u64 sum; /* content/sum.h, as sum_up_to() left it */
 	__u32 listed;
 	__u32 from; /* of the stretch that is looked at next, at the end of a call */
 	__u64 fingerprint; /* of the window that is taken */

@@ -20,7 +20,7 @@
 #include "kernel/room.h"
 #include "kernel/xxh64.h"
 #include "kernel/payload.h"
-#include "schema/keyed.h"
+#include "content/keyed.h"
 
 #define STEPS_MAX (1 << 23) /* what bpf_loop allows; of 256 bytes */
 

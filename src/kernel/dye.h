@@ -8,7 +8,7 @@
  *                       windows that begin here are looked up in one step: all of a pattern around one is there, from at-508
  *                       on and before at+256, whatever its length
  *
- * src/schema/dye_table.h says how. What was found is written behind the event, see write_dye_hits(). What crosses the border of two
+ * src/content/dye_table.h says how. What was found is written behind the event, see write_dye_hits(). What crosses the border of two
  * calls is found by src/capture (edges.h).
  *
  * Limits: 64 occurrences of a call are listed, all are counted; 1,048,576 comparisons a call and one
@@ -17,7 +17,7 @@
 #pragma once
 
 #include "kernel/call.h"
-#include "schema/dye_table.h"
+#include "content/dye_table.h"
 
 #define DYE_LISTED_MAX 64 /* occurrences of an event: 3 KiB of records */
 #define DYE_COMPARES_MAX                                                                                                         \

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernel/settings.h"
-#include "schema/keyed.h"
+#include "content/keyed.h"
 
 #define PRIME_1 11400714785074694791ULL
 #define PRIME_2 14029467366897019727ULL

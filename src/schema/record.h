@@ -64,7 +64,7 @@ struct Content {
     std::uint64_t unread_bytes;
     std::uint32_t anchors_dropped;  // behind the last that is in the trace
     std::uint32_t distinct_bytes;   // byte values among 64 bytes; 0: not looked at
-    std::uint64_t sum;  // schema/sum.h; with anchors, and nothing where bytes are unread
+    std::uint64_t sum;  // content/sum.h; with anchors, and nothing where bytes are unread
     bool has_sum;
 };
 

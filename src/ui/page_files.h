@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "api/http_door.h"
+#include "api/http_server.h"
 
 namespace dyetrace::ui {
 

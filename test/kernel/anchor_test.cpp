@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "base/random_bytes.h"
+#include "content/anchors.h"
+#include "content/content_sum.h"
 #include "kernel/recorded.h"
-#include "schema/anchors.h"
-#include "schema/content_sum.h"
 
 namespace dyetrace::test {
 namespace {
@@ -32,7 +32,7 @@ class Anchors : public KernelTest {
         options_.anchor_distance = 256;
     }
     std::vector<FoundAnchor> of(std::string_view bytes) const {
-        const schema::AnchorRule rule(options_.anchor_distance, options_.content_key);
+        const content::AnchorRule rule(options_.anchor_distance, options_.content_key);
         std::vector<FoundAnchor> result;
         for (const auto& one : rule.find(std::as_bytes(std::span(bytes)))) {
             result.push_back({static_cast<std::int64_t>(one.position), one.fingerprint});
@@ -60,7 +60,7 @@ void expect_sums(const Event& event, std::string_view bytes) {
     std::size_t at = 0;
     const auto sum_at = [&](std::size_t end) {
         const auto more = std::as_bytes(std::span(bytes)).subspan(at, end - at);
-        sum = schema::joined_sum(sum, schema::content_sum(more), more.size());
+        sum = content::joined_sum(sum, content::content_sum(more), more.size());
         at = end;
         return sum;
     };
@@ -74,7 +74,7 @@ void expect_sums(const Event& event, std::string_view bytes) {
 
 class KeyedAnchors : public Anchors {
   protected:
-    KeyedAnchors() { options_.content_key = schema::ContentKey{{7, 8}}; }
+    KeyedAnchors() { options_.content_key = content::ContentKey{{7, 8}}; }
 };
 
 TEST_F(Anchors, of_a_call_of_any_size_are_those_of_its_bytes) {
@@ -281,8 +281,8 @@ TEST_F(Anchors, behind_more_than_a_call_may_list_are_counted) {
 class Sketches : public KernelTest {
   protected:
     Sketches() { options_.content = schema::ContentLevel::kAnchors; }
-    std::optional<schema::WindowSketch> of(std::string_view bytes) const {
-        const schema::AnchorRule rule(options_.anchor_distance, options_.content_key);
+    std::optional<content::WindowSketch> of(std::string_view bytes) const {
+        const content::AnchorRule rule(options_.anchor_distance, options_.content_key);
         return rule.sketch(std::as_bytes(std::span(bytes)));
     }
     // Each is written in a place of its own.
@@ -330,7 +330,7 @@ TEST_F(Sketches, of_zeros_and_of_bytes_that_repeat_too_much_are_none) {
     // windows behind one another, as many as there is room for, and those that lie over the borders between them
     std::string dense;
     const std::string random = random_bytes(1 << 20, 31);
-    const auto windows = schema::AnchorRule(64).find(std::as_bytes(std::span(random)));
+    const auto windows = content::AnchorRule(64).find(std::as_bytes(std::span(random)));
     for (std::size_t i = 0; dense.size() < 4096; ++i) {
         dense += random.substr(windows[i].position, ANCHOR_WINDOW);
     }
@@ -388,13 +388,13 @@ TEST_F(Sketches, of_bytes_some_of_which_could_not_be_read_are_none) {
 
 class KeyedSketches : public Sketches {
   protected:
-    KeyedSketches() { options_.content_key = schema::ContentKey{{7, 8}}; }
+    KeyedSketches() { options_.content_key = content::ContentKey{{7, 8}}; }
 };
 
 TEST_F(KeyedSketches, are_those_of_the_key) {
     const std::string bytes = random_bytes(4096, 35);
     expect_those_of({bytes});
-    EXPECT_NE(of(bytes), schema::AnchorRule().sketch(std::as_bytes(std::span(bytes))));
+    EXPECT_NE(of(bytes), content::AnchorRule().sketch(std::as_bytes(std::span(bytes))));
 }
 
 class FineAnchors : public Sketches {

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/random_bytes.h"
+#include "content/anchors.h"
 #include "kernel/ends.h"
 #include "kernel/recorded.h"
-#include "schema/anchors.h"
 
 namespace dyetrace::test {
 namespace {
@@ -310,7 +310,7 @@ class AnchorBorders : public KernelTest {
         }
         std::vector<std::uint64_t> fingerprints;
         for (const auto& one :
-             schema::AnchorRule(kDistance, {}).find(std::as_bytes(std::span(bytes)))) {
+             content::AnchorRule(kDistance, {}).find(std::as_bytes(std::span(bytes)))) {
             if (*std::ranges::upper_bound(borders, one.position) < one.position + ANCHOR_WINDOW) {
                 fingerprints.push_back(one.fingerprint);
             }

@@ -16,7 +16,7 @@
 namespace dyetrace::test {
 namespace {
 
-constexpr schema::ContentKey kKey{{0x0123456789abcdef, 0xfedcba9876543210}};
+constexpr content::ContentKey kKey{{0x0123456789abcdef, 0xfedcba9876543210}};
 
 class ContentHash : public KernelTest {
   protected:
@@ -33,7 +33,7 @@ class ContentHash : public KernelTest {
         return bytes;
     }
     std::uint64_t fingerprint(std::string_view bytes) const {
-        return schema::fingerprint(std::as_bytes(std::span(bytes)), options_.content_key);
+        return content::fingerprint(std::as_bytes(std::span(bytes)), options_.content_key);
     }
 };
 

@@ -376,7 +376,7 @@ TEST_F(ManyDyes, are_found_as_a_naive_search_finds_them) {
         EXPECT_EQ(trace.only(name).dye_look()->candidates_dropped, 0u);
         ASSERT_TRUE(trace.only(name).content());
         EXPECT_EQ(trace.only(name).content()->fingerprint,
-                  schema::fingerprint(std::as_bytes(std::span(bytes))));
+                  content::fingerprint(std::as_bytes(std::span(bytes))));
     }
 }
 

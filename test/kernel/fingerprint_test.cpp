@@ -1,6 +1,6 @@
 // The fingerprint of every event is that of the bytes that the program says it moved: for all calls of a kind, from nothing to
 // 8 MiB, from and into memory that lay there and memory that the call itself had to bring in.
-#include "schema/fingerprint.h"
+#include "content/fingerprint.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -124,7 +124,7 @@ class Fingerprints : public KernelTest {
         const auto bytes = std::as_bytes(std::span(content_)).subspan(begin, size);
         ASSERT_TRUE(event.content()) << event.name() << " " << size;
         EXPECT_EQ(event.content()->unread_bytes, 0u) << event.name() << " " << size;
-        EXPECT_EQ(event.content()->fingerprint, schema::fingerprint(bytes, std::nullopt))
+        EXPECT_EQ(event.content()->fingerprint, content::fingerprint(bytes, std::nullopt))
             << event.name() << " " << size;
     }
 

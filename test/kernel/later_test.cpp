@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "base/random_bytes.h"
+#include "content/anchors.h"
+#include "content/content_sum.h"
 #include "kernel/ends.h"
 #include "kernel/recorded.h"
-#include "schema/anchors.h"
-#include "schema/content_sum.h"
 
 namespace dyetrace::test {
 namespace {
@@ -86,13 +86,13 @@ class Later : public KernelTest {
                                std::string_view moved) {
         ASSERT_TRUE(content) << moved.size();
         EXPECT_EQ(content->unread_bytes, 0u) << moved.size();
-        EXPECT_EQ(content->fingerprint, schema::fingerprint(std::as_bytes(std::span(moved)), {}));
-        EXPECT_EQ(content->sum, schema::content_sum(std::as_bytes(std::span(moved))));
+        EXPECT_EQ(content->fingerprint, content::fingerprint(std::as_bytes(std::span(moved)), {}));
+        EXPECT_EQ(content->sum, content::content_sum(std::as_bytes(std::span(moved))));
     }
 
     void expect_seen(const Event& event, std::string_view moved) const {
         expect_content(event.content(), moved);
-        const schema::AnchorRule rule(options_.anchor_distance, {});
+        const content::AnchorRule rule(options_.anchor_distance, {});
         EXPECT_EQ(event.anchors().size(), rule.find(std::as_bytes(std::span(moved))).size());
         EXPECT_EQ(event.path(), "/dev/null");
     }

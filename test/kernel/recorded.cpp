@@ -281,14 +281,14 @@ std::vector<FoundAnchor> Event::anchors() const {
     return result;
 }
 
-std::optional<schema::WindowSketch> Event::sketch_of(std::uint64_t sequence) const {
+std::optional<content::WindowSketch> Event::sketch_of(std::uint64_t sequence) const {
     for (std::size_t i = 0; i < records_->events.size(); ++i) {
         const auto* one = schema::as<schema::Sketch>(std::as_bytes(std::span(records_->events[i])));
         if (one == nullptr || records_->cpus[i] != cpu() || one->parent_sequence != sequence) {
             continue;
         }
         const auto bytes = schema::attachment(*one, schema::Attachment::kSketch).value_or("");
-        schema::WindowSketch sketch{one->distance, {}};
+        content::WindowSketch sketch{one->distance, {}};
         sketch.windows.resize(bytes.size() / sizeof(sketch.windows[0]));
         std::memcpy(sketch.windows.data(), bytes.data(), bytes.size());
         return sketch;

@@ -27,7 +27,7 @@
 
 #include "base/temporary_folder.h"
 #include "capture/capture.h"
-#include "schema/anchors.h"
+#include "content/anchors.h"
 #include "schema/dictionary.h"
 
 namespace dyetrace::test {
@@ -173,9 +173,9 @@ class Event {
     // Of dyes, wherever the record of it is; by position.
     std::vector<DyeHit> dye_hits() const;
     std::vector<FoundAnchor> anchors() const;
-    std::optional<schema::WindowSketch> sketch() const { return sketch_of(raw_->header.sequence); }
+    std::optional<content::WindowSketch> sketch() const { return sketch_of(raw_->header.sequence); }
     // Of the event itself, or of one of its parts.
-    std::optional<schema::WindowSketch> sketch_of(std::uint64_t sequence) const;
+    std::optional<content::WindowSketch> sketch_of(std::uint64_t sequence) const;
     std::optional<schema::DyeLook> dye_look() const { return schema::dye_look_of(*raw_); }
 
   private:

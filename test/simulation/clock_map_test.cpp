@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "apps/asked_rows.h"
-#include "apps/clock_maker.h"
 #include "base/temporary_folder.h"
+#include "query/asked_rows.h"
+#include "query/clock/derived_clock_map.h"
 #include "simulated_cluster.h"
 #include "simulated_trace.h"
 #include "store/store_fixture.h"
@@ -51,7 +51,7 @@ class ClockMapTest : public testing::Test {
 
     std::unique_ptr<store::Database> open(const char* clock) const {
         auto database = store::Database::open(path(), {.threads = 2, .memory_limit = ""}).value();
-        apps::use_clock(*database, clock).value();
+        query::use_clock(*database, clock).value();
         return database;
     }
     std::string path() const { return temporary_.path() + "/trace"; }
@@ -59,12 +59,12 @@ class ClockMapTest : public testing::Test {
     // Of everything that was sent in a chain, whose second host is the reference: it has two neighbours.
     void expect_truth(const SimulatedCluster& cluster, store::Database& database) const {
         std::uint64_t outside = 0, asked = 0;
-        const auto done = apps::each_row(
+        const auto done = query::each_row(
             database,
             "SELECT right(host, 1)::INTEGER, start_ns, epoch_ns(time), time_uncertainty_ns FROM "
             "events "
             "WHERE name = 'sendto' AND time_uncertainty_ns IS NOT NULL",
-            [&](apps::Row row) {
+            [&](query::Row row) {
                 const auto number = [&](std::size_t i) {
                     return std::stoll(std::string(row[i].text));
                 };
@@ -208,7 +208,7 @@ TEST(OneHost, keeps_its_wall_clock) {
     store::StoreFixture trace;
     trace.record(1, 100);
     const auto database = trace.database();
-    apps::use_clock(*database, "cluster").value();
+    query::use_clock(*database, "cluster").value();
     EXPECT_EQ(store::ask(*database,
                          "SELECT count(*), count(time_uncertainty_ns), count(*) FILTER "
                          "(epoch_ns(time) <> start_ns) FROM events"),

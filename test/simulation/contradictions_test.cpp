@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/cause_maker.h"
-#include "apps/clock_maker.h"
-#include "apps/flow_maker.h"
 #include "base/temporary_folder.h"
+#include "query/causes/derived_causes.h"
+#include "query/clock/derived_clock_map.h"
+#include "query/flows/derived_flows.h"
 #include "simulated_cluster.h"
 #include "simulated_trace.h"
 #include "store/store_fixture.h"
@@ -89,9 +89,9 @@ class Contradictions : public testing::Test {
         auto database =
             store::Database::open(temporary_.path() + "/trace", {.threads = 2, .memory_limit = ""})
                 .value();
-        apps::offer_flows(*database).value();
-        apps::use_clock(*database, "cluster").value();
-        apps::offer_causes(*database).value();
+        query::offer_flows(*database).value();
+        query::use_clock(*database, "cluster").value();
+        query::offer_causes(*database).value();
         return database;
     }
 

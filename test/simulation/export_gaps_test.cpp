@@ -8,10 +8,10 @@
 #include <tuple>
 #include <vector>
 
-#include "apps/asked_rows.h"
-#include "apps/clock_maker.h"
-#include "apps/export_scene.h"
 #include "base/temporary_folder.h"
+#include "query/asked_rows.h"
+#include "query/clock/derived_clock_map.h"
+#include "reports/export/export_scene.h"
 #include "simulated_cluster.h"
 #include "simulated_trace.h"
 #include "store/store_fixture.h"
@@ -63,11 +63,11 @@ void record(const std::string& path, const SimulatedCluster& cluster) {
 // Of the calls that began when a gap did.
 std::set<Seen> seen_calls(store::Database& database) {
     std::set<Seen> seen;
-    const auto done = apps::each_row(
+    const auto done = query::each_row(
         database,
         "SELECT h.host_index, epoch_ns(e.time), g.lost FROM gaps g JOIN events e ON e.host = "
         "g.host AND e.start_ns = g.begin_ns JOIN hosts h ON h.host = g.host",
-        [&](apps::Row row) {
+        [&](query::Row row) {
             const auto number = [&](std::size_t i) { return std::stoll(std::string(row[i].text)); };
             seen.emplace(number(0), number(1), number(2));
         });
@@ -86,9 +86,9 @@ TEST_P(ExportGapsTest, begin_when_the_calls_beside_them_do) {
                              .links = {{0, 1}, {1, 2}},
                              .duration_ns = 3'000'000'000}));
     const auto database = store::Database::open(path, {.threads = 2, .memory_limit = ""}).value();
-    apps::use_clock(*database, GetParam()).value();
+    query::use_clock(*database, GetParam()).value();
     std::vector<Seen> gaps;
-    apps::each_gap(*database, GetParam(), [&](const exporter::LostEvents& lost) -> Result<void> {
+    reports::each_gap(*database, GetParam(), [&](const exporter::LostEvents& lost) -> Result<void> {
         EXPECT_EQ(lost.duration_ns, static_cast<std::uint64_t>(kGapNs));
         EXPECT_EQ(lost.reason, "ring_full");
         EXPECT_EQ(lost.cpu, std::nullopt);

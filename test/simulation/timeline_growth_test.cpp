@@ -4,17 +4,17 @@
 
 #include <random>
 
-#include "api/timeline_answer.h"
-#include "apps/clock_maker.h"
-#include "apps/timeline_reader.h"
+#include "api/timeline/timeline_answer.h"
+#include "api/timeline/timeline_reader.h"
 #include "base/temporary_folder.h"
+#include "query/clock/derived_clock_map.h"
 #include "simulated_trace.h"
 #include "store/seal.h"
 
 namespace dyetrace::simulation {
 namespace {
 
-using apps::TimelineRead;
+using api::TimelineRead;
 
 constexpr std::uint32_t kHosts = 2, kBusyThreads = 60, kOtherThreads = 5;
 constexpr std::int64_t kWall = 1'700'000'000'000'000'000, kSecond = 1'000'000'000;
@@ -113,10 +113,10 @@ TimelineRead read(store::Database& database,
                   const std::string& where,
                   const TimelineRead* before,
                   const std::string& clock = "wall") {
-    apps::TimelineProgress progress;
+    api::TimelineProgress progress;
     const std::atomic<bool> cancelled = false;
-    const apps::TimelineWish wish{.where = where, .clock = clock, .begin_ns = kWall};
-    return apps::read_timeline(database, wish, before, progress, cancelled).value();
+    const api::TimelineWish wish{.where = where, .clock = clock, .begin_ns = kWall};
+    return api::read_timeline(database, wish, before, progress, cancelled).value();
 }
 
 std::string words(const analysis::LaneEvent& event, const api::Timeline& timeline) {
@@ -281,7 +281,7 @@ TEST(TimelineGrowth, with_a_condition_nothing_is_added_where_facts_were_lost) {
 TEST(TimelineGrowth, hosts_on_one_clock_are_read_anew_for_each_look_knows_it_better) {
     Recording recording(1);
     const auto database = open(recording);
-    apps::use_clock(*database, "cluster").value();
+    query::use_clock(*database, "cluster").value();
     const TimelineRead first = read(*database, "", nullptr, "cluster");
     recording.step();
     database->refresh().value();

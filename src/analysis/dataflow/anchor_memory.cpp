@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "schema/anchor.h"
+#include "content/anchor.h"
 
 namespace dyetrace::analysis {
 namespace {

@@ -38,7 +38,7 @@ struct Side {
     std::uint32_t own_address = 0, far_address = 0;
 };
 
-// A window of bytes that the content chose, among those that an operation moved (schema/anchor.h).
+// A window of bytes that the content chose, among those that an operation moved (content/anchor.h).
 struct Anchor {
     std::int64_t position = 0;  // of its first byte; below 0: it began so far before
     std::uint64_t fingerprint = 0;

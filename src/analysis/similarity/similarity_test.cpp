@@ -7,7 +7,7 @@
 #include "analysis/similarity/clusters.h"
 #include "analysis/similarity/resemblance.h"
 #include "base/file.h"
-#include "schema/anchors.h"
+#include "content/anchors.h"
 
 namespace dyetrace::analysis {
 namespace {
@@ -376,7 +376,7 @@ std::vector<std::uint64_t> windows_of(std::string_view text) {
     std::vector<std::uint64_t> windows;
     for (std::size_t i = 0; i + ANCHOR_WINDOW <= text.size(); ++i) {
         windows.push_back(
-            schema::fingerprint(base::bytes_of(text.substr(i, ANCHOR_WINDOW)), std::nullopt));
+            content::fingerprint(base::bytes_of(text.substr(i, ANCHOR_WINDOW)), std::nullopt));
     }
     std::sort(windows.begin(), windows.end());
     windows.erase(std::unique(windows.begin(), windows.end()), windows.end());
@@ -389,9 +389,9 @@ std::size_t common(const std::vector<std::uint64_t>& a, const std::vector<std::u
     return both.size();
 }
 
-std::vector<std::uint64_t> anchors_of(const schema::AnchorRule& rule, std::string_view text) {
+std::vector<std::uint64_t> anchors_of(const content::AnchorRule& rule, std::string_view text) {
     std::vector<std::uint64_t> anchors;
-    for (const schema::AnchorWindow& one : rule.find(base::bytes_of(text))) {
+    for (const content::AnchorWindow& one : rule.find(base::bytes_of(text))) {
         anchors.push_back(one.fingerprint);
     }
     std::sort(anchors.begin(), anchors.end());
@@ -406,7 +406,7 @@ double covered(const std::string& a, const std::string& b, std::uint64_t keys) {
     const double truth = both / static_cast<double>(in_a.size() + in_b.size() - common(in_a, in_b));
     std::uint64_t inside = 0;
     for (std::uint64_t key = 1; key <= keys; ++key) {
-        const schema::AnchorRule rule(ANCHOR_DISTANCE_DEFAULT, schema::ContentKey{{key, key}});
+        const content::AnchorRule rule(ANCHOR_DISTANCE_DEFAULT, content::ContentKey{{key, key}});
         const auto of_a = anchors_of(rule, a), of_b = anchors_of(rule, b);
         const std::size_t shared = common(of_a, of_b);
         const Share share = share_of(shared, of_a.size() + of_b.size() - shared);

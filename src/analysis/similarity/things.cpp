@@ -4,8 +4,8 @@
 #include <tuple>
 #include <utility>
 
-#include "schema/anchor.h"
-#include "schema/sketch.h"
+#include "content/anchor.h"
+#include "content/sketch.h"
 
 namespace dyetrace::analysis {
 namespace {

@@ -1,5 +1,5 @@
 // What is compared: events or objects ("things"), each with the anchors of the bytes that it moved and, if it is small, with a sketch
-// of them (schema/sketch.h).
+// of them (content/sketch.h).
 //
 //   Things things;
 //   const auto log = things.add({.id = 7, .bytes = 1'000'000});

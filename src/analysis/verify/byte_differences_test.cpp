@@ -91,7 +91,7 @@ TEST(Strip, knows_the_sum_between_two_cuts) {
     for (const Cut& to : strip.cuts()) {
         const std::size_t size = to.position - strip.begin();
         EXPECT_EQ(strip.sum_of(strip.begin(), to.position),
-                  schema::content_sum(std::as_bytes(std::span(content)).first(size)));
+                  content::content_sum(std::as_bytes(std::span(content)).first(size)));
     }
     EXPECT_EQ(strip.sum_of(strip.begin() + 1, strip.end()), std::nullopt);
     EXPECT_EQ(strip.sum_of(strip.begin(), strip.end() + 1), std::nullopt);

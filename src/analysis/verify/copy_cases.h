@@ -11,8 +11,8 @@
 
 #include "analysis/verify/strip.h"
 #include "base/random_bytes.h"
-#include "schema/anchors.h"
-#include "schema/content_sum.h"
+#include "content/anchors.h"
+#include "content/content_sum.h"
 
 namespace dyetrace::analysis {
 
@@ -24,7 +24,7 @@ class Moved {
     std::vector<MovedPiece> pieces(std::string_view bytes,
                                    const std::vector<std::size_t>& sizes,
                                    std::uint64_t first = 0) {
-        const auto windows = schema::AnchorRule(256).find(std::as_bytes(std::span(bytes)));
+        const auto windows = content::AnchorRule(256).find(std::as_bytes(std::span(bytes)));
         std::vector<MovedPiece> result;
         for (std::size_t at = 0, turn = 0; at < bytes.size(); ++turn) {
             const std::size_t size = std::min(bytes.size() - at, sizes[turn % sizes.size()]);
@@ -54,7 +54,7 @@ class Moved {
 
   private:
     static std::uint64_t sum(std::string_view bytes, std::size_t begin, std::size_t end) {
-        return schema::content_sum(std::as_bytes(std::span(bytes)).subspan(begin, end - begin));
+        return content::content_sum(std::as_bytes(std::span(bytes)).subspan(begin, end - begin));
     }
 
     std::deque<std::vector<SummedAnchor>> anchors_;

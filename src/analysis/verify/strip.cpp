@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "schema/content_sum.h"
+#include "content/content_sum.h"
 
 namespace dyetrace::analysis {
 
@@ -32,11 +32,11 @@ Strip::Strip(std::vector<MovedPiece> pieces) : pieces_(std::move(pieces)) {
         }
         for (const SummedAnchor& anchor : piece.anchors) {
             cuts_.push_back({piece.position + anchor.end,
-                             schema::joined_sum(sum, anchor.prefix_sum, anchor.end),
+                             content::joined_sum(sum, anchor.prefix_sum, anchor.end),
                              run,
                              anchor.fingerprint});
         }
-        sum = schema::joined_sum(sum, *piece.sum, piece.bytes);
+        sum = content::joined_sum(sum, *piece.sum, piece.bytes);
         end = piece.position + piece.bytes;
     }
     end_run();
@@ -66,7 +66,7 @@ std::optional<std::uint64_t> sum_between(const Cut& from, const Cut& to) {
     if (from.run != to.run) {
         return std::nullopt;
     }
-    return schema::sum_behind(to.sum, from.sum, to.position - from.position);
+    return content::sum_behind(to.sum, from.sum, to.position - from.position);
 }
 
 std::vector<Strip> strips_of(const std::vector<MovedPiece>& pieces) {

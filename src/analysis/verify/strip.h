@@ -2,7 +2,7 @@
 //
 //   read(4096) read(4096) … read(100)
 //   |-----A--|--B-----C-|…|-D--|          cuts: begin, A, B, C, D, end; the sum of what lies between two of them is known,
-//   begin                     end         over the borders of calls too (schema/content_sum.h)
+//   begin                     end         over the borders of calls too (content/content_sum.h)
 //
 // A cut stands behind the last byte of an anchor's window. A stretch of calls whose bytes are all known and follow each other is a run;
 // between runs no sum is known. Each run begins and ends with a cut, too.

@@ -543,7 +543,7 @@ struct anchor_fact {
     __u64 parent_sequence; /* sequence of the event on its CPU */
     __s64 position; /* of the window's first byte in what the event moved; below 0: it began so far before */
     __u64 fingerprint; /* of the 32 bytes of the window */
-    __u64 prefix_sum; /* of what the event moved, from its first byte to the last one of the window (schema/sum.h) */
+    __u64 prefix_sum; /* of what the event moved, from its first byte to the last one of the window (content/sum.h) */
     __u32 cpu; /* CPU of the event */
     __u32 present; /* which nullable fields hold a value, see anchor_present */
 };
@@ -570,7 +570,7 @@ struct sketch_fact {
     struct record_header header;
     __u64 parent_sequence; /* sequence of the event on its CPU */
     __u32 distance; /* bytes from one window to the next, on average: 64, 128, 256 or 512 */
-    __u16 attachments; /* bytes of attachments behind the record: sketch, 4 for each window (schema/sketch.h) */
+    __u16 attachments; /* bytes of attachments behind the record: sketch, 4 for each window (content/sketch.h) */
     __u16 reserved; /* 0 */
 };
 

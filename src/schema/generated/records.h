@@ -745,7 +745,7 @@ struct Anchor {
     std::uint64_t parent_sequence;  // sequence of the event on its CPU
     std::int64_t position;  // of the window's first byte in what the event moved; below 0: it began so far before
     std::uint64_t fingerprint;  // of the 32 bytes of the window
-    std::uint64_t prefix_sum;  // of what the event moved, from its first byte to the last one of the window (schema/sum.h)
+    std::uint64_t prefix_sum;  // of what the event moved, from its first byte to the last one of the window (content/sum.h)
     std::uint32_t cpu;  // CPU of the event
     std::uint32_t present;  // which nullable fields hold a value, see anchor_present
 };
@@ -784,7 +784,7 @@ struct Sketch {
     RecordHeader header;
     std::uint64_t parent_sequence;  // sequence of the event on its CPU
     std::uint32_t distance;  // bytes from one window to the next, on average: 64, 128, 256 or 512
-    std::uint16_t attachments;  // bytes of attachments behind the record: sketch, 4 for each window (schema/sketch.h)
+    std::uint16_t attachments;  // bytes of attachments behind the record: sketch, 4 for each window (content/sketch.h)
     std::uint16_t reserved;  // 0
 };
 static_assert(sizeof(Sketch) == 32);

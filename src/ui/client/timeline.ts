@@ -1,4 +1,4 @@
-// What the server says of a timeline: its rows as JSON, a picture of them as arrays. src/api/timeline_answer.h has the format.
+// What the server says of a timeline: its rows as JSON, a picture of them as arrays. src/api/timeline/timeline_answer.h has the format.
 
 import { ask, askBytes, type Side } from "./client";
 

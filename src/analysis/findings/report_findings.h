@@ -1,0 +1,32 @@
+// What in a report is worth a look, in plain words, with its cost and the query that proves it.
+//
+//   sqlite3[4711] spent 58 % of its time in 96 syncs of /tmp/demo.db-journal, which it then deleted
+//
+// Pure and reproducible: the same rows, the same findings, the dearest first; before all others, what ended a process.
+// Limits: kFindingsMax, the rest is not said.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/findings/report_rows.h"
+
+namespace dyetrace::analysis {
+
+struct Finding {
+    std::string
+        kind;  // killed_by_signal, sync_share, small_transfers, repeated_opens, failing_calls, blocked_thread, sent_again
+    std::string
+        process;  // "postgres[812]", of several hosts "db1:postgres[812]"; of blocked_thread the thread
+    std::string text;  // one sentence, no full stop
+    std::uint64_t cost_ns = 0;
+    std::string query;            // SQL that shows the events
+    std::size_t hosts_alike = 0;  // more of them, where a program of that name does the same
+};
+
+inline constexpr std::size_t kFindingsMax = 8;  // a screen
+
+std::vector<Finding> findings_of(const Report& report);
+
+}  // namespace dyetrace::analysis

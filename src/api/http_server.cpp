@@ -1,0 +1,364 @@
+#include "api/http_server.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <httplib.h>
+#include <poll.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "base/file.h"
+#include "base/thread_annotations.h"
+
+namespace dyetrace::api {
+namespace {
+
+using base::Json;
+
+constexpr std::size_t kThreads =
+    16;  // more than answers at once: a cancellation must not wait behind them
+constexpr std::chrono::milliseconds kLookEvery{50};
+constexpr std::size_t kTokenBytes = 16;
+constexpr std::size_t kPieceBytes = 1 << 18;  // of a file, read and sent at once
+constexpr int kCancelled = 499;  // as nginx calls it: nobody waits for the answer any more
+
+bool is_loopback_host(std::string_view host) {
+    const std::size_t colon = host.rfind(':');
+    const std::string_view name = host.substr(0, colon);
+    return name == "127.0.0.1" || name == "localhost" || host.starts_with("[::1]");
+}
+
+int status_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::kInvalidArgument:
+        case ErrorCode::kCorrupt:
+        case ErrorCode::kUnsupported:
+            return 400;
+        case ErrorCode::kNotFound:
+            return 404;
+        case ErrorCode::kInterrupted:
+            return kCancelled;
+        case ErrorCode::kUnavailable:
+            return 503;
+        default:
+            return 500;
+    }
+}
+
+void fail(httplib::Response& response, const Error& error) {
+    response.status = status_of(error.code());
+    response.set_content(Json::object().set("error", error.text()).text(), "application/json");
+}
+
+// Nothing of it is held in memory; a reader that is slow, or goes, is httplib's to wait for.
+void give_made_file(const Answer& answer, httplib::Response& response) {
+    const Result<std::uint64_t> size = base::file_size(*answer.file);
+    if (!size.ok()) {
+        return fail(response, size.error());
+    }
+    response.set_content_provider(
+        size.value(),
+        answer.content_type,
+        [file = answer.file](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+            std::vector<std::byte> piece(std::min(length, kPieceBytes));
+            const Result<std::size_t> read = base::read_up_to_at(*file, piece, offset);
+            return read.ok() && read.value() > 0 &&
+                   sink.write(reinterpret_cast<const char*>(piece.data()), read.value());
+        });
+}
+
+using Clock = std::chrono::steady_clock;
+
+// httplib does not say on which socket a question came: it is the one of ours whose other end has the asker's port.
+int connection_from(int remote_port) {
+    const auto names = base::list_folder("/proc/self/fd");
+    for (const std::string& name : names.ok() ? names.value() : std::vector<std::string>()) {
+        const int fd = std::atoi(name.c_str());
+        sockaddr_storage peer{};
+        socklen_t size = sizeof(peer);
+        if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) {
+            continue;
+        }
+        const in_port_t port = peer.ss_family == AF_INET6
+                                   ? reinterpret_cast<const sockaddr_in6&>(peer).sin6_port
+                                   : reinterpret_cast<const sockaddr_in&>(peer).sin_port;
+        if ((peer.ss_family == AF_INET || peer.ss_family == AF_INET6) &&
+            ntohs(port) == remote_port) {
+            return fd;
+        }
+    }
+    return -1;
+}
+
+bool has_gone(int socket) {
+    pollfd poll{socket, POLLRDHUP, 0};
+    return socket >= 0 && ::poll(&poll, 1, 0) == 1;
+}
+
+// What is being answered, by the name that the page gave it, until when, and for whom.
+class Running {
+  public:
+    struct Place {
+        std::string name;
+        int remote_port = 0;
+        Clock::time_point until;
+        int socket = -1;  // of the asker; as long as it is in the list
+        std::atomic<bool> cancelled = false;
+        bool is_late = false;
+    };
+
+    // Stands in the list as long as the lambda runs.
+    template <class Make>
+    auto while_listed(Place& place, Make&& make) {
+        {
+            const base::MutexLock lock(mutex_);
+            place.cancelled = is_ended_;
+            places_.insert(&place);
+        }
+        auto made = make();
+        const base::MutexLock lock(mutex_);
+        places_.erase(&place);
+        return made;
+    }
+
+    void cancel(const std::string& name) {
+        cancel_if([&](const Place& place) { return place.name == name; });
+    }
+    // Whoever has gone waits for nothing: a browser that was closed, a question that was aborted.
+    void cancel_gone() {
+        cancel_if([](Place& place) {
+            place.socket = place.socket < 0 ? connection_from(place.remote_port) : place.socket;
+            return has_gone(place.socket);
+        });
+    }
+    void cancel_late() {
+        cancel_if([now = Clock::now()](Place& place) { return place.is_late = now > place.until; });
+    }
+    void end() {
+        {
+            const base::MutexLock lock(mutex_);
+            is_ended_ = true;
+        }
+        cancel_if([](const Place&) { return true; });
+    }
+    bool is_ended() const {
+        const base::MutexLock lock(mutex_);
+        return is_ended_;
+    }
+
+  private:
+    template <class Condition>
+    void cancel_if(Condition&& condition) {
+        const base::MutexLock lock(mutex_);
+        for (Place* place : places_) {
+            if (condition(*place)) {
+                place->cancelled = true;
+            }
+        }
+    }
+
+    mutable base::Mutex mutex_;
+    bool is_ended_ GUARDED_BY(mutex_) = false;
+    std::set<Place*> places_ GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+struct HttpDoor::Parts {
+    HttpDoorOptions options;
+    std::map<std::string, AnswerMaker, std::less<>> questions;
+    std::vector<PageFile> page;
+    httplib::Server server;
+    int port = 0;
+    Running running;
+    std::thread thread;
+    std::thread watch;  // over the time that answers take
+
+    std::string prefix() const { return "/" + options.token + "/"; }
+    bool admits(const httplib::Request& request, httplib::Response& response) const;
+    void give_file(const std::string& path, httplib::Response& response) const;
+    void list(httplib::Response& response) const;
+    void answer(const httplib::Request& request, httplib::Response& response);
+};
+
+bool HttpDoor::Parts::admits(const httplib::Request& request, httplib::Response& response) const {
+    if (!is_loopback_host(request.get_header_value("Host"))) {
+        response.status = 403;
+        return false;
+    }
+    if (!request.path.starts_with(prefix())) {
+        response.status = 404;
+        return false;
+    }
+    return true;
+}
+
+void HttpDoor::Parts::give_file(const std::string& path, httplib::Response& response) const {
+    const std::string wanted = path == prefix() ? "index.html" : path.substr(prefix().size());
+    const auto file = std::find_if(
+        page.begin(), page.end(), [&](const PageFile& each) { return each.path == wanted; });
+    if (file == page.end()) {
+        response.status = 404;
+        return;
+    }
+    response.set_header("Content-Encoding", "gzip");
+    // Not set_content(): httplib would compress it once more.
+    const std::span<const std::byte> bytes = file->gzipped;
+    response.set_content_provider(
+        bytes.size(),
+        std::string(file->content_type),
+        [bytes](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+            return sink.write(reinterpret_cast<const char*>(bytes.data()) + offset, length);
+        });
+}
+
+// What can be asked.
+void HttpDoor::Parts::list(httplib::Response& response) const {
+    Json names = Json::array().append("cancel");
+    for (const auto& [name, answer] : questions) {
+        names.append(name);
+    }
+    response.set_content(Json::object().set("questions", std::move(names)).text(),
+                         "application/json");
+}
+
+void HttpDoor::Parts::answer(const httplib::Request& request, httplib::Response& response) {
+    const std::string_view name =
+        std::string_view(request.path).substr(prefix().size() + std::string_view("api/").size());
+    const Result<Json> question = Json::parse(request.body.empty() ? "{}" : request.body);
+    if (!question.ok()) {
+        return fail(response, question.error());
+    }
+    if (name == "cancel") {
+        running.cancel(question.value().get<std::string>("question").value_or(""));
+        return response.set_content("{}", "application/json");
+    }
+    const auto found = questions.find(name);
+    if (found == questions.end()) {
+        return fail(response,
+                    Error(ErrorCode::kNotFound, fmt::format("there is no question '{}'", name)));
+    }
+    Running::Place place{
+        .name = request.get_header_value("question"),
+        .remote_port = request.remote_port,
+        .until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                    std::chrono::duration<double>(options.answer_s_max))};
+    Result<Answer> answer = running.while_listed(
+        place, [&] { return found->second(question.value(), place.cancelled); });
+    if (!answer.ok()) {
+        return fail(response,
+                    place.is_late ? Error(ErrorCode::kUnavailable,
+                                          fmt::format("no answer within {} s: ask for less",
+                                                      options.answer_s_max))
+                                  : answer.error());
+    }
+    if (!answer.value().file_name.empty()) {
+        response.set_header("Content-Disposition",
+                            fmt::format("attachment; filename=\"{}\"", answer.value().file_name));
+    }
+    if (!answer.value().note.empty()) {
+        response.set_header("note", answer.value().note);
+    }
+    if (answer.value().file != nullptr) {
+        return give_made_file(answer.value(), response);
+    }
+    response.set_content(answer.value().body, answer.value().content_type);
+}
+
+Result<std::string> make_token() {
+    unsigned char bytes[kTokenBytes];
+    if (getrandom(bytes, sizeof(bytes), 0) != static_cast<ssize_t>(sizeof(bytes))) {
+        return Error::from_errno(errno, "taking a token from chance");
+    }
+    std::string token;
+    for (const unsigned char byte : bytes) {
+        token += fmt::format("{:02x}", byte);
+    }
+    return token;
+}
+
+Result<std::unique_ptr<HttpDoor>> HttpDoor::open(const HttpDoorOptions& options,
+                                                 std::vector<Question> questions,
+                                                 std::vector<PageFile> page) {
+    auto parts = std::make_unique<Parts>();
+    parts->options = options;
+    parts->page = std::move(page);
+    for (Question& question : questions) {
+        parts->questions.emplace(std::move(question.name), std::move(question.answer));
+    }
+    Parts& of = *parts;
+    of.server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+    of.server.set_payload_max_length(kQuestionBytesMax);
+    // Or an answer's body waits 40 ms for its head to be acknowledged.
+    of.server.set_tcp_nodelay(true);
+    of.server.set_default_headers(
+        {{"Cache-Control", "no-store"},
+         {"Content-Security-Policy",
+          "default-src 'self'; img-src 'self' blob: data:; style-src 'self' 'unsafe-inline'; "
+          "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
+         {"Cross-Origin-Resource-Policy", "same-origin"},
+         {"Referrer-Policy", "no-referrer"},
+         {"X-Content-Type-Options", "nosniff"},
+         {"X-Frame-Options", "DENY"}});
+    of.server.Get(".*", [&of](const httplib::Request& request, httplib::Response& response) {
+        if (!of.admits(request, response)) {
+            return;
+        }
+        if (request.path == of.prefix() + "api/") {
+            return of.list(response);
+        }
+        of.give_file(request.path, response);
+    });
+    of.server.Post(".*", [&of](const httplib::Request& request, httplib::Response& response) {
+        if (!of.admits(request, response)) {
+            return;
+        }
+        if (request.path.starts_with(of.prefix() + "api/")) {
+            of.answer(request, response);
+        } else {
+            response.status = 404;
+        }
+    });
+    of.port = options.port == 0 ? of.server.bind_to_any_port(options.address)
+              : of.server.bind_to_port(options.address, options.port) ? options.port
+                                                                      : -1;
+    if (of.port <= 0) {
+        return Error::from_errno(errno,
+                                 fmt::format("listening on {}:{}", options.address, options.port));
+    }
+    of.thread = std::thread([&of] { of.server.listen_after_bind(); });
+    of.watch = std::thread([&of] {
+        while (!of.running.is_ended()) {
+            of.running.cancel_late();
+            of.running.cancel_gone();
+            std::this_thread::sleep_for(kLookEvery);
+        }
+    });
+    return std::unique_ptr<HttpDoor>(new HttpDoor(std::move(parts)));
+}
+
+HttpDoor::HttpDoor(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+HttpDoor::~HttpDoor() {
+    parts_->running.end();
+    parts_->server.stop();
+    parts_->thread.join();
+    parts_->watch.join();
+}
+
+std::string HttpDoor::url() const {
+    const std::string& address = parts_->options.address;
+    return fmt::format("http://{}:{}{}",
+                       address.find(':') != std::string::npos ? "[" + address + "]" : address,
+                       parts_->port,
+                       parts_->prefix());
+}
+
+}  // namespace dyetrace::api

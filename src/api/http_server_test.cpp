@@ -1,0 +1,197 @@
+#include "api/http_server.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/file.h"
+#include "base/temporary_folder.h"
+
+namespace dyetrace::api {
+namespace {
+
+using base::Json;
+
+constexpr std::string_view kPage = "<p>page</p>";
+
+class HttpDoorTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::vector<Question> questions;
+        questions.push_back(
+            {"echo", [](const Json& question, const std::atomic<bool>&) -> Result<Answer> {
+                 return Answer{.body = question.text()};
+             }});
+        questions.push_back({"wrong", [](const Json&, const std::atomic<bool>&) -> Result<Answer> {
+                                 return Error(ErrorCode::kInvalidArgument, "a <b> is no filter");
+                             }});
+        questions.push_back(
+            {"slow", [this](const Json&, const std::atomic<bool>& cancelled) -> Result<Answer> {
+                 begun_ = true;
+                 while (!cancelled) {
+                     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                 }
+                 ended_ = true;
+                 return Error(ErrorCode::kInterrupted, "cancelled");
+             }});
+        questions.push_back(
+            {"file", [](const Json& question, const std::atomic<bool>&) -> Result<Answer> {
+                 const base::TemporaryFolder folder = base::TemporaryFolder::make().value();
+                 const std::string path = folder.path() + "/made";
+                 base::write_file_atomically(path, question.get<std::string>("text").value())
+                     .value();
+                 return Answer{
+                     .content_type = "application/x-made",
+                     .file_name = "made.bin",
+                     .file = std::make_shared<base::Fd>(base::open_file(path, O_RDONLY).value()),
+                     .note = "2 are missing"};
+             }});
+        const auto bytes = std::as_bytes(std::span(kPage));
+        door_ = HttpDoor::open({.token = "secret", .answer_s_max = limit_s_},
+                               std::move(questions),
+                               {{"index.html", "text/html; charset=utf-8", bytes}})
+                    .value();
+        const std::string url = door_->url();
+        client_.emplace(url.substr(0, url.find("/secret")));
+        client_->set_decompress(false);
+    }
+
+    httplib::Result ask(const std::string& name,
+                        const std::string& body,
+                        const httplib::Headers& headers = {}) {
+        return client_->Post("/secret/api/" + name, headers, body, "application/json");
+    }
+
+    double limit_s_ = 60;
+    std::atomic<bool> begun_ = false, ended_ = false;
+    std::unique_ptr<HttpDoor> door_;
+    std::optional<httplib::Client> client_;
+};
+
+TEST_F(HttpDoorTest, gives_the_page_and_answers_to_whoever_has_the_token) {
+    const auto page = client_->Get("/secret/");
+    ASSERT_TRUE(page);
+    EXPECT_EQ(page->status, 200);
+    EXPECT_EQ(page->body, kPage);
+    EXPECT_EQ(page->get_header_value("Content-Encoding"), "gzip");
+    EXPECT_EQ(ask("echo", R"({"a":1})")->body, R"({"a":1})");
+    EXPECT_EQ(ask("echo", "")->body, "{}");
+}
+
+TEST_F(HttpDoorTest, is_not_there_for_others) {
+    for (const char* path :
+         {"/", "/secre/", "/secret", "/secretx/", "/secret/../secret/x", "/index.html"}) {
+        EXPECT_EQ(client_->Get(path)->status, 404) << path;
+    }
+    EXPECT_EQ(client_->Post("/api/echo", "{}", "application/json")->status, 404);
+    EXPECT_EQ(client_->Get("/secret/", {{"Host", "evil.example:80"}})->status, 403);
+    EXPECT_EQ(ask("echo", "{}", {{"Host", "evil.example"}})->status, 403);
+    EXPECT_EQ(client_->Get("/secret/", {{"Host", "localhost:8080"}})->status, 200);
+}
+
+TEST_F(HttpDoorTest, says_what_is_wrong_as_json) {
+    EXPECT_EQ(ask("wrong", "{}")->status, 400);
+    EXPECT_EQ(ask("wrong", "{}")->body, R"({"error":"a <b> is no filter"})");
+    EXPECT_EQ(ask("echo", "{")->status, 400);
+    EXPECT_EQ(ask("none", "{}")->status, 404);
+    EXPECT_EQ(ask("echo", std::string(kQuestionBytesMax + 1, 'x'))->status, 413);
+}
+
+TEST_F(HttpDoorTest, forbids_other_pages_to_read_to_frame_and_to_learn_of_it) {
+    const auto page = client_->Get("/secret/");
+    EXPECT_EQ(page->get_header_value("X-Content-Type-Options"), "nosniff");
+    EXPECT_EQ(page->get_header_value("Referrer-Policy"), "no-referrer");
+    EXPECT_NE(page->get_header_value("Content-Security-Policy").find("default-src 'self'"),
+              std::string::npos);
+    EXPECT_EQ(page->get_header_value("Access-Control-Allow-Origin"), "");
+}
+
+TEST_F(HttpDoorTest, cancels_what_it_is_asked_to) {
+    std::thread asker([&] {
+        httplib::Client other(door_->url().substr(0, door_->url().find("/secret")));
+        EXPECT_EQ(
+            other.Post("/secret/api/slow", {{"question", "7"}}, "{}", "application/json")->status,
+            499);
+    });
+    while (!begun_) {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(ask("cancel", R"({"question":"8"})")->status, 200);
+    EXPECT_EQ(ask("cancel", R"({"question":"7"})")->status, 200);
+    asker.join();
+}
+
+TEST_F(HttpDoorTest, sends_a_file_that_has_no_name_any_more) {
+    for (const std::size_t size : {0u, 1u, 700'000u}) {
+        std::string text(size, 'x');
+        for (std::size_t i = 0; i < size; ++i) {
+            text[i] = static_cast<char>('a' + i % 23);
+        }
+        const auto answer = ask("file", Json::object().set("text", text).text());
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(answer->status, 200);
+        EXPECT_EQ(answer->body, text);
+        EXPECT_EQ(answer->get_header_value("Content-Type"), "application/x-made");
+        EXPECT_EQ(answer->get_header_value("Content-Disposition"),
+                  "attachment; filename=\"made.bin\"");
+        EXPECT_EQ(answer->get_header_value("note"), "2 are missing");
+    }
+}
+
+TEST_F(HttpDoorTest, ends_what_nobody_waits_for_any_more) {
+    {
+        const base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        const std::string url = door_->url();
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(static_cast<std::uint16_t>(
+            std::stoi(url.substr(std::string_view("http://127.0.0.1:").size()))));
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        ASSERT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)),
+                  0);
+        base::write_all(socket,
+                        base::bytes_of("POST /secret/api/slow HTTP/1.1\r\nHost: localhost\r\n"
+                                       "Content-Length: 2\r\n\r\n{}"))
+            .value();
+        while (!begun_) {
+            std::this_thread::yield();
+        }
+    }
+    while (!ended_) {  // or the test never ends
+        std::this_thread::yield();
+    }
+}
+
+class HttpDoorWithoutTimeTest : public HttpDoorTest {
+  protected:
+    HttpDoorWithoutTimeTest() { limit_s_ = 0.1; }
+};
+
+TEST_F(HttpDoorWithoutTimeTest, waits_for_no_answer_longer_than_it_may_take) {
+    const auto late = ask("slow", "{}");
+    EXPECT_EQ(late->status, 503);
+    EXPECT_EQ(late->body, R"({"error":"no answer within 0.1 s: ask for less"})");
+}
+
+TEST(HttpDoor, is_opened_with_another_token_each_time) {
+    const std::string a = make_token().value(), b = make_token().value();
+    EXPECT_EQ(a.size(), 32u);
+    EXPECT_NE(a, b);
+}
+
+TEST_F(HttpDoorTest, ends_while_it_answers) {
+    std::thread asker([&] { (void)ask("slow", "{}"); });
+    while (!begun_) {
+        std::this_thread::yield();
+    }
+    door_.reset();
+    asker.join();
+}
+
+}  // namespace
+}  // namespace dyetrace::api

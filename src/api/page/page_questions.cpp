@@ -1,0 +1,151 @@
+#include "api/page/page_questions.h"
+
+#include <fmt/format.h>
+
+#include "api/file_answer.h"
+#include "api/page/page_export.h"
+#include "api/page/page_follow.h"
+#include "api/query_answer.h"
+#include "filter/predicate.h"
+#include "query/asked_rows.h"
+#include "reports/follow/follow_output.h"
+#include "reports/follow/follow_reader.h"
+#include "reports/overview/report_reader.h"
+#include "reports/overview/report_text.h"
+
+namespace dyetrace::api {
+namespace {
+
+using base::Json;
+
+struct PageQuestion {
+    store::Database& database;
+    PageTrace& trace;
+    std::string_view clock;
+    const Json& words;
+    const std::atomic<bool>& cancelled;
+};
+
+using PageAnswer = Result<api::Answer> (*)(const PageQuestion& question);
+
+api::Question on_desk(
+    api::Desk& desk, PageTrace& trace, std::string clock, std::string name, PageAnswer make) {
+    return {std::move(name),
+            [&desk, &trace, clock = std::move(clock), make](
+                const Json& words, const std::atomic<bool>& cancelled) -> Result<api::Answer> {
+                api::Answer answer;
+                TRY(desk.with(cancelled, [&](store::Database& database) -> Result<void> {
+                    TRY(answer, make({database, trace, clock, words, cancelled}));
+                    return {};
+                }));
+                return answer;
+            }};
+}
+
+Result<Json> column_of(store::Database& database, const char* sql) {
+    Json cells = Json::array();
+    TRY(query::each_row(database, sql, [&](query::Row row) { cells.append(row[0].text); }));
+    return cells;
+}
+
+Result<api::Answer> trace_answer(const PageQuestion& question) {
+    store::Database& database = question.database;
+    TRY(const TraceSpan span, question.trace.span(database));
+    TRY(Json hosts, column_of(database, "SELECT name FROM internal.hosts ORDER BY name"));
+    Json damages = Json::array();
+    for (const std::string& damage : database.damages()) {
+        damages.append(damage);
+    }
+    return api::Answer{
+        .body = Json::object()
+                    .set("path", database.path())
+                    .set("is_recording", database.state() == trace::TraceState::kRecording)
+                    .set("begin_ns", std::to_string(span.begin_ns))
+                    .set("duration_ns", span.end_ns - span.begin_ns)
+                    .set("events", span.events)
+                    .set("hosts", std::move(hosts))
+                    .set("losses", database.losses().text())
+                    .set("damages", std::move(damages))
+                    .text()};
+}
+
+Result<api::Answer> names_answer(const PageQuestion& question) {
+    TRY(const std::vector<std::string> names, question.database.names());
+    TRY(Json columns,
+        column_of(question.database,
+                  "SELECT column_name FROM (DESCRIBE SELECT * FROM events LIMIT 0)"));
+    Json all = Json::array();
+    for (const std::string& name : names) {
+        all.append(name);
+    }
+    return api::Answer{
+        .body =
+            Json::object().set("sql", std::move(all)).set("columns", std::move(columns)).text()};
+}
+
+Result<api::Answer> filter_answer(const PageQuestion& question) {
+    TRY(const std::string where, question.words.get<std::string>("where"));
+    TRY(const filter::Predicate predicate,
+        where.empty() ? Result(filter::Predicate()) : filter::Predicate::parse(where));
+    return api::Answer{.body = Json::object().set("sql", predicate.to_sql()).text()};
+}
+
+Result<api::Answer> query_answer(const PageQuestion& question) {
+    TRY(const std::string sql, question.words.get<std::string>("sql"));
+    TRY(question.trace.select(question.database, question.words, sql, question.cancelled));
+    return api::query_answer(question.database, question.words, question.cancelled);
+}
+
+Result<api::Answer> save_answer(const PageQuestion& question) {
+    TRY(const std::string sql, question.words.get<std::string>("sql"));
+    TRY(question.trace.select(question.database, question.words, sql, question.cancelled));
+    return api::file_answer(question.database, question.words, question.cancelled);
+}
+
+Result<api::Answer> event_file_answer(const PageQuestion& question) {
+    return export_answer(
+        question.database, question.trace, question.clock, question.words, question.cancelled);
+}
+
+Result<api::Answer> follow_answer(const PageQuestion& question) {
+    TRY(const reports::FollowQuestion asked, follow_question_in(question.words));
+    TRY(const reports::FollowTrail trail,
+        reports::read_trail(question.database, asked, &question.cancelled));
+    return api::Answer{.body = reports::follow_json(trail)};
+}
+
+Result<api::Answer> report_answer(const PageQuestion& question) {
+    const Json* const only = question.words.find("findings_only");
+    const bool is_short = only != nullptr && only->as<bool>().value_or(false);
+    TRY(const analysis::Report report,
+        reports::read_report(
+            question.database,
+            is_short ? reports::ReportParts::kFindings : reports::ReportParts::kAll,
+            &question.cancelled));
+    return api::Answer{.body = reports::report_json(report)};
+}
+
+}  // namespace
+
+std::vector<api::Question> page_questions(api::Desk& desk,
+                                          PageTrace& trace,
+                                          const std::string& clock,
+                                          const std::string& prefix) {
+    constexpr std::pair<const char*, PageAnswer> kQuestions[] = {
+        {"trace", &trace_answer},
+        {"names", &names_answer},
+        {"filter", &filter_answer},
+        {"query", &query_answer},
+        {"save", &save_answer},
+        {"export", &event_file_answer},
+        {"report", &report_answer},
+        {"follow", &follow_answer},
+    };
+    std::vector<api::Question> questions;
+    for (const auto& [name, make] : kQuestions) {
+        questions.push_back(on_desk(desk, trace, clock, prefix + name, make));
+    }
+    return questions;
+}
+
+}  // namespace dyetrace::api

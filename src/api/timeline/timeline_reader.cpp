@@ -1,0 +1,306 @@
+#include "api/timeline/timeline_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "api/timeline/timeline_rows.h"
+#include "filter/predicate.h"
+#include "query/asked_rows.h"
+#include "query/clock/shown_clock.h"
+#include "schema/dictionary.h"
+#include "schema/generated/enum_names.h"
+#include "schema/made_tables.h"
+
+namespace dyetrace::api {
+namespace {
+
+using api::TimelineRowKind;
+using schema::kMadeNull;
+
+// The columns of a scan; `bits` is class + 16 for an error + 32 for a call that never returned.
+enum Column : std::size_t {
+    kEvent,
+    kTime,
+    kStart,
+    kDuration,
+    kOnCpu,
+    kThread,
+    kName,
+    kBits,
+    kFingerprint
+};
+
+constexpr const char* kEvents =
+    "SELECT event_id, epoch_ns(time)::UBIGINT, start_ns, duration_ns, on_cpu_ns, thread_id, "
+    "hash(name)::UBIGINT, ({} + CASE WHEN error IS NOT NULL THEN 16 ELSE 0 END + CASE WHEN state = "
+    "'unfinished' THEN 32 ELSE 0 END)::UBIGINT, fingerprint FROM events WHERE parent_event_id IS "
+    "NULL AND ({})";
+constexpr std::uint64_t kClassBits = 15, kErrorBit = 16, kUnfinishedBit = 32;
+
+constexpr const char* kNames =
+    "SELECT DISTINCT hash(name), name FROM (SELECT name FROM internal.syscalls UNION SELECT name "
+    "FROM internal.raw_log_event UNION SELECT 'signal_deliver') WHERE name IS NOT NULL ORDER BY 2";
+constexpr std::size_t kNamesMax = 65'536;  // of 16 bits; of more the last have none
+
+// At most kGapsShown of a host and a reason: what lies within a thousandth of the time is one.
+constexpr const char* kGaps =
+    "SELECT host_index, min(begin_ns), max(end_ns), sum(CASE WHEN lost = {0} THEN 0 ELSE lost "
+    "END)::UBIGINT, _gap_reason_name(reason) FROM internal.raw_gap GROUP BY host_index, reason, "
+    "begin_ns // {1} ORDER BY ALL";
+constexpr std::uint64_t kGapsShown = 1000;
+
+// "CASE class WHEN 'file' THEN 1 … ELSE 0 END"
+std::string class_number_sql() {
+    std::string sql = "CASE class";
+    for (std::size_t i = 1; i < schema::class_names().size(); ++i) {
+        sql += fmt::format(" WHEN '{}' THEN {}", schema::class_names()[i], i);
+    }
+    return sql + " ELSE 0 END";
+}
+
+class Reader {
+  public:
+    Reader(store::Database& database,
+           const TimelineWish& wish,
+           TimelineProgress& progress,
+           const std::atomic<bool>& cancelled)
+        : database_(database), wish_(wish), progress_(progress), cancelled_(cancelled) {}
+
+    Result<TimelineRead> read(const TimelineRead* before) {
+        timeline_.is_recording = database_.state() == trace::TraceState::kRecording;
+        TRY(const query::ShownClock clock, query::ShownClock::of(database_, wish_.clock));
+        TRY(threads_.load(database_));
+        TRY(load_names());
+        TRY(read_events(before));
+        end_unfinished(clock);
+        timeline_.begin_ns = static_cast<std::uint64_t>(wish_.begin_ns);
+        timeline_.end_ns = std::max(read_.end_ns, timeline_.begin_ns);
+        TRY(load_gaps(clock));
+        TRY(std::move(threads_).finish(timeline_,
+                                       read_.is_added_to ? &before->timeline.index : nullptr));
+        return std::move(read_);
+    }
+
+  private:
+    Result<void> load_names() {
+        timeline_.names.emplace_back();
+        return query::each_row(database_, kNames, [&](query::Row row) {
+            if (timeline_.names.size() < kNamesMax) {
+                names_[query::number_of(row[0])] =
+                    static_cast<std::uint16_t>(timeline_.names.size());
+                timeline_.names.emplace_back(row[1].text);
+            }
+        });
+    }
+
+    Result<void> read_events(const TimelineRead* before) {
+        if (timeline_.is_recording) {
+            TRY(read_.facts, TimelineFacts::of(database_, !wish_.where.empty()));
+            read_.seen = database_.events_seen();
+        }
+        std::string condition = "true";
+        if (!wish_.where.empty()) {
+            TRY(const filter::Predicate predicate, filter::Predicate::parse(wish_.where));
+            condition = predicate.to_sql();
+        }
+        const std::string select = fmt::format(kEvents, class_number_sql(), condition);
+        if (before != nullptr && may_add_to(*before)) {
+            TRY(std::optional<store::NumberScan> scan,
+                database_.scan_new_numbers(select, before->seen));
+            if (scan) {
+                take_over(*before);
+                return take_all(*scan);
+            }
+        }
+        TRY(query::each_row(database_,
+                            "SELECT count(*) FROM internal.raw_syscall_event",
+                            [&](query::Row row) { progress_.of = query::number_of(row[0]); }));
+        TRY(store::NumberScan scan, database_.scan_numbers(select));
+        return take_all(scan);
+    }
+
+    // What was read before is what would be read again, as far as it can be told without the events.
+    bool may_add_to(const TimelineRead& before) {
+        const bool is_refined = wish_.clock == "cluster" && threads_.hosts().size() > 1;
+        return timeline_.is_recording && before.timeline.is_recording && !is_refined &&
+               before.timeline.names == timeline_.names && read_.facts.hold(before.facts) &&
+               std::ranges::all_of(before.timeline.rows, [&](const api::TimelineRowWords& row) {
+                   return row.kind != TimelineRowKind::kThread || threads_.find(row.id) != nullptr;
+               });
+    }
+
+    // Lanes are in the order of the rows of threads; hosts are the same.
+    void take_over(const TimelineRead& before) {
+        std::uint32_t lane = 0;
+        for (const api::TimelineRowWords& row : before.timeline.rows) {
+            if (row.kind == TimelineRowKind::kThread) {
+                TimelineThreads::Thread& thread = *threads_.find(row.id);
+                thread.lane = before.timeline.index.lanes()[lane];
+                thread.lane_before = lane++;
+            }
+        }
+        for (std::size_t i = 0; i < threads_.hosts().size(); ++i) {
+            threads_.hosts()[i] = before.timeline.hosts[i];
+        }
+        read_.unfinished = before.unfinished;
+        read_.end_ns = before.end_ns;
+        read_.is_added_to = true;
+    }
+
+    Result<void> take_all(store::NumberScan& scan) {
+        for (;;) {
+            TRY(const store::NumberBatch* const batch, scan.next());
+            if (batch->rows == 0) {
+                return {};
+            }
+            if (cancelled_) {
+                return Error(ErrorCode::kInterrupted, "reading the timeline was cancelled");
+            }
+            for (std::size_t row = 0; row < batch->rows; ++row) {
+                take(batch->columns, row);
+            }
+            progress_.read += batch->rows;
+        }
+    }
+
+    void take(const std::vector<std::span<const std::uint64_t>>& columns, std::size_t row) {
+        const auto number = [&](Column column) { return columns[column][row]; };
+        const std::uint64_t bits = number(kBits), duration = number(kDuration);
+        const std::uint64_t took = duration == kMadeNull ? 0 : duration;
+        analysis::TimelineEvent event{
+            .begin_ns = number(kTime),
+            .end_ns = number(kTime) + took,
+            .id = number(kEvent),
+            .name = name_of(number(kName)),
+            .call_class = static_cast<std::uint8_t>(bits & kClassBits),
+            .content = number(kFingerprint) == kMadeNull
+                           ? std::uint8_t{0}
+                           : analysis::content_colour(number(kFingerprint)),
+            .is_error = (bits & kErrorBit) != 0,
+            .is_unfinished = (bits & kUnfinishedBit) != 0};
+        if (took > 0 && number(kOnCpu) != kMadeNull) {
+            event.waited = 1 - static_cast<double>(number(kOnCpu)) / static_cast<double>(took);
+        }
+        TimelineThreads::Thread& thread = threads_.of(number(kThread), event.id);
+        see_time(thread.host_index, event, number(kStart));
+        if (event.is_unfinished && duration == kMadeNull) {
+            event.waited = 1;
+            read_.unfinished.push_back({.thread_id = number(kThread), .event = event});
+        } else {
+            thread.lane.add(event);
+        }
+    }
+
+    std::uint16_t name_of(std::uint64_t hash) {
+        if (hash != last_name_.first) {
+            const auto found = names_.find(hash);
+            last_name_ = {hash, found == names_.end() ? std::uint16_t{0} : found->second};
+        }
+        return last_name_.second;
+    }
+
+    void see_time(std::uint32_t host_index,
+                  const analysis::TimelineEvent& event,
+                  std::uint64_t start_ns) {
+        if (host_index != seen_host_.first || seen_host_.second == nullptr) {
+            if (threads_.hosts().empty()) {
+                return;
+            }
+            seen_host_ = {host_index, &threads_.hosts()[threads_.host(host_index)]};
+        }
+        api::TimelineHost& host = *seen_host_.second;
+        const auto ahead = static_cast<std::int64_t>(event.begin_ns - start_ns);
+        host.ahead_min_ns = std::min(host.ahead_min_ns, ahead);
+        host.ahead_max_ns = std::max(host.ahead_max_ns, ahead);
+        read_.end_ns = std::max(read_.end_ns, event.end_ns);
+    }
+
+    // Where its thread ended, or what was seen at all.
+    void end_unfinished(const query::ShownClock& clock) {
+        for (TimelineRead::Unfinished& each : read_.unfinished) {
+            TimelineThreads::Thread& thread = threads_.of(each.thread_id, each.event.id);
+            const std::uint64_t last =
+                thread.end_ns == 0 ? read_.end_ns : clock.at(thread.host_index, thread.end_ns);
+            const std::uint64_t end_ns = std::max(last, each.event.begin_ns);
+            if (each.is_drawn && each.event.end_ns == end_ns) {
+                continue;
+            }
+            if (each.is_drawn) {
+                thread.lane.take_out(each.event.id);
+            }
+            each.event.end_ns = end_ns;
+            each.is_drawn = true;
+            thread.lane.add(each.event);
+        }
+    }
+
+    Result<void> load_gaps(const query::ShownClock& clock) {
+        const std::uint64_t step =
+            std::max<std::uint64_t>((timeline_.end_ns - timeline_.begin_ns) / kGapsShown, 1);
+        return query::each_row(database_, fmt::format(kGaps, kMadeNull, step), [&](query::Row row) {
+            const std::uint64_t host_index = query::number_of(row[0]);
+            timeline_.gaps.push_back({.host = threads_.host(static_cast<std::uint32_t>(host_index)),
+                                      .begin_ns = clock.at(host_index, query::number_of(row[1])),
+                                      .end_ns = clock.at(host_index, query::number_of(row[2])),
+                                      .lost = query::number_of(row[3]),
+                                      .reason = std::string(row[4].text)});
+        });
+    }
+
+    store::Database& database_;
+    const TimelineWish& wish_;
+    TimelineProgress& progress_;
+    const std::atomic<bool>& cancelled_;
+    TimelineRead read_;
+    api::Timeline& timeline_ = read_.timeline;
+    TimelineThreads threads_;
+    std::unordered_map<std::uint64_t, std::uint16_t> names_;  // by hash
+    std::pair<std::uint64_t, std::uint16_t> last_name_ = {0, 0};
+    std::pair<std::uint32_t, api::TimelineHost*> seen_host_ = {0, nullptr};
+};
+
+}  // namespace
+
+Result<TimelineRead> read_timeline(store::Database& database,
+                                   const TimelineWish& wish,
+                                   const TimelineRead* before,
+                                   TimelineProgress& progress,
+                                   const std::atomic<bool>& cancelled) {
+    progress.read = progress.of = 0;
+    return Reader(database, wish, progress, cancelled).read(before);
+}
+
+Result<analysis::TimelineFlows> read_timeline_flows(store::Database& database,
+                                                    const api::Timeline& timeline,
+                                                    const std::atomic<bool>& cancelled) {
+    // Makes the table, and can be cancelled, which a scan cannot while it begins.
+    TRY(database.query(
+        "SELECT bytes FROM flows LIMIT 0",
+        [](store::Rows&) -> Result<void> { return {}; },
+        &cancelled));
+    std::vector<analysis::FoundFlow> found;
+    TRY(query::each_number_row(
+        database,
+        fmt::format("SELECT from_event, to_event, bytes, (certainty = {})::UBIGINT "
+                    "FROM internal.made_flows LIMIT {}",
+                    static_cast<int>(schema::Certainty::kCertain),
+                    kTimelineFlowsMax + 1),
+        [&](const auto& columns, std::size_t row) {
+            found.push_back(
+                {columns[0][row], columns[1][row], columns[2][row], columns[3][row] != 0});
+        }));
+    if (found.size() > kTimelineFlowsMax) {
+        return Error(ErrorCode::kLimitReached,
+                     fmt::format("there are more than {} flows, which is as many as are drawn: ask "
+                                 "the table flows in SQL",
+                                 kTimelineFlowsMax));
+    }
+    return analysis::TimelineFlows(timeline.index, found);
+}
+
+}  // namespace dyetrace::api

@@ -1,0 +1,69 @@
+#include "apps/cli/target_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <string_view>
+
+#include "base/amounts.h"
+
+namespace dyetrace::apps {
+
+Result<recorder::Targets> TargetOptions::targets() const {
+    recorder::Targets targets{command, {processes.begin(), processes.end()}, all, std::nullopt};
+    if (command.empty() && processes.empty() && !all) {
+        return Error(
+            ErrorCode::kInvalidArgument,
+            "say whom to watch: a command behind --, processes with -p, or everything with -a");
+    }
+    if (all && !processes.empty()) {
+        return Error(ErrorCode::kInvalidArgument,
+                     "-a watches every process, -p some of them: take one");
+    }
+    if (!duration.empty()) {
+        TRY(targets.duration, base::parse_duration(duration));
+    }
+    return targets;
+}
+
+std::vector<std::pair<std::string, std::string>> TargetOptions::as_given() const {
+    std::vector<std::pair<std::string, std::string>> given;
+    for (const std::string& word : command) {
+        given.emplace_back("command", word);
+    }
+    for (const int process : processes) {
+        given.emplace_back("pid", std::to_string(process));
+    }
+    if (all) {
+        given.emplace_back("all", "true");
+    }
+    if (!duration.empty()) {
+        given.emplace_back("duration", duration);
+    }
+    return given;
+}
+
+std::string refuse_pid(const std::string& text) {
+    pid_t process = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, process);
+    const bool is_pid = error == std::errc() && rest == end && process > 0;
+    return is_pid ? "" : fmt::format("'{}' is no process: its number is 1 or more", text);
+}
+
+void add_target_options(CLI::App& verb, TargetOptions& options) {
+    verb.add_option("-p,--pid",
+                    options.processes,
+                    "Watch these processes, all their threads and later children")
+        ->delimiter(',')
+        ->check(&refuse_pid)
+        ->type_name("PID[,PID]");
+    verb.add_flag("-a,--all", options.all, "Watch every process of the system");
+    verb.add_option("--duration", options.duration, "Stop after this time: 500ms, 90s, 5m")
+        ->type_name("TIME");
+    verb.add_option("command", options.command, "Command to run and watch, behind --")
+        ->type_name("CMD");
+}
+
+}  // namespace dyetrace::apps

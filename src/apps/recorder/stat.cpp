@@ -1,0 +1,139 @@
+// dyetrace stat: totals of a command, of processes or of the whole system, counted in the kernel.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "apps/cli/verbs.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "recorder/child.h"
+#include "recorder/session.h"
+#include "recorder/totals_table.h"
+
+namespace dyetrace::apps {
+namespace {
+
+constexpr int kWaitMs = 100;
+
+struct StatArguments {
+    TargetOptions targets;
+    bool json = false;
+};
+
+struct Counts {
+    std::vector<capture::Total> totals;
+    std::uint64_t lost = 0;
+    std::uint64_t elapsed_ns = 0;
+    std::optional<int> command_status;
+};
+
+Result<Counts> count(const StatArguments& arguments) {
+    TRY(recorder::Targets targets, arguments.targets.targets());
+    TRY(recorder::Session session, recorder::Session::start_counting(std::move(targets)));
+    while (!session.ended()) {
+        session.wait(kWaitMs);
+        session.capture().drain([](auto, auto, auto) {});
+    }
+    Counts counts;
+    counts.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - session.started_ns());
+    TRY(session.end());
+    TRY(counts.totals, session.capture().totals());
+    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+        counts.lost += session.capture().books(cpu).lost;
+    }
+    counts.command_status = session.command_status();
+    return counts;
+}
+
+void print_row(std::string_view name, const capture::Total& total) {
+    fmt::print(stderr,
+               " {} {:>11} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}\n",
+               base::left_aligned(name, 16),
+               base::with_separators(total.calls),
+               total.errors == 0 ? "" : base::with_separators(total.errors),
+               total.bytes == 0 ? "–" : base::bytes_text(total.bytes),
+               base::duration_text(total.duration_ns),
+               base::duration_text(total.percentile_ns(0.5)),
+               base::duration_text(total.percentile_ns(0.99)),
+               base::duration_text(total.duration_max_ns));
+}
+
+void print_text(const std::vector<recorder::TotalRow>& rows, const Counts& counts) {
+    std::uint64_t calls = 0, errors = 0;
+    for (const recorder::TotalRow& row : rows) {
+        calls += row.total.calls;
+        errors += row.total.errors;
+    }
+    fmt::print(stderr,
+               "\n {} system calls in {}, {} failed{}\n\n",
+               base::with_separators(calls),
+               base::duration_text(counts.elapsed_ns),
+               base::with_separators(errors),
+               counts.lost == 0
+                   ? ""
+                   : ", " + base::with_separators(counts.lost) + " not counted (table full)");
+    fmt::print(stderr,
+               " {:<16} {:>11} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}\n",
+               "call",
+               "calls",
+               "errors",
+               "bytes",
+               "time",
+               "p50",
+               "p99",
+               "max");
+    for (const recorder::TotalRow& row : rows) {
+        print_row(row.name, row.total);
+    }
+}
+
+void print_json(const std::vector<recorder::TotalRow>& rows) {
+    for (const recorder::TotalRow& row : rows) {
+        base::Json line = base::Json::object();
+        line.set("name", row.name);
+        line.set("calls", row.total.calls);
+        line.set("errors", row.total.errors);
+        line.set("bytes", row.total.bytes);
+        line.set("duration_ns", row.total.duration_ns);
+        line.set("off_cpu_ns", row.total.off_cpu_ns);
+        line.set("p50_ns", row.total.percentile_ns(0.5));
+        line.set("p99_ns", row.total.percentile_ns(0.99));
+        line.set("max_ns", row.total.duration_max_ns);
+        fmt::print("{}\n", line.text());
+    }
+}
+
+// The table goes to stderr, as the command's own output has stdout; JSON is data and goes to stdout.
+int run_stat(const StatArguments& arguments) {
+    const Result<Counts> counts = count(arguments);
+    if (!counts.ok()) {
+        base::Log::to_stderr().fail(counts.error());
+        return recorder::status_of_failed_start(arguments.targets.command);
+    }
+    const std::vector<recorder::TotalRow> rows =
+        recorder::group_totals(counts.value().totals, {}, recorder::GroupBy::kCall);
+    arguments.json ? print_json(rows) : print_text(rows, counts.value());
+    std::fflush(nullptr);
+    return counts.value().command_status ? recorder::pass_on(*counts.value().command_status) : 0;
+}
+
+}  // namespace
+
+void add_stat(CLI::App& app, int& exit_status) {
+    auto arguments = std::make_shared<StatArguments>();
+    CLI::App* verb =
+        app.add_subcommand("stat", "Count calls, errors, bytes and times, without a trace");
+    add_target_options(*verb, arguments->targets);
+    verb->add_flag("--json", arguments->json, "One JSON object per line, on stdout");
+    verb->footer(
+        "The kernel counts; nothing is written. Percentiles come from a histogram with\n"
+        "four buckets per octave: at most a quarter too high.\n\n"
+        "Examples:\n  dyetrace stat -- git status\n  dyetrace stat -a --duration 10s");
+    verb->callback([arguments, &exit_status] { exit_status = run_stat(*arguments); });
+}
+
+}  // namespace dyetrace::apps

@@ -1,0 +1,133 @@
+// dyetrace ui: a trace in the browser, from this program, on loopback.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "api/database_pool.h"
+#include "api/http_server.h"
+#include "api/page/page_questions.h"
+#include "api/page/page_token.h"
+#include "api/page/page_trace.h"
+#include "api/timeline/timeline_questions.h"
+#include "apps/cli/clock_option.h"
+#include "apps/cli/verbs.h"
+#include "base/log.h"
+#include "base/signals.h"
+#include "query/analysis_database.h"
+#include "query/clock/derived_clock_map.h"
+#include "ui/page_files.h"
+
+namespace dyetrace::apps {
+namespace {
+
+constexpr std::size_t kDatabases = 2;  // a long question, and all others beside it
+constexpr long kMemoryPart = 8;  // of the machine, for each: half of it for those of two traces
+constexpr std::chrono::milliseconds kLookEvery{100};
+
+struct UiArguments {
+    std::string trace;
+    std::string other;  // to compare with; empty: none
+    std::uint16_t port = 0;
+    std::string clock = "cluster";
+};
+
+// Alone each would take 80 % of the machine before it wrote to disk.
+query::WholeDatabaseOptions options_of(const std::string& clock) {
+    const long megabytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 1'000'000;
+    return {.database = {.memory_limit = fmt::format("{}MB", megabytes / kMemoryPart)},
+            .clock = clock};
+}
+
+// A trace and those who read it.
+struct Served {
+    Served(const std::string& path, const std::string& clock)
+        : desk([path, clock] { return query::open_whole_database(path, options_of(clock)); },
+               kDatabases) {}
+
+    api::Desk desk;
+    api::PageTrace trace;
+};
+
+// What is wrong with a trace is said here, not first in the browser.
+Result<std::unique_ptr<Served>> open_served(const std::string& path, const std::string& clock) {
+    auto served = std::make_unique<Served>(path, clock);
+    const std::atomic<bool> cancelled = false;
+    TRY(served->desk.with(cancelled, [](store::Database&) { return Result<void>(); }));
+    return served;
+}
+
+Result<api::Answer> no_trace(const base::Json&, const std::atomic<bool>&) {
+    return api::Answer{.body = "null"};
+}
+
+Result<void> serve(const UiArguments& arguments, const base::Log& log) {
+    const base::Fd signals = base::take_ending_signals();
+    TRY(const auto served, open_served(arguments.trace, arguments.clock));
+    api::TimelineDesk timelines(served->desk, served->trace, arguments.clock);
+    std::vector<api::Question> questions =
+        api::page_questions(served->desk, served->trace, arguments.clock);
+    std::ranges::move(api::timeline_questions(timelines), std::back_inserter(questions));
+    std::unique_ptr<Served> other;
+    std::unique_ptr<api::TimelineDesk> other_timelines;
+    if (!arguments.other.empty()) {
+        TRY(other, open_served(arguments.other, arguments.clock));
+        std::ranges::move(api::page_questions(other->desk, other->trace, arguments.clock, "other_"),
+                          std::back_inserter(questions));
+        other_timelines =
+            std::make_unique<api::TimelineDesk>(other->desk, other->trace, arguments.clock);
+        std::ranges::move(api::timeline_questions(*other_timelines, "other_"),
+                          std::back_inserter(questions));
+    } else {
+        questions.push_back({"other_trace", &no_trace});
+    }
+    TRY(std::string token, api::page_token(arguments.port));
+    const std::span<const api::PageFile> page = ui::page_files();
+    TRY(const auto door,
+        api::HttpDoor::open({.port = arguments.port, .token = std::move(token)},
+                            std::move(questions),
+                            {page.begin(), page.end()}));
+    log.say(fmt::format("{} (Ctrl-C ends it)", door->url()));
+    while (!base::was_asked_to_end(signals)) {
+        std::this_thread::sleep_for(kLookEvery);
+    }
+    return {};
+}
+
+}  // namespace
+
+void add_ui(CLI::App& app, int& exit_status) {
+    auto arguments = std::make_shared<UiArguments>();
+    CLI::App* verb = app.add_subcommand("ui", "Show a trace in the browser");
+    verb->add_option("trace", arguments->trace, "Folder of the trace; it may still be recorded")
+        ->type_name("TRACE")
+        ->required();
+    verb->add_option("other", arguments->other, "Another trace, to compare it with")
+        ->type_name("OTHER");
+    verb->add_option("--port",
+                     arguments->port,
+                     "Port on 127.0.0.1, with the same address each time; 0 is any that is free")
+        ->capture_default_str()
+        ->type_name("PORT");
+    add_clock_option(*verb, arguments->clock);
+    verb->footer(
+        "Examples:\n  dyetrace ui web1.trace\n  dyetrace ui web1.trace --port 8080\n"
+        "  dyetrace ui before.trace after.trace");
+    verb->callback([arguments, &exit_status] {
+        const base::Log log = base::Log::to_stderr();
+        const Result<void> done = serve(*arguments, log);
+        if (!done.ok()) {
+            log.fail(done.error());
+        }
+        exit_status = done.ok() ? 0 : 1;
+    });
+}
+
+}  // namespace dyetrace::apps

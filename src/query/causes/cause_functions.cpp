@@ -1,0 +1,182 @@
+#include "query/causes/cause_functions.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/causality/event_places.h"
+#include "analysis/causality/happened_before.h"
+#include "base/thread_annotations.h"
+#include "query/asked_rows.h"
+#include "schema/made_tables.h"
+
+namespace dyetrace::query {
+namespace {
+
+using analysis::Cone;
+using analysis::EventPlace;
+using analysis::HappenedBefore;
+using store::NumberFunction;
+using Columns = std::span<const std::span<const std::uint64_t>>;
+using Answers = std::span<std::uint64_t>;
+
+constexpr const char* kEdgesSql =
+    "SELECT from_event, from_thread, from_at, to_event, to_thread, to_at, from_rank, to_rank, "
+    "rule::UBIGINT FROM internal.made_edges";
+
+constexpr const char* kPlacesSql =
+    "SELECT event, thread, begin_ns, end_ns, logical_order FROM internal.made_causal_clocks";
+
+struct KnownOrder {
+    std::optional<HappenedBefore> order;
+    analysis::EventPlaces places;
+};
+
+// What the tables hold, in memory from the first question on, until the trace is looked at again.
+class LoadedOrder {
+  public:
+    explicit LoadedOrder(store::Database& database) : database_(&database) {}
+
+    Result<std::shared_ptr<const KnownOrder>> get() {
+        const base::MutexLock lock(mutex_);
+        if (known_ == nullptr || look_ != database_->looks()) {
+            TRY(known_, load());
+            look_ = database_->looks();
+        }
+        return known_;
+    }
+
+  private:
+    Result<std::shared_ptr<const KnownOrder>> load() {
+        auto known = std::make_shared<KnownOrder>();
+        std::vector<analysis::CauseEdge> edges;
+        TRY(each_number_row(*database_, kEdgesSql, [&](const auto& columns, std::size_t row) {
+            edges.push_back({columns[0][row],
+                             columns[1][row],
+                             columns[2][row],
+                             columns[3][row],
+                             columns[4][row],
+                             columns[5][row],
+                             columns[6][row],
+                             columns[7][row],
+                             static_cast<schema::CauseRule>(columns[8][row])});
+        }));
+        known->order.emplace(edges);
+        TRY(each_number_row(*database_, kPlacesSql, [&](const auto& columns, std::size_t row) {
+            known->places.add({columns[0][row], columns[1][row], columns[2][row], columns[3][row]},
+                              columns[4][row]);
+        }));
+        return std::shared_ptr<const KnownOrder>(std::move(known));
+    }
+
+    store::Database* database_;
+    base::Mutex mutex_;
+    std::shared_ptr<const KnownOrder> known_ GUARDED_BY(mutex_);
+    std::uint64_t look_ GUARDED_BY(mutex_) = 0;
+};
+
+// Answers for a chunk. Where an event stays the same from row to row, a cone of it answers the others.
+class Asker {
+  public:
+    explicit Asker(const HappenedBefore& order) : order_(order) {}
+
+    bool happened_before(const EventPlace& a, const EventPlace& b) {
+        if (same_as_last(a, last_a_)) {
+            if (!after_ || after_->of != a) {
+                after_ = order_.after(a);
+            }
+            last_b_ = b;
+            return order_.in_future(b, *after_);
+        }
+        if (same_as_last(b, last_b_)) {
+            if (!before_ || before_->of != b) {
+                before_ = order_.before(b);
+            }
+            return order_.in_past(a, *before_);
+        }
+        return order_.between(a, b);
+    }
+
+  private:
+    static bool same_as_last(const EventPlace& place, std::optional<EventPlace>& last) {
+        const bool same = last == place;
+        last = place;
+        return same;
+    }
+
+    const HappenedBefore& order_;
+    std::optional<EventPlace> last_a_, last_b_;
+    std::optional<Cone> after_, before_;
+};
+
+Result<void> compare(LoadedOrder& loaded, bool concurrent, Columns columns, Answers answers) {
+    TRY(const std::shared_ptr<const KnownOrder> known, loaded.get());
+    Asker forward(*known->order), back(*known->order);
+    for (std::size_t row = 0; row < answers.size(); ++row) {
+        const auto a = known->places.find(columns[0][row]), b = known->places.find(columns[1][row]);
+        if (!a || !b) {
+            answers[row] = schema::kMadeNull;
+        } else if (a->event == b->event) {
+            answers[row] = 0;
+        } else if (concurrent) {
+            answers[row] = !forward.happened_before(*a, *b) && !back.happened_before(*b, *a);
+        } else {
+            answers[row] = forward.happened_before(*a, *b);
+        }
+    }
+    return {};
+}
+
+Result<void> rank(LoadedOrder& loaded, Columns columns, Answers answers) {
+    TRY(const std::shared_ptr<const KnownOrder> known, loaded.get());
+    for (std::size_t row = 0; row < answers.size(); ++row) {
+        answers[row] = known->places.rank(columns[0][row]).value_or(schema::kMadeNull);
+    }
+    return {};
+}
+
+// The first three take numbers of any type. Each step of `causes` goes to the last gifts that the giver's thread had got before it gave.
+constexpr const char* kMacros = R"(
+CREATE OR REPLACE TEMP MACRO happened_before(a, b) AS _happened_before(a::UBIGINT, b::UBIGINT);
+CREATE OR REPLACE TEMP MACRO concurrent(a, b) AS _concurrent(a::UBIGINT, b::UBIGINT);
+CREATE OR REPLACE TEMP MACRO logical_order(event) AS _logical_order(event::UBIGINT);
+CREATE OR REPLACE TEMP MACRO causes(of_event, depth_max) AS TABLE
+WITH RECURSIVE walk AS (
+    SELECT 0 AS depth, NULL::UBIGINT AS event, NULL::UBIGINT AS led_to, 0::UTINYINT AS rule, thread, end_ns + 1 AS before_ns
+    FROM internal.made_causal_clocks WHERE event = of_event::UBIGINT
+  UNION SELECT w.depth + 1, e.from_event, e.to_event, e.rule, e.from_thread, e.from_at
+    FROM walk w JOIN internal.made_edges e ON e.to_thread = w.thread AND e.to_at < w.before_ns WHERE w.depth < depth_max
+    QUALIFY e.to_at = max(e.to_at) OVER (PARTITION BY w.thread, w.before_ns))
+SELECT min(depth) AS depth, event AS event_id, _cause_rule_name(rule) AS rule, led_to FROM walk WHERE depth > 0
+GROUP BY event, led_to, rule ORDER BY 1, 2, 4;
+)";
+
+}  // namespace
+
+Result<void> register_cause_functions(store::Database& database) {
+    const auto loaded = std::make_shared<LoadedOrder>(database);
+    const std::vector<std::string> needs = {"edges", "causal_clocks"};
+    for (const bool concurrent : {false, true}) {
+        TRY(database.register_function(
+            NumberFunction{.name = concurrent ? "_concurrent" : "_happened_before",
+                           .arguments = 2,
+                           .is_condition = true,
+                           .needs = needs,
+                           .call = [loaded, concurrent](Columns columns, Answers answers) {
+                               return compare(*loaded, concurrent, columns, answers);
+                           }}));
+    }
+    TRY(database.register_function(
+        NumberFunction{.name = "_logical_order",
+                       .arguments = 1,
+                       .is_condition = false,
+                       .needs = needs,
+                       .call = [loaded](Columns columns, Answers answers) {
+                           return rank(*loaded, columns, answers);
+                       }}));
+    return database.define_macros(kMacros);
+}
+
+}  // namespace dyetrace::query

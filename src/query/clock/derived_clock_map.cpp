@@ -1,0 +1,177 @@
+#include "query/clock/derived_clock_map.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "analysis/clock/cluster_clock.h"
+#include "base/log.h"
+#include "query/flows/flow_rows.h"
+#include "schema/made_tables.h"
+
+namespace dyetrace::query {
+namespace {
+
+using analysis::ClockHost;
+using analysis::ClockMap;
+using analysis::ClockPiece;
+using analysis::ClockSolution;
+using analysis::ClusterClock;
+using base::HostClock;
+using base::Instant;
+
+// Raised whenever the same messages give another clock.
+constexpr std::uint32_t kRulesVersion = 2;
+// Wall clocks that are off by more bring the messages into an order in which steps cannot be told from delays: then it is done again.
+constexpr std::int64_t kOrderOffMax = 1'000'000'000;  // ns
+
+// Hosts in order of their index, with the time that their events take. Each record with a time of its own counts.
+constexpr const char* kHosts = R"(
+SELECT o.host_index::UBIGINT, (o.wall_offset_ns + 9223372036854775807::HUGEINT)::UBIGINT, t.first_ns, t.last_ns FROM internal.hosts o LEFT JOIN (
+  SELECT host_index, min(start_ns) AS first_ns, max(start_ns + coalesce(duration_ns, 0)) AS last_ns FROM (
+    SELECT host_index, start_ns, duration_ns FROM internal.raw_syscall_event UNION ALL SELECT host_index, start_ns, NULL FROM internal.raw_signal_event UNION ALL
+    SELECT host_index, time_ns, NULL FROM internal.raw_retransmission)
+  GROUP BY 1) t USING (host_index) ORDER BY 1)";
+
+Result<std::vector<ClockHost>> load_hosts(store::Database& database) {
+    TRY(store::NumberScan scan, database.scan_numbers(kHosts));
+    std::vector<ClockHost> hosts;
+    for (;;) {
+        TRY(const store::NumberBatch* const batch, scan.next());
+        if (batch->rows == 0) {
+            return hosts;
+        }
+        for (std::size_t row = 0; row < batch->rows; ++row) {
+            ClockHost host{.host = static_cast<std::uint32_t>(batch->columns[0][row]),
+                           .wall_offset_ns = static_cast<std::int64_t>(
+                               batch->columns[1][row] - static_cast<std::uint64_t>(INT64_MAX))};
+            if (batch->columns[2][row] != schema::kMadeNull) {
+                host.first_ns = static_cast<std::int64_t>(batch->columns[2][row]);
+                host.last_ns = static_cast<std::int64_t>(batch->columns[3][row]);
+            }
+            hosts.push_back(host);
+        }
+    }
+}
+
+Instant<HostClock> instant(std::uint64_t host, std::uint64_t ns) {
+    return {HostClock{static_cast<std::uint32_t>(host)}, static_cast<std::int64_t>(ns)};
+}
+
+Result<ClockSolution> solve(store::Database& database,
+                            const std::vector<ClockHost>& hosts,
+                            std::span<const std::int64_t> shifts) {
+    ClusterClock clock;
+    for (const ClockHost& host : hosts) {
+        clock.add_host(host);
+    }
+    TRY(store::NumberScan scan, database.scan_numbers(messages_sql(shifts)));
+    for (;;) {
+        TRY(const store::NumberBatch* const batch, scan.next());
+        if (batch->rows == 0) {
+            return clock.solve();
+        }
+        const auto& columns = batch->columns;
+        for (std::size_t row = 0; row < batch->rows; ++row) {
+            clock.add({instant(columns[kMessageFrom][row], columns[kMessageSent][row]),
+                       instant(columns[kMessageTo][row], columns[kMessageReceived][row])});
+        }
+    }
+}
+
+// How far each host's wall clock is off, by its map; empty: none by so much that it matters.
+std::vector<std::int64_t> shifts_of(const std::vector<ClockHost>& hosts,
+                                    const ClockSolution& solution,
+                                    std::size_t size) {
+    std::vector<std::int64_t> shifts(size, 0);
+    bool any = false;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        const ClockHost& host = hosts[i];
+        if (host.first_ns <= host.last_ns) {
+            const Instant<HostClock> first({host.host}, host.first_ns);
+            shifts[host.host] =
+                solution.maps[i].at(first).time.ns() - (host.first_ns + host.wall_offset_ns);
+            any = any || std::abs(shifts[host.host]) > kOrderOffMax;
+        }
+    }
+    return any ? shifts : std::vector<std::int64_t>();
+}
+
+void tell(const ClockSolution& solution) {
+    if (solution.contradictions > 0) {
+        base::Log::to_stderr().warn(
+            fmt::format("clock_map: {} messages contradict the others and were left out",
+                        solution.contradictions));
+    }
+    if (solution.inversions > 0) {
+        base::Log::to_stderr().warn(fmt::format(
+            "clock_map: {} messages are received before they are sent, around steps of a clock",
+            solution.inversions));
+    }
+}
+
+std::uint64_t whole(double ns) {
+    return std::isfinite(ns) ? static_cast<std::uint64_t>(std::ceil(ns)) : schema::kMadeNull;
+}
+
+void append(const ClockMap& map, const ClockHost& host, std::vector<std::uint64_t>& numbers) {
+    for (const ClockPiece& piece : map.pieces(host.first_ns, host.last_ns)) {
+        numbers.insert(numbers.end(),
+                       {host.host,
+                        static_cast<std::uint64_t>(piece.from_ns),
+                        static_cast<std::uint64_t>(piece.to_ns),
+                        static_cast<std::uint64_t>(piece.cluster_ns),
+                        static_cast<std::uint64_t>(piece.cluster_to_ns),
+                        whole(piece.below_ns),
+                        whole(piece.above_ns),
+                        whole(piece.below_to_ns),
+                        whole(piece.above_to_ns)});
+    }
+}
+
+Result<std::vector<std::uint64_t>> clock_rows(store::Database& database) {
+    std::vector<std::uint64_t> numbers;
+    TRY(const std::vector<ClockHost> hosts, load_hosts(database));
+    if (hosts.size() < 2) {
+        return numbers;
+    }
+    std::vector<std::int64_t> shifts(hosts.back().host + 1, 0);
+    TRY(ClockSolution solution, solve(database, hosts, shifts));
+    if (shifts = shifts_of(hosts, solution, shifts.size()); !shifts.empty()) {
+        TRY(solution, solve(database, hosts, shifts));
+    }
+    tell(solution);
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        if (hosts[i].first_ns <= hosts[i].last_ns && solution.maps[i].knots().size() > 1) {
+            append(solution.maps[i], hosts[i], numbers);
+        }
+    }
+    return numbers;
+}
+
+}  // namespace
+
+Result<void> offer_clock_map(store::Database& database) {
+    return database.register_table(
+        {"clock_map", kRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
+             TRY(std::vector<std::uint64_t> rows, clock_rows(asked));
+             const auto left = std::make_shared<std::vector<std::uint64_t>>(std::move(rows));
+             return store::RowSource([left](std::vector<std::uint64_t>& numbers) -> Result<void> {
+                 numbers = std::exchange(*left, {});
+                 return {};
+             });
+         }});
+}
+
+Result<void> use_clock(store::Database& database, std::string_view clock) {
+    TRY(offer_clock_map(database));
+    return database.use_clock(clock == "raw"    ? store::EventClock::kRaw
+                              : clock == "wall" ? store::EventClock::kWall
+                                                : store::EventClock::kCluster);
+}
+
+}  // namespace dyetrace::query

@@ -1,0 +1,86 @@
+// Operations for the flow engine, out of a trace: the SQL that asks for them, and what its rows mean.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/dataflow/operation.h"
+
+namespace dyetrace::query {
+
+// How a call moves bytes.
+enum class Movement : std::uint8_t {
+    kNone,
+    kRead,      // out of its object
+    kWrite,     // into its object
+    kCopyTo,    // out of its first object into its second: splice, copy_file_range
+    kCopyFrom,  // out of its second object into its first: sendfile
+    kTee,       // like kCopyTo, and the bytes stay
+    kByMode,  // vmsplice: into a pipe that is open for writing, out of one that is open for reading
+    kOpen,    // cuts what was in the file if it is empty afterwards
+    kTruncate,
+    kAllocate,       // fallocate: may punch holes
+    kTruncateSplit,  // ftruncate64 and fallocate of 32-bit programs: a number in two registers
+    kAllocateSplit,
+};
+
+// The operations of a trace in order of time, ends before starts: a row of numbers each (MoveColumn).
+std::string moves_sql();
+
+// The same, each once, in any order.
+std::string unordered_moves_sql();
+
+// Datagrams (UDP) that were sent or taken, each once, in any order: event, sends, object, thread, other (Side::other), addresses (kMoveAddresses).
+std::string datagrams_sql();
+
+// What went over TCP between different hosts: for each call that took bytes, and each that sent some, the other one that had its last
+// byte, in the order in which they were received by the wall clocks, each moved by what `shifts` says (host_index, nanoseconds). A row
+// of numbers each (MessageColumn).
+std::string messages_sql(std::span<const std::int64_t> shifts);
+
+enum MessageColumn : std::uint8_t {
+    kMessageFrom,
+    kMessageSent,
+    kMessageTo,
+    kMessageReceived,
+};
+
+enum MoveColumn : std::uint8_t {
+    kMoveIsStart,
+    kMoveEvent,
+    kMoveStart,
+    kMoveEnd,
+    kMoveProcess,
+    kMoveMovement,
+    kMoveBytes,
+    kMoveUnfinished,
+    kMovePeeks,
+    kMoveObject,
+    kMoveChannel,
+    kMoveOther,
+    kMoveCounted,
+    kMoveAt,
+    kMoveAtCertain,
+    kMoveObject2,
+    kMoveChannel2,
+    kMoveOther2,
+    kMoveCounted2,
+    kMoveAt2,
+    kMoveAt2Certain,
+    kMoveFingerprint,
+    kMoveDistinctBytes,
+    kMoveCutBegin,
+    kMoveCutEnd,
+    kMoveCall,       // abi << 16 | number
+    kMoveAddresses,  // UDP: own << 32 | of the other end
+    kMoveColumns,
+};
+
+// `columns` as moves_sql() gives them.
+analysis::Operation operation_in(const std::vector<std::span<const std::uint64_t>>& columns,
+                                 std::size_t row);
+
+}  // namespace dyetrace::query

@@ -1,0 +1,17 @@
+// Out of a trace: who may have bytes from whom without a call.
+#pragma once
+
+#include <vector>
+
+#include "analysis/dataflow/operation.h"
+#include "base/result.h"
+#include "store/database.h"
+
+namespace dyetrace::query {
+
+Result<std::vector<analysis::ProcessLink>> load_processes(store::Database& database);
+
+// And who shares memory with whom: mappings that were there when the recording began, and those of later.
+Result<analysis::Kinship> load_kinship(store::Database& database);
+
+}  // namespace dyetrace::query

@@ -1,0 +1,155 @@
+#include "query/flows/trace_questions.h"
+
+#include <fmt/format.h>
+
+#include "base/sql_literal.h"
+#include "query/flows/flow_rows.h"
+#include "schema/text.h"
+
+namespace dyetrace::query {
+namespace {
+
+constexpr std::size_t kSimilarNamesMax = 3;  // names that may have been meant
+
+void add_flows(const store::NumberBatch& batch, std::vector<analysis::TrailFlow>& flows) {
+    const auto& column = batch.columns;
+    for (std::size_t i = 0; i < batch.rows; ++i) {
+        flows.push_back({.from_event = column[0][i],
+                         .to_event = column[1][i],
+                         .from_begin = column[2][i],
+                         .to_begin = column[3][i],
+                         .from_position = static_cast<std::uint32_t>(column[4][i]),
+                         .to_position = static_cast<std::uint32_t>(column[5][i]),
+                         .bytes = static_cast<std::uint32_t>(column[6][i]),
+                         .rule = static_cast<schema::FlowRule>(column[7][i]),
+                         .certainty = static_cast<schema::Certainty>(column[8][i])});
+    }
+}
+
+}  // namespace
+
+Result<void> each_operation(
+    store::Database& database,
+    const std::function<void(const analysis::Operation&, std::uint64_t call)>& take,
+    const std::atomic<bool>* cancelled) {
+    return each_number_row(
+        database,
+        unordered_moves_sql(),
+        [&](const auto& columns, std::size_t row) {
+            take(operation_in(columns, row), columns[kMoveCall][row]);
+        },
+        cancelled);
+}
+
+Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& database,
+                                                         const std::string& path) {
+    std::unordered_set<std::uint64_t> objects;
+    const std::string name = schema::escaped(path);
+    TRY(each_row(database,
+                 fmt::format("SELECT DISTINCT object_id FROM object_names WHERE path = {}",
+                             base::quoted_sql(name)),
+                 [&](Row row) { objects.insert(number_of(row[0])); }));
+    if (!objects.empty()) {
+        return objects;
+    }
+    std::string similar;
+    TRY(each_row(database,
+                 fmt::format("SELECT DISTINCT path FROM object_names WHERE ends_with(path, {}) "
+                             "ORDER BY 1 LIMIT {}",
+                             base::quoted_sql("/" + name.substr(name.rfind('/') + 1)),
+                             kSimilarNamesMax),
+                 [&](Row row) { similar += fmt::format(" {}", row[0].text); }));
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("nothing in '{}' was ever called '{}'{}{}",
+                             database.path(),
+                             path,
+                             similar.empty() ? "" : "; did you mean",
+                             similar));
+}
+
+Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
+                                                    schema::Certainty min_certainty,
+                                                    const std::atomic<bool>* cancelled) {
+    std::vector<analysis::TrailFlow> flows;
+    TRY(each_row(
+        database, "SELECT bytes FROM flows LIMIT 0", [](Row) {}, cancelled));  // makes it
+    TRY(store::NumberScan scan,
+        database.scan_numbers(fmt::format(
+            "SELECT from_event, to_event, from_begin, to_begin, from_position, to_position, "
+            "bytes, rule::UBIGINT AS rule, certainty::UBIGINT AS certainty FROM "
+            "internal.made_flows WHERE certainty >= {}",
+            static_cast<int>(min_certainty))));
+    for (;;) {
+        TRY(const store::NumberBatch* const batch, scan.next());
+        if (batch->rows == 0) {
+            return flows;
+        }
+        if (flows.size() + batch->rows > kFlowsMax) {
+            return Error(ErrorCode::kLimitReached,
+                         fmt::format("'{}' has more than {} flows, which is as many as are held "
+                                     "in memory: ask the table flows in SQL",
+                                     database.path(),
+                                     kFlowsMax));
+        }
+        add_flows(*batch, flows);
+    }
+}
+
+Result<std::unordered_map<std::uint64_t, EventWords>> words_of_events(
+    store::Database& database, const std::vector<std::uint64_t>& events) {
+    std::unordered_map<std::uint64_t, EventWords> words;
+    if (events.empty()) {
+        return words;
+    }
+    constexpr const char* kEnds =
+        "coalesce(local_address, '?') || ':' || local_port, coalesce(remote_address, '?') || "
+        "':' || remote_port";
+    TRY(each_row(
+        database,
+        fmt::format(
+            "SELECT event_id, _on_host(host, comm || '[' || pid || ']'), name, path, path2, "
+            "object_type = 'socket', {}, start_ns FROM events WHERE event_id IN ({})",
+            kEnds,
+            fmt::join(events, ",")),
+        [&](Row row) {
+            EventWords& event = words[number_of(row[0])];
+            event.who = row[1].text;
+            event.name = row[2].text;
+            event.path = row[3].text;
+            event.path2 = row[4].text;
+            event.is_connection =
+                row[5].text == "true" && !row[6].text.empty() && !row[7].text.empty();
+            event.sent = fmt::format("{}→{}", row[6].text, row[7].text);
+            event.received = fmt::format("{}→{}", row[7].text, row[6].text);
+            event.start_ns = number_of(row[8]);
+        }));
+    return words;
+}
+
+Result<std::string> gaps_between(store::Database& database,
+                                 const SharedClock& clock,
+                                 std::uint64_t start_ns,
+                                 std::uint64_t end_ns) {
+    std::uint64_t gaps = 0, lost = 0;
+    bool is_more = false;
+    TRY(each_row(
+        database, "SELECT host_index, begin_ns, end_ns, lost FROM internal.raw_gap", [&](Row row) {
+            const std::uint64_t host = number_of(row[0]), last = number_of(row[2]);
+            const bool has_end = last != UINT64_MAX;
+            if (clock.at_host(host, number_of(row[1])) > end_ns ||
+                (has_end && clock.at_host(host, last) < start_ns)) {
+                return;
+            }
+            const std::uint64_t events = number_of(row[3]);
+            ++gaps;
+            lost += events == UINT64_MAX ? 0 : events;
+            is_more = is_more || events == UINT64_MAX;
+        }));
+    return gaps == 0 ? std::string()
+                     : fmt::format("{} gap(s) in this time, {} events lost{}: flows may be missing",
+                                   gaps,
+                                   lost,
+                                   is_more ? " or more" : "");
+}
+
+}  // namespace dyetrace::query

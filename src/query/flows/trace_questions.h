@@ -1,0 +1,54 @@
+// What `follow` and `verify-copies` ask a trace alike.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analysis/dataflow/trail.h"
+#include "base/result.h"
+#include "query/asked_rows.h"
+#include "query/clock/shared_clock.h"
+#include "store/database.h"
+
+namespace dyetrace::query {
+
+// All calls that move bytes, in any order; `call` is abi << 16 | number.
+Result<void> each_operation(
+    store::Database& database,
+    const std::function<void(const analysis::Operation&, std::uint64_t call)>& take,
+    const std::atomic<bool>* cancelled = nullptr);
+
+// Whatever had this name at some time. kNotFound: nothing had; says what may have been meant.
+Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& database,
+                                                         const std::string& path);
+
+// kLimitReached: there are more than kFlowsMax. offer_flows() must have been called.
+inline constexpr std::size_t kFlowsMax = 16'000'000;  // 56 bytes each: 900 MB
+Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
+                                                    schema::Certainty min_certainty,
+                                                    const std::atomic<bool>* cancelled = nullptr);
+
+// What people call an event, and what it acted on.
+struct EventWords {
+    std::string who, name;    // "cat[28338]", "read"
+    std::string path, path2;  // of its objects
+    bool is_connection = false;
+    std::string sent,
+        received;  // of a connection: "10.0.0.1:80→10.0.0.2:4711", as bytes went or came
+    std::uint64_t start_ns = 0;
+};
+Result<std::unordered_map<std::uint64_t, EventWords>> words_of_events(
+    store::Database& database, const std::vector<std::uint64_t>& events);
+
+// What is missing in this time of `clock`, in words; empty: nothing.
+Result<std::string> gaps_between(store::Database& database,
+                                 const SharedClock& clock,
+                                 std::uint64_t start_ns,
+                                 std::uint64_t end_ns);
+
+}  // namespace dyetrace::query

@@ -1,0 +1,56 @@
+#include "recorder/background.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace dyetrace::recorder {
+namespace {
+
+constexpr std::chrono::seconds kPatience(20);
+
+bool becomes(int policy) {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (sched_getscheduler(0) != policy) {
+        if (std::chrono::steady_clock::now() > end) {
+            return false;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+}
+
+TEST(Background, gives_way_hurries_and_is_as_before_afterwards) {
+    if (geteuid() != 0) {
+        GTEST_SKIP() << "only root may leave SCHED_IDLE again";
+    }
+    const int nice = getpriority(PRIO_PROCESS, 0);
+    std::atomic<bool> behind = false;
+    std::atomic<int> asked_while_hurrying = 0;
+    {
+        const Background background([&](bool hurrying) {
+            asked_while_hurrying += hurrying ? 1 : 0;
+            return behind.load();
+        });
+        EXPECT_TRUE(becomes(SCHED_IDLE));
+        const int asked = asked_while_hurrying;
+        behind = true;
+        EXPECT_TRUE(becomes(SCHED_OTHER));
+        while (asked_while_hurrying == asked) {
+            std::this_thread::yield();
+        }
+        EXPECT_LE(getpriority(PRIO_PROCESS, 0), nice);
+        behind = false;
+        EXPECT_TRUE(becomes(SCHED_IDLE));
+    }
+    EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER);
+    EXPECT_EQ(getpriority(PRIO_PROCESS, 0), nice);
+}
+
+}  // namespace
+}  // namespace dyetrace::recorder

@@ -1,0 +1,484 @@
+#include "recorder/recording.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <ctime>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/version.h"
+#include "capture/selection.h"
+#include "recorder/background.h"
+#include "recorder/companions.h"
+#include "recorder/dye_server.h"
+#include "recorder/fact_writer.h"
+#include "recorder/namespace_names.h"
+#include "recorder/payload_keeper.h"
+#include "recorder/session.h"
+
+namespace dyetrace::recorder {
+namespace {
+
+constexpr int kDrainBusyMs =
+    1;  // short looks find the records in the cache and disturb nobody for long
+constexpr int kDrainIdleMs = 100;  // an idle recorder looks ten times a second
+constexpr double kDrainNowFill = 0.25;
+constexpr double kHurryFill = 0.1;  // of the fullest ring: more makes the drain hurry
+constexpr double kRelaxFill = 0.01;
+constexpr std::int64_t kHurryNs =
+    200'000'000;  // since the last drain: readers are at most 2 s behind
+constexpr std::int64_t kTickNs = 1'000'000'000;
+
+std::uint64_t cpu_ns(int who) {
+    rusage usage{};
+    getrusage(who, &usage);
+    const auto ns = [](const timeval& time) {
+        return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+               static_cast<std::uint64_t>(time.tv_usec) * 1000u;
+    };
+    return ns(usage.ru_utime) + ns(usage.ru_stime);
+}
+
+std::uint64_t peak_memory_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024u;
+}
+
+// "14:03:22", as a clock on the wall of this machine said.
+std::string time_of_day(std::int64_t boot_ns) {
+    const std::int64_t wall_ns = base::wall_time_ns() - (base::boot_time_ns() - boot_ns);
+    const auto seconds = static_cast<std::time_t>(wall_ns / 1'000'000'000);
+    std::tm parts{};
+    localtime_r(&seconds, &parts);
+    return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+}  // namespace
+
+struct Recording::State {
+    RecordingOptions options;
+    trace::TraceFolder folder;
+    Session session;
+    std::optional<trace::SegmentWriter> writer = std::nullopt;
+    std::optional<capture::Selection> selection = std::nullopt;  // nothing: everything is kept
+    std::vector<std::uint64_t> left_out = {};                    // by the selection, per CPU
+    std::optional<FactWriter> facts = std::nullopt;
+    std::optional<DyeDesk> dyes = std::nullopt;
+    std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
+    std::unique_ptr<PayloadKeeper> payload = nullptr;         // with --content=bytes
+    std::optional<trace::PayloadTotals> payload_totals = std::nullopt;
+    std::int64_t flushed_ns = 0;
+    std::int64_t kept_until_ns = 0;  // what ended before is in the trace
+    std::int64_t ticked_ns = 0;
+    std::atomic<std::int64_t> drained_ns = 0;  // read by the thread of Background, too
+    std::vector<std::uint64_t> lost_before = {};
+    std::size_t sources_written = 0;
+    std::optional<Error> failure = std::nullopt;
+    std::vector<std::byte> last_words = {};  // facts after the writer failed
+
+    Result<void> begin();
+    void abandon();
+    void loop();
+    bool must_hurry(bool hurrying) const;
+    std::uint64_t drain();
+    void take(std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records);
+    Result<void> append(std::uint32_t cpu,
+                        schema::Stream stream,
+                        std::span<const std::byte> records);
+    Result<void> append_fact(std::span<const std::byte> record);
+    Result<void> write_sources();
+    capture::Books books(std::uint32_t cpu) const;
+    std::uint64_t unwritten(std::uint32_t cpu) const;
+    std::uint64_t unwritten() const;
+    void write_losses();
+    void write_names(bool now);
+    void flush();
+    void tick();
+    Result<void> finish();
+    void finish_payload();
+    Result<void> write_last_words();
+    Summary summary() const;
+    void note(const Result<void>& result);
+};
+
+Recording::Recording(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Recording::Recording(Recording&&) noexcept = default;
+Recording& Recording::operator=(Recording&&) noexcept = default;
+Recording::~Recording() = default;
+
+Result<Recording> Recording::start(RecordingOptions options) {
+    capture::CaptureOptions listen;
+    TRY(trace::Host host, trace::this_host());
+    host.name = options.host_name.empty() ? host.name : options.host_name;
+    const std::string host_name = host.name;
+    const std::uint32_t own_namespace = host.network_namespace;
+    host.node_by = options.node_by;
+    host.index = options.host_index;
+    listen.event_ring_bytes = options.ring_bytes;
+    listen.content = options.content;
+    listen.content_key = options.content_key;
+    listen.anchor_distance = options.anchor_distance;
+    PayloadKeeper::prepare(listen, options);
+    listen.predicate = options.where;
+    listen.look_for_dyes = options.look_for_dyes;
+    listen.only_dyed = options.only_dyed;
+    listen.watch_retransmissions = !options.only_dyed;  // whose bytes they are is not known
+    DyeSet dyes;
+    for (const capture::Dye& dye : options.dyes) {
+        TRY(dyes.add(dye));
+    }
+    listen.dyes = dyes.patterns();
+    listen.host = host_name;
+    TRY(Session session, Session::start(options.targets, listen));
+    trace::TraceInfo info;
+    info.program = "dyetrace " + std::string(base::kVersion);
+    info.options = options.as_given;
+    info.hosts.push_back(std::move(host));
+    TRY(trace::TraceFolder folder, trace::TraceFolder::create(options.trace_path, std::move(info)));
+    // the writer refers to the folder, which has to be in its final place first
+    std::unique_ptr<State> state(
+        new State{std::move(options), std::move(folder), std::move(session)});
+    trace::SegmentWriterOptions write;
+    write.limits.records_max = state->options.segment_records;
+    auto writer =
+        trace::SegmentWriter::create(state->folder, state->options.host_index, std::move(write));
+    if (!writer.ok()) {
+        state->folder.discard();
+        return std::move(writer).error();
+    }
+    state->writer.emplace(std::move(writer).value());
+    const std::uint32_t cpus = state->session.capture().cpu_count();
+    if (state->options.content == schema::ContentLevel::kBytes) {
+        auto payload = PayloadKeeper::create(state->options, cpus);
+        if (!payload.ok()) {
+            state->folder.discard();
+            return std::move(payload).error();
+        }
+        state->payload = std::move(payload).value();
+    }
+    state->facts.emplace([state = state.get()](std::span<const std::byte> record) {
+        return state->append_fact(record);
+    });
+    if (state->options.look_for_dyes) {
+        state->dyes.emplace(std::move(dyes), *state->session.capture().dyes(), *state->facts);
+    }
+    state->lost_before.resize(cpus);
+    state->left_out.resize(cpus);
+    if (state->options.node_by == "netns") {
+        state->namespaces.emplace(own_namespace);
+    }
+    if (!state->options.where.selects_all()) {
+        state->selection.emplace(state->options.where, host_name);
+    }
+    return Recording(std::move(state));
+}
+
+// The first failure of the trace ends the recording; the command goes on.
+void Recording::State::note(const Result<void>& result) {
+    if (!result.ok() && !failure) {
+        failure = result.error();
+        session.stop();
+    }
+}
+
+Result<void> Recording::State::begin() {
+    TRY(options.control.await_go(session));
+    drained_ns = base::boot_time_ns();
+    kept_until_ns = drained_ns;
+    TRY(session.attach());
+    TRY(write_sources());
+    for (const schema::SharedMapping& mapping : session.capture().shared_memory()) {
+        TRY(facts->write_shared_mapping(mapping));
+    }
+    if (dyes) {
+        TRY(dyes->open(options.trace_path));
+    }
+    tick();
+    options.control.say_listening();
+    return session.release();
+}
+
+// Nothing was recorded: a second try finds no folder in its way.
+void Recording::State::abandon() {
+    (void)session.end();
+    dyes.reset();
+    writer.reset();
+    folder.discard();
+}
+
+std::uint64_t Recording::State::drain() {
+    const std::int64_t now = base::boot_time_ns();
+    write_losses();
+    const std::uint64_t bytes = session.capture().drain(
+        [this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
+            take(cpu, stream, records);
+        },
+        payload ? payload->sink() : nullptr);
+    if (dyes) {
+        note(dyes->write_crossings());
+    }
+    if (const capture::KernelDyes* looked = session.capture().dyes(); looked != nullptr) {
+        for (const schema::Anchor& anchor : looked->anchor_crossings()) {
+            note(facts->write_anchor(anchor));
+        }
+    }
+    for (const schema::Retransmission& sent : session.capture().retransmissions()) {
+        note(facts->write_retransmission(sent));
+    }
+    if (payload) {
+        note(payload->write_until(static_cast<std::uint64_t>(now)));
+    }
+    drained_ns = now;
+    write_names(false);
+    return bytes;
+}
+
+void Recording::State::take(std::uint32_t cpu,
+                            schema::Stream stream,
+                            std::span<const std::byte> records) {
+    const auto keep = [&](std::span<const std::byte> kept) {
+        if (payload && stream == schema::Stream::kEvents) {
+            payload->join().take_events(cpu, kept);
+        }
+        note(append(cpu, stream, kept));
+    };
+    if (payload && stream == schema::Stream::kFacts) {
+        payload->join().take_facts(records);
+    }
+    if (!selection || stream == schema::Stream::kFacts) {
+        if (namespaces && stream == schema::Stream::kFacts) {
+            namespaces->learn(records);
+        }
+        if (selection) {
+            selection->learn(records);
+        }
+        keep(records);
+        return;
+    }
+    left_out[cpu] += selection->select(cpu, records, keep);
+    if (payload) {
+        payload->join().pass(cpu, records);
+    }
+}
+
+Result<void> Recording::State::append_fact(std::span<const std::byte> record) {
+    if (writer->failed()) {
+        last_words.insert(last_words.end(), record.begin(), record.end());
+        return {};
+    }
+    return append(session.capture().cpu_count(), schema::Stream::kFacts, record);
+}
+
+Result<void> Recording::State::append(std::uint32_t cpu,
+                                      schema::Stream stream,
+                                      std::span<const std::byte> records) {
+    return writer->append(
+        cpu, stream, options.test_clock ? options.test_clock->apply(records) : records);
+}
+
+// Those that are not in the trace yet: some are known at the end only.
+Result<void> Recording::State::write_sources() {
+    const std::vector<capture::Source>& sources = session.capture().sources();
+    for (; sources_written < sources.size(); ++sources_written) {
+        TRY(facts->write_coverage(sources[sources_written]));
+    }
+    return {};
+}
+
+// The kernel's books, with what was left out on this side of the ring and what the disk did not take.
+capture::Books Recording::State::books(std::uint32_t cpu) const {
+    capture::Books books = session.capture().books(cpu);
+    books.filtered += left_out[cpu];
+    books.delivered -= left_out[cpu] + unwritten(cpu);
+    books.lost += unwritten(cpu);
+    return books;
+}
+
+// Of what the rings had; all of it is known when they are drained for the last time. Retransmissions are among the last words.
+std::uint64_t Recording::State::unwritten(std::uint32_t cpu) const {
+    if (!writer->failed()) {
+        return 0;
+    }
+    const capture::Books had = session.capture().books(cpu);
+    return had.delivered - had.retransmissions - left_out[cpu] - writer->events_of(cpu);
+}
+
+std::uint64_t Recording::State::unwritten() const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+        sum += unwritten(cpu);
+    }
+    return sum;
+}
+
+// What was lost since the rings were last emptied is a gap that began no earlier than that.
+void Recording::State::write_losses() {
+    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+        const capture::Books books = session.capture().books(cpu);
+        const std::uint64_t lost = books.lost - lost_before[cpu];
+        if (lost > 0) {
+            note(facts->write_gap(cpu,
+                                  static_cast<std::uint64_t>(drained_ns.load()),
+                                  books.last_lost_ns,
+                                  lost,
+                                  schema::GapReason::kRingFull));
+        }
+        lost_before[cpu] = books.lost;
+    }
+}
+
+void Recording::State::write_names(bool now) {
+    if (namespaces && !failure) {
+        note(namespaces->look(now, [this](std::uint32_t inode, std::string_view name) {
+            return facts->write_namespace_name(inode, name);
+        }));
+    }
+}
+
+void Recording::State::tick() {
+    ticked_ns = base::boot_time_ns();
+    write_names(true);
+    note(facts->write_clocks());
+    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+        note(facts->write_books(cpu, books(cpu)));
+    }
+}
+
+void Recording::State::flush() {
+    flushed_ns = base::boot_time_ns();
+    const Result<void> flushed = writer->flush();
+    kept_until_ns = flushed.ok() ? drained_ns.load() : kept_until_ns;
+    note(flushed);
+    if (payload) {
+        note(payload->flush());
+    }
+}
+
+bool Recording::State::must_hurry(bool hurrying) const {
+    return session.capture().fill() > (hurrying ? kRelaxFill : kHurryFill) ||
+           base::boot_time_ns() - drained_ns > kHurryNs;
+}
+
+void Recording::State::loop() {
+    const Background background([this](bool hurrying) { return must_hurry(hurrying); });
+    int wait_ms = kDrainBusyMs;
+    while (!session.ended()) {
+        session.wait(session.capture().fill() > kDrainNowFill ? 0 : wait_ms);
+        const std::uint64_t bytes = drain();
+        wait_ms = bytes > 0 ? kDrainBusyMs : std::min(wait_ms * 2, kDrainIdleMs);
+        if (dyes) {
+            dyes->serve();
+        }
+        const std::int64_t now = base::boot_time_ns();
+        if (now - flushed_ns >= trace::kFlushIntervalMs * std::int64_t{1'000'000}) {
+            flush();
+        }
+        if (now - ticked_ns >= kTickNs) {
+            tick();
+        }
+    }
+}
+
+void Recording::State::finish_payload() {
+    if (!payload) {
+        return;
+    }
+    auto totals = payload->finish(session.capture());
+    if (totals.ok()) {
+        payload_totals = totals.value();
+    } else {
+        note(std::move(totals).error());
+    }
+}
+
+Result<void> Recording::State::finish() {
+    if (dyes) {
+        dyes->close();
+    }
+    note(session.end());
+    drain();
+    if (dyes) {
+        note(dyes->write_lack());
+    }
+    note(write_sources());
+    finish_payload();
+    if (!writer->failed()) {
+        tick();
+        note(writer->close());
+    }
+    if (writer->failed()) {
+        TRY(write_last_words());
+    }
+    TRY(folder.finish());
+    return failure ? Result<void>(*failure) : Result<void>();
+}
+
+Result<void> Recording::State::write_last_words() {
+    TRY(facts->write_gap(UINT32_MAX,
+                         static_cast<std::uint64_t>(kept_until_ns),
+                         static_cast<std::uint64_t>(base::boot_time_ns()),
+                         unwritten(),
+                         schema::GapReason::kDiskFull));
+    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+        TRY(facts->write_books(cpu, books(cpu)));
+    }
+    const auto own_cpu = static_cast<std::uint16_t>(session.capture().cpu_count());
+    return writer->write_last_words(own_cpu, last_words);
+}
+
+Summary Recording::State::summary() const {
+    Summary result;
+    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+        const capture::Books counted = books(cpu);
+        result.generated += counted.generated;
+        result.lost += counted.lost - unwritten(cpu);
+        result.unwritten += unwritten(cpu);
+        result.filtered += counted.filtered;
+        result.facts_lost += counted.facts_lost;
+    }
+    result.events = writer->totals().events - writer->totals().followers;
+    result.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - session.started_ns());
+    result.own_cpu_ns = cpu_ns(RUSAGE_SELF);
+    result.own_memory_bytes = peak_memory_bytes();
+    result.dye_hits = dyes ? dyes->hits_text() : "";
+    result.payload = payload_totals;
+    result.not_seen = session.unseen();
+    return result;
+}
+
+Result<Summary> Recording::run(const base::Log& log, Companions& companions) {
+    State& state = *state_;
+    if (Result<void> begun = state.begin(); !begun.ok()) {
+        state.abandon();
+        return begun.error();
+    }
+    if (state.options.seal) {
+        companions.start_sealer();
+    }
+    if (state.options.show_page) {
+        companions.start_page();
+    }
+    state.loop();
+    const Result<void> finished = state.finish();
+    Summary summary = state.summary();
+    if (!finished.ok()) {
+        // before the command is waited for: it may take long
+        log.fail(finished.error().with_context(
+            fmt::format("the recording stopped early{}; events from {} on are missing",
+                        state.options.targets.command.empty() ? "" : ", the command goes on",
+                        time_of_day(state.kept_until_ns))));
+        summary.failed = true;
+    }
+    summary.command_status = state.session.command_status();
+    companions.await_sealer();
+    summary.stored_bytes = base::bytes_in_folder(state.options.trace_path);
+    return summary;
+}
+
+}  // namespace dyetrace::recorder

@@ -1,0 +1,95 @@
+// One recording from start to end: listens, keeps the books, writes segments.
+//
+//   TRY(Recording recording, Recording::start(options));   programs loaded, folder made, nothing attached
+//   TRY(const Summary summary, recording.run(log));         until the command, the processes, the time or a signal ends it
+//
+// Nothing wakes this loop but its own clock: it looks at the rings every millisecond while there is something, and less and
+// less often when there is nothing; between looks it keeps out of the way (recorder/background.h).
+//
+// Failure: what cannot begin leaves no folder behind. A disk that gets full ends the recording and not the command; the trace
+// ends with a gap that says since when events are missing and how many the kernel counted. Kill -9 loses what is in the rings
+// and in pending blocks: a quarter of a second.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "capture/capture.h"
+#include "capture/dye.h"
+#include "capture/secrets.h"
+#include "filter/predicate.h"
+#include "recorder/companions.h"
+#include "recorder/control.h"
+#include "recorder/targets.h"
+#include "recorder/test_clock.h"
+#include "trace/payload_file.h"
+#include "trace/segment_writer.h"
+#include "trace/trace_folder.h"
+
+namespace dyetrace::recorder {
+
+struct RecordingOptions {
+    std::string trace_path;
+    Targets targets;
+    filter::Predicate where;  // what is kept
+    std::string node_by = "host";
+    schema::ContentLevel content = schema::ContentLevel::kNone;
+    std::optional<content::ContentKey> content_key;
+    std::uint32_t anchor_distance = ANCHOR_DISTANCE_DEFAULT;
+    bool look_for_dyes = false;                    // these, and what `dyetrace dye add` names later
+    std::vector<capture::Dye> dyes;                // no two of the same name
+    bool only_dyed = false;                        // keep only events that carry one
+    std::uint64_t payload_bytes_max = UINT64_MAX;  // of an event; with ContentLevel::kBytes
+    capture::Secrets secrets;                      // not part of the trace, nor what it was given
+    std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
+    std::optional<TestClock> test_clock;  // in builds for tests
+    bool seal = true;                     // start the sealer
+    bool show_page = false;               // start the page
+    Control control;                      // of an agent, which says when it begins
+    std::uint16_t host_index = 0;         // in the trace that an agent's collector makes of many
+    std::string host_name;                // as that collector knows it; empty: as the kernel does
+    std::uint64_t segment_records = trace::SegmentLimits().records_max;
+    std::vector<std::pair<std::string, std::string>> as_given;  // for trace.json
+};
+
+struct Summary {
+    bool failed = false;          // said already; the trace ends early
+    std::uint64_t unwritten = 0;  // events that the kernel counted and that did not reach the disk
+    std::uint64_t events = 0;     // in the trace, without their parts
+    std::uint64_t generated = 0;  // calls that ended, whatever became of them
+    std::uint64_t lost = 0;       // by full rings
+    std::uint64_t filtered = 0;
+    std::uint64_t facts_lost = 0;
+    std::uint64_t stored_bytes = 0;  // of the whole folder, sealed
+    std::uint64_t elapsed_ns = 0;
+    std::uint64_t own_cpu_ns = 0;
+    std::uint64_t own_memory_bytes = 0;
+    std::string dye_hits;                         // by name; empty: nothing was looked for
+    std::optional<trace::PayloadTotals> payload;  // with ContentLevel::kBytes
+    std::vector<std::string> not_seen;            // a line each
+    std::optional<int> command_status;            // wait()'s
+};
+
+class Recording {
+  public:
+    static Result<Recording> start(RecordingOptions options);
+
+    Recording(Recording&&) noexcept;
+    Recording& operator=(Recording&&) noexcept;
+    ~Recording();
+
+    Result<Summary> run(const base::Log& log, Companions& companions);
+
+  private:
+    struct State;
+    explicit Recording(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace dyetrace::recorder

@@ -1,0 +1,137 @@
+#include "reports/follow/follow_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "query/flows/derived_flows.h"
+#include "query/flows/event_marks.h"
+#include "query/flows/lineage_rows.h"
+#include "query/flows/trace_questions.h"
+#include "reports/follow/follow_starts.h"
+
+namespace dyetrace::reports {
+namespace {
+
+using analysis::Operation;
+using analysis::Trail;
+using analysis::TrailPiece;
+
+constexpr std::size_t kStepsMax = 4'000'000;  // 48 bytes each, and what they reach: 500 MB
+
+class TrailReader {
+  public:
+    TrailReader(store::Database& database,
+                const FollowQuestion& question,
+                const std::atomic<bool>* cancelled)
+        : database_(database), question_(question), cancelled_(cancelled) {}
+
+    Result<FollowTrail> read() {
+        TRY(starts_, find_starts(database_, question_, cancelled_));
+        std::vector<analysis::TrailFlow> flows;
+        if (!starts_.pieces.empty()) {
+            TRY(flows, query::load_flows(database_, question_.min_certainty, cancelled_));
+        }
+        Trail trail(std::move(flows), question_.direction, kStepsMax);
+        TRY(offer_processes(trail));
+        for (const TrailPiece& start : starts_.pieces) {
+            trail.start(start);
+        }
+        trail.walk();
+        FollowTrailBuilder builder(
+            trail, starts_.pieces, question_.direction, !question_.path && !question_.event);
+        TRY(const query::SharedClock clock, query::SharedClock::of(database_));
+        const auto tell = [&](const Operation& operation, std::uint64_t call) {
+            if (!clock.is_needed()) {
+                return builder.add(operation, call);
+            }
+            Operation shown = operation;
+            shown.start_ns = clock.at(operation.event, operation.start_ns);
+            shown.end_ns = clock.at(operation.event, operation.end_ns);
+            builder.add(shown, call);
+        };
+        TRY(query::each_operation(database_, tell, cancelled_));
+        FollowTrail result = builder.build(question_.hops_max);
+        result.question = text_of(question_);
+        result.min_certainty = question_.min_certainty;
+        result.has_content = starts_.has_content;
+        result.is_cut = result.is_cut || starts_.is_cut;
+        TRY(name_hops(result));
+        TRY(find_gaps(clock, result));
+        return result;
+    }
+
+  private:
+    // Only when what is possible was asked for: it needs all operations in memory.
+    Result<void> offer_processes(Trail& trail) {
+        if (question_.min_certainty != schema::Certainty::kPossible || starts_.pieces.empty()) {
+            return {};
+        }
+        TRY(const std::vector<analysis::ProcessLink> links, query::load_processes(database_));
+        for (const analysis::ProcessLink& link : links) {
+            trail.offer(link);
+        }
+        TRY(anchors_, query::load_anchors(database_));
+        const auto offer = [&](Operation operation, std::uint64_t) {
+            operation.anchors = anchors_.of(operation.event);
+            trail.offer(operation);
+        };
+        return query::each_operation(database_, offer, cancelled_);
+    }
+
+    Result<void> name_hops(FollowTrail& trail) {
+        std::vector<std::uint64_t> events;
+        for (const FollowHop& hop : trail.hops) {
+            events.push_back(hop.first_event);
+        }
+        TRY(const auto words, query::words_of_events(database_, events));
+        for (FollowHop& hop : trail.hops) {
+            const auto found = words.find(hop.first_event);
+            if (found == words.end()) {
+                continue;
+            }
+            const query::EventWords& event = found->second;
+            hop.who = event.who;
+            hop.name = event.name;
+            hop.path =
+                event.is_connection ? hop.object2 != 0 ? event.sent : event.received : event.path;
+            hop.path2 = event.path2;
+            hop.what = hop.object == 0 || hop.object2 == 0 ? hop.path
+                       : hop.name.starts_with("sendfile")
+                           ? fmt::format("{} → {}", hop.path2, hop.path)
+                           : fmt::format("{} → {}", hop.path, hop.path2);
+        }
+        return {};
+    }
+
+    Result<void> find_gaps(const query::SharedClock& clock, FollowTrail& trail) {
+        if (trail.hops.empty()) {
+            return {};
+        }
+        std::uint64_t start_ns = UINT64_MAX, end_ns = 0;
+        for (const FollowHop& hop : trail.hops) {
+            start_ns = std::min(start_ns, hop.start_ns);
+            end_ns = std::max(end_ns, hop.end_ns);
+        }
+        TRY(trail.gaps, query::gaps_between(database_, clock, start_ns, end_ns));
+        return {};
+    }
+
+    store::Database& database_;
+    const FollowQuestion& question_;
+    const std::atomic<bool>* const cancelled_;
+    FollowStarts starts_;
+    query::EventMarks<analysis::Anchor> anchors_;
+};
+
+}  // namespace
+
+Result<FollowTrail> read_trail(store::Database& database,
+                               const FollowQuestion& question,
+                               const std::atomic<bool>* cancelled) {
+    return TrailReader(database, question, cancelled).read();
+}
+
+}  // namespace dyetrace::reports

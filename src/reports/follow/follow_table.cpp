@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "base/text.h"
+#include "format/quote.h"
+#include "reports/follow/follow_output.h"
+
+namespace dyetrace::reports {
+namespace {
+
+constexpr std::size_t kTimeWidth = 12, kCellWidthMin = 20, kBetween = 2;  // columns of the terminal
+
+struct Column {
+    std::uint64_t process;
+    std::string who;
+};
+
+// In the order in which they first had the bytes.
+std::vector<Column> columns_of(const FollowTrail& trail) {
+    std::vector<Column> columns;
+    for (const FollowHop& hop : trail.hops) {
+        if (std::none_of(columns.begin(), columns.end(), [&](const Column& column) {
+                return column.process == hop.process;
+            })) {
+            columns.push_back({hop.process, format::make_harmless(hop.who)});
+        }
+    }
+    return columns;
+}
+
+std::string padded(std::string text, std::size_t width) {
+    const std::size_t used = base::display_width(text);
+    return text.append(width - std::min(width, used), ' ');
+}
+
+// "write …/pg_wal/000000010000000000000001"
+std::string cell_of(const FollowHop& hop, std::size_t width) {
+    const std::size_t left = width - std::min(width, hop.name.size() + 1);
+    return hop.name + " " + base::truncated_in_front(format::make_harmless(hop.what), left);
+}
+
+std::string line_end(std::string line) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line + "\n";
+}
+
+void add_table(const FollowTrail& trail,
+               std::span<const Column> columns,
+               std::size_t width,
+               std::string& out) {
+    std::string titles(kTimeWidth, ' ');
+    for (const Column& column : columns) {
+        titles +=
+            std::string(kBetween, ' ') + padded(base::truncated_in_front(column.who, width), width);
+    }
+    out += line_end(std::move(titles));
+    std::size_t lines = 0;
+    for (const FollowHop& hop : trail.hops) {
+        const auto column = std::find_if(columns.begin(), columns.end(), [&](const Column& each) {
+            return each.process == hop.process;
+        });
+        if (column == columns.end()) {
+            continue;
+        }
+        if (++lines > kFollowLinesMax) {
+            out += "… --json has all\n";
+            return;
+        }
+        const auto since_ns = static_cast<std::int64_t>(hop.first_ns - trail.hops.front().first_ns);
+        std::string line =
+            padded(fmt::format("{:+.6f} s", static_cast<double>(since_ns) * 1e-9), kTimeWidth);
+        const auto before = static_cast<std::size_t>(column - columns.begin()) * (width + kBetween);
+        line.append(before + kBetween, ' ');
+        out += line_end(line + cell_of(hop, width));
+    }
+}
+
+}  // namespace
+
+std::string follow_table(const FollowTrail& trail, const FollowStyle& style) {
+    std::string out =
+        format::make_harmless(trail.question) + (trail.direction == analysis::Direction::kForward
+                                                     ? " · where its bytes went\n"
+                                                     : " · where its bytes came from\n");
+    const std::vector<Column> columns = columns_of(trail);
+    const std::size_t room =
+        std::max(style.width, kTimeWidth + kBetween + kCellWidthMin) - kTimeWidth;
+    const std::size_t in_one =
+        std::min(std::max<std::size_t>(1, columns.size()), room / (kCellWidthMin + kBetween));
+    for (std::size_t at = 0; at < columns.size(); at += in_one) {
+        out += at == 0 ? "" : "\n";
+        add_table(trail,
+                  std::span(columns).subspan(at, std::min(in_one, columns.size() - at)),
+                  room / in_one - kBetween,
+                  out);
+    }
+    if (trail.hops_left_out > 0 || trail.is_cut) {
+        out += "the trail is longer than this\n";
+    }
+    return out + (trail.gaps.empty() ? "no gaps in this time\n" : trail.gaps + "\n");
+}
+
+}  // namespace dyetrace::reports

@@ -1,0 +1,53 @@
+#include "reports/overview/report_reader.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+
+namespace dyetrace::reports {
+namespace {
+
+Result<void> take_rows(store::Rows& rows,
+                       const ReportQuestion& question,
+                       analysis::Report& report) {
+    std::vector<std::string_view> cells;
+    while (true) {
+        TRY(const std::span<const store::Cell> row, rows.next());
+        if (row.empty()) {
+            return {};
+        }
+        cells.clear();
+        for (const store::Cell& cell : row) {
+            cells.push_back(cell.text);
+        }
+        question.take(report, cells);
+    }
+}
+
+}  // namespace
+
+Result<analysis::Report> read_report(store::Database& database,
+                                     ReportParts parts,
+                                     const std::atomic<bool>* cancelled) {
+    analysis::Report report;
+    report.trace = database.path();
+    report.recording = database.state() == trace::TraceState::kRecording;
+    report.stored_bytes = base::bytes_in_folder(database.path());
+    for (const ReportQuestion& question : report_questions()) {
+        if (question.parts > parts || report.overview.calls > question.calls_max) {
+            continue;
+        }
+        TRY(database
+                .query(
+                    question.sql,
+                    [&](store::Rows& rows) { return take_rows(rows, question, report); },
+                    cancelled)
+                .with_context(fmt::format("the part '{}' of the report", question.name)));
+    }
+    return report;
+}
+
+}  // namespace dyetrace::reports

@@ -1,0 +1,42 @@
+#include "base/json.h"
+#include "reports/similar/similar_answer.h"
+
+namespace dyetrace::reports {
+namespace {
+
+using base::Json;
+
+// A 64-bit id is text: JavaScript's numbers do not hold it.
+Json thing_json(const SimilarAnswer& answer, const SimilarThing& thing) {
+    Json json = Json::object();
+    json.set("trace", answer.traces[thing.trace])
+        .set("kind", answer.are_objects ? "object" : "event")
+        .set("id", std::to_string(thing.id))
+        .set("name", thing.name);
+    json.set("bytes", thing.bytes).set("anchors", thing.anchors);
+    return json;
+}
+
+void set_share(Json& json, const std::string& name, const analysis::Share& share) {
+    json.set(name, share.estimate).set(name + "_low", share.low).set(name + "_high", share.high);
+}
+
+}  // namespace
+
+std::string similar_json(const SimilarAnswer& answer) {
+    std::string lines;
+    for (const SimilarPair& pair : answer.pairs) {
+        Json json = Json::object();
+        json.set("a", thing_json(answer, pair.a)).set("b", thing_json(answer, pair.b));
+        set_share(json, "jaccard", pair.jaccard);
+        set_share(json, "a_in_b", pair.a_in_b);
+        set_share(json, "b_in_a", pair.b_in_a);
+        json.set("is_equal", pair.equal)
+            .set("shared", pair.shared)
+            .set("shared_bytes", pair.shared_bytes);
+        lines += json.text() + "\n";
+    }
+    return lines;
+}
+
+}  // namespace dyetrace::reports

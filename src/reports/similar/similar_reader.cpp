@@ -1,0 +1,344 @@
+#include "reports/similar/similar_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "analysis/similarity/resemblance.h"
+#include "base/sql_literal.h"
+#include "query/asked_rows.h"
+#include "query/similarity/item_reader.h"
+
+namespace dyetrace::reports {
+namespace {
+
+using analysis::Contents;
+using analysis::Resemblance;
+using analysis::Thing;
+
+constexpr std::size_t kPairsMax = 10'000;  // of an answer: more than people or pictures need
+// Of a question about one thing all that share an anchor are looked at.
+constexpr std::size_t kSharersOfOne = SIZE_MAX;
+constexpr std::size_t kNamesAlikeMax = 3;  // that may have been meant
+
+constexpr const char* kObjectNames = R"sql(
+SELECT o.object_id, coalesce(s.ends, o.path, o.object_type || ' ' || o.object_id)
+FROM objects o LEFT JOIN (
+  SELECT object_id, any_value(local_address || ':' || local_port || '→' || remote_address || ':' || remote_port) AS ends
+  FROM sockets GROUP BY object_id) s USING (object_id)
+WHERE o.object_id IN ({}))sql";
+constexpr const char* kEventNames =
+    "SELECT event_id, concat_ws(' ', _on_host(host, comm || '[' || pid || ']'), name, path) FROM "
+    "events WHERE "
+    "event_id IN ({})";
+
+constexpr const char* kHowLookedAt = "SELECT reason FROM coverage WHERE source = 'content'";
+
+class SimilarReader {
+  public:
+    SimilarReader(const std::vector<std::unique_ptr<store::Database>>& databases,
+                  const SimilarQuestion& question)
+        : databases_(databases), question_(question) {
+        answer_.are_objects = !question.event;
+        for (const auto& database : databases) {
+            answer_.traces.push_back(database->path());
+        }
+    }
+
+    Result<SimilarAnswer> read() && {
+        TRY(const std::vector<std::uint64_t> subjects, subject_ids());
+        TRY(read_contents());
+        analysis::SimilarityIndex index(
+            contents_,
+            question_.is_about_all() ? analysis::SimilarityIndex::kSharersMax : kSharersOfOne);
+        if (question_.is_about_all()) {
+            take_all(index);
+        } else {
+            TRY(find_subject(subjects));
+            take_subject(index);
+        }
+        keep_best();
+        TRY(name_things());
+        return std::move(answer_);
+    }
+
+  private:
+    schema::ThingKind kind() const {
+        return answer_.are_objects ? schema::ThingKind::kObject : schema::ThingKind::kEvent;
+    }
+
+    Result<std::vector<std::uint64_t>> subject_ids() const {
+        if (question_.event || question_.object) {
+            return std::vector{question_.event ? *question_.event : *question_.object};
+        }
+        std::vector<std::uint64_t> ids;
+        if (!question_.path) {
+            return ids;
+        }
+        const std::string path = base::quoted_sql(*question_.path);
+        TRY(query::each_row(
+            *databases_[0],
+            fmt::format("SELECT DISTINCT object_id FROM object_names WHERE path = {} ORDER BY 1",
+                        path),
+            [&](query::Row row) { ids.push_back(query::number_of(row[0])); }));
+        if (ids.empty()) {
+            TRY(const std::string alike, names_alike());
+            return Error(ErrorCode::kNotFound,
+                         fmt::format("nothing in '{}' was ever called '{}'{}",
+                                     databases_[0]->path(),
+                                     *question_.path,
+                                     alike));
+        }
+        return ids;
+    }
+
+    Result<std::string> names_alike() const {
+        std::string alike;
+        const std::string name =
+            base::quoted_sql("/" + question_.path->substr(question_.path->rfind('/') + 1));
+        TRY(query::each_row(
+            *databases_[0],
+            fmt::format("SELECT DISTINCT path FROM object_names WHERE ends_with(path, {}) "
+                        "ORDER BY 1 LIMIT {}",
+                        name,
+                        kNamesAlikeMax),
+            [&](query::Row row) {
+                alike += (alike.empty() ? "; there is '" : "', '") + std::string(row[0].text);
+            }));
+        return alike.empty() ? alike : alike + "'";
+    }
+
+    // Other anchors, or another key, would look like other bytes.
+    Result<void> refuse_other_anchors() const {
+        std::vector<std::string> found;
+        for (const auto& database : databases_) {
+            std::string how = "it is not said what";  // a trace of before that was noted
+            TRY(query::each_row(
+                *database, kHowLookedAt, [&](query::Row row) { how = row[0].text; }));
+            found.push_back(how);
+            if (found.front() != how) {
+                return Error(ErrorCode::kInvalidArgument,
+                             fmt::format("'{}' has {}, and '{}' {}: record both with the same "
+                                         "--content, --anchor-distance and --content-key",
+                                         databases_[0]->path(),
+                                         found.front(),
+                                         database->path(),
+                                         how));
+            }
+        }
+        return {};
+    }
+
+    Result<void> read_contents() {
+        analysis::Things things;
+        for (std::uint32_t trace = 0; trace < databases_.size(); ++trace) {
+            const std::size_t before = things.size();
+            TRY(query::read_things(*databases_[trace], kind(), trace, things));
+            if (things.size() == before) {
+                return Error(ErrorCode::kNotFound,
+                             fmt::format("no bytes were looked at in '{}': record it with "
+                                         "--content=anchors",
+                                         databases_[trace]->path()));
+            }
+        }
+        TRY(refuse_other_anchors());
+        answer_.compared = things.size();
+        contents_ = std::move(things).finish();
+        answer_.unknown = contents_.unknown();
+        return {};
+    }
+
+    void take(const Resemblance& one) {
+        if (std::max(one.a_in_b.estimate, one.b_in_a.estimate) < question_.min) {
+            return;
+        }
+        SimilarPair pair;
+        pair.a = thing_of(*one.a, one.compared.of_a);
+        pair.b = thing_of(*one.b, one.compared.of_b);
+        pair.equal = one.equal;
+        pair.jaccard = one.jaccard;
+        pair.a_in_b = one.a_in_b;
+        pair.b_in_a = one.b_in_a;
+        pair.shared = one.compared.shared;
+        pair.shared_bytes = one.shared_bytes;
+        answer_.pairs.push_back(std::move(pair));
+        if (answer_.pairs.size() >= 2 * kPairsMax) {
+            keep_best();
+        }
+    }
+
+    static SimilarThing thing_of(const Thing& thing, std::uint64_t anchors) {
+        return {thing.id, thing.trace, {}, thing.bytes, anchors};
+    }
+
+    // The first thing of a content in a trace stands for all.
+    const Thing* first_in(std::uint32_t content, std::uint32_t trace) const {
+        for (const std::uint32_t member : contents_.members(content)) {
+            if (contents_.things()[member].trace == trace) {
+                return &contents_.things()[member];
+            }
+        }
+        return nullptr;
+    }
+
+    void take_all(analysis::SimilarityIndex& index) {
+        const auto last = static_cast<std::uint32_t>(databases_.size() - 1);
+        analysis::Resemblances resemblances(index, {.share_min = question_.min});
+        std::vector<Resemblance> found;
+        while (resemblances.next(found)) {
+            for (const Resemblance& one : found) {
+                if (last == 0) {
+                    take(one);
+                } else {
+                    take_across(one);
+                }
+            }
+            found.clear();
+        }
+        for (std::uint32_t content = 0; last > 0 && content < contents_.size(); ++content) {
+            take_between(content, content, contents_.size_of(content));
+        }
+    }
+
+    // Of two contents, each of which may be in either trace; copies have one content.
+    void take_across(const Resemblance& one) {
+        const auto a = static_cast<std::uint32_t>(*contents_.of_thing(index_of(*one.a)));
+        const auto b = static_cast<std::uint32_t>(*contents_.of_thing(index_of(*one.b)));
+        if (a != b) {
+            take_between(a, b, one.compared.shared);
+            take_between(b, a, one.compared.shared);
+        }
+    }
+
+    std::size_t index_of(const Thing& thing) const {
+        return static_cast<std::size_t>(&thing - contents_.things().data());
+    }
+
+    void take_between(std::uint32_t a, std::uint32_t b, std::uint64_t shared) {
+        const Thing* const here = first_in(a, 0);
+        const Thing* const there = first_in(b, 1);
+        if (here != nullptr && there != nullptr) {
+            take(resemblance_of(*here, *there, contents_.compared(a, b, shared)));
+        }
+    }
+
+    // Of several objects that had the name, the one of which most is known.
+    Result<void> find_subject(const std::vector<std::uint64_t>& ids) {
+        for (std::size_t thing = 0; thing < contents_.things().size(); ++thing) {
+            const Thing& one = contents_.things()[thing];
+            const bool is_meant =
+                one.trace == 0 && std::find(ids.begin(), ids.end(), one.id) != ids.end();
+            const auto content = contents_.of_thing(thing);
+            if (!is_meant || !content) {
+                continue;
+            }
+            const SimilarThing found = thing_of(one, contents_.size_of(*content));
+            if (!answer_.subject || answer_.subject->anchors < found.anchors) {
+                answer_.subject = found;
+                subject_ = thing;
+            }
+            ++answer_.same_name;
+        }
+        if (answer_.subject) {
+            return {};
+        }
+        return Error(
+            ErrorCode::kNotFound,
+            fmt::format("nothing is known of the bytes of {} in '{}': it moved none, they "
+                        "were not looked at, or they are too few to have an anchor",
+                        question_.path ? "'" + *question_.path + "'" : fmt::format("{}", ids.at(0)),
+                        databases_[0]->path()));
+    }
+
+    void take_subject(analysis::SimilarityIndex& index) {
+        const std::uint32_t content = *contents_.of_thing(subject_);
+        take_members(content, content, contents_.size_of(content));
+        for (const analysis::Shared& one : index.sharing(content)) {
+            take_members(content, one.content, one.prints);
+        }
+    }
+
+    void take_members(std::uint32_t content, std::uint32_t other, std::uint64_t shared) {
+        const Thing& subject = contents_.things()[subject_];
+        for (const std::uint32_t member : contents_.members(other)) {
+            const Thing& thing = contents_.things()[member];
+            if (&thing != &subject && thing.trace + 1 == databases_.size()) {
+                take(resemblance_of(subject, thing, contents_.compared(content, other, shared)));
+            }
+        }
+    }
+
+    void keep_best() {
+        auto& pairs = answer_.pairs;
+        const auto rank = [](const SimilarPair& pair) {
+            return std::tuple(-pair.jaccard.low,
+                              -pair.jaccard.estimate,
+                              UINT64_MAX - pair.shared_bytes,
+                              pair.a.id,
+                              pair.b.trace,
+                              pair.b.id);
+        };
+        std::sort(pairs.begin(), pairs.end(), [&](const SimilarPair& a, const SimilarPair& b) {
+            return rank(a) < rank(b);
+        });
+        if (pairs.size() > kPairsMax) {
+            answer_.left_out += pairs.size() - kPairsMax;
+            pairs.resize(kPairsMax);
+        }
+    }
+
+    template <typename Change>
+    void each_thing(Change change) {
+        if (answer_.subject) {
+            change(*answer_.subject);
+        }
+        for (SimilarPair& pair : answer_.pairs) {
+            change(pair.a);
+            change(pair.b);
+        }
+    }
+
+    Result<void> name_things() {
+        for (std::uint32_t trace = 0; trace < databases_.size(); ++trace) {
+            std::map<std::uint64_t, std::string> names;
+            std::string ids;
+            each_thing([&](const SimilarThing& thing) {
+                if (thing.trace == trace && names.emplace(thing.id, "").second) {
+                    ids += (ids.empty() ? "" : ",") + std::to_string(thing.id);
+                }
+            });
+            if (ids.empty()) {
+                continue;
+            }
+            const char* const sql = answer_.are_objects ? kObjectNames : kEventNames;
+            TRY(query::each_row(
+                *databases_[trace], fmt::format(fmt::runtime(sql), ids), [&](query::Row row) {
+                    names[query::number_of(row[0])] = row[1].text;
+                }));
+            each_thing([&](SimilarThing& thing) {
+                if (thing.trace == trace) {
+                    thing.name = names[thing.id];
+                }
+            });
+        }
+        return {};
+    }
+
+    const std::vector<std::unique_ptr<store::Database>>& databases_;
+    const SimilarQuestion& question_;
+    SimilarAnswer answer_;
+    Contents contents_;
+    std::size_t subject_ = 0;  // a thing
+};
+
+}  // namespace
+
+Result<SimilarAnswer> read_similar(const std::vector<std::unique_ptr<store::Database>>& databases,
+                                   const SimilarQuestion& question) {
+    return SimilarReader(databases, question).read();
+}
+
+}  // namespace dyetrace::reports

@@ -1,0 +1,373 @@
+#include "reports/verify/verify_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/sql_literal.h"
+#include "query/flows/trace_questions.h"
+#include "query/payload/sum_index.h"
+#include "reports/verify/verify_payload.h"
+#include "schema/text.h"
+
+namespace dyetrace::reports {
+namespace {
+
+using analysis::Channel;
+using analysis::Copy;
+using analysis::CopyLink;
+using analysis::Direction;
+using analysis::kUnknown;
+using analysis::MovedPiece;
+using analysis::Operation;
+using analysis::Side;
+using analysis::Trail;
+using analysis::TrailFlow;
+using analysis::TrailPiece;
+
+constexpr std::size_t kStepsMax = 4'000'000;   // as `follow` goes
+constexpr std::size_t kPiecesMax = 4'000'000;  // calls that moved copies: 80 bytes each
+constexpr std::size_t kCopiesMax = 10'000;     // each is compared with its reference
+
+// One strip, or several if bytes were moved again: what a process moved from one object to another, or in or out.
+using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;  // process, from, to
+
+Key key_of(const Operation& operation) {
+    return {operation.process, operation.from.object, operation.to.object};
+}
+
+// The side that says where the bytes are: of a copy in the kernel the one that they come from.
+const Side& placing_side(const Operation& operation) {
+    return operation.from.object != 0 && operation.from.at != kUnknown ? operation.from
+           : operation.to.object != 0 && operation.to.at != kUnknown   ? operation.to
+           : operation.from.object != 0                                ? operation.from
+                                                                       : operation.to;
+}
+
+bool has_places(const Side& side) {
+    return side.channel == Channel::kFile || side.channel == Channel::kTcp;
+}
+
+class CopyReader {
+  public:
+    CopyReader(store::Database& database, const VerifyQuestion& question)
+        : database_(database), question_(question) {}
+
+    Result<VerifyAnswer> read() {
+        TRY(find_asked());
+        TRY(find_starts());
+        TRY(const std::vector<TrailFlow> flows,
+            query::load_flows(database_, schema::Certainty::kLikely));
+        walk(flows);
+        TRY(collect_pieces());
+        TRY(const query::SumIndex sums, query::SumIndex::load(database_, pieces_by_event_));
+        make_copies(sums);
+        if (copies_.size() > kCopiesMax) {
+            return Error(ErrorCode::kLimitReached,
+                         fmt::format("there are more than {} copies of {}: ask about fewer bytes",
+                                     kCopiesMax,
+                                     question_text()));
+        }
+        VerifyAnswer answer;
+        answer.verdict = analysis::verify(copies_, links(), flows);
+        keep_asked_range(answer.verdict);
+        TRY(answer.changed_bytes, changed_bytes(database_.path(), copies_, answer.verdict.changes));
+        answer.question = question_text();
+        TRY(name_all(answer));
+        return answer;
+    }
+
+  private:
+    Result<void> find_asked() {
+        if (question_.path) {
+            TRY(objects_, query::objects_called(database_, question_.path->path));
+        } else if (question_.event) {
+            event_ = *question_.event;
+        } else {
+            TRY(query::each_row(
+                database_,
+                fmt::format("SELECT e.event_id FROM dye_hits d JOIN events e USING "
+                            "(event_id) WHERE d.dye = {} ORDER BY epoch_ns(e.time) + "
+                            "coalesce(e.duration_ns, 0), 1 LIMIT 1",
+                            base::quoted_sql(schema::escaped(*question_.dye))),
+                [&](query::Row row) { event_ = query::number_of(row[0]); }));
+            if (event_ == 0) {
+                return Error(ErrorCode::kNotFound,
+                             fmt::format("the dye '{}' was not seen in '{}' (table dyes)",
+                                         *question_.dye,
+                                         database_.path()));
+            }
+        }
+        return {};
+    }
+
+    bool is_asked(const Operation& operation, const Side& side) const {
+        if (!objects_.contains(side.object) || side.object == 0) {
+            return false;
+        }
+        return side.at == kUnknown ||
+               (side.at < question_.path->end && side.at + operation.bytes > question_.path->begin);
+    }
+
+    Result<void> find_starts() {
+        TRY(query::each_operation(database_, [&](const Operation& operation, std::uint64_t) {
+            const bool is_start = question_.path ? is_asked(operation, operation.from) ||
+                                                       is_asked(operation, operation.to)
+                                                 : operation.event == event_;
+            if (is_start && operation.bytes > 0 && starts_.size() < kPiecesMax) {
+                starts_.push_back({operation.event, 0, operation.bytes});
+                reached_.insert(operation.event);
+            }
+        }));
+        if (starts_.empty()) {
+            return Error(
+                ErrorCode::kNotFound,
+                fmt::format(
+                    "nothing in '{}' moved bytes of {}", database_.path(), question_text()));
+        }
+        return {};
+    }
+
+    void walk(const std::vector<TrailFlow>& flows) {
+        for (const Direction direction : {Direction::kForward, Direction::kBack}) {
+            Trail trail(flows, direction, kStepsMax);
+            for (const TrailPiece& start : starts_) {
+                trail.start(start);
+            }
+            trail.walk();
+            for (const analysis::TrailStep& step : trail.steps()) {
+                const bool forward = direction == Direction::kForward;
+                reached_.insert(step.far_event);
+                edges_.push_back({forward ? step.near_event : step.far_event,
+                                  forward ? step.far_event : step.near_event,
+                                  step.rule});
+            }
+        }
+    }
+
+    // All calls of those who moved a copy, also those that the trail did not reach: they are between its bytes.
+    Result<void> collect_pieces() {
+        std::set<Key> keys;
+        TRY(query::each_operation(database_, [&](const Operation& operation, std::uint64_t) {
+            if (reached_.contains(operation.event)) {
+                keys.insert(key_of(operation));
+            }
+        }));
+        bool is_too_many = false;
+        TRY(query::each_operation(database_, [&](const Operation& operation, std::uint64_t) {
+            const bool moves =
+                operation.bytes > 0 && !operation.unfinished && !operation.from.peeks;
+            if (!moves || !keys.contains(key_of(operation))) {
+                return;
+            }
+            if (pieces_by_event_.size() >= kPiecesMax) {
+                is_too_many = true;
+                return;
+            }
+            pieces_by_event_.insert(operation.event);
+            operations_[key_of(operation)].push_back(operation);
+        }));
+        if (is_too_many) {
+            return Error(ErrorCode::kLimitReached,
+                         fmt::format("more than {} calls moved copies of {}: ask about fewer bytes",
+                                     kPiecesMax,
+                                     question_text()));
+        }
+        return {};
+    }
+
+    void make_copies(const query::SumIndex& sums) {
+        for (auto& [key, operations] : operations_) {
+            std::sort(operations.begin(), operations.end(), [](const auto& a, const auto& b) {
+                return std::pair(a.end_ns, a.event) < std::pair(b.end_ns, b.event);
+            });
+            for (analysis::Strip& strip : analysis::strips_of(pieces_of(operations, sums))) {
+                add_copy(key, std::move(strip));
+            }
+        }
+    }
+
+    // In order of their ends. Where a piece lies that is not certain to be there, nothing is compared.
+    static std::vector<MovedPiece> pieces_of(const std::vector<Operation>& operations,
+                                             const query::SumIndex& sums) {
+        std::vector<MovedPiece> pieces;
+        std::uint64_t next = 0, last_end_ns = 0;
+        for (const Operation& operation : operations) {
+            const Side& side = placing_side(operation);
+            if (has_places(side) && side.at == kUnknown) {
+                continue;
+            }
+            MovedPiece piece{.event = operation.event,
+                             .position = has_places(side) ? side.at : next,
+                             .bytes = operation.bytes,
+                             .end_ns = operation.end_ns,
+                             .sum = sums.sum_of(operation.event),
+                             .anchors = sums.anchors_of(operation.event)};
+            if (has_places(side) && !side.certain) {
+                piece.sum.reset();
+            } else if (!has_places(side) && operation.start_ns < last_end_ns) {
+                piece.sum.reset();  // which of two calls at once was first nobody knows
+                pieces.back().sum.reset();
+            }
+            next += operation.bytes;
+            last_end_ns = operation.end_ns;
+            pieces.push_back(piece);
+        }
+        return pieces;
+    }
+
+    void add_copy(const Key& key, analysis::Strip strip) {
+        std::uint64_t first_ns = UINT64_MAX;
+        for (const MovedPiece& piece : strip.pieces()) {
+            first_ns = std::min(first_ns, piece.end_ns);
+            copy_of_.emplace(piece.event, copies_.size());
+        }
+        const auto& [process, from, to] = key;
+        copies_.push_back({.process = process,
+                           .object = from,
+                           .object2 = to,
+                           .first_ns = first_ns,
+                           .strip = std::move(strip)});
+    }
+
+    std::vector<CopyLink> links() const {
+        std::vector<CopyLink> links;
+        for (const Edge& edge : edges_) {
+            const auto from = copy_of_.find(edge.from), to = copy_of_.find(edge.to);
+            if (from != copy_of_.end() && to != copy_of_.end() && from->second != to->second) {
+                links.push_back({from->second, to->second, edge.rule});
+            }
+        }
+        std::sort(links.begin(), links.end());
+        links.erase(std::unique(links.begin(), links.end()), links.end());
+        return links;
+    }
+
+    // Of a question about some bytes of a file: changes that lie elsewhere in it are left out.
+    void keep_asked_range(analysis::CopyVerdict& verdict) const {
+        if (!question_.path || (question_.path->begin == 0 && question_.path->end == UINT64_MAX)) {
+            return;
+        }
+        std::map<std::size_t, std::vector<analysis::StripComparison>> in_file;  // by reference
+        for (const std::size_t reference : verdict.references) {
+            for (const Copy& copy : copies_) {
+                if (objects_.contains(copy.object) || objects_.contains(copy.object2)) {
+                    in_file[reference].push_back(
+                        analysis::compare_strips(copies_[reference].strip, copy.strip));
+                }
+            }
+        }
+        std::erase_if(verdict.changes, [&](const analysis::Change& change) {
+            const auto& comparisons = in_file[change.reference];
+            return std::none_of(comparisons.begin(), comparisons.end(), [&](const auto& one) {
+                return !one.places.empty() &&
+                       one.place_of(change.stretch.begin) < question_.path->end &&
+                       one.place_of(change.stretch.end) > question_.path->begin;
+            });
+        });
+    }
+
+    std::string question_text() const {
+        if (question_.event) {
+            return fmt::format("event {}", *question_.event);
+        }
+        if (question_.dye) {
+            return fmt::format("the dye {}", *question_.dye);
+        }
+        const FileRange& range = *question_.path;
+        if (range.begin == 0 && range.end == UINT64_MAX) {
+            return range.path;
+        }
+        return fmt::format("{}, bytes {} to {}",
+                           range.path,
+                           range.begin,
+                           range.end == UINT64_MAX ? "the end" : std::to_string(range.end));
+    }
+
+    Result<void> name_all(VerifyAnswer& answer) {
+        std::vector<std::uint64_t> events;
+        for (const Copy& copy : copies_) {
+            events.push_back(copy.strip.pieces().front().event);
+        }
+        for (const analysis::Change& change : answer.verdict.changes) {
+            if (change.overwritten_by) {
+                events.push_back(*change.overwritten_by);
+            }
+        }
+        TRY(const auto words, query::words_of_events(database_, events));
+        const auto words_of = [&](std::uint64_t event) {
+            const auto found = words.find(event);
+            return found == words.end() ? query::EventWords() : found->second;
+        };
+        TRY(const query::SharedClock clock, query::SharedClock::of(database_));
+        std::uint64_t start_ns = UINT64_MAX, end_ns = 0;
+        for (const Copy& copy : copies_) {
+            query::EventWords event = words_of(copy.strip.pieces().front().event);
+            event.start_ns = clock.at(copy.strip.pieces().front().event, event.start_ns);
+            answer.copies.push_back({.who = event.who,
+                                     .name = event.name,
+                                     .what = what_of(event, copy),
+                                     .begin = copy.strip.begin(),
+                                     .end = copy.strip.end(),
+                                     .calls = copy.strip.pieces().size(),
+                                     .first_event = copy.strip.pieces().front().event,
+                                     .start_ns = event.start_ns});
+            start_ns = std::min(start_ns, event.start_ns);
+            for (const MovedPiece& piece : copy.strip.pieces()) {
+                end_ns = std::max(end_ns, clock.at(piece.event, piece.end_ns));
+            }
+        }
+        for (const analysis::Change& change : answer.verdict.changes) {
+            const query::EventWords event =
+                change.overwritten_by ? words_of(*change.overwritten_by) : query::EventWords();
+            answer.overwriters.push_back(
+                event.who.empty() ? "" : fmt::format("{} {}", event.who, event.name));
+        }
+        TRY(answer.gaps, query::gaps_between(database_, clock, start_ns, end_ns));
+        return {};
+    }
+
+    static std::string what_of(const query::EventWords& event, const Copy& copy) {
+        if (copy.object != 0 && copy.object2 != 0) {
+            return event.name.starts_with("sendfile")
+                       ? fmt::format(
+                             "{} → {}", event.path2, event.is_connection ? event.sent : event.path)
+                       : fmt::format("{} → {}", event.path, event.path2);
+        }
+        if (event.is_connection) {
+            return copy.object2 != 0 ? event.sent : event.received;
+        }
+        return event.path;
+    }
+
+    struct Edge {
+        std::uint64_t from, to;
+        schema::FlowRule rule;
+    };
+
+    store::Database& database_;
+    const VerifyQuestion& question_;
+    std::unordered_set<std::uint64_t> objects_;
+    std::uint64_t event_ = 0;
+    std::vector<TrailPiece> starts_;
+    std::unordered_set<std::uint64_t> reached_;  // events
+    std::vector<Edge> edges_;
+    std::unordered_set<std::uint64_t> pieces_by_event_;
+    std::map<Key, std::vector<Operation>> operations_;
+    std::vector<Copy> copies_;
+    std::unordered_map<std::uint64_t, std::size_t> copy_of_;  // by event
+};
+
+}  // namespace
+
+Result<VerifyAnswer> read_copies(store::Database& database, const VerifyQuestion& question) {
+    return CopyReader(database, question).read();
+}
+
+}  // namespace dyetrace::reports

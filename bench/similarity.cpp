@@ -31,12 +31,12 @@ namespace {
 
 using dyetrace::analysis::Compared;
 using dyetrace::analysis::Contents;
+using dyetrace::analysis::Items;
 using dyetrace::analysis::Resemblance;
 using dyetrace::analysis::Resemblances;
 using dyetrace::analysis::Share;
 using dyetrace::analysis::share_of;
 using dyetrace::analysis::SimilarityIndex;
-using dyetrace::analysis::Things;
 using dyetrace::content::AnchorRule;
 using Random = std::mt19937_64;
 
@@ -125,28 +125,28 @@ struct Estimate {
     std::uint64_t either = 0;
 };
 
-std::uint32_t add_thing(Things& things, std::string_view text, const AnchorRule& rule) {
+std::uint32_t add_item(Items& items, std::string_view text, const AnchorRule& rule) {
     const auto bytes = dyetrace::base::bytes_of(text);
-    const auto thing = things.add({.id = things.size(),
-                                   .bytes = bytes.size(),
-                                   .fingerprint = hash_of(text),
-                                   .content_bytes = bytes.size()});
+    const auto item = items.add({.id = items.size(),
+                                 .bytes = bytes.size(),
+                                 .fingerprint = hash_of(text),
+                                 .content_bytes = bytes.size()});
     for (const auto& anchor : rule.find(bytes)) {
-        things.add_anchor(thing, anchor.fingerprint);
+        items.add_anchor(item, anchor.fingerprint);
     }
     if (const auto sketch = rule.sketch(bytes)) {
         for (const std::uint32_t window : sketch->windows) {
-            things.add_window(thing, sketch->distance, window);
+            items.add_window(item, sketch->distance, window);
         }
     }
-    return thing;
+    return item;
 }
 
 Estimate estimate_of(std::string_view a, std::string_view b, const AnchorRule& rule) {
-    Things things;
-    add_thing(things, a, rule);
-    add_thing(things, b, rule);
-    const Contents contents = std::move(things).finish();
+    Items items;
+    add_item(items, a, rule);
+    add_item(items, b, rule);
+    const Contents contents = std::move(items).finish();
     SimilarityIndex index(contents);
     Resemblances resemblances(index);
     std::vector<Resemblance> found;
@@ -187,7 +187,7 @@ class Source {
 using Pair = std::pair<std::string, std::string>;
 using Way = std::function<Pair(Source&, std::size_t size, double similarity, Random&)>;
 
-// What two things of one size have to have in common.
+// What two items of one size have to have in common.
 std::size_t shared_part(std::size_t size, double similarity) {
     return static_cast<std::size_t>(static_cast<double>(size) * 2 * similarity / (1 + similarity));
 }

@@ -11,18 +11,19 @@ constexpr std::chrono::milliseconds kLookEvery{20};  // whether it was cancelled
 
 }  // namespace
 
-struct Desk::Seat {
+struct DatabasePool::Seat {
     std::unique_ptr<store::Database> database;
     Clock::time_point looked;
     bool is_free = false;
 };
 
-Desk::Desk(Opener open, std::size_t databases_max) : open_(std::move(open)), most_(databases_max) {}
+DatabasePool::DatabasePool(Opener open, std::size_t databases_max)
+    : open_(std::move(open)), most_(databases_max) {}
 
-Desk::~Desk() = default;
+DatabasePool::~DatabasePool() = default;
 
 // The first that is free: the others stay closed as long as it is enough.
-Result<Desk::Seat*> Desk::take(const std::atomic<bool>& cancelled) {
+Result<DatabasePool::Seat*> DatabasePool::take(const std::atomic<bool>& cancelled) {
     std::unique_lock lock(mutex_);
     while (true) {
         const auto found = std::find_if(
@@ -42,7 +43,7 @@ Result<Desk::Seat*> Desk::take(const std::atomic<bool>& cancelled) {
     }
 }
 
-void Desk::give_back(Seat& seat) {
+void DatabasePool::give_back(Seat& seat) {
     {
         const std::lock_guard lock(mutex_);
         seat.is_free = true;
@@ -50,8 +51,8 @@ void Desk::give_back(Seat& seat) {
     free_.notify_one();
 }
 
-Result<void> Desk::with(const std::atomic<bool>& cancelled,
-                        const std::function<Result<void>(store::Database&)>& use) {
+Result<void> DatabasePool::with(const std::atomic<bool>& cancelled,
+                                const std::function<Result<void>(store::Database&)>& use) {
     TRY(Seat* const seat, take(cancelled));
     const auto run = [&]() -> Result<void> {
         if (!seat->database) {

@@ -1,7 +1,7 @@
 // The databases that answers are made from: several of one trace, each for one answer at a time.
 //
-//   Desk desk([&] { return open_database(path); }, 2);
-//   TRY(desk.with(cancelled, [&](store::Database& database) { return database.query(…); }));
+//   DatabasePool pool([&] { return open_database(path); }, 2);
+//   TRY(pool.with(cancelled, [&](store::Database& database) { return database.query(…); }));
 //
 // The first is opened by the first answer, the others when all are in use. Of a trace that is still being recorded what an answer sees is not
 // older than kLookAgainAfter.
@@ -24,12 +24,12 @@ namespace dyetrace::api {
 
 inline constexpr std::chrono::seconds kLookAgainAfter{1};
 
-class Desk {
+class DatabasePool {
   public:
     using Opener = std::function<Result<std::unique_ptr<store::Database>>()>;
 
-    Desk(Opener open, std::size_t databases_max);
-    ~Desk();
+    DatabasePool(Opener open, std::size_t databases_max);
+    ~DatabasePool();
 
     // Waits for a database that nobody uses; kInterrupted if `cancelled` is set meanwhile.
     Result<void> with(const std::atomic<bool>& cancelled,

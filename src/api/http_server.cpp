@@ -58,7 +58,7 @@ void fail(httplib::Response& response, const Error& error) {
 }
 
 // Nothing of it is held in memory; a reader that is slow, or goes, is httplib's to wait for.
-void give_made_file(const Answer& answer, httplib::Response& response) {
+void give_derived_file(const Answer& answer, httplib::Response& response) {
     const Result<std::uint64_t> size = base::file_size(*answer.file);
     if (!size.ok()) {
         return fail(response, size.error());
@@ -171,9 +171,9 @@ class Running {
 
 }  // namespace
 
-struct HttpDoor::Parts {
-    HttpDoorOptions options;
-    std::map<std::string, AnswerMaker, std::less<>> questions;
+struct HttpServer::Parts {
+    HttpServerOptions options;
+    std::map<std::string, AnswerFunction, std::less<>> questions;
     std::vector<PageFile> page;
     httplib::Server server;
     int port = 0;
@@ -188,7 +188,7 @@ struct HttpDoor::Parts {
     void answer(const httplib::Request& request, httplib::Response& response);
 };
 
-bool HttpDoor::Parts::admits(const httplib::Request& request, httplib::Response& response) const {
+bool HttpServer::Parts::admits(const httplib::Request& request, httplib::Response& response) const {
     if (!is_loopback_host(request.get_header_value("Host"))) {
         response.status = 403;
         return false;
@@ -200,7 +200,7 @@ bool HttpDoor::Parts::admits(const httplib::Request& request, httplib::Response&
     return true;
 }
 
-void HttpDoor::Parts::give_file(const std::string& path, httplib::Response& response) const {
+void HttpServer::Parts::give_file(const std::string& path, httplib::Response& response) const {
     const std::string wanted = path == prefix() ? "index.html" : path.substr(prefix().size());
     const auto file = std::find_if(
         page.begin(), page.end(), [&](const PageFile& each) { return each.path == wanted; });
@@ -220,7 +220,7 @@ void HttpDoor::Parts::give_file(const std::string& path, httplib::Response& resp
 }
 
 // What can be asked.
-void HttpDoor::Parts::list(httplib::Response& response) const {
+void HttpServer::Parts::list(httplib::Response& response) const {
     Json names = Json::array().append("cancel");
     for (const auto& [name, answer] : questions) {
         names.append(name);
@@ -229,7 +229,7 @@ void HttpDoor::Parts::list(httplib::Response& response) const {
                          "application/json");
 }
 
-void HttpDoor::Parts::answer(const httplib::Request& request, httplib::Response& response) {
+void HttpServer::Parts::answer(const httplib::Request& request, httplib::Response& response) {
     const std::string_view name =
         std::string_view(request.path).substr(prefix().size() + std::string_view("api/").size());
     const Result<Json> question = Json::parse(request.body.empty() ? "{}" : request.body);
@@ -267,7 +267,7 @@ void HttpDoor::Parts::answer(const httplib::Request& request, httplib::Response&
         response.set_header("note", answer.value().note);
     }
     if (answer.value().file != nullptr) {
-        return give_made_file(answer.value(), response);
+        return give_derived_file(answer.value(), response);
     }
     response.set_content(answer.value().body, answer.value().content_type);
 }
@@ -284,9 +284,9 @@ Result<std::string> make_token() {
     return token;
 }
 
-Result<std::unique_ptr<HttpDoor>> HttpDoor::open(const HttpDoorOptions& options,
-                                                 std::vector<Question> questions,
-                                                 std::vector<PageFile> page) {
+Result<std::unique_ptr<HttpServer>> HttpServer::open(const HttpServerOptions& options,
+                                                     std::vector<Question> questions,
+                                                     std::vector<PageFile> page) {
     auto parts = std::make_unique<Parts>();
     parts->options = options;
     parts->page = std::move(page);
@@ -341,19 +341,19 @@ Result<std::unique_ptr<HttpDoor>> HttpDoor::open(const HttpDoorOptions& options,
             std::this_thread::sleep_for(kLookEvery);
         }
     });
-    return std::unique_ptr<HttpDoor>(new HttpDoor(std::move(parts)));
+    return std::unique_ptr<HttpServer>(new HttpServer(std::move(parts)));
 }
 
-HttpDoor::HttpDoor(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+HttpServer::HttpServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-HttpDoor::~HttpDoor() {
+HttpServer::~HttpServer() {
     parts_->running.end();
     parts_->server.stop();
     parts_->thread.join();
     parts_->watch.join();
 }
 
-std::string HttpDoor::url() const {
+std::string HttpServer::url() const {
     const std::string& address = parts_->options.address;
     return fmt::format("http://{}:{}{}",
                        address.find(':') != std::string::npos ? "[" + address + "]" : address,

@@ -1,7 +1,7 @@
 // Where the page comes in: HTTP on a loopback address, for whoever has the token.
 //
-//   TRY(auto door, HttpDoor::open({.token = token}, {{"trace", trace_answer}, …}, page));
-//   door->url()                    http://127.0.0.1:40123/2f0c…9a/
+//   TRY(auto server, HttpServer::open({.token = token}, {{"trace", trace_answer}, …}, page));
+//   server->url()                    http://127.0.0.1:40123/2f0c…9a/
 //
 //   GET  /TOKEN/                   the page, from its files
 //   GET  /TOKEN/api/               which questions there are; openapi.json, a file of the page, says what they are
@@ -11,7 +11,7 @@
 // Whoever lacks the token gets 404 for everything. A request whose Host is another name than a loopback one gets 403: a page from elsewhere
 // whose name was made to point here. No other page may read an answer, frame the page, or learn its address from a link.
 //
-// Answers are made on the threads of the door. One that takes longer than answer_s_max is cancelled, and one whose asker has closed the connection;
+// Answers are made on the threads of the server. One that takes longer than answer_s_max is cancelled, and one whose asker has closed the connection;
 // how large it may be its maker knows.
 #pragma once
 
@@ -32,7 +32,7 @@ namespace dyetrace::api {
 
 inline constexpr std::size_t kQuestionBytesMax = 1 << 20;
 
-struct HttpDoorOptions {
+struct HttpServerOptions {
     std::string address = "127.0.0.1";  // a loopback one
     std::uint16_t port = 0;             // 0: any that is free
     std::string token = {};             // of letters and digits
@@ -50,15 +50,15 @@ struct Answer {
 };
 
 // Thread: any. An Error becomes {"error": "…"} with 400, 404, 499 (cancelled), 500 or 503 (too late).
-using AnswerMaker =
+using AnswerFunction =
     std::function<Result<Answer>(const base::Json& question, const std::atomic<bool>& cancelled)>;
 
 struct Question {
     std::string name;
-    AnswerMaker answer;
+    AnswerFunction answer;
 };
 
-// A file of the page. Its bytes are gzip's and must outlive the door.
+// A file of the page. Its bytes are gzip's and must outlive the server.
 struct PageFile {
     std::string_view path;  // "index.html", "assets/page.js"
     std::string_view content_type;
@@ -68,19 +68,19 @@ struct PageFile {
 // 128 bits of chance, as hex digits.
 Result<std::string> make_token();
 
-class HttpDoor {
+class HttpServer {
   public:
-    static Result<std::unique_ptr<HttpDoor>> open(const HttpDoorOptions& options,
-                                                  std::vector<Question> questions,
-                                                  std::vector<PageFile> page);
+    static Result<std::unique_ptr<HttpServer>> open(const HttpServerOptions& options,
+                                                    std::vector<Question> questions,
+                                                    std::vector<PageFile> page);
     // Cancels what is being answered and waits for it.
-    ~HttpDoor();
+    ~HttpServer();
 
     std::string url() const;
 
   private:
     struct Parts;
-    explicit HttpDoor(std::unique_ptr<Parts> parts);
+    explicit HttpServer(std::unique_ptr<Parts> parts);
 
     std::unique_ptr<Parts> parts_;
 };

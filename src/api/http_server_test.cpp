@@ -19,7 +19,7 @@ using base::Json;
 
 constexpr std::string_view kPage = "<p>page</p>";
 
-class HttpDoorTest : public testing::Test {
+class HttpServerTest : public testing::Test {
   protected:
     void SetUp() override {
         std::vector<Question> questions;
@@ -52,11 +52,11 @@ class HttpDoorTest : public testing::Test {
                      .note = "2 are missing"};
              }});
         const auto bytes = std::as_bytes(std::span(kPage));
-        door_ = HttpDoor::open({.token = "secret", .answer_s_max = limit_s_},
-                               std::move(questions),
-                               {{"index.html", "text/html; charset=utf-8", bytes}})
-                    .value();
-        const std::string url = door_->url();
+        server_ = HttpServer::open({.token = "secret", .answer_s_max = limit_s_},
+                                   std::move(questions),
+                                   {{"index.html", "text/html; charset=utf-8", bytes}})
+                      .value();
+        const std::string url = server_->url();
         client_.emplace(url.substr(0, url.find("/secret")));
         client_->set_decompress(false);
     }
@@ -69,11 +69,11 @@ class HttpDoorTest : public testing::Test {
 
     double limit_s_ = 60;
     std::atomic<bool> begun_ = false, ended_ = false;
-    std::unique_ptr<HttpDoor> door_;
+    std::unique_ptr<HttpServer> server_;
     std::optional<httplib::Client> client_;
 };
 
-TEST_F(HttpDoorTest, gives_the_page_and_answers_to_whoever_has_the_token) {
+TEST_F(HttpServerTest, gives_the_page_and_answers_to_whoever_has_the_token) {
     const auto page = client_->Get("/secret/");
     ASSERT_TRUE(page);
     EXPECT_EQ(page->status, 200);
@@ -83,7 +83,7 @@ TEST_F(HttpDoorTest, gives_the_page_and_answers_to_whoever_has_the_token) {
     EXPECT_EQ(ask("echo", "")->body, "{}");
 }
 
-TEST_F(HttpDoorTest, is_not_there_for_others) {
+TEST_F(HttpServerTest, is_not_there_for_others) {
     for (const char* path :
          {"/", "/secre/", "/secret", "/secretx/", "/secret/../secret/x", "/index.html"}) {
         EXPECT_EQ(client_->Get(path)->status, 404) << path;
@@ -94,7 +94,7 @@ TEST_F(HttpDoorTest, is_not_there_for_others) {
     EXPECT_EQ(client_->Get("/secret/", {{"Host", "localhost:8080"}})->status, 200);
 }
 
-TEST_F(HttpDoorTest, says_what_is_wrong_as_json) {
+TEST_F(HttpServerTest, says_what_is_wrong_as_json) {
     EXPECT_EQ(ask("wrong", "{}")->status, 400);
     EXPECT_EQ(ask("wrong", "{}")->body, R"({"error":"a <b> is no filter"})");
     EXPECT_EQ(ask("echo", "{")->status, 400);
@@ -102,7 +102,7 @@ TEST_F(HttpDoorTest, says_what_is_wrong_as_json) {
     EXPECT_EQ(ask("echo", std::string(kQuestionBytesMax + 1, 'x'))->status, 413);
 }
 
-TEST_F(HttpDoorTest, forbids_other_pages_to_read_to_frame_and_to_learn_of_it) {
+TEST_F(HttpServerTest, forbids_other_pages_to_read_to_frame_and_to_learn_of_it) {
     const auto page = client_->Get("/secret/");
     EXPECT_EQ(page->get_header_value("X-Content-Type-Options"), "nosniff");
     EXPECT_EQ(page->get_header_value("Referrer-Policy"), "no-referrer");
@@ -111,9 +111,9 @@ TEST_F(HttpDoorTest, forbids_other_pages_to_read_to_frame_and_to_learn_of_it) {
     EXPECT_EQ(page->get_header_value("Access-Control-Allow-Origin"), "");
 }
 
-TEST_F(HttpDoorTest, cancels_what_it_is_asked_to) {
+TEST_F(HttpServerTest, cancels_what_it_is_asked_to) {
     std::thread asker([&] {
-        httplib::Client other(door_->url().substr(0, door_->url().find("/secret")));
+        httplib::Client other(server_->url().substr(0, server_->url().find("/secret")));
         EXPECT_EQ(
             other.Post("/secret/api/slow", {{"question", "7"}}, "{}", "application/json")->status,
             499);
@@ -126,7 +126,7 @@ TEST_F(HttpDoorTest, cancels_what_it_is_asked_to) {
     asker.join();
 }
 
-TEST_F(HttpDoorTest, sends_a_file_that_has_no_name_any_more) {
+TEST_F(HttpServerTest, sends_a_file_that_has_no_name_any_more) {
     for (const std::size_t size : {0u, 1u, 700'000u}) {
         std::string text(size, 'x');
         for (std::size_t i = 0; i < size; ++i) {
@@ -143,10 +143,10 @@ TEST_F(HttpDoorTest, sends_a_file_that_has_no_name_any_more) {
     }
 }
 
-TEST_F(HttpDoorTest, ends_what_nobody_waits_for_any_more) {
+TEST_F(HttpServerTest, ends_what_nobody_waits_for_any_more) {
     {
         const base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-        const std::string url = door_->url();
+        const std::string url = server_->url();
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_port = htons(static_cast<std::uint16_t>(
@@ -167,29 +167,29 @@ TEST_F(HttpDoorTest, ends_what_nobody_waits_for_any_more) {
     }
 }
 
-class HttpDoorWithoutTimeTest : public HttpDoorTest {
+class HttpServerWithoutTimeTest : public HttpServerTest {
   protected:
-    HttpDoorWithoutTimeTest() { limit_s_ = 0.1; }
+    HttpServerWithoutTimeTest() { limit_s_ = 0.1; }
 };
 
-TEST_F(HttpDoorWithoutTimeTest, waits_for_no_answer_longer_than_it_may_take) {
+TEST_F(HttpServerWithoutTimeTest, waits_for_no_answer_longer_than_it_may_take) {
     const auto late = ask("slow", "{}");
     EXPECT_EQ(late->status, 503);
     EXPECT_EQ(late->body, R"({"error":"no answer within 0.1 s: ask for less"})");
 }
 
-TEST(HttpDoor, is_opened_with_another_token_each_time) {
+TEST(HttpServer, is_opened_with_another_token_each_time) {
     const std::string a = make_token().value(), b = make_token().value();
     EXPECT_EQ(a.size(), 32u);
     EXPECT_NE(a, b);
 }
 
-TEST_F(HttpDoorTest, ends_while_it_answers) {
+TEST_F(HttpServerTest, ends_while_it_answers) {
     std::thread asker([&] { (void)ask("slow", "{}"); });
     while (!begun_) {
         std::this_thread::yield();
     }
-    door_.reset();
+    server_.reset();
     asker.join();
 }
 

@@ -74,16 +74,16 @@ TEST_F(QueryAnswerTest, says_what_is_wrong) {
 
 TEST_F(QueryAnswerTest, of_several_at_once_wait_for_a_database) {
     std::atomic<int> opened = 0;
-    Desk desk(
+    DatabasePool pool(
         [&] {
             ++opened;
             return store::Database::open(trace_.path(), {});
         },
         1);
-    EXPECT_TRUE(desk.with(cancelled_,
+    EXPECT_TRUE(pool.with(cancelled_,
                           [&](store::Database&) -> Result<void> {
                               std::atomic<bool> impatient = true;
-                              EXPECT_EQ(desk.with(impatient,
+                              EXPECT_EQ(pool.with(impatient,
                                                   [](store::Database&) { return Result<void>(); })
                                             .error()
                                             .code(),
@@ -91,7 +91,7 @@ TEST_F(QueryAnswerTest, of_several_at_once_wait_for_a_database) {
                               return {};
                           })
                     .ok());
-    EXPECT_TRUE(desk.with(cancelled_, [](store::Database&) { return Result<void>(); }).ok());
+    EXPECT_TRUE(pool.with(cancelled_, [](store::Database&) { return Result<void>(); }).ok());
     EXPECT_EQ(opened, 1);
 }
 

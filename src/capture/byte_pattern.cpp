@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "capture/byte_pattern_maker.h"
+#include "capture/byte_pattern_builder.h"
 
 namespace dyetrace::capture {
 
 Result<BytePattern> BytePattern::parse(std::string_view text) {
-    return BytePatternMaker(text).make();
+    return BytePatternBuilder(text).make();
 }
 
 // The states that wait for the next byte, each with the first place where its match may have begun.

@@ -54,7 +54,7 @@ class BytePattern {
     void find(std::span<const std::byte> bytes, Ends ends, std::vector<Stretch>& out) const;
 
   private:
-    friend class BytePatternMaker;
+    friend class BytePatternBuilder;
     class Search;
 
     // At the border between two bytes.

@@ -97,7 +97,7 @@ class FalconOrder {
         std::uint32_t waiting = 0;  // SNDs
         std::deque<Sent> sends;     // not all of whose bytes were taken
     };
-    // Things that one kind of event gives and another kind needs.
+    // Items that one kind of event gives and another kind needs.
     struct Gifts {
         std::uint32_t waiting = 0;  // givers that have not passed
         std::uint32_t takers = 0;   // that have passed or wait

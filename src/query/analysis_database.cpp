@@ -30,8 +30,8 @@ Result<void> add_functions(store::Database& database) {
 
 }  // namespace
 
-Result<std::unique_ptr<store::Database>> open_whole_database(const std::string& trace,
-                                                             const WholeDatabaseOptions& options) {
+Result<std::unique_ptr<store::Database>> open_analysis_database(
+    const std::string& trace, const AnalysisDatabaseOptions& options) {
     TRY(auto database, store::Database::open(trace, options.database));
     TRY(register_content_functions(*database, options.key));
     TRY(offer_flows(*database));

@@ -12,14 +12,14 @@
 
 namespace dyetrace::query {
 
-struct WholeDatabaseOptions {
+struct AnalysisDatabaseOptions {
     store::DatabaseOptions database = {};
     std::optional<content::ContentKey> key =
         {};                              // that the trace was recorded with, for fingerprint_of()
     std::string_view clock = "cluster";  // raw, wall, cluster
 };
 
-Result<std::unique_ptr<store::Database>> open_whole_database(const std::string& trace,
-                                                             const WholeDatabaseOptions& options);
+Result<std::unique_ptr<store::Database>> open_analysis_database(
+    const std::string& trace, const AnalysisDatabaseOptions& options);
 
 }  // namespace dyetrace::query

@@ -3,7 +3,7 @@
 //   TRY(each_row(database, "SELECT object_id, path FROM objects", [&](Row row) { names[number_of(row[0])] = row[1].text; }));
 //   TRY(each_number_row(database, "SELECT event_id, bytes …", [&](const auto& columns, std::size_t row) { … columns[1][row] … }));
 //
-// The second is for millions: numbers only, 0 to 2^64-1, NULL is schema::kMadeNull. Setting `*cancelled` ends both with kInterrupted.
+// The second is for millions: numbers only, 0 to 2^64-1, NULL is schema::kDerivedNull. Setting `*cancelled` ends both with kInterrupted.
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "recorder/session.h"
+#include "recorder/listener.h"
 
 namespace dyetrace::recorder {
 namespace {
@@ -28,15 +28,15 @@ Result<Control> Control::take(int number) {
     return Control(base::Fd(number));
 }
 
-Result<void> Control::await_go(Session& session) const {
+Result<void> Control::await_go(Listener& listener) const {
     if (!held()) {
         return {};
     }
     say("ready\n");
     pollfd waiting{socket_.get(), POLLIN, 0};
     while (::poll(&waiting, 1, kLookMs) <= 0) {
-        session.wait(0);
-        if (session.stopped()) {
+        listener.wait(0);
+        if (listener.stopped()) {
             return Error(ErrorCode::kInterrupted, "stopped before it began");
         }
     }
@@ -44,7 +44,7 @@ Result<void> Control::await_go(Session& session) const {
     if (::recv(socket_.get(), word, sizeof(word) - 1, 0) <= 0 || std::strcmp(word, "go\n") != 0) {
         return Error(ErrorCode::kInterrupted, "the agent went away before the recording began");
     }
-    return session.capture().exclude(::getppid());
+    return listener.capture().exclude(::getppid());
 }
 
 void Control::say_listening() const {

@@ -13,7 +13,7 @@
 
 namespace dyetrace::recorder {
 
-class Session;
+class Listener;
 
 class Control {
   public:
@@ -25,7 +25,7 @@ class Control {
 
     // Says that it is ready and waits for the word, then leaves the agent's own I/O out. kInterrupted if the agent goes away
     // before it, or a signal comes.
-    Result<void> await_go(Session& session) const;
+    Result<void> await_go(Listener& listener) const;
     void say_listening() const;
 
   private:

@@ -22,7 +22,7 @@ std::uint32_t number_of(const std::string& word) {
 
 }  // namespace
 
-Result<void> DyeDesk::open(const std::string& folder) {
+Result<void> DyeServer::open(const std::string& folder) {
     for (const DyeSet::Entry& dye : dyes_.entries()) {
         TRY(facts_->write_dye(dye, false));
         names_.emplace_back(dye.id, dye.dye.name);
@@ -32,24 +32,24 @@ Result<void> DyeDesk::open(const std::string& folder) {
     return {};
 }
 
-void DyeDesk::serve() {
+void DyeServer::serve() {
     control_->serve([this](const ControlWords& request) { return answer(request); });
 }
 
-Result<void> DyeDesk::write_crossings() {
+Result<void> DyeServer::write_crossings() {
     for (const schema::DyeHit& hit : kernel_->crossings()) {
         TRY(facts_->write_dye_hit(hit));
     }
     return {};
 }
 
-Result<void> DyeDesk::write_lack() {
+Result<void> DyeServer::write_lack() {
     const std::string lack = kernel_->lack();
     return lack.empty() ? Result<void>()
                         : facts_->write_coverage({"dyes", schema::CoverageState::kPartial, lack});
 }
 
-std::string DyeDesk::hits_text() const {
+std::string DyeServer::hits_text() const {
     std::vector<std::pair<std::uint64_t, std::string_view>> hits;
     for (const auto& [id, name] : names_) {
         hits.emplace_back(kernel_->hits(id), name);
@@ -68,7 +68,7 @@ std::string DyeDesk::hits_text() const {
     return text;
 }
 
-ControlWords DyeDesk::answer(const ControlWords& request) {
+ControlWords DyeServer::answer(const ControlWords& request) {
     Result<void> done = Error(ErrorCode::kInvalidArgument, "this recorder does not know that");
     if (request.size() == 4 && request[0] == "add") {
         done = add(request);
@@ -80,7 +80,7 @@ ControlWords DyeDesk::answer(const ControlWords& request) {
     return done.ok() ? ControlWords{"ok"} : ControlWords{"failed", done.error().text()};
 }
 
-Result<void> DyeDesk::add(const ControlWords& request) {
+Result<void> DyeServer::add(const ControlWords& request) {
     TRY(const DyeSet::Entry* added,
         dyes_.add({.name = request[2], .text = request[3], .forms = number_of(request[1])}));
     const Result<void> looked_for = kernel_->look_for(dyes_.patterns());
@@ -92,13 +92,13 @@ Result<void> DyeDesk::add(const ControlWords& request) {
     return facts_->write_dye(*added, false);
 }
 
-Result<void> DyeDesk::remove(const std::string& name) {
+Result<void> DyeServer::remove(const std::string& name) {
     TRY(const DyeSet::Entry removed, dyes_.remove(name));
     TRY(kernel_->look_for(dyes_.patterns()));
     return facts_->write_dye(removed, true);
 }
 
-ControlWords DyeDesk::list(const std::string& from) const {
+ControlWords DyeServer::list(const std::string& from) const {
     ControlWords words{"ok", "0"};
     std::size_t bytes = 0;
     for (std::size_t i = number_of(from); i < dyes_.entries().size(); ++i) {

@@ -22,10 +22,10 @@
 
 namespace dyetrace::recorder {
 
-class DyeDesk {
+class DyeServer {
   public:
     // `dyes` are looked for already. Both others must outlive it.
-    DyeDesk(DyeSet dyes, capture::KernelDyes& kernel, FactWriter& facts)
+    DyeServer(DyeSet dyes, capture::KernelDyes& kernel, FactWriter& facts)
         : dyes_(std::move(dyes)), kernel_(&kernel), facts_(&facts) {}
 
     // Says in the trace what is looked for, and listens in its folder.

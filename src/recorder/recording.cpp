@@ -17,9 +17,9 @@
 #include "recorder/companions.h"
 #include "recorder/dye_server.h"
 #include "recorder/fact_writer.h"
+#include "recorder/listener.h"
 #include "recorder/namespace_names.h"
 #include "recorder/payload_keeper.h"
-#include "recorder/session.h"
 
 namespace dyetrace::recorder {
 namespace {
@@ -64,12 +64,12 @@ std::string time_of_day(std::int64_t boot_ns) {
 struct Recording::State {
     RecordingOptions options;
     trace::TraceFolder folder;
-    Session session;
+    Listener listener;
     std::optional<trace::SegmentWriter> writer = std::nullopt;
     std::optional<capture::Selection> selection = std::nullopt;  // nothing: everything is kept
     std::vector<std::uint64_t> left_out = {};                    // by the selection, per CPU
     std::optional<FactWriter> facts = std::nullopt;
-    std::optional<DyeDesk> dyes = std::nullopt;
+    std::optional<DyeServer> dyes = std::nullopt;
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
     std::unique_ptr<PayloadKeeper> payload = nullptr;         // with --content=bytes
     std::optional<trace::PayloadTotals> payload_totals = std::nullopt;
@@ -135,7 +135,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     }
     listen.dyes = dyes.patterns();
     listen.host = host_name;
-    TRY(Session session, Session::start(options.targets, listen));
+    TRY(Listener listener, Listener::start(options.targets, listen));
     trace::TraceInfo info;
     info.program = "dyetrace " + std::string(base::kVersion);
     info.options = options.as_given;
@@ -143,7 +143,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     TRY(trace::TraceFolder folder, trace::TraceFolder::create(options.trace_path, std::move(info)));
     // the writer refers to the folder, which has to be in its final place first
     std::unique_ptr<State> state(
-        new State{std::move(options), std::move(folder), std::move(session)});
+        new State{std::move(options), std::move(folder), std::move(listener)});
     trace::SegmentWriterOptions write;
     write.limits.records_max = state->options.segment_records;
     auto writer =
@@ -153,7 +153,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
         return std::move(writer).error();
     }
     state->writer.emplace(std::move(writer).value());
-    const std::uint32_t cpus = state->session.capture().cpu_count();
+    const std::uint32_t cpus = state->listener.capture().cpu_count();
     if (state->options.content == schema::ContentLevel::kBytes) {
         auto payload = PayloadKeeper::create(state->options, cpus);
         if (!payload.ok()) {
@@ -166,7 +166,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
         return state->append_fact(record);
     });
     if (state->options.look_for_dyes) {
-        state->dyes.emplace(std::move(dyes), *state->session.capture().dyes(), *state->facts);
+        state->dyes.emplace(std::move(dyes), *state->listener.capture().dyes(), *state->facts);
     }
     state->lost_before.resize(cpus);
     state->left_out.resize(cpus);
@@ -183,17 +183,17 @@ Result<Recording> Recording::start(RecordingOptions options) {
 void Recording::State::note(const Result<void>& result) {
     if (!result.ok() && !failure) {
         failure = result.error();
-        session.stop();
+        listener.stop();
     }
 }
 
 Result<void> Recording::State::begin() {
-    TRY(options.control.await_go(session));
+    TRY(options.control.await_go(listener));
     drained_ns = base::boot_time_ns();
     kept_until_ns = drained_ns;
-    TRY(session.attach());
+    TRY(listener.attach());
     TRY(write_sources());
-    for (const schema::SharedMapping& mapping : session.capture().shared_memory()) {
+    for (const schema::SharedMapping& mapping : listener.capture().shared_memory()) {
         TRY(facts->write_shared_mapping(mapping));
     }
     if (dyes) {
@@ -201,12 +201,12 @@ Result<void> Recording::State::begin() {
     }
     tick();
     options.control.say_listening();
-    return session.release();
+    return listener.release();
 }
 
 // Nothing was recorded: a second try finds no folder in its way.
 void Recording::State::abandon() {
-    (void)session.end();
+    (void)listener.end();
     dyes.reset();
     writer.reset();
     folder.discard();
@@ -215,7 +215,7 @@ void Recording::State::abandon() {
 std::uint64_t Recording::State::drain() {
     const std::int64_t now = base::boot_time_ns();
     write_losses();
-    const std::uint64_t bytes = session.capture().drain(
+    const std::uint64_t bytes = listener.capture().drain(
         [this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
             take(cpu, stream, records);
         },
@@ -223,12 +223,12 @@ std::uint64_t Recording::State::drain() {
     if (dyes) {
         note(dyes->write_crossings());
     }
-    if (const capture::KernelDyes* looked = session.capture().dyes(); looked != nullptr) {
+    if (const capture::KernelDyes* looked = listener.capture().dyes(); looked != nullptr) {
         for (const schema::Anchor& anchor : looked->anchor_crossings()) {
             note(facts->write_anchor(anchor));
         }
     }
-    for (const schema::Retransmission& sent : session.capture().retransmissions()) {
+    for (const schema::Retransmission& sent : listener.capture().retransmissions()) {
         note(facts->write_retransmission(sent));
     }
     if (payload) {
@@ -272,7 +272,7 @@ Result<void> Recording::State::append_fact(std::span<const std::byte> record) {
         last_words.insert(last_words.end(), record.begin(), record.end());
         return {};
     }
-    return append(session.capture().cpu_count(), schema::Stream::kFacts, record);
+    return append(listener.capture().cpu_count(), schema::Stream::kFacts, record);
 }
 
 Result<void> Recording::State::append(std::uint32_t cpu,
@@ -284,7 +284,7 @@ Result<void> Recording::State::append(std::uint32_t cpu,
 
 // Those that are not in the trace yet: some are known at the end only.
 Result<void> Recording::State::write_sources() {
-    const std::vector<capture::Source>& sources = session.capture().sources();
+    const std::vector<capture::Source>& sources = listener.capture().sources();
     for (; sources_written < sources.size(); ++sources_written) {
         TRY(facts->write_coverage(sources[sources_written]));
     }
@@ -293,7 +293,7 @@ Result<void> Recording::State::write_sources() {
 
 // The kernel's books, with what was left out on this side of the ring and what the disk did not take.
 capture::Books Recording::State::books(std::uint32_t cpu) const {
-    capture::Books books = session.capture().books(cpu);
+    capture::Books books = listener.capture().books(cpu);
     books.filtered += left_out[cpu];
     books.delivered -= left_out[cpu] + unwritten(cpu);
     books.lost += unwritten(cpu);
@@ -305,13 +305,13 @@ std::uint64_t Recording::State::unwritten(std::uint32_t cpu) const {
     if (!writer->failed()) {
         return 0;
     }
-    const capture::Books had = session.capture().books(cpu);
+    const capture::Books had = listener.capture().books(cpu);
     return had.delivered - had.retransmissions - left_out[cpu] - writer->events_of(cpu);
 }
 
 std::uint64_t Recording::State::unwritten() const {
     std::uint64_t sum = 0;
-    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
         sum += unwritten(cpu);
     }
     return sum;
@@ -319,8 +319,8 @@ std::uint64_t Recording::State::unwritten() const {
 
 // What was lost since the rings were last emptied is a gap that began no earlier than that.
 void Recording::State::write_losses() {
-    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
-        const capture::Books books = session.capture().books(cpu);
+    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
+        const capture::Books books = listener.capture().books(cpu);
         const std::uint64_t lost = books.lost - lost_before[cpu];
         if (lost > 0) {
             note(facts->write_gap(cpu,
@@ -345,7 +345,7 @@ void Recording::State::tick() {
     ticked_ns = base::boot_time_ns();
     write_names(true);
     note(facts->write_clocks());
-    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
         note(facts->write_books(cpu, books(cpu)));
     }
 }
@@ -361,15 +361,15 @@ void Recording::State::flush() {
 }
 
 bool Recording::State::must_hurry(bool hurrying) const {
-    return session.capture().fill() > (hurrying ? kRelaxFill : kHurryFill) ||
+    return listener.capture().fill() > (hurrying ? kRelaxFill : kHurryFill) ||
            base::boot_time_ns() - drained_ns > kHurryNs;
 }
 
 void Recording::State::loop() {
     const Background background([this](bool hurrying) { return must_hurry(hurrying); });
     int wait_ms = kDrainBusyMs;
-    while (!session.ended()) {
-        session.wait(session.capture().fill() > kDrainNowFill ? 0 : wait_ms);
+    while (!listener.ended()) {
+        listener.wait(listener.capture().fill() > kDrainNowFill ? 0 : wait_ms);
         const std::uint64_t bytes = drain();
         wait_ms = bytes > 0 ? kDrainBusyMs : std::min(wait_ms * 2, kDrainIdleMs);
         if (dyes) {
@@ -389,7 +389,7 @@ void Recording::State::finish_payload() {
     if (!payload) {
         return;
     }
-    auto totals = payload->finish(session.capture());
+    auto totals = payload->finish(listener.capture());
     if (totals.ok()) {
         payload_totals = totals.value();
     } else {
@@ -401,7 +401,7 @@ Result<void> Recording::State::finish() {
     if (dyes) {
         dyes->close();
     }
-    note(session.end());
+    note(listener.end());
     drain();
     if (dyes) {
         note(dyes->write_lack());
@@ -425,16 +425,16 @@ Result<void> Recording::State::write_last_words() {
                          static_cast<std::uint64_t>(base::boot_time_ns()),
                          unwritten(),
                          schema::GapReason::kDiskFull));
-    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
         TRY(facts->write_books(cpu, books(cpu)));
     }
-    const auto own_cpu = static_cast<std::uint16_t>(session.capture().cpu_count());
+    const auto own_cpu = static_cast<std::uint16_t>(listener.capture().cpu_count());
     return writer->write_last_words(own_cpu, last_words);
 }
 
 Summary Recording::State::summary() const {
     Summary result;
-    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
+    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
         const capture::Books counted = books(cpu);
         result.generated += counted.generated;
         result.lost += counted.lost - unwritten(cpu);
@@ -443,12 +443,12 @@ Summary Recording::State::summary() const {
         result.facts_lost += counted.facts_lost;
     }
     result.events = writer->totals().events - writer->totals().followers;
-    result.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - session.started_ns());
+    result.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - listener.started_ns());
     result.own_cpu_ns = cpu_ns(RUSAGE_SELF);
     result.own_memory_bytes = peak_memory_bytes();
     result.dye_hits = dyes ? dyes->hits_text() : "";
     result.payload = payload_totals;
-    result.not_seen = session.unseen();
+    result.not_seen = listener.unseen();
     return result;
 }
 
@@ -475,7 +475,7 @@ Result<Summary> Recording::run(const base::Log& log, Companions& companions) {
                         time_of_day(state.kept_until_ns))));
         summary.failed = true;
     }
-    summary.command_status = state.session.command_status();
+    summary.command_status = state.listener.command_status();
     companions.await_sealer();
     summary.stored_bytes = base::bytes_in_folder(state.options.trace_path);
     return summary;

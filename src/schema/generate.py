@@ -32,7 +32,7 @@ def products(schema):
         generated / "clustered_events_sql.cpp": emit_sql.as_cpp("clustered_events_sql", emit_sql.clustered_sql(schema)),
         generated / "views_sql.cpp": emit_sql.as_cpp("views_sql", views),
         generated / "words_sql.cpp": emit_sql.as_cpp("words_sql", emit_sql.words_sql(schema)),
-        generated / "made_tables.cpp": emit_sql.made_tables(schema),
+        generated / "derived_tables.cpp": emit_sql.derived_tables(schema),
         generated / "live_sql.cpp": emit_sql.as_cpp("live_tables_sql", ddl),
         generated / "events.ts": emit_docs.typescript(schema),
         REPOSITORY / "docs" / "reference" / "tables.md": emit_docs.reference_page(schema),

@@ -6,7 +6,7 @@ namespace dyetrace::schema {
 // Macros, internal tables and public views over relations raw_<record>, _hosts and those of words_sql(), which must exist.
 const char* public_sql();
 
-// The view `events` with times on one clock: over internal.made_clock_map besides, after public_sql().
+// The view `events` with times on one clock: over internal.derived_clock_map besides, after public_sql().
 const char* clustered_events_sql();
 
 // What lies in a trace as views.sql: raw_<record> over the Parquet files of the current folder, then public_sql().

@@ -12,9 +12,9 @@
 #include "schema/record_info.h"
 #include "schema/sql.h"
 #include "store/arguments_function.h"
+#include "store/derived_tables.h"
 #include "store/duckdb_engine.h"
 #include "store/facts_tables.h"
-#include "store/made_tables.h"
 #include "store/new_events.h"
 #include "store/number_scan_state.h"
 #include "store/raw_views.h"
@@ -111,7 +111,7 @@ struct Database::Parts {
     RecordSource new_source;  // of the last scan of what is new
     TraceLosses losses;
     int threads = 1;
-    MadeTables made;
+    DerivedTables derived;
     EventClock clock = EventClock::kWall;
     std::uint64_t looks = 0;
 };
@@ -176,7 +176,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     TRY(parts->engine.run("SET parquet_metadata_cache = true"));
     TRY(register_record_scan(parts->engine, parts->source));
     TRY(register_record_scan(parts->engine, parts->new_source, kNewRecords));
-    TRY(parts->made.add_functions(parts->engine));
+    TRY(parts->derived.add_functions(parts->engine));
     TRY(register_arguments_function(parts->engine));
     TRY(parts->engine.run(schema::words_sql()));
     std::unique_ptr<Database> database(new Database(std::move(parts)));
@@ -189,7 +189,7 @@ void Database::make_temporary_folder() {
     if (parts_->temporary) {
         return;
     }
-    if (auto made = base::TemporaryFolder::make(parts_->temporary_path); made.ok()) {
+    if (auto made = base::TemporaryFolder::make(parts_->temporary_path); derived.ok()) {
         parts_->temporary.emplace(std::move(made).value());
     }
 }
@@ -219,18 +219,18 @@ Result<void> Database::look() {
     for (const schema::RecordInfo& info : schema::records()) {
         views += raw_view(info, parts.snapshot);
     }
-    TRY(parts.made.look(parts.engine, path(), parts.snapshot, parts.temporary_path));
+    TRY(parts.derived.look(parts.engine, path(), parts.snapshot, parts.temporary_path));
     TRY(parts.engine.run(views + schema::public_sql() + kArgumentsByFunction)
             .with_context(fmt::format("cannot open '{}'", path())));
     TRY(set_times());
-    parts.made.forget_wishes();  // of the views
+    parts.derived.forget_wanted();  // of the views
     return count_losses();
 }
 
 Result<void> Database::use_clock(EventClock clock) {
     parts_->clock = clock;
     TRY(set_times());
-    parts_->made.forget_wishes();
+    parts_->derived.forget_wanted();
     return {};
 }
 
@@ -281,9 +281,9 @@ Result<void> Database::query(const std::string& sql,
     }
     for (idx_t i = 0; i < count; ++i) {
         TRY(OwnedStatement statement, prepare(engine, statements.get(), i));
-        if (parts_->made.wanted()) {
+        if (parts_->derived.wanted()) {
             make_temporary_folder();
-            TRY(parts_->made.make_wanted(*this, engine, cancelled));
+            TRY(parts_->derived.make_wanted(*this, engine, cancelled));
             TRY(statement, prepare_again(engine, sql, i));
         }
         auto executed = execute(engine, statement, cancelled);
@@ -368,13 +368,13 @@ Result<std::optional<NumberScan>> Database::scan_new_numbers(const std::string& 
 
 Result<void> Database::define_macros(const std::string& statements) {
     TRY(parts_->engine.run(statements));
-    parts_->made.forget_wishes();
+    parts_->derived.forget_wanted();
     return {};
 }
 
-Result<void> Database::register_table(TableMaker maker) {
-    parts_->made.add(std::move(maker));
-    return parts_->made.look(parts_->engine, path(), parts_->snapshot, parts_->temporary_path);
+Result<void> Database::register_table(TableDerivation derivation) {
+    parts_->derived.add(std::move(derivation));
+    return parts_->derived.look(parts_->engine, path(), parts_->snapshot, parts_->temporary_path);
 }
 
 }  // namespace dyetrace::store

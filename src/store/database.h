@@ -29,7 +29,7 @@
 #include "store/events_seen.h"
 #include "store/number_scan.h"
 #include "store/rows.h"
-#include "store/table_maker.h"
+#include "store/table_derivation.h"
 #include "trace/trace_info.h"
 
 namespace dyetrace::store {
@@ -70,7 +70,7 @@ struct SqlFunction {
 };
 
 // A function of numbers (UBIGINT) that SQL can call, for millions of rows: it is given a chunk of them, a span per argument, and fills in
-// an answer per row; NULL is schema::kMadeNull. Several threads call it at once. The tables that it needs are made before it is called.
+// an answer per row; NULL is schema::kDerivedNull. Several threads call it at once. The tables that it needs are made before it is called.
 struct NumberFunction {
     std::string name;
     std::size_t arguments = 1;
@@ -132,11 +132,11 @@ class Database {
     // CREATE MACRO …; that a macro names a made table does not make it. Call it right after open().
     Result<void> define_macros(const std::string& statements);
 
-    // Once, right after open(); kWall until then. kCluster needs a maker of the table clock_map.
+    // Once, right after open(); kWall until then. kCluster needs a derivation of the table clock_map.
     Result<void> use_clock(EventClock clock);
 
-    // Who makes the rows of a table of schema::made_tables(), once a statement names it. Call it right after open().
-    Result<void> register_table(TableMaker maker);
+    // Who makes the rows of a table of schema::derived_tables(), once a statement names it. Call it right after open().
+    Result<void> register_table(TableDerivation derivation);
 
   private:
     struct Parts;

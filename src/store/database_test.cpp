@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "schema/made_tables.h"
+#include "schema/derived_tables.h"
 #include "store/duckdb_engine.h"
 #include "store/rows_state.h"
 #include "store/seal.h"
@@ -301,7 +301,7 @@ TEST(Database, offers_sql_a_function_of_numbers) {
                         return Error(ErrorCode::kInvalidArgument, "13 is not compared");
                     }
                     answers[row] =
-                        b == schema::kMadeNull ? schema::kMadeNull : std::uint64_t{a < b};
+                        b == schema::kDerivedNull ? schema::kDerivedNull : std::uint64_t{a < b};
                 }
                 return {};
             }})

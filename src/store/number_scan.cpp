@@ -4,19 +4,19 @@
 
 #include <utility>
 
-#include "schema/made_tables.h"
+#include "schema/derived_tables.h"
 #include "store/number_scan_state.h"
 
 namespace dyetrace::store {
 namespace {
 
-// Puts kMadeNull where DuckDB has NULL: what lies there is not defined.
+// Puts kDerivedNull where DuckDB has NULL: what lies there is not defined.
 void fill_nulls(duckdb_vector vector, idx_t rows) {
     std::uint64_t* const validity = duckdb_vector_get_validity(vector);
     auto* const values = static_cast<std::uint64_t*>(duckdb_vector_get_data(vector));
     for (idx_t row = 0; validity != nullptr && row < rows; ++row) {
         if (!duckdb_validity_row_is_valid(validity, row)) {
-            values[row] = schema::kMadeNull;
+            values[row] = schema::kDerivedNull;
         }
     }
 }

@@ -8,7 +8,7 @@
 //   }
 //
 // It has a connection of its own, so that it may be read while another statement runs. Each column is a UBIGINT, and NULL
-// schema::kMadeNull.
+// schema::kDerivedNull.
 #pragma once
 
 #include <cstddef>

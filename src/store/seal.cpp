@@ -17,9 +17,9 @@
 #include "base/file.h"
 #include "schema/record_info.h"
 #include "schema/sql.h"
+#include "store/derived_tables.h"
 #include "store/duckdb_engine.h"
 #include "store/facts_tables.h"
-#include "store/made_tables.h"
 #include "store/record_scan.h"
 #include "store/sealed_files.h"
 #include "trace/sealed_info.h"
@@ -168,12 +168,12 @@ Result<void> write_frame_files(const Engine& engine,
     return write_frame_table(engine, "internal.flag_words", path + "/flags.parquet");
 }
 
-Result<void> write_empty_made_tables(const Engine& engine, const std::string& folder) {
-    MadeTables made;
-    TRY(made.add_functions(engine));
-    for (const schema::MadeTable& table : schema::made_tables()) {
+Result<void> write_empty_derived_tables(const Engine& engine, const std::string& folder) {
+    DerivedTables derived;
+    TRY(derived.add_functions(engine));
+    for (const schema::DerivedTable& table : schema::derived_tables()) {
         TRY(copy_to_parquet(engine,
-                            fmt::format("FROM _made_rows('{}') LIMIT 0", table.name),
+                            fmt::format("FROM _derived_rows('{}') LIMIT 0", table.name),
                             fmt::format("{}/{}.parquet", folder, table.name)));
     }
     return {};
@@ -286,7 +286,7 @@ Result<void> Sealer::write_empty_tables(const Engine& engine, const std::string&
                             fmt::format("SELECT * FROM internal.live_{}", info.name),
                             fmt::format("{}/{}.parquet", sealing, info.name)));
     }
-    return write_empty_made_tables(engine, sealing);
+    return write_empty_derived_tables(engine, sealing);
 }
 
 Result<void> write_frame_of_parts(const trace::TraceFolder& folder,
@@ -298,7 +298,7 @@ Result<void> write_frame_of_parts(const trace::TraceFolder& folder,
     }
     const std::string sealing = sealing_path(folder, 0);
     TRY(make_empty_folder(sealing));
-    TRY(write_empty_made_tables(engine, sealing));
+    TRY(write_empty_derived_tables(engine, sealing));
     return base::rename_file(sealing, folder.sealed_path(0));
 }
 

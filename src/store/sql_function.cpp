@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "schema/made_tables.h"
+#include "schema/derived_tables.h"
 #include "schema/text.h"
 
 namespace dyetrace::store {
@@ -48,7 +48,7 @@ std::span<const std::uint64_t> numbers_in(duckdb_vector vector, idx_t rows) {
     std::uint64_t* const validity = duckdb_vector_get_validity(vector);
     for (idx_t row = 0; validity != nullptr && row < rows; ++row) {
         if (!duckdb_validity_row_is_valid(validity, row)) {
-            values[row] = schema::kMadeNull;
+            values[row] = schema::kDerivedNull;
         }
     }
     return {values, rows};
@@ -64,7 +64,7 @@ void put_answers(std::span<const std::uint64_t> answers, bool is_condition, duck
         } else {
             static_cast<std::uint64_t*>(values)[row] = answers[row];
         }
-        duckdb_validity_set_row_validity(validity, row, answers[row] != schema::kMadeNull);
+        duckdb_validity_set_row_validity(validity, row, answers[row] != schema::kDerivedNull);
     }
 }
 
@@ -72,7 +72,7 @@ struct KnownNumberFunction {
     std::string name;
     std::size_t arguments;
     NumberFunction function;
-    MadeTables* made;
+    DerivedTables* made;
 
     static void bind(duckdb_bind_info info) {
         const auto& known = *static_cast<const KnownNumberFunction*>(
@@ -141,7 +141,7 @@ Result<void> register_sql_function(const Engine& engine, SqlFunction function) {
 }
 
 Result<void> register_number_function(const Engine& engine,
-                                      MadeTables& made,
+                                      DerivedTables& made,
                                       NumberFunction function) {
     const duckdb_type result = function.is_condition ? DUCKDB_TYPE_BOOLEAN : DUCKDB_TYPE_UBIGINT;
     KnownNumberFunction known{function.name, function.arguments, std::move(function), &made};

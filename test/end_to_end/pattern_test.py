@@ -48,8 +48,8 @@ def shuffled(places, seed):
 
 def distance(before, after):
     """Kendall's distance, pair by pair."""
-    place = {thing: number for number, thing in enumerate(before)}
-    order = [place[thing] for thing in after]
+    place = {item: number for number, item in enumerate(before)}
+    order = [place[item] for item in after]
     pairs = len(order) * (len(order) - 1) / 2
     return sum(b < a for i, a in enumerate(order) for b in order[i + 1:]) / pairs
 
@@ -130,7 +130,7 @@ class PatternTest(support.EndToEndTest):
         self.assertEqual(group["steps"]["sequential"] + group["steps"]["random"] + 1, 4 * RECORDS)
         self.assertEqual(self.beside(group)["order"], "block_shuffled")
         beside = self.beside(group, "by_content")
-        self.assertEqual((beside["order"], beside["things"]), ("shuffled", RECORDS), "the lengths are too short to be known")
+        self.assertEqual((beside["order"], beside["items"]), ("shuffled", RECORDS), "the lengths are too short to be known")
         self.assertAlmostEqual(beside["distance"], distance(first, second), places=9)
 
     def test_a_set_of_files_in_another_order(self):

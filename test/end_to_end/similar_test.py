@@ -59,7 +59,7 @@ class SimilarTest(support.EndToEndTest):
 
     def clusters(self, trace):
         """Name in the test's folder: cluster of the file."""
-        rows = trace.rows("SELECT path, cluster_id FROM clusters JOIN objects ON object_id = member WHERE thing = 'object' "
+        rows = trace.rows("SELECT path, cluster_id FROM clusters JOIN objects ON object_id = member WHERE item = 'object' "
                           f"AND path LIKE '%{self.folder}/%'")
         return {os.path.basename(row["path"]): row["cluster_id"] for row in rows if "/tree/" not in row["path"]}
 
@@ -115,7 +115,7 @@ class SimilarTest(support.EndToEndTest):
         self.make_files()
         first = self.clusters(self.record_work())
         self.file("noise", random.Random("noise").randbytes(1_000_000))
-        for family in FAMILIES:  # what was written is written anew, by a recording that saw other things before
+        for family in FAMILIES:  # what was written is written anew, by a recording that saw other items before
             for name in family:
                 if name.endswith((".copy", ".old", ".now", ".tar", ".longer")):
                     os.unlink(self.path(name))
@@ -160,8 +160,8 @@ class SimilarTest(support.EndToEndTest):
         self.assertGreater(len(pieces), 10)  # of 7,001 bytes each
         # the last one goes on in the next read
         self.assertLessEqual(sum(share < 1 for share in pieces), 1, pieces)
-        first = trace.number(f"SELECT least(a, b) FROM similarities WHERE thing = 'event' AND is_equal AND {event} IN (a, b)")
-        self.assertEqual(trace.number(f"SELECT count(DISTINCT cluster_id) FROM clusters WHERE thing = 'event' AND member IN ({first}, {event})"), 1)
+        first = trace.number(f"SELECT least(a, b) FROM similarities WHERE item = 'event' AND is_equal AND {event} IN (a, b)")
+        self.assertEqual(trace.number(f"SELECT count(DISTINCT cluster_id) FROM clusters WHERE item = 'event' AND member IN ({first}, {event})"), 1)
 
     def test_small_files_are_compared_by_their_sketches(self):
         lines, others = log_lines(200, "page")[:8000], log_lines(200, "other lines")

@@ -115,8 +115,8 @@ TimelineRead read(store::Database& database,
                   const std::string& clock = "wall") {
     api::TimelineProgress progress;
     const std::atomic<bool> cancelled = false;
-    const api::TimelineWish wish{.where = where, .clock = clock, .begin_ns = kWall};
-    return api::read_timeline(database, wish, before, progress, cancelled).value();
+    const api::TimelineRequest request{.where = where, .clock = clock, .begin_ns = kWall};
+    return api::read_timeline(database, request, before, progress, cancelled).value();
 }
 
 std::string words(const analysis::LaneEvent& event, const api::Timeline& timeline) {

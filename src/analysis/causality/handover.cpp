@@ -20,13 +20,13 @@ bool is_of_lock(ActKind kind) {
 
 }  // namespace
 
-void HandoverEngine::give(Thing& thing, const HandoverAct& act) {
-    if (thing.gives.size() == kHandoverGivesMax) {
-        thing.forgotten_until_ns = std::max(thing.forgotten_until_ns, thing.gives.front().end_ns);
-        thing.gives.pop_front();
+void HandoverEngine::give(Item& item, const HandoverAct& act) {
+    if (item.gives.size() == kHandoverGivesMax) {
+        item.forgotten_until_ns = std::max(item.forgotten_until_ns, item.gives.front().end_ns);
+        item.gives.pop_front();
         ++forgotten_;
     }
-    thing.gives.push_back({act.event, act.thread, act.start_ns, kUnderWay});
+    item.gives.push_back({act.event, act.thread, act.start_ns, kUnderWay});
 }
 
 std::uint64_t HandoverEngine::forgotten() const {
@@ -43,18 +43,18 @@ void HandoverEngine::starts(const HandoverAct& act, std::vector<Handover>& found
         act.kind == ActKind::kUnlocked ? locks.lets_go(act) : locks.asks(act);
         return;
     }
-    Thing& thing = things_[act.key];
+    Item& item = items_[act.key];
     switch (act.kind) {
         case ActKind::kSignalSent:
         case ActKind::kQueuedSignalSent:
         case ActKind::kFutexWoke:
         case ActKind::kCounterAdded:
         case ActKind::kCounterMadeFull:
-            give(thing, act);
+            give(item, act);
             break;
         case ActKind::kSignalDelivered:
         case ActKind::kQueuedSignalDelivered:
-            deliver(thing, act, found);
+            deliver(item, act, found);
             break;
         default:
             break;
@@ -68,22 +68,22 @@ void HandoverEngine::ends(const HandoverAct& act, std::vector<Handover>& found) 
         }
         return;
     }
-    Thing& thing = things_[act.key];
-    for (Give& give : thing.gives) {
+    Item& item = items_[act.key];
+    for (Give& give : item.gives) {
         if (give.event == act.event) {
             give.end_ns = act.end_ns;
         }
     }
     switch (act.kind) {
         case ActKind::kFutexWaited:
-            wake(thing, act, found);
+            wake(item, act, found);
             break;
         case ActKind::kCounterRead:
-            count(thing, act, found);
+            count(item, act, found);
             break;
         case ActKind::kCounterMade:
         case ActKind::kCounterMadeFull:
-            thing.counts_one = act.holder != 0;
+            item.counts_one = act.holder != 0;
             break;
         default:
             break;
@@ -92,24 +92,24 @@ void HandoverEngine::ends(const HandoverAct& act, std::vector<Handover>& found) 
 
 // The kernel says who sent it; of several that he sent it is the first that was not delivered yet. What was sent while the same
 // signal waited is dropped by the kernel, but for real-time signals.
-void HandoverEngine::deliver(Thing& thing, const HandoverAct& act, std::vector<Handover>& found) {
-    if (thing.gives.empty()) {
+void HandoverEngine::deliver(Item& item, const HandoverAct& act, std::vector<Handover>& found) {
+    if (item.gives.empty()) {
         return;
     }
-    found.push_back({thing.gives.front().event, act.event, CauseRule::kSignal});
-    thing.gives.pop_front();
+    found.push_back({item.gives.front().event, act.event, CauseRule::kSignal});
+    item.gives.pop_front();
     if (!is_queued(act.kind)) {
-        std::erase_if(thing.gives, [](const Give& give) { return give.end_ns != kUnderWay; });
+        std::erase_if(item.gives, [](const Give& give) { return give.end_ns != kUnderWay; });
     }
 }
 
 // A wait that was woken up: by the only wake that overlaps it, if there is only one.
-void HandoverEngine::wake(Thing& thing, const HandoverAct& act, std::vector<Handover>& found) {
-    if (thing.forgotten_until_ns >= act.start_ns) {
+void HandoverEngine::wake(Item& item, const HandoverAct& act, std::vector<Handover>& found) {
+    if (item.forgotten_until_ns >= act.start_ns) {
         return;
     }
     const Give* only = nullptr;
-    for (const Give& give : thing.gives) {
+    for (const Give& give : item.gives) {
         if (give.end_ns < act.start_ns) {
             continue;
         }
@@ -125,18 +125,18 @@ void HandoverEngine::wake(Thing& thing, const HandoverAct& act, std::vector<Hand
 
 // A read of a counter knows of all that was added since the last one and had ended before it began: the last addition of each thread stands
 // for its earlier ones. If nothing can have been left for it, it waited, and what was added meanwhile is what it got, if that was one addition.
-void HandoverEngine::count(Thing& thing, const HandoverAct& act, std::vector<Handover>& found) {
+void HandoverEngine::count(Item& item, const HandoverAct& act, std::vector<Handover>& found) {
     const Give* only = nullptr;
     std::size_t meanwhile = 0;
-    bool may_be_left = thing.counts_one || thing.forgotten_until_ns > thing.last_read_start_ns;
+    bool may_be_left = item.counts_one || item.forgotten_until_ns > item.last_read_start_ns;
     std::vector<std::uint64_t> told;
-    for (auto give = thing.gives.rbegin(); give != thing.gives.rend(); ++give) {
+    for (auto give = item.gives.rbegin(); give != item.gives.rend(); ++give) {
         if (give->end_ns >= act.start_ns) {
             only = &*give;
             ++meanwhile;
             continue;
         }
-        may_be_left = may_be_left || give->end_ns >= thing.last_read_start_ns;
+        may_be_left = may_be_left || give->end_ns >= item.last_read_start_ns;
         if (std::find(told.begin(), told.end(), give->thread) == told.end()) {
             told.push_back(give->thread);
             found.push_back({give->event, act.event, CauseRule::kEventfd});
@@ -145,8 +145,8 @@ void HandoverEngine::count(Thing& thing, const HandoverAct& act, std::vector<Han
     if (meanwhile == 1 && !may_be_left) {
         found.push_back({only->event, act.event, CauseRule::kEventfd});
     }
-    std::erase_if(thing.gives, [&](const Give& give) { return give.end_ns < act.start_ns; });
-    thing.last_read_start_ns = std::max(thing.last_read_start_ns, act.start_ns);
+    std::erase_if(item.gives, [&](const Give& give) { return give.end_ns < act.start_ns; });
+    item.last_read_start_ns = std::max(item.last_read_start_ns, act.start_ns);
 }
 
 }  // namespace dyetrace::analysis

@@ -7,7 +7,7 @@
 // queue, one futex, one file's locks or one counter, and what had ended before another call began comes before it there. Where calls overlap
 // so that two could have been the giver, nothing is said. Which rule says what: handover.cpp, and file_locks.h of locks.
 //
-// O(calls under way on the same thing) per call. Memory: 100 bytes for each thing that was touched, and as much for each of the last
+// O(calls under way on the same item) per call. Memory: 100 bytes for each item that was touched, and as much for each of the last
 // kHandoverGivesMax calls on it that may still count; where there are more the oldest is forgotten: edges may then be missing.
 #pragma once
 
@@ -35,19 +35,19 @@ class HandoverEngine {
     struct Give {
         std::uint64_t event, thread, start_ns, end_ns;
     };
-    struct Thing {
+    struct Item {
         std::deque<Give> gives;
         std::uint64_t forgotten_until_ns = 0;
         std::uint64_t last_read_start_ns = 0;
         bool counts_one = true;  // eventfd: what was added may stay after a read
     };
 
-    void give(Thing& thing, const HandoverAct& act);
-    void deliver(Thing& thing, const HandoverAct& act, std::vector<Handover>& found);
-    void wake(Thing& thing, const HandoverAct& act, std::vector<Handover>& found);
-    void count(Thing& thing, const HandoverAct& act, std::vector<Handover>& found);
+    void give(Item& item, const HandoverAct& act);
+    void deliver(Item& item, const HandoverAct& act, std::vector<Handover>& found);
+    void wake(Item& item, const HandoverAct& act, std::vector<Handover>& found);
+    void count(Item& item, const HandoverAct& act, std::vector<Handover>& found);
 
-    std::unordered_map<std::uint64_t, Thing> things_;
+    std::unordered_map<std::uint64_t, Item> items_;
     std::unordered_map<std::uint64_t, FileLocks> locks_;
     std::uint64_t forgotten_ = 0;
 };

@@ -38,7 +38,7 @@ struct HandoverAct {
     std::uint64_t thread = 0;
     std::uint64_t start_ns = 0;
     std::uint64_t end_ns = 0;
-    // Of the thing: who is signalled with what by whom, the futex, the file, the counter.
+    // Of the item: who is signalled with what by whom, the futex, the file, the counter.
     std::uint64_t key = 0;
     std::uint64_t holder = 0;  // locks: who has them, an open descriptor or a process
     ByteRange range = {};      // locks: which bytes of the file

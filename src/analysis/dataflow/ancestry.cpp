@@ -28,13 +28,13 @@ class JoinedMemories {
 // Hands each memory on from who mapped it to those that they made, until a new program was started, which has nothing of it.
 class Inheritance {
   public:
-    explicit Inheritance(const Kinship& kinship) : waiting_(kinship.memories) {
-        for (const ProcessLink& link : kinship.processes) {
+    explicit Inheritance(const Lineage& lineage) : waiting_(lineage.memories) {
+        for (const ProcessLink& link : lineage.processes) {
             if (link.process != link.parent) {
                 children_[link.parent].push_back(link);
             }
         }
-        for (const ProgramStart& start : kinship.programs) {
+        for (const ProgramStart& start : lineage.programs) {
             programs_[start.process].insert(start.ns);
         }
         // the earliest are taken first: who has a memory longest has most heirs
@@ -99,8 +99,8 @@ class Inheritance {
 
 }  // namespace
 
-Ancestry::Ancestry(const Kinship& kinship) : memories_(Inheritance(kinship).by_process()) {
-    for (const ProcessLink& link : kinship.processes) {
+Ancestry::Ancestry(const Lineage& lineage) : memories_(Inheritance(lineage).by_process()) {
+    for (const ProcessLink& link : lineage.processes) {
         parents_.emplace(link.process, link);
     }
 }

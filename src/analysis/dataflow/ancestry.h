@@ -15,7 +15,7 @@ inline constexpr int kAncestorsMax = 16;
 
 class Ancestry {
   public:
-    explicit Ancestry(const Kinship& kinship);
+    explicit Ancestry(const Lineage& lineage);
 
     // Calls visit(process, until_ns), from the process itself to its oldest ancestor, until one gives true.
     template <typename Visit>

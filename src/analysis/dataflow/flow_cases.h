@@ -137,8 +137,8 @@ inline std::vector<Flow> flows_of(FlowEngine& engine, const std::vector<Case>& c
 
 class Flows {
   public:
-    explicit Flows(FlowLimits limits = {}, const Kinship& kinship = {})
-        : engine_(limits, kinship) {}
+    explicit Flows(FlowLimits limits = {}, const Lineage& lineage = {})
+        : engine_(limits, lineage) {}
 
     Flows& add(const Case& operation) {
         cases_.push_back(operation);

@@ -54,10 +54,10 @@ std::uint64_t forget_oldest(Streams& streams, std::size_t streams_max) {
 
 }  // namespace
 
-FlowEngine::FlowEngine(const FlowLimits& limits, const Kinship& kinship, ExtentStore* store)
+FlowEngine::FlowEngine(const FlowLimits& limits, const Lineage& lineage, ExtentStore* store)
     : limits_(limits),
       pool_{.store = store},
-      ancestry_(kinship),
+      ancestry_(lineage),
       content_(limits.reads_max, ancestry_),
       anchors_(limits.anchors_max, ancestry_),
       dyes_(limits.dyes_max, ancestry_) {}

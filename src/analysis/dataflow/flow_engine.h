@@ -1,6 +1,6 @@
 // Flows between the operations of a trace, by the rules of docs/following.md.
 //
-//   FlowEngine engine({}, kinship);
+//   FlowEngine engine({}, lineage);
 //   for each moment of the trace, in order of time, ends before starts:
 //       engine.starts(operation)          for those that touch_in_flight(): what overlaps in time is less certain
 //       engine.ends(operation, flows)     flows between it and what ended before are added
@@ -44,7 +44,7 @@ struct FlowLimits {
 class FlowEngine {
   public:
     // `store`, if there is one, must outlive it.
-    FlowEngine(const FlowLimits& limits, const Kinship& kinship, ExtentStore* store = nullptr);
+    FlowEngine(const FlowLimits& limits, const Lineage& lineage, ExtentStore* store = nullptr);
     FlowEngine(const FlowEngine&) = delete;  // its parts refer to one another
     FlowEngine& operator=(const FlowEngine&) = delete;
 

@@ -426,7 +426,7 @@ TEST(DyeFlow, goes_from_a_read_to_a_later_write_in_any_form) {
 }
 
 // Process 4 maps memory at 5 and makes 5 and 6; 7 begins another program; 8 was made before.
-Kinship kin() {
+Lineage kin() {
     return {.processes = {{4, 1, 0}, {5, 4, 6}, {6, 4, 7}, {7, 4, 8}, {8, 4, 4}, {9, 7, 12}},
             .memories = {{4, 77, 5}},
             .programs = {{7, 9}}};
@@ -443,7 +443,7 @@ TEST(SharedMemory, lets_one_process_write_what_another_one_read) {
 }
 
 TEST(SharedMemory, is_what_several_map_by_name_and_joins_what_one_of_them_has) {
-    const Kinship two{.processes = {},
+    const Lineage two{.processes = {},
                       .memories = {{5, 77, 1}, {6, 77, 2}, {6, 78, 3}, {7, 78, 3}, {8, 79, 3}},
                       .programs = {}};
     Flows flows({}, two);
@@ -454,7 +454,7 @@ TEST(SharedMemory, is_what_several_map_by_name_and_joins_what_one_of_them_has) {
 }
 
 TEST(SharedMemory, of_processes_that_claim_to_have_made_each_other_ends) {
-    const Kinship circle{
+    const Lineage circle{
         .processes = {{5, 6, 10}, {6, 5, 10}}, .memories = {{5, 77, 10}}, .programs = {}};
     Flows flows({}, circle);
     flows.add(read_of(10, file(7, 0), 100).by(5).saying(42));

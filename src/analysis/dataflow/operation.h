@@ -88,7 +88,7 @@ struct ProgramStart {
 };
 
 // Who may have bytes from whom without a call.
-struct Kinship {
+struct Lineage {
     std::vector<ProcessLink> processes = {};
     std::vector<MemoryLink> memories = {};
     std::vector<ProgramStart> programs = {};

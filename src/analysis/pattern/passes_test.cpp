@@ -115,7 +115,7 @@ TEST(Passes, over_records_with_a_length_in_front_stay_together_in_pairs) {
     EXPECT_EQ(found.passes[1].first, 400u);
     const Permutation pieces = found.passes[1].beside_previous->pieces;
     EXPECT_EQ(order_of(pieces), Order::kBlockShuffled);
-    EXPECT_NEAR(pieces.block_things(), 2, 0.1);
+    EXPECT_NEAR(pieces.block_items(), 2, 0.1);
     EXPECT_NEAR(pieces.distance(), 0.5, 0.1);
 }
 
@@ -131,7 +131,7 @@ TEST(Passes, with_other_sizes_of_reads_are_compared_by_their_bytes) {
     ASSERT_EQ(found.passes.size(), 2u);
     EXPECT_EQ(found.passes[1].first, 64u);
     EXPECT_EQ(order_of_last(found), Order::kSame);
-    EXPECT_EQ(found.passes[1].beside_previous->pieces.things, 64u);
+    EXPECT_EQ(found.passes[1].beside_previous->pieces.items, 64u);
 }
 
 TEST(Passes, leave_a_header_that_is_read_before_each_record_alone) {

@@ -8,9 +8,9 @@
 namespace dyetrace::analysis {
 namespace {
 
-constexpr std::uint64_t kNamedMin = 16;  // things; with fewer, chance makes blocks and short ways
-constexpr double kNearDistance = 0.05;   // what a few moved things make
-constexpr double kBlockThingsMin = 1.5;  // mean; a random order has 1.0
+constexpr std::uint64_t kNamedMin = 16;  // items; with fewer, chance makes blocks and short ways
+constexpr double kNearDistance = 0.05;   // what a few moved items make
+constexpr double kBlockItemsMin = 1.5;   // mean; a random order has 1.0
 constexpr double kNearbyShare = 0.25;  // of all places; a shuffle buffer larger than that shuffles
 constexpr double kDeviationsMax = 3;   // of a random order: 99.7 % of them are nearer to 0.5
 
@@ -67,14 +67,14 @@ double Permutation::distance() const {
     return share(inversions, pairs);
 }
 double Permutation::same_place_share() const {
-    return share(same_place, things);
+    return share(same_place, items);
 }
-double Permutation::block_things() const {
-    return share(things, blocks);
+double Permutation::block_items() const {
+    return share(items, blocks);
 }
 
 Permutation& Permutation::operator+=(const Permutation& other) {
-    things += other.things;
+    items += other.items;
     pairs += other.pairs;
     inversions += other.inversions;
     variance += other.variance;
@@ -87,8 +87,8 @@ Permutation& Permutation::operator+=(const Permutation& other) {
 Permutation measure(std::span<const std::uint32_t> order) {
     Permutation out;
     const auto n = static_cast<double>(order.size());
-    out.things = order.size();
-    out.pairs = order.empty() ? 0 : out.things * (out.things - 1) / 2;
+    out.items = order.size();
+    out.pairs = order.empty() ? 0 : out.items * (out.items - 1) / 2;
     out.inversions = count_inversions(order);
     out.variance = n * (n - 1) * (2 * n + 5) / 72;
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -110,16 +110,16 @@ Order order_of(const Permutation& p) {
     if (p.inversions == 0 || p.inversions == p.pairs) {
         return p.inversions == 0 ? Order::kSame : Order::kReversed;
     }
-    if (p.things >= kNamedMin && p.block_things() >= kBlockThingsMin) {
+    if (p.items >= kNamedMin && p.block_items() >= kBlockItemsMin) {
         return p.blocks == 2                  ? Order::kRotated
                : p.distance() < kNearDistance ? Order::kNearlySame
                                               : Order::kBlockShuffled;
     }
-    if (p.things >= kNamedMin && p.distance() < kNearbyShare &&
-        static_cast<double>(p.lookahead) < kNearbyShare * static_cast<double>(p.things)) {
+    if (p.items >= kNamedMin && p.distance() < kNearbyShare &&
+        static_cast<double>(p.lookahead) < kNearbyShare * static_cast<double>(p.items)) {
         return Order::kNearbyShuffled;
     }
-    return p.things >= kNamedMin && is_as_random(p) ? Order::kShuffled : Order::kOther;
+    return p.items >= kNamedMin && is_as_random(p) ? Order::kShuffled : Order::kOther;
 }
 
 }  // namespace dyetrace::analysis

@@ -1,4 +1,4 @@
-// How far one order of things is from another.
+// How far one order of items is from another.
 //
 //   first pass    A B C D E F          order: the places in the first pass of what the second one met
 //   second pass   C D A B E F          2 3 0 1 4 5
@@ -9,7 +9,7 @@
 //   blocks        stretches that stayed together: C D · A B · E F = 3
 //   look-ahead    how far ahead of the first order something came: C, two places. A shuffle buffer of n records shows n - 1
 //
-// Time n log n, memory 4 bytes per thing beside the order itself.
+// Time n log n, memory 4 bytes per item beside the order itself.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace dyetrace::analysis {
 
 struct Permutation {
-    std::uint64_t things = 0;
+    std::uint64_t items = 0;
     std::uint64_t pairs = 0;
     std::uint64_t inversions = 0;
     double variance = 0;  // of the inversions, if the order were random
@@ -29,7 +29,7 @@ struct Permutation {
 
     double distance() const;
     double same_place_share() const;
-    double block_things() const;  // mean
+    double block_items() const;  // mean
 
     // Several orders, each by itself: the records of each of many files.
     Permutation& operator+=(const Permutation& other);
@@ -39,15 +39,15 @@ struct Permutation {
 Permutation measure(std::span<const std::uint32_t> order);
 
 enum class Order : std::uint8_t {
-    kUnknown,  // fewer than two things
+    kUnknown,  // fewer than two items
     kSame,
-    kNearlySame,  // few things moved
+    kNearlySame,  // few items moved
     kReversed,
     kRotated,         // the same, begun elsewhere
     kBlockShuffled,   // stretches stayed together
     kNearbyShuffled,  // nothing came far too early: a shuffle buffer
     kShuffled,        // as far as a random order is
-    kOther,           // or too few things to tell
+    kOther,           // or too few items to tell
 };
 std::string_view name_of(Order order);
 Order order_of(const Permutation& permutation);

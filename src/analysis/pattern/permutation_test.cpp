@@ -12,14 +12,14 @@ namespace {
 
 using Places = std::vector<std::uint32_t>;
 
-Places in_order(std::uint32_t things) {
-    Places out(things);
+Places in_order(std::uint32_t items) {
+    Places out(items);
     std::iota(out.begin(), out.end(), 0u);
     return out;
 }
 
-Places random_order(std::uint32_t things, unsigned seed) {
-    Places out = in_order(things);
+Places random_order(std::uint32_t items, unsigned seed) {
+    Places out = in_order(items);
     std::shuffle(out.begin(), out.end(), std::mt19937(seed));
     return out;
 }
@@ -51,7 +51,7 @@ TEST(Permutation, counts_as_comparing_pair_by_pair_does) {
     }
 }
 
-TEST(Permutation, of_nothing_or_one_thing_has_no_order) {
+TEST(Permutation, of_nothing_or_one_item_has_no_order) {
     EXPECT_EQ(order_of(measure({})), Order::kUnknown);
     EXPECT_EQ(order_of(measure(Places{0})), Order::kUnknown);
     EXPECT_EQ(measure({}).distance(), 0);
@@ -72,7 +72,7 @@ TEST(Permutation, begun_elsewhere_is_rotated) {
     EXPECT_EQ(order_of(measure(order)), Order::kRotated);
 }
 
-TEST(Permutation, with_a_few_things_moved_is_nearly_the_same) {
+TEST(Permutation, with_a_few_items_moved_is_nearly_the_same) {
     Places order = in_order(1000);
     std::swap(order[100], order[110]);
     std::swap(order[500], order[490]);
@@ -89,7 +89,7 @@ TEST(Permutation, random_is_shuffled_and_its_distance_one_half) {
     EXPECT_GE(shuffled, 97) << "three deviations hold 99.7 % of them";
 }
 
-TEST(Permutation, of_blocks_is_told_from_one_of_single_things) {
+TEST(Permutation, of_blocks_is_told_from_one_of_single_items) {
     Places order;
     for (const std::uint32_t block : random_order(50, 3)) {
         for (std::uint32_t i = 0; i < 20; ++i) {
@@ -98,7 +98,7 @@ TEST(Permutation, of_blocks_is_told_from_one_of_single_things) {
     }
     const Permutation p = measure(order);
     EXPECT_EQ(order_of(p), Order::kBlockShuffled);
-    EXPECT_NEAR(p.block_things(), 20, 2) << "two blocks may have stayed neighbours";
+    EXPECT_NEAR(p.block_items(), 20, 2) << "two blocks may have stayed neighbours";
 }
 
 // What a loader does that keeps `size` records in memory and gives out any of them.
@@ -121,7 +121,7 @@ TEST(Permutation, of_a_shuffle_buffer_shows_its_size) {
 TEST(Permutation, adds_up_over_files) {
     Permutation sum = measure(in_order(10));
     sum += measure(random_order(10, 1));
-    EXPECT_EQ(sum.things, 20u);
+    EXPECT_EQ(sum.items, 20u);
     EXPECT_EQ(sum.pairs, 90u);
     EXPECT_EQ(sum.inversions, inversions_pair_by_pair(random_order(10, 1)));
 }

@@ -10,7 +10,7 @@ namespace {
 constexpr Share kWhole{1, 1, 1};
 
 // Those of `a` that it shares: its bytes lie as far from each other as its anchors do, or as the windows of sketches on average.
-std::uint64_t shared_bytes(const Thing& a, const Compared& compared) {
+std::uint64_t shared_bytes(const Item& a, const Compared& compared) {
     if (compared.distance != 0) {
         return compared.shared * compared.distance;
     }
@@ -22,7 +22,7 @@ std::uint64_t shared_bytes(const Thing& a, const Compared& compared) {
 
 }  // namespace
 
-Resemblance resemblance_of(const Thing& a, const Thing& b, const Compared& compared) {
+Resemblance resemblance_of(const Item& a, const Item& b, const Compared& compared) {
     Resemblance result{.a = &a,
                        .b = &b,
                        .equal = are_equal(a, b),
@@ -63,7 +63,7 @@ void Resemblances::add_copies(std::vector<Resemblance>& found) const {
     const Contents& contents = index_->contents();
     const Compared same = contents.compared(content_);
     for (const std::uint32_t member : contents.members(content_).subspan(1)) {
-        found.push_back(resemblance_of(contents.first(content_), contents.things()[member], same));
+        found.push_back(resemblance_of(contents.first(content_), contents.items()[member], same));
     }
 }
 

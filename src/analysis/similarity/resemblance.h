@@ -11,24 +11,24 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/similarity/items.h"
 #include "analysis/similarity/share.h"
 #include "analysis/similarity/similarity_index.h"
-#include "analysis/similarity/things.h"
 
 namespace dyetrace::analysis {
 
 struct Resemblance {
-    const Thing* a = nullptr;
-    const Thing* b = nullptr;
+    const Item* a = nullptr;
+    const Item* b = nullptr;
     bool equal = false;  // not estimated: all their bytes have one fingerprint
     Compared compared;
     Share jaccard, a_in_b, b_in_a;
     std::uint64_t shared_bytes = 0;  // of a, estimated, repetitions left out
 };
 
-Resemblance resemblance_of(const Thing& a, const Thing& b, const Compared& compared);
+Resemblance resemblance_of(const Item& a, const Item& b, const Compared& compared);
 
-// That of the first things of two contents.
+// That of the first items of two contents.
 Resemblance resemblance_of(const Contents& contents,
                            std::uint32_t a,
                            std::uint32_t b,
@@ -39,7 +39,7 @@ struct PairLimits {
     double share_min = 0.1;       // of the smaller one in the larger one
 };
 
-// Every pair of contents that is one of the best of either, once; and of things with one content each with the first of them.
+// Every pair of contents that is one of the best of either, once; and of items with one content each with the first of them.
 // In the same order whenever the contents are the same.
 class Resemblances {
   public:

@@ -10,16 +10,16 @@ namespace {
 constexpr std::uint64_t kAnchorsEach = 100;
 
 Contents contents_of(std::uint64_t count, std::uint64_t common) {
-    Things things;
+    Items items;
     for (std::uint64_t id = 1; id <= count; ++id) {
-        const auto thing = things.add({.id = id, .bytes = kAnchorsEach * 1024});
+        const auto item = items.add({.id = id, .bytes = kAnchorsEach * 1024});
         for (std::uint64_t i = 0; i < kAnchorsEach; ++i) {
             // the first ones are in all contents, like the head of a file format
             const std::uint64_t number = i < common ? i : id * kAnchorsEach / 2 + i;
-            things.add_anchor(thing, (number + 1) * 0x9e3779b97f4a7c15u);
+            items.add_anchor(item, (number + 1) * 0x9e3779b97f4a7c15u);
         }
     }
-    return std::move(things).finish();
+    return std::move(items).finish();
 }
 
 void compare(benchmark::State& state) {

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/similarity/things.h"
+#include "analysis/similarity/items.h"
 
 namespace dyetrace::analysis {
 

@@ -22,19 +22,19 @@ std::uint64_t fingerprint_of(std::uint64_t number) {
     return number == 0 ? UINT64_MAX : number * 0x9e3779b97f4a7c15u;  // 0 would be a window
 }
 
-void add(Things& things, const Piece& piece, std::uint32_t trace = 0) {
-    const auto thing = things.add({.id = piece.id, .bytes = piece.count * 1000, .trace = trace});
+void add(Items& items, const Piece& piece, std::uint32_t trace = 0) {
+    const auto item = items.add({.id = piece.id, .bytes = piece.count * 1000, .trace = trace});
     for (std::uint64_t i = 0; i < piece.count; ++i) {
-        things.add_anchor(thing, fingerprint_of(piece.first + i));
+        items.add_anchor(item, fingerprint_of(piece.first + i));
     }
 }
 
 Contents contents_of(const std::vector<Piece>& pieces) {
-    Things things;
+    Items items;
     for (const Piece& piece : pieces) {
-        add(things, piece);
+        add(items, piece);
     }
-    return std::move(things).finish();
+    return std::move(items).finish();
 }
 
 struct Row {
@@ -64,14 +64,14 @@ std::vector<Row> rows_of(const Contents& contents,
     return rows;
 }
 
-// (thing, cluster) by thing.
-std::vector<std::pair<std::uint64_t, std::uint64_t>> clusters_by_thing(const Contents& contents) {
+// (item, cluster) by item.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> clusters_by_item(const Contents& contents) {
     SimilarityIndex index(contents);
     const std::vector<Cluster> clusters = clusters_of(index);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> result;
-    for (std::size_t thing = 0; thing < contents.things().size(); ++thing) {
-        if (const auto content = contents.of_thing(thing)) {
-            result.emplace_back(contents.things()[thing].id, clusters[*content].id);
+    for (std::size_t item = 0; item < contents.items().size(); ++item) {
+        if (const auto content = contents.of_item(item)) {
+            result.emplace_back(contents.items()[item].id, clusters[*content].id);
         }
     }
     std::sort(result.begin(), result.end());
@@ -94,13 +94,13 @@ TEST(Resemblance, says_how_much_two_contents_share_of_either_and_of_both) {
 }
 
 TEST(Resemblance, of_equal_bytes_is_exact_however_few_they_are) {
-    Things things;
-    things.add({.id = 1, .bytes = 100, .fingerprint = 77, .content_bytes = 100});
-    things.add({.id = 2, .bytes = 300, .fingerprint = 77, .content_bytes = 100});  // three times
-    things.add({.id = 3, .bytes = 100, .fingerprint = 78, .content_bytes = 100});
-    things.add({.id = 4, .bytes = 8, .fingerprint = 79, .content_bytes = 8});  // may be anything
-    things.add({.id = 5, .bytes = 8, .fingerprint = 79, .content_bytes = 8});
-    const Contents contents = std::move(things).finish();
+    Items items;
+    items.add({.id = 1, .bytes = 100, .fingerprint = 77, .content_bytes = 100});
+    items.add({.id = 2, .bytes = 300, .fingerprint = 77, .content_bytes = 100});  // three times
+    items.add({.id = 3, .bytes = 100, .fingerprint = 78, .content_bytes = 100});
+    items.add({.id = 4, .bytes = 8, .fingerprint = 79, .content_bytes = 8});  // may be anything
+    items.add({.id = 5, .bytes = 8, .fingerprint = 79, .content_bytes = 8});
+    const Contents contents = std::move(items).finish();
     EXPECT_EQ(contents.unknown(), 2u);
     SimilarityIndex index(contents);
     const std::vector<Resemblance> found = all_of(index);
@@ -112,20 +112,20 @@ TEST(Resemblance, of_equal_bytes_is_exact_however_few_they_are) {
 }
 
 TEST(Resemblance, of_a_few_equal_anchors_in_different_bytes_is_no_equality) {
-    Things things;
+    Items items;
     for (const std::uint64_t id : {1u, 2u}) {
-        const auto thing =
-            things.add({.id = id, .bytes = 1500, .fingerprint = id, .content_bytes = 1500});
-        things.add_anchor(thing, 5);
+        const auto item =
+            items.add({.id = id, .bytes = 1500, .fingerprint = id, .content_bytes = 1500});
+        items.add_anchor(item, 5);
     }
-    const Contents contents = std::move(things).finish();
+    const Contents contents = std::move(items).finish();
     SimilarityIndex index(contents);
     for (const Resemblance& one : all_of(index)) {
         EXPECT_FALSE(one.equal);
         EXPECT_EQ(one.jaccard.estimate, 1);
         EXPECT_LT(one.jaccard.low, 0.1);
     }
-    EXPECT_NE(clusters_by_thing(contents)[0].second, clusters_by_thing(contents)[1].second);
+    EXPECT_NE(clusters_by_item(contents)[0].second, clusters_by_item(contents)[1].second);
 }
 
 TEST(Resemblance, of_copies_is_told_once_each_with_the_first) {
@@ -207,23 +207,23 @@ struct SketchPiece {
     std::uint32_t distance, level, first, count;
 };
 
-void add_sketches(Things& things, const std::vector<SketchPiece>& pieces) {
-    const auto thing = things.add({.id = pieces[0].id, .bytes = 4096});
+void add_sketches(Items& items, const std::vector<SketchPiece>& pieces) {
+    const auto item = items.add({.id = pieces[0].id, .bytes = 4096});
     for (const SketchPiece& piece : pieces) {
         for (std::uint32_t i = 0; i < piece.count; ++i) {
             const std::uint32_t number = (piece.first + i) * 0x1e3779b1u >> 2;
-            things.add_window(thing, piece.distance, piece.level << 30 | number);
+            items.add_window(item, piece.distance, piece.level << 30 | number);
         }
     }
 }
 
 TEST(Sketches, are_compared_as_far_as_the_coarser_one_goes) {
-    Things things;
+    Items items;
     // of 64 and of 256 bytes; a third of what the first has, all of the coarser kind, is in the second
-    add_sketches(things,
+    add_sketches(items,
                  {{1, 64, 0, 0, 20}, {1, 64, 1, 100, 10}, {1, 64, 2, 200, 8}, {1, 64, 3, 300, 7}});
-    add_sketches(things, {{2, 256, 2, 200, 16}, {2, 256, 3, 304, 14}});
-    const Contents contents = std::move(things).finish();
+    add_sketches(items, {{2, 256, 2, 200, 16}, {2, 256, 3, 304, 14}});
+    const Contents contents = std::move(items).finish();
     SimilarityIndex index(contents);
     const std::vector<Resemblance> found = all_of(index);
     ASSERT_EQ(found.size(), 1u);
@@ -236,12 +236,12 @@ TEST(Sketches, are_compared_as_far_as_the_coarser_one_goes) {
 }
 
 TEST(Sketches, of_an_object_are_as_coarse_as_the_coarsest_of_its_operations) {
-    Things things;
-    add_sketches(things, {{1, 64, 0, 0, 30}, {1, 64, 1, 100, 9}, {1, 128, 1, 500, 5}});
-    add_sketches(things, {{2, 64, 0, 0, 30}, {2, 64, 1, 100, 9}});
-    const Contents contents = std::move(things).finish();
-    EXPECT_EQ(contents.things()[0].sketch_distance, 128u);
-    const std::uint32_t object = *contents.of_thing(0), event = *contents.of_thing(1);
+    Items items;
+    add_sketches(items, {{1, 64, 0, 0, 30}, {1, 64, 1, 100, 9}, {1, 128, 1, 500, 5}});
+    add_sketches(items, {{2, 64, 0, 0, 30}, {2, 64, 1, 100, 9}});
+    const Contents contents = std::move(items).finish();
+    EXPECT_EQ(contents.items()[0].sketch_distance, 128u);
+    const std::uint32_t object = *contents.of_item(0), event = *contents.of_item(1);
     EXPECT_EQ(contents.sketch(object).size(), 14u);
     EXPECT_EQ(contents.sketch(event).size(), 39u);
     SimilarityIndex index(contents);
@@ -251,14 +251,14 @@ TEST(Sketches, of_an_object_are_as_coarse_as_the_coarsest_of_its_operations) {
 }
 
 TEST(Sketches, do_not_count_beside_what_has_none) {
-    Things things;
-    add_sketches(things, {{1, 64, 0, 0, 60}});
+    Items items;
+    add_sketches(items, {{1, 64, 0, 0, 60}});
     for (std::uint64_t i = 0; i < 4; ++i) {
-        things.add_anchor(0, fingerprint_of(i));
+        items.add_anchor(0, fingerprint_of(i));
     }
-    add(things, Piece{2, 0, 300});  // all of the first one's anchors
-    add(things, Piece{3, 1000, 300});
-    const Contents contents = std::move(things).finish();
+    add(items, Piece{2, 0, 300});  // all of the first one's anchors
+    add(items, Piece{3, 1000, 300});
+    const Contents contents = std::move(items).finish();
     SimilarityIndex index(contents);
     const std::vector<Resemblance> found = all_of(index);
     ASSERT_EQ(found.size(), 1u);
@@ -269,14 +269,14 @@ TEST(Sketches, do_not_count_beside_what_has_none) {
 }
 
 TEST(Sketches, that_too_many_have_in_common_count_but_lead_to_the_largest_only) {
-    Things things;
+    Items items;
     for (std::uint32_t id = 1; id <= 10; ++id) {
-        add_sketches(things, {{id, 64, 0, 0, 20}, {id, 64, 1, 1000 * id, id}});
+        add_sketches(items, {{id, 64, 0, 0, 20}, {id, 64, 1, 1000 * id, id}});
     }
-    const Contents contents = std::move(things).finish();
+    const Contents contents = std::move(items).finish();
     SimilarityIndex index(contents, 4);
     EXPECT_EQ(index.common_prints(), 20u);
-    const auto found = index.sharing(*contents.of_thing(0));
+    const auto found = index.sharing(*contents.of_item(0));
     ASSERT_EQ(found.size(), 4u);
     for (const Shared& one : found) {
         EXPECT_EQ(one.prints, 20u);
@@ -296,15 +296,15 @@ TEST(Sketches, of_which_there_are_too_many_are_made_coarser) {
 
 TEST(Sketches, make_clusters_whose_ids_do_not_depend_on_what_else_there_is) {
     const auto clusters = [](bool has_more) {
-        Things things;
-        add_sketches(things, {{1, 64, 0, 0, 60}});
-        add_sketches(things, {{2, 64, 0, 6, 60}});
-        add_sketches(things, {{3, 64, 0, 500, 60}});
+        Items items;
+        add_sketches(items, {{1, 64, 0, 0, 60}});
+        add_sketches(items, {{2, 64, 0, 6, 60}});
+        add_sketches(items, {{3, 64, 0, 500, 60}});
         if (has_more) {
-            add_sketches(things, {{4, 128, 1, 600, 90}});
-            add(things, Piece{5, 0, 100});
+            add_sketches(items, {{4, 128, 1, 600, 90}});
+            add(items, Piece{5, 0, 100});
         }
-        return clusters_by_thing(std::move(things).finish());
+        return clusters_by_item(std::move(items).finish());
     };
     const auto few = clusters(false), many = clusters(true);
     EXPECT_EQ(few[0].second, few[1].second);
@@ -318,7 +318,7 @@ TEST(Clusters, do_not_chain) {
     for (std::uint64_t id = 0; id < 10; ++id) {
         pieces.push_back({id, 20 * id, 100});
     }
-    const auto clusters = clusters_by_thing(contents_of(pieces));
+    const auto clusters = clusters_by_item(contents_of(pieces));
     EXPECT_NE(clusters.front().second, clusters.back().second);
     for (const auto& [a, cluster_a] : clusters) {
         for (const auto& [b, cluster_b] : clusters) {
@@ -333,14 +333,14 @@ TEST(Clusters, have_the_same_ids_in_any_order_and_beside_anything_that_shares_no
     for (std::uint64_t id = 1; id <= 60; ++id) {
         pieces.push_back({id, random() % 2000, 5 + random() % 100});
     }
-    const auto clusters = clusters_by_thing(contents_of(pieces));
+    const auto clusters = clusters_by_item(contents_of(pieces));
     for (int round = 0; round < 10; ++round) {
         std::vector<Piece> others = pieces;
         for (std::uint64_t id = 100; id < 200; ++id) {
             others.push_back({id, 10'000 + random() % 2000, 5 + random() % 300});
         }
         std::shuffle(others.begin(), others.end(), random);
-        auto found = clusters_by_thing(contents_of(others));
+        auto found = clusters_by_item(contents_of(others));
         found.resize(pieces.size());
         EXPECT_EQ(found, clusters);
     }
@@ -350,8 +350,8 @@ TEST(Clusters, keep_their_id_mostly_when_a_larger_version_takes_the_lead) {
     int kept = 0;
     for (std::uint64_t round = 0; round < 100; ++round) {
         const Piece log{1, 1000 * round, 90}, longer{2, 1000 * round, 100};
-        const auto before = clusters_by_thing(contents_of({log}));
-        const auto after = clusters_by_thing(contents_of({log, longer}));
+        const auto before = clusters_by_item(contents_of({log}));
+        const auto after = clusters_by_item(contents_of({log, longer}));
         EXPECT_EQ(after[0].second, after[1].second);
         kept += after[0].second == before[0].second;
     }

@@ -56,7 +56,7 @@ void Activity::open() {
 }
 
 // nullptr: it is not made.
-Activity::Cover* Activity::made_cover(std::size_t place) {
+Activity::Cover* Activity::derived_cover(std::size_t place) {
     const auto level = static_cast<std::size_t>(std::bit_width(place) - 1);
     const Made& made = made_[level];
     const std::size_t index = place - (std::size_t{1} << level);
@@ -66,7 +66,7 @@ Activity::Cover* Activity::made_cover(std::size_t place) {
 
 // What finish() made of it, here or, exactly, in the one that was taken over: widths are powers of two.
 Activity::Cover Activity::cover_of(std::size_t place) {
-    if (const Cover* const made = made_cover(place); made != nullptr) {
+    if (const Cover* const made = derived_cover(place); made != nullptr) {
         return *made;
     }
     const auto width =
@@ -121,7 +121,7 @@ void Activity::cover(std::size_t first, std::size_t end, const LaneEvent& event)
 
 void Activity::cover(std::size_t place, const LaneEvent& event, double share) {
     constexpr double kMoment = 1e-6;  // what takes no time has a colour, too
-    Cover* const made = made_cover(place);
+    Cover* const made = derived_cover(place);
     if (made == nullptr) {
         return;
     }
@@ -146,8 +146,8 @@ void Activity::finish() {
 void Activity::hand_down() {
     for (std::uint32_t level = 1; level <= levels_; ++level) {
         for (std::size_t index = made_[level].first; index < made_[level].end; ++index) {
-            const Cover& above = *made_cover(place(level - 1, index / 2));
-            Cover& cover = *made_cover(place(level, index));
+            const Cover& above = *derived_cover(place(level - 1, index / 2));
+            Cover& cover = *derived_cover(place(level, index));
             cover.busy += above.busy;
             cover.work += above.work;
             cover.ran += above.ran;
@@ -176,7 +176,7 @@ void Activity::sum_up() {
     for (std::uint32_t level = levels_ + 1; level-- > 0;) {
         for (std::size_t index = made_[level].first; index < made_[level].end; ++index) {
             const std::size_t i = place(level, index);
-            Cover& cover = *made_cover(i);
+            Cover& cover = *derived_cover(i);
             if (level < levels_) {
                 const Cover left = cover_of(2 * i), right = cover_of(2 * i + 1);
                 cover = {(left.busy + right.busy) / 2,

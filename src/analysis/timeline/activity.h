@@ -82,7 +82,7 @@ class Activity {
     // `share` of the time of a bucket.
     void cover(std::size_t place, const LaneEvent& event, double share);
     void open();
-    Cover* made_cover(std::size_t place);
+    Cover* derived_cover(std::size_t place);
     Cover cover_of(std::size_t place);
     void settle(std::size_t place, const Cover& cover, double width_ns);
     void hand_down();

@@ -28,13 +28,16 @@ struct PageQuestion {
 
 using PageAnswer = Result<api::Answer> (*)(const PageQuestion& question);
 
-api::Question on_desk(
-    api::Desk& desk, PageTrace& trace, std::string clock, std::string name, PageAnswer make) {
+api::Question on_pool(api::DatabasePool& pool,
+                      PageTrace& trace,
+                      std::string clock,
+                      std::string name,
+                      PageAnswer make) {
     return {std::move(name),
-            [&desk, &trace, clock = std::move(clock), make](
+            [&pool, &trace, clock = std::move(clock), make](
                 const Json& words, const std::atomic<bool>& cancelled) -> Result<api::Answer> {
                 api::Answer answer;
-                TRY(desk.with(cancelled, [&](store::Database& database) -> Result<void> {
+                TRY(pool.with(cancelled, [&](store::Database& database) -> Result<void> {
                     TRY(answer, make({database, trace, clock, words, cancelled}));
                     return {};
                 }));
@@ -127,7 +130,7 @@ Result<api::Answer> report_answer(const PageQuestion& question) {
 
 }  // namespace
 
-std::vector<api::Question> page_questions(api::Desk& desk,
+std::vector<api::Question> page_questions(api::DatabasePool& pool,
                                           PageTrace& trace,
                                           const std::string& clock,
                                           const std::string& prefix) {
@@ -143,7 +146,7 @@ std::vector<api::Question> page_questions(api::Desk& desk,
     };
     std::vector<api::Question> questions;
     for (const auto& [name, make] : kQuestions) {
-        questions.push_back(on_desk(desk, trace, clock, prefix + name, make));
+        questions.push_back(on_pool(pool, trace, clock, prefix + name, make));
     }
     return questions;
 }

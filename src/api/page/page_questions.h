@@ -20,7 +20,7 @@
 namespace dyetrace::api {
 
 // The first two must outlive the questions. `clock` is what the databases show times with; `prefix` stands before the name of each: "other_" for a trace that another one is compared with.
-std::vector<api::Question> page_questions(api::Desk& desk,
+std::vector<api::Question> page_questions(api::DatabasePool& pool,
                                           PageTrace& trace,
                                           const std::string& clock,
                                           const std::string& prefix = "");

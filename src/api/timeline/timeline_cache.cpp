@@ -12,17 +12,17 @@ constexpr std::chrono::milliseconds kLookEvery{20};  // whether it was cancelled
 
 }  // namespace
 
-TimelineDesk::TimelineDesk(api::Desk& desk, PageTrace& trace, std::string clock)
-    : desk_(desk), trace_(trace), clock_(std::move(clock)) {}
+TimelineCache::TimelineCache(api::DatabasePool& pool, PageTrace& trace, std::string clock)
+    : pool_(pool), trace_(trace), clock_(std::move(clock)) {}
 
-TimelineDesk::~TimelineDesk() {
+TimelineCache::~TimelineCache() {
     is_ended_ = true;
     if (beside_.joinable()) {
         beside_.join();
     }
 }
 
-std::shared_ptr<TimelineDesk::Slot> TimelineDesk::slot_of(const std::string& where) {
+std::shared_ptr<TimelineCache::Slot> TimelineCache::slot_of(const std::string& where) {
     const auto found = std::find_if(
         slots_.begin(), slots_.end(), [&](const auto& slot) { return slot->where == where; });
     if (found != slots_.end()) {
@@ -40,13 +40,13 @@ std::shared_ptr<TimelineDesk::Slot> TimelineDesk::slot_of(const std::string& whe
     return slots_.back();
 }
 
-bool TimelineDesk::is_old(const Slot& slot) const {
+bool TimelineCache::is_old(const Slot& slot) const {
     return slot.timeline->is_recording && !slot.is_read &&
            Clock::now() - slot.made > std::max<Clock::duration>(kAgeMin, slot.took * kAgeFactor);
 }
 
-Result<TimelineDesk::Kept> TimelineDesk::of(const std::string& where,
-                                            const std::atomic<bool>& cancelled) {
+Result<TimelineCache::Kept> TimelineCache::of(const std::string& where,
+                                              const std::atomic<bool>& cancelled) {
     // What is no condition takes no place.
     if (!where.empty()) {
         TRY(filter::Predicate::parse(where));
@@ -69,8 +69,8 @@ Result<TimelineDesk::Kept> TimelineDesk::of(const std::string& where,
     return slot->timeline;
 }
 
-Result<void> TimelineDesk::look_again(const std::string& where,
-                                      const std::atomic<bool>& cancelled) {
+Result<void> TimelineCache::look_again(const std::string& where,
+                                       const std::atomic<bool>& cancelled) {
     std::unique_lock lock(mutex_);
     const auto found = std::find_if(slots_.begin(), slots_.end(), [&](const auto& each) {
         return each->where == where && each->timeline && each->timeline->is_recording;
@@ -89,9 +89,9 @@ Result<void> TimelineDesk::look_again(const std::string& where,
 }
 
 // Another database than the one that saw the end may see it up to a second later.
-Result<void> TimelineDesk::read_end(const std::shared_ptr<Slot>& slot,
-                                    std::unique_lock<std::mutex>& lock,
-                                    const std::atomic<bool>& cancelled) {
+Result<void> TimelineCache::read_end(const std::shared_ptr<Slot>& slot,
+                                     std::unique_lock<std::mutex>& lock,
+                                     const std::atomic<bool>& cancelled) {
     const Clock::time_point late = Clock::now() + 2 * api::kLookAgainAfter;
     while (slot->timeline->is_recording && (slot->is_read || Clock::now() < late)) {
         if (cancelled) {
@@ -111,9 +111,9 @@ Result<void> TimelineDesk::read_end(const std::shared_ptr<Slot>& slot,
 }
 
 // Two who ask at once both read: the second finds the table made.
-Result<TimelineDesk::KeptFlows> TimelineDesk::flows_of(const std::string& where,
-                                                       const Kept& timeline,
-                                                       const std::atomic<bool>& cancelled) {
+Result<TimelineCache::KeptFlows> TimelineCache::flows_of(const std::string& where,
+                                                         const Kept& timeline,
+                                                         const std::atomic<bool>& cancelled) {
     std::shared_ptr<Slot> slot;
     {
         const std::lock_guard lock(mutex_);
@@ -123,7 +123,7 @@ Result<TimelineDesk::KeptFlows> TimelineDesk::flows_of(const std::string& where,
         }
     }
     KeptFlows flows;
-    TRY(desk_.with(cancelled, [&](store::Database& database) -> Result<void> {
+    TRY(pool_.with(cancelled, [&](store::Database& database) -> Result<void> {
         TRY(analysis::TimelineFlows read, read_timeline_flows(database, *timeline, cancelled));
         flows = std::make_shared<const analysis::TimelineFlows>(std::move(read));
         return {};
@@ -135,11 +135,11 @@ Result<TimelineDesk::KeptFlows> TimelineDesk::flows_of(const std::string& where,
 }
 
 // The caller has set is_read.
-Result<void> TimelineDesk::read(Slot& slot, const std::atomic<bool>& cancelled) {
+Result<void> TimelineCache::read(Slot& slot, const std::atomic<bool>& cancelled) {
     const Clock::time_point begin = Clock::now();
     const std::shared_ptr<const TimelineRead> before = slot.last;  // only who reads writes it
     auto made = std::make_shared<TimelineRead>();
-    Result<void> done = desk_.with(cancelled, [&](store::Database& database) -> Result<void> {
+    Result<void> done = pool_.with(cancelled, [&](store::Database& database) -> Result<void> {
         TRY(const std::int64_t begin_ns, trace_.begin_ns(database));
         TRY(*made,
             read_timeline(database,
@@ -163,8 +163,8 @@ Result<void> TimelineDesk::read(Slot& slot, const std::atomic<bool>& cancelled) 
 }
 
 // One at a time. If it fails, what there is stays, and the next who asks tries again.
-void TimelineDesk::read_beside(const std::shared_ptr<Slot>& slot,
-                               std::unique_lock<std::mutex>& lock) {
+void TimelineCache::read_beside(const std::shared_ptr<Slot>& slot,
+                                std::unique_lock<std::mutex>& lock) {
     if (is_beside_) {
         return;
     }
@@ -181,7 +181,7 @@ void TimelineDesk::read_beside(const std::shared_ptr<Slot>& slot,
     lock.lock();
 }
 
-std::pair<std::uint64_t, std::uint64_t> TimelineDesk::progress(const std::string& where) {
+std::pair<std::uint64_t, std::uint64_t> TimelineCache::progress(const std::string& where) {
     const std::lock_guard lock(mutex_);
     for (const auto& slot : slots_) {
         if (slot->where == where && slot->is_read) {

@@ -1,6 +1,6 @@
 // The timelines that the page looks at: read when they are first asked for, the last kTimelinesKept conditions are kept.
 //
-//   TimelineDesk timelines(desk, trace, "cluster");
+//   TimelineCache timelines(pool, trace, "cluster");
 //   TRY(const auto timeline, timelines.of("class = 'file'", cancelled));      of() has it; row numbers are those of its revision
 //   timelines.progress("class = 'file'")                                      how far it is, while of() is under way elsewhere
 //
@@ -31,15 +31,15 @@
 
 namespace dyetrace::api {
 
-class TimelineDesk {
+class TimelineCache {
   public:
     static constexpr std::size_t kTimelinesKept = 2;  // 340 MB each of 10 million events
     static constexpr int kAgeFactor = 10;
     static constexpr std::chrono::milliseconds kAgeMin{1000};
 
     // Both must outlive it.
-    TimelineDesk(api::Desk& desk, PageTrace& trace, std::string clock);
-    ~TimelineDesk();
+    TimelineCache(api::DatabasePool& pool, PageTrace& trace, std::string clock);
+    ~TimelineCache();
 
     // Shared: whoever draws keeps it while a newer one takes its place.
     using Kept = std::shared_ptr<const api::Timeline>;
@@ -85,7 +85,7 @@ class TimelineDesk {
                           const std::atomic<bool>& cancelled);
     void read_beside(const std::shared_ptr<Slot>& slot, std::unique_lock<std::mutex>& lock);
 
-    api::Desk& desk_;
+    api::DatabasePool& pool_;
     PageTrace& trace_;
     const std::string clock_;
     std::mutex mutex_;  // std's, for the condition

@@ -15,7 +15,7 @@
 namespace dyetrace::api {
 
 // It must outlive the questions. `prefix` stands before the name of each: "other_" for a trace that another one is compared with.
-std::vector<api::Question> timeline_questions(TimelineDesk& timelines,
+std::vector<api::Question> timeline_questions(TimelineCache& timelines,
                                               const std::string& prefix = "");
 
 }  // namespace dyetrace::api

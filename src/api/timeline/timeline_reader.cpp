@@ -12,15 +12,15 @@
 #include "filter/predicate.h"
 #include "query/asked_rows.h"
 #include "query/clock/shown_clock.h"
+#include "schema/derived_tables.h"
 #include "schema/dictionary.h"
 #include "schema/generated/enum_names.h"
-#include "schema/made_tables.h"
 
 namespace dyetrace::api {
 namespace {
 
 using api::TimelineRowKind;
-using schema::kMadeNull;
+using schema::kDerivedNull;
 
 // The columns of a scan; `bits` is class + 16 for an error + 32 for a call that never returned.
 enum Column : std::size_t {
@@ -66,19 +66,19 @@ std::string class_number_sql() {
 class Reader {
   public:
     Reader(store::Database& database,
-           const TimelineWish& wish,
+           const TimelineRequest& request,
            TimelineProgress& progress,
            const std::atomic<bool>& cancelled)
-        : database_(database), wish_(wish), progress_(progress), cancelled_(cancelled) {}
+        : database_(database), request_(request), progress_(progress), cancelled_(cancelled) {}
 
     Result<TimelineRead> read(const TimelineRead* before) {
         timeline_.is_recording = database_.state() == trace::TraceState::kRecording;
-        TRY(const query::ShownClock clock, query::ShownClock::of(database_, wish_.clock));
+        TRY(const query::ShownClock clock, query::ShownClock::of(database_, request_.clock));
         TRY(threads_.load(database_));
         TRY(load_names());
         TRY(read_events(before));
         end_unfinished(clock);
-        timeline_.begin_ns = static_cast<std::uint64_t>(wish_.begin_ns);
+        timeline_.begin_ns = static_cast<std::uint64_t>(request_.begin_ns);
         timeline_.end_ns = std::max(read_.end_ns, timeline_.begin_ns);
         TRY(load_gaps(clock));
         TRY(std::move(threads_).finish(timeline_,
@@ -100,12 +100,12 @@ class Reader {
 
     Result<void> read_events(const TimelineRead* before) {
         if (timeline_.is_recording) {
-            TRY(read_.facts, TimelineFacts::of(database_, !wish_.where.empty()));
+            TRY(read_.facts, TimelineFacts::of(database_, !request_.where.empty()));
             read_.seen = database_.events_seen();
         }
         std::string condition = "true";
-        if (!wish_.where.empty()) {
-            TRY(const filter::Predicate predicate, filter::Predicate::parse(wish_.where));
+        if (!request_.where.empty()) {
+            TRY(const filter::Predicate predicate, filter::Predicate::parse(request_.where));
             condition = predicate.to_sql();
         }
         const std::string select = fmt::format(kEvents, class_number_sql(), condition);
@@ -126,7 +126,7 @@ class Reader {
 
     // What was read before is what would be read again, as far as it can be told without the events.
     bool may_add_to(const TimelineRead& before) {
-        const bool is_refined = wish_.clock == "cluster" && threads_.hosts().size() > 1;
+        const bool is_refined = request_.clock == "cluster" && threads_.hosts().size() > 1;
         return timeline_.is_recording && before.timeline.is_recording && !is_refined &&
                before.timeline.names == timeline_.names && read_.facts.hold(before.facts) &&
                std::ranges::all_of(before.timeline.rows, [&](const api::TimelineRowWords& row) {
@@ -171,24 +171,24 @@ class Reader {
     void take(const std::vector<std::span<const std::uint64_t>>& columns, std::size_t row) {
         const auto number = [&](Column column) { return columns[column][row]; };
         const std::uint64_t bits = number(kBits), duration = number(kDuration);
-        const std::uint64_t took = duration == kMadeNull ? 0 : duration;
+        const std::uint64_t took = duration == kDerivedNull ? 0 : duration;
         analysis::TimelineEvent event{
             .begin_ns = number(kTime),
             .end_ns = number(kTime) + took,
             .id = number(kEvent),
             .name = name_of(number(kName)),
             .call_class = static_cast<std::uint8_t>(bits & kClassBits),
-            .content = number(kFingerprint) == kMadeNull
+            .content = number(kFingerprint) == kDerivedNull
                            ? std::uint8_t{0}
                            : analysis::content_colour(number(kFingerprint)),
             .is_error = (bits & kErrorBit) != 0,
             .is_unfinished = (bits & kUnfinishedBit) != 0};
-        if (took > 0 && number(kOnCpu) != kMadeNull) {
+        if (took > 0 && number(kOnCpu) != kDerivedNull) {
             event.waited = 1 - static_cast<double>(number(kOnCpu)) / static_cast<double>(took);
         }
         TimelineThreads::Thread& thread = threads_.of(number(kThread), event.id);
         see_time(thread.host_index, event, number(kStart));
-        if (event.is_unfinished && duration == kMadeNull) {
+        if (event.is_unfinished && duration == kDerivedNull) {
             event.waited = 1;
             read_.unfinished.push_back({.thread_id = number(kThread), .event = event});
         } else {
@@ -242,18 +242,20 @@ class Reader {
     Result<void> load_gaps(const query::ShownClock& clock) {
         const std::uint64_t step =
             std::max<std::uint64_t>((timeline_.end_ns - timeline_.begin_ns) / kGapsShown, 1);
-        return query::each_row(database_, fmt::format(kGaps, kMadeNull, step), [&](query::Row row) {
-            const std::uint64_t host_index = query::number_of(row[0]);
-            timeline_.gaps.push_back({.host = threads_.host(static_cast<std::uint32_t>(host_index)),
-                                      .begin_ns = clock.at(host_index, query::number_of(row[1])),
-                                      .end_ns = clock.at(host_index, query::number_of(row[2])),
-                                      .lost = query::number_of(row[3]),
-                                      .reason = std::string(row[4].text)});
-        });
+        return query::each_row(
+            database_, fmt::format(kGaps, kDerivedNull, step), [&](query::Row row) {
+                const std::uint64_t host_index = query::number_of(row[0]);
+                timeline_.gaps.push_back(
+                    {.host = threads_.host(static_cast<std::uint32_t>(host_index)),
+                     .begin_ns = clock.at(host_index, query::number_of(row[1])),
+                     .end_ns = clock.at(host_index, query::number_of(row[2])),
+                     .lost = query::number_of(row[3]),
+                     .reason = std::string(row[4].text)});
+            });
     }
 
     store::Database& database_;
-    const TimelineWish& wish_;
+    const TimelineRequest& request_;
     TimelineProgress& progress_;
     const std::atomic<bool>& cancelled_;
     TimelineRead read_;
@@ -267,12 +269,12 @@ class Reader {
 }  // namespace
 
 Result<TimelineRead> read_timeline(store::Database& database,
-                                   const TimelineWish& wish,
+                                   const TimelineRequest& request,
                                    const TimelineRead* before,
                                    TimelineProgress& progress,
                                    const std::atomic<bool>& cancelled) {
     progress.read = progress.of = 0;
-    return Reader(database, wish, progress, cancelled).read(before);
+    return Reader(database, request, progress, cancelled).read(before);
 }
 
 Result<analysis::TimelineFlows> read_timeline_flows(store::Database& database,
@@ -287,7 +289,7 @@ Result<analysis::TimelineFlows> read_timeline_flows(store::Database& database,
     TRY(query::each_number_row(
         database,
         fmt::format("SELECT from_event, to_event, bytes, (certainty = {})::UBIGINT "
-                    "FROM internal.made_flows LIMIT {}",
+                    "FROM internal.derived_flows LIMIT {}",
                     static_cast<int>(schema::Certainty::kCertain),
                     kTimelineFlowsMax + 1),
         [&](const auto& columns, std::size_t row) {

@@ -1,9 +1,9 @@
 // Reads a trace, or what a condition leaves of it, as a timeline.
 //
-//   const TimelineWish wish{.where = "class = 'file'", .clock = "wall"};
-//   TRY(const TimelineRead first, read_timeline(database, wish, nullptr, progress, cancelled));
+//   const TimelineRequest request{.where = "class = 'file'", .clock = "wall"};
+//   TRY(const TimelineRead first, read_timeline(database, request, nullptr, progress, cancelled));
 //   … it is being recorded; database.refresh() …
-//   TRY(const TimelineRead second, read_timeline(database, wish, &first, progress, cancelled));      reads what came since
+//   TRY(const TimelineRead second, read_timeline(database, request, &first, progress, cancelled));      reads what came since
 //
 // Events are read in the order in which they lie on disk: 10 million in 4 to 5 s (docs/timeline.md). Parts of calls are left out;
 // a call that never returned ends where its thread does, or else what was seen of the trace.
@@ -27,7 +27,7 @@
 
 namespace dyetrace::api {
 
-struct TimelineWish {
+struct TimelineRequest {
     std::string where = {};         // in the filter language; empty: all events
     std::string clock = "cluster";  // as use_clock() was told
     std::int64_t begin_ns = 0;      // of the trace, as all of the page has it
@@ -56,9 +56,9 @@ struct TimelineRead {
     std::uint64_t end_ns = 0;  // of the last event that has one
 };
 
-// `before`: what the same wish gave earlier; nullptr: nothing did. kInterrupted if `cancelled` is set meanwhile.
+// `before`: what the same request gave earlier; nullptr: nothing did. kInterrupted if `cancelled` is set meanwhile.
 Result<TimelineRead> read_timeline(store::Database& database,
-                                   const TimelineWish& wish,
+                                   const TimelineRequest& request,
                                    const TimelineRead* before,
                                    TimelineProgress& progress,
                                    const std::atomic<bool>& cancelled);

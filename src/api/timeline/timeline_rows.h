@@ -31,7 +31,7 @@ class TimelineThreads {
         std::uint32_t lane_before = analysis::TimelineRow::kNone;  // of which it was a copy
     };
 
-    // kMadeNull: nobody knows which thread it was.
+    // kDerivedNull: nobody knows which thread it was.
     Result<void> load(store::Database& database);
 
     Thread& of(std::uint64_t thread_id, std::uint64_t event_id);

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "recorder/child.h"
-#include "recorder/session.h"
+#include "recorder/listener.h"
 #include "recorder/totals_table.h"
 
 namespace dyetrace::apps {
@@ -33,19 +33,19 @@ struct Counts {
 
 Result<Counts> count(const StatArguments& arguments) {
     TRY(recorder::Targets targets, arguments.targets.targets());
-    TRY(recorder::Session session, recorder::Session::start_counting(std::move(targets)));
-    while (!session.ended()) {
-        session.wait(kWaitMs);
-        session.capture().drain([](auto, auto, auto) {});
+    TRY(recorder::Listener listener, recorder::Listener::start_counting(std::move(targets)));
+    while (!listener.ended()) {
+        listener.wait(kWaitMs);
+        listener.capture().drain([](auto, auto, auto) {});
     }
     Counts counts;
-    counts.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - session.started_ns());
-    TRY(session.end());
-    TRY(counts.totals, session.capture().totals());
-    for (std::uint32_t cpu = 0; cpu < session.capture().cpu_count(); ++cpu) {
-        counts.lost += session.capture().books(cpu).lost;
+    counts.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - listener.started_ns());
+    TRY(listener.end());
+    TRY(counts.totals, listener.capture().totals());
+    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
+        counts.lost += listener.capture().books(cpu).lost;
     }
-    counts.command_status = session.command_status();
+    counts.command_status = listener.command_status();
     return counts;
 }
 

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "format/top_table.h"
 #include "recorder/child.h"
-#include "recorder/session.h"
+#include "recorder/listener.h"
 #include "recorder/totals_table.h"
 #include "schema/record.h"
 #include "schema/text.h"
@@ -90,24 +90,24 @@ void print(const std::vector<format::TopRow>& rows, double seconds, bool json, b
 Result<std::optional<int>> watch(const TopArguments& arguments) {
     TRY(recorder::Targets targets, arguments.targets.targets());
     TRY(const std::chrono::nanoseconds interval, base::parse_duration(arguments.interval));
-    TRY(recorder::Session session, recorder::Session::start_counting(std::move(targets)));
+    TRY(recorder::Listener listener, recorder::Listener::start_counting(std::move(targets)));
     Names names;
     std::vector<capture::Total> before;
-    std::int64_t printed_ns = session.started_ns();
+    std::int64_t printed_ns = listener.started_ns();
     const bool clear = !arguments.json && isatty(STDOUT_FILENO) == 1;
     bool last = false;
     while (!last) {
-        session.wait(
+        listener.wait(
             static_cast<int>(std::clamp<std::int64_t>(interval.count() / 1'000'000, 20, 100)));
-        session.capture().drain([&](std::uint32_t,
-                                    schema::Stream,
-                                    std::span<const std::byte> records) { names.add(records); });
-        last = session.ended();
+        listener.capture().drain([&](std::uint32_t,
+                                     schema::Stream,
+                                     std::span<const std::byte> records) { names.add(records); });
+        last = listener.ended();
         const std::int64_t now = base::boot_time_ns();
         if (now - printed_ns < interval.count() && !last) {
             continue;
         }
-        TRY(std::vector<capture::Total> totals, session.capture().totals());
+        TRY(std::vector<capture::Total> totals, listener.capture().totals());
         const std::vector<recorder::TotalRow> rows =
             recorder::group_totals(totals, before, recorder::GroupBy::kProcess);
         const double seconds = static_cast<double>(now - printed_ns) / 1e9;
@@ -115,8 +115,8 @@ Result<std::optional<int>> watch(const TopArguments& arguments) {
         before = std::move(totals);
         printed_ns = now;
     }
-    TRY(session.end());
-    return session.command_status();
+    TRY(listener.end());
+    return listener.command_status();
 }
 
 int run_top(const TopArguments& arguments) {

@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "filter/short_forms.h"
 #include "format/colour.h"
-#include "recorder/session.h"
+#include "recorder/listener.h"
 #include "strace/json_event.h"
 #include "strace/trace_options.h"
 #include "strace/trace_output.h"
@@ -113,7 +113,7 @@ Result<std::optional<int>> trace(const strace::TraceOptions& options, const base
         listen.preview_bytes = static_cast<std::uint32_t>(
             std::clamp<std::size_t>(options.style.limits.text_max + 1, 1, kPreviewBytesMax));
     }
-    TRY(recorder::Session session, recorder::Session::start(targets_of(options), listen));
+    TRY(recorder::Listener listener, recorder::Listener::start(targets_of(options), listen));
     std::signal(SIGPIPE, SIG_IGN);  // after the command got its own
     schema::Dictionary dictionary;
     const strace::OptionDetails details(options);
@@ -124,32 +124,32 @@ Result<std::optional<int>> trace(const strace::TraceOptions& options, const base
         [&](std::uint32_t tid, std::string_view text) { sink.write(tid, text); });
     const auto drain = [&] {
         const auto began_ns = static_cast<std::uint64_t>(base::boot_time_ns());
-        const std::uint64_t bytes = session.capture().drain(
+        const std::uint64_t bytes = listener.capture().drain(
             [&](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
                 output.take(cpu, stream, records);
             });
         output.flush(began_ns);
         return bytes;
     };
-    TRY(session.attach());
-    TRY(session.release());
+    TRY(listener.attach());
+    TRY(listener.release());
     int wait_ms = kWaitMs;
-    while (!session.ended() && !sink.failed()) {
-        session.wait(wait_ms);
+    while (!listener.ended() && !sink.failed()) {
+        listener.wait(wait_ms);
         wait_ms = drain() > 0 ? kWaitMs : std::min(wait_ms * 2, kWaitIdleMs);
     }
-    TRY(session.end());
+    TRY(listener.end());
     drain();
     output.flush(strace::TraceOutput::kLast);
     if (options.form == strace::TraceForm::kSummary ||
         options.form == strace::TraceForm::kLinesAndSummary) {
         sink.write(0, output.summary());
     }
-    say_losses(session.capture(), log);
+    say_losses(listener.capture(), log);
     if (sink.error()) {
         log.fail(*sink.error());
     }
-    return session.command_status();
+    return listener.command_status();
 }
 
 CLI::callback_t take_nothing() {

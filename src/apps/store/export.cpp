@@ -101,7 +101,7 @@ Result<void> export_to_file(store::Database& database,
 
 Result<void> export_trace(const ExportArguments& arguments, const base::Log& log) {
     TRY(const auto database,
-        query::open_whole_database(
+        query::open_analysis_database(
             arguments.trace,
             {.database = {.memory_limit = arguments.memory}, .clock = arguments.clock}));
     query::say_damages(*database, log);

@@ -8,7 +8,7 @@
 #include "query/flows/flow_rows.h"
 #include "reports/follow/follow_output.h"
 #include "reports/follow/follow_trail.h"
-#include "schema/made_tables.h"
+#include "schema/derived_tables.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -349,7 +349,7 @@ std::vector<std::uint64_t> row_of(query::Movement movement) {
     row[kMoveObject2] = 8;
     row[kMoveCounted2] = 1;
     row[kMoveAt2Certain] = 1;
-    row[kMoveFingerprint] = schema::kMadeNull;
+    row[kMoveFingerprint] = schema::kDerivedNull;
     return row;
 }
 

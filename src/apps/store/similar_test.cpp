@@ -10,7 +10,7 @@
 namespace dyetrace::apps {
 namespace {
 
-reports::SimilarThing thing(std::uint64_t id, const std::string& name, std::uint32_t trace = 0) {
+reports::SimilarItem item(std::uint64_t id, const std::string& name, std::uint32_t trace = 0) {
     return {id, trace, name, 200'000, 180};
 }
 
@@ -19,15 +19,15 @@ reports::SimilarAnswer answer() {
     answer.traces = {"demo"};
     answer.compared = 41;
     answer.unknown = 3;
-    answer.subject = thing(1, "/data/a");
+    answer.subject = item(1, "/data/a");
     reports::SimilarPair pair;
     pair.a = *answer.subject;
-    pair.b = thing(UINT64_MAX, "/data/copies/of/a/with/a/name/that/is/long/enough/to/be/cut");
+    pair.b = item(UINT64_MAX, "/data/copies/of/a/with/a/name/that/is/long/enough/to/be/cut");
     pair.equal = true;
     pair.jaccard = pair.a_in_b = pair.b_in_a = {1, 1, 1};
     pair.shared_bytes = 200'000;
     answer.pairs.push_back(pair);
-    pair.b = thing(3, "/data/b\x1b[2J");
+    pair.b = item(3, "/data/b\x1b[2J");
     pair.equal = false;
     pair.jaccard = {0.6044, 0.5319, 0.6727};
     pair.a_in_b = {0.743, 0.66, 0.81};

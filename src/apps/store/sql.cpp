@@ -151,13 +151,13 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
                      "none: take --format "
                      "parquet, which every Arrow library reads");
     }
-    query::WholeDatabaseOptions options{
+    query::AnalysisDatabaseOptions options{
         .database = {.threads = arguments.threads, .memory_limit = arguments.memory},
         .clock = arguments.clock};
     if (!arguments.content_key.empty()) {
         TRY(options.key, content::content_key(arguments.content_key));
     }
-    TRY(auto database, query::open_whole_database(arguments.trace, options));
+    TRY(auto database, query::open_analysis_database(arguments.trace, options));
     base::Fd file;
     if (!arguments.output.empty() && arguments.format != "parquet") {
         TRY(file, base::open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC));

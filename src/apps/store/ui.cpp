@@ -40,7 +40,7 @@ struct UiArguments {
 };
 
 // Alone each would take 80 % of the machine before it wrote to disk.
-query::WholeDatabaseOptions options_of(const std::string& clock) {
+query::AnalysisDatabaseOptions options_of(const std::string& clock) {
     const long megabytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 1'000'000;
     return {.database = {.memory_limit = fmt::format("{}MB", megabytes / kMemoryPart)},
             .clock = clock};
@@ -49,10 +49,10 @@ query::WholeDatabaseOptions options_of(const std::string& clock) {
 // A trace and those who read it.
 struct Served {
     Served(const std::string& path, const std::string& clock)
-        : desk([path, clock] { return query::open_whole_database(path, options_of(clock)); },
+        : pool([path, clock] { return query::open_analysis_database(path, options_of(clock)); },
                kDatabases) {}
 
-    api::Desk desk;
+    api::DatabasePool pool;
     api::PageTrace trace;
 };
 
@@ -60,7 +60,7 @@ struct Served {
 Result<std::unique_ptr<Served>> open_served(const std::string& path, const std::string& clock) {
     auto served = std::make_unique<Served>(path, clock);
     const std::atomic<bool> cancelled = false;
-    TRY(served->desk.with(cancelled, [](store::Database&) { return Result<void>(); }));
+    TRY(served->pool.with(cancelled, [](store::Database&) { return Result<void>(); }));
     return served;
 }
 
@@ -71,18 +71,18 @@ Result<api::Answer> no_trace(const base::Json&, const std::atomic<bool>&) {
 Result<void> serve(const UiArguments& arguments, const base::Log& log) {
     const base::Fd signals = base::take_ending_signals();
     TRY(const auto served, open_served(arguments.trace, arguments.clock));
-    api::TimelineDesk timelines(served->desk, served->trace, arguments.clock);
+    api::TimelineCache timelines(served->pool, served->trace, arguments.clock);
     std::vector<api::Question> questions =
-        api::page_questions(served->desk, served->trace, arguments.clock);
+        api::page_questions(served->pool, served->trace, arguments.clock);
     std::ranges::move(api::timeline_questions(timelines), std::back_inserter(questions));
     std::unique_ptr<Served> other;
-    std::unique_ptr<api::TimelineDesk> other_timelines;
+    std::unique_ptr<api::TimelineCache> other_timelines;
     if (!arguments.other.empty()) {
         TRY(other, open_served(arguments.other, arguments.clock));
-        std::ranges::move(api::page_questions(other->desk, other->trace, arguments.clock, "other_"),
+        std::ranges::move(api::page_questions(other->pool, other->trace, arguments.clock, "other_"),
                           std::back_inserter(questions));
         other_timelines =
-            std::make_unique<api::TimelineDesk>(other->desk, other->trace, arguments.clock);
+            std::make_unique<api::TimelineCache>(other->pool, other->trace, arguments.clock);
         std::ranges::move(api::timeline_questions(*other_timelines, "other_"),
                           std::back_inserter(questions));
     } else {
@@ -90,11 +90,11 @@ Result<void> serve(const UiArguments& arguments, const base::Log& log) {
     }
     TRY(std::string token, api::page_token(arguments.port));
     const std::span<const api::PageFile> page = ui::page_files();
-    TRY(const auto door,
-        api::HttpDoor::open({.port = arguments.port, .token = std::move(token)},
-                            std::move(questions),
-                            {page.begin(), page.end()}));
-    log.say(fmt::format("{} (Ctrl-C ends it)", door->url()));
+    TRY(const auto server,
+        api::HttpServer::open({.port = arguments.port, .token = std::move(token)},
+                              std::move(questions),
+                              {page.begin(), page.end()}));
+    log.say(fmt::format("{} (Ctrl-C ends it)", server->url()));
     while (!base::was_asked_to_end(signals)) {
         std::this_thread::sleep_for(kLookEvery);
     }

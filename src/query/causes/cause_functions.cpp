@@ -10,7 +10,7 @@
 #include "analysis/causality/happened_before.h"
 #include "base/thread_annotations.h"
 #include "query/asked_rows.h"
-#include "schema/made_tables.h"
+#include "schema/derived_tables.h"
 
 namespace dyetrace::query {
 namespace {
@@ -24,10 +24,10 @@ using Answers = std::span<std::uint64_t>;
 
 constexpr const char* kEdgesSql =
     "SELECT from_event, from_thread, from_at, to_event, to_thread, to_at, from_rank, to_rank, "
-    "rule::UBIGINT FROM internal.made_edges";
+    "rule::UBIGINT FROM internal.derived_edges";
 
 constexpr const char* kPlacesSql =
-    "SELECT event, thread, begin_ns, end_ns, logical_order FROM internal.made_causal_clocks";
+    "SELECT event, thread, begin_ns, end_ns, logical_order FROM internal.derived_causal_clocks";
 
 struct KnownOrder {
     std::optional<HappenedBefore> order;
@@ -117,7 +117,7 @@ Result<void> compare(LoadedOrder& loaded, bool concurrent, Columns columns, Answ
     for (std::size_t row = 0; row < answers.size(); ++row) {
         const auto a = known->places.find(columns[0][row]), b = known->places.find(columns[1][row]);
         if (!a || !b) {
-            answers[row] = schema::kMadeNull;
+            answers[row] = schema::kDerivedNull;
         } else if (a->event == b->event) {
             answers[row] = 0;
         } else if (concurrent) {
@@ -132,7 +132,7 @@ Result<void> compare(LoadedOrder& loaded, bool concurrent, Columns columns, Answ
 Result<void> rank(LoadedOrder& loaded, Columns columns, Answers answers) {
     TRY(const std::shared_ptr<const KnownOrder> known, loaded.get());
     for (std::size_t row = 0; row < answers.size(); ++row) {
-        answers[row] = known->places.rank(columns[0][row]).value_or(schema::kMadeNull);
+        answers[row] = known->places.rank(columns[0][row]).value_or(schema::kDerivedNull);
     }
     return {};
 }
@@ -145,9 +145,9 @@ CREATE OR REPLACE TEMP MACRO logical_order(event) AS _logical_order(event::UBIGI
 CREATE OR REPLACE TEMP MACRO causes(of_event, depth_max) AS TABLE
 WITH RECURSIVE walk AS (
     SELECT 0 AS depth, NULL::UBIGINT AS event, NULL::UBIGINT AS led_to, 0::UTINYINT AS rule, thread, end_ns + 1 AS before_ns
-    FROM internal.made_causal_clocks WHERE event = of_event::UBIGINT
+    FROM internal.derived_causal_clocks WHERE event = of_event::UBIGINT
   UNION SELECT w.depth + 1, e.from_event, e.to_event, e.rule, e.from_thread, e.from_at
-    FROM walk w JOIN internal.made_edges e ON e.to_thread = w.thread AND e.to_at < w.before_ns WHERE w.depth < depth_max
+    FROM walk w JOIN internal.derived_edges e ON e.to_thread = w.thread AND e.to_at < w.before_ns WHERE w.depth < depth_max
     QUALIFY e.to_at = max(e.to_at) OVER (PARTITION BY w.thread, w.before_ns))
 SELECT min(depth) AS depth, event AS event_id, _cause_rule_name(rule) AS rule, led_to FROM walk WHERE depth > 0
 GROUP BY event, led_to, rule ORDER BY 1, 2, 4;

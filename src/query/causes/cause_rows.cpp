@@ -75,7 +75,7 @@ constexpr const char* kCauseCalls =
 // the file that it closes. What ends with a process, ends behind the last event of its last thread.
 constexpr const char* kLocks = R"(
 file_locks AS (
-  SELECT event, thread, process, begin_ns, end_ns, object, hash('lock', object) AS thing, hash(process, fd) AS holder,
+  SELECT event, thread, process, begin_ns, end_ns, object, hash('lock', object) AS item, hash(process, fd) AS holder,
     CASE argument1 & 11 WHEN 1 THEN {shared} WHEN 2 THEN {exclusive} ELSE {unlocked} END AS kind, 0::UBIGINT AS range_begin, NULL::UBIGINT AS range_end
   FROM calls WHERE name = 'flock' AND result = 0
   UNION ALL SELECT c.event, thread, process, begin_ns, end_ns, object, hash('range lock', object),
@@ -83,17 +83,17 @@ file_locks AS (
     CASE l.role WHEN {read_locked} THEN {shared} WHEN {write_locked} THEN {exclusive} ELSE {unlocked} END, l.range_begin::UBIGINT, nullif(l.range_end, -1)::UBIGINT
   FROM calls c JOIN internal.raw_event_object l ON _event_id(l.host_index, l.cpu, l.parent_sequence) = c.event
   WHERE name IN ('fcntl', 'fcntl64') AND l.role IN ({read_locked}, {write_locked}, {role_unlocked}) AND l.range_begin >= 0),
-lock_holders AS (SELECT DISTINCT process, object, thing, holder FROM file_locks),
+lock_holders AS (SELECT DISTINCT process, object, item, holder FROM file_locks),
 task_ends AS (SELECT _task_id(host_index, process_start_ns, pid) AS process, _task_id(host_index, thread_start_ns, tid) AS thread, max(end_ns) AS end_ns
   FROM internal.raw_thread_end GROUP BY 1, 2),
 process_ends AS (SELECT process, arg_max(thread, end_ns) AS thread, max(end_ns) AS end_ns FROM task_ends SEMI JOIN lock_holders USING (process)
   ANTI JOIN (SELECT process_id AS process FROM internal.contexts ANTI JOIN task_ends t ON t.thread = thread_id) USING (process) GROUP BY 1),
 last_events AS (SELECT thread, arg_max(event, begin_ns) AS event, max(end_ns) AS end_ns FROM places SEMI JOIN process_ends USING (thread) GROUP BY 1),
 locks AS (
-  SELECT event, thread, begin_ns, end_ns, kind, thing, holder, range_begin, range_end FROM file_locks
-  UNION ALL SELECT event, thread, begin_ns, end_ns, {unlocked}, thing, holder, 0, NULL FROM calls c JOIN lock_holders USING (process, object)
+  SELECT event, thread, begin_ns, end_ns, kind, item, holder, range_begin, range_end FROM file_locks
+  UNION ALL SELECT event, thread, begin_ns, end_ns, {unlocked}, item, holder, 0, NULL FROM calls c JOIN lock_holders USING (process, object)
   WHERE name = 'close' AND result = 0 AND holder IN (hash(process, fd), hash(process))
-  UNION ALL SELECT l.event, thread, greatest(p.end_ns, l.end_ns), greatest(p.end_ns, l.end_ns), {unlocked}, thing, holder, 0, NULL
+  UNION ALL SELECT l.event, thread, greatest(p.end_ns, l.end_ns), greatest(p.end_ns, l.end_ns), {unlocked}, item, holder, 0, NULL
   FROM lock_holders JOIN process_ends p USING (process) JOIN last_events l USING (thread)))";
 
 // What a signal says of its sender is a number in the receiver's pid namespace.
@@ -103,7 +103,7 @@ signals AS (SELECT event, thread, begin_ns, end_ns, pid, pid_in_namespace, targe
   FROM calls WHERE name IN ('kill', 'tkill', 'tgkill', 'pidfd_send_signal') AND result = 0 AND target IS NOT NULL),
 acts AS (
   SELECT event, thread, begin_ns, end_ns, CASE WHEN signal < 32 THEN {sent} ELSE {queued} END AS kind,
-    hash('signal', target, signal, false, pid) AS thing, 0::UBIGINT AS holder, 0::UBIGINT AS range_begin, NULL::UBIGINT AS range_end FROM signals WHERE signal > 0
+    hash('signal', target, signal, false, pid) AS item, 0::UBIGINT AS holder, 0::UBIGINT AS range_begin, NULL::UBIGINT AS range_end FROM signals WHERE signal > 0
   UNION ALL SELECT event, thread, begin_ns, end_ns, CASE WHEN signal < 32 THEN {sent} ELSE {queued} END,
     hash('signal', target, signal, true, pid_in_namespace), 0, 0, NULL FROM signals WHERE signal > 0
   UNION ALL SELECT _event_id(e.host_index, e.cpu, e.sequence), c.thread_id, e.start_ns, e.start_ns,
@@ -119,14 +119,14 @@ acts AS (
   UNION ALL SELECT event, thread, begin_ns, end_ns, CASE name WHEN 'write' THEN {added} ELSE {read} END, hash('counter', object), 0, 0, NULL
   FROM calls WHERE name IN ('read', 'write') AND result = 8 AND object_type = 'anonymous' AND object_path = 'anon_inode:[eventfd]'
   UNION ALL FROM locks)
-SELECT is_end::UBIGINT, event, thread, begin_ns, end_ns, kind::UBIGINT, thing, holder::UBIGINT, range_begin::UBIGINT, range_end::UBIGINT FROM acts, (VALUES (false), (true)) s(is_end)
+SELECT is_end::UBIGINT, event, thread, begin_ns, end_ns, kind::UBIGINT, item, holder::UBIGINT, range_begin::UBIGINT, range_end::UBIGINT FROM acts, (VALUES (false), (true)) s(is_end)
 ORDER BY CASE WHEN is_end THEN end_ns ELSE begin_ns END, is_end, event)";
 
 // The same bytes at both ends of a flow that have different fingerprints.
 constexpr const char* kUnlike = R"(
 printed AS (SELECT _event_id(host_index, cpu, sequence) AS event, bytes, fingerprint FROM internal.raw_syscall_event WHERE unread_bytes = 0 AND fingerprint IS NOT NULL
   UNION ALL SELECT _event_id(host_index, cpu, sequence), bytes, fingerprint FROM internal.raw_part_event WHERE unread_bytes = 0 AND fingerprint IS NOT NULL),
-unlike AS (SELECT f.from_event, f.to_event, f.rule FROM internal.made_flows f JOIN printed a ON a.event = f.from_event JOIN printed b ON b.event = f.to_event
+unlike AS (SELECT f.from_event, f.to_event, f.rule FROM internal.derived_flows f JOIN printed a ON a.event = f.from_event JOIN printed b ON b.event = f.to_event
   WHERE f.rule <= 3 AND f.certainty = 2 AND f.bytes = a.bytes AND f.bytes = b.bytes AND a.fingerprint <> b.fingerprint))";
 
 // Bytes that a connection delivered and that nobody is known to have sent, though the other end was watched when they were: a call of it on that end
@@ -147,7 +147,7 @@ watched AS (
     max(CASE WHEN name IN ('shutdown', 'close') OR e.process IS NOT NULL THEN 18446744073709551615 WHEN sends THEN stream_offset + bytes END) AS to_at
   FROM (SELECT *, bytes > 0 AND name IN ('write', 'writev', 'sendto', 'sendmsg', 'sendfile', 'sendfile64') AS sends FROM touched) t
   LEFT JOIN ended e USING (process) GROUP BY 1, 2),
-sent AS (SELECT to_event AS event, sum(bytes) AS bytes FROM internal.made_flows WHERE rule = 0 GROUP BY 1),
+sent AS (SELECT to_event AS event, sum(bytes) AS bytes FROM internal.derived_flows WHERE rule = 0 GROUP BY 1),
 unsent AS (
   SELECT r.event FROM touched r JOIN watched w ON w.connection_id = r.connection_id AND w.object <> r.object LEFT JOIN sent s USING (event)
   WHERE r.name IN ('read', 'readv', 'recvfrom', 'recvmsg') AND r.bytes > 0 AND NOT r.peeks AND r.stream_offset BETWEEN w.from_at AND w.to_at - r.bytes
@@ -165,13 +165,13 @@ bytes_moved AS (
     b.event AS to_event, b.thread AS to_thread, CASE WHEN t.event IS NULL THEN b.end_ns
       ELSE b.begin_ns + ((f.to_position::HUGEINT * (t.duration_ns - 1) + t.bytes - 1) // t.bytes)::UBIGINT END AS to_at,
     CASE f.rule WHEN 0 THEN {tcp} WHEN 1 THEN {pipe} WHEN 2 THEN {unix} ELSE {file} END AS rule
-  FROM internal.made_flows f JOIN places a ON a.event = f.from_event JOIN places b ON b.event = f.to_event
+  FROM internal.derived_flows f JOIN places a ON a.event = f.from_event JOIN places b ON b.event = f.to_event
   LEFT JOIN passing s ON s.event = f.from_event LEFT JOIN passing t ON t.event = f.to_event
   ANTI JOIN unlike u ON u.from_event = f.from_event AND u.to_event = f.to_event
   WHERE f.rule <= 3 AND f.certainty = 2),
 handed_over AS (
   SELECT a.event, a.thread, a.begin_ns, b.event, b.thread, b.end_ns, f.rule
-  FROM internal.made_handovers f JOIN places a ON a.event = f.from_event JOIN places b ON b.event = f.to_event))";
+  FROM internal.derived_handovers f JOIN places a ON a.event = f.from_event JOIN places b ON b.event = f.to_event))";
 
 // A thread that has ended left everything behind its last event. What a new one does is behind the call that made it; `- 1`: it had not begun.
 // Who joins a thread waits, in a futex that is not private, until the kernel has cleared the word in which its number stands.
@@ -260,7 +260,7 @@ clear_ports AS (SELECT other FROM datagrams WHERE other <> 0 GROUP BY other HAVI
   AND count(DISTINCT CASE WHEN NOT sends THEN object END) = 1),
 delivered AS (
   SELECT a.event, a.thread, a.begin_ns, b.event, b.thread, b.end_ns, {datagram}
-  FROM internal.made_flows f JOIN datagrams d ON d.event = f.from_event SEMI JOIN clear_ports USING (other)
+  FROM internal.derived_flows f JOIN datagrams d ON d.event = f.from_event SEMI JOIN clear_ports USING (other)
   JOIN places a ON a.event = f.from_event JOIN places b ON b.event = f.to_event WHERE f.rule = {udp}))";
 
 // What an imported log says of the order of two events: points of time there, so that the one has ended when the other one is.

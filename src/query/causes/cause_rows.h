@@ -34,7 +34,7 @@ enum HandoverColumn : std::uint8_t {
     kActKey,
     kActHolder,
     kActRangeBegin,
-    kActRangeEnd,  // schema::kMadeNull: no end
+    kActRangeEnd,  // schema::kDerivedNull: no end
     kActColumns,
 };
 

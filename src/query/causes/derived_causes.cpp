@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "query/causes/cause_rows.h"
 #include "query/causes/cause_steps.h"
-#include "schema/made_tables.h"
+#include "schema/derived_tables.h"
 
 namespace dyetrace::query {
 namespace {
@@ -29,7 +29,7 @@ std::uint64_t number_of(Enum value) {
 constexpr std::uint32_t kRulesVersion = 4;
 
 Result<void> make_first(store::Database& database, const char* table) {
-    return database.query(fmt::format("SELECT 1 FROM internal.made_{} LIMIT 0", table),
+    return database.query(fmt::format("SELECT 1 FROM internal.derived_{} LIMIT 0", table),
                           [](store::Rows&) { return Result<void>(); });
 }
 
@@ -171,7 +171,7 @@ class ContradictionRows {
         ++number_;
         append({.kind = ContradictionKind::kClock,
                 .cause = number_of(analysis::likely_cause(late)),
-                .rule = late.is_left_out ? number_of(late.edge.rule) : schema::kMadeNull,
+                .rule = late.is_left_out ? number_of(late.edge.rule) : schema::kDerivedNull,
                 .from_event = late.edge.from_event,
                 .to_event = late.edge.to_event,
                 .times = {ns(late.given.earliest),
@@ -201,7 +201,7 @@ class ContradictionRows {
         std::uint64_t from_event = 0, to_event = 0;
         // Between which cluster time was when from_event began, and when to_event ended.
         std::array<std::uint64_t, 4> times = {
-            schema::kMadeNull, schema::kMadeNull, schema::kMadeNull, schema::kMadeNull};
+            schema::kDerivedNull, schema::kDerivedNull, schema::kDerivedNull, schema::kDerivedNull};
     };
     void append(const Line& line, Numbers& numbers) const {
         numbers.insert(numbers.end(),
@@ -232,7 +232,7 @@ constexpr const char* kOrderedEdges =
     "CREATE OR REPLACE TABLE internal.cause_candidates AS SELECT row_number() OVER ()::UBIGINT AS "
     "edge, from_event, from_thread, from_at, to_event, "
     "to_thread, to_at, rule, from_event >> 54 AS from_host, to_event >> 54 AS to_host "
-    "FROM internal.made_edges";
+    "FROM internal.derived_edges";
 
 }  // namespace
 

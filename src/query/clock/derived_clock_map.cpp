@@ -11,7 +11,7 @@
 #include "analysis/clock/cluster_clock.h"
 #include "base/log.h"
 #include "query/flows/flow_rows.h"
-#include "schema/made_tables.h"
+#include "schema/derived_tables.h"
 
 namespace dyetrace::query {
 namespace {
@@ -49,7 +49,7 @@ Result<std::vector<ClockHost>> load_hosts(store::Database& database) {
             ClockHost host{.host = static_cast<std::uint32_t>(batch->columns[0][row]),
                            .wall_offset_ns = static_cast<std::int64_t>(
                                batch->columns[1][row] - static_cast<std::uint64_t>(INT64_MAX))};
-            if (batch->columns[2][row] != schema::kMadeNull) {
+            if (batch->columns[2][row] != schema::kDerivedNull) {
                 host.first_ns = static_cast<std::int64_t>(batch->columns[2][row]);
                 host.last_ns = static_cast<std::int64_t>(batch->columns[3][row]);
             }
@@ -115,7 +115,7 @@ void tell(const ClockSolution& solution) {
 }
 
 std::uint64_t whole(double ns) {
-    return std::isfinite(ns) ? static_cast<std::uint64_t>(std::ceil(ns)) : schema::kMadeNull;
+    return std::isfinite(ns) ? static_cast<std::uint64_t>(std::ceil(ns)) : schema::kDerivedNull;
 }
 
 void append(const ClockMap& map, const ClockHost& host, std::vector<std::uint64_t>& numbers) {

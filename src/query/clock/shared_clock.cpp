@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "query/asked_rows.h"
+#include "schema/derived_tables.h"
 #include "schema/dictionary.h"
-#include "schema/made_tables.h"
 
 namespace dyetrace::query {
 namespace {
@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t kTimeMax = std::uint64_t{1} << 63;
 
 double bound(std::uint64_t ns) {
-    return ns == schema::kMadeNull ? std::numeric_limits<double>::infinity()
-                                   : static_cast<double>(ns);
+    return ns == schema::kDerivedNull ? std::numeric_limits<double>::infinity()
+                                      : static_cast<double>(ns);
 }
 
 }  // namespace
@@ -22,11 +22,12 @@ double bound(std::uint64_t ns) {
 Result<void> each_clock_piece(
     store::Database& database,
     const std::function<void(std::uint64_t host_index, const analysis::ClockPiece&)>& take) {
-    TRY(each_row(database, "SELECT 1 FROM internal.made_clock_map LIMIT 0", [](Row) {}));
+    TRY(each_row(database, "SELECT 1 FROM internal.derived_clock_map LIMIT 0", [](Row) {}));
     return each_number_row(
         database,
         "SELECT host_index, from_ns, to_ns, cluster_ns, cluster_to_ns, below_ns, above_ns, "
-        "below_to_ns, above_to_ns FROM internal.made_clock_map WHERE from_ns < to_ns ORDER BY 1, 2",
+        "below_to_ns, above_to_ns FROM internal.derived_clock_map WHERE from_ns < to_ns ORDER BY "
+        "1, 2",
         [&](const auto& columns, std::size_t row) {
             const auto time = [&](std::size_t column) {
                 return static_cast<std::int64_t>(columns[column][row]);

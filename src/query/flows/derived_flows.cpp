@@ -33,12 +33,12 @@ class FlowRows {
     FlowRows(store::NumberScan scan,
              EventMarks<analysis::Anchor> anchors,
              EventMarks<analysis::DyeMark> dyes,
-             const analysis::Kinship& kinship)
+             const analysis::Lineage& lineage)
         : scan_(std::move(scan)),
           anchors_(std::move(anchors)),
           dyes_(std::move(dyes)),
           ranges_(temporary_folder()),
-          engine_({}, kinship, &ranges_) {}
+          engine_({}, lineage, &ranges_) {}
 
     Result<void> next(std::vector<std::uint64_t>& numbers) {
         while (flows_.empty()) {
@@ -113,12 +113,12 @@ class FlowRows {
 Result<void> offer_flows(store::Database& database) {
     return database.register_table(
         {"flows", kRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
-             TRY(const analysis::Kinship kinship, load_kinship(asked));
+             TRY(const analysis::Lineage lineage, load_lineage(asked));
              TRY(store::NumberScan scan, asked.scan_numbers(moves_sql()));
              TRY(EventMarks<analysis::Anchor> anchors, load_anchors(asked));
              TRY(EventMarks<analysis::DyeMark> dyes, load_dye_marks(asked));
              const auto rows = std::make_shared<FlowRows>(
-                 std::move(scan), std::move(anchors), std::move(dyes), kinship);
+                 std::move(scan), std::move(anchors), std::move(dyes), lineage);
              return store::RowSource(
                  [rows](std::vector<std::uint64_t>& numbers) { return rows->next(numbers); });
          }});

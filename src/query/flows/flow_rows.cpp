@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "schema/made_tables.h"
+#include "schema/derived_tables.h"
 #include "schema/syscalls.h"
 
 namespace dyetrace::query {
@@ -111,7 +111,7 @@ born AS (SELECT h.object_id FROM internal.raw_event_object e JOIN internal.handl
     AND k.name IN ('open', 'openat', 'openat2', 'socket', 'accept', 'accept4')),
 whole AS (SELECT (SELECT count(*) FROM internal.raw_gap) = 0 AND
     (SELECT coalesce(max(filtered), 0) FROM internal.raw_accounting) = 0 AS nothing_missing),
-things AS (SELECT h.host_index, h.handle_id, h.object_id,
+items AS (SELECT h.host_index, h.handle_id, h.object_id,
     CASE WHEN h.object_type IN ('file', 'block_device', 'memory') THEN
             CASE WHEN h.file_system IN ('proc', 'sysfs', 'cgroup', 'cgroup2', 'debugfs', 'tracefs', 'securityfs', 'configfs', 'bpf')
                 THEN 0 ELSE 1 END
@@ -156,8 +156,8 @@ named AS (
       ELSE 0::UBIGINT END AS addresses,
     CASE movement WHEN 6 THEN CASE WHEN open_flags & 3 = 0 THEN 1 ELSE 2 END ELSE movement END AS moves
   FROM moved e LEFT JOIN internal.contexts c USING (host_index, context_id)
-  LEFT JOIN things a ON a.host_index = e.host_index AND a.handle_id = e.handle_id
-  LEFT JOIN things b ON b.host_index = e.host_index AND b.handle_id = e.handle2_id)
+  LEFT JOIN items a ON a.host_index = e.host_index AND a.handle_id = e.handle_id
+  LEFT JOIN items b ON b.host_index = e.host_index AND b.handle_id = e.handle2_id)
 )";
 
 // Narrow, for they are sorted. A position of which nothing is known is NULL; behind an append it is the size of the file, if
@@ -305,7 +305,7 @@ Operation operation_in(const std::vector<std::span<const std::uint64_t>>& column
     operation.distinct_bytes = static_cast<std::uint32_t>(number(kMoveDistinctBytes));
     operation.cut_begin = number(kMoveCutBegin);
     operation.cut_end = number(kMoveCutEnd);
-    if (number(kMoveFingerprint) != schema::kMadeNull) {
+    if (number(kMoveFingerprint) != schema::kDerivedNull) {
         operation.fingerprint = number(kMoveFingerprint);
     }
     Side first = side_of(columns, row, kMoveObject, number(kMoveAtCertain) != 0);

@@ -58,20 +58,20 @@ Result<std::vector<analysis::ProcessLink>> load_processes(store::Database& datab
         });
 }
 
-Result<analysis::Kinship> load_kinship(store::Database& database) {
-    analysis::Kinship kinship;
-    TRY(kinship.processes, load_processes(database));
-    TRY(kinship.programs,
+Result<analysis::Lineage> load_lineage(store::Database& database) {
+    analysis::Lineage lineage;
+    TRY(lineage.processes, load_processes(database));
+    TRY(lineage.programs,
         load<analysis::ProgramStart>(
             database, kPrograms, [](const Columns& columns, std::size_t row) {
                 return analysis::ProgramStart{columns[0][row], columns[1][row]};
             }));
-    TRY(kinship.memories,
+    TRY(lineage.memories,
         load<analysis::MemoryLink>(
             database, kMemories, [](const Columns& columns, std::size_t row) {
                 return analysis::MemoryLink{columns[0][row], columns[1][row], columns[2][row]};
             }));
-    return kinship;
+    return lineage;
 }
 
 }  // namespace dyetrace::query

@@ -12,6 +12,6 @@ namespace dyetrace::query {
 Result<std::vector<analysis::ProcessLink>> load_processes(store::Database& database);
 
 // And who shares memory with whom: mappings that were there when the recording began, and those of later.
-Result<analysis::Kinship> load_kinship(store::Database& database);
+Result<analysis::Lineage> load_lineage(store::Database& database);
 
 }  // namespace dyetrace::query

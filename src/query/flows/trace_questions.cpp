@@ -77,7 +77,7 @@ Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
         database.scan_numbers(fmt::format(
             "SELECT from_event, to_event, from_begin, to_begin, from_position, to_position, "
             "bytes, rule::UBIGINT AS rule, certainty::UBIGINT AS certainty FROM "
-            "internal.made_flows WHERE certainty >= {}",
+            "internal.derived_flows WHERE certainty >= {}",
             static_cast<int>(min_certainty))));
     for (;;) {
         TRY(const store::NumberBatch* const batch, scan.next());

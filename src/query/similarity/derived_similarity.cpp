@@ -24,19 +24,19 @@ using Numbers = std::vector<std::uint64_t>;
 
 // What there is of one kind, compared. It does not move: the index looks at the contents.
 struct Comparison {
-    Comparison(schema::ThingKind of, analysis::Contents found)
+    Comparison(schema::ItemKind of, analysis::Contents found)
         : kind(of), contents(std::move(found)), index(contents), resemblances(index) {}
 
-    schema::ThingKind kind;
+    schema::ItemKind kind;
     analysis::Contents contents;
     analysis::SimilarityIndex index;
     analysis::Resemblances resemblances;
 };
 
-Result<std::unique_ptr<Comparison>> compare(store::Database& database, schema::ThingKind kind) {
-    analysis::Things things;
-    TRY(read_things(database, kind, 0, things));
-    auto compared = std::make_unique<Comparison>(kind, std::move(things).finish());
+Result<std::unique_ptr<Comparison>> compare(store::Database& database, schema::ItemKind kind) {
+    analysis::Items items;
+    TRY(read_items(database, kind, 0, items));
+    auto compared = std::make_unique<Comparison>(kind, std::move(items).finish());
     if (compared->index.common_prints() > 0) {
         base::Log::to_stderr().warn(fmt::format(
             "similarities: {} anchors or windows are in more than {} different contents; they "
@@ -53,7 +53,7 @@ void append_share(const analysis::Share& share, Numbers& numbers) {
     }
 }
 
-void append_row(schema::ThingKind kind, const analysis::Resemblance& one, Numbers& numbers) {
+void append_row(schema::ItemKind kind, const analysis::Resemblance& one, Numbers& numbers) {
     numbers.insert(numbers.end(), {static_cast<std::uint64_t>(kind), one.a->id, one.b->id});
     append_share(one.jaccard, numbers);
     append_share(one.a_in_b, numbers);
@@ -92,7 +92,7 @@ void append_clusters(Comparison& compared, Numbers& numbers) {
             numbers.insert(numbers.end(),
                            {cluster.id,
                             static_cast<std::uint64_t>(compared.kind),
-                            compared.contents.things()[member].id,
+                            compared.contents.items()[member].id,
                             compared.contents.first(cluster.leader).id});
         }
     }
@@ -120,8 +120,8 @@ class Rows {
     }
 
   private:
-    static constexpr schema::ThingKind kKinds[] = {schema::ThingKind::kEvent,
-                                                   schema::ThingKind::kObject};
+    static constexpr schema::ItemKind kKinds[] = {schema::ItemKind::kEvent,
+                                                  schema::ItemKind::kObject};
 
     store::Database* database_;
     bool are_clusters_;
@@ -129,7 +129,7 @@ class Rows {
     std::unique_ptr<Comparison> compared_;
 };
 
-store::TableMaker maker(const char* name, bool are_clusters) {
+store::TableDerivation maker(const char* name, bool are_clusters) {
     return {
         name, kRulesVersion, [are_clusters](store::Database& asked) -> Result<store::RowSource> {
             const auto rows = std::make_shared<Rows>(asked, are_clusters);

@@ -10,7 +10,7 @@
 
 #include "content/sketch.h"
 #include "query/asked_rows.h"
-#include "schema/made_tables.h"
+#include "schema/derived_tables.h"
 
 namespace dyetrace::query {
 namespace {
@@ -72,51 +72,51 @@ Error too_many(const store::Database& database, std::size_t limit, const char* w
                              what));
 }
 
-class ThingReader {
+class ItemReader {
   public:
-    ThingReader(store::Database& database, bool is_object, analysis::Things& things)
-        : database_(&database), is_object_(is_object), things_(&things) {}
+    ItemReader(store::Database& database, bool is_object, analysis::Items& items)
+        : database_(&database), is_object_(is_object), items_(&items) {}
 
     Result<void> read(std::uint32_t trace) {
-        TRY(read_things(trace));
-        if (things_->size() >= kThingsMax) {
-            return too_many(*database_, kThingsMax, is_object_ ? "objects" : "events with content");
+        TRY(read_items(trace));
+        if (items_->size() >= kItemsMax) {
+            return too_many(*database_, kItemsMax, is_object_ ? "objects" : "events with content");
         }
         TRY(read_anchors());
-        if (anchors_ >= kThingAnchorsMax) {
-            return too_many(*database_, kThingAnchorsMax, "anchors");
+        if (anchors_ >= kItemAnchorsMax) {
+            return too_many(*database_, kItemAnchorsMax, "anchors");
         }
         return read_sketches();
     }
 
   private:
-    Result<void> read_things(std::uint32_t trace) {
-        first_ = things_->size();
+    Result<void> read_items(std::uint32_t trace) {
+        first_ = items_->size();
         const std::string sql = std::string(kMoved) + (is_object_ ? kObjects : kEvents);
         return each_number_row(*database_, sql, [&](const auto& columns, std::size_t row) {
-            if (things_->size() == kThingsMax) {
+            if (items_->size() == kItemsMax) {
                 return;
             }
             const std::uint64_t fingerprint = columns[2][row];
-            analysis::Thing thing;
-            thing.id = columns[0][row];
-            thing.bytes = columns[1][row];
-            thing.content_bytes = columns[3][row];
-            thing.trace = trace;
-            if (fingerprint != schema::kMadeNull) {
-                thing.fingerprint = fingerprint;
+            analysis::Item item;
+            item.id = columns[0][row];
+            item.bytes = columns[1][row];
+            item.content_bytes = columns[3][row];
+            item.trace = trace;
+            if (fingerprint != schema::kDerivedNull) {
+                item.fingerprint = fingerprint;
             }
-            things_->add(thing);
-            ids_.push_back(thing.id);
+            items_->add(item);
+            ids_.push_back(item.id);
         });
     }
 
     Result<void> read_anchors() {
         const std::string sql = is_object_ ? std::string(kMoved) + kObjectAnchors : kEventAnchors;
         return each_number_row(*database_, sql, [&](const auto& columns, std::size_t row) {
-            const auto thing = thing_of(columns[0][row]);
-            if (thing && anchors_ < kThingAnchorsMax) {
-                things_->add_anchor(*thing, columns[1][row], columns[2][row]);
+            const auto item = item_of(columns[0][row]);
+            if (item && anchors_ < kItemAnchorsMax) {
+                items_->add_anchor(*item, columns[1][row], columns[2][row]);
                 ++anchors_;
             }
         });
@@ -139,7 +139,7 @@ class ThingReader {
                             [&](const auto& columns, std::size_t row) {
                                 windows[columns[0][row]] = columns[1][row];
                             }));
-        return analysis::finest_level(windows, kThingWindowsMax);
+        return analysis::finest_level(windows, kItemWindowsMax);
     }
 
     Result<void> read_sketches() {
@@ -149,15 +149,15 @@ class ThingReader {
                                     SKETCH_DISTANCE_MIN << level)) +
             fmt::format(" WHERE (number >> {}) >= {}", SKETCH_LEVEL_SHIFT, level);
         return each_number_row(*database_, sql, [&](const auto& columns, std::size_t row) {
-            if (const auto thing = thing_of(columns[0][row])) {
-                things_->add_window(*thing,
-                                    static_cast<std::uint32_t>(columns[1][row]),
-                                    static_cast<std::uint32_t>(columns[2][row]));
+            if (const auto item = item_of(columns[0][row])) {
+                items_->add_window(*item,
+                                   static_cast<std::uint32_t>(columns[1][row]),
+                                   static_cast<std::uint32_t>(columns[2][row]));
             }
         });
     }
 
-    std::optional<std::uint32_t> thing_of(std::uint64_t id) const {
+    std::optional<std::uint32_t> item_of(std::uint64_t id) const {
         const auto at = std::lower_bound(ids_.begin(), ids_.end(), id);
         if (at == ids_.end() || *at != id) {
             return std::nullopt;
@@ -167,18 +167,18 @@ class ThingReader {
 
     store::Database* database_;
     bool is_object_;
-    analysis::Things* things_;
+    analysis::Items* items_;
     std::size_t first_ = 0, anchors_ = 0;
     std::vector<std::uint64_t> ids_;
 };
 
 }  // namespace
 
-Result<void> read_things(store::Database& database,
-                         schema::ThingKind kind,
-                         std::uint32_t trace,
-                         analysis::Things& things) {
-    return ThingReader(database, kind == schema::ThingKind::kObject, things).read(trace);
+Result<void> read_items(store::Database& database,
+                        schema::ItemKind kind,
+                        std::uint32_t trace,
+                        analysis::Items& items) {
+    return ItemReader(database, kind == schema::ItemKind::kObject, items).read(trace);
 }
 
 }  // namespace dyetrace::query

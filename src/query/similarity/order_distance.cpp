@@ -11,17 +11,17 @@ namespace dyetrace::query {
 namespace {
 
 struct Item {
-    std::string_view thing;
+    std::string_view item;
     std::uint32_t occurrence = 0, place = 0;
 
-    auto identity() const { return std::tie(thing, occurrence); }
+    auto identity() const { return std::tie(item, occurrence); }
 };
 
 bool is_before(const Item& a, const Item& b) {
     return a.identity() < b.identity();
 }
 
-// Sorted by thing; of equal ones the first is occurrence 0.
+// Sorted by item; of equal ones the first is occurrence 0.
 std::optional<std::vector<Item>> items_of(std::string_view list) {
     if (list.size() < 2 || list.front() != '[' || list.back() != ']') {
         return std::nullopt;
@@ -35,8 +35,7 @@ std::optional<std::vector<Item>> items_of(std::string_view list) {
     }
     std::stable_sort(items.begin(), items.end(), is_before);
     for (std::size_t i = 1; i < items.size(); ++i) {
-        items[i].occurrence =
-            items[i].thing == items[i - 1].thing ? items[i - 1].occurrence + 1 : 0;
+        items[i].occurrence = items[i].item == items[i - 1].item ? items[i - 1].occurrence + 1 : 0;
     }
     return items;
 }

@@ -1,10 +1,10 @@
-// SQL's order_distance(before, after): how far apart two orders of the same things are.
+// SQL's order_distance(before, after): how far apart two orders of the same items are.
 //
 //   order_distance([1, 2, 3], [3, 2, 1])     1: reversed
 //   order_distance([1, 2, 3, 4], [1, 2])     0: what both have is in the same order
 //
-// The share of pairs that is the other way round (analysis/pattern/permutation.h). Of a thing that is there several times the
-// first is compared with the first, the second with the second. NULL: fewer than two things are in both.
+// The share of pairs that is the other way round (analysis/pattern/permutation.h). Of a item that is there several times the
+// first is compared with the first, the second with the second. NULL: fewer than two items are in both.
 #pragma once
 
 #include <optional>

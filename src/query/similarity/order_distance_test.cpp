@@ -18,7 +18,7 @@ TEST(OrderDistance, compares_what_both_have) {
     EXPECT_EQ(order_distance("[]", "[]"), std::nullopt);
 }
 
-TEST(OrderDistance, compares_the_first_of_equal_things_with_the_first) {
+TEST(OrderDistance, compares_the_first_of_equal_items_with_the_first) {
     EXPECT_EQ(order_distance("[5, 1, 5, 2]", "[5, 1, 5, 2]"), 0.0);
     EXPECT_EQ(order_distance("[5, 5, 1]", "[1, 5, 5]"), 2.0 / 3);
 }

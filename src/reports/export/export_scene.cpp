@@ -24,7 +24,7 @@ constexpr const char* kClusterMoment =
     "epoch_ns(coalesce(_cluster_time(g.begin_ns, m.from_ns, m.to_ns, m.cluster_ns, "
     "m.cluster_to_ns), _wall_time(g.begin_ns, h.wall_offset_ns)))";
 constexpr const char* kClusterJoin =
-    "LEFT JOIN internal.made_clock_map m ON m.host_index = h.host_index AND g.begin_ns >= "
+    "LEFT JOIN internal.derived_clock_map m ON m.host_index = h.host_index AND g.begin_ns >= "
     "m.from_ns AND g.begin_ns < m.to_ns";
 
 std::int64_t signed_of(const store::Cell& cell) {

@@ -16,7 +16,7 @@ Json order_json(const Permutation& p) {
     Json json = Json::object();
     json.set("order", analysis::name_of(analysis::order_of(p)))
         .set("distance", p.pairs == 0 ? Json() : Json(p.distance()))
-        .set("things", p.things)
+        .set("items", p.items)
         .set("same_place_share", p.same_place_share())
         .set("blocks", p.blocks)
         .set("lookahead", p.lookahead);

@@ -147,7 +147,7 @@ std::string order_words(const Permutation& p) {
             return "same order, begun elsewhere " + distance;
         case Order::kBlockShuffled:
             return fmt::format(
-                "block-shuffled {}, blocks of about {:.0f} pieces", distance, p.block_things());
+                "block-shuffled {}, blocks of about {:.0f} pieces", distance, p.block_items());
         case Order::kNearbyShuffled:
             return fmt::format(
                 "shuffled nearby {}, at most {} ahead", distance, plural(p.lookahead, "place"));

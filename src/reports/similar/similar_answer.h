@@ -10,7 +10,7 @@
 
 namespace dyetrace::reports {
 
-struct SimilarThing {
+struct SimilarItem {
     std::uint64_t id = 0;
     std::uint32_t trace = 0;    // index in SimilarAnswer::traces
     std::string name;           // "/etc/hosts", "cat[4711] read /etc/hosts"
@@ -19,7 +19,7 @@ struct SimilarThing {
 };
 
 struct SimilarPair {
-    SimilarThing a, b;
+    SimilarItem a, b;
     bool equal = false;
     analysis::Share jaccard, a_in_b, b_in_a;
     std::uint64_t shared = 0;        // anchors, or windows of sketches
@@ -29,12 +29,12 @@ struct SimilarPair {
 struct SimilarAnswer {
     std::vector<std::string> traces;  // one, or two that were compared
     bool are_objects = true;
-    std::uint64_t compared = 0;           // things
-    std::uint64_t unknown = 0;            // of which nothing can be said
-    std::optional<SimilarThing> subject;  // what was asked about; none: pairs of all
-    std::uint64_t same_name = 0;          // things that are called as it is, itself too
-    std::vector<SimilarPair> pairs;  // by what they have in common at least; `a` is the subject
-    std::uint64_t left_out = 0;      // pairs beyond what is kept
+    std::uint64_t compared = 0;          // items
+    std::uint64_t unknown = 0;           // of which nothing can be said
+    std::optional<SimilarItem> subject;  // what was asked about; none: pairs of all
+    std::uint64_t same_name = 0;         // items that are called as it is, itself too
+    std::vector<SimilarPair> pairs;      // by what they have in common at least; `a` is the subject
+    std::uint64_t left_out = 0;          // pairs beyond what is kept
 };
 
 // For a terminal of `width` columns.

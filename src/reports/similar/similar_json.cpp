@@ -7,13 +7,13 @@ namespace {
 using base::Json;
 
 // A 64-bit id is text: JavaScript's numbers do not hold it.
-Json thing_json(const SimilarAnswer& answer, const SimilarThing& thing) {
+Json item_json(const SimilarAnswer& answer, const SimilarItem& item) {
     Json json = Json::object();
-    json.set("trace", answer.traces[thing.trace])
+    json.set("trace", answer.traces[item.trace])
         .set("kind", answer.are_objects ? "object" : "event")
-        .set("id", std::to_string(thing.id))
-        .set("name", thing.name);
-    json.set("bytes", thing.bytes).set("anchors", thing.anchors);
+        .set("id", std::to_string(item.id))
+        .set("name", item.name);
+    json.set("bytes", item.bytes).set("anchors", item.anchors);
     return json;
 }
 
@@ -27,7 +27,7 @@ std::string similar_json(const SimilarAnswer& answer) {
     std::string lines;
     for (const SimilarPair& pair : answer.pairs) {
         Json json = Json::object();
-        json.set("a", thing_json(answer, pair.a)).set("b", thing_json(answer, pair.b));
+        json.set("a", item_json(answer, pair.a)).set("b", item_json(answer, pair.b));
         set_share(json, "jaccard", pair.jaccard);
         set_share(json, "a_in_b", pair.a_in_b);
         set_share(json, "b_in_a", pair.b_in_a);

@@ -16,11 +16,11 @@ namespace dyetrace::reports {
 namespace {
 
 using analysis::Contents;
+using analysis::Item;
 using analysis::Resemblance;
-using analysis::Thing;
 
 constexpr std::size_t kPairsMax = 10'000;  // of an answer: more than people or pictures need
-// Of a question about one thing all that share an anchor are looked at.
+// Of a question about one item all that share an anchor are looked at.
 constexpr std::size_t kSharersOfOne = SIZE_MAX;
 constexpr std::size_t kNamesAlikeMax = 3;  // that may have been meant
 
@@ -61,13 +61,13 @@ class SimilarReader {
             take_subject(index);
         }
         keep_best();
-        TRY(name_things());
+        TRY(name_items());
         return std::move(answer_);
     }
 
   private:
-    schema::ThingKind kind() const {
-        return answer_.are_objects ? schema::ThingKind::kObject : schema::ThingKind::kEvent;
+    schema::ItemKind kind() const {
+        return answer_.are_objects ? schema::ItemKind::kObject : schema::ItemKind::kEvent;
     }
 
     Result<std::vector<std::uint64_t>> subject_ids() const {
@@ -133,11 +133,11 @@ class SimilarReader {
     }
 
     Result<void> read_contents() {
-        analysis::Things things;
+        analysis::Items items;
         for (std::uint32_t trace = 0; trace < databases_.size(); ++trace) {
-            const std::size_t before = things.size();
-            TRY(query::read_things(*databases_[trace], kind(), trace, things));
-            if (things.size() == before) {
+            const std::size_t before = items.size();
+            TRY(query::read_items(*databases_[trace], kind(), trace, items));
+            if (items.size() == before) {
                 return Error(ErrorCode::kNotFound,
                              fmt::format("no bytes were looked at in '{}': record it with "
                                          "--content=anchors",
@@ -145,8 +145,8 @@ class SimilarReader {
             }
         }
         TRY(refuse_other_anchors());
-        answer_.compared = things.size();
-        contents_ = std::move(things).finish();
+        answer_.compared = items.size();
+        contents_ = std::move(items).finish();
         answer_.unknown = contents_.unknown();
         return {};
     }
@@ -156,8 +156,8 @@ class SimilarReader {
             return;
         }
         SimilarPair pair;
-        pair.a = thing_of(*one.a, one.compared.of_a);
-        pair.b = thing_of(*one.b, one.compared.of_b);
+        pair.a = item_of(*one.a, one.compared.of_a);
+        pair.b = item_of(*one.b, one.compared.of_b);
         pair.equal = one.equal;
         pair.jaccard = one.jaccard;
         pair.a_in_b = one.a_in_b;
@@ -170,15 +170,15 @@ class SimilarReader {
         }
     }
 
-    static SimilarThing thing_of(const Thing& thing, std::uint64_t anchors) {
-        return {thing.id, thing.trace, {}, thing.bytes, anchors};
+    static SimilarItem item_of(const Item& item, std::uint64_t anchors) {
+        return {item.id, item.trace, {}, item.bytes, anchors};
     }
 
-    // The first thing of a content in a trace stands for all.
-    const Thing* first_in(std::uint32_t content, std::uint32_t trace) const {
+    // The first item of a content in a trace stands for all.
+    const Item* first_in(std::uint32_t content, std::uint32_t trace) const {
         for (const std::uint32_t member : contents_.members(content)) {
-            if (contents_.things()[member].trace == trace) {
-                return &contents_.things()[member];
+            if (contents_.items()[member].trace == trace) {
+                return &contents_.items()[member];
             }
         }
         return nullptr;
@@ -205,21 +205,21 @@ class SimilarReader {
 
     // Of two contents, each of which may be in either trace; copies have one content.
     void take_across(const Resemblance& one) {
-        const auto a = static_cast<std::uint32_t>(*contents_.of_thing(index_of(*one.a)));
-        const auto b = static_cast<std::uint32_t>(*contents_.of_thing(index_of(*one.b)));
+        const auto a = static_cast<std::uint32_t>(*contents_.of_item(index_of(*one.a)));
+        const auto b = static_cast<std::uint32_t>(*contents_.of_item(index_of(*one.b)));
         if (a != b) {
             take_between(a, b, one.compared.shared);
             take_between(b, a, one.compared.shared);
         }
     }
 
-    std::size_t index_of(const Thing& thing) const {
-        return static_cast<std::size_t>(&thing - contents_.things().data());
+    std::size_t index_of(const Item& item) const {
+        return static_cast<std::size_t>(&item - contents_.items().data());
     }
 
     void take_between(std::uint32_t a, std::uint32_t b, std::uint64_t shared) {
-        const Thing* const here = first_in(a, 0);
-        const Thing* const there = first_in(b, 1);
+        const Item* const here = first_in(a, 0);
+        const Item* const there = first_in(b, 1);
         if (here != nullptr && there != nullptr) {
             take(resemblance_of(*here, *there, contents_.compared(a, b, shared)));
         }
@@ -227,18 +227,18 @@ class SimilarReader {
 
     // Of several objects that had the name, the one of which most is known.
     Result<void> find_subject(const std::vector<std::uint64_t>& ids) {
-        for (std::size_t thing = 0; thing < contents_.things().size(); ++thing) {
-            const Thing& one = contents_.things()[thing];
+        for (std::size_t item = 0; item < contents_.items().size(); ++item) {
+            const Item& one = contents_.items()[item];
             const bool is_meant =
                 one.trace == 0 && std::find(ids.begin(), ids.end(), one.id) != ids.end();
-            const auto content = contents_.of_thing(thing);
+            const auto content = contents_.of_item(item);
             if (!is_meant || !content) {
                 continue;
             }
-            const SimilarThing found = thing_of(one, contents_.size_of(*content));
+            const SimilarItem found = item_of(one, contents_.size_of(*content));
             if (!answer_.subject || answer_.subject->anchors < found.anchors) {
                 answer_.subject = found;
-                subject_ = thing;
+                subject_ = item;
             }
             ++answer_.same_name;
         }
@@ -254,7 +254,7 @@ class SimilarReader {
     }
 
     void take_subject(analysis::SimilarityIndex& index) {
-        const std::uint32_t content = *contents_.of_thing(subject_);
+        const std::uint32_t content = *contents_.of_item(subject_);
         take_members(content, content, contents_.size_of(content));
         for (const analysis::Shared& one : index.sharing(content)) {
             take_members(content, one.content, one.prints);
@@ -262,11 +262,11 @@ class SimilarReader {
     }
 
     void take_members(std::uint32_t content, std::uint32_t other, std::uint64_t shared) {
-        const Thing& subject = contents_.things()[subject_];
+        const Item& subject = contents_.items()[subject_];
         for (const std::uint32_t member : contents_.members(other)) {
-            const Thing& thing = contents_.things()[member];
-            if (&thing != &subject && thing.trace + 1 == databases_.size()) {
-                take(resemblance_of(subject, thing, contents_.compared(content, other, shared)));
+            const Item& item = contents_.items()[member];
+            if (&item != &subject && item.trace + 1 == databases_.size()) {
+                take(resemblance_of(subject, item, contents_.compared(content, other, shared)));
             }
         }
     }
@@ -291,7 +291,7 @@ class SimilarReader {
     }
 
     template <typename Change>
-    void each_thing(Change change) {
+    void each_item(Change change) {
         if (answer_.subject) {
             change(*answer_.subject);
         }
@@ -301,13 +301,13 @@ class SimilarReader {
         }
     }
 
-    Result<void> name_things() {
+    Result<void> name_items() {
         for (std::uint32_t trace = 0; trace < databases_.size(); ++trace) {
             std::map<std::uint64_t, std::string> names;
             std::string ids;
-            each_thing([&](const SimilarThing& thing) {
-                if (thing.trace == trace && names.emplace(thing.id, "").second) {
-                    ids += (ids.empty() ? "" : ",") + std::to_string(thing.id);
+            each_item([&](const SimilarItem& item) {
+                if (item.trace == trace && names.emplace(item.id, "").second) {
+                    ids += (ids.empty() ? "" : ",") + std::to_string(item.id);
                 }
             });
             if (ids.empty()) {
@@ -318,9 +318,9 @@ class SimilarReader {
                 *databases_[trace], fmt::format(fmt::runtime(sql), ids), [&](query::Row row) {
                     names[query::number_of(row[0])] = row[1].text;
                 }));
-            each_thing([&](SimilarThing& thing) {
-                if (thing.trace == trace) {
-                    thing.name = names[thing.id];
+            each_item([&](SimilarItem& item) {
+                if (item.trace == trace) {
+                    item.name = names[item.id];
                 }
             });
         }
@@ -331,7 +331,7 @@ class SimilarReader {
     const SimilarQuestion& question_;
     SimilarAnswer answer_;
     Contents contents_;
-    std::size_t subject_ = 0;  // a thing
+    std::size_t subject_ = 0;  // a item
 };
 
 }  // namespace

@@ -34,9 +34,9 @@ std::string plural(std::uint64_t count, bool are_objects) {
         "{} {}{}", with_separators(count), are_objects ? "object" : "event", count == 1 ? "" : "s");
 }
 
-std::string name_of(const SimilarAnswer& answer, const SimilarThing& thing) {
-    return answer.traces.size() > 1 ? fmt::format("{}: {}", answer.traces[thing.trace], thing.name)
-                                    : thing.name;
+std::string name_of(const SimilarAnswer& answer, const SimilarItem& item) {
+    return answer.traces.size() > 1 ? fmt::format("{}: {}", answer.traces[item.trace], item.name)
+                                    : item.name;
 }
 
 format::Table table_of(const SimilarAnswer& answer) {
@@ -69,7 +69,7 @@ std::string heading(const SimilarAnswer& answer, std::size_t width) {
     if (!answer.subject) {
         return "";
     }
-    const SimilarThing& subject = *answer.subject;
+    const SimilarItem& subject = *answer.subject;
     const std::string facts = fmt::format(
         " · {}, {} anchors", base::bytes_text(subject.bytes), with_separators(subject.anchors));
     const std::size_t room = width > facts.size() + 2 ? width - facts.size() - 2 : 1;

@@ -19,7 +19,7 @@ constexpr std::string_view kCongestionStateNames[] = {"open", "disorder", "cwr",
 constexpr std::string_view kEventRoleNames[] = {"poll", "passed", "closed", "submitted", "created", "read_locked", "write_locked", "unlocked"};
 constexpr std::string_view kFlowRuleNames[] = {"tcp", "pipe", "unix", "file", "hash", "process", "anchor", "dye", "udp"};
 constexpr std::string_view kCertaintyNames[] = {"possible", "likely", "certain"};
-constexpr std::string_view kThingKindNames[] = {"event", "object"};
+constexpr std::string_view kItemKindNames[] = {"event", "object"};
 constexpr std::string_view kCauseRuleNames[] = {"fork", "exec", "exit", "signal", "tcp", "unix", "pipe", "file", "datagram", "connect", "eof", "lock", "futex", "eventfd", "name", "import"};
 constexpr std::string_view kContradictionKindNames[] = {"cycle", "missing_send", "different_bytes", "clock"};
 constexpr std::string_view kContradictionCauseNames[] = {"loss", "port_reuse", "clock", "truncated_capture"};
@@ -40,7 +40,7 @@ std::span<const std::string_view> congestion_state_names() { return kCongestionS
 std::span<const std::string_view> event_role_names() { return kEventRoleNames; }
 std::span<const std::string_view> flow_rule_names() { return kFlowRuleNames; }
 std::span<const std::string_view> certainty_names() { return kCertaintyNames; }
-std::span<const std::string_view> thing_kind_names() { return kThingKindNames; }
+std::span<const std::string_view> item_kind_names() { return kItemKindNames; }
 std::span<const std::string_view> cause_rule_names() { return kCauseRuleNames; }
 std::span<const std::string_view> contradiction_kind_names() { return kContradictionKindNames; }
 std::span<const std::string_view> contradiction_cause_names() { return kContradictionCauseNames; }

@@ -24,7 +24,7 @@ std::span<const std::string_view> congestion_state_names();
 std::span<const std::string_view> event_role_names();
 std::span<const std::string_view> flow_rule_names();
 std::span<const std::string_view> certainty_names();
-std::span<const std::string_view> thing_kind_names();
+std::span<const std::string_view> item_kind_names();
 std::span<const std::string_view> cause_rule_names();
 std::span<const std::string_view> contradiction_kind_names();
 std::span<const std::string_view> contradiction_cause_names();
@@ -48,7 +48,7 @@ inline std::string_view congestion_state_name(std::uint8_t value) { return name_
 inline std::string_view event_role_name(std::uint8_t value) { return name_in(event_role_names(), value); }
 inline std::string_view flow_rule_name(std::uint8_t value) { return name_in(flow_rule_names(), value); }
 inline std::string_view certainty_name(std::uint8_t value) { return name_in(certainty_names(), value); }
-inline std::string_view thing_kind_name(std::uint8_t value) { return name_in(thing_kind_names(), value); }
+inline std::string_view item_kind_name(std::uint8_t value) { return name_in(item_kind_names(), value); }
 inline std::string_view cause_rule_name(std::uint8_t value) { return name_in(cause_rule_names(), value); }
 inline std::string_view contradiction_kind_name(std::uint8_t value) { return name_in(contradiction_kind_names(), value); }
 inline std::string_view contradiction_cause_name(std::uint8_t value) { return name_in(contradiction_cause_names(), value); }

@@ -43,7 +43,7 @@ export type FlowRule = "tcp" | "pipe" | "unix" | "file" | "hash" | "process" | "
 export type Certainty = "possible" | "likely" | "certain";
 
 /** what is compared with its like */
-export type ThingKind = "event" | "object";
+export type ItemKind = "event" | "object";
 
 /** what says that one event could not have been as it was before another one had begun */
 export type CauseRule = "fork" | "exec" | "exit" | "signal" | "tcp" | "unix" | "pipe" | "file" | "datagram" | "connect" | "eof" | "lock" | "futex" | "eventfd" | "name" | "import";

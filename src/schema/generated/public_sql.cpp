@@ -21,7 +21,7 @@ CREATE OR REPLACE MACRO _congestion_state_name(v) AS (['open', 'disorder', 'cwr'
 CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _thing_kind_name(v) AS (['event', 'object'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _item_kind_name(v) AS (['event', 'object'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _cause_rule_name(v) AS (['fork', 'exec', 'exit', 'signal', 'tcp', 'unix', 'pipe', 'file', 'datagram', 'connect', 'eof', 'lock', 'futex', 'eventfd', 'name', 'import'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _contradiction_kind_name(v) AS (['cycle', 'missing_send', 'different_bytes', 'clock'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _contradiction_cause_name(v) AS (['loss', 'port_reuse', 'clock', 'truncated_capture'])[v::INTEGER + 1];
@@ -395,25 +395,25 @@ SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM int
 CREATE OR REPLACE VIEW flows AS
 SELECT from_event, to_event, object_id, to_object_id, from_begin, from_begin + bytes AS from_end, to_begin, to_begin + bytes AS to_end,
        from_position, to_position, bytes, _flow_rule_name(rule) AS rule, _certainty_name(certainty) AS certainty
-FROM internal.made_flows;
+FROM internal.derived_flows;
 CREATE OR REPLACE VIEW similarities AS
-SELECT _thing_kind_name(kind) AS thing, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
+SELECT _item_kind_name(kind) AS item, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
        a_in_b / 1e6 AS a_in_b, a_in_b_low / 1e6 AS a_in_b_low, a_in_b_high / 1e6 AS a_in_b_high, b_in_a / 1e6 AS b_in_a,
        b_in_a_low / 1e6 AS b_in_a_low, b_in_a_high / 1e6 AS b_in_a_high, is_equal <> 0 AS is_equal, shared_bytes, shared, anchors_a, anchors_b
-FROM internal.made_similarities;
+FROM internal.derived_similarities;
 CREATE OR REPLACE VIEW clusters AS
-SELECT cluster_id, _thing_kind_name(kind) AS thing, member, leader FROM internal.made_clusters;
+SELECT cluster_id, _item_kind_name(kind) AS item, member, leader FROM internal.derived_clusters;
 CREATE OR REPLACE VIEW clock_map AS
 SELECT o.name AS host, m.from_ns, m.to_ns, make_timestamp_ns(m.cluster_ns::BIGINT) AS from_time, make_timestamp_ns(m.cluster_to_ns::BIGINT) AS to_time,
        ((m.cluster_to_ns::BIGINT - m.cluster_ns::BIGINT) - (m.to_ns - m.from_ns)::BIGINT)::DOUBLE / (m.to_ns - m.from_ns)::DOUBLE AS rate,
        m.below_ns AS earlier_ns, m.above_ns AS later_ns
-FROM internal.made_clock_map m JOIN internal.hosts o USING (host_index);
+FROM internal.derived_clock_map m JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW handovers AS
-SELECT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.made_handovers;
+SELECT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_handovers;
 CREATE OR REPLACE VIEW edges AS
-SELECT DISTINCT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.made_edges;
+SELECT DISTINCT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_edges;
 CREATE OR REPLACE VIEW causal_clocks AS
-SELECT event AS event_id, thread AS thread_id, begin_ns, end_ns, logical_order FROM internal.made_causal_clocks;
+SELECT event AS event_id, thread AS thread_id, begin_ns, end_ns, logical_order FROM internal.derived_causal_clocks;
 CREATE OR REPLACE VIEW contradictions AS
 SELECT contradiction, _contradiction_kind_name(arg_min(kind, place)) AS kind, _contradiction_cause_name(arg_min(likely_cause, place)) AS likely_cause,
        _cause_rule_name(arg_min(CASE WHEN from_event IS NOT NULL THEN rule END, place)) AS rule, arg_min(from_event, place) AS from_event, arg_min(to_event, place) AS to_event,
@@ -421,7 +421,7 @@ SELECT contradiction, _contradiction_kind_name(arg_min(kind, place)) AS kind, _c
        make_timestamp_ns(any_value(from_earliest_ns)::BIGINT) AS from_earliest, make_timestamp_ns(any_value(from_latest_ns)::BIGINT) AS from_latest,
 )dyetrace"
     R"dyetrace(       make_timestamp_ns(any_value(to_earliest_ns)::BIGINT) AS to_earliest, make_timestamp_ns(any_value(to_latest_ns)::BIGINT) AS to_latest
-FROM internal.made_contradictions GROUP BY contradiction;
+FROM internal.derived_contradictions GROUP BY contradiction;
 )dyetrace";
 }
 

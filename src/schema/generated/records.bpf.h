@@ -160,9 +160,9 @@ enum certainty {
 };
 
 /* what is compared with its like */
-enum thing_kind {
-    THING_KIND_EVENT = 0,
-    THING_KIND_OBJECT = 1,
+enum item_kind {
+    ITEM_KIND_EVENT = 0,
+    ITEM_KIND_OBJECT = 1,
 };
 
 /* what says that one event could not have been as it was before another one had begun */

@@ -162,7 +162,7 @@ enum class Certainty : std::uint8_t {
 };
 
 // what is compared with its like
-enum class ThingKind : std::uint8_t {
+enum class ItemKind : std::uint8_t {
     kEvent = 0,
     kObject = 1,
 };

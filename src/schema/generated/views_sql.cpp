@@ -27,14 +27,14 @@ CREATE OR REPLACE VIEW internal.raw_shared_mapping AS FROM read_parquet('sealed-
 CREATE OR REPLACE VIEW internal.raw_sketch AS FROM read_parquet('sealed-*/sketch.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_import_edge AS FROM read_parquet('sealed-*/import_edge.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.raw_retransmission AS FROM read_parquet('sealed-*/retransmission.parquet', union_by_name = true);
-CREATE OR REPLACE VIEW internal.made_flows AS FROM read_parquet('*/flows.parquet', union_by_name = true);
-CREATE OR REPLACE VIEW internal.made_similarities AS FROM read_parquet('*/similarities.parquet', union_by_name = true);
-CREATE OR REPLACE VIEW internal.made_clusters AS FROM read_parquet('*/clusters.parquet', union_by_name = true);
-CREATE OR REPLACE VIEW internal.made_clock_map AS FROM read_parquet('*/clock_map.parquet', union_by_name = true);
-CREATE OR REPLACE VIEW internal.made_handovers AS FROM read_parquet('*/handovers.parquet', union_by_name = true);
-CREATE OR REPLACE VIEW internal.made_edges AS FROM read_parquet('*/edges.parquet', union_by_name = true);
-CREATE OR REPLACE VIEW internal.made_causal_clocks AS FROM read_parquet('*/causal_clocks.parquet', union_by_name = true);
-CREATE OR REPLACE VIEW internal.made_contradictions AS FROM read_parquet('*/contradictions.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.derived_flows AS FROM read_parquet('*/flows.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.derived_similarities AS FROM read_parquet('*/similarities.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.derived_clusters AS FROM read_parquet('*/clusters.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.derived_clock_map AS FROM read_parquet('*/clock_map.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.derived_handovers AS FROM read_parquet('*/handovers.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.derived_edges AS FROM read_parquet('*/edges.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.derived_causal_clocks AS FROM read_parquet('*/causal_clocks.parquet', union_by_name = true);
+CREATE OR REPLACE VIEW internal.derived_contradictions AS FROM read_parquet('*/contradictions.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.hosts AS FROM read_parquet('hosts.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.call_words AS FROM read_parquet('syscalls.parquet', union_by_name = true);
 CREATE OR REPLACE VIEW internal.flag_words AS FROM read_parquet('flags.parquet', union_by_name = true);
@@ -54,7 +54,7 @@ CREATE OR REPLACE MACRO _congestion_state_name(v) AS (['open', 'disorder', 'cwr'
 CREATE OR REPLACE MACRO _event_role_name(v) AS (['poll', 'passed', 'closed', 'submitted', 'created', 'read_locked', 'write_locked', 'unlocked'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _flow_rule_name(v) AS (['tcp', 'pipe', 'unix', 'file', 'hash', 'process', 'anchor', 'dye', 'udp'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _certainty_name(v) AS (['possible', 'likely', 'certain'])[v::INTEGER + 1];
-CREATE OR REPLACE MACRO _thing_kind_name(v) AS (['event', 'object'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _item_kind_name(v) AS (['event', 'object'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _cause_rule_name(v) AS (['fork', 'exec', 'exit', 'signal', 'tcp', 'unix', 'pipe', 'file', 'datagram', 'connect', 'eof', 'lock', 'futex', 'eventfd', 'name', 'import'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _contradiction_kind_name(v) AS (['cycle', 'missing_send', 'different_bytes', 'clock'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _contradiction_cause_name(v) AS (['loss', 'port_reuse', 'clock', 'truncated_capture'])[v::INTEGER + 1];
@@ -106,9 +106,9 @@ CREATE OR REPLACE MACRO _target_words(name, object_type, path, local_port, remot
 CREATE OR REPLACE MACRO _wall_time(boot_ns, wall_offset_ns) AS make_timestamp_ns(boot_ns::BIGINT + wall_offset_ns);
 -- One clock for several hosts: clock_map.h does the same in C++. Pieces are found by where they lie in steps of a quarter of a second.
 CREATE OR REPLACE MACRO _clock_bucket(boot_ns) AS (boot_ns >> 28)::BIGINT;
-CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
 )dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
+    R"dyetrace(CREATE OR REPLACE MACRO _clock_share(boot_ns, from_ns, to_ns) AS (boot_ns - from_ns)::DOUBLE / (to_ns - from_ns)::DOUBLE;
+CREATE OR REPLACE MACRO _cluster_time(boot_ns, from_ns, to_ns, cluster_ns, cluster_to_ns) AS make_timestamp_ns(cluster_ns::BIGINT + (boot_ns - from_ns)::BIGINT +
     floor(((cluster_to_ns::BIGINT - cluster_ns::BIGINT) - (to_ns - from_ns)::BIGINT)::DOUBLE * _clock_share(boot_ns, from_ns, to_ns))::BIGINT);
 CREATE OR REPLACE MACRO _between(low, high, share) AS low + (high::DOUBLE - low::DOUBLE) * share;
 -- Sets of flags by the types of arguments that they belong to, and calls by number, out of what syscalls.parquet and flags.parquet say.
@@ -224,9 +224,9 @@ WITH names AS (SELECT host_index, network_namespace, arg_min(text, time_ns) AS n
 SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any_value(ppid) AS ppid,
        any_value(pid_in_namespace) AS pid_in_namespace, any_value(comm) AS comm, any_value(exe) AS exe, any_value(uid) AS uid,
        any_value(cgroup_id) AS cgroup_id, any_value(_container_of(cgroup)) AS container,
-       any_value(network_namespace) AS network_namespace, any_value(network_name) AS network_name, any_value(mount_namespace) AS mount_namespace,
 )dyetrace"
-    R"dyetrace(       any_value(process_start_ns) AS process_start_ns, any_value(thread_start_ns) AS thread_start_ns,
+    R"dyetrace(       any_value(network_namespace) AS network_namespace, any_value(network_name) AS network_name, any_value(mount_namespace) AS mount_namespace,
+       any_value(process_start_ns) AS process_start_ns, any_value(thread_start_ns) AS thread_start_ns,
        min(valid_from_ns) AS valid_from_ns,
        any_value(_task_id(host_index, process_start_ns, pid)) AS process_id,
        any_value(_task_id(host_index, thread_start_ns, tid)) AS thread_id,
@@ -429,32 +429,32 @@ SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM int
 CREATE OR REPLACE VIEW flows AS
 SELECT from_event, to_event, object_id, to_object_id, from_begin, from_begin + bytes AS from_end, to_begin, to_begin + bytes AS to_end,
        from_position, to_position, bytes, _flow_rule_name(rule) AS rule, _certainty_name(certainty) AS certainty
-FROM internal.made_flows;
+FROM internal.derived_flows;
 CREATE OR REPLACE VIEW similarities AS
-SELECT _thing_kind_name(kind) AS thing, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
+SELECT _item_kind_name(kind) AS item, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
        a_in_b / 1e6 AS a_in_b, a_in_b_low / 1e6 AS a_in_b_low, a_in_b_high / 1e6 AS a_in_b_high, b_in_a / 1e6 AS b_in_a,
        b_in_a_low / 1e6 AS b_in_a_low, b_in_a_high / 1e6 AS b_in_a_high, is_equal <> 0 AS is_equal, shared_bytes, shared, anchors_a, anchors_b
-FROM internal.made_similarities;
+FROM internal.derived_similarities;
 CREATE OR REPLACE VIEW clusters AS
-SELECT cluster_id, _thing_kind_name(kind) AS thing, member, leader FROM internal.made_clusters;
+SELECT cluster_id, _item_kind_name(kind) AS item, member, leader FROM internal.derived_clusters;
 CREATE OR REPLACE VIEW clock_map AS
 SELECT o.name AS host, m.from_ns, m.to_ns, make_timestamp_ns(m.cluster_ns::BIGINT) AS from_time, make_timestamp_ns(m.cluster_to_ns::BIGINT) AS to_time,
        ((m.cluster_to_ns::BIGINT - m.cluster_ns::BIGINT) - (m.to_ns - m.from_ns)::BIGINT)::DOUBLE / (m.to_ns - m.from_ns)::DOUBLE AS rate,
        m.below_ns AS earlier_ns, m.above_ns AS later_ns
-FROM internal.made_clock_map m JOIN internal.hosts o USING (host_index);
+FROM internal.derived_clock_map m JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW handovers AS
-SELECT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.made_handovers;
+SELECT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_handovers;
 CREATE OR REPLACE VIEW edges AS
-SELECT DISTINCT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.made_edges;
+SELECT DISTINCT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_edges;
 CREATE OR REPLACE VIEW causal_clocks AS
-SELECT event AS event_id, thread AS thread_id, begin_ns, end_ns, logical_order FROM internal.made_causal_clocks;
+SELECT event AS event_id, thread AS thread_id, begin_ns, end_ns, logical_order FROM internal.derived_causal_clocks;
 CREATE OR REPLACE VIEW contradictions AS
 SELECT contradiction, _contradiction_kind_name(arg_min(kind, place)) AS kind, _contradiction_cause_name(arg_min(likely_cause, place)) AS likely_cause,
        _cause_rule_name(arg_min(CASE WHEN from_event IS NOT NULL THEN rule END, place)) AS rule, arg_min(from_event, place) AS from_event, arg_min(to_event, place) AS to_event,
        list_sort(list_distinct(flatten(list([from_event, to_event])))) AS events,
        make_timestamp_ns(any_value(from_earliest_ns)::BIGINT) AS from_earliest, make_timestamp_ns(any_value(from_latest_ns)::BIGINT) AS from_latest,
        make_timestamp_ns(any_value(to_earliest_ns)::BIGINT) AS to_earliest, make_timestamp_ns(any_value(to_latest_ns)::BIGINT) AS to_latest
-FROM internal.made_contradictions GROUP BY contradiction;
+FROM internal.derived_contradictions GROUP BY contradiction;
 COMMENT ON VIEW events IS 'one row per event, names resolved';
 COMMENT ON VIEW hosts IS 'kernels that were recorded';
 COMMENT ON VIEW processes IS 'processes that did something while watched; the last known name and program';
@@ -473,7 +473,7 @@ COMMENT ON VIEW accounting IS 'books per CPU at the last count: generated = filt
 COMMENT ON VIEW coverage IS 'what was watched and what was not, and why';
 COMMENT ON VIEW clock_snapshots IS 'the host''s clocks read together, once a second';
 COMMENT ON VIEW flows IS 'bytes that went from one event to another; computed when it is first asked for';
-COMMENT ON VIEW similarities IS 'pairs of events, and of objects, whose bytes resemble each other; computed when it is first asked for. Of things that are equal the first stands for all: the others have one row, beside it';
+COMMENT ON VIEW similarities IS 'pairs of events, and of objects, whose bytes resemble each other; computed when it is first asked for. Of items that are equal the first stands for all: the others have one row, beside it';
 COMMENT ON VIEW clusters IS 'events, and objects, by what they resemble: the same content has the same cluster in every trace with the same key; computed when it is first asked for';
 COMMENT ON VIEW clock_map IS 'in a trace of several hosts, from the clock of each to cluster time, a piece per row; computed from the messages between them when it is first asked for. A host that exchanged none has no row';
 COMMENT ON VIEW handovers IS 'what one call gave to another one without bytes: a signal, a wake-up, a lock, a count; computed when it is first asked for (docs/causality.md)';

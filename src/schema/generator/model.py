@@ -118,7 +118,7 @@ class Table:
     sql: str
     columns: dict[str, str]
     stored: bool
-    made: dict[str, str]  # columns of internal.made_<name>, numbers that a reader computes
+    derived: dict[str, str]  # columns of internal.derived_<name>, numbers that a reader computes
 
 
 def load_toml(path):
@@ -227,10 +227,10 @@ def read_tables():
     for name, row in load_toml(ROOT / "tables.toml").items():
         for column in row["columns"]:
             check_column_name(column)
-        made = row.get("made", {})
-        if unknown := set(made.values()) - {"UBIGINT", "UTINYINT"}:
-            raise SchemaError(f"table {name}: {', '.join(sorted(unknown))} is no type of a made column")
-        tables.append(Table(name, row["comment"], row["sql"].strip(), row["columns"], row.get("stored", False), made))
+        derived = row.get("derived", {})
+        if unknown := set(derived.values()) - {"UBIGINT", "UTINYINT"}:
+            raise SchemaError(f"table {name}: {', '.join(sorted(unknown))} is no type of a derived column")
+        tables.append(Table(name, row["comment"], row["sql"].strip(), row["columns"], row.get("stored", False), derived))
     return tables
 
 

@@ -16,7 +16,7 @@ export async function askPairs(selection: Selection, signal: AbortSignal): Promi
   const sql =
     `WITH moved AS (SELECT DISTINCT fingerprint FROM selected WHERE bytes > 0 AND fingerprint IS NOT NULL) ` +
     `SELECT a.fingerprint, b.fingerprint, max(s.jaccard) AS jaccard FROM similarities s JOIN events a ON a.event_id = s.a JOIN events b ON b.event_id = s.b ` +
-    `WHERE s.thing = 'event' AND a.fingerprint <> b.fingerprint AND a.fingerprint IN (SELECT fingerprint FROM moved) AND b.fingerprint IN (SELECT fingerprint FROM moved) ` +
+    `WHERE s.item = 'event' AND a.fingerprint <> b.fingerprint AND a.fingerprint IN (SELECT fingerprint FROM moved) AND b.fingerprint IN (SELECT fingerprint FROM moved) ` +
     `GROUP BY ALL ORDER BY jaccard DESC, 1, 2 LIMIT ${PAIRS_MAX}`;
   return (await askRows(sql, selection, signal, PAIRS_MAX)).rows.map(([a, b, jaccard]) => ({ a: String(a), b: String(b), jaccard: Number(jaccard) }));
 }

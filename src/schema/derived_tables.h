@@ -7,18 +7,18 @@
 namespace dyetrace::schema {
 
 // Stands for NULL in a row.
-inline constexpr std::uint64_t kMadeNull = UINT64_MAX;
+inline constexpr std::uint64_t kDerivedNull = UINT64_MAX;
 
-struct MadeColumn {
+struct DerivedColumn {
     const char* name;
     bool is_small;  // UTINYINT; else UBIGINT
 };
 
-struct MadeTable {
+struct DerivedTable {
     const char* name;
-    std::span<const MadeColumn> columns;
+    std::span<const DerivedColumn> columns;
 };
 
-std::span<const MadeTable> made_tables();
+std::span<const DerivedTable> derived_tables();
 
 }  // namespace dyetrace::schema

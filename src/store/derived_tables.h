@@ -14,20 +14,20 @@
 #include <vector>
 
 #include "base/result.h"
-#include "schema/made_tables.h"
+#include "schema/derived_tables.h"
 #include "store/duckdb_engine.h"
 #include "store/snapshot.h"
-#include "store/table_maker.h"
+#include "store/table_derivation.h"
 
 namespace dyetrace::store {
 
-class MadeTables {
+class DerivedTables {
   public:
-    // The functions _made and _made_rows; this must outlive the engine's queries.
+    // The functions _derived and _derived_rows; this must outlive the engine's queries.
     Result<void> add_functions(const Engine& engine);
-    void add(TableMaker maker);
+    void add(TableDerivation derivation);
 
-    // A new look at the trace: makes the views internal.made_<name> over the files that fit it. Files that are not kept go
+    // A new look at the trace: makes the views internal.derived_<name> over the files that fit it. Files that are not kept go
     // to the temporary folder.
     Result<void> look(const Engine& engine,
                       const std::string& trace,
@@ -39,7 +39,7 @@ class MadeTables {
 
     // Names of tables without a file that statements have named since the last make().
     bool wanted() const { return !wanted_.empty(); }
-    void forget_wishes() { wanted_.clear(); }
+    void forget_wanted() { wanted_.clear(); }
     Result<void> make_wanted(Database& database,
                              const Engine& engine,
                              const std::atomic<bool>* cancelled);
@@ -49,15 +49,15 @@ class MadeTables {
     struct Scan;
 
     Result<void> fill(Scan& scan, duckdb_data_chunk chunk);
-    Result<void> make(Database& database, const Engine& engine, const schema::MadeTable& table);
+    Result<void> make(Database& database, const Engine& engine, const schema::DerivedTable& table);
     std::string folder_for_file() const;
     std::string kept_path(const std::string& name) const;
-    bool fits(const Engine& engine, const schema::MadeTable& table) const;
+    bool fits(const Engine& engine, const schema::DerivedTable& table) const;
     std::string stamp(const std::string& name) const;
 
-    std::map<std::string, TableMaker> makers_;
+    std::map<std::string, TableDerivation> derivations_;
     std::vector<std::string> wanted_;
-    std::set<std::string> unmade_;  // without a file
+    std::set<std::string> missing_;  // without a file
     std::string trace_;
     std::string content_;  // which events there are, as text
     bool may_keep_ = false;

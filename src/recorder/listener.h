@@ -1,12 +1,12 @@
 // Listening to somebody for a while: what record, trace, top and stat have in common.
 //
-//   TRY(Session session, Session::start(targets, capture_options));   programs loaded, the command waits, nothing is lost
-//   TRY(session.begin());                                              attached; the command runs
-//   while (!session.ended()) { session.wait(ms); … drain … }
-//   TRY(session.end());                                                detached; drain once more
+//   TRY(Listener listener, Listener::start(targets, capture_options));   programs loaded, the command waits, nothing is lost
+//   TRY(listener.begin());                                              attached; the command runs
+//   while (!listener.ended()) { listener.wait(ms); … drain … }
+//   TRY(listener.end());                                                detached; drain once more
 //
-// Signals are taken in wait(). Ctrl-C reaches a command by itself and the session ends with it; a second Ctrl-C does not
-// wait for that. A signal sent to the recorder alone is passed on to the command, or ends the session if there is none.
+// Signals are taken in wait(). Ctrl-C reaches a command by itself and the listener ends with it; a second Ctrl-C does not
+// wait for that. A signal sent to the recorder alone is passed on to the command, or ends the listener if there is none.
 #pragma once
 
 #include <chrono>
@@ -24,12 +24,12 @@
 
 namespace dyetrace::recorder {
 
-class Session {
+class Listener {
   public:
-    static Result<Session> start(Targets targets, capture::CaptureOptions options);
+    static Result<Listener> start(Targets targets, capture::CaptureOptions options);
 
     // For totals only: attached, the command runs, nothing but names comes out of the rings.
-    static Result<Session> start_counting(Targets targets);
+    static Result<Listener> start_counting(Targets targets);
 
     Result<void> attach();
     // Lets the command go.
@@ -50,7 +50,7 @@ class Session {
     std::vector<std::string> unseen() const;
 
   private:
-    Session(Targets targets, capture::Capture capture)
+    Listener(Targets targets, capture::Capture capture)
         : targets_(std::move(targets)), capture_(std::move(capture)) {}
     bool targets_ended();
     void take_signal(int number, bool from_terminal);

@@ -1,5 +1,5 @@
 // Tables whose rows somebody computes when they are first asked for.
-#include "schema/made_tables.h"
+#include "schema/derived_tables.h"
 
 #include <gtest/gtest.h>
 
@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t kWidth = 11;  // columns of flows
 
-class MadeTablesTest : public ::testing::Test {
+class DerivedTablesTest : public ::testing::Test {
   protected:
     // Rows with the events 1, 2, … in from_event; counts how often it is asked to make them.
-    TableMaker maker(std::uint64_t rows, std::uint32_t version = 1) {
+    TableDerivation derivation(std::uint64_t rows, std::uint32_t version = 1) {
         return {
             "flows", version, [this, rows](Database& database) -> Result<RowSource> {
-                ++made_;
+                ++derived_;
                 TRY(NumberScan scan,
                     database.scan_numbers(
                         "SELECT count(*)::UBIGINT AS n, NULL::UBIGINT AS nothing FROM events"));
@@ -33,7 +33,7 @@ class MadeTablesTest : public ::testing::Test {
                     for (int i = 0; i < 3000 && given < rows; ++i) {
                         numbers.resize(numbers.size() + kWidth, 2);
                         numbers[numbers.size() - kWidth] = ++given;
-                        numbers[numbers.size() - 6] = schema::kMadeNull;  // to_begin
+                        numbers[numbers.size() - 6] = schema::kDerivedNull;  // to_begin
                     }
                     return {};
                 });
@@ -41,7 +41,7 @@ class MadeTablesTest : public ::testing::Test {
     }
     std::unique_ptr<Database> open(std::uint64_t rows = 10, std::uint32_t version = 1) {
         auto database = trace_.database();
-        database->register_table(maker(rows, version)).value();
+        database->register_table(derivation(rows, version)).value();
         return database;
     }
     void record_and_seal() {
@@ -52,47 +52,47 @@ class MadeTablesTest : public ::testing::Test {
     std::string kept() const { return trace_.path() + "/derived/flows.parquet"; }
 
     StoreFixture trace_;
-    int made_ = 0;
+    int derived_ = 0;
     std::uint64_t events_ = 0, nothing_ = 0;
 };
 
 constexpr const char* kSum =
     "SELECT count(*), sum(from_event), count(to_begin), min(rule), min(certainty) FROM flows";
 
-TEST_F(MadeTablesTest, are_made_when_they_are_asked_for_and_then_kept) {
+TEST_F(DerivedTablesTest, are_made_when_they_are_asked_for_and_then_kept) {
     record_and_seal();
     {
         const auto database = open(10'000);
         EXPECT_EQ(ask(*database, "SELECT count(*) FROM events"), "100\n");
-        EXPECT_EQ(made_, 0);
+        EXPECT_EQ(derived_, 0);
         EXPECT_EQ(ask(*database, kSum), "10000 50005000 0 unix certain\n");
         EXPECT_EQ(ask(*database, kSum), "10000 50005000 0 unix certain\n");
     }
     EXPECT_EQ(ask(*open(10'000), kSum), "10000 50005000 0 unix certain\n");
-    EXPECT_EQ(made_, 1);
+    EXPECT_EQ(derived_, 1);
     EXPECT_EQ(events_, 100u);
-    EXPECT_EQ(nothing_, schema::kMadeNull);
+    EXPECT_EQ(nothing_, schema::kDerivedNull);
     EXPECT_TRUE(std::filesystem::exists(kept()));
 }
 
-TEST_F(MadeTablesTest, are_found_behind_views_and_in_later_statements) {
+TEST_F(DerivedTablesTest, are_found_behind_views_and_in_later_statements) {
     record_and_seal();
     const auto database = open();
     EXPECT_EQ(ask(*database,
                   "CREATE VIEW v AS SELECT from_event FROM flows; SELECT max(from_event) FROM v"),
               "10\n");
-    EXPECT_EQ(made_, 1);
+    EXPECT_EQ(derived_, 1);
 }
 
-TEST_F(MadeTablesTest, with_one_thread_and_little_memory) {
+TEST_F(DerivedTablesTest, with_one_thread_and_little_memory) {
     record_and_seal();
     const auto database =
         Database::open(trace_.path(), {.threads = 1, .memory_limit = "100MB"}).value();
-    database->register_table(maker(200'000)).value();
+    database->register_table(derivation(200'000)).value();
     EXPECT_EQ(ask(*database, "SELECT count(*) FROM flows"), "200000\n");
 }
 
-TEST_F(MadeTablesTest, may_be_made_of_more_than_fits_into_memory) {
+TEST_F(DerivedTablesTest, may_be_made_of_more_than_fits_into_memory) {
     record_and_seal();
     const base::TemporaryFolder elsewhere = base::TemporaryFolder::make().value();
     ::setenv("TMPDIR", elsewhere.path().c_str(), 1);
@@ -112,21 +112,21 @@ TEST_F(MadeTablesTest, may_be_made_of_more_than_fits_into_memory) {
     ::unsetenv("TMPDIR");
 }
 
-TEST_F(MadeTablesTest, of_older_rules_are_made_again) {
+TEST_F(DerivedTablesTest, of_older_rules_are_made_again) {
     record_and_seal();
     EXPECT_EQ(ask(*open(1, 1), "SELECT count(*) FROM flows"), "1\n");
     EXPECT_EQ(ask(*open(2, 2), "SELECT count(*) FROM flows"), "2\n");
-    EXPECT_EQ(made_, 2);
+    EXPECT_EQ(derived_, 2);
 }
 
-TEST_F(MadeTablesTest, that_are_damaged_are_made_again) {
+TEST_F(DerivedTablesTest, that_are_damaged_are_made_again) {
     record_and_seal();
     EXPECT_EQ(ask(*open(1), "SELECT count(*) FROM flows"), "1\n");
     std::filesystem::resize_file(kept(), 100);
     EXPECT_EQ(ask(*open(2), "SELECT count(*) FROM flows"), "2\n");
 }
 
-TEST_F(MadeTablesTest, of_a_recording_that_goes_on_leave_nothing_in_the_trace) {
+TEST_F(DerivedTablesTest, of_a_recording_that_goes_on_leave_nothing_in_the_trace) {
     trace_.record(1, 100, false);
     const auto database = open();
     EXPECT_EQ(ask(*database, "SELECT count(*) FROM flows"), "10\n");
@@ -134,18 +134,18 @@ TEST_F(MadeTablesTest, of_a_recording_that_goes_on_leave_nothing_in_the_trace) {
     trace_.record(1, 100, false);
     database->refresh().value();
     EXPECT_EQ(ask(*database, "SELECT count(*) FROM flows"), "10\n");
-    EXPECT_EQ(made_, 2);
+    EXPECT_EQ(derived_, 2);
     EXPECT_EQ(events_, 200u);
 }
 
-TEST_F(MadeTablesTest, without_a_maker_say_so) {
+TEST_F(DerivedTablesTest, without_a_derivation_say_so) {
     record_and_seal();
     EXPECT_EQ(
         trace_.ask("SELECT count(*) FROM flows"),
         "error: cannot make the table flows: this verb has no rules for it: ask `dyetrace sql`");
 }
 
-TEST_F(MadeTablesTest, sweep_up_after_those_who_were_killed) {
+TEST_F(DerivedTablesTest, sweep_up_after_those_who_were_killed) {
     record_and_seal();
     std::filesystem::create_directory(trace_.path() + "/derived");
     const std::string dead = kept() + ".new-999999999";  // above the largest pid there can be
@@ -158,7 +158,7 @@ TEST_F(MadeTablesTest, sweep_up_after_those_who_were_killed) {
     EXPECT_TRUE(std::filesystem::exists(living));
 }
 
-TEST_F(MadeTablesTest, that_fail_leave_no_file) {
+TEST_F(DerivedTablesTest, that_fail_leave_no_file) {
     record_and_seal();
     const auto database = trace_.database();
     database
@@ -175,7 +175,7 @@ TEST_F(MadeTablesTest, that_fail_leave_no_file) {
     EXPECT_TRUE(std::filesystem::is_empty(trace_.path() + "/derived"));
 }
 
-TEST_F(MadeTablesTest, are_empty_to_readers_of_views_sql_until_they_are_made) {
+TEST_F(DerivedTablesTest, are_empty_to_readers_of_views_sql_until_they_are_made) {
     record_and_seal();
     const auto files = [&] {
         return trace_.ask("SELECT count(*) FROM read_parquet('" + trace_.path() +

@@ -1,4 +1,4 @@
-#include "analysis/similarity/things.h"
+#include "analysis/similarity/items.h"
 
 #include <algorithm>
 #include <tuple>
@@ -38,13 +38,13 @@ std::uint64_t set_number(std::span<const std::uint64_t> fingerprints) {
 }
 
 // Shorter than a window it may be anything: a line end, a zero.
-bool has_telling_fingerprint(const Thing& thing) {
-    return thing.fingerprint && thing.content_bytes >= ANCHOR_WINDOW;
+bool has_telling_fingerprint(const Item& item) {
+    return item.fingerprint && item.content_bytes >= ANCHOR_WINDOW;
 }
 
 }  // namespace
 
-bool are_equal(const Thing& a, const Thing& b) {
+bool are_equal(const Item& a, const Item& b) {
     return a.fingerprint && a.fingerprint == b.fingerprint && a.content_bytes == b.content_bytes;
 }
 
@@ -60,17 +60,17 @@ std::uint32_t finest_level(const std::array<std::uint64_t, kSketchLevels>& windo
     return 0;
 }
 
-std::optional<std::uint32_t> Contents::of_thing(std::size_t thing) const {
-    const std::uint32_t content = content_of_[thing];
+std::optional<std::uint32_t> Contents::of_item(std::size_t item) const {
+    const std::uint32_t content = content_of_[item];
     return content == kNoContent ? std::nullopt : std::optional(content);
 }
 
-std::span<const std::uint64_t> Contents::anchors_of_thing(std::size_t thing) const {
-    return from(prints_of_thing(thing), kAnchorsBegin);
+std::span<const std::uint64_t> Contents::anchors_of_item(std::size_t item) const {
+    return from(prints_of_item(item), kAnchorsBegin);
 }
 
-std::span<const std::uint64_t> Contents::sketch_of_thing(std::size_t thing) const {
-    const auto prints = prints_of_thing(thing);
+std::span<const std::uint64_t> Contents::sketch_of_item(std::size_t item) const {
+    const auto prints = prints_of_item(item);
     return prints.first(prints.size() - from(prints, kAnchorsBegin).size());
 }
 
@@ -83,24 +83,24 @@ Compared Contents::compared(std::uint32_t a, std::uint32_t b, std::uint64_t shar
     return {from(sketch(a), least).size(), from(sketch(b), least).size(), shared, distance};
 }
 
-std::uint32_t Things::add(const Thing& thing) {
-    contents_.things_.push_back(thing);
+std::uint32_t Items::add(const Item& item) {
+    contents_.items_.push_back(item);
     return static_cast<std::uint32_t>(size() - 1);
 }
 
-void Things::add_anchor(std::uint32_t thing, std::uint64_t fingerprint, std::uint64_t times) {
-    contents_.things_[thing].anchors += times;
-    placed_.push_back({thing, fingerprint});
+void Items::add_anchor(std::uint32_t item, std::uint64_t fingerprint, std::uint64_t times) {
+    contents_.items_[item].anchors += times;
+    placed_.push_back({item, fingerprint});
 }
 
-void Things::add_window(std::uint32_t thing, std::uint32_t distance, std::uint32_t window) {
-    std::uint32_t& own = contents_.things_[thing].sketch_distance;
+void Items::add_window(std::uint32_t item, std::uint32_t distance, std::uint32_t window) {
+    std::uint32_t& own = contents_.items_[item].sketch_distance;
     own = std::max(own, distance);
-    placed_.push_back({thing, window});
+    placed_.push_back({item, window});
 }
 
-void Things::sort_prints() {
-    const auto key = [](const Placed& one) { return std::tie(one.thing, one.print); };
+void Items::sort_prints() {
+    const auto key = [](const Placed& one) { return std::tie(one.item, one.print); };
     std::sort(placed_.begin(), placed_.end(), [&](const Placed& a, const Placed& b) {
         return key(a) < key(b);
     });
@@ -111,13 +111,13 @@ void Things::sort_prints() {
     placed_.erase(end, placed_.end());
 }
 
-void Things::lay_out_prints() {
+void Items::lay_out_prints() {
     sort_prints();
     contents_.prints_.reserve(placed_.size());
     std::size_t next = 0;
-    for (std::uint32_t thing = 0; thing < size(); ++thing) {
-        const std::uint64_t least = first_window(contents_.things_[thing].sketch_distance);
-        for (; next < placed_.size() && placed_[next].thing == thing; ++next) {
+    for (std::uint32_t item = 0; item < size(); ++item) {
+        const std::uint64_t least = first_window(contents_.items_[item].sketch_distance);
+        for (; next < placed_.size() && placed_[next].item == item; ++next) {
             if (placed_[next].print >= least) {
                 contents_.prints_.push_back(placed_[next].print);
             }
@@ -127,14 +127,14 @@ void Things::lay_out_prints() {
     placed_ = std::vector<Placed>();  // {} would keep the memory
 }
 
-// What makes things one content, and which of them comes first.
-struct Things::Key {
+// What makes items one content, and which of them comes first.
+struct Items::Key {
     std::uint64_t anchors = 0, prints = 0, distance = 0, set = 0, fingerprint = 0,
                   content_bytes = 0;
-    std::uint64_t self = 0;  // of a thing that is like no other one
+    std::uint64_t self = 0;  // of a item that is like no other one
     std::uint32_t trace = 0;
     std::uint64_t id = 0;
-    std::uint32_t thing = 0;
+    std::uint32_t item = 0;
 
     auto content() const {
         return std::tie(anchors, prints, distance, set, fingerprint, content_bytes, self);
@@ -162,21 +162,21 @@ struct Things::Key {
     }
 };
 
-Things::Key Things::key_of(std::uint32_t index) const {
-    const Thing& thing = contents_.things_[index];
-    const auto prints = contents_.prints_of_thing(index);
-    const std::size_t anchors = contents_.anchors_of_thing(index).size();
+Items::Key Items::key_of(std::uint32_t index) const {
+    const Item& item = contents_.items_[index];
+    const auto prints = contents_.prints_of_item(index);
+    const std::size_t anchors = contents_.anchors_of_item(index).size();
     Key key{.anchors = anchors,
             .prints = prints.size(),
-            .distance = thing.sketch_distance,
+            .distance = item.sketch_distance,
             .set = set_number(prints),
-            .trace = thing.trace,
-            .id = thing.id,
-            .thing = index};
+            .trace = item.trace,
+            .id = item.id,
+            .item = index};
     if (std::max(anchors, prints.size() - anchors) < kAnchorsTelling) {
-        if (has_telling_fingerprint(thing)) {
-            key.fingerprint = *thing.fingerprint;
-            key.content_bytes = thing.content_bytes;
+        if (has_telling_fingerprint(item)) {
+            key.fingerprint = *item.fingerprint;
+            key.content_bytes = item.content_bytes;
         } else {
             key.self = std::uint64_t{index} + 1;
         }
@@ -184,11 +184,11 @@ Things::Key Things::key_of(std::uint32_t index) const {
     return key;
 }
 
-std::vector<Things::Key> Things::sorted_keys() const {
+std::vector<Items::Key> Items::sorted_keys() const {
     std::vector<Key> keys;
     keys.reserve(size());
-    for (std::uint32_t thing = 0; thing < size(); ++thing) {
-        if (Key key = key_of(thing); key.prints > 0 || key.content_bytes > 0) {
+    for (std::uint32_t item = 0; item < size(); ++item) {
+        if (Key key = key_of(item); key.prints > 0 || key.content_bytes > 0) {
             keys.push_back(key);
         }
     }
@@ -196,7 +196,7 @@ std::vector<Things::Key> Things::sorted_keys() const {
     return keys;
 }
 
-Contents Things::finish() && {
+Contents Items::finish() && {
     lay_out_prints();
     const std::vector<Key> keys = sorted_keys();
     contents_.unknown_ = size() - keys.size();
@@ -205,9 +205,9 @@ Contents Things::finish() && {
         if (i > 0 && !keys[i].same_content(keys[i - 1])) {
             contents_.firsts_.push_back(i);
         }
-        contents_.content_of_[keys[i].thing] =
+        contents_.content_of_[keys[i].item] =
             static_cast<std::uint32_t>(contents_.firsts_.size() - 1);
-        contents_.members_.push_back(keys[i].thing);
+        contents_.members_.push_back(keys[i].item);
     }
     if (!keys.empty()) {
         contents_.firsts_.push_back(keys.size());

@@ -1,4 +1,4 @@
-#include "recorder/session.h"
+#include "recorder/listener.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -29,31 +29,31 @@ bool is_alive(const base::Fd& process) {
 
 }  // namespace
 
-Result<Session> Session::start(Targets targets, capture::CaptureOptions options) {
+Result<Listener> Listener::start(Targets targets, capture::CaptureOptions options) {
     options.watch_all = targets.whole_system;
     TRY(capture::Capture capture, capture::Capture::load(options));
-    Session session(std::move(targets), std::move(capture));
-    if (!session.targets_.command.empty()) {
+    Listener listener(std::move(targets), std::move(capture));
+    if (!listener.targets_.command.empty()) {
         // the command inherits the signal mask, so it starts before ours changes
-        TRY(Child child, Child::start(session.targets_.command));
-        session.child_.emplace(std::move(child));
+        TRY(Child child, Child::start(listener.targets_.command));
+        listener.child_.emplace(std::move(child));
     }
-    session.signals_ =
+    listener.signals_ =
         base::take_signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD});
-    return session;
+    return listener;
 }
 
-Result<Session> Session::start_counting(Targets targets) {
+Result<Listener> Listener::start_counting(Targets targets) {
     capture::CaptureOptions options;
     options.count_only = true;
     options.event_ring_bytes = capture::kEventRingBytesMin;
-    TRY(Session session, start(std::move(targets), options));
-    TRY(session.attach());
-    TRY(session.release());
-    return session;
+    TRY(Listener listener, start(std::move(targets), options));
+    TRY(listener.attach());
+    TRY(listener.release());
+    return listener;
 }
 
-Result<void> Session::attach() {
+Result<void> Listener::attach() {
     started_ns_ = base::boot_time_ns();
     if (child_) {
         TRY(capture_.watch_held_back(child_->pid()));
@@ -67,17 +67,17 @@ Result<void> Session::attach() {
     return {};
 }
 
-Result<void> Session::release() {
+Result<void> Listener::release() {
     return child_ ? child_->release() : Result<void>();
 }
 
-bool Session::targets_ended() {
+bool Listener::targets_ended() {
     return child_ ? child_->poll().has_value()
                   : !processes_.empty() &&
                         std::none_of(processes_.begin(), processes_.end(), is_alive);
 }
 
-bool Session::ended() {
+bool Listener::ended() {
     if (stop_) {
         return true;
     }
@@ -92,7 +92,7 @@ bool Session::ended() {
     return !left.ok() || left.value() == 0;
 }
 
-void Session::take_signal(int number, bool from_terminal) {
+void Listener::take_signal(int number, bool from_terminal) {
     if (number == SIGCHLD) {
         return;
     }
@@ -106,7 +106,7 @@ void Session::take_signal(int number, bool from_terminal) {
     stop_ = true;
 }
 
-void Session::wait(int milliseconds) {
+void Listener::wait(int milliseconds) {
     pollfd waiting{signals_.get(), POLLIN, 0};
     if (poll(&waiting, 1, milliseconds) <= 0) {
         return;
@@ -117,7 +117,7 @@ void Session::wait(int milliseconds) {
     }
 }
 
-std::optional<int> Session::command_status() {
+std::optional<int> Listener::command_status() {
     if (!child_) {
         return std::nullopt;
     }
@@ -127,7 +127,7 @@ std::optional<int> Session::command_status() {
     return child_->poll();
 }
 
-std::vector<std::string> Session::unseen() const {
+std::vector<std::string> Listener::unseen() const {
     std::vector<std::string> result;
     std::string off, partial;
     for (const capture::Source& source : capture_.sources()) {

@@ -1,4 +1,4 @@
-#include "capture/byte_pattern_maker.h"
+#include "capture/byte_pattern_builder.h"
 
 #include <fmt/format.h>
 
@@ -56,7 +56,7 @@ std::optional<unsigned> hex_value(char digit) {
 
 }  // namespace
 
-Result<BytePattern> BytePatternMaker::make() {
+Result<BytePattern> BytePatternBuilder::make() {
     either_case_ = take("(?i)");
     const Index whole = parse_any_of();
     if (!at_end()) {
@@ -74,25 +74,25 @@ Result<BytePattern> BytePatternMaker::make() {
     return failure_ ? Result<BytePattern>(*failure_) : std::move(pattern);
 }
 
-void BytePatternMaker::fail(std::string why) {
+void BytePatternBuilder::fail(std::string why) {
     if (!failure_) {
         failure_ = Error(ErrorCode::kInvalidArgument, std::move(why));
     }
     at_ = text_.size();
 }
 
-bool BytePatternMaker::take(std::string_view word) {
+bool BytePatternBuilder::take(std::string_view word) {
     const bool is_there = text_.substr(at_).starts_with(word);
     at_ += is_there ? word.size() : 0;
     return is_there;
 }
 
-BytePatternMaker::Index BytePatternMaker::add(Part part) {
+BytePatternBuilder::Index BytePatternBuilder::add(Part part) {
     parts_.push_back(std::move(part));
     return static_cast<Index>(parts_.size() - 1);
 }
 
-BytePatternMaker::Index BytePatternMaker::add_bytes(Bytes bytes) {
+BytePatternBuilder::Index BytePatternBuilder::add_bytes(Bytes bytes) {
     Part part;
     part.kind = Kind::kBytes;
     part.bytes = either_case_ ? in_either_case(bytes) : bytes;
@@ -100,7 +100,7 @@ BytePatternMaker::Index BytePatternMaker::add_bytes(Bytes bytes) {
     return add(std::move(part));
 }
 
-BytePatternMaker::Index BytePatternMaker::parse_any_of() {
+BytePatternBuilder::Index BytePatternBuilder::parse_any_of() {
     Part any;
     any.kind = Kind::kAnyOf;
     if (++depth_ > BytePattern::kDepthMax) {
@@ -115,7 +115,7 @@ BytePatternMaker::Index BytePatternMaker::parse_any_of() {
     return add(std::move(any));
 }
 
-BytePatternMaker::Index BytePatternMaker::parse_each() {
+BytePatternBuilder::Index BytePatternBuilder::parse_each() {
     Part each;
     each.kind = Kind::kEach;
     while (!at_end() && !sees('|') && !sees(')')) {
@@ -125,7 +125,7 @@ BytePatternMaker::Index BytePatternMaker::parse_each() {
     return add(std::move(each));
 }
 
-BytePatternMaker::Index BytePatternMaker::parse_repeat(Index part) {
+BytePatternBuilder::Index BytePatternBuilder::parse_repeat(Index part) {
     for (std::size_t nested = 0;; ++nested) {
         Part repeat;
         repeat.kind = Kind::kRepeat;
@@ -142,7 +142,7 @@ BytePatternMaker::Index BytePatternMaker::parse_repeat(Index part) {
     }
 }
 
-bool BytePatternMaker::take_counts(std::size_t& least, std::size_t& most) {
+bool BytePatternBuilder::take_counts(std::size_t& least, std::size_t& most) {
     least = sees('+') ? 1 : 0;
     most = sees('?') ? 1 : kNoLimit;
     if (take("*") || take("+") || take("?")) {
@@ -164,7 +164,7 @@ bool BytePatternMaker::take_counts(std::size_t& least, std::size_t& most) {
     return true;
 }
 
-std::optional<std::size_t> BytePatternMaker::take_number() {
+std::optional<std::size_t> BytePatternBuilder::take_number() {
     std::optional<std::size_t> number;
     for (; !at_end() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
         number = std::min(number.value_or(0) * 10 + static_cast<std::size_t>(text_[at_] - '0'),
@@ -173,7 +173,7 @@ std::optional<std::size_t> BytePatternMaker::take_number() {
     return number;
 }
 
-BytePatternMaker::Index BytePatternMaker::parse_atom() {
+BytePatternBuilder::Index BytePatternBuilder::parse_atom() {
     if (take("(")) {
         return parse_group();
     }
@@ -198,7 +198,7 @@ BytePatternMaker::Index BytePatternMaker::parse_atom() {
     return add_bytes(one(static_cast<unsigned char>(text_[at_++])));
 }
 
-BytePatternMaker::Index BytePatternMaker::parse_group() {
+BytePatternBuilder::Index BytePatternBuilder::parse_group() {
     if (!take("?:") && sees('?')) {
         fail("'(?' means something only as (?: and as (?i) in front");
     }
@@ -209,7 +209,7 @@ BytePatternMaker::Index BytePatternMaker::parse_group() {
     return inside;
 }
 
-BytePatternMaker::Bytes BytePatternMaker::parse_escape() {
+BytePatternBuilder::Bytes BytePatternBuilder::parse_escape() {
     static const std::map<char, Bytes> kEscapes = {
         {'d', bytes_where([](int c) { return std::isdigit(c); })},
         {'D', ~bytes_where([](int c) { return std::isdigit(c); })},
@@ -240,7 +240,7 @@ BytePatternMaker::Bytes BytePatternMaker::parse_escape() {
     return one(static_cast<unsigned char>(letter));
 }
 
-BytePatternMaker::Bytes BytePatternMaker::parse_brackets() {
+BytePatternBuilder::Bytes BytePatternBuilder::parse_brackets() {
     const bool is_others = take("^");
     Bytes bytes;
     for (bool is_first = true; is_first || !sees(']'); is_first = false) {
@@ -266,7 +266,7 @@ BytePatternMaker::Bytes BytePatternMaker::parse_brackets() {
 }
 
 // The rest of a-z.
-bool BytePatternMaker::take_range(Bytes& bytes, const Bytes& from) {
+bool BytePatternBuilder::take_range(Bytes& bytes, const Bytes& from) {
     if (!sees('-') || at_ + 1 >= text_.size() || text_[at_ + 1] == ']') {
         return false;
     }
@@ -284,7 +284,7 @@ bool BytePatternMaker::take_range(Bytes& bytes, const Bytes& from) {
 }
 
 // Behind "[:".
-BytePatternMaker::Bytes BytePatternMaker::parse_class() {
+BytePatternBuilder::Bytes BytePatternBuilder::parse_class() {
     static const std::map<std::string_view, int (*)(int)> kClasses = {{"alpha", std::isalpha},
                                                                       {"digit", std::isdigit},
                                                                       {"alnum", std::isalnum},
@@ -308,7 +308,7 @@ BytePatternMaker::Bytes BytePatternMaker::parse_class() {
     return bytes_where(found->second);
 }
 
-BytePatternMaker::Index BytePatternMaker::add_point(Point point) {
+BytePatternBuilder::Index BytePatternBuilder::add_point(Point point) {
     if (points_.size() >= kPointsMax) {
         fail("it is too large");
         return kFoundPoint;
@@ -317,7 +317,7 @@ BytePatternMaker::Index BytePatternMaker::add_point(Point point) {
     return static_cast<Index>(points_.size() - 1);
 }
 
-BytePatternMaker::Index BytePatternMaker::lay(Index index, Index next) {
+BytePatternBuilder::Index BytePatternBuilder::lay(Index index, Index next) {
     const Part& part = parts_[index];
     switch (part.kind) {
         case Kind::kBytes:
@@ -343,7 +343,7 @@ BytePatternMaker::Index BytePatternMaker::lay(Index index, Index next) {
     return add_point(std::move(fork));
 }
 
-BytePatternMaker::Index BytePatternMaker::lay_repeat(const Part& repeat, Index next) {
+BytePatternBuilder::Index BytePatternBuilder::lay_repeat(const Part& repeat, Index next) {
     const Index inner = repeat.parts.front();
     if (repeat.most == kNoLimit) {
         const Index again = add_point({false, {}, 0, {next}});
@@ -362,7 +362,7 @@ BytePatternMaker::Index BytePatternMaker::lay_repeat(const Part& repeat, Index n
     return next;
 }
 
-void BytePatternMaker::join(BytePattern& pattern, Index entry) {
+void BytePatternBuilder::join(BytePattern& pattern, Index entry) {
     std::vector<Index> states(points_.size(), BytePattern::kFound);
     for (std::size_t i = 0; i < points_.size(); ++i) {
         if (points_[i].takes_byte) {
@@ -394,9 +394,9 @@ void BytePatternMaker::join(BytePattern& pattern, Index entry) {
 }
 
 // To all points that take a byte and can be reached without one, under the conditions on the way.
-void BytePatternMaker::find_steps(Index from,
-                                  const std::vector<Index>& states,
-                                  std::vector<BytePattern::Step>& steps) const {
+void BytePatternBuilder::find_steps(Index from,
+                                    const std::vector<Index>& states,
+                                    std::vector<BytePattern::Step>& steps) const {
     std::set<std::pair<Index, std::uint8_t>> seen;
     std::vector<std::pair<Index, std::uint8_t>> open = {{from, std::uint8_t{0}}};
     while (!open.empty() && steps.size() <= BytePattern::kStepsMax) {

@@ -1,4 +1,4 @@
-#include "store/made_tables.h"
+#include "store/derived_tables.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* kFolder = "derived";
 
-const schema::MadeTable* find_made_table(std::string_view name) {
-    for (const schema::MadeTable& table : schema::made_tables()) {
+const schema::DerivedTable* find_derived_table(std::string_view name) {
+    for (const schema::DerivedTable& table : schema::derived_tables()) {
         if (name == table.name) {
             return &table;
         }
@@ -54,7 +54,7 @@ std::string content_of(const Snapshot& snapshot) {
                        bytes);
 }
 
-void put_column(const schema::MadeColumn& column,
+void put_column(const schema::DerivedColumn& column,
                 std::size_t index,
                 std::span<const std::uint64_t> numbers,
                 std::size_t width,
@@ -72,27 +72,27 @@ void put_column(const schema::MadeColumn& column,
     std::uint64_t* const validity = duckdb_vector_get_validity(vector);
     for (std::size_t row = 0; row < rows; ++row) {
         values[row] = numbers[row * width + index];
-        duckdb_validity_set_row_validity(validity, row, values[row] != schema::kMadeNull);
+        duckdb_validity_set_row_validity(validity, row, values[row] != schema::kDerivedNull);
     }
 }
 
 }  // namespace
 
 // Rows that the source gave and DuckDB has not taken yet.
-struct MadeTables::Scan {
-    const schema::MadeTable* table;
+struct DerivedTables::Scan {
+    const schema::DerivedTable* table;
     std::vector<std::uint64_t> numbers;
     std::size_t taken = 0;
 };
 
-struct MadeTables::Functions {
+struct DerivedTables::Functions {
     static void bind(duckdb_bind_info bind) {
-        const schema::MadeTable* const table = find_made_table(first_argument(bind));
+        const schema::DerivedTable* const table = find_derived_table(first_argument(bind));
         if (table == nullptr) {
             duckdb_bind_set_error(bind, "no such table is made");
             return;
         }
-        for (const schema::MadeColumn& column : table->columns) {
+        for (const schema::DerivedColumn& column : table->columns) {
             const OwnedLogicalType type(duckdb_create_logical_type(
                 column.is_small ? DUCKDB_TYPE_UTINYINT : DUCKDB_TYPE_UBIGINT));
             duckdb_bind_add_result_column(bind, column.name, type.get());
@@ -103,10 +103,10 @@ struct MadeTables::Functions {
             });
     }
 
-    // _made: that it is asked for is all that it tells.
+    // _derived: that it is asked for is all that it tells.
     static void bind_wanted(duckdb_bind_info info) {
         bind(info);
-        auto& tables = *static_cast<MadeTables*>(duckdb_bind_get_extra_info(info));
+        auto& tables = *static_cast<DerivedTables*>(duckdb_bind_get_extra_info(info));
         const std::string name = first_argument(info);
         tables.want(name);
     }
@@ -118,7 +118,7 @@ struct MadeTables::Functions {
     }
 
     static void give_rows(duckdb_function_info info, duckdb_data_chunk chunk) {
-        auto& tables = *static_cast<MadeTables*>(duckdb_function_get_extra_info(info));
+        auto& tables = *static_cast<DerivedTables*>(duckdb_function_get_extra_info(info));
         auto& scan = *static_cast<Scan*>(duckdb_function_get_bind_data(info));
         if (const auto given = tables.fill(scan, chunk); !given.ok()) {
             duckdb_function_set_error(info, given.error().text().c_str());
@@ -126,7 +126,7 @@ struct MadeTables::Functions {
     }
 };
 
-Result<void> MadeTables::fill(Scan& scan, duckdb_data_chunk chunk) {
+Result<void> DerivedTables::fill(Scan& scan, duckdb_data_chunk chunk) {
     if (cancelled_ != nullptr && cancelled_->load()) {
         return Error(ErrorCode::kInterrupted, "interrupted");
     }
@@ -148,11 +148,11 @@ Result<void> MadeTables::fill(Scan& scan, duckdb_data_chunk chunk) {
     return {};
 }
 
-Result<void> MadeTables::add_functions(const Engine& engine) {
+Result<void> DerivedTables::add_functions(const Engine& engine) {
     for (const bool gives_rows : {false, true}) {
         const OwnedTableFunction function(duckdb_create_table_function());
         const OwnedLogicalType text(duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR));
-        duckdb_table_function_set_name(function.get(), gives_rows ? "_made_rows" : "_made");
+        duckdb_table_function_set_name(function.get(), gives_rows ? "_derived_rows" : "_derived");
         duckdb_table_function_add_parameter(function.get(), text.get());
         duckdb_table_function_set_extra_info(function.get(), this, nullptr);
         duckdb_table_function_set_bind(function.get(),
@@ -167,29 +167,30 @@ Result<void> MadeTables::add_functions(const Engine& engine) {
     return {};
 }
 
-void MadeTables::want(const std::string& name) {
-    if (unmade_.contains(name) &&
+void DerivedTables::want(const std::string& name) {
+    if (missing_.contains(name) &&
         std::find(wanted_.begin(), wanted_.end(), name) == wanted_.end()) {
         wanted_.push_back(name);
     }
 }
 
-void MadeTables::add(TableMaker maker) {
-    std::string name = maker.name;
-    makers_.insert_or_assign(std::move(name), std::move(maker));
+void DerivedTables::add(TableDerivation derivation) {
+    std::string name = derivation.name;
+    derivations_.insert_or_assign(std::move(name), std::move(derivation));
 }
 
-std::string MadeTables::kept_path(const std::string& name) const {
+std::string DerivedTables::kept_path(const std::string& name) const {
     return fmt::format("{}/{}/{}.parquet", trace_, kFolder, name);
 }
 
-std::string MadeTables::stamp(const std::string& name) const {
-    const auto maker = makers_.find(name);
-    return fmt::format(
-        "rules {}, {}", maker == makers_.end() ? 0 : maker->second.version, content_);
+std::string DerivedTables::stamp(const std::string& name) const {
+    const auto derivation = derivations_.find(name);
+    return fmt::format("rules {}, {}",
+                       derivation == derivations_.end() ? 0 : derivation->second.version,
+                       content_);
 }
 
-bool MadeTables::fits(const Engine& engine, const schema::MadeTable& table) const {
+bool DerivedTables::fits(const Engine& engine, const schema::DerivedTable& table) const {
     const std::string path = kept_path(table.name);
     if (!may_keep_ || ::access(path.c_str(), R_OK) != 0) {
         return false;
@@ -202,65 +203,65 @@ bool MadeTables::fits(const Engine& engine, const schema::MadeTable& table) cons
     return same.ok() && same.value() == 1;
 }
 
-Result<void> MadeTables::look(const Engine& engine,
-                              const std::string& trace,
-                              const Snapshot& snapshot,
-                              const std::string& temporary_folder) {
+Result<void> DerivedTables::look(const Engine& engine,
+                                 const std::string& trace,
+                                 const Snapshot& snapshot,
+                                 const std::string& temporary_folder) {
     trace_ = trace;
     temporary_folder_ = temporary_folder;
     content_ = content_of(snapshot);
     may_keep_ = snapshot.state != trace::TraceState::kRecording && snapshot.segments.empty() &&
                 snapshot.damages.empty();
-    unmade_.clear();
-    for (const schema::MadeTable& table : schema::made_tables()) {
+    missing_.clear();
+    for (const schema::DerivedTable& table : schema::derived_tables()) {
         const bool is_kept = fits(engine, table);
         if (!is_kept) {
-            unmade_.insert(table.name);
+            missing_.insert(table.name);
         }
         const std::string rows =
             is_kept ? fmt::format("read_parquet({})", sql_text(kept_path(table.name)))
-                    : fmt::format("_made('{}')", table.name);
-        TRY(engine.run(
-            fmt::format("CREATE OR REPLACE VIEW internal.made_{} AS FROM {}", table.name, rows)));
+                    : fmt::format("_derived('{}')", table.name);
+        TRY(engine.run(fmt::format(
+            "CREATE OR REPLACE VIEW internal.derived_{} AS FROM {}", table.name, rows)));
     }
-    forget_wishes();  // of the views
+    forget_wanted();  // of the views
     return {};
 }
 
 // The trace's own, or one that goes with the database.
-std::string MadeTables::folder_for_file() const {
+std::string DerivedTables::folder_for_file() const {
     const std::string kept = fmt::format("{}/{}", trace_, kFolder);
     const bool may_write = may_keep_ && (::mkdir(kept.c_str(), 0755) == 0 || errno == EEXIST) &&
                            ::access(kept.c_str(), W_OK) == 0;
     return may_write ? kept : temporary_folder_;
 }
 
-Result<void> MadeTables::make_wanted(Database& database,
-                                     const Engine& engine,
-                                     const std::atomic<bool>* cancelled) {
+Result<void> DerivedTables::make_wanted(Database& database,
+                                        const Engine& engine,
+                                        const std::atomic<bool>* cancelled) {
     cancelled_ = cancelled;
     const std::vector<std::string> names = std::exchange(wanted_, {});
     for (const std::string& name : names) {
-        TRY(make(database, engine, *find_made_table(name))
+        TRY(make(database, engine, *find_derived_table(name))
                 .with_context(fmt::format("cannot make the table {}", name)));
     }
     wanted_.clear();
     return {};
 }
 
-Result<void> MadeTables::make(Database& database,
-                              const Engine& engine,
-                              const schema::MadeTable& table) {
-    const auto maker = makers_.find(table.name);
-    if (maker == makers_.end()) {
+Result<void> DerivedTables::make(Database& database,
+                                 const Engine& engine,
+                                 const schema::DerivedTable& table) {
+    const auto derivation = derivations_.find(table.name);
+    if (derivation == derivations_.end()) {
         return Error(ErrorCode::kUnsupported, "this verb has no rules for it: ask `dyetrace sql`");
     }
     const std::string folder = folder_for_file();
-    TRY(source_, maker->second.start(database));
+    TRY(source_, derivation->second.start(database));
     const std::string path = fmt::format("{}/{}.parquet", folder, table.name);
     const std::string unfinished = base::begin_draft(path);
     Result<void> written = engine.run(
-        fmt::format("COPY (FROM _made_rows('{}')) TO {} (FORMAT parquet, COMPRESSION zstd, "
+        fmt::format("COPY (FROM _derived_rows('{}')) TO {} (FORMAT parquet, COMPRESSION zstd, "
                     "COMPRESSION_LEVEL 1, PARQUET_VERSION V2, KV_METADATA {{dyetrace: {}}})",
                     table.name,
                     sql_text(unfinished),
@@ -273,9 +274,9 @@ Result<void> MadeTables::make(Database& database,
     if (::rename(unfinished.c_str(), path.c_str()) != 0) {
         return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", path));
     }
-    unmade_.erase(table.name);
+    missing_.erase(table.name);
     return engine.run(
-        fmt::format("CREATE OR REPLACE VIEW internal.made_{} AS FROM read_parquet({})",
+        fmt::format("CREATE OR REPLACE VIEW internal.derived_{} AS FROM read_parquet({})",
                     table.name,
                     sql_text(path)));
 }

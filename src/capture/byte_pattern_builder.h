@@ -14,9 +14,9 @@
 
 namespace dyetrace::capture {
 
-class BytePatternMaker {
+class BytePatternBuilder {
   public:
-    explicit BytePatternMaker(std::string_view text) : text_(text) {}
+    explicit BytePatternBuilder(std::string_view text) : text_(text) {}
 
     // Once.
     Result<BytePattern> make();

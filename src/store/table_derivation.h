@@ -1,4 +1,4 @@
-// A table of schema::made_tables() whose rows another folder computes, when it is first asked for.
+// A table of schema::derived_tables() whose rows another folder computes, when it is first asked for.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace dyetrace::store {
 
 class Database;
 
-// Adds numbers, row after row, schema::kMadeNull for NULL; adds none: there are no more.
+// Adds numbers, row after row, schema::kDerivedNull for NULL; adds none: there are no more.
 using RowSource = std::function<Result<void>(std::vector<std::uint64_t>& numbers)>;
 
-struct TableMaker {
+struct TableDerivation {
     std::string name;
     std::uint32_t version = 1;  // of its rules: what an older one made is made again
     std::function<Result<RowSource>(Database&)> start;

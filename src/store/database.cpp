@@ -189,7 +189,7 @@ void Database::make_temporary_folder() {
     if (parts_->temporary) {
         return;
     }
-    if (auto made = base::TemporaryFolder::make(parts_->temporary_path); derived.ok()) {
+    if (auto made = base::TemporaryFolder::make(parts_->temporary_path); made.ok()) {
         parts_->temporary.emplace(std::move(made).value());
     }
 }
@@ -341,7 +341,7 @@ Result<void> Database::register_function(SqlFunction function) {
 }
 
 Result<void> Database::register_function(NumberFunction function) {
-    return register_number_function(parts_->engine, parts_->made, std::move(function));
+    return register_number_function(parts_->engine, parts_->derived, std::move(function));
 }
 
 Result<NumberScan> Database::scan_numbers(const std::string& select) {

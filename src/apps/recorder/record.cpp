@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/cli/selection_options.h"
+#include "apps/cli/target_options.h"
 #include "apps/cli/verbs.h"
 #include "base/amounts.h"
 #include "base/clock.h"

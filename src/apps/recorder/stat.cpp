@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "apps/cli/target_options.h"
 #include "apps/cli/verbs.h"
 #include "base/clock.h"
 #include "base/json.h"

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 
+#include "apps/cli/target_options.h"
 #include "apps/cli/verbs.h"
 #include "base/amounts.h"
 #include "base/clock.h"

@@ -119,14 +119,14 @@ TimelineRead read(store::Database& database,
     return api::read_timeline(database, request, before, progress, cancelled).value();
 }
 
-std::string words(const analysis::LaneEvent& event, const api::Timeline& timeline) {
+std::string words(const api::LaneEvent& event, const api::Timeline& timeline) {
     return fmt::format("{} {} {} {} {} {} {} {} {}\n",
                        event.begin_ns(),
                        event.duration_ns(),
                        event.id(),
                        timeline.names[event.name()],
-                       event.colour(analysis::TimelineColour::kClass),
-                       event.colour(analysis::TimelineColour::kContent),
+                       event.colour(api::TimelineColour::kClass),
+                       event.colour(api::TimelineColour::kContent),
                        event.waited(),
                        event.is_error(),
                        event.is_unfinished());
@@ -137,23 +137,23 @@ std::string words(const api::Timeline& timeline) {
     for (const api::TimelineHost& host : timeline.hosts) {
         text += fmt::format("{} {} {}\n", host.name, host.ahead_min_ns, host.ahead_max_ns);
     }
-    for (const analysis::TimelineRow& row : timeline.index.rows()) {
+    for (const api::TimelineRow& row : timeline.index.rows()) {
         text += fmt::format("{} {} {} {}\n", row.lanes, row.begin_ns, row.end_ns, row.events);
     }
-    for (const analysis::Lane& lane : timeline.index.lanes()) {
-        for (const analysis::LaneEvent& event : lane.events()) {
+    for (const api::Lane& lane : timeline.index.lanes()) {
+        for (const api::LaneEvent& event : lane.events()) {
             text += words(event, timeline);
         }
     }
     return text;
 }
 
-std::string picture(const api::Timeline& timeline, const analysis::TimeWindow& window) {
+std::string picture(const api::Timeline& timeline, const api::TimeWindow& window) {
     std::string text;
     for (std::uint32_t row = 0; row < timeline.index.rows().size(); ++row) {
-        for (std::size_t as = 0; as < analysis::kTimelineColourings; ++as) {
-            for (const analysis::TimelineRun& run :
-                 timeline.index.runs(row, window, static_cast<analysis::TimelineColour>(as))) {
+        for (std::size_t as = 0; as < api::kTimelineColourings; ++as) {
+            for (const api::TimelineRun& run :
+                 timeline.index.runs(row, window, static_cast<api::TimelineColour>(as))) {
                 text += fmt::format("{} {} {} {} {} {} {} {} {} {}\n",
                                     run.x0,
                                     run.x1,
@@ -174,13 +174,13 @@ std::string picture(const api::Timeline& timeline, const analysis::TimeWindow& w
 void expect_same(const TimelineRead& grown, const TimelineRead& fresh, Recording& recording) {
     ASSERT_FALSE(fresh.is_added_to);
     ASSERT_TRUE(words(grown.timeline) == words(fresh.timeline));
-    const analysis::TimelineIndex& index = fresh.timeline.index;
+    const api::TimelineIndex& index = fresh.timeline.index;
     const std::uint64_t span = index.end_ns() - index.begin_ns() + 1;
     for (int i = 0; i < 6; ++i) {
         const std::uint64_t width_ns =
             std::max<std::uint64_t>(i == 0 ? span : span >> recording.below(16), 1);
         const std::uint64_t from = index.begin_ns() + recording.below(span - width_ns + 1);
-        const analysis::TimeWindow window{
+        const api::TimeWindow window{
             .from_ns = from,
             .to_ns = from + width_ns,
             .width = static_cast<std::uint32_t>(1 + recording.below(i == 0 ? 20 : 300))};

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/timeline/timeline_index.h"
+#include "api/timeline/timeline_index.h"
 
 namespace dyetrace::api {
 
@@ -37,7 +37,7 @@ struct Timeline {
     std::uint32_t revision = 0;  // of several of one trace each has another one
     bool is_recording = false;
     std::uint64_t begin_ns = 0, end_ns = 0;  // of the trace, of which the index may have a part
-    analysis::TimelineIndex index;
+    TimelineIndex index;
     std::vector<TimelineRowWords> rows;  // as index.rows()
     std::vector<TimelineHost> hosts;
     std::vector<TimelineGap> gaps;

@@ -10,8 +10,6 @@
 namespace dyetrace::api {
 namespace {
 
-using analysis::TimelineColour;
-using analysis::TimelineRun;
 using base::Json;
 
 static_assert(std::endian::native == std::endian::little, "answers are written as they lie");
@@ -34,7 +32,7 @@ Json column(const Timeline& timeline, Take&& take) {
 }
 
 Json rows_json(const Timeline& timeline) {
-    using Row = analysis::TimelineRow;
+    using Row = TimelineRow;
     using Words = TimelineRowWords;
     const auto of = [&](auto take) { return column(timeline, take); };
     return Json::object()
@@ -162,18 +160,18 @@ Answer timeline_rows_answer(const Timeline& timeline) {
                         .text()};
 }
 
-Result<analysis::TimeWindow> window_in(const Timeline& timeline, const Json& question) {
+Result<TimeWindow> window_in(const Timeline& timeline, const Json& question) {
     std::uint64_t from = 0, to = 0, width = 0;
     TRY(question.read("from", from, "to", to, "width", width));
     constexpr std::uint64_t kTimeMax = std::uint64_t{1} << 62;
-    if (from >= to || to > kTimeMax || width == 0 || width > analysis::TimeWindow::kWidthMax) {
+    if (from >= to || to > kTimeMax || width == 0 || width > TimeWindow::kWidthMax) {
         return Error(ErrorCode::kInvalidArgument,
                      fmt::format("a window is from one time to a later one, 1 to {} pixels wide",
-                                 analysis::TimeWindow::kWidthMax));
+                                 TimeWindow::kWidthMax));
     }
-    return analysis::TimeWindow{.from_ns = timeline.begin_ns + from,
-                                .to_ns = timeline.begin_ns + to,
-                                .width = static_cast<std::uint32_t>(width)};
+    return TimeWindow{.from_ns = timeline.begin_ns + from,
+                      .to_ns = timeline.begin_ns + to,
+                      .width = static_cast<std::uint32_t>(width)};
 }
 
 Result<std::vector<std::uint32_t>> rows_in(const Timeline& timeline, const Json& question) {
@@ -199,7 +197,7 @@ Result<Answer> timeline_answer(const Timeline& timeline,
     std::vector<std::uint32_t> rows, runs_of_row;
     std::vector<TimelineRun> runs;
     if (revision == timeline.revision) {
-        TRY(const analysis::TimeWindow window, window_in(timeline, question));
+        TRY(const TimeWindow window, window_in(timeline, question));
         TRY(rows, rows_in(timeline, question));
         for (const std::uint32_t row : rows) {
             if (cancelled) {
@@ -215,14 +213,14 @@ Result<Answer> timeline_answer(const Timeline& timeline,
 }
 
 Result<Answer> timeline_flows_answer(const Timeline& timeline,
-                                     const analysis::TimelineFlows& flows,
+                                     const TimelineFlows& flows,
                                      const Json& question) {
     TRY(const std::uint64_t revision, question.get<std::uint64_t>("revision"));
     Json drawn = Json::array();
     if (revision == timeline.revision) {
-        TRY(const analysis::TimeWindow window, window_in(timeline, question));
+        TRY(const TimeWindow window, window_in(timeline, question));
         TRY(const std::vector<std::uint32_t> rows, rows_in(timeline, question));
-        for (const analysis::DrawnFlow& flow : flows.drawn(window, rows)) {
+        for (const DrawnFlow& flow : flows.drawn(window, rows)) {
             drawn.append(Json::object()
                              .set("from_row", flow.from_row)
                              .set("to_row", flow.to_row)

@@ -31,9 +31,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/timeline/timeline_flows.h"
 #include "api/http_server.h"
 #include "api/timeline/timeline.h"
+#include "api/timeline/timeline_flows.h"
 
 namespace dyetrace::api {
 
@@ -46,11 +46,11 @@ Result<Answer> timeline_answer(const Timeline& timeline,
                                const std::atomic<bool>& cancelled);
 
 Result<Answer> timeline_flows_answer(const Timeline& timeline,
-                                     const analysis::TimelineFlows& flows,
+                                     const TimelineFlows& flows,
                                      const base::Json& question);
 
 // "from", "to" and "width" of a question.
-Result<analysis::TimeWindow> window_in(const Timeline& timeline, const base::Json& question);
+Result<TimeWindow> window_in(const Timeline& timeline, const base::Json& question);
 // "rows" of a question: each is there.
 Result<std::vector<std::uint32_t>> rows_in(const Timeline& timeline, const base::Json& question);
 

@@ -24,9 +24,9 @@ Timeline two_threads() {
                              .end_ns = kBegin + 20,
                              .lost = 12,
                              .reason = "ring_full"});
-    analysis::TimelineIndex::Builder builder;
+    TimelineIndex::Builder builder;
     const std::uint32_t node = builder.add_row(), process = builder.add_row(node);
-    analysis::Lane first, second;
+    Lane first, second;
     first.add({.begin_ns = kBegin, .end_ns = kBegin + 10, .id = 1, .name = 1, .call_class = 1});
     first.add({.begin_ns = kBegin + 20, .end_ns = kBegin + 30, .id = 2, .call_class = 1});
     second.add({.begin_ns = kBegin + 500,

@@ -124,8 +124,8 @@ Result<TimelineCache::KeptFlows> TimelineCache::flows_of(const std::string& wher
     }
     KeptFlows flows;
     TRY(pool_.with(cancelled, [&](store::Database& database) -> Result<void> {
-        TRY(analysis::TimelineFlows read, read_timeline_flows(database, *timeline, cancelled));
-        flows = std::make_shared<const analysis::TimelineFlows>(std::move(read));
+        TRY(TimelineFlows read, read_timeline_flows(database, *timeline, cancelled));
+        flows = std::make_shared<const TimelineFlows>(std::move(read));
         return {};
     }));
     const std::lock_guard lock(mutex_);

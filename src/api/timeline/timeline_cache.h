@@ -44,7 +44,7 @@ class TimelineCache {
     // Shared: whoever draws keeps it while a newer one takes its place.
     using Kept = std::shared_ptr<const api::Timeline>;
 
-    using KeptFlows = std::shared_ptr<const analysis::TimelineFlows>;
+    using KeptFlows = std::shared_ptr<const TimelineFlows>;
 
     // Of a recording: has what came since read, beside the answers, if it is old by now. Rows get other numbers, so only who asks for rows calls this.
     // Once the recording has ended the page asks a last time: then it waits for all of it. kInterrupted if `cancelled` is set meanwhile.

@@ -172,17 +172,16 @@ class Reader {
         const auto number = [&](Column column) { return columns[column][row]; };
         const std::uint64_t bits = number(kBits), duration = number(kDuration);
         const std::uint64_t took = duration == kDerivedNull ? 0 : duration;
-        analysis::TimelineEvent event{
-            .begin_ns = number(kTime),
-            .end_ns = number(kTime) + took,
-            .id = number(kEvent),
-            .name = name_of(number(kName)),
-            .call_class = static_cast<std::uint8_t>(bits & kClassBits),
-            .content = number(kFingerprint) == kDerivedNull
-                           ? std::uint8_t{0}
-                           : analysis::content_colour(number(kFingerprint)),
-            .is_error = (bits & kErrorBit) != 0,
-            .is_unfinished = (bits & kUnfinishedBit) != 0};
+        TimelineEvent event{.begin_ns = number(kTime),
+                            .end_ns = number(kTime) + took,
+                            .id = number(kEvent),
+                            .name = name_of(number(kName)),
+                            .call_class = static_cast<std::uint8_t>(bits & kClassBits),
+                            .content = number(kFingerprint) == kDerivedNull
+                                           ? std::uint8_t{0}
+                                           : content_colour(number(kFingerprint)),
+                            .is_error = (bits & kErrorBit) != 0,
+                            .is_unfinished = (bits & kUnfinishedBit) != 0};
         if (took > 0 && number(kOnCpu) != kDerivedNull) {
             event.waited = 1 - static_cast<double>(number(kOnCpu)) / static_cast<double>(took);
         }
@@ -204,9 +203,7 @@ class Reader {
         return last_name_.second;
     }
 
-    void see_time(std::uint32_t host_index,
-                  const analysis::TimelineEvent& event,
-                  std::uint64_t start_ns) {
+    void see_time(std::uint32_t host_index, const TimelineEvent& event, std::uint64_t start_ns) {
         if (host_index != seen_host_.first || seen_host_.second == nullptr) {
             if (threads_.hosts().empty()) {
                 return;
@@ -277,15 +274,15 @@ Result<TimelineRead> read_timeline(store::Database& database,
     return Reader(database, request, progress, cancelled).read(before);
 }
 
-Result<analysis::TimelineFlows> read_timeline_flows(store::Database& database,
-                                                    const api::Timeline& timeline,
-                                                    const std::atomic<bool>& cancelled) {
+Result<TimelineFlows> read_timeline_flows(store::Database& database,
+                                          const api::Timeline& timeline,
+                                          const std::atomic<bool>& cancelled) {
     // Makes the table, and can be cancelled, which a scan cannot while it begins.
     TRY(database.query(
         "SELECT bytes FROM flows LIMIT 0",
         [](store::Rows&) -> Result<void> { return {}; },
         &cancelled));
-    std::vector<analysis::FoundFlow> found;
+    std::vector<FoundFlow> found;
     TRY(query::each_number_row(
         database,
         fmt::format("SELECT from_event, to_event, bytes, (certainty = {})::UBIGINT "
@@ -302,7 +299,7 @@ Result<analysis::TimelineFlows> read_timeline_flows(store::Database& database,
                                  "the table flows in SQL",
                                  kTimelineFlowsMax));
     }
-    return analysis::TimelineFlows(timeline.index, found);
+    return TimelineFlows(timeline.index, found);
 }
 
 }  // namespace dyetrace::api

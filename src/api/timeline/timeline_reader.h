@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/timeline/timeline_flows.h"
 #include "api/timeline/timeline.h"
 #include "api/timeline/timeline_facts.h"
+#include "api/timeline/timeline_flows.h"
 #include "base/result.h"
 #include "store/database.h"
 
@@ -43,7 +43,7 @@ struct TimelineRead {
     // A call that has not returned, which is drawn to an end that may move.
     struct Unfinished {
         std::uint64_t thread_id = 0;
-        analysis::TimelineEvent event = {};
+        TimelineEvent event = {};
         bool is_drawn = false;  // in its lane, until event.end_ns
     };
     api::Timeline timeline;
@@ -66,8 +66,8 @@ Result<TimelineRead> read_timeline(store::Database& database,
 // Where bytes went between its events, from the table `flows`, which is made if it is not there yet: that may take as long as reading the trace.
 // kLimitReached: there are more than kTimelineFlowsMax.
 inline constexpr std::size_t kTimelineFlowsMax = 4'000'000;  // 200 MB
-Result<analysis::TimelineFlows> read_timeline_flows(store::Database& database,
-                                                    const api::Timeline& timeline,
-                                                    const std::atomic<bool>& cancelled);
+Result<TimelineFlows> read_timeline_flows(store::Database& database,
+                                          const api::Timeline& timeline,
+                                          const std::atomic<bool>& cancelled);
 
 }  // namespace dyetrace::api

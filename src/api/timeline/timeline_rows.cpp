@@ -94,15 +94,14 @@ TimelineThreads::Thread& TimelineThreads::unknown(std::uint32_t host_index) {
     return threads_[at->second];
 }
 
-Result<void> TimelineThreads::finish(api::Timeline& timeline,
-                                     const analysis::TimelineIndex* before) && {
+Result<void> TimelineThreads::finish(api::Timeline& timeline, const TimelineIndex* before) && {
     const auto place = [](const Thread& thread) {
         return std::tie(thread.node, thread.host_index, thread.process_id);
     };
     std::stable_sort(threads_.begin(), threads_.end(), [&](const Thread& a, const Thread& b) {
         return place(a) < place(b);
     });
-    analysis::TimelineIndex::Builder builder;
+    TimelineIndex::Builder builder;
     const Thread* last = nullptr;
     std::uint32_t node = 0, process = 0;
     const auto words =
@@ -114,11 +113,11 @@ Result<void> TimelineThreads::finish(api::Timeline& timeline,
         if (thread.lane.empty()) {
             continue;
         }
-        if (timeline.rows.size() + 3 > analysis::TimelineIndex::kRowsMax) {
+        if (timeline.rows.size() + 3 > TimelineIndex::kRowsMax) {
             return Error(ErrorCode::kLimitReached,
                          fmt::format("there are more than {} rows of nodes, processes and threads: "
                                      "say with a filter which of them",
-                                     analysis::TimelineIndex::kRowsMax));
+                                     TimelineIndex::kRowsMax));
         }
         thread.lane.finish();
         const bool is_other_node =

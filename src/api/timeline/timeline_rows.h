@@ -27,8 +27,8 @@ class TimelineThreads {
         std::uint64_t end_ns = 0;  // CLOCK_BOOTTIME; 0: it did not end
         std::uint64_t process_id = 0, thread_id = 0;
         std::string node, process, label;
-        analysis::Lane lane;
-        std::uint32_t lane_before = analysis::TimelineRow::kNone;  // of which it was a copy
+        Lane lane;
+        std::uint32_t lane_before = TimelineRow::kNone;  // of which it was a copy
     };
 
     // kDerivedNull: nobody knows which thread it was.
@@ -39,8 +39,7 @@ class TimelineThreads {
     Thread* find(std::uint64_t thread_id);
 
     // Rows and hosts of the timeline, and its index, which continues `before` if there is one. kLimitReached: there are more rows than an index has.
-    Result<void> finish(api::Timeline& timeline,
-                        const analysis::TimelineIndex* before = nullptr) &&;
+    Result<void> finish(api::Timeline& timeline, const TimelineIndex* before = nullptr) &&;
 
     // Where in Timeline::hosts; by host_index.
     std::uint32_t host(std::uint32_t host_index) const;

@@ -1,4 +1,4 @@
-// The timeline: all calls of all threads, from a whole day to a microsecond. The server draws levels of detail (src/analysis/timeline), the page
+// The timeline: all calls of all threads, from a whole day to a microsecond. The server draws levels of detail (src/api/timeline), the page
 // asks for what is in view and a little beside it.
 
 import { askTimelineProgress, askTimelineRows, type TimelineRows } from "../client/timeline";

@@ -1,11 +1,11 @@
-#include "analysis/timeline/lane.h"
+#include "api/timeline/lane.h"
 
 #include <algorithm>
 #include <bit>
 #include <iterator>
 #include <utility>
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 namespace {
 
 // Events that a sum of this level is of.
@@ -194,4 +194,4 @@ void Lane::draw(PixelRow& row, std::size_t level, std::size_t begin, std::size_t
     }
 }
 
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

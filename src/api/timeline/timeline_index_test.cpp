@@ -1,11 +1,11 @@
-#include "analysis/timeline/timeline_index.h"
+#include "api/timeline/timeline_index.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 namespace {
 
 constexpr std::uint8_t kFile = 1, kNetwork = 3, kWait = 7;
@@ -174,4 +174,4 @@ TEST(LaneEvent, holds_short_durations_exactly_and_long_ones_to_eight_nanoseconds
 }
 
 }  // namespace
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

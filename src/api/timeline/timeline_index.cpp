@@ -1,4 +1,4 @@
-#include "analysis/timeline/timeline_index.h"
+#include "api/timeline/timeline_index.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 
 std::uint32_t TimelineIndex::Builder::add_row(std::uint32_t parent) {
     TimelineRow row;
@@ -150,4 +150,4 @@ std::vector<TimelineRun> TimelineIndex::runs(std::uint32_t row,
     return pixels.runs();
 }
 
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

@@ -4,9 +4,9 @@
 #include <map>
 #include <random>
 
-#include "analysis/timeline/timeline_index.h"
+#include "api/timeline/timeline_index.h"
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 namespace {
 
 constexpr std::uint64_t kEvents = 10'000'000, kDay = 86'400'000'000'000;
@@ -81,4 +81,4 @@ BENCHMARK(look)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

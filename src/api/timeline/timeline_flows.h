@@ -14,9 +14,9 @@
 #include <span>
 #include <vector>
 
-#include "analysis/timeline/timeline_index.h"
+#include "api/timeline/timeline_index.h"
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 
 struct FoundFlow {
     std::uint64_t from_event = 0, to_event = 0;
@@ -63,4 +63,4 @@ class TimelineFlows {
     std::vector<Flow> flows_;  // by from_ns
 };
 
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

@@ -1,11 +1,11 @@
-#include "analysis/timeline/timeline_flows.h"
+#include "api/timeline/timeline_flows.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 namespace {
 
 struct Place {
@@ -134,4 +134,4 @@ std::vector<DrawnFlow> TimelineFlows::drawn(const TimeWindow& window,
     return bundled;
 }
 
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

@@ -26,9 +26,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/timeline/pixel_row.h"
+#include "api/timeline/pixel_row.h"
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 
 class Activity {
   public:
@@ -98,4 +98,4 @@ class Activity {
     std::vector<Cover> covers_;        // of those; empty when finished
 };
 
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

@@ -22,10 +22,10 @@
 #include <span>
 #include <vector>
 
-#include "analysis/timeline/activity.h"
-#include "analysis/timeline/lane.h"
+#include "api/timeline/activity.h"
+#include "api/timeline/lane.h"
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 
 struct TimelineRow {
     static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -90,4 +90,4 @@ class TimelineIndex::Builder {
     std::vector<std::uint32_t> lanes_before_;  // by lane
 };
 
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

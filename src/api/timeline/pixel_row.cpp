@@ -1,10 +1,10 @@
-#include "analysis/timeline/pixel_row.h"
+#include "api/timeline/pixel_row.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 namespace {
 
 constexpr double kNothing = 1e-6;  // what steps leave of each other
@@ -225,4 +225,4 @@ std::vector<TimelineRun> PixelRow::runs() {
     return all;
 }
 
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

@@ -1,9 +1,9 @@
-#include "analysis/timeline/activity.h"
+#include "api/timeline/activity.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 void Activity::Vote::add(std::uint8_t other, float other_weight) {
     if (other == colour) {
         weight += other_weight;
@@ -219,4 +219,4 @@ void Activity::draw(PixelRow& row) const {
     }
 }
 
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

@@ -23,9 +23,9 @@
 #include <span>
 #include <vector>
 
-#include "analysis/timeline/pixel_row.h"
+#include "api/timeline/pixel_row.h"
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 
 class Lane {
   public:
@@ -119,4 +119,4 @@ class Lane {
     std::vector<std::uint64_t> taken_out_;
 };
 
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

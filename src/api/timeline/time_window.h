@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 
 struct TimeWindow {
     static constexpr std::uint32_t kWidthMax = 8192;  // two 4K screens beside each other
@@ -31,4 +31,4 @@ struct TimeWindow {
     }
 };
 
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/timeline/lane_event.h"
-#include "analysis/timeline/time_window.h"
+#include "api/timeline/lane_event.h"
+#include "api/timeline/time_window.h"
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 
 struct TimelineRun {
     enum Flag : std::uint8_t {
@@ -98,4 +98,4 @@ class PixelRow {
     std::vector<TimelineRun> slices_;
 };
 
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

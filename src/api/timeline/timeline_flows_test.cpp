@@ -1,10 +1,10 @@
-#include "analysis/timeline/timeline_flows.h"
+#include "api/timeline/timeline_flows.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 namespace {
 
 constexpr std::uint32_t kFirstProcess = 1, kFirstThread = 2, kSecondThread = 3, kOtherProcess = 4,
@@ -104,4 +104,4 @@ TEST(TimelineFlows, are_bundles_when_there_are_many_and_no_byte_is_lost_in_them)
 }
 
 }  // namespace
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

@@ -14,7 +14,7 @@
 
 #include "schema/generated/records.h"
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 
 // What colours mean; the numbers are those of the page, too.
 enum class TimelineColour : std::uint8_t {
@@ -123,4 +123,4 @@ class LaneEvent {
 };
 static_assert(sizeof(LaneEvent) == 24);
 
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

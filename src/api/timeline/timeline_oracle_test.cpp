@@ -6,9 +6,9 @@
 #include <random>
 #include <tuple>
 
-#include "analysis/timeline/timeline_index.h"
+#include "api/timeline/timeline_index.h"
 
-namespace dyetrace::analysis {
+namespace dyetrace::api {
 namespace {
 
 constexpr std::uint64_t kBegin = 1'700'000'000'000'000'000;
@@ -406,4 +406,4 @@ TEST(TimelineOracle, an_index_that_continues_another_is_the_one_that_was_told_al
 }
 
 }  // namespace
-}  // namespace dyetrace::analysis
+}  // namespace dyetrace::api

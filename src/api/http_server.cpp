@@ -22,9 +22,9 @@ namespace {
 
 using base::Json;
 
-constexpr std::size_t kThreads =
+constexpr std::size_t kServerThreads =
     16;  // more than answers at once: a cancellation must not wait behind them
-constexpr std::chrono::milliseconds kLookEvery{50};
+constexpr std::chrono::milliseconds kLookForGoneEvery{50};
 constexpr std::size_t kTokenBytes = 16;
 constexpr std::size_t kPieceBytes = 1 << 18;  // of a file, read and sent at once
 constexpr int kCancelled = 499;  // as nginx calls it: nobody waits for the answer any more
@@ -102,6 +102,8 @@ bool has_gone(int socket) {
     return socket >= 0 && ::poll(&poll, 1, 0) == 1;
 }
 
+}  // namespace
+
 // What is being answered, by the name that the page gave it, until when, and for whom.
 class Running {
   public:
@@ -168,8 +170,6 @@ class Running {
     bool is_ended_ GUARDED_BY(mutex_) = false;
     std::set<Place*> places_ GUARDED_BY(mutex_);
 };
-
-}  // namespace
 
 struct HttpServer::Parts {
     HttpServerOptions options;
@@ -294,7 +294,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(const HttpServerOptions& op
         parts->questions.emplace(std::move(question.name), std::move(question.answer));
     }
     Parts& of = *parts;
-    of.server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+    of.server.new_task_queue = [] { return new httplib::ThreadPool(kServerThreads); };
     of.server.set_payload_max_length(kQuestionBytesMax);
     // Or an answer's body waits 40 ms for its head to be acknowledged.
     of.server.set_tcp_nodelay(true);
@@ -338,7 +338,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(const HttpServerOptions& op
         while (!of.running.is_ended()) {
             of.running.cancel_late();
             of.running.cancel_gone();
-            std::this_thread::sleep_for(kLookEvery);
+            std::this_thread::sleep_for(kLookForGoneEvery);
         }
     });
     return std::unique_ptr<HttpServer>(new HttpServer(std::move(parts)));

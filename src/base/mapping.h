@@ -17,6 +17,8 @@
 
 namespace dyetrace::base {
 
+inline constexpr std::size_t kPageBytes = 4096;
+
 class Mapping {
   public:
     // A whole file, read-only. Empty files give empty mappings.

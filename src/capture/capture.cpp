@@ -48,10 +48,6 @@ constexpr std::uint32_t kTaskExcluded = 2;
 constexpr std::uint32_t kTaskSkipsOneExit = 4;
 constexpr const char* kEpoll = "epoll";  // a source that has a line where it is not complete
 
-struct SkeletonDeleter {
-    void operator()(dyetrace_bpf* skeleton) const { dyetrace_bpf__destroy(skeleton); }
-};
-
 bool is_there(pid_t process) {
     return process > 0 && (::kill(process, 0) == 0 || errno == EPERM);
 }
@@ -59,6 +55,10 @@ bool is_there(pid_t process) {
 }  // namespace
 
 struct Capture::State {
+    struct SkeletonDeleter {
+        void operator()(dyetrace_bpf* loaded) const { dyetrace_bpf__destroy(loaded); }
+    };
+
     std::unique_ptr<dyetrace_bpf, SkeletonDeleter> skeleton;
     std::uint32_t cpus = 0;
     base::Mapping control_memory, event_memory, fact_memory;

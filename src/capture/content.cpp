@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/mapping.h"
 #include "capture/grace_period.h"
 #include "capture/iterator.h"
 #include "capture/program_table.h"
@@ -27,8 +28,7 @@ namespace {
 
 using base::Error;
 
-constexpr std::uint32_t kWriteContent = 5;  // enum program_index of src/kernel/filter.h
-constexpr std::size_t kPageBytes = 4096;
+constexpr std::uint32_t kWriteContent = 5;        // enum program_index of src/kernel/filter.h
 constexpr std::uint32_t kPutOffCalls = 64;        // PUT_OFF_MAX of src/kernel/later.h
 constexpr std::uint32_t kAnchorsListed = 65'536;  // ANCHORS_LISTED_MAX of src/kernel/anchor.h
 
@@ -39,10 +39,10 @@ constexpr const char* kPipes = "content of splice and tee between pipes and sock
 
 // Lets find_page_base of src/kernel/pages.bpf.c look for a page of random bytes.
 Result<void> find_page_base(dyetrace_bpf& skeleton) {
-    std::array<std::uint64_t, kPageBytes / sizeof(std::uint64_t)> words{};
+    std::array<std::uint64_t, base::kPageBytes / sizeof(std::uint64_t)> words{};
     const base::Fd file(memfd_create("dyetrace", MFD_CLOEXEC));
-    if (!file.valid() || getrandom(words.data(), kPageBytes, 0) != kPageBytes ||
-        write(file.get(), words.data(), kPageBytes) != kPageBytes) {
+    if (!file.valid() || getrandom(words.data(), base::kPageBytes, 0) != base::kPageBytes ||
+        write(file.get(), words.data(), base::kPageBytes) != base::kPageBytes) {
         return Error::from_errno(errno, "cannot make a file in memory");
     }
     auto& samples = skeleton.bss->sample_words;

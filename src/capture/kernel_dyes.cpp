@@ -16,7 +16,6 @@ namespace dyetrace::capture {
 namespace {
 
 constexpr std::size_t kTables = 2;
-constexpr std::size_t kPageBytes = 4096;
 constexpr std::uint32_t kNoTableBytes = 8;
 static_assert(sizeof(dye_table) % 8 == 0);  // as the kernel spaces an array's values
 
@@ -35,7 +34,7 @@ Result<KernelDyes> KernelDyes::install(dyetrace_bpf& skeleton, bool only_dyed) {
         return KernelDyes(skeleton, std::nullopt);
     }
     constexpr std::size_t kBytes =
-        (kTables * sizeof(dye_table) + kPageBytes - 1) / kPageBytes * kPageBytes;
+        (kTables * sizeof(dye_table) + base::kPageBytes - 1) / base::kPageBytes * base::kPageBytes;
     TRY(base::Mapping memory,
         base::Mapping::make(
             kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skeleton.maps.dye_tables), 0));

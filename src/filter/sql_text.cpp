@@ -19,7 +19,7 @@ std::string digits(Integer value) {
     return out;
 }
 
-std::string quoted(std::string_view text) {
+std::string text_literal(std::string_view text) {
     std::string out = "'";
     for (const char c : text) {
         out.append(c == '\'' ? 2 : 1, c);
@@ -86,7 +86,7 @@ std::string constant_text(const Constant& constant) {
         return digits(*integer);
     }
     const auto* text = std::get_if<std::string>(&constant);
-    return text != nullptr ? quoted(*text) : "NULL";
+    return text != nullptr ? text_literal(*text) : "NULL";
 }
 
 // Something that binds as tight as a name: in parentheses unless it is one.
@@ -111,7 +111,7 @@ std::string list_text(const Expression& e, std::string_view word) {
 std::string pattern_text(const Expression& e, std::string_view word) {
     std::string out = tight(e.operands[0]) + std::string(word) + tight(e.operands[1]);
     if (e.escape) {
-        out += " ESCAPE " + quoted(std::string_view(&*e.escape, 1));
+        out += " ESCAPE " + text_literal(std::string_view(&*e.escape, 1));
     }
     return out;
 }

@@ -1,7 +1,7 @@
 #include "format/argument.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/fcntl.h>
 #include <sys/socket.h>
 
 #include <algorithm>

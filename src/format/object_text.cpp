@@ -75,9 +75,9 @@ void append_unix(std::string& out, const schema::Object& object, const schema::S
         socket.unix_path && !socket.unix_path->empty() ? socket.unix_path : socket.unix_peer_path;
     if (path && !path->empty()) {
         const bool abstract = path->front() == '@';
-        constexpr std::size_t kUnixPathMax = 108;
+        constexpr std::size_t kPathBytesMax = 108;  // sun_path
         out.append(abstract ? ",@" : ",");
-        append_quoted(out, std::string_view(*path).substr(abstract ? 1 : 0), kUnixPathMax);
+        append_quoted(out, std::string_view(*path).substr(abstract ? 1 : 0), kPathBytesMax);
     }
     out.push_back(']');
 }

@@ -3,7 +3,6 @@
 namespace dyetrace::importer {
 namespace {
 
-constexpr std::uint64_t kDayNs = 86'400'000'000'000;
 constexpr std::uint64_t kDayUs = kDayNs / 1000;
 constexpr std::uint64_t kWallNsMin = 1'000'000'000'000'000'000;  // 2001-09-09
 constexpr std::uint64_t kTimeNsMax = std::uint64_t{1} << 62;     // 2116

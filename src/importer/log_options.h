@@ -7,6 +7,8 @@
 
 namespace dyetrace::importer {
 
+inline constexpr std::uint64_t kDayNs = 86'400'000'000'000;
+
 // Of Falcon's timestamps.
 enum class TimeUnit : std::uint8_t { kNanoseconds, kMicroseconds, kMilliseconds, kSeconds };
 

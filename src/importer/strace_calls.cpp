@@ -20,7 +20,7 @@ using schema::Attachment;
 using schema::ObjectType;
 using schema::SyscallEvent;
 
-constexpr std::uint16_t kTcp = 6;
+constexpr std::uint16_t kProtocolTcp = 6;
 
 bool makes_task(std::string_view name) {
     return name == "clone" || name == "clone3" || name == "fork" || name == "vfork";
@@ -43,9 +43,9 @@ Mover OpenFile::*mover_of(const schema::SyscallInfo& call, const LogObject& obje
         return nullptr;
     }
     if (object.facts.type == ObjectType::kSocket) {
-        return object.facts.socket->protocol != kTcp ? nullptr
-               : takes                               ? &OpenFile::taken
-                                                     : &OpenFile::sent;
+        return object.facts.socket->protocol != kProtocolTcp ? nullptr
+               : takes                                       ? &OpenFile::taken
+                                                             : &OpenFile::sent;
     }
     const bool is_file =
         object.facts.type == ObjectType::kFile || object.facts.type == ObjectType::kBlockDevice;

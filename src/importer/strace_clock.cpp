@@ -5,7 +5,6 @@
 namespace dyetrace::importer {
 namespace {
 
-constexpr std::uint64_t kDayNs = 86'400'000'000'000;
 constexpr std::uint64_t kLineNs = 1'000;
 
 }  // namespace

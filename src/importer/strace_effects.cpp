@@ -9,6 +9,7 @@
 
 #include "importer/strace_calls.h"
 #include "importer/syscall_names.h"
+#include "importer/words.h"
 
 namespace dyetrace::importer {
 namespace {
@@ -22,10 +23,6 @@ bool succeeded(const std::optional<CallResult>& result) {
 
 std::string_view base_name(std::string_view path) {
     return path.substr(path.rfind('/') + 1);  // npos + 1: all of it
-}
-
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 }  // namespace

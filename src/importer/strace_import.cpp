@@ -12,8 +12,6 @@
 namespace dyetrace::importer {
 namespace {
 
-constexpr std::uint64_t kDayNs = 86'400'000'000'000;
-
 // "trace.4711", as -ff names its files.
 std::uint32_t task_of_file(const std::string& name) {
     const std::string digits = name.substr(name.rfind('.') + 1);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "importer/words.h"
+
 namespace dyetrace::importer {
 namespace {
 
@@ -11,10 +13,6 @@ constexpr std::uint64_t kTaskMax = 1u << 22;  // a larger number is a time
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
-}
-
-bool is_name(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 void skip_blanks(std::string_view& text) {
@@ -161,8 +159,8 @@ void read_call(std::string_view text, StraceLine& line) {
         line.kind = StraceKind::kEnds;
         return;
     }
-    const auto open = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_name) -
-                                               text.begin());
+    const auto open = static_cast<std::size_t>(
+        std::find_if_not(text.begin(), text.end(), is_in_name) - text.begin());
     if (open == 0 || open == text.size() || text[open] != '(') {
         return;
     }
@@ -253,7 +251,7 @@ std::size_t end_of_arguments(std::string_view text, std::size_t open) {
         } else if (c == '/' && text.substr(at).starts_with("/*")) {
             const std::size_t end = text.find("*/", at + 2);
             at = end == std::string_view::npos ? text.size() : end + 1;
-        } else if (c == '<' && at > open && is_name(text[at - 1]) &&
+        } else if (c == '<' && at > open && is_in_name(text[at - 1]) &&
                    !text.substr(at).starts_with("<<")) {
             at = end_of_decoration(text, at);
         } else if (c == '(' || c == '[' || c == '{') {

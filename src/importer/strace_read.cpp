@@ -6,6 +6,7 @@
 #include "importer/strace_calls.h"
 #include "importer/strace_line.h"
 #include "importer/syscall_names.h"
+#include "importer/words.h"
 
 namespace dyetrace::importer {
 namespace {
@@ -37,10 +38,6 @@ std::optional<std::uint64_t> pointed_number(std::string_view text) {
         return std::nullopt;
     }
     return argument_number("ulong", text.substr(1, std::min(text.find(']'), text.size()) - 1));
-}
-
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 }  // namespace

@@ -8,26 +8,16 @@
 #include "importer/addresses.h"
 #include "importer/strace_line.h"
 #include "importer/syscall_names.h"
+#include "importer/words.h"
 
 namespace dyetrace::importer {
 namespace {
-
-bool is_name(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
 
 int hex_digit(char c) {
     if (c >= '0' && c <= '9') {
         return c - '0';
     }
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(' ');
-    return begin == std::string_view::npos
-               ? std::string_view()
-               : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
 // One escape behind its backslash, at `at`; `at` is behind it afterwards.
@@ -231,7 +221,7 @@ std::vector<std::string_view> split_arguments(std::string_view text) {
             for (++at; at < text.size() && text[at] != '"'; ++at) {
                 at += text[at] == '\\' ? 1 : 0;
             }
-        } else if (c == '<' && at > 0 && is_name(text[at - 1]) &&
+        } else if (c == '<' && at > 0 && is_in_name(text[at - 1]) &&
                    !text.substr(at).starts_with("<<")) {
             at = end_of_decoration(text, at);
         } else if (c == '(' || c == '[' || c == '{') {

@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "importer/words.h"
 #include "schema/errors.h"
 #include "schema/flags.h"
 
@@ -74,13 +75,6 @@ std::optional<std::uint64_t> plain_number(std::string_view text) {
         return std::nullopt;
     }
     return is_negative ? ~number + 1 : number;
-}
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(' ');
-    return begin == std::string_view::npos
-               ? std::string_view()
-               : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
 std::optional<std::uint64_t> one_word(const schema::FlagSet* set, std::string_view text) {

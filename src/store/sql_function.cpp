@@ -25,7 +25,7 @@ std::optional<std::string_view> text_at(duckdb_vector vector, idx_t row) {
                             duckdb_string_t_length(strings[row]));
 }
 
-void call(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
+void call_text(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
     const auto& function =
         *static_cast<const SqlFunction*>(duckdb_scalar_function_get_extra_info(info));
     std::vector<std::optional<std::string_view>> arguments(function.arguments);
@@ -137,7 +137,7 @@ Result<void> register_scalar(const Engine& engine,
 
 Result<void> register_sql_function(const Engine& engine, SqlFunction function) {
     return register_scalar(
-        engine, std::move(function), DUCKDB_TYPE_VARCHAR, DUCKDB_TYPE_VARCHAR, &call, nullptr);
+        engine, std::move(function), DUCKDB_TYPE_VARCHAR, DUCKDB_TYPE_VARCHAR, &call_text, nullptr);
 }
 
 Result<void> register_number_function(const Engine& engine,

@@ -20,7 +20,7 @@ constexpr std::size_t kSealedInfoBytesMax = 64 * 1024;
 constexpr std::string_view kChecksumMember = ",\n  \"checksum\": \"";
 constexpr std::size_t kPieceBytes = 256 * 1024;
 
-std::string info_path(const std::string& folder) {
+std::string sealed_info_path(const std::string& folder) {
     return folder + "/segment.json";
 }
 
@@ -123,11 +123,13 @@ Result<void> write_sealed_info(const std::string& sealed_folder, const SealedInf
                                 .set("recorder_died", info.recorder_died)
                                 .set("columns", fmt::format("{:016x}", info.columns))
                                 .set("files", std::move(files));
-    return base::write_file_atomically(info_path(sealed_folder), sealed_text(json.pretty_text()));
+    return base::write_file_atomically(sealed_info_path(sealed_folder),
+                                       sealed_text(json.pretty_text()));
 }
 
 Result<SealedInfo> read_sealed_info(const std::string& sealed_folder) {
-    TRY(const std::string text, base::read_file(info_path(sealed_folder), kSealedInfoBytesMax));
+    TRY(const std::string text,
+        base::read_file(sealed_info_path(sealed_folder), kSealedInfoBytesMax));
     TRY(check_sealed_text(text));
     TRY(const base::Json json, base::Json::parse(text));
     SealedInfo info;

@@ -21,8 +21,7 @@
 namespace dyetrace::transport {
 namespace {
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
-constexpr std::int64_t kWeighEveryNs = 250 * kNsPerMs;  // the spool
+constexpr std::int64_t kWeighSpoolEveryNs = 250 * kNsPerMs;
 constexpr std::int64_t kSayDroppedEveryNs = 5'000 * kNsPerMs;
 constexpr std::int64_t kTooFullNsMax = 10'000 * kNsPerMs;
 constexpr std::uint64_t kStoredRecordBytes = 24;  // segment_writer.h
@@ -330,7 +329,7 @@ void Agent::State::say_dropped(std::int64_t now_ns) {
 
 // What is on its way, and the segment that grows, may exceed it for a while: they cannot be dropped.
 void Agent::State::keep_spool_limit(std::int64_t now_ns) {
-    if (now_ns - weighed_ns < kWeighEveryNs) {
+    if (now_ns - weighed_ns < kWeighSpoolEveryNs) {
         return;
     }
     weighed_ns = now_ns;

@@ -25,14 +25,7 @@
 namespace dyetrace::transport {
 namespace {
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::uint64_t kGiveBackBytes = 1u << 20;  // in whole pages, and not with every chunk
-
-constexpr std::string_view kSegmentPrefix = "segment-";
-
-bool is_segment(const std::string& file) {
-    return file.starts_with(kSegmentPrefix);
-}
 
 std::string without(std::string text, const std::string& words) {
     for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos;) {
@@ -140,8 +133,8 @@ void HeldSession::look_for_files() {
     names_ = names.ok() ? std::move(names).value() : std::vector<std::string>();
     std::erase_if(names_, [](const std::string& name) { return !is_growing_file(name); });
     std::sort(names_.begin(), names_.end(), [](const std::string& left, const std::string& right) {
-        return std::tuple(!is_segment(left), left.size(), left) <
-               std::tuple(!is_segment(right), right.size(), right);
+        return std::tuple(!left.starts_with(kSegmentPrefix), left.size(), left) <
+               std::tuple(!right.starts_with(kSegmentPrefix), right.size(), right);
     });
     delete_what_arrived();
 }
@@ -149,7 +142,7 @@ void HeldSession::look_for_files() {
 // A segment is whole when the recorder works on the next.
 bool HeldSession::grows(std::size_t name) const {
     const std::size_t behind = name + 1;
-    return !ended() && (behind == names_.size() || !is_segment(names_[behind]));
+    return !ended() && (behind == names_.size() || !names_[behind].starts_with(kSegmentPrefix));
 }
 
 std::optional<fleet::Chunk> HeldSession::next_chunk() {
@@ -265,7 +258,7 @@ void HeldSession::delete_what_arrived() {
         const auto file = files_.find(names_[i]);
         struct stat status {};
         if (file == files_.end() || file->second.acknowledged < file->second.sent ||
-            file->second.acknowledged == 0 || !is_segment(names_[i]) || grows(i) ||
+            file->second.acknowledged == 0 || !names_[i].starts_with(kSegmentPrefix) || grows(i) ||
             ::stat((trace_ + "/" + names_[i]).c_str(), &status) != 0) {
             continue;
         }
@@ -302,7 +295,7 @@ std::uint64_t HeldSession::in_flight() const {
 // Before it is sent, and into room that the file has already: a full disk does not stop the shipping that empties it.
 void HeldSession::note_begun(const std::string& file) {
     std::uint64_t number = 0;
-    if (is_segment(file)) {
+    if (file.starts_with(kSegmentPrefix)) {
         std::from_chars(file.data() + kSegmentPrefix.size(), file.data() + file.size(), number);
     }
     if (number <= begun_) {

@@ -30,6 +30,7 @@ inline constexpr std::size_t kHostsListedBytesMax = kMessageBytesMax / 2;  // of
 inline constexpr std::uint64_t kSpoolBytesMin = 1u << 20;
 inline constexpr std::uint64_t kSpoolBytesDefault = 4ull << 30;
 
+inline constexpr std::int64_t kNsPerMs = 1'000'000;
 inline constexpr int kPollMs = 50;          // how often an agent looks at what its recorders wrote
 inline constexpr int kAcknowledgeMs = 100;  // how often a collector makes durable what arrived
 inline constexpr int kKeepaliveMs = 3'000;  // a dead connection is noticed within this and

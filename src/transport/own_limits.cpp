@@ -13,7 +13,7 @@ namespace dyetrace::transport {
 namespace {
 
 constexpr std::int64_t kSayEveryNs = 60'000'000'000;
-constexpr std::int64_t kWeighEveryNs = 1'000'000'000;
+constexpr std::int64_t kWeighMemoryEveryNs = 1'000'000'000;
 constexpr std::size_t kStatmBytesMax = 256;
 constexpr double kNsPerPercent = 1e7;  // of a second
 
@@ -73,7 +73,7 @@ std::optional<std::string> OwnLimits::news(std::int64_t now_ns) {
 
 std::optional<std::uint64_t> OwnLimits::too_much_memory(std::int64_t now_ns,
                                                         const std::vector<pid_t>& recorders) {
-    if (options_.memory_bytes_max == 0 || now_ns - weighed_ns_ < kWeighEveryNs) {
+    if (options_.memory_bytes_max == 0 || now_ns - weighed_ns_ < kWeighMemoryEveryNs) {
         return std::nullopt;
     }
     weighed_ns_ = now_ns;

@@ -15,7 +15,6 @@
 namespace dyetrace::transport {
 namespace {
 
-constexpr std::string_view kSegmentPrefix = "segment-";
 constexpr std::string_view kSegmentSuffix = ".seg";
 constexpr std::size_t kSegmentDigitsMax = 7;  // as trace::kSegmentsMax
 

@@ -30,6 +30,8 @@ namespace dyetrace::transport {
 // Size of a file that is Parquet by now: all of it is here.
 inline constexpr std::uint64_t kWholeFile = UINT64_MAX;
 
+inline constexpr std::string_view kSegmentPrefix = "segment-";
+
 // segment-000007.seg or payload.
 bool is_growing_file(std::string_view name);
 

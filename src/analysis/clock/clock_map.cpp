@@ -8,7 +8,6 @@
 namespace dyetrace::analysis {
 namespace {
 
-using base::ClusterClock;
 using base::HostClock;
 using base::Instant;
 
@@ -16,7 +15,7 @@ constexpr double kRoundingNs = 1;  // the knots and the result are whole nanosec
 
 ClusterTime around(std::int64_t cluster_ns, double below_ns, double above_ns) {
     const bool is_bounded = std::isfinite(below_ns) && std::isfinite(above_ns);
-    const Instant<ClusterClock> time({}, cluster_ns);
+    const Instant<base::ClusterClock> time({}, cluster_ns);
     return {.time = time,
             .earliest = is_bounded ? time - std::llround(std::ceil(below_ns)) : time,
             .latest = is_bounded ? time + std::llround(std::ceil(above_ns)) : time,

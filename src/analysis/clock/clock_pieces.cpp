@@ -6,7 +6,6 @@
 namespace dyetrace::analysis {
 namespace {
 
-using base::ClusterClock;
 using base::HostClock;
 using base::Instant;
 
@@ -36,7 +35,7 @@ std::optional<ClusterTime> ClockPieces::at(Instant<HostClock> instant) const {
     const double share = static_cast<double>(since) / static_cast<double>(length);
     // The difference from the host's own pace is small: no bits of a long time are lost.
     const std::int64_t gained = piece.cluster_to_ns - piece.cluster_ns - length;
-    const Instant<ClusterClock> time(
+    const Instant<base::ClusterClock> time(
         {},
         piece.cluster_ns + since +
             static_cast<std::int64_t>(std::floor(static_cast<double>(gained) * share)));

@@ -28,7 +28,7 @@ constexpr std::uint64_t kBufferBytes = 64 * 1024;  // what a usual buffer holds
 
 constexpr double kSentAgainShareMin = 0.01;  // of the bytes that were sent
 
-double share(std::uint64_t part, std::uint64_t whole) {
+double share_of(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
 }
 
@@ -73,7 +73,7 @@ std::vector<Finding> deaths_of(const Report& report) {
 // What it cost is not known.
 void add_sent_again(const Report& report, std::vector<Finding>& out) {
     for (const SentAgain& again : report.sent_again) {
-        const double part = share(again.bytes, again.sent_bytes);
+        const double part = share_of(again.bytes, again.sent_bytes);
         if (part < kSentAgainShareMin) {
             continue;
         }
@@ -97,7 +97,7 @@ void add_sent_again(const Report& report, std::vector<Finding>& out) {
 
 void add_syncs(const Report& report, std::vector<Finding>& out) {
     for (const Syncs& sync : report.syncs) {
-        const double part = share(sync.total_ns, sync.process_ns);
+        const double part = share_of(sync.total_ns, sync.process_ns);
         if (part < kSyncShareMin || sync.total_ns < kSyncNsMin) {
             continue;
         }
@@ -184,7 +184,7 @@ std::string failure_words(const Failure& failure) {
 
 void add_failures(const Report& report, std::vector<Finding>& out) {
     for (const Failure& failure : report.failures) {
-        const double part = share(failure.failed, failure.calls);
+        const double part = share_of(failure.failed, failure.calls);
         if (failure.failed < kFailedMin || part < kFailedShareMin) {
             continue;
         }
@@ -207,7 +207,7 @@ void add_failures(const Report& report, std::vector<Finding>& out) {
 
 void add_blocked(const Report& report, std::vector<Finding>& out) {
     for (const ThreadTime& thread : report.threads) {
-        const double part = share(thread.file_ns, thread.span_ns);
+        const double part = share_of(thread.file_ns, thread.span_ns);
         const bool is_said = std::any_of(out.begin(), out.end(), [&](const Finding& finding) {
             return finding.kind == "sync_share" && finding.text.starts_with(thread.thread);
         });

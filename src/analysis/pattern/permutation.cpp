@@ -14,15 +14,15 @@ constexpr double kBlockItemsMin = 1.5;   // mean; a random order has 1.0
 constexpr double kNearbyShare = 0.25;  // of all places; a shuffle buffer larger than that shuffles
 constexpr double kDeviationsMax = 3;   // of a random order: 99.7 % of them are nearer to 0.5
 
-constexpr std::array<std::string_view, 9> kNames = {"unknown",
-                                                    "same",
-                                                    "nearly_same",
-                                                    "reversed",
-                                                    "rotated",
-                                                    "block_shuffled",
-                                                    "nearby_shuffled",
-                                                    "shuffled",
-                                                    "other"};
+constexpr std::array<std::string_view, 9> kOrderNames = {"unknown",
+                                                         "same",
+                                                         "nearly_same",
+                                                         "reversed",
+                                                         "rotated",
+                                                         "block_shuffled",
+                                                         "nearby_shuffled",
+                                                         "shuffled",
+                                                         "other"};
 
 // Merge sort from the bottom; what overtakes something larger that stood before it is an inversion for each of these.
 std::uint64_t count_inversions(std::span<const std::uint32_t> order) {
@@ -100,12 +100,12 @@ Permutation measure(std::span<const std::uint32_t> order) {
 }
 
 std::string_view name_of(Order order) {
-    return kNames[static_cast<std::size_t>(order)];
+    return kOrderNames[static_cast<std::size_t>(order)];
 }
 
 Order order_of(const Permutation& p) {
     if (p.pairs == 0) {
-        return Order::kUnknown;
+        return Order::kNoOrder;
     }
     if (p.inversions == 0 || p.inversions == p.pairs) {
         return p.inversions == 0 ? Order::kSame : Order::kReversed;

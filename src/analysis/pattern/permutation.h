@@ -39,7 +39,7 @@ struct Permutation {
 Permutation measure(std::span<const std::uint32_t> order);
 
 enum class Order : std::uint8_t {
-    kUnknown,  // fewer than two items
+    kNoOrder,  // fewer than two items
     kSame,
     kNearlySame,  // few items moved
     kReversed,

@@ -52,8 +52,8 @@ TEST(Permutation, counts_as_comparing_pair_by_pair_does) {
 }
 
 TEST(Permutation, of_nothing_or_one_item_has_no_order) {
-    EXPECT_EQ(order_of(measure({})), Order::kUnknown);
-    EXPECT_EQ(order_of(measure(Places{0})), Order::kUnknown);
+    EXPECT_EQ(order_of(measure({})), Order::kNoOrder);
+    EXPECT_EQ(order_of(measure(Places{0})), Order::kNoOrder);
     EXPECT_EQ(measure({}).distance(), 0);
 }
 

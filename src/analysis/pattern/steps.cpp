@@ -6,13 +6,13 @@
 namespace dyetrace::analysis {
 namespace {
 
-constexpr std::array<std::string_view, kSteps> kNames = {
+constexpr std::array<std::string_view, kSteps> kStepNames = {
     "first", "sequential", "strided", "skipping", "reversed", "repeated", "random"};
 
 }  // namespace
 
 std::string_view name_of(Step step) {
-    return kNames[static_cast<std::size_t>(step)];
+    return kStepNames[static_cast<std::size_t>(step)];
 }
 
 void StepCounter::add(const Access& access) {

@@ -8,7 +8,7 @@
 namespace dyetrace::api {
 namespace {
 
-constexpr std::chrono::milliseconds kLookEvery{20};  // whether it was cancelled
+constexpr std::chrono::milliseconds kLookForCancelEvery{20};  // whether it was cancelled
 
 }  // namespace
 
@@ -58,7 +58,7 @@ Result<TimelineCache::Kept> TimelineCache::of(const std::string& where,
         if (cancelled) {
             return Error(ErrorCode::kInterrupted, "cancelled while the timeline was read");
         }
-        read_.wait_for(lock, kLookEvery);
+        read_.wait_for(lock, kLookForCancelEvery);
     }
     if (!slot->timeline) {
         slot->is_read = true;
@@ -104,7 +104,7 @@ Result<void> TimelineCache::read_end(const std::shared_ptr<Slot>& slot,
             lock.lock();
         }
         if (slot->timeline->is_recording) {
-            read_.wait_for(lock, kLookEvery);
+            read_.wait_for(lock, kLookForCancelEvery);
         }
     }
     return {};

@@ -12,9 +12,9 @@ namespace dyetrace::api {
 namespace {
 
 // Keys of 10 bits of host and 32 of id; the highest two bits say what of. Of hosts all are one: if one joins, nothing is where it was.
-constexpr const char* kHosts =
+constexpr const char* kSelectedHosts =
     "SELECT (1::UBIGINT << 62), hash(list(h ORDER BY host_index))::UBIGINT FROM internal.hosts h";
-constexpr const char* kThreads =
+constexpr const char* kSelectedThreads =
     " UNION ALL SELECT (host_index::UBIGINT << 32) | context_id, hash(thread_id)::UBIGINT FROM "
     "internal.contexts";
 constexpr const char* kAll =
@@ -30,11 +30,12 @@ constexpr const char* kLost =
 
 Result<TimelineFacts> TimelineFacts::of(store::Database& database, bool has_condition) {
     TimelineFacts facts;
-    TRY(query::each_number_row(database,
-                               std::string(kHosts) + (has_condition ? kAll : kThreads),
-                               [&](const auto& columns, std::size_t row) {
-                                   facts.hashes_.emplace_back(columns[0][row], columns[1][row]);
-                               }));
+    TRY(query::each_number_row(
+        database,
+        std::string(kSelectedHosts) + (has_condition ? kAll : kSelectedThreads),
+        [&](const auto& columns, std::size_t row) {
+            facts.hashes_.emplace_back(columns[0][row], columns[1][row]);
+        }));
     std::sort(facts.hashes_.begin(), facts.hashes_.end());
     if (has_condition) {
         const std::string lost = fmt::format(kLost,

@@ -13,6 +13,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "apps/cli/exit_status.h"
+
 namespace dyetrace::apps {
 
 inline constexpr std::size_t kHelpColumns = 80;
@@ -35,7 +37,6 @@ void speak_plainly(CLI::App& app);
 
 // Parses, which runs the chosen verb; says what was not understood, and where the verb's --help is. The exit status: that of
 // the verb, or kExitUsage.
-inline constexpr int kExitUsage = 2;
 int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_status);
 
 }  // namespace dyetrace::apps

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/exit_status.h"
+
 namespace CLI {
 class App;  // its header takes a file five seconds to compile
 }

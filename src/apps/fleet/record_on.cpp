@@ -27,7 +27,6 @@ namespace {
 using fleet::HostProgress;
 using fleet::RecordProgress;
 
-constexpr int kExitFailure = 1;
 constexpr int kLookMs = 50;
 constexpr std::chrono::milliseconds kAskAgainAfter{500};
 // A host that has ended nothing for so long is not waited for: what it has comes when it is back.

@@ -21,9 +21,6 @@
 namespace dyetrace::apps {
 namespace {
 
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
-
 struct ImportArguments {
     std::vector<std::string> files;
     std::string trace;

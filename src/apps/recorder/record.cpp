@@ -31,7 +31,6 @@
 namespace dyetrace::apps {
 namespace {
 
-constexpr int kExitFailure = 1;
 constexpr std::size_t kDyeFileBytesMax =
     DYE_PATTERNS_MAX *
     (capture::kDyeNameBytesMax + DYE_BYTES_MAX + 2);  // as many as can be looked for

@@ -33,8 +33,6 @@ constexpr std::size_t kMovesMax = 4'000'000;  // 200 bytes each
 constexpr std::size_t kObjectsNamed = 5;      // in a message
 constexpr std::size_t kHolesNamed = 5;
 constexpr std::size_t kZeroBytes = 1u << 16;
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
 constexpr int kExitHoles = 3;  // what could be given back was
 
 struct CatArguments {

@@ -24,9 +24,6 @@
 namespace dyetrace::apps {
 namespace {
 
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
-
 struct ExportArguments {
     std::string trace, output, where, memory = "2GB", clock = "cluster";
     bool perfetto = false, otlp = false, csv = false, parquet = false, pcapng = false;

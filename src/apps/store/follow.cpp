@@ -28,8 +28,6 @@
 namespace dyetrace::apps {
 namespace {
 
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
 constexpr std::size_t kTextBytesMax = 64u << 20;  // of --text @FILE
 
 struct FollowArguments {

@@ -23,7 +23,6 @@
 namespace dyetrace::apps {
 namespace {
 
-constexpr int kExitFailure = 1;
 // A new file in the folder wakes the sealer; a recorder that is killed makes none, so it looks by itself too.
 constexpr int kLookIntervalMs = 1000;
 constexpr std::chrono::seconds kTryAgainAfter{60};

@@ -28,7 +28,6 @@
 namespace dyetrace::apps {
 namespace {
 
-constexpr int kExitFailure = 1;
 // At a prompt a running recording is looked at again when the last look is older; a reader is never 2 s behind.
 constexpr std::chrono::seconds kLookAgainAfter{1};
 

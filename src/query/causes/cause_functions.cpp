@@ -138,7 +138,7 @@ Result<void> rank(LoadedOrder& loaded, Columns columns, Answers answers) {
 }
 
 // The first three take numbers of any type. Each step of `causes` goes to the last gifts that the giver's thread had got before it gave.
-constexpr const char* kMacros = R"(
+constexpr const char* kCauseMacros = R"(
 CREATE OR REPLACE TEMP MACRO happened_before(a, b) AS _happened_before(a::UBIGINT, b::UBIGINT);
 CREATE OR REPLACE TEMP MACRO concurrent(a, b) AS _concurrent(a::UBIGINT, b::UBIGINT);
 CREATE OR REPLACE TEMP MACRO logical_order(event) AS _logical_order(event::UBIGINT);
@@ -176,7 +176,7 @@ Result<void> register_cause_functions(store::Database& database) {
                        .call = [loaded](Columns columns, Answers answers) {
                            return rank(*loaded, columns, answers);
                        }}));
-    return database.define_macros(kMacros);
+    return database.define_macros(kCauseMacros);
 }
 
 }  // namespace dyetrace::query

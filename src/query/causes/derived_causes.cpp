@@ -21,12 +21,12 @@ using Numbers = std::vector<std::uint64_t>;
 using schema::ContradictionKind;
 
 template <typename Enum>
-std::uint64_t number_of(Enum value) {
+std::uint64_t unsigned_of(Enum value) {
     return static_cast<std::uint64_t>(value);
 }
 
 // Raised whenever the rules give other edges for the same events.
-constexpr std::uint32_t kRulesVersion = 4;
+constexpr std::uint32_t kCauseRulesVersion = 4;
 
 Result<void> make_first(store::Database& database, const char* table) {
     return database.query(fmt::format("SELECT 1 FROM internal.derived_{} LIMIT 0", table),
@@ -159,8 +159,8 @@ class ContradictionRows {
             const analysis::CauseEdge& edge = cycle.edges[place];
             append({.place = place,
                     .kind = ContradictionKind::kCycle,
-                    .cause = number_of(analysis::likely_cause(cycle)),
-                    .rule = number_of(edge.rule),
+                    .cause = unsigned_of(analysis::likely_cause(cycle)),
+                    .rule = unsigned_of(edge.rule),
                     .from_event = edge.from_event,
                     .to_event = edge.to_event},
                    numbers);
@@ -170,8 +170,8 @@ class ContradictionRows {
         const auto ns = [](auto instant) { return static_cast<std::uint64_t>(instant.ns()); };
         ++number_;
         append({.kind = ContradictionKind::kClock,
-                .cause = number_of(analysis::likely_cause(late)),
-                .rule = late.is_left_out ? number_of(late.edge.rule) : schema::kDerivedNull,
+                .cause = unsigned_of(analysis::likely_cause(late)),
+                .rule = late.is_left_out ? unsigned_of(late.edge.rule) : schema::kDerivedNull,
                 .from_event = late.edge.from_event,
                 .to_event = late.edge.to_event,
                 .times = {ns(late.given.earliest),
@@ -207,7 +207,7 @@ class ContradictionRows {
         numbers.insert(numbers.end(),
                        {number_,
                         line.place,
-                        number_of(line.kind),
+                        unsigned_of(line.kind),
                         line.cause,
                         line.rule,
                         line.from_event,
@@ -237,15 +237,17 @@ constexpr const char* kOrderedEdges =
 }  // namespace
 
 Result<void> offer_causes(store::Database& database) {
-    TRY(database.register_table({"handovers", kRulesVersion, start_handovers}));
+    TRY(database.register_table({"handovers", kCauseRulesVersion, start_handovers}));
     TRY(database.register_table(
-        {"edges", kRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
+        {"edges", kCauseRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
              TRY(auto steps, start_edges(asked));
              return rows_of(std::move(steps), &analysis::OrderedSteps::edges);
          }}));
-    TRY(database.register_table({"contradictions", kRulesVersion, start_contradictions}));
+    TRY(database.register_table({"contradictions", kCauseRulesVersion, start_contradictions}));
     return database.register_table(
-        {"causal_clocks", kRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
+        {"causal_clocks",
+         kCauseRulesVersion,
+         [](store::Database& asked) -> Result<store::RowSource> {
              TRY(make_first(asked, "edges"));
              TRY(auto steps,
                  CauseSteps::start(asked, {.candidates = {kOrderedEdges}, .with_events = true}));

@@ -25,7 +25,7 @@ using base::HostClock;
 using base::Instant;
 
 // Raised whenever the same messages give another clock.
-constexpr std::uint32_t kRulesVersion = 2;
+constexpr std::uint32_t kClockRulesVersion = 2;
 // Wall clocks that are off by more bring the messages into an order in which steps cannot be told from delays: then it is done again.
 constexpr std::int64_t kOrderOffMax = 1'000'000'000;  // ns
 
@@ -157,7 +157,7 @@ Result<std::vector<std::uint64_t>> clock_rows(store::Database& database) {
 
 Result<void> offer_clock_map(store::Database& database) {
     return database.register_table(
-        {"clock_map", kRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
+        {"clock_map", kClockRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
              TRY(std::vector<std::uint64_t> rows, clock_rows(asked));
              const auto left = std::make_shared<std::vector<std::uint64_t>>(std::move(rows));
              return store::RowSource([left](std::vector<std::uint64_t>& numbers) -> Result<void> {

@@ -20,7 +20,7 @@ namespace dyetrace::query {
 namespace {
 
 // Raised whenever the rules give other flows for the same events.
-constexpr std::uint32_t kRulesVersion = 5;
+constexpr std::uint32_t kFlowRulesVersion = 5;
 
 std::string temporary_folder() {
     std::error_code error;
@@ -112,7 +112,7 @@ class FlowRows {
 
 Result<void> offer_flows(store::Database& database) {
     return database.register_table(
-        {"flows", kRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
+        {"flows", kFlowRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
              TRY(const analysis::Lineage lineage, load_lineage(asked));
              TRY(store::NumberScan scan, asked.scan_numbers(moves_sql()));
              TRY(EventMarks<analysis::Anchor> anchors, load_anchors(asked));

@@ -17,7 +17,7 @@ namespace dyetrace::query {
 namespace {
 
 // Raised whenever the rules give other rows for the same events.
-constexpr std::uint32_t kRulesVersion = 2;
+constexpr std::uint32_t kSimilarityRulesVersion = 2;
 constexpr double kMillion = 1e6;  // shares are numbers of millionths
 
 using Numbers = std::vector<std::uint64_t>;
@@ -130,12 +130,13 @@ class Rows {
 };
 
 store::TableDerivation maker(const char* name, bool are_clusters) {
-    return {
-        name, kRulesVersion, [are_clusters](store::Database& asked) -> Result<store::RowSource> {
-            const auto rows = std::make_shared<Rows>(asked, are_clusters);
-            return store::RowSource(
-                [rows](std::vector<std::uint64_t>& numbers) { return rows->next(numbers); });
-        }};
+    return {name,
+            kSimilarityRulesVersion,
+            [are_clusters](store::Database& asked) -> Result<store::RowSource> {
+                const auto rows = std::make_shared<Rows>(asked, are_clusters);
+                return store::RowSource(
+                    [rows](std::vector<std::uint64_t>& numbers) { return rows->next(numbers); });
+            }};
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ acted AS (
 constexpr const char* kEvents =
     "SELECT _event_id(host_index, cpu, sequence) AS id, bytes, fingerprint, bytes AS content_bytes "
     "FROM moved ORDER BY id";
-constexpr const char* kObjects = R"sql(
+constexpr const char* kMovedObjects = R"sql(
 SELECT object_id AS id, sum(bytes)::UBIGINT AS bytes,
        CASE WHEN min(fingerprint) = max(fingerprint) AND min(bytes) = max(bytes) AND count(fingerprint) = count(*) THEN min(fingerprint) END AS fingerprint,
        max(bytes) AS content_bytes
@@ -92,7 +92,7 @@ class ItemReader {
   private:
     Result<void> read_items(std::uint32_t trace) {
         first_ = items_->size();
-        const std::string sql = std::string(kMoved) + (is_object_ ? kObjects : kEvents);
+        const std::string sql = std::string(kMoved) + (is_object_ ? kMovedObjects : kEvents);
         return each_number_row(*database_, sql, [&](const auto& columns, std::size_t row) {
             if (items_->size() == kItemsMax) {
                 return;

@@ -18,7 +18,7 @@ using exporter::ValueKind;
 using exporter::ValueName;
 
 // In front of the values.
-enum Column : std::uint8_t {
+enum EventColumn : std::uint8_t {
     kEventId,
     kParentId,
     kProcessId,

@@ -36,7 +36,7 @@ WHERE is_sent OR coalesce(c.arguments NOT LIKE '%MSG_PEEK%', true) ORDER BY mome
 
 constexpr const char* kCallNumbers = "SELECT event_id {} ORDER BY event_id";
 
-enum Column : std::uint8_t {
+enum PacketColumn : std::uint8_t {
     kEvent,
     kHost,
     kMoment,
@@ -104,7 +104,7 @@ class PayloadIndex {
 
 // Both ends: own, other. An end that the call did not learn is any address of the other one's kind. Nothing: they are no ends of IP.
 std::optional<std::pair<Endpoint, Endpoint>> ends_in(query::Row row) {
-    const auto end_in = [&](Column address, Column port, std::string_view otherwise) {
+    const auto end_in = [&](PacketColumn address, PacketColumn port, std::string_view otherwise) {
         const bool is_known = row[address].kind != store::CellKind::kNull;
         return exporter::endpoint_of(is_known ? row[address].text : otherwise,
                                      static_cast<std::uint16_t>(query::number_of(row[port])));

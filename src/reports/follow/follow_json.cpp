@@ -13,7 +13,7 @@ namespace {
 using analysis::Direction;
 using base::Json;
 
-std::string certainty_text(schema::Certainty certainty) {
+std::string certainty_word(schema::Certainty certainty) {
     return std::string(schema::certainty_name(static_cast<std::uint8_t>(certainty)));
 }
 
@@ -77,7 +77,7 @@ Json link_json(const FollowTrail& trail, const FollowLink& link) {
     }
     Json json = Json::object();
     json.set("from_hop", from).set("to_hop", to).set("flows", link.flows).set("bytes", link.bytes);
-    return json.set("rules", rules).set("certainty", certainty_text(link.certainty));
+    return json.set("rules", rules).set("certainty", certainty_word(link.certainty));
 }
 
 std::string dot_text(std::string_view text) {
@@ -101,7 +101,7 @@ std::string follow_json(const FollowTrail& trail) {
     Json json = Json::object();
     json.set("question", trail.question)
         .set("direction", trail.direction == Direction::kForward ? "forward" : "back")
-        .set("min_certainty", certainty_text(trail.min_certainty));
+        .set("min_certainty", certainty_word(trail.min_certainty));
     json.set("hops", std::move(hops)).set("links", std::move(links));
     json.set("hops_left_out", trail.hops_left_out)
         .set("is_cut", trail.is_cut)
@@ -125,7 +125,7 @@ std::string follow_dot(const FollowTrail& trail) {
                             from,
                             to,
                             dot_text(fmt::format("{} ({}), {}",
-                                                 certainty_text(link.certainty),
+                                                 certainty_word(link.certainty),
                                                  rules_text(link.rules),
                                                  base::bytes_text(link.bytes))),
                             link.certainty == schema::Certainty::kCertain  ? ""

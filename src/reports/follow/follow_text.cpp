@@ -17,7 +17,7 @@ namespace {
 using analysis::Direction;
 using base::with_separators;
 
-constexpr std::size_t kObjectWidthMin =
+constexpr std::size_t kHopWidthMin =
     16;  // columns that are left to an object's name, however deep the tree is
 constexpr std::size_t kLevelsIndented = 24;  // deeper ones stand below each other
 
@@ -157,7 +157,7 @@ class Tree {
         // what is too long for the line loses its time first, then its rule, and then letters of its name
         std::string certainty = how(branch, true), time = is_known ? "" : when(hop);
         const std::size_t fixed = base::display_width(head) + base::display_width(tail);
-        const std::size_t wanted = fixed + std::min(base::display_width(hop.what), kObjectWidthMin);
+        const std::size_t wanted = fixed + std::min(base::display_width(hop.what), kHopWidthMin);
         if (wanted + base::display_width(certainty) + base::display_width(time) > style_.width) {
             time.clear();
         }
@@ -167,7 +167,7 @@ class Tree {
         const std::size_t others =
             fixed + base::display_width(certainty) + base::display_width(time);
         const std::size_t room =
-            std::max(kObjectWidthMin, style_.width - std::min(style_.width, others));
+            std::max(kHopWidthMin, style_.width - std::min(style_.width, others));
         out_ += head + cut_names(hop, room) + tail;
         paint(certainty, branch.link);
         out_ += time + "\n";
@@ -210,7 +210,7 @@ class Tree {
 
     void add_note(const std::string& text) {
         const format::Painted painted(out_, style_.colour, format::Colour::kDim);
-        out_ += base::truncated(text, std::max(style_.width, kObjectWidthMin)) + "\n";
+        out_ += base::truncated(text, std::max(style_.width, kHopWidthMin)) + "\n";
     }
 
     const FollowTrail& trail_;

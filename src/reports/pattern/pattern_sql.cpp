@@ -7,7 +7,7 @@
 namespace dyetrace::reports {
 namespace {
 
-constexpr const char* kViews = R"sql(
+constexpr const char* kPatternViews = R"sql(
 CREATE OR REPLACE TEMP VIEW _pattern_moves AS
 SELECT CASE WHEN name IN ('write', 'writev', 'pwrite64', 'pwritev', 'pwritev2', 'sendfile', 'sendfile64') THEN 'write' ELSE 'read' END AS access,
        host, path, file_offset AS first_byte, bytes, object_size AS size, fingerprint, offset_certain, start_ns, event_id, process_id, thread_id, comm, tid
@@ -64,7 +64,7 @@ PatternSql pattern_sql(std::string_view path, PatternBy by) {
                            fmt::arg("who", is_thread ? "thread" : "process"),
                            fmt::arg("who_words", is_thread ? "threads" : "processes"));
     };
-    return {filled(kViews),
+    return {filled(kPatternViews),
             "SELECT file, coalesce(size, 0) FROM _pattern_files ORDER BY number",
             filled(kGroups),
             kAccesses,

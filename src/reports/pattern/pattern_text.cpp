@@ -25,15 +25,16 @@ using base::with_separators;
 
 constexpr std::size_t kPassesShown = 10;
 constexpr std::size_t kGroupsShown = 10;
-constexpr double kShareShown = 0.001;                   // a smaller share of steps is left out
-constexpr std::string_view kIndent = "              ";  // under what a line's word is followed by
+constexpr double kShareShown = 0.001;  // a smaller share of steps is left out
+constexpr std::string_view kUnderWords =
+    "              ";  // under what a line's word is followed by
 
 std::string plural(std::uint64_t count, std::string_view word) {
     return fmt::format("{} {}{}", with_separators(count), word, count == 1 ? "" : "s");
 }
 
 // 99.96 % is not 100 %.
-std::string percent(double share) {
+std::string percent_in_tenths(double share) {
     const double rounded = std::floor(share * 1000) / 10;
     return rounded == std::floor(rounded) ? fmt::format("{:.0f} %", rounded)
                                           : fmt::format("{:.1f} %", rounded);
@@ -54,8 +55,9 @@ std::string steps_words(const Pattern& pattern) {
         const double share = static_cast<double>(counts.of(step)) /
                              static_cast<double>(std::max<std::uint64_t>(steps, 1));
         if (share >= kShareShown) {
-            shares.emplace_back(counts.of(step),
-                                fmt::format("{} {}", analysis::name_of(step), percent(share)));
+            shares.emplace_back(
+                counts.of(step),
+                fmt::format("{} {}", analysis::name_of(step), percent_in_tenths(share)));
         }
     }
     std::sort(shares.rbegin(), shares.rend());
@@ -91,7 +93,8 @@ std::string sizes_words(const Pattern& pattern) {
                              static_cast<double>(std::max<std::uint64_t>(pattern.accesses, 1)) *
                              static_cast<double>(pattern.sampled_one_in);
         if (share >= 0.1) {
-            usual.push_back(fmt::format("{} B {}", with_separators(size.bytes), percent(share)));
+            usual.push_back(
+                fmt::format("{} B {}", with_separators(size.bytes), percent_in_tenths(share)));
         }
     }
     return fmt::format("{} B to {} B, median {} B{}{}",
@@ -118,7 +121,7 @@ std::string coverage_words(const Pattern& pattern) {
     return fmt::format("{} of {} ({}), {}",
                        bytes_text(covered),
                        bytes_text(pattern.extent.bytes()),
-                       percent(static_cast<double>(covered) / static_cast<double>(all)),
+                       percent_in_tenths(static_cast<double>(covered) / static_cast<double>(all)),
                        times);
 }
 
@@ -135,7 +138,7 @@ std::string coverage_bars(const Pattern& pattern) {
 std::string order_words(const Permutation& p) {
     const std::string distance = fmt::format("({:.2f})", p.distance());
     switch (analysis::order_of(p)) {
-        case Order::kUnknown:
+        case Order::kNoOrder:
             return "nothing to compare";
         case Order::kSame:
             return "same order";
@@ -163,7 +166,8 @@ std::string comparison_words(const Pass& pass, const Pass& before) {
     const analysis::Comparison& beside = *pass.beside_previous;
     std::string words = order_words(beside.pieces);
     if (analysis::order_of(beside.pieces) != Order::kSame && beside.pieces.pairs > 0) {
-        words += fmt::format(", {} at the same place", percent(beside.pieces.same_place_share()));
+        words += fmt::format(", {} at the same place",
+                             percent_in_tenths(beside.pieces.same_place_share()));
     }
     if (beside.files.pairs > 0 && beside.within_files.pairs > 0) {
         words += fmt::format("; files: {}; within a file: {}",
@@ -173,7 +177,8 @@ std::string comparison_words(const Pass& pass, const Pass& before) {
     const double again = static_cast<double>(beside.common_bytes) /
                          static_cast<double>(std::max<std::uint64_t>(
                              std::min(pass.distinct_bytes, before.distinct_bytes), 1));
-    return again < 0.9995 ? words + fmt::format("; {} of it came again", percent(again)) : words;
+    return again < 0.9995 ? words + fmt::format("; {} of it came again", percent_in_tenths(again))
+                          : words;
 }
 
 class PatternPage {
@@ -181,10 +186,10 @@ class PatternPage {
     explicit PatternPage(std::size_t width) : width_(width) {}
 
     void line(std::string_view word, std::string_view text) {
-        unwrapped(word, base::wrapped(text, width_ - kIndent.size(), kIndent));
+        unwrapped(word, base::wrapped(text, width_ - kUnderWords.size(), kUnderWords));
     }
     void unwrapped(std::string_view word, std::string_view text) {
-        out_ += "  " + base::left_aligned(word, kIndent.size() - 2);
+        out_ += "  " + base::left_aligned(word, kUnderWords.size() - 2);
         out_ += text;
         out_ += "\n";
     }

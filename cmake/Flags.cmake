@@ -22,6 +22,8 @@ target_compile_definitions(dyetrace_flags INTERFACE _GLIBCXX_ASSERTIONS)
 set(DYETRACE_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=")
 if(DYETRACE_SANITIZE)
     add_compile_options(-fsanitize=${DYETRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    # Where it was compiled stands in debug information: without it worktrees share what the cache holds.
+    add_compile_options(-fdebug-prefix-map=${PROJECT_BINARY_DIR}=.)
     # The checks that a sanitizer inserts hide from GCC what is initialised: false alarms in <regex>.
     target_compile_options(dyetrace_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     # A sanitizer calls dlopen() in our stead, from a library that does not have our RUNPATH; an RPATH counts for all.

@@ -8,7 +8,8 @@
 #       DEPENDS   base schema
 #       LIBRARIES PkgConfig::zstd)
 #
-# makes the static library dyetrace_trace (header-only when SOURCES is empty), tests/trace_test, and with
+# makes the static library dyetrace_trace (header-only when SOURCES is empty; unity_sources() of
+# cmake/Unity.cmake says how they are compiled), tests/trace_test, and with
 # DYETRACE_BENCH bench/trace_bench, which no test runs; with DYETRACE_FUZZ (Clang) fuzz/segment_reader_fuzz. DEPENDS are layers, LIBRARIES are CMake targets.
 # TESTS run without root, network or BPF; the ones that cannot go to ROOT_TESTS: program tests/trace_root_test,
 # ctest label `root`. What crosses folders has no layer and calls add_test_program itself:
@@ -20,7 +21,8 @@ function(add_layer name)
     _refuse_unknown(add_layer "${arg_UNPARSED_ARGUMENTS}")
     set(target dyetrace_${name})
     if(arg_SOURCES)
-        add_library(${target} STATIC ${arg_SOURCES})
+        unity_sources(sources ${name} ${arg_SOURCES})
+        add_library(${target} STATIC ${sources})
         set(scope PUBLIC)
         target_link_libraries(${target} PRIVATE dyetrace_flags)
     else()

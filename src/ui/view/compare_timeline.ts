@@ -283,6 +283,9 @@ class PairStage implements Hands {
     if (picture.revision !== this.all[index]?.revision || picture.asked.colour !== side.colouring) {
       return; // the view is asked for anew when there are other rows
     }
+    if (this.sources[index]?.isBetter(picture, side.picture) !== true) {
+      return;
+    }
     side.picture = picture;
     if (this.cursor.side === index && this.run !== null) {
       this.run = runLike(picture, this.run);

@@ -245,11 +245,15 @@ export class Stage implements Hands {
   }
 
   private take(picture: Picture): void {
-    if (picture.revision !== this.state.lanes.all.revision) {
+    const { revision } = this.state.lanes.all;
+    if (picture.asked.revision !== revision) {
+      return; // asked before there were these rows, it is empty
+    }
+    if (picture.revision !== revision) {
       void this.askAgain();
       return;
     }
-    if (picture.asked.colour === this.state.colouring) {
+    if (picture.asked.colour === this.state.colouring && this.source.isBetter(picture, this.state.picture)) {
       const isAhead = this.source.isWhole(this.state.picture); // what is seen was there already
       this.state.picture = picture;
       this.chosenRun = this.chosenRun === null ? null : runLike(picture, this.chosenRun);

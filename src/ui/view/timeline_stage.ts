@@ -35,7 +35,7 @@ export class Stage implements Hands {
   private readonly address = new ViewInAddress();
   private lanes: Lanes;
   private chosenRun: Run | null = null;
-  private settled = 0;
+  private settled = 0; // a timer; 0: nobody moves any more
   private readonly asking = new AbortController(); // until somebody leaves
   private wording = new AbortController();
   private flowing = new AbortController();
@@ -259,6 +259,9 @@ export class Stage implements Hands {
       this.chosenRun = this.chosenRun === null ? null : runLike(picture, this.chosenRun);
       if (!isAhead) {
         this.screen.redraw();
+        if (this.settled === 0) {
+          void this.settle(); // it came after that
+        }
       }
     }
   }
@@ -277,6 +280,7 @@ export class Stage implements Hands {
   // --- words
 
   private async settle(): Promise<void> {
+    this.settled = 0;
     this.address.note(this.state.span);
     this.tell();
     const { picture } = this.state;

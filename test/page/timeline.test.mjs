@@ -234,7 +234,12 @@ test("who moves on and comes back still sees all when the picture arrives that w
 test("what wide calls act on is asked for, and flows are, also when the picture comes after nobody moved any more", async (t) => {
   let isSettled;
   const settled = new Promise((done) => (isSettled = done));
-  const page = await open(t, "git", "#query", { prepare: (tab) => tab.route("**/api/timeline", async (route) => { await settled; await route.continue(); }) });
+  const page = await open(t, "git", "#query");
+  await page.page.addStyleTag({ content: "#timeline-words { min-height: 3em }" }); // words that come change no size, after which all would be asked again
+  await page.page.route("**/api/timeline", async (route) => {
+    await settled;
+    await route.continue();
+  });
   const asked = Promise.all([
     page.page.waitForRequest((request) => request.url().endsWith("api/query") && request.postData().includes("event_id IN (")),
     page.page.waitForRequest((request) => request.url().endsWith("api/timeline_flows")),

@@ -6,7 +6,7 @@
 // Zooms in from the whole day to a microsecond and out again, and moves, at ten places; also what is drawn at once, of the picture that is there. Each step waits for the one
 // before it: how fast a person turns does not count.
 
-import { openTrace } from "../test/page/page.mjs";
+import { closeAll, openTrace } from "../test/page/page.mjs";
 
 const [, , trace, width = "1280", height = "720"] = process.argv;
 const began = performance.now();
@@ -51,3 +51,4 @@ for (const kind of ["in", "out", "move", ""]) {
 }
 if (test.faults.length > 0) console.log("faults:", test.faults);
 await test.close();
+await closeAll();

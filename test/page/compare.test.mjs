@@ -2,13 +2,12 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { dirname, relative } from "node:path";
 import { test } from "node:test";
-import { openPage, openTrace, recordedTrace, sqlRows } from "./page.mjs";
+import { openPage, recordedTrace, sqlRows } from "./page.mjs";
 
 test("calls of both stand beside each other as SQL counts them, what differs most in time first", async (t) => {
   const [first, second] = [recordedTrace("git"), recordedTrace("relay")];
-  const page = await openTrace(first, "#compare", { words: [relative(dirname(first), second)] });
+  const page = await openPage("git", "#compare", { others: ["relay"] });
   t.after(() => page.close());
   const rows = (await page.texts('section[aria-label="Calls"] tbody tr')).map((row) => row.split("\t"));
   const asked = (trace) => new Map(sqlRows(trace, "SELECT name, count(*) AS calls, coalesce(sum(duration_ns), 0)::BIGINT AS time FROM events WHERE parent_event_id IS NULL GROUP BY name").map((row) => [row.name, row]));
@@ -39,15 +38,14 @@ const CALLS = "FROM events WHERE parent_event_id IS NULL";
 const number = (text) => (text === "–" ? 0 : Number(text.replaceAll(",", "")));
 const drawn = (page) => page.page.locator(".timeline.pair canvas[data-state=drawn]").waitFor();
 
-async function openPair(t, names, hash = "#compare", options = {}) {
-  const [first, second] = names.map(recordedTrace);
-  const page = await openTrace(first, hash, { words: [relative(dirname(first), second)], ...options });
+async function openPair(t, [first, second], hash = "#compare", options = {}) {
+  const page = await openPage(first, hash, { others: [second], ...options });
   t.after(async () => {
     await page.close();
     assert.deepEqual(page.faults, []);
   });
   await drawn(page);
-  return { page, traces: [first, second] };
+  return { page, traces: [first, second].map(recordedTrace) };
 }
 
 async function pairRows(page) {
@@ -58,8 +56,12 @@ async function pairRows(page) {
 }
 
 test("timelines of both: processes of the same name stand beside each other in the order of their begin, with the calls that SQL counts", async (t) => {
-  const { page, traces } = await openPair(t, ["git", "git_again"], "#compare?order=time");
-  await page.page.waitForTimeout(1000); // what calls act on is written into them
+  let told; // what calls act on, which is written into them
+  const prepare = (tab) => {
+    told = Promise.all(["query", "other_query"].map((name) => tab.waitForResponse((response) => response.url().endsWith(`api/${name}`) && response.request().postData().includes("event_id IN ("))));
+  };
+  const { page, traces } = await openPair(t, ["git", "git_again"], "#compare?order=time", { prepare });
+  await told;
   await page.picture("compare");
   const rows = (await pairRows(page)).filter(([, what]) => what === "process");
   const asked = traces.map((trace) => sqlRows(trace, `SELECT any_value(pid) AS pid, count(*) AS calls ${CALLS} GROUP BY process_id ORDER BY process_id`));
@@ -110,24 +112,35 @@ test("to zoom and to move is to do it in both", async (t) => {
   assert.ok(spans[2] < spans[0] / 2, `${spans}`);
 });
 
-test("what is folded stands in the address, and is folded again after a reload", async (t) => {
-  const { page } = await openPair(t, ["git", "git_again"]);
-  const lanes = async () => number(/([\d,]+) lanes/.exec(await page.page.locator("#pair-words").innerText())[1]);
-  const settled = (words) => page.page.locator("#pair-words", { hasText: words }).waitFor();
-  await settled("lanes");
-  const all = await lanes();
-  const canvas = page.page.locator(".timeline.pair canvas");
-  await canvas.focus();
-  for (let i = 0; i < 2; ++i) await canvas.press("ArrowDown"); // behind the two halves of the node
-  await canvas.press("Enter");
-  await page.page.waitForFunction(() => new URLSearchParams(location.hash.split("?")[1]).get("fold") !== null);
-  await canvas.press("w");
-  await page.page.waitForFunction((before) => Number(/(\d+) lanes/.exec(document.querySelector("#pair-words").textContent)?.[1] ?? before) !== before, all);
-  const folded = await lanes();
-  await page.page.reload();
-  await drawn(page);
-  await settled(`${folded} lanes`);
-});
+// The process with one thread that was there longest is there for an hour: it differs most, and there is nothing to fold beneath it.
+const stretchOneThread = (tab) =>
+  tab.route("**/api/other_timeline_rows", async (route) => {
+    const response = await route.fetch(), answer = await response.json(), { kind, threads, begin, end } = answer.rows;
+    const [row] = kind.flatMap((each, index) => (each === 1 && threads[index] === 1 ? [index] : [])).sort((a, b) => end[b] - begin[b] - (end[a] - begin[a]));
+    end[row] = begin[row] + 3600e9;
+    await route.fulfill({ response, json: answer });
+  });
+
+for (const [which, prepare] of [["as they were recorded", undefined], ["where a process with one thread differs most", stretchOneThread]]) {
+  test(`what is folded stands in the address, and is folded again after a reload: ${which}`, async (t) => {
+    const { page } = await openPair(t, ["git", "git_again"], "#compare", { prepare });
+    const rows = await pairRows(page);
+    const lane = rows.findIndex(([, what], index) => what === "process" && rows[index + 1]?.[1] === "thread"); // which one that is depends on how long each was there
+    assert.ok(lane > 0, `a clone has processes with several threads: ${rows.map(([name, what]) => `${what} ${name}`)}`);
+    const beneath = rows.slice(lane + 1).findIndex(([, what]) => what !== "thread"), folded = rows.length - (beneath < 0 ? rows.length - lane - 1 : beneath);
+    const settled = (many) => page.page.locator("#pair-words", { hasText: new RegExp(`· ${many} lanes,`) }).waitFor();
+    await settled(rows.length);
+    const canvas = page.page.locator(".timeline.pair canvas");
+    await canvas.focus();
+    for (let half = 0; half < 2 * lane; ++half) await canvas.press("ArrowDown");
+    await canvas.press("Enter");
+    await settled(folded);
+    assert.notEqual(await page.page.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("fold")), null);
+    await page.page.reload();
+    await drawn(page);
+    await settled(folded);
+  });
+}
 
 test("a call of the second trace that is clicked is the one that SQL has there", async (t) => {
   const { page, traces } = await openPair(t, ["git", "git_again"], "#compare?order=time", { colorScheme: "dark" });

@@ -1,12 +1,8 @@
 // Traces that are not like others: hostile names, nothing in it, one event; one that is being recorded.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
-import { dyetrace, openPage, openTrace, sqlNumber } from "./page.mjs";
+import { openPage, openTrace, sqlNumber, startRecording } from "./page.mjs";
 
 const VIEWS = ["overview", "timeline", "space-time", "trail", "file", "sockets", "compare", "query"];
 const shownNames = (page) => page.page.evaluate(() => [...document.querySelectorAll("nav a")].map((link) => link.getAttribute("href").replace(/^#|\?.*/g, "")));
@@ -55,34 +51,19 @@ test("a trace of one event is shown in every view", async (t) => {
 });
 
 test("a trace that is being recorded grows on the page, until its end", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "dyetrace-live-"));
-  const trace = join(folder, "trace");
-  const recorder = spawn(dyetrace, ["record", "-o", trace, "--", "sh", "-c", "while :; do cat /etc/hostname >/dev/null; sleep 0.05; done"], { stdio: ["ignore", "ignore", "pipe"], detached: true });
-  const ended = new Promise((done) => recorder.on("exit", done));
-  try {
-    for (let tries = 0; ; ++tries) {
-      try {
-        if (sqlNumber(trace, "SELECT count(*) FROM events") > 50) break;
-      } catch (error) {
-        if (tries > 100) throw error;
-      }
-      execFileSync("sleep", ["0.2"]);
-    }
-    const page = await openTrace(trace, "#overview");
-    t.after(() => page.close());
-    const calls = async () => Number((await page.part("In short").locator("li").first().locator("a").innerText()).replaceAll(",", ""));
-    await page.page.waitForSelector('section[aria-label="In short"] li');
-    const first = await calls();
-    assert.match(await page.page.locator("#trace").innerText(), /recording/);
-    await page.page.waitForFunction((before) => Number(document.querySelector('section[aria-label="In short"] li a')?.textContent.replaceAll(",", "")) > before, first);
-    process.kill(-recorder.pid, "SIGINT");
-    await ended;
-    await page.page.waitForFunction(() => !document.querySelector("#trace").textContent.includes("recording"));
-    await page.go("#overview");
-    await page.page.waitForFunction((all) => document.querySelector('section[aria-label="In short"] li a')?.textContent.replaceAll(",", "") === String(all), sqlNumber(trace, "SELECT count(*) FROM events WHERE parent_event_id IS NULL"));
-    assert.deepEqual(page.faults, []);
-  } finally {
-    try { process.kill(-recorder.pid, "SIGKILL"); } catch { /* it has ended */ }
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const recording = await startRecording(t);
+  const page = await openTrace(recording.trace, "#overview");
+  t.after(() => page.close());
+  await page.page.evaluate(() => {
+    window.calls = () => Number(document.querySelector('section[aria-label="In short"] li a')?.textContent.replaceAll(",", "") ?? "0");
+  });
+  await page.page.waitForFunction(() => window.calls() > 0);
+  const first = await page.page.evaluate(() => window.calls());
+  assert.match(await page.page.locator("#trace").innerText(), /recording/);
+  await page.page.waitForFunction((first) => window.calls() > first, first);
+  await recording.stop();
+  await page.page.waitForFunction(() => !document.querySelector("#trace").textContent.includes("recording"));
+  await page.go("#overview");
+  await page.page.waitForFunction((all) => window.calls() === all, sqlNumber(recording.trace, "SELECT count(*) FROM events WHERE parent_event_id IS NULL"));
+  assert.deepEqual(page.faults, []);
 });

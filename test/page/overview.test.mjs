@@ -136,12 +136,12 @@ test("a chart is saved as SVG and PNG", async () => {
 });
 
 test("long work says how much of it is done, and can be stopped and asked again", async () => {
-  const { page: tab } = page, cancelled = [];
+  const { page: tab } = page, cancelled = [], held = [];
   const note = (request) => request.url().endsWith("/api/cancel") && cancelled.push(JSON.parse(request.postData()).question);
   const isAnswered = (sql) => /count\(DISTINCT thread_id\)|GROUPING SETS/.test(sql); // in short, and over time
   await tab.route("**/api/query", async (route) => {
     if (!isAnswered(JSON.parse(route.request().postData()).sql)) {
-      await new Promise((done) => setTimeout(done, 60_000).unref());
+      await new Promise((done) => held.push(done)); // until it was asked again
     }
     await route.continue().catch(() => undefined); // the page may be gone
   });
@@ -157,6 +157,7 @@ test("long work says how much of it is done, and can be stopped and asked again"
   assert.ok(cancelled.length >= waited && new Set(cancelled).size === cancelled.length, `${cancelled}`);
   tab.off("request", note);
   await tab.unroute("**/api/query");
+  held.forEach((done) => done());
   await tab.getByRole("button", { name: "Ask again" }).click();
   await page.idle();
   const texts = await page.texts("#view");

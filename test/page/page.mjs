@@ -1,29 +1,90 @@
 // A trace in the browser, for tests that click and look.
 //
-//   const page = await openPage("git", "#overview");      records (once for all tests), serves, opens
+//   const page = await openPage("git", "#overview");      records (once for all tests of a build), serves, opens
 //   await page.idle();                                    what was asked is answered
 //   await page.rows("SELECT count(*) FROM events");       what SQL says of the same trace, in a process of its own
 //
+// The tests of a file share a browser, and a server for each trace; each page has its own context. Nothing here waits for a time: who waits looks for what it waits for.
 // Root is needed: traces are recorded. A picture that page.picture("overview") takes lies in build/pictures;
 // tools/page_pictures takes those of the documentation from there.
 
 import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join, resolve } from "node:path";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const build = resolve(process.env.DYETRACE_BUILD ?? join(here, "../../build"));
 export const dyetrace = join(build, "dyetrace");
 const { chromium } = createRequire(join(here, "../../build/page-tests/"))("playwright-core");
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000; // for what should take a second or two; the machine may be busy
 
+const traces = new Map();
+
+// ctest has recorded it before (CMakeLists.txt); a file that is run by hand records what it lacks.
 export function recordedTrace(name) {
-  const age = Math.round(statSync(join(build, "dyetrace")).mtimeMs); // of another build the trace may be another
-  const folder = join(build, "tests", "page-traces", `${name}-${age}`);
-  execFileSync(join(here, "traces.py"), [name, folder], { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DYETRACE_BUILD: build, PYTHONDONTWRITEBYTECODE: "1" } });
-  return join(folder, name);
+  if (!traces.has(name)) {
+    const folder = join(build, "tests", "page-traces");
+    execFileSync(join(here, "traces.py"), [name, folder], { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DYETRACE_BUILD: build, PYTHONDONTWRITEBYTECODE: "1" } });
+    traces.set(name, join(folder, name));
+  }
+  return traces.get(name);
+}
+
+const LOOK_EVERY_MS = 50;
+const SHADE = 40; // of 255
+
+// Until it is so; what throws is not so yet.
+export async function eventually(what, condition) {
+  const deadline = performance.now() + PATIENCE_MS;
+  const isSo = async () => {
+    try {
+      return await condition();
+    } catch {
+      return false;
+    }
+  };
+  while (!(await isSo())) {
+    if (performance.now() > deadline) {
+      throw new Error(`waited in vain: ${what}`);
+    }
+    await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
+  }
+}
+
+// A command that goes on until the recording is stopped, in a process group with its recorder.
+export async function startRecording(t, { least = 1 } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "dyetrace-live-"));
+  const trace = join(folder, "trace");
+  const recorder = spawn(dyetrace, ["record", "-o", trace, "--", "sh", "-c", "while :; do cat /etc/hostname >/dev/null; sleep 0.05; done"], { stdio: "ignore", detached: true });
+  const ended = new Promise((done) => recorder.on("exit", done));
+  const stop = (signal = "SIGINT") => {
+    process.kill(-recorder.pid, signal);
+    return ended;
+  };
+  t.after(async () => {
+    if (recorder.exitCode === null && recorder.signalCode === null) {
+      await stop("SIGKILL");
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await eventually(`${least} events are recorded`, () => recorder.exitCode !== null || (existsSync(join(trace, "trace.json")) && sqlNumber(trace, "SELECT count(*) FROM events") >= least));
+  return { trace, stop };
+}
+
+// Which share of two pictures differs, whose bytes are letters: a shade does not count.
+export function differing(one, other) {
+  if (one.length !== other.length) {
+    return 1;
+  }
+  let many = 0;
+  for (let at = 0; at < one.length; ++at) {
+    many += Math.abs(one.charCodeAt(at) - other.charCodeAt(at)) > SHADE ? 1 : 0;
+  }
+  return many / one.length;
 }
 
 export function sqlRows(trace, sql) {
@@ -53,13 +114,50 @@ export async function serve(words, env = {}) {
   return { url, process: server, ended, stop };
 }
 
-export async function openBrowser() {
-  return chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
+let browser = null;
+const servers = new Map(); // of recorded traces, by words
+
+export async function closeAll() {
+  await (await browser)?.close();
+  await Promise.all([...servers.values()].map(async (server) => (await server).stop()));
+  browser = null;
+  servers.clear();
+}
+
+if (process.argv[1]?.endsWith(".test.mjs")) { // a benchmark closes them itself
+  after(closeAll);
+}
+
+function sharedServer(words) {
+  const key = JSON.stringify(words);
+  if (!servers.has(key)) {
+    servers.set(key, serve(words));
+  }
+  return servers.get(key);
+}
+
+// One process draws all pages of a file: each takes some 100 MB.
+function openBrowser() {
+  browser ??= chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--renderer-process-limit=1"] });
+  return browser;
+}
+
+// Runs in the page, before its own scripts: an address that is new is not heard of at once, and until then the view of the old one is shown.
+function tellWhatIsHeard() {
+  let heard = location.href;
+  addEventListener("hashchange", () => (heard = location.href));
+  const replace = history.replaceState.bind(history);
+  history.replaceState = (...words) => {
+    const isHeard = heard === location.href;
+    replace(...words);
+    heard = isHeard ? location.href : heard;
+  };
+  window.hasHeard = () => heard === location.href;
 }
 
 export class TestPage {
-  constructor(browser, server, trace, page) {
-    Object.assign(this, { browser, server, trace, page, faults: [] });
+  constructor(server, isShared, trace, page) {
+    Object.assign(this, { server, isShared, trace, page, faults: [] });
     page.setDefaultTimeout(PATIENCE_MS);
     page.on("pageerror", (error) => this.faults.push(String(error)));
     page.on("console", (message) => message.type() === "error" && this.faults.push(message.text()));
@@ -72,8 +170,7 @@ export class TestPage {
   }
 
   async idle() {
-    await this.page.evaluate(() => new Promise((done) => setTimeout(done, 50))); // until it has heard of a new address, it shows the old one
-    await this.page.waitForFunction(() => document.querySelector("main[data-view]:not([aria-busy])") !== null);
+    await this.page.waitForFunction(() => window.hasHeard?.() === true && document.querySelector("main[data-view]:not([aria-busy])") !== null);
   }
 
   rows(sql) {
@@ -106,19 +203,28 @@ export class TestPage {
   }
 
   async close() {
-    await this.browser.close();
-    await this.server.stop();
+    await this.page.context().close();
+    if (!this.isShared) {
+      await this.server.stop();
+    }
   }
 }
 
-export async function openPage(name, hash, options = {}) {
-  return openTrace(recordedTrace(name), hash, options);
+// Beside each other: this trace and others.
+export async function openPage(name, hash, { others = [], ...options } = {}) {
+  const trace = recordedTrace(name), words = others.map((other) => relative(dirname(trace), recordedTrace(other)));
+  return open(await sharedServer([trace, ...words]), true, trace, hash, options);
 }
 
-export async function openTrace(trace, hash, { viewport = { width: 1280, height: 720 }, colorScheme = "light", words = [], env = {} } = {}) {
-  const server = await serve([trace, ...words], env);
-  const browser = await openBrowser();
-  const test = new TestPage(browser, server, trace, await browser.newPage({ viewport, colorScheme }));
+export async function openTrace(trace, hash, { words = [], env = {}, ...options } = {}) {
+  return open(await serve([trace, ...words], env), false, trace, hash, options);
+}
+
+async function open(server, isShared, trace, hash, { viewport = { width: 1280, height: 720 }, colorScheme = "light", prepare = () => undefined }) {
+  const context = await (await openBrowser()).newContext({ viewport, colorScheme });
+  await context.addInitScript(tellWhatIsHeard);
+  const test = new TestPage(server, isShared, trace, await context.newPage());
+  await prepare(test.page);
   await test.go(hash);
   return test;
 }

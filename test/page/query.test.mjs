@@ -86,6 +86,20 @@ test("a question that takes long can be cancelled, and the next is answered", as
   assert.deepEqual(await page.texts("#answer tbody td"), ["1"]);
 });
 
+test("two pages of a server do not cancel each other's questions: each names its own in another way", async (t) => {
+  const names = [], other = await page.page.context().newPage();
+  t.after(() => other.close());
+  const note = (request) => request.url().includes("/api/") && names.push(request.headers().question);
+  for (const tab of [page.page, other]) {
+    tab.on("request", note);
+    await tab.goto("about:blank"); // from there a page begins to count
+    await tab.goto(`${page.server.url}#query?sql=${encodeURIComponent(SQL)}`);
+    await tab.waitForSelector("#answer table");
+    tab.off("request", note);
+  }
+  assert.ok(names.length >= 4 && new Set(names).size === names.length && !names.includes(undefined), `${names}`);
+});
+
 test("a server that is killed is said, and one that is back at its address answers without a reload", async (t) => {
   const port = await freePort();
   const env = { XDG_STATE_HOME: mkdtempSync(join(tmpdir(), "dyetrace-page-")) };

@@ -1,12 +1,9 @@
 // The timeline: what it shows is what SQL says; wheel, drag, keys, choosing, filter, flows, files.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { dyetrace, openPage, openTrace, sqlNumber } from "./page.mjs";
+import { differing, openPage, openTrace, sqlNumber, startRecording } from "./page.mjs";
 
 const CALLS = "FROM events WHERE parent_event_id IS NULL";
 const canvasOf = (page) => page.page.locator(".timeline canvas");
@@ -26,7 +23,7 @@ async function drawn(page) {
 
 // Asked again until it is so: the address follows when nobody moves any more.
 async function until(page, what, condition, argument) {
-  await page.page.waitForFunction(condition, argument, { timeout: 20_000 }).catch(() => assert.fail(`it never came that ${what}`));
+  await page.page.waitForFunction(condition, argument).catch(() => assert.fail(`it never came that ${what}`));
 }
 
 const viewOf = async (page) => /view=(\d+)-(\d+)/.exec(await page.page.evaluate(() => location.hash))?.slice(1).map(Number) ?? null;
@@ -123,7 +120,7 @@ test("the wheel zooms at the pointer, down to a nanosecond's neighbourhood and b
   const box = await canvasOf(page).boundingBox();
   const x = box.x + 210 + (box.width - 210) / 4;
   await page.page.mouse.move(x, box.y + 60);
-  const span = page.number(`SELECT max(epoch_ns(time) + coalesce(duration_ns, 0)::BIGINT) - min(epoch_ns(time)) ${CALLS}`);
+  const span = lengthOf(page);
   await page.page.mouse.wheel(0, -500);
   await until(page, "the view is in the address", (all) => { const [, a, b] = /view=(\d+)-(\d+)/.exec(location.hash) ?? []; return b - a < all / 2; }, span);
   const [from, to] = await viewOf(page);
@@ -142,43 +139,115 @@ test("an address that is typed moves the view, however soon it comes, and the ba
   await drawn(page); // the view is about to write where it is
   const typed = [1_000_000, 3_000_000];
   await page.go(`#timeline?view=${typed.join("-")}`);
-  await page.page.waitForTimeout(1000); // nobody moves any more
+  await page.page.locator("#timeline-words", { hasText: /^2(\.0+)? ms in view/ }).waitFor(); // nobody moves any more: the view has written where it is
   assert.deepEqual(await viewOf(page), typed);
-  await page.page.locator("#timeline-words", { hasText: /^2(\.0+)? ms in view/ }).waitFor();
   await page.page.goBack();
   await page.page.locator("#timeline-words", { hasText: /^2(\.0+)? ms in view/ }).waitFor({ state: "detached" });
 });
 
-test("who moves finds what comes next there already, and it is what the server says of that time", async (t) => {
+const lengthOf = (page) => page.number(`SELECT max(epoch_ns(time) + coalesce(duration_ns, 0)::BIGINT) - min(epoch_ns(time)) ${CALLS}`);
+// Of the lanes' upper part, as letters: a million numbers take seconds on their way.
+const NODE = 24; // the first lane, into which nothing is written
+const pixels = (page, height = 200) =>
+  canvasOf(page).evaluate((canvas, height) => {
+    const { data } = canvas.getContext("2d").getImageData(210, 26, canvas.width - 210, height);
+    return Array.from({ length: Math.ceil(data.length / 8192) }, (_, part) => String.fromCharCode(...data.subarray(8192 * part, 8192 * (part + 1)))).join("");
+  }, height);
+
+// The first third of the trace is in view.
+async function openThird(t) {
   const page = await open(t, "git");
   await drawn(page);
-  const span = page.number(`SELECT max(epoch_ns(time) + coalesce(duration_ns, 0)::BIGINT) - min(epoch_ns(time)) ${CALLS}`);
-  await page.go(`#timeline?view=0-${Math.round(span / 3)}`);
+  const third = Math.round(lengthOf(page) / 3);
+  await page.go(`#timeline?view=0-${third}`);
   await page.page.reload();
   await drawn(page);
-  let asked = 0;
-  page.page.on("request", (request) => (asked += request.url().endsWith("api/timeline") ? 1 : 0));
   await canvasOf(page).focus();
-  for (let i = 0; i < 6; ++i) {
-    await page.page.keyboard.press("d");
+  return { page, third };
+}
+
+async function press(page, keys) {
+  for (const key of keys) {
+    await page.page.keyboard.press(key);
     await drawn(page);
   }
+}
+
+test("who moves finds what comes next there already, and it is what the server says of that time", async (t) => {
+  const { page, third } = await openThird(t);
+  let asked = 0;
+  page.page.on("request", (request) => (asked += request.url().endsWith("api/timeline") ? 1 : 0));
+  await press(page, "dddddd");
   assert.ok(asked >= 1 && asked < 6, `six moves asked ${asked} times`);
-  const third = Math.round(span / 3);
   await until(page, "the address follows", (begin) => Math.abs(Number(/view=(\d+)/.exec(location.hash)[1]) - begin) < 2, 6 * 0.15 * third);
-  const pixels = () => canvasOf(page).evaluate((canvas) => [...canvas.getContext("2d").getImageData(210, 26, canvas.width - 210, 200).data]);
   const seen = () => canvasOf(page).evaluate((canvas) => `${location.hash} ${canvas.width}x${canvas.height} ${JSON.stringify(canvas.dataset)}`);
-  const [moved, seenMoved] = [await pixels(), await seen()];
+  const [moved, seenMoved] = [await pixels(page), await seen()];
   await page.picture("timeline-moved");
   await page.page.reload();
   await drawn(page);
-  let differs = 1; // in wide calls words follow; columns of the two begin at other fractions of a pixel
-  for (let tries = 0; tries < 20 && differs >= 0.05; ++tries) {
-    const now = await pixels();
-    differs = now.length === moved.length ? now.filter((value, index) => Math.abs(value - moved[index]) > 40).length / now.length : 1;
-  }
+  const differs = differing(await pixels(page), moved); // in wide calls words follow; columns of the two begin at other fractions of a pixel
   await page.picture("timeline-moved-asked");
   assert.ok(differs < 0.05, `${differs} of the picture is another one; moved: ${seenMoved}; asked anew: ${await seen()}`);
+});
+
+// When nobody moves any more words come below the lanes, which get lower: who looked in that moment saw nothing.
+test("a timeline that gets another size is drawn at once: in no frame it is seen empty", async (t) => {
+  const page = await open(t, "git");
+  await drawn(page);
+  const labels = await page.page.evaluateHandle(() => {
+    const canvas = document.querySelector(".timeline canvas"), { height } = canvas;
+    const seen = () => canvas.getContext("2d").getImageData(0, 0, 200, 200).data.join();
+    const after = new Promise((done) => new ResizeObserver(() => canvas.height !== height && done(seen())).observe(canvas.parentElement)); // it is told after the page's own, in the same frame
+    return { before: seen(), after };
+  });
+  await page.page.setViewportSize({ width: 1280, height: 600 });
+  assert.ok(await labels.evaluate(async ({ before, after }) => before === (await after)), "the labels are as they were");
+});
+
+test("who moves on and comes back still sees all when the picture arrives that was asked for on the way", async (t) => {
+  const { page } = await openThird(t);
+  await page.page.evaluate(() => {
+    window.taken = 0;
+    const read = Response.prototype.arrayBuffer;
+    Response.prototype.arrayBuffer = async function () {
+      const bytes = await read.call(this);
+      setTimeout(() => ++window.taken); // when who waits for it has it
+      return bytes;
+    };
+  });
+  await press(page, "ddd");
+  await until(page, "the picture with what comes next is there", () => window.taken === 1);
+  let hold;
+  const held = new Promise((done) => (hold = done));
+  await page.page.route("**/api/timeline", hold);
+  await press(page, "d");
+  const route = await held;
+  await press(page, "aaa");
+  const before = await pixels(page, NODE);
+  await route.continue();
+  await until(page, "the picture is there that was asked for", () => window.taken === 2);
+  await press(page, ["ArrowUp"]); // draws anew
+  await page.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  assert.ok((await pixels(page, NODE)) === before, "it is as it was before that picture came");
+});
+
+test("what wide calls act on is asked for, and flows are, also when the picture comes after nobody moved any more", async (t) => {
+  let isSettled;
+  const settled = new Promise((done) => (isSettled = done));
+  const page = await open(t, "git", "#query");
+  await page.page.addStyleTag({ content: "#timeline-words { min-height: 3em }" }); // words that come change no size, after which all would be asked again
+  await page.page.route("**/api/timeline", async (route) => {
+    await settled;
+    await route.continue();
+  });
+  const asked = Promise.all([
+    page.page.waitForRequest((request) => request.url().endsWith("api/query") && request.postData().includes("event_id IN (")),
+    page.page.waitForRequest((request) => request.url().endsWith("api/timeline_flows")),
+  ]);
+  await page.go("#timeline?flows=on");
+  await page.page.locator("#timeline-words", { hasText: " in view" }).waitFor();
+  isSettled();
+  await asked;
 });
 
 test("Shift and a drag select a stretch of time, in all views; the back button undoes it", async (t) => {
@@ -194,7 +263,7 @@ test("Shift and a drag select a stretch of time, in all views; the back button u
   await page.page.keyboard.up("Shift");
   await page.page.locator("#all-time").waitFor();
   const words = new URLSearchParams((await page.page.evaluate(() => location.hash)).split("?")[1]);
-  const span = page.number(`SELECT max(epoch_ns(time) + coalesce(duration_ns, 0)::BIGINT) - min(epoch_ns(time)) ${CALLS}`) * 1.02;
+  const span = lengthOf(page) * 1.02;
   const pixel = span / (box.width - 210);
   assert.ok(Math.abs(Number(words.get("from")) - (span / 2 - 100 * pixel)) < 3 * pixel);
   assert.ok(Math.abs(Number(words.get("to")) - (span / 2 + 100 * pixel)) < 3 * pixel);
@@ -254,26 +323,16 @@ test("hostile names are text, and a trace without events says so", async (t) => 
 });
 
 test("of a recording the timeline grows", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "timeline-"));
-  const trace = join(folder, "trace");
-  const recorder = spawn(dyetrace, ["record", "-o", trace, "--", "sh", "-c", "while :; do cat /etc/hostname > /dev/null; sleep 0.05; done"], { stdio: "ignore" });
-  const ended = new Promise((done) => recorder.on("exit", done));
-  t.after(async () => {
-    recorder.kill("SIGINT");
-    await ended;
-    rmSync(folder, { recursive: true });
-  });
-  const calls = async (page) => number(/lanes · ([\d,]+) calls/.exec(await page.page.locator("#timeline-words").innerText())?.[1] ?? "0");
-  for (let i = 0; i < 100 && !existsSync(join(trace, "trace.json")); ++i) await new Promise((done) => setTimeout(done, 100));
-  await new Promise((done) => setTimeout(done, 2000));
-  const page = await openTrace(trace, "#timeline");
+  const recording = await startRecording(t);
+  const page = await openTrace(recording.trace, "#timeline");
   t.after(() => page.close());
-  await until(page, "there are calls", () => /lanes · [\d,]+ calls/.test(document.querySelector("#timeline-words")?.textContent ?? ""));
-  const before = await calls(page);
-  await until(page, "there are more", (least) => Number((/lanes · ([\d,]+) calls/.exec(document.querySelector("#timeline-words")?.textContent ?? "")?.[1] ?? "0").replaceAll(",", "")) > least, before);
-  recorder.kill("SIGINT");
-  await ended;
-  const all = sqlNumber(trace, `SELECT count(*) ${CALLS}`);
-  await until(page, "all are there when it has ended", (least) => (document.querySelector("#timeline-words")?.textContent ?? "").includes(` lanes · ${least.toLocaleString("en")} calls`), all);
+  await page.page.evaluate(() => {
+    window.calls = () => Number(/ lanes · ([\d,]+) calls/.exec(document.querySelector("#timeline-words")?.textContent ?? "")?.[1].replaceAll(",", "") ?? "0");
+  });
+  await until(page, "there are calls", () => window.calls() > 0);
+  await until(page, "there are more", (before) => window.calls() > before, await page.page.evaluate(() => window.calls()));
+  await recording.stop();
+  const all = sqlNumber(recording.trace, `SELECT count(*) ${CALLS}`);
+  await until(page, "all are there when it has ended", (all) => window.calls() === all, all);
   assert.deepEqual(page.faults, []);
 });

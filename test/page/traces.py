@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
-"""Records a trace for the tests of the page: traces.py NAME FOLDER, as root. FOLDER/NAME is made; what is there already stays."""
+"""Records a trace for the tests of the page: traces.py NAME FOLDER, as root. FOLDER/NAME is made once for a build: what another one recorded is replaced.
 
+ctest does so before the tests that need it (CMakeLists.txt); page.mjs does for a file that is run by hand. Who comes meanwhile waits.
+"""
+
+import fcntl
 import os
 import shutil
 import signal
@@ -167,15 +171,34 @@ def hosts(trace, folder):
 TRACES = {function.__name__: function for function in (postgres, git, git_again, relay, dyed, crowd, lossy, waits, hosts, hostile, empty, one)}
 
 
-def main():
-    name, folder = sys.argv[1:]
-    trace = os.path.join(folder, name)
-    if os.path.exists(os.path.join(trace, "trace.json")):
-        return
-    os.makedirs(folder, exist_ok=True)
+def origin():
+    """What a trace depends on: the recorder, and how it is recorded."""
+    return " ".join(f"{status.st_size} {status.st_mtime_ns}" for status in map(os.stat, (DYETRACE, os.path.abspath(__file__))))
+
+
+def recorded(name, folder):
+    """Made beside its place, where a trace is whole or not at all."""
+    trace, begun, origin_file = (os.path.join(folder, name + end) for end in ("", ".begun", ".origin"))
+    if os.path.exists(trace) and os.path.exists(origin_file):
+        with open(origin_file, encoding="ascii") as file:
+            if file.read() == origin():
+                return
+    for old in (begun, trace):
+        shutil.rmtree(old, ignore_errors=True)
     with tempfile.TemporaryDirectory() as work:
         os.chmod(work, 0o755)
-        TRACES[name](trace, work)
+        TRACES[name](begun, work)
+    os.rename(begun, trace)
+    with open(origin_file, "w", encoding="ascii") as file:
+        file.write(origin())
+
+
+def main():
+    name, folder = sys.argv[1:]
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name + ".lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # until this process ends
+        recorded(name, folder)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,8 @@ export type FileFormat = "csv" | "json" | "parquet";
 // What the server says of a question that it cannot answer.
 export class Refused extends Error {}
 
+// A question is cancelled by its name, which no other page of the same server has.
+const page = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join("");
 let questions = 0;
 let away = false;
 
@@ -76,7 +78,7 @@ const post = (name: string, question: object, signal?: AbortSignal): Promise<Res
   signal === undefined ? posted(name, question) : counted(posted(name, question, signal));
 
 async function posted(name: string, question: object, signal?: AbortSignal): Promise<Response> {
-  const number = String(++questions);
+  const number = `${page}-${++questions}`;
   const cancel = (): void => {
     void fetch("api/cancel", { method: "POST", body: JSON.stringify({ question: number }), keepalive: true });
   };

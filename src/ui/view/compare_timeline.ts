@@ -44,7 +44,7 @@ class PairStage implements Hands {
   private brushed: TimeSpan | null = null;
   private cursor = { lane: 0, side: 0 }; // of the keyboard
   private run: Run | null = null; // that was chosen, of the cursor's side
-  private settled = 0;
+  private settled = 0; // a timer; 0: nobody moves any more
 
   constructor(readonly all: Two<TimelineRows>, readonly where: string, private readonly order: boolean) {
     this.whole_ns = Math.max(all[0].span_ns, all[1].span_ns);
@@ -283,15 +283,22 @@ class PairStage implements Hands {
     if (picture.revision !== this.all[index]?.revision || picture.asked.colour !== side.colouring) {
       return; // the view is asked for anew when there are other rows
     }
+    if (this.sources[index]?.isBetter(picture, side.picture) !== true) {
+      return;
+    }
     side.picture = picture;
     if (this.cursor.side === index && this.run !== null) {
       this.run = runLike(picture, this.run);
     }
     this.screen.redraw();
+    if (this.settled === 0) {
+      void this.settle(); // it came after that
+    }
   }
 
   // Nobody moves any more.
   private async settle(): Promise<void> {
+    this.settled = 0;
     this.address.note(this.span);
     const many = (side: number): string => `${SIDE_NAMES[side] ?? ""} ${(this.all[side]?.events ?? 0).toLocaleString("en")} calls in ${durationText(this.all[side]?.span_ns ?? 0)}`;
     this.words.textContent = `${durationText(this.span.to - this.span.from)} in view · ${this.lanes.lanes.length.toLocaleString("en")} lanes, the first trace above the second · ${many(0)}, ${many(1)}`;

@@ -46,7 +46,8 @@ export class Screen {
     room.width = Math.max(clientWidth, LABELS + 100);
     room.height = Math.max(clientHeight, HEIGHT_MIN);
     const [width, height] = [Math.round(room.width * scale), Math.round(room.height * scale)];
-    if (canvas.width !== width || canvas.height !== height) {
+    const isOther = canvas.width !== width || canvas.height !== height;
+    if (isOther) {
       [canvas.width, canvas.height] = [width, height];
       canvas.style.width = `${room.width}px`;
       canvas.style.height = `${room.height}px`;
@@ -54,6 +55,9 @@ export class Screen {
     this.filler.style.height = `${Math.max(lanesHeight + AXIS - room.height, 0)}px`;
     room.top = this.root.scrollTop;
     this.doings.changed();
+    if (isOther) {
+      this.drawNow(); // a canvas that gets another size is empty, and would be seen so until the next frame
+    }
   }
 
   scroll(by: number): void {
@@ -78,10 +82,7 @@ export class Screen {
 
   redraw(): void {
     if (this.frame === 0) {
-      this.frame = requestAnimationFrame(() => {
-        this.frame = 0;
-        this.drawNow();
-      });
+      this.frame = requestAnimationFrame(() => this.drawNow());
     }
   }
 
@@ -92,6 +93,8 @@ export class Screen {
   }
 
   private drawNow(): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
     const { canvas, room } = this, context = canvas.getContext("2d", { alpha: false });
     if (context === null) {
       return;

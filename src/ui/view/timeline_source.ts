@@ -25,7 +25,7 @@ export class PictureSource {
     const isMove = Math.abs((span.to - span.from) / (before.to - before.from) - 1) < 1e-6;
     const ahead = isMove ? Math.sign(Math.round(span.from - before.from)) : 0;
     this.wanted = wanted;
-    const asked = [picture?.asked, this.under?.question, this.wish];
+    const asked = [picture?.asked, this.under?.stop.signal.aborted === true ? null : this.under?.question, this.wish];
     if (asked.every((question) => question == null || !isAmple(question, wanted, ahead))) {
       this.ask(questionFor(wanted, ahead));
     }
@@ -34,6 +34,11 @@ export class PictureSource {
   // Whether a picture is what was wanted last.
   isWhole(picture: Picture | null): boolean {
     return picture !== null && this.wanted !== null && isWhole(picture.asked, this.wanted);
+  }
+
+  // Whether a picture that came takes the place of the one that is there. Who moves on and comes back before it comes has all that is in view, which it may lack.
+  isBetter(came: Picture, there: Picture | null): boolean {
+    return this.isWhole(came) || !this.isWhole(there);
   }
 
   stop(): void {

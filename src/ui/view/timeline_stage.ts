@@ -35,7 +35,7 @@ export class Stage implements Hands {
   private readonly address = new ViewInAddress();
   private lanes: Lanes;
   private chosenRun: Run | null = null;
-  private settled = 0;
+  private settled = 0; // a timer; 0: nobody moves any more
   private readonly asking = new AbortController(); // until somebody leaves
   private wording = new AbortController();
   private flowing = new AbortController();
@@ -245,16 +245,23 @@ export class Stage implements Hands {
   }
 
   private take(picture: Picture): void {
-    if (picture.revision !== this.state.lanes.all.revision) {
+    const { revision } = this.state.lanes.all;
+    if (picture.asked.revision !== revision) {
+      return; // asked before there were these rows, it is empty
+    }
+    if (picture.revision !== revision) {
       void this.askAgain();
       return;
     }
-    if (picture.asked.colour === this.state.colouring) {
+    if (picture.asked.colour === this.state.colouring && this.source.isBetter(picture, this.state.picture)) {
       const isAhead = this.source.isWhole(this.state.picture); // what is seen was there already
       this.state.picture = picture;
       this.chosenRun = this.chosenRun === null ? null : runLike(picture, this.chosenRun);
       if (!isAhead) {
         this.screen.redraw();
+        if (this.settled === 0) {
+          void this.settle(); // it came after that
+        }
       }
     }
   }
@@ -273,6 +280,7 @@ export class Stage implements Hands {
   // --- words
 
   private async settle(): Promise<void> {
+    this.settled = 0;
     this.address.note(this.state.span);
     this.tell();
     const { picture } = this.state;

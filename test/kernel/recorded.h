@@ -37,7 +37,7 @@
 
 namespace dyetrace::test {
 
-inline constexpr int kChildSecondsMax = 100;  // only a child that hangs takes as long
+inline constexpr int kChildSecondsMax = 250;  // only a child that hangs takes as long
 
 // A value in memory that parent and child share; plain data only.
 template <typename T>

@@ -234,8 +234,10 @@ int KernelTest::follow(capture::Capture& capture, Records& records, pid_t child,
         drain(capture, records);
         nanosleep(&kDrainPause, nullptr);
         if (time(nullptr) > deadline) {
-            kill(child, SIGKILL);
             ADD_FAILURE() << "the child ran longer than " << kChildSecondsMax << " s";
+            kill(child, SIGKILL);
+            waitpid(child, &status, 0);
+            break;
         }
     }
     return status;

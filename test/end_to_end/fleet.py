@@ -10,8 +10,6 @@ import threading
 import support
 from support import DYETRACE, Trace, program
 
-READS = "class = 'file' and name = 'pread64' and comm = 'calls'"
-
 
 class Road:
     """A TCP proxy from a free port to `port`: forwards, is cut (says and hears nothing, closes nothing), or changes what goes up."""

@@ -48,7 +48,8 @@ class RightsTest(CertificateTest):
     def test_everything_works_and_keys_are_private(self):
         self.start_collector()
         self.start_agent("a")
-        trace = self.run_on("a", "--comm", "calls", "--", program("calls"), self.file("read"), "1", "100")
+        calls, comm = self.of_its_own(program("calls"))
+        trace = self.run_on("a", "--comm", comm, "--", calls, self.file("read"), "1", "100")
         self.assertEqual(trace.number("SELECT count(*) FROM events WHERE name = 'pread64' AND requested = 1"), 100)
         self.check_books(trace, ["a"])
         for key in ("pki/ca.key", "pki/host-a/key.pem"):
@@ -139,7 +140,8 @@ class ClockTest(CertificateTest):
         self.start_collector(environment=self.wrong_by(DAY_S))
         self.start_agent("a")
         begin_s = time.time()
-        trace = self.run_on("a", "--comm", "calls", "--", program("calls"), self.file("read"), "1", "100")
+        calls, comm = self.of_its_own(program("calls"))
+        trace = self.run_on("a", "--comm", comm, "--", calls, self.file("read"), "1", "100")
         first_s = trace.number("SELECT epoch_ns(min(time)) FROM events") / 1e9
         self.assertLess(abs(first_s - begin_s), support.PATIENCE_S)
         self.check_books(trace, ["a"])

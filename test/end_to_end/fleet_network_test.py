@@ -30,9 +30,10 @@ class NetworkTest(fleet.FleetTest):
 
     def begin(self, count="200"):
         self.reads = self.file("read")
+        calls, comm = self.of_its_own(program("calls"))
         for host in self.lab.hosts:
-            host.start([program("calls"), self.reads, "1", count, "endless"])
-        self.fleet.record(self.lab["far"], "fleet", "--comm", "calls")
+            host.start([calls, self.reads, "1", count, "endless"])
+        self.fleet.record(self.lab["far"], "fleet", "--comm", comm)
         self.trace = self.fleet.trace
         self.wait_for(lambda: self.newest("near") > 0, "the first events arrive")
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -23,7 +24,8 @@ class RecordOnTest(fleet.FleetTest):
     def test_every_host_records_before_the_command_begins_and_until_it_has_ended(self):
         self.start_agent("a")
         self.start_agent("b")
-        trace = self.run_on("all", "--comm", "calls", "--", program("calls"), self.file("read"), "1", str(READS))
+        calls, comm = self.of_its_own(program("calls"))
+        trace = self.run_on("all", "--comm", comm, "--", calls, self.file("read"), "1", str(READS))
         rows = trace.rows("SELECT host, count(*) AS n FROM events WHERE name = 'pread64' AND requested = 1 GROUP BY 1 ORDER BY 1")
         self.assertEqual(rows, [{"host": "a", "n": READS}, {"host": "b", "n": READS}])
         self.assertIn("a: ", trace.said)
@@ -59,7 +61,8 @@ class RecordOnTest(fleet.FleetTest):
     def test_what_calls_moved_arrives_too_and_is_private(self):
         self.start_agent("a")
         content = os.urandom(300_000)
-        trace = self.run_on("a", "--comm", "cat", "--content=bytes", "--", "cat", self.file("moved", content), stdout=subprocess.DEVNULL,
+        cat, comm = self.of_its_own(shutil.which("cat"))
+        trace = self.run_on("a", "--comm", comm, "--content=bytes", "--", cat, self.file("moved", content), stdout=subprocess.DEVNULL,
                             stderr=subprocess.PIPE, capture_output=False)
         given = subprocess.run([DYETRACE, "cat", trace.path, "--path", support.outer_root() + self.path("moved")], capture_output=True, check=False)
         self.assertEqual((given.returncode, given.stdout == content), (0, True), given.stderr)
@@ -68,8 +71,9 @@ class RecordOnTest(fleet.FleetTest):
     def test_payload_that_has_arrived_takes_no_room_in_the_spool(self):
         self.start_agent("a")
         path = self.file("moved", os.urandom(1 << 20))
-        trace, operator = self.start_on("a", "--comm", "cat", "--content=bytes")
-        self.start(["sh", "-c", f"while :; do cat {path}; sleep 0.1; done"], stdout=subprocess.DEVNULL)
+        cat, comm = self.of_its_own(shutil.which("cat"))
+        trace, operator = self.start_on("a", "--comm", comm, "--content=bytes")
+        self.start(["sh", "-c", f"while :; do {cat} {path}; sleep 0.1; done"], stdout=subprocess.DEVNULL)
 
         def is_mostly_hole():
             for folder, _, names in os.walk(self.path("spool-a")):
@@ -215,7 +219,8 @@ class LimitsTest(fleet.FleetTest):
         """It may use 10 ms a second, and what is recorded at once costs it several times as much."""
         self.start_agent("a", "--cpu-max", "1")
         content = os.urandom(32 << 20)
-        trace = self.run_on("a", "--comm", "cat", "--content=bytes", "--", "cat", self.file("much", content), stdout=subprocess.DEVNULL,
+        cat, comm = self.of_its_own(shutil.which("cat"))
+        trace = self.run_on("a", "--comm", comm, "--content=bytes", "--", cat, self.file("much", content), stdout=subprocess.DEVNULL,
                             stderr=subprocess.PIPE, capture_output=False)
         self.assertIn("--cpu-max 1 holds shipping back", self.said("agent-a"))
         self.assertEqual((trace.info()["state"], trace.rows("SELECT * FROM gaps")), ("finished", []))
@@ -239,7 +244,8 @@ class LimitsTest(fleet.FleetTest):
             self.start(["setpriv", "--no-new-privs", "--inh-caps=-all", f"--bounding-set={bounding}", DYETRACE, "agent", "--collector",
                         f"127.0.0.1:{self.port}", "--host", "a", "--spool", self.path("spool-a"), "--insecure"], stderr=said)
         self.wait_for(lambda: "connected to" in self.said("agent-a"), "it connects")
-        trace = self.run_on("a", "--comm", "calls", "--", program("calls"), self.file("read"), "1", "100")
+        calls, comm = self.of_its_own(program("calls"))
+        trace = self.run_on("a", "--comm", comm, "--", calls, self.file("read"), "1", "100")
         self.assertEqual(trace.number("SELECT count(*) FROM events WHERE name = 'pread64' AND requested = 1"), 100)
 
 

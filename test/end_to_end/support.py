@@ -1,19 +1,24 @@
 """What the end-to-end tests share: the built program as a user runs it, traces as answers to SQL, bounded waiting."""
 
+import contextlib
 import functools
 import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
+import weakref
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("DYETRACE_BUILD", os.path.join(ROOT, "build"))
 DYETRACE = os.path.join(BUILD, "dyetrace")
 PROGRAMS = os.path.join(BUILD, "tests", "programs")
+SEGMENT_HEADER_BYTES, BLOCK_HEADER_BYTES, CLOCK_SNAPSHOT = 64, 104, 21  # docs/trace_format.md, docs/reference/tables.md
 PATIENCE_S = 60  # for anything that should take a second or two; the machine may be busy
 
 
@@ -22,11 +27,15 @@ def program(name):
 
 
 def wait_for(condition, what, seconds=PATIENCE_S):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
+    """Looks until it is so; no more than half of the time, for a look may cost what is waited for its CPU."""
+    begin = time.monotonic()
+    while True:
+        looked = time.monotonic()
+        if condition():
+            return
+        if time.monotonic() > begin + seconds:
             raise AssertionError(f"waited {seconds} s in vain: {what}")
-        time.sleep(0.05)
+        time.sleep(max(0.02, time.monotonic() - looked))
 
 
 def boot_ns():
@@ -65,21 +74,95 @@ def outer_root():
         return trace.rows("SELECT exe FROM processes")[0]["exe"].removesuffix(program)
 
 
+def signature(folder):
+    """Another one whenever something of a trace changes that readers have not put there; None: it is being recorded, or no trace."""
+    try:
+        with open(os.path.join(folder, "trace.json"), encoding="utf-8") as file:
+            if json.load(file)["state"] == "recording":
+                return None
+        files = []
+        for parent, folders, names in os.walk(folder):
+            folders[:] = [name for name in folders if name != "derived"]
+            for name in names:
+                status = os.stat(os.path.join(parent, name))
+                files.append((parent, name, status.st_ino, status.st_size, status.st_mtime_ns))
+        return sorted(files)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # damaged, or just being changed
+
+
+class Prompt:
+    """One `dyetrace sql` that answers many statements, as `dyetrace sql TRACE < FILE` does."""
+
+    END = "this is all"
+
+    def __init__(self, path):
+        self.trace = signature(path)
+        self._said = tempfile.TemporaryFile()
+        self._process = subprocess.Popen([DYETRACE, "sql", path, "--format", "json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said)
+
+    def answer(self, statement):
+        """Lines; None: it failed, and the prompt has ended."""
+        too_long = threading.Timer(PATIENCE_S, self._process.kill)
+        too_long.start()
+        try:
+            self._process.stdin.write(f"{statement.strip().rstrip(';')}\n;\nSELECT '{self.END}';\n".encode())
+            self._process.stdin.flush()
+            lines = []
+            for line in self._process.stdout:
+                if self.END.encode() in line:
+                    return lines
+                lines.append(line.decode())
+        except BrokenPipeError:
+            pass
+        finally:
+            too_long.cancel()
+        self._process.wait()
+        return None
+
+    def said(self):
+        self._said.seek(0)
+        return self._said.read().decode(errors="replace")
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+        self._said.close()
+
+
 class Trace:
-    """A trace folder, asked as people ask it."""
+    """A trace folder, asked as people ask it. One that does not change any more is opened once for all questions."""
 
     def __init__(self, path):
         self.path = path
         self.warnings = ""  # stderr of the last question
+        self._prompt, self._end_prompt = None, lambda: None
+
+    def close(self):
+        """The next question is asked by another process."""
+        self._end_prompt()
+        self._prompt, self._end_prompt = None, lambda: None
+
+    def _answer(self, statement):
+        if self._prompt is None or self._prompt.trace is None or self._prompt.trace != signature(self.path):
+            self.close()
+            self._prompt = Prompt(self.path)
+            self._end_prompt = weakref.finalize(self, self._prompt.close)
+        lines = self._prompt.answer(statement)
+        self.warnings = self._prompt.said()
+        if lines is None or self._prompt.trace is None:
+            self.close()
+        return lines
 
     def rows(self, statement):
         """Rows as dictionaries; numbers as text, since JSON's cannot hold 64 bits."""
-        done = subprocess.run([DYETRACE, "sql", self.path, statement, "--format", "json"], capture_output=True, text=True,
-                              timeout=PATIENCE_S)
-        self.warnings = done.stderr
-        if done.returncode != 0:
-            raise AssertionError(f"sql {statement!r} failed: {done.stderr}")
-        return [json.loads(line) for line in done.stdout.splitlines()]
+        lines = self._answer(statement)
+        if lines is None:
+            raise AssertionError(f"sql {statement!r} failed: {self.warnings}")
+        return [json.loads(line) for line in lines]
 
     def number(self, statement):
         rows = self.rows(statement)
@@ -129,6 +212,13 @@ class EndToEndTest(unittest.TestCase):
             file.write(content)
         return self.path(name)
 
+    def of_its_own(self, path):
+        """A copy of a program, and its comm, which nobody else on the machine has: others may run the same program meanwhile."""
+        name = f"{os.path.basename(path)[:5]}-{os.getpid()}"
+        if not os.path.exists(self.path(name)):
+            shutil.copy(path, self.path(name))
+        return self.path(name), name
+
     def start(self, command, **options):
         """A process that is killed at the end of the test if it still runs."""
         process = subprocess.Popen(command, **options)
@@ -158,11 +248,21 @@ class EndToEndTest(unittest.TestCase):
 
     @staticmethod
     def listens(trace):
-        """It writes its coverage once all its programs are attached, and the clocks behind it."""
+        """It writes its coverage once all its programs are attached, and then the clocks: a block of the first segment has them (docs/trace_format.md)."""
+        if os.path.exists(os.path.join(trace.path, "sealed-000001")):
+            return True
         try:
-            return trace.number("SELECT count(*) FROM clock_snapshots") > 0
-        except (AssertionError, OSError, ValueError):
+            with open(os.path.join(trace.path, "segment-000001.seg"), "rb") as file:
+                segment = file.read()
+        except OSError:
             return False
+        at = SEGMENT_HEADER_BYTES
+        while at + BLOCK_HEADER_BYTES <= len(segment):
+            stored_bytes, types = struct.unpack_from("<I", segment, at + 32)[0], struct.unpack_from("<Q", segment, at + 40)[0]
+            if types & 1 << CLOCK_SNAPSHOT:
+                return True
+            at += -(-(BLOCK_HEADER_BYTES + stored_bytes) // 8) * 8
+        return False
 
     def stop(self, process, number=signal.SIGINT):
         process.send_signal(number)

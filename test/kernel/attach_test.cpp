@@ -25,7 +25,10 @@
 namespace dyetrace::test {
 namespace {
 
-class Attach : public KernelTest {};
+class Attach : public KernelTest {
+  protected:
+    Attach() { alone_ = true; }
+};
 
 char state_of(pid_t thread) {
     std::ifstream status("/proc/self/task/" + std::to_string(thread) + "/stat");

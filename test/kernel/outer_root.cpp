@@ -69,24 +69,27 @@ void take_off_base(Words& words,
 
 }  // namespace
 
-void learn(Records& records) {
-    const std::string root = root_of(records);
+void learn(Records& records, std::optional<std::string>& known_root) {
+    if (!known_root) {
+        known_root = root_of(records);
+    }
+    const std::string& root = *known_root;
     for (Words& words : records.facts) {
         if (!root.empty()) {
             take_off<schema::Handle>(words, root, Attachment::kPath);
             take_off<schema::TaskContext>(words, root, Attachment::kExe);
         }
-        records.dictionary.add(bytes_of(words));
+        records.dictionary->add(bytes_of(words));
     }
     for (Words& words : records.events) {
         if (!root.empty() && schema::as<SyscallEvent>(bytes_of(words)) != nullptr) {
             take_off_base(words,
-                          records.dictionary,
+                          *records.dictionary,
                           Attachment::kPath,
                           &SyscallEvent::handle_id,
                           SyscallEvent::kHasHandle | SyscallEvent::kHasNamesBase);
             take_off_base(words,
-                          records.dictionary,
+                          *records.dictionary,
                           Attachment::kPath2,
                           &SyscallEvent::handle2_id,
                           SyscallEvent::kHasHandle2 | SyscallEvent::kHasNamesBase2);

@@ -7,7 +7,7 @@
 namespace dyetrace::test {
 
 // Fills the dictionary from the facts. The first directory that was announced is the root of the child, which looks at it
-// behind its gate.
-void learn(Records& records);
+// after its gate: it is `root` from then on.
+void learn(Records& records, std::optional<std::string>& root);
 
 }  // namespace dyetrace::test

@@ -48,7 +48,7 @@ std::string address_of(const Record& record) {
 }
 
 const schema::Object* object_of(const Records& records, bool present, std::uint32_t handle) {
-    return present ? records.dictionary.object(handle) : nullptr;
+    return present ? records.dictionary->object(handle) : nullptr;
 }
 
 std::string name_of(const schema::Object* object) {
@@ -212,7 +212,7 @@ std::uint64_t Event::connection_id() const {
 }
 
 const schema::Task* Event::task() const {
-    return records_->dictionary.task(raw_->context_id);
+    return records_->dictionary->task(raw_->context_id);
 }
 
 std::vector<Part> Event::parts() const {
@@ -239,7 +239,7 @@ std::vector<Touched> Event::touched() const {
                               one->events,
                               one->range_begin,
                               one->range_end,
-                              records_->dictionary.object(one->handle_id)});
+                              records_->dictionary->object(one->handle_id)});
         }
     }
     return result;

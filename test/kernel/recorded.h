@@ -10,8 +10,12 @@
 // The child is forked, marked while it waits at a gate, let go, and ends with _exit. What child and test tell each other
 // goes through Shared. A nullable column is an optional: absent compares unequal to every value.
 //
+// The tests of one process that want the same options share programs that stay attached: loading them takes most of a
+// recording's time. What they announced once they do not announce again, so the dictionary is shared too; facts, events and
+// books are those of the one recording. A test about how a recording begins or ends says `alone_`.
+//
 // Limits: one recording at a time; needs root, else the test is skipped with the reason, and BPF. A child that runs longer
-// than kChildSecondsMax is killed and the test fails.
+// than kChildSecondsMax is killed and the test fails. So does a shared recording whose child leaves processes behind.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/temporary_folder.h"
 #include "capture/capture.h"
 #include "content/anchors.h"
@@ -32,7 +37,7 @@
 
 namespace dyetrace::test {
 
-inline constexpr int kChildSecondsMax = 20;
+inline constexpr int kChildSecondsMax = 250;  // only a child that hangs takes as long
 
 // A value in memory that parent and child share; plain data only.
 template <typename T>
@@ -58,9 +63,10 @@ class Shared {
 void require(bool condition, const char* what);
 #define REQUIRE(condition) ::dyetrace::test::require((condition), #condition)
 
-// Records of one recording, with the dictionary of all its announcements.
+// Records of one recording, with the dictionary of all its announcements and of those before it that it refers to.
 struct Records {
-    schema::Dictionary dictionary;
+    // Grows from recording to recording, and has to be there as long as one of them is looked at.
+    std::shared_ptr<schema::Dictionary> dictionary = std::make_shared<schema::Dictionary>();
     std::vector<std::vector<std::uint64_t>>
         events;                       // each a record; words, because records are 8-aligned
     std::vector<std::uint32_t> cpus;  // of each event
@@ -129,7 +135,7 @@ class Event {
         return std::as_bytes(std::span(records_->events[index_]));
     }
     std::uint16_t cpu() const { return static_cast<std::uint16_t>(records_->cpus[index_]); }
-    const schema::Dictionary& dictionary() const { return records_->dictionary; }
+    const schema::Dictionary& dictionary() const { return *records_->dictionary; }
     std::string name() const;
     std::int64_t result() const { return raw_->result; }
     std::string error() const;  // "ENOENT"; empty: it succeeded
@@ -234,24 +240,41 @@ class KernelTest : public testing::Test {
     // The same, but stops the recording as soon as `program` has called up(); then the child is killed.
     Trace record_until_stopped(const std::function<void()>& program);
 
-    const std::vector<capture::Source>& sources() const { return capture_->sources(); }
+    // Of a test that is alone: with others, what they met is among them.
+    const std::vector<capture::Source>& sources() const { return own_->capture.sources(); }
 
     // A file of the test's own folder.
     std::string at(std::string_view name) const {
         return folder_->path() + "/" + std::string(name);
     }
 
-    // Asked for when the test begins: to be set in a constructor.
+    // Both are asked for when the test begins: to be set in a constructor.
     capture::CaptureOptions options_;
+    // Programs of its own, which are attached when the child waits at its gate, and detached before its events are looked at.
+    bool alone_ = false;
     // What the child does before it waits at the gate, and so before anybody watches it.
     std::function<void()> before_;
     // The child has standard input, output and error only: its first descriptor is 3.
     bool bare_descriptors_ = false;
 
   private:
-    Trace run(const std::function<void()>& program, int killed_by, bool kill_at_end);
+    // Programs in the kernel, and what they have told since they were loaded.
+    struct Listener {
+        capture::Capture capture;
+        std::string options;  // in words
+        std::shared_ptr<schema::Dictionary> dictionary;
+        std::optional<std::string> root;  // of the children, see outer_root.h
+        bool attached = false;
+    };
 
-    std::optional<capture::Capture> capture_;
+    static std::optional<Listener>& shared();
+    Result<void> load(std::optional<Listener>& listener) const;
+    Trace run(const std::function<void()>& program, int killed_by, bool kill_at_end);
+    static void begin(Listener& listener, pid_t child, const base::Fd& gate, bool is_shared);
+    static int follow(capture::Capture& capture, Records& records, pid_t child, const bool& up);
+    static void end(Listener& listener, Records& records, bool is_shared);
+
+    std::optional<Listener> own_;
     std::optional<base::TemporaryFolder> folder_;
 };
 

@@ -103,6 +103,22 @@ bool is_in_call(pid_t thread, long number) {
     return !file.fail() && blocked_in == number;
 }
 
+// From one moment to a later one.
+capture::Books between(const capture::Books& before, const capture::Books& after) {
+    capture::Books books;
+    for (const auto member : {&capture::Books::generated,
+                              &capture::Books::filtered,
+                              &capture::Books::aggregated,
+                              &capture::Books::delivered,
+                              &capture::Books::lost,
+                              &capture::Books::retransmissions,
+                              &capture::Books::facts_lost}) {
+        books.*member = after.*member - before.*member;
+    }
+    return books;
+}
+
+// Of all CPUs.
 capture::Books books_of(const capture::Capture& capture) {
     capture::Books sum;
     for (std::uint32_t cpu = 0; cpu < capture.cpu_count(); ++cpu) {
@@ -118,6 +134,24 @@ capture::Books books_of(const capture::Capture& capture) {
     return sum;
 }
 
+// What tells the programs of one test from those of another.
+std::string words_of(const capture::CaptureOptions& options) {
+    std::string words = fmt::format("{} {} {} {} {}",
+                                    static_cast<int>(options.content),
+                                    options.anchor_distance,
+                                    options.look_for_dyes,
+                                    options.only_dyed,
+                                    options.watch_retransmissions);
+    if (options.content_key) {
+        words += fmt::format(" {} {}", options.content_key->half[0], options.content_key->half[1]);
+    }
+    for (const capture::DyePattern& dye : options.dyes) {
+        words += fmt::format(
+            " {}/{}/{}/{}", dye.dye, static_cast<int>(dye.form), dye.any_case, dye.text);
+    }
+    return words;
+}
+
 // What is made a fact in this process, not in the kernel.
 template <class Facts>
 void keep_facts(Records& records, const Facts& facts) {
@@ -128,36 +162,118 @@ void keep_facts(Records& records, const Facts& facts) {
     }
 }
 
+std::uint64_t drain(capture::Capture& capture, Records& records) {
+    const std::uint64_t drained =
+        capture.drain([&](std::uint32_t cpu, schema::Stream stream, schema::RecordBytes bytes) {
+            keep(records, cpu, stream, bytes);
+        });
+    if (const auto* dyes = capture.dyes(); dyes != nullptr) {
+        keep_facts(records, dyes->crossings());
+        keep_facts(records, dyes->anchor_crossings());
+    }
+    keep_facts(records, capture.retransmissions());
+    return drained;
+}
+
 }  // namespace
 
+std::optional<KernelTest::Listener>& KernelTest::shared() {
+    static std::optional<Listener>
+        listener;  // of the tests of this process, one options after another
+    return listener;
+}
+
+Result<void> KernelTest::load(std::optional<Listener>& listener) const {
+    const std::string options = words_of(options_);
+    if (listener && listener->options == options) {
+        return {};
+    }
+    listener.reset();
+    TRY(capture::Capture capture, capture::Capture::load(options_));
+    listener.emplace(Listener{
+        std::move(capture), options, std::make_shared<schema::Dictionary>(), std::nullopt, false});
+    return {};
+}
+
 void KernelTest::SetUp() {
-    auto loaded = capture::Capture::load(options_);
+    const Result<void> loaded = load(alone_ ? own_ : shared());
     if (!loaded.ok()) {
         if (geteuid() != 0) {
             GTEST_SKIP() << "no BPF here: " << loaded.error().text();
         }
         FAIL() << loaded.error().text();
     }
-    capture_.emplace(std::move(loaded).value());
     auto made = base::TemporaryFolder::make();
     ASSERT_TRUE(made.ok());
     folder_.emplace(std::move(made).value());
 }
 
-Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool kill_at_end) {
-    auto records = std::make_shared<Records>();
-    const auto drain = [&] {
-        const std::uint64_t drained = capture_->drain(
-            [&](std::uint32_t cpu, schema::Stream stream, schema::RecordBytes bytes) {
-                keep(*records, cpu, stream, bytes);
-            });
-        if (const auto* dyes = capture_->dyes(); dyes != nullptr) {
-            keep_facts(*records, dyes->crossings());
-            keep_facts(*records, dyes->anchor_crossings());
+// Watches the child, which waits at its gate, and lets it go. What is shared is attached already, except for its first test, and
+// does not leave this process out: the children of later tests would be left out with it.
+void KernelTest::begin(Listener& listener, pid_t child, const Fd& gate, bool is_shared) {
+    if (!is_shared) {
+        EXPECT_TRUE(listener.capture.watch(child).ok());
+        EXPECT_TRUE(listener.capture.exclude(getpid()).ok());
+    }
+    if (!listener.attached) {
+        listener.attached = true;
+        const auto attached = listener.capture.attach();
+        EXPECT_TRUE(attached.ok()) << attached.error().text();
+    }
+    if (is_shared) {
+        EXPECT_TRUE(listener.capture.watch(child).ok());
+    }
+    EXPECT_EQ(write(gate.get(), "g", 1), 1);
+}
+
+// Until the child has ended, or is up; the status of one that has ended.
+int KernelTest::follow(capture::Capture& capture, Records& records, pid_t child, const bool& up) {
+    int status = 0;
+    const time_t deadline = time(nullptr) + kChildSecondsMax;
+    while (waitpid(child, &status, WNOHANG) == 0 && !(up && is_in_call(child, SYS_pause))) {
+        drain(capture, records);
+        nanosleep(&kDrainPause, nullptr);
+        if (time(nullptr) > deadline) {
+            ADD_FAILURE() << "the child ran longer than " << kChildSecondsMax << " s";
+            kill(child, SIGKILL);
+            waitpid(child, &status, 0);
+            break;
         }
-        keep_facts(*records, capture_->retransmissions());
-        return drained;
-    };
+    }
+    return status;
+}
+
+// Nothing of this recording comes any more: it is stopped, or nobody is left who could do something.
+void KernelTest::end(Listener& listener, Records& records, bool is_shared) {
+    capture::Capture& capture = listener.capture;
+    if (!is_shared) {
+        EXPECT_TRUE(capture.stop().ok());
+    }
+    const time_t deadline = time(nullptr) + kChildSecondsMax;
+    while (is_shared && capture.watched().value() > 0) {
+        drain(capture, records);
+        nanosleep(&kDrainPause, nullptr);
+        if (time(nullptr) > deadline) {
+            listener.options.clear();  // for nobody else
+            ADD_FAILURE() << "the child left processes behind: the test has to be alone_";
+            break;
+        }
+    }
+    while (drain(capture, records) > 0) {
+    }
+    if (is_shared) {  // what is joined waits for what came before it
+        drain(capture, records);
+    }
+    records.dictionary = listener.dictionary;
+    learn(records, listener.root);
+}
+
+Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool kill_at_end) {
+    const bool is_shared = !alone_ && !kill_at_end;
+    EXPECT_TRUE(is_shared || load(own_).ok());
+    Listener& listener = is_shared ? *shared() : *own_;
+    const capture::Books before = books_of(listener.capture);
+    auto records = std::make_shared<Records>();
     Shared<bool> up;
     Fd gate;
     int gate_fd = -1;
@@ -173,24 +289,9 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
         bare_descriptors_,
         gate,
         gate_fd);
-    EXPECT_TRUE(capture_->watch(child).ok());
-    EXPECT_TRUE(capture_->exclude(getpid()).ok());
-    const auto attached = capture_->attach();
-    EXPECT_TRUE(attached.ok()) << attached.error().text();
-    EXPECT_EQ(write(gate.get(), "g", 1), 1);
-    int status = 0;
-    const time_t deadline = time(nullptr) + kChildSecondsMax;
-    while (waitpid(child, &status, WNOHANG) == 0 && !(*up && is_in_call(child, SYS_pause))) {
-        drain();
-        nanosleep(&kDrainPause, nullptr);
-        if (time(nullptr) > deadline) {
-            kill(child, SIGKILL);
-            ADD_FAILURE() << "the child ran longer than " << kChildSecondsMax << " s";
-        }
-    }
-    EXPECT_TRUE(capture_->stop().ok());
-    while (drain() > 0) {
-    }
+    begin(listener, child, gate, is_shared);
+    int status = follow(listener.capture, *records, child, *up);
+    end(listener, *records, is_shared);
     if (kill_at_end) {
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
@@ -201,8 +302,7 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
     } else {
         EXPECT_EQ(status, 0);
     }
-    learn(*records);
-    const capture::Books books = books_of(*capture_);
+    const capture::Books books = between(before, books_of(listener.capture));
     EXPECT_EQ(books.lost, 0u);
     EXPECT_EQ(books.facts_lost, 0u);
     EXPECT_EQ(books.generated, books.delivered);

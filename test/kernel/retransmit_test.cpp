@@ -21,7 +21,10 @@ constexpr int kSentBefore = 3000, kSentAgain = 5000;  // bytes
 
 class Retransmit : public KernelTest {
   protected:
-    Retransmit() { options_.watch_retransmissions = true; }
+    Retransmit() {
+        options_.watch_retransmissions = true;
+        alone_ = true;
+    }
 
     bool hides_process() const {
         return std::ranges::any_of(sources(), [](const capture::Source& source) {

@@ -76,7 +76,7 @@ TEST_F(Signal, kill_names_its_sender_and_who_got_it) {
         fmt::format("{{\"signal\":\"SIGUSR1\",\"code\":\"SI_USER\",\"pid\":{},\"uid\":1000}}\n",
                     *sender));
     const SignalEvent& event = *events(trace).at(0);
-    const schema::Task* task = trace.records().dictionary.task(event.context_id);
+    const schema::Task* task = trace.records().dictionary->task(event.context_id);
     ASSERT_NE(task, nullptr);
     EXPECT_EQ(task->tid, static_cast<std::uint32_t>(*receiver));
     EXPECT_EQ(event.header.flags, 1);  // readers that do not know it skip it
@@ -266,7 +266,7 @@ TEST_F(Signal, the_sender_is_named_as_the_receiver_knows_it) {
     });
     EXPECT_EQ(arguments(trace),
               "{\"signal\":\"SIGUSR1\",\"code\":\"SI_USER\",\"pid\":1,\"uid\":0}\n");
-    const schema::Task* task = trace.records().dictionary.task(events(trace).at(0)->context_id);
+    const schema::Task* task = trace.records().dictionary->task(events(trace).at(0)->context_id);
     ASSERT_NE(task, nullptr);
     EXPECT_EQ(task->pid_in_namespace, 1u);
     EXPECT_NE(task->pid, 1u);

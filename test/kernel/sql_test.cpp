@@ -29,6 +29,8 @@ using EventsById = std::map<std::string, Columns>;
 
 class Sql : public RowsTest {
   protected:
+    Sql() { alone_ = true; }  // the trace that is asked has all that its events refer to
+
     // These two say what only a stored trace knows.
     static bool is_compared(const schema::EventColumnInfo& column) {
         return column.column != schema::EventColumn::kTime &&
@@ -42,7 +44,7 @@ class Sql : public RowsTest {
         for (std::size_t i = 0; i < records.events.size(); ++i) {
             const auto record = std::as_bytes(std::span(records.events[i]));
             if (!values.set(
-                    record, static_cast<std::uint16_t>(records.cpus[i]), records.dictionary)) {
+                    record, static_cast<std::uint16_t>(records.cpus[i]), *records.dictionary)) {
                 continue;  // an object that an event touched: a table of its own
             }
             Columns columns;

@@ -45,7 +45,7 @@ class EndingTest(support.EndToEndTest):
         pid, terminal = os.forkpty()
         if pid == 0:
             os.dup2(said.fileno(), 2)
-            os.execv(DYETRACE, [DYETRACE, "record", "-o", trace.path, "--", "sleep", "infinity"])
+            os.execv(DYETRACE, [DYETRACE, "record", "-o", trace.path, "--", "sleep", "1000000"])
         self.wait_for(lambda: self.listens(trace), "it listens")
         self.wait_for(lambda: CLOCK_NANOSLEEP in map(support.call_of, support.children_of(pid, "sleep")), "the command sleeps")
         os.write(terminal, b"\x03")
@@ -65,7 +65,7 @@ class EndingTest(support.EndToEndTest):
 
     def test_duration_ends_it_and_the_command_goes_on(self):
         done = self.path("done")
-        trace, recorder = self.start_recording("--duration", "2s", "--", "sh", "-c", f"sleep infinity; touch {done}")
+        trace, recorder = self.start_recording("--duration", "2s", "--", "sh", "-c", f"sleep 1000000; touch {done}")
         self.wait_for(lambda: trace.info()["state"] == "finished", "the recording ends")
         self.assertIsNone(recorder.poll(), "it waits for its command")
         (shell,) = support.children_of(recorder.pid, "sh")
@@ -116,7 +116,7 @@ class KillTest(support.EndToEndTest):
         self.assertIn(trace.info()["state"], ("recording", "died"))
 
     def test_kill_while_segments_become_parquet(self):
-        trace = self.kill_in_full_flow(lambda path: os.path.exists(f"{path}/sealed-000001"), "--ring", "64M")
+        trace = self.kill_in_full_flow(lambda path: os.path.exists(f"{path}/sealed-000001"), "--ring", "64M", "--segment-records", "100000")
         self.check(trace)
         count = trace.number("SELECT count(*) FROM events")
         self.wait_for(lambda: trace.info()["state"] == "died", "the sealer finishes what is there")

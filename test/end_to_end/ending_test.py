@@ -46,10 +46,13 @@ class EndingTest(support.EndToEndTest):
         if pid == 0:
             os.dup2(said.fileno(), 2)
             os.execv(DYETRACE, [DYETRACE, "record", "-o", trace.path, "--", "sleep", "1000000"])
+        ended = []
+        self.addCleanup(lambda: ended or os.kill(pid, signal.SIGKILL))
         self.wait_for(lambda: self.listens(trace), "it listens")
         self.wait_for(lambda: CLOCK_NANOSLEEP in map(support.call_of, support.children_of(pid, "sleep")), "the command sleeps")
         os.write(terminal, b"\x03")
         _, status = os.waitpid(pid, 0)
+        ended.append(pid)
         os.close(terminal)
         self.assertEqual(os.WTERMSIG(status), signal.SIGINT)
         self.assertIn("nothing lost", self.said())

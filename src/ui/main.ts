@@ -43,7 +43,11 @@ function showTabs(): void {
   const here = viewHere();
   part("views").replaceChildren(
     ...VIEWS.map((view) =>
-      element("a", { href: address(view.name), title: `key ${view.key}`, ...(view === here ? { "aria-current": "page" } : {}) }, view.title),
+      element(
+        "a",
+        { href: address(view.name), title: `key ${view.key}`, ...(view === here ? { "aria-current": "page" } : {}) },
+        view.title,
+      ),
     ),
   );
 }
@@ -55,7 +59,8 @@ async function show(isAgain: boolean): Promise<void> {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
-  const main = part("view"), view = viewHere();
+  const main = part("view"),
+    view = viewHere();
   if (shown !== view.name) {
     main.replaceChildren(asking("reading the trace…"));
     main.scrollTop = 0;
@@ -83,20 +88,34 @@ function stop(): void {
   for (const waits of part("view").querySelectorAll(".asking")) {
     waits.replaceWith(note("stopped"));
   }
-  part("view").prepend(element("p", { id: "stopped" }, "Stopped: not all questions were answered. ", button("Ask again", () => void show(false))));
+  part("view").prepend(
+    element(
+      "p",
+      { id: "stopped" },
+      "Stopped: not all questions were answered. ",
+      button("Ask again", () => void show(false)),
+    ),
+  );
 }
 
 function showHead(info: TraceInfo): void {
   const amount = `${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
   const hosts = info.hosts.length > 1 ? ` on ${info.hosts.length.toLocaleString("en")} hosts` : "";
-  part("trace").replaceChildren(element("span", { title: harmless(info.path) }, short(harmless(info.path), 30)), ` · ${amount}${hosts}`);
+  part("trace").replaceChildren(
+    element("span", { title: harmless(info.path) }, short(harmless(info.path), 30)),
+    ` · ${amount}${hosts}`,
+  );
   if (info.is_recording) {
     part("trace").append(
       " · ",
-      button(isFollowing ? "● recording, followed" : "recording, held", () => {
-        isFollowing = !isFollowing;
-        showHead(info);
-      }, { "aria-pressed": String(isFollowing), class: "live" }),
+      button(
+        isFollowing ? "● recording, followed" : "recording, held",
+        () => {
+          isFollowing = !isFollowing;
+          showHead(info);
+        },
+        { "aria-pressed": String(isFollowing), class: "live" },
+      ),
     );
   }
   part("losses").textContent = harmless([info.losses, ...info.damages].filter((words) => words !== "").join(" · "));
@@ -117,7 +136,8 @@ async function look(isAgain: boolean): Promise<void> {
 }
 
 // Nothing is drawn anew under somebody who writes or chooses.
-const isBusy = (): boolean => document.hidden || part("view").contains(document.activeElement) || part("view").hasAttribute("aria-busy");
+const isBusy = (): boolean =>
+  document.hidden || part("view").contains(document.activeElement) || part("view").hasAttribute("aria-busy");
 
 // A server that ended may come back at the same address.
 async function follow(): Promise<void> {
@@ -176,5 +196,8 @@ window.addEventListener("hashchange", () => {
 document.addEventListener("keydown", onKey);
 document.body.append(waitingBar(stop));
 showTabs();
-void askNames().then((known) => (names = known), () => undefined); // without them nothing is completed
+void askNames().then(
+  (known) => (names = known),
+  () => undefined,
+); // without them nothing is completed
 void look(false).then(follow);

@@ -115,20 +115,32 @@ export async function askBytes(name: string, question: object, signal?: AbortSig
 export const askTrace = (): Promise<TraceInfo> => ask("trace", {});
 export const askNames = (): Promise<Names> => ask("names", {});
 export const askFilter = (where: string): Promise<{ sql: string }> => ask("filter", { where });
-export const askFindings = async (signal: AbortSignal): Promise<Finding[]> => (await ask<{ findings: Finding[] }>("report", { findings_only: true }, signal)).findings;
+export const askFindings = async (signal: AbortSignal): Promise<Finding[]> =>
+  (await ask<{ findings: Finding[] }>("report", { findings_only: true }, signal)).findings;
 
 // Of two traces that are open: the one that all views show, and the one that it is compared with.
 export type Side = "this" | "other";
 
 // In `sql` the view `selected` is what `selection` leaves of the events.
-export function askRows(sql: string, selection: Selection, signal?: AbortSignal, rows_max = 1000, side: Side = "this"): Promise<QueryRows> {
+export function askRows(
+  sql: string,
+  selection: Selection,
+  signal?: AbortSignal,
+  rows_max = 1000,
+  side: Side = "this",
+): Promise<QueryRows> {
   return ask(side === "this" ? "query" : "other_query", { sql, selection, rows_max }, signal);
 }
 
 // null: only one trace is open.
 export const askOtherTrace = (): Promise<TraceInfo | null> => ask("other_trace", {});
 
-export async function askFile(sql: string, selection: Selection, format: FileFormat, signal?: AbortSignal): Promise<Blob> {
+export async function askFile(
+  sql: string,
+  selection: Selection,
+  format: FileFormat,
+  signal?: AbortSignal,
+): Promise<Blob> {
   return (await post("save", { sql, selection, format }, signal)).blob();
 }
 
@@ -141,7 +153,11 @@ export interface ExportedFile {
   note: string; // what of the events is not in it
 }
 
-export async function askExport(format: ExportFormat, selection: Selection, signal: AbortSignal): Promise<ExportedFile> {
+export async function askExport(
+  format: ExportFormat,
+  selection: Selection,
+  signal: AbortSignal,
+): Promise<ExportedFile> {
   const response = await posted("export", { format, selection }, signal); // whoever asks says so, and has a Cancel of its own
   const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? format;
   return { name, blob: await response.blob(), note: response.headers.get("note") ?? "" };

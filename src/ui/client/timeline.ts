@@ -51,7 +51,9 @@ export interface PictureQuestion {
   rows: number[];
 }
 
-export const ERROR = 1, UNFINISHED = 2, SINGLE = 4; // flags of a run
+export const ERROR = 1,
+  UNFINISHED = 2,
+  SINGLE = 4; // flags of a run
 export const flagsOf = (look: Uint8Array, run: number): number => (look[4 * run] ?? 0) >> 4;
 
 // Runs of rows: of run i look[4 i] is the colour and 16 times the flags; heights, to 255, are look[4 i + 1] for all calls, look[4 i + 2] for those that
@@ -82,14 +84,19 @@ export interface Flow {
   to_event: string;
 }
 
-export async function askFlows(question: Omit<PictureQuestion, "colour">, signal: AbortSignal): Promise<{ revision: number; flows: Flow[] }> {
+export async function askFlows(
+  question: Omit<PictureQuestion, "colour">,
+  signal: AbortSignal,
+): Promise<{ revision: number; flows: Flow[] }> {
   return ask("timeline_flows", question, signal);
 }
 
 const nameOn = (side: Side, name: string): string => (side === "this" ? name : `other_${name}`);
 
-export const askTimelineRows = (where: string, signal: AbortSignal, side: Side = "this"): Promise<TimelineRows> => ask(nameOn(side, "timeline_rows"), { where }, signal);
-export const askTimelineProgress = (where: string): Promise<{ read: number; of: number }> => ask("timeline_progress", { where });
+export const askTimelineRows = (where: string, signal: AbortSignal, side: Side = "this"): Promise<TimelineRows> =>
+  ask(nameOn(side, "timeline_rows"), { where }, signal);
+export const askTimelineProgress = (where: string): Promise<{ read: number; of: number }> =>
+  ask("timeline_progress", { where });
 
 export function pictureIn(bytes: ArrayBuffer, asked: PictureQuestion): Picture {
   const HEAD = 24;
@@ -98,14 +105,23 @@ export function pictureIn(bytes: ArrayBuffer, asked: PictureQuestion): Picture {
     throw new Error("the server draws timelines in another way than this page: load the page anew");
   }
   let at = HEAD;
-  const next = <Numbers>(make: new (bytes: ArrayBuffer, at: number, length: number) => Numbers, length: number, size: number): Numbers => {
+  const next = <Numbers>(
+    make: new (bytes: ArrayBuffer, at: number, length: number) => Numbers,
+    length: number,
+    size: number,
+  ): Numbers => {
     const numbers = new make(bytes, at, length);
     at += length * size;
     return numbers;
   };
-  const row = next(Uint32Array, rows, 4), runsOfRow = next(Uint32Array, rows, 4);
-  const x0 = next(Float32Array, runs, 4), x1 = next(Float32Array, runs, 4), count = next(Uint32Array, runs, 4), look = next(Uint8Array, 4 * runs, 1);
-  const events = next(BigUint64Array, singles, 8), names = next(Uint16Array, singles, 2);
+  const row = next(Uint32Array, rows, 4),
+    runsOfRow = next(Uint32Array, rows, 4);
+  const x0 = next(Float32Array, runs, 4),
+    x1 = next(Float32Array, runs, 4),
+    count = next(Uint32Array, runs, 4),
+    look = next(Uint8Array, 4 * runs, 1);
+  const events = next(BigUint64Array, singles, 8),
+    names = next(Uint16Array, singles, 2);
   const singleOf = new Int32Array(runs).fill(-1);
   for (let run = 0, single = 0; run < runs; ++run) {
     if ((flagsOf(look, run) & SINGLE) !== 0) {
@@ -125,6 +141,10 @@ export function pictureIn(bytes: ArrayBuffer, asked: PictureQuestion): Picture {
   return { asked, revision, runsOf, x0, x1, count, look, singleOf, events, names };
 }
 
-export async function askPicture(question: PictureQuestion, signal: AbortSignal, side: Side = "this"): Promise<Picture> {
+export async function askPicture(
+  question: PictureQuestion,
+  signal: AbortSignal,
+  side: Side = "this",
+): Promise<Picture> {
   return pictureIn(await askBytes(nameOn(side, "timeline"), question, signal), question);
 }

@@ -55,4 +55,5 @@ export interface TrailQuestion {
   hops_max: number;
 }
 
-export const askTrail = (question: TrailQuestion, signal: AbortSignal): Promise<Trail> => ask("follow", question, signal);
+export const askTrail = (question: TrailQuestion, signal: AbortSignal): Promise<Trail> =>
+  ask("follow", question, signal);

@@ -18,7 +18,11 @@ export async function askPairs(selection: Selection, signal: AbortSignal): Promi
     `SELECT a.fingerprint, b.fingerprint, max(s.jaccard) AS jaccard FROM similarities s JOIN events a ON a.event_id = s.a JOIN events b ON b.event_id = s.b ` +
     `WHERE s.item = 'event' AND a.fingerprint <> b.fingerprint AND a.fingerprint IN (SELECT fingerprint FROM moved) AND b.fingerprint IN (SELECT fingerprint FROM moved) ` +
     `GROUP BY ALL ORDER BY jaccard DESC, 1, 2 LIMIT ${PAIRS_MAX}`;
-  return (await askRows(sql, selection, signal, PAIRS_MAX)).rows.map(([a, b, jaccard]) => ({ a: String(a), b: String(b), jaccard: Number(jaccard) }));
+  return (await askRows(sql, selection, signal, PAIRS_MAX)).rows.map(([a, b, jaccard]) => ({
+    a: String(a),
+    b: String(b),
+    jaccard: Number(jaccard),
+  }));
 }
 
 // The first of its group for each content; `sizes` has the bytes of each.
@@ -32,7 +36,9 @@ export function groupsOf(sizes: Map<string, number>, pairs: Pair[], least: numbe
   }
   const leaders = new Map<string, string>();
   for (const [content] of [...sizes].sort(([a, sizeA], [b, sizeB]) => sizeB - sizeA || (a < b ? -1 : 1))) {
-    const known = (near.get(content) ?? []).filter(({ b }) => leaders.get(b) === b).sort((p, q) => q.jaccard - p.jaccard);
+    const known = (near.get(content) ?? [])
+      .filter(({ b }) => leaders.get(b) === b)
+      .sort((p, q) => q.jaccard - p.jaccard);
     leaders.set(content, known[0]?.b ?? content);
   }
   return leaders;

@@ -71,7 +71,11 @@ export function selection(here: Place = place()): Selection {
 // One more condition in the filter bar.
 export function andWhere(condition: string): string {
   const where = place().words.get("where");
-  return where === null ? condition : /\bOR\b/i.test(where) ? `(${where}) AND ${condition}` : `${where} AND ${condition}`;
+  return where === null
+    ? condition
+    : /\bOR\b/i.test(where)
+      ? `(${where}) AND ${condition}`
+      : `${where} AND ${condition}`;
 }
 
 export const sqlText = (text: string): string => `'${text.replaceAll("'", "''")}'`;

@@ -74,15 +74,20 @@ export interface SpaceTime {
 const OWN_MOMENT = "CASE WHEN verb = 'read' THEN coalesce(duration_ns, 0)::BIGINT ELSE 0 END"; // bytes have come when a read ends
 const X: Record<TimeKind, (begin_ns: string) => string> = {
   cluster: () => `at_ns + ${OWN_MOMENT}`,
-  raw: (begin_ns) => `(start_ns::HUGEINT + (SELECT c.wall FROM clocks c WHERE c.host = s.host) - ${BigInt(begin_ns)}::HUGEINT)::BIGINT + ${OWN_MOMENT}`,
+  raw: (begin_ns) =>
+    `(start_ns::HUGEINT + (SELECT c.wall FROM clocks c WHERE c.host = s.host) - ${BigInt(begin_ns)}::HUGEINT)::BIGINT + ${OWN_MOMENT}`,
   order: () => "logical_order(event_id)::BIGINT",
 };
 
 // One statement finds what is shown, by numbers alone: what they are called is asked for those that are shown only. `moved` and `flowing` are made once.
 function before(asked: Asked): string {
   const lane = asked.lanes === "node" ? "coalesce(node, host)" : "process_id::VARCHAR";
-  const window = asked.window === null ? "" : ` AND x BETWEEN ${Math.floor(asked.window[0])} AND ${Math.ceil(asked.window[1])}`;
-  const clocks = asked.time === "raw" ? "clocks AS (SELECT host, min_by(wall_ns::HUGEINT - boot_ns::HUGEINT, boot_ns) AS wall FROM clock_snapshots GROUP BY host), " : "";
+  const window =
+    asked.window === null ? "" : ` AND x BETWEEN ${Math.floor(asked.window[0])} AND ${Math.ceil(asked.window[1])}`;
+  const clocks =
+    asked.time === "raw"
+      ? "clocks AS (SELECT host, min_by(wall_ns::HUGEINT - boot_ns::HUGEINT, boot_ns) AS wall FROM clock_snapshots GROUP BY host), "
+      : "";
   return (
     `WITH ${clocks}moved AS MATERIALIZED (SELECT event_id, ${lane} AS lane, ${X[asked.time](asked.begin_ns)} AS x FROM selected s WHERE bytes > 0 AND verb IN ('read', 'wrote', 'copied')${window}), ` +
     `flowing AS MATERIALIZED (SELECT f.from_event, f.to_event, f.from_position, f.to_position, f.bytes, f.rule, f.certainty, a.lane AS from_lane, b.lane AS to_lane ` +
@@ -110,7 +115,8 @@ const flowsOfLanes = (condition: string, most: number): string =>
 function shownSql(asked: Asked): string {
   const chosen = asked.event === null ? "" : `event_id = ${asked.event} DESC, `;
   return (
-    before(asked) + LANES +
+    before(asked) +
+    LANES +
     `lines AS MATERIALIZED (${flowsOfLanes("from_lane <> to_lane", LINES_MAX)}), ends AS (SELECT from_event AS e FROM lines UNION SELECT to_event FROM lines), ` +
     `moves AS (SELECT event_id, lane, x FROM shown WHERE lane IN (SELECT lane FROM lanes) ORDER BY ${chosen}event_id IN (SELECT e FROM ends) DESC, hash(event_id), event_id LIMIT ${MOVES_MAX}) ` +
     `SELECT 'line' AS kind, from_event AS a, to_event AS b, from_position AS m, to_position AS n, bytes AS o, rule AS s, certainty AS t FROM lines ` +
@@ -134,8 +140,17 @@ function movesOf(rows: Cell[][], words: Map<string, Cell[]>, lane: Map<string, n
   const moves = rows.map(([, id, , x, , , key]) => {
     const [, , at_ns, verb, name, process, target, bytes, fingerprint = null, dyes] = words.get(text(id)) ?? [];
     return {
-      id: text(id), lane: lane.get(text(key)) ?? 0, x: Number(x), at_ns: Number(at_ns), verb: text(verb), name: text(name), process: text(process), target: text(target), bytes: Number(bytes),
-      fingerprint: fingerprint === null ? null : text(fingerprint), dyes: Number(dyes),
+      id: text(id),
+      lane: lane.get(text(key)) ?? 0,
+      x: Number(x),
+      at_ns: Number(at_ns),
+      verb: text(verb),
+      name: text(name),
+      process: text(process),
+      target: text(target),
+      bytes: Number(bytes),
+      fingerprint: fingerprint === null ? null : text(fingerprint),
+      dyes: Number(dyes),
     };
   });
   return moves.sort((a, b) => a.x - b.x || (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
@@ -146,7 +161,17 @@ function flowsOf(rows: Cell[][], index: Map<string, number>): Flow[] {
     const [from, to] = [index.get(text(a)), index.get(text(b))];
     return from === undefined || to === undefined
       ? []
-      : [{ from, to, from_position: Number(from_position), to_position: Number(to_position), bytes: Number(bytes), rule: text(rule), certainty: text(certainty) as Certainty }];
+      : [
+          {
+            from,
+            to,
+            from_position: Number(from_position),
+            to_position: Number(to_position),
+            bytes: Number(bytes),
+            rule: text(rule),
+            certainty: text(certainty) as Certainty,
+          },
+        ];
   });
   return flows.sort((a, b) => a.from - b.from || a.to - b.to || a.from_position - b.from_position);
 }
@@ -156,26 +181,60 @@ function lanesOf(rows: Cell[][], moveRows: Cell[][], words: Map<string, Cell[]>,
   const example = new Map(moveRows.map(([, id, , , , , key]) => [text(key), words.get(text(id))]));
   const lanes = rows.map(([, , , moves, messages, first, key]) => {
     const word = example.get(text(key));
-    return { key: text(key), name: kind === "node" ? text(key) : text(word?.[5] ?? key), host: text(word?.[1]), moves: Number(moves), messages: Number(messages), first: Number(first) };
+    return {
+      key: text(key),
+      name: kind === "node" ? text(key) : text(word?.[5] ?? key),
+      host: text(word?.[1]),
+      moves: Number(moves),
+      messages: Number(messages),
+      first: Number(first),
+    };
   });
   return lanes.sort((a, b) => (a.host < b.host ? -1 : a.host > b.host ? 1 : a.first - b.first));
 }
 
-const NOTHING: SpaceTime = { lanes: [], moves: [], lines: [], inner: [], lanesInAll: 0, movesInAll: 0, linesInAll: 0, isCut: false, span: [0, 1] };
+const NOTHING: SpaceTime = {
+  lanes: [],
+  moves: [],
+  lines: [],
+  inner: [],
+  lanesInAll: 0,
+  movesInAll: 0,
+  linesInAll: 0,
+  isCut: false,
+  span: [0, 1],
+};
 
 export async function askSpaceTime(asked: Asked, selection: Selection, signal: AbortSignal): Promise<SpaceTime> {
   const { rows } = await askRows(shownSql(asked), selection, signal, MOVES_MAX + LINES_MAX + INNER_MAX + LANES_MAX + 2);
   const of = (kind: string): Cell[][] => rows.filter(([name]) => name === kind);
-  const moveRows = of("move"), [all] = of("all"), [span] = of("span");
+  const moveRows = of("move"),
+    [all] = of("all"),
+    [span] = of("span");
   if (moveRows.length === 0 || all === undefined || span === undefined) {
     return NOTHING;
   }
-  const words = await wordsOf(moveRows.map(([, id]) => text(id)), selection, signal);
+  const words = await wordsOf(
+    moveRows.map(([, id]) => text(id)),
+    selection,
+    signal,
+  );
   const lanes = lanesOf(of("lane"), moveRows, words, asked.lanes);
-  const moves = movesOf(moveRows, words, new Map(lanes.map(({ key }, at) => [key, at]))), index = new Map(moves.map(({ id }, at) => [id, at]));
-  const lines = flowsOf(of("line"), index), lanesInAll = Number(all[3]), linesInAll = Number(all[4]), movesInAll = lanes.reduce((sum, lane) => sum + lane.moves, 0);
+  const moves = movesOf(moveRows, words, new Map(lanes.map(({ key }, at) => [key, at]))),
+    index = new Map(moves.map(({ id }, at) => [id, at]));
+  const lines = flowsOf(of("line"), index),
+    lanesInAll = Number(all[3]),
+    linesInAll = Number(all[4]),
+    movesInAll = lanes.reduce((sum, lane) => sum + lane.moves, 0);
   return {
-    lanes, moves, lines, inner: flowsOf(of("inner"), index), lanesInAll, movesInAll, linesInAll, span: [Number(span[3]), Number(span[4])],
+    lanes,
+    moves,
+    lines,
+    inner: flowsOf(of("inner"), index),
+    lanesInAll,
+    movesInAll,
+    linesInAll,
+    span: [Number(span[3]), Number(span[4])],
     isCut: movesInAll > moves.length || linesInAll > lines.length || lanesInAll > lanes.length,
   };
 }

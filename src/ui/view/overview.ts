@@ -26,7 +26,18 @@ async function totals({ signal }: Scene): Promise<Child[]> {
     `coalesce(sum(bytes) FILTER (WHERE verb = 'wrote'), 0)::BIGINT, count(error), count(*) FILTER (WHERE state = 'unfinished'), ` +
     `count(*) FILTER (WHERE duration_ns > 1e8), coalesce(max(at_ns + coalesce(duration_ns, 0)::BIGINT) - min(at_ns), 0) FROM selected WHERE ${WHOLE}`;
   const [row = []] = (await askRows(sql, selection(), signal)).rows;
-  const [calls = 0, processes = 0, threads = 0, hosts = 0, read = 0, wrote = 0, errors = 0, unfinished = 0, slow = 0, span = 0] = row.map(Number);
+  const [
+    calls = 0,
+    processes = 0,
+    threads = 0,
+    hosts = 0,
+    read = 0,
+    wrote = 0,
+    errors = 0,
+    unfinished = 0,
+    slow = 0,
+    span = 0,
+  ] = row.map(Number);
   const fact = (words: string, name: string, condition: string): HTMLElement =>
     element("li", {}, eventsLink(words, condition), " ", element("span", { class: "faint" }, name));
   const count = (value: number): string => value.toLocaleString("en");
@@ -67,7 +78,14 @@ async function moments(scene: Scene): Promise<Moment[]> {
   const { rows } = await askRows(sql, selection(), scene.signal, 20_000);
   return rows.map(([at, kind, band, ...sums]): Moment => {
     const [calls = 0, bytes = 0, errors = 0] = sums.map(Number);
-    return { at: Number(at), kind: kind === null || kind === undefined ? null : String(kind), band: band === null || band === undefined ? null : Number(band), calls, bytes, errors };
+    return {
+      at: Number(at),
+      kind: kind === null || kind === undefined ? null : String(kind),
+      band: band === null || band === undefined ? null : Number(band),
+      calls,
+      bytes,
+      errors,
+    };
   });
 }
 
@@ -78,8 +96,12 @@ const AMOUNTS: Record<string, { title: string; of: (moment: Moment) => number; t
 };
 
 async function rates(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]> {
-  const step = stepOf(scene), name = scene.place.words.get("rate") ?? "calls", amount = AMOUNTS[name] ?? (AMOUNTS["calls"] as (typeof AMOUNTS)[string]);
-  const rows = (await asked).flatMap((moment) => (moment.kind === null ? [] : [{ at: moment.at, kind: moment.kind, value: amount.of(moment) }]));
+  const step = stepOf(scene),
+    name = scene.place.words.get("rate") ?? "calls",
+    amount = AMOUNTS[name] ?? (AMOUNTS["calls"] as (typeof AMOUNTS)[string]);
+  const rows = (await asked).flatMap((moment) =>
+    moment.kind === null ? [] : [{ at: moment.at, kind: moment.kind, value: amount.of(moment) }],
+  );
   const perSecond = (value: number): string => `${amount.text(Math.round((value * 1e9) / step))}/s`;
   const chart = figure(
     { name: "rates", title: `${amount.title} over time by class` },
@@ -89,7 +111,15 @@ async function rates(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]> {
       color: { domain: [...CLASSES], range: CLASSES.map(colour) },
       marks: [
         Plot.axisX(timeAxis()),
-        Plot.rectY(rows, { x1: "at", x2: (row: { at: number }) => row.at + step, y: "value", fill: "kind", order: [...CLASSES], title: (row: { at: number; kind: string; value: number }) => `${momentText(row.at, step)} · ${row.kind}: ${perSecond(row.value)}` }),
+        Plot.rectY(rows, {
+          x1: "at",
+          x2: (row: { at: number }) => row.at + step,
+          y: "value",
+          fill: "kind",
+          order: [...CLASSES],
+          title: (row: { at: number; kind: string; value: number }) =>
+            `${momentText(row.at, step)} · ${row.kind}: ${perSecond(row.value)}`,
+        }),
       ],
     },
   );
@@ -98,7 +128,12 @@ async function rates(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]> {
     element(
       "div",
       { class: "row" },
-      choice("What is counted", Object.entries(AMOUNTS).map(([key, { title }]) => [key, title]), name, (rate) => go({ rate })),
+      choice(
+        "What is counted",
+        Object.entries(AMOUNTS).map(([key, { title }]) => [key, title]),
+        name,
+        (rate) => go({ rate }),
+      ),
       legend(used.map((kind) => [kind, colour(kind)])),
       element("span", { class: "faint" }, `a column is ${durationText(step)}; drag to choose a stretch of time`),
     ),
@@ -135,13 +170,21 @@ async function latency(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]>
       marks: [
         Plot.axisX(timeAxis()),
         Plot.rect(rows, {
-          x1: "at", x2: (row: { at: number }) => row.at + step, y1: "band", y2: (row: { band: number }) => row.band + 1, fill: "calls",
-          title: (row: { at: number; band: number; calls: number }) => `${momentText(row.at, step)} · ${row.calls.toLocaleString("en")} calls of ${durationText(2 ** row.band)} to ${durationText(2 ** (row.band + 1))}`,
+          x1: "at",
+          x2: (row: { at: number }) => row.at + step,
+          y1: "band",
+          y2: (row: { band: number }) => row.band + 1,
+          fill: "calls",
+          title: (row: { at: number; band: number; calls: number }) =>
+            `${momentText(row.at, step)} · ${row.calls.toLocaleString("en")} calls of ${durationText(2 ** row.band)} to ${durationText(2 ** (row.band + 1))}`,
         }),
       ],
     },
   );
-  return [note("each box is calls of one duration at one time, the brighter the more; waiting (poll, futex, …) is left out"), brushed(chart)];
+  return [
+    note("each box is calls of one duration at one time, the brighter the more; waiting (poll, futex, …) is left out"),
+    brushed(chart),
+  ];
 }
 
 const number = (cell: Cell | undefined): string => String(cell ?? "0");
@@ -173,7 +216,11 @@ const GROUPS: Record<string, { title: string; sql: string; link: (row: Record<st
   },
 };
 
-const FILTERABLE: Record<string, { column: string; view: string }> = { processes: { column: "process", view: "overview" }, calls: { column: "name", view: "overview" }, errors: { column: "error", view: "overview" } };
+const FILTERABLE: Record<string, { column: string; view: string }> = {
+  processes: { column: "process", view: "overview" },
+  calls: { column: "name", view: "overview" },
+  errors: { column: "error", view: "overview" },
+};
 
 function grouped(scene: Scene, name: string): Panel {
   const group = GROUPS[name] as (typeof GROUPS)[string];
@@ -184,9 +231,24 @@ function grouped(scene: Scene, name: string): Panel {
     link[filter.column] = (row, words) => filterLink(words, group.link(row), filter.view);
   }
   if (name === "files") {
-    link["file"] = (row, words) => element("a", { href: address("file", { object: number(row["object_id"]) }), title: words }, words.length > 60 ? "…" + words.slice(-59) : words);
+    link["file"] = (row, words) =>
+      element(
+        "a",
+        { href: address("file", { object: number(row["object_id"]) }), title: words },
+        words.length > 60 ? "…" + words.slice(-59) : words,
+      );
   }
-  return { title: group.title, fill: () => askedTable({ sql: group.sql, signal: scene.signal, caption: group.title, hidden: ["process_id", "object_id"], link }) };
+  return {
+    title: group.title,
+    fill: () =>
+      askedTable({
+        sql: group.sql,
+        signal: scene.signal,
+        caption: group.title,
+        hidden: ["process_id", "object_id"],
+        link,
+      }),
+  };
 }
 
 // Of all of the trace, whatever is selected: to select something else asks nothing anew.
@@ -205,7 +267,12 @@ async function findings({ trace, signal }: Scene): Promise<Child[]> {
           "ul",
           { class: "findings" },
           ...found.map((finding) =>
-            element("li", {}, harmless(finding.text) + " ", element("a", { href: address("query", { sql: finding.query }) }, "events")),
+            element(
+              "li",
+              {},
+              harmless(finding.text) + " ",
+              element("a", { href: address("query", { sql: finding.query }) }, "events"),
+            ),
           ),
         ),
       ];
@@ -226,11 +293,20 @@ export const overview: View = {
       { title: "In short", isWide: true, fill: () => totals(scene) },
       { title: "Over time", isWide: true, fill: () => rates(scene, asked) },
       { title: "Latency", isWide: true, fill: () => latency(scene, asked) },
-      ...(scene.place.words.has("where") ? [] : [{ title: "Worth a look", isWide: true, fill: (): Promise<Child[]> => findings(scene) }]),
+      ...(scene.place.words.has("where")
+        ? []
+        : [{ title: "Worth a look", isWide: true, fill: (): Promise<Child[]> => findings(scene) }]),
       ...Object.keys(GROUPS).map((name) => grouped(scene, name)),
-      sight(scene, "Lost", "SELECT host, reason, count(*) AS gaps, sum(lost) AS events, max(end_ns - begin_ns) AS longest_ns FROM gaps GROUP BY ALL ORDER BY gaps DESC LIMIT 20"),
-      sight(scene, "Not watched", "SELECT host, source, state, reason FROM coverage WHERE state <> 'on' ORDER BY ALL LIMIT 30"),
+      sight(
+        scene,
+        "Lost",
+        "SELECT host, reason, count(*) AS gaps, sum(lost) AS events, max(end_ns - begin_ns) AS longest_ns FROM gaps GROUP BY ALL ORDER BY gaps DESC LIMIT 20",
+      ),
+      sight(
+        scene,
+        "Not watched",
+        "SELECT host, source, state, reason FROM coverage WHERE state <> 'on' ORDER BY ALL LIMIT 30",
+      ),
     ]);
   },
 };
-

@@ -49,7 +49,8 @@ LEFT JOIN lossy l ON l.process_id = m.process_id AND l.peer = coalesce(p.peer, m
 GROUP BY m.process_id, coalesce(p.peer, m.target) ORDER BY coalesce(sent_bytes, 0) + coalesce(received_bytes, 0) DESC, calls DESC, process, peer LIMIT ${TALKS_MAX}`;
 
 // On which hosts nobody looked for what TCP sends again: an older recorder, another tracer, a kernel that does not tell.
-const BLIND = "SELECT host FROM hosts WHERE host NOT IN (SELECT host FROM coverage WHERE source = 'retransmissions' AND state IN ('on', 'partial')) ORDER BY host";
+const BLIND =
+  "SELECT host FROM hosts WHERE host NOT IN (SELECT host FROM coverage WHERE source = 'retransmissions' AND state IN ('on', 'partial')) ORDER BY host";
 
 async function retransmissionWords(rows: QueryRows, scene: Scene): Promise<string> {
   const blind = (await askRows(BLIND, {}, scene.signal)).rows.map(([host]) => harmless(String(host)));
@@ -59,7 +60,9 @@ async function retransmissionWords(rows: QueryRows, scene: Scene): Promise<strin
   }
   const many = Number(rows.rows[0]?.[rows.columns.findIndex(({ name }) => name === "of_all")] ?? 0);
   const told = many === 0 ? "nothing was sent again" : `TCP sent ${many.toLocaleString("en")} segments again`;
-  return blind.length === 0 ? told : `${told}; of ${blind.slice(0, 3).join(", ")}${blind.length > 3 ? " and others" : ""} it is not known`;
+  return blind.length === 0
+    ? told
+    : `${told}; of ${blind.slice(0, 3).join(", ")}${blind.length > 3 ? " and others" : ""} it is not known`;
 }
 
 interface Talk {
@@ -72,22 +75,54 @@ interface Talk {
 
 function matrix(talks: Talk[]): HTMLElement {
   const rank = (name: (talk: Talk) => string): string[] => [...new Set(talks.map(name))].slice(0, PEERS_MAX);
-  const rows = rank(({ process }) => process), columns = rank(({ peer }) => peer);
-  const cells = talks.filter(({ process, peer }) => rows.includes(process) && columns.includes(peer)).map((talk) => ({ ...talk, bytes: Math.max(talk.sent + talk.received, 1) }));
-  const amounts = cells.map(({ bytes }) => bytes), most = Math.max(...amounts), least = Math.min(...amounts) / 8; // what is least is still seen
+  const rows = rank(({ process }) => process),
+    columns = rank(({ peer }) => peer);
+  const cells = talks
+    .filter(({ process, peer }) => rows.includes(process) && columns.includes(peer))
+    .map((talk) => ({ ...talk, bytes: Math.max(talk.sent + talk.received, 1) }));
+  const amounts = cells.map(({ bytes }) => bytes),
+    most = Math.max(...amounts),
+    least = Math.min(...amounts) / 8; // what is least is still seen
   const isOnDark = theme() === "dark"; // the most is what differs most from the ground
-  const isDark = (talk: { bytes: number }): boolean => Math.log(talk.bytes / least) / Math.log(most / least) > 0.5 !== isOnDark;
-  const isNarrow = columns.length * Math.max(...columns.map((name) => short(name, NAME_LETTERS).length)) > LEVEL_LETTERS;
+  const isDark = (talk: { bytes: number }): boolean =>
+    Math.log(talk.bytes / least) / Math.log(most / least) > 0.5 !== isOnDark;
+  const isNarrow =
+    columns.length * Math.max(...columns.map((name) => short(name, NAME_LETTERS).length)) > LEVEL_LETTERS;
   return figure(
     { name: "matrix", title: "bytes between processes (down) and their peers (across)" },
     {
-      marginLeft: 190, marginTop: 10, marginBottom: isNarrow ? 150 : 30, height: (isNarrow ? 180 : 60) + rows.length * 24,
-      x: { domain: columns, label: null, tickRotate: isNarrow ? -50 : 0, tickFormat: (name: string) => short(name, NAME_LETTERS) },
+      marginLeft: 190,
+      marginTop: 10,
+      marginBottom: isNarrow ? 150 : 30,
+      height: (isNarrow ? 180 : 60) + rows.length * 24,
+      x: {
+        domain: columns,
+        label: null,
+        tickRotate: isNarrow ? -50 : 0,
+        tickFormat: (name: string) => short(name, NAME_LETTERS),
+      },
       y: { domain: rows, label: null, tickFormat: (name: string) => short(name, NAME_LETTERS) },
       color: { type: "log", scheme: "blues", reverse: isOnDark, label: "bytes", domain: [least, most] },
       marks: [
-        Plot.cell(cells, { x: "peer", y: "process", fill: "bytes", inset: 1, title: (talk: Talk) => `${talk.process} and ${talk.peer}: sent ${bytesText(talk.sent)}, received ${bytesText(talk.received)}, ${talk.trips.toLocaleString("en")} round trips` }),
-        ...(columns.length <= 14 ? [Plot.text(cells, { x: "peer", y: "process", text: (talk: { bytes: number }) => bytesText(talk.bytes), fill: (talk: { bytes: number }) => (isDark(talk) ? "white" : "black"), fontSize: 10 })] : []),
+        Plot.cell(cells, {
+          x: "peer",
+          y: "process",
+          fill: "bytes",
+          inset: 1,
+          title: (talk: Talk) =>
+            `${talk.process} and ${talk.peer}: sent ${bytesText(talk.sent)}, received ${bytesText(talk.received)}, ${talk.trips.toLocaleString("en")} round trips`,
+        }),
+        ...(columns.length <= 14
+          ? [
+              Plot.text(cells, {
+                x: "peer",
+                y: "process",
+                text: (talk: { bytes: number }) => bytesText(talk.bytes),
+                fill: (talk: { bytes: number }) => (isDark(talk) ? "white" : "black"),
+                fontSize: 10,
+              }),
+            ]
+          : []),
       ],
     },
   );
@@ -98,7 +133,9 @@ const againSql = (row: Record<string, Cell>): string =>
 
 // Everybody on a circle, as thick a line as there were bytes.
 function graph(talks: Talk[]): HTMLElement {
-  const WIDTH = 960, HEIGHT = 560, RADIUS = 190;
+  const WIDTH = 960,
+    HEIGHT = 560,
+    RADIUS = 190;
   const names = [...new Set(talks.flatMap(({ process, peer }) => [process, peer]))].slice(0, PEERS_MAX).sort();
   const placeOf = (name: string): [number, number, number] => {
     const angle = (names.indexOf(name) / names.length) * 2 * Math.PI - Math.PI / 2;
@@ -106,23 +143,52 @@ function graph(talks: Talk[]): HTMLElement {
   };
   const drawn: SVGElement[] = [];
   const most = Math.max(...talks.map(({ sent, received }) => sent + received), 1);
-  for (const { process, peer, sent, received } of talks.filter((talk) => names.includes(talk.process) && names.includes(talk.peer))) {
-    const [x1, y1] = placeOf(process), [x2, y2] = placeOf(peer);
+  for (const { process, peer, sent, received } of talks.filter(
+    (talk) => names.includes(talk.process) && names.includes(talk.peer),
+  )) {
+    const [x1, y1] = placeOf(process),
+      [x2, y2] = placeOf(peer);
     const path = `M${x1} ${y1} Q${WIDTH / 2} ${HEIGHT / 2} ${x2} ${y2}`;
     const width = 1 + 9 * (Math.log10(1 + sent + received) / Math.log10(1 + most));
     const title = `${process} sent ${bytesText(sent)} to ${peer}, received ${bytesText(received)}`;
-    drawn.push(svg("path", { d: path, fill: "none", stroke: colour("network"), "stroke-opacity": 0.55, "stroke-width": width }, svg("title", {}, title)));
+    drawn.push(
+      svg(
+        "path",
+        { d: path, fill: "none", stroke: colour("network"), "stroke-opacity": 0.55, "stroke-width": width },
+        svg("title", {}, title),
+      ),
+    );
   }
   for (const name of names) {
     const [x, y, angle] = placeOf(name);
     const isRight = Math.cos(angle) >= -0.01;
     drawn.push(
-      svg("circle", { cx: x, cy: y, r: 5, fill: colour(talks.some(({ process }) => process === name) ? "file" : "faint") }),
-      svg("text", { x: x + (isRight ? 10 : -10), y: y + 4, "text-anchor": isRight ? "start" : "end", "font-size": 12, fill: colour("text") }, short(name, 34), svg("title", {}, name)),
+      svg("circle", {
+        cx: x,
+        cy: y,
+        r: 5,
+        fill: colour(talks.some(({ process }) => process === name) ? "file" : "faint"),
+      }),
+      svg(
+        "text",
+        {
+          x: x + (isRight ? 10 : -10),
+          y: y + 4,
+          "text-anchor": isRight ? "start" : "end",
+          "font-size": 12,
+          fill: colour("text"),
+        },
+        short(name, 34),
+        svg("title", {}, name),
+      ),
     );
   }
   const words = `${names.length} processes and addresses, ${talks.length} conversations`;
-  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "data-chart": "graph", "aria-label": words }, ...drawn);
+  const picture = svg(
+    "svg",
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "data-chart": "graph", "aria-label": words },
+    ...drawn,
+  );
   return framed("sockets", picture, "chart graph");
 }
 
@@ -132,17 +198,36 @@ async function fillSockets(scene: Scene): Promise<Child[]> {
     return [note("no byte went through a socket here: a wider filter or a longer time may have some")];
   }
   const text = (cell: Cell | undefined): string => harmless(String(cell ?? "?"));
-  const talks = rows.rows.map((row) => ({ process: text(row[1]), peer: text(row[2]), sent: Number(row[4] ?? 0), received: Number(row[5] ?? 0), trips: Number(row[7] ?? 0) }));
+  const talks = rows.rows.map((row) => ({
+    process: text(row[1]),
+    peer: text(row[2]),
+    sent: Number(row[4] ?? 0),
+    received: Number(row[5] ?? 0),
+    trips: Number(row[7] ?? 0),
+  }));
   const shape = scene.place.words.get("as") ?? "matrix";
   const retransmissions = await retransmissionWords(rows, scene);
   const peers = new Set(talks.flatMap(({ process, peer }) => [process, peer])).size;
-  const condition = (row: Record<string, Cell>): string => `process_id = ${String(row["process_id"] ?? 0)} AND object_type = 'socket'`;
+  const condition = (row: Record<string, Cell>): string =>
+    `process_id = ${String(row["process_id"] ?? 0)} AND object_type = 'socket'`;
   return [
     element(
       "div",
       { class: "row" },
-      choice("Shape", [["matrix", "matrix"], ["graph", "graph"]], shape, (as) => go({ as })),
-      element("span", { class: "faint" }, `${talks.length.toLocaleString("en")} conversations${peers > PEERS_MAX ? `; the picture has the ${PEERS_MAX} with most bytes` : ""}; ${retransmissions}`),
+      choice(
+        "Shape",
+        [
+          ["matrix", "matrix"],
+          ["graph", "graph"],
+        ],
+        shape,
+        (as) => go({ as }),
+      ),
+      element(
+        "span",
+        { class: "faint" },
+        `${talks.length.toLocaleString("en")} conversations${peers > PEERS_MAX ? `; the picture has the ${PEERS_MAX} with most bytes` : ""}; ${retransmissions}`,
+      ),
     ),
     shape === "graph" ? graph(talks) : matrix(talks),
     rowsTable(rows, {
@@ -151,7 +236,10 @@ async function fillSockets(scene: Scene): Promise<Child[]> {
       link: {
         process: (row, words) => filterLink(words, `process_id = ${String(row["process_id"] ?? 0)}`, "overview"),
         calls: (row, words) => eventsLink(words, condition(row)),
-        retransmissions: (row, words) => (Number(row["retransmissions"]) === 0 ? words : element("a", { href: address("query", { sql: againSql(row) }) }, words)),
+        retransmissions: (row, words) =>
+          Number(row["retransmissions"]) === 0
+            ? words
+            : element("a", { href: address("query", { sql: againSql(row) }) }, words),
       },
     }),
   ];
@@ -167,7 +255,17 @@ async function waits(scene: Scene): Promise<Child[]> {
     return [];
   }
   const at = (row: Record<string, Cell>): string => `event_id = ${String(row["event_id"])}`;
-  return [rowsTable(rows, { caption: "Longest waits", hidden: ["event_id"], link: { at_ns: (row) => eventsLink(durationText(Number(row["at_ns"])), at(row)), process: (row, words) => element("a", { href: address("query", { sql: `SELECT * FROM selected WHERE ${at(row)}` }) }, words) } })];
+  return [
+    rowsTable(rows, {
+      caption: "Longest waits",
+      hidden: ["event_id"],
+      link: {
+        at_ns: (row) => eventsLink(durationText(Number(row["at_ns"])), at(row)),
+        process: (row, words) =>
+          element("a", { href: address("query", { sql: `SELECT * FROM selected WHERE ${at(row)}` }) }, words),
+      },
+    }),
+  ];
 }
 
 export const sockets: View = {

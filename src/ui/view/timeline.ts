@@ -15,15 +15,18 @@ let stage: Stage | null = null;
 async function rowsFor(scene: Scene, where: string): Promise<TimelineRows> {
   const words = element("progress", { "aria-label": "reading the trace" });
   const looks = setInterval(() => {
-    void askTimelineProgress(where).then(({ read, of }) => {
-      if (of > 0 && !scene.signal.aborted) {
-        words.max = of;
-        words.value = Math.min(read, of);
-        if (!words.isConnected && stage?.root.isConnected !== true) {
-          scene.main.replaceChildren(note("reading the trace…"), words);
+    void askTimelineProgress(where).then(
+      ({ read, of }) => {
+        if (of > 0 && !scene.signal.aborted) {
+          words.max = of;
+          words.value = Math.min(read, of);
+          if (!words.isConnected && stage?.root.isConnected !== true) {
+            scene.main.replaceChildren(note("reading the trace…"), words);
+          }
         }
-      }
-    }, () => undefined);
+      },
+      () => undefined,
+    );
   }, PROGRESS_MS);
   try {
     return await askTimelineRows(where, scene.signal);
@@ -54,10 +57,14 @@ export const timeline: View = {
     }
     stage.update(rows, where);
     const shown = stage;
-    scene.signal.addEventListener("abort", () => {
-      if (place().view !== "timeline") {
-        shown.leaveView();
-      }
-    }, { once: true });
+    scene.signal.addEventListener(
+      "abort",
+      () => {
+        if (place().view !== "timeline") {
+          shown.leaveView();
+        }
+      },
+      { once: true },
+    );
   },
 };

@@ -17,11 +17,15 @@ export class PictureSource {
   private under: { question: PictureQuestion; stop: AbortController; since: number } | null = null;
   private wanted: Wanted | null = null; // last
 
-  constructor(private readonly takes: Takes, private readonly side: Side = "this") {}
+  constructor(
+    private readonly takes: Takes,
+    private readonly side: Side = "this",
+  ) {}
 
   // `picture` is the one that is there.
   want(wanted: Wanted, picture: Picture | null): void {
-    const before = this.wanted?.span ?? wanted.span, { span } = wanted;
+    const before = this.wanted?.span ?? wanted.span,
+      { span } = wanted;
     const isMove = Math.abs((span.to - span.from) / (before.to - before.from) - 1) < 1e-6;
     const ahead = isMove ? Math.sign(Math.round(span.from - before.from)) : 0;
     this.wanted = wanted;
@@ -57,7 +61,8 @@ export class PictureSource {
 
   private async next(): Promise<void> {
     while (this.wish !== null) {
-      const question = this.wish, stop = new AbortController();
+      const question = this.wish,
+        stop = new AbortController();
       this.wish = null;
       this.under = { question, stop, since: performance.now() };
       try {

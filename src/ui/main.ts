@@ -1,6 +1,8 @@
 // The page: its head, its filter bar, and the view that the address names.
 
-import { askNames, askTrace, isAway, type Names, type TraceInfo } from "./client/client";
+import type { Names, Trace } from "./generated/api";
+import { askNames, askTrace, isAway } from "./client/client";
+import { fetchExamples } from "./model/examples";
 import { address, go, place } from "./model/place";
 import { applyTheme, onThemeOfSystem, switchTheme } from "./model/theme";
 import { durationText } from "./model/words";
@@ -32,7 +34,7 @@ function part(id: string): HTMLElement {
 }
 
 const bar = filterBar(() => names.columns);
-let trace: TraceInfo | null = null;
+let trace: Trace | null = null;
 let leaving = new AbortController();
 let isFollowing = true;
 let shown = "";
@@ -98,7 +100,7 @@ function stop(): void {
   );
 }
 
-function showHead(info: TraceInfo): void {
+function showHead(info: Trace): void {
   const amount = `${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
   const hosts = info.hosts.length > 1 ? ` on ${info.hosts.length.toLocaleString("en")} hosts` : "";
   part("trace").replaceChildren(
@@ -125,7 +127,7 @@ function showHead(info: TraceInfo): void {
 async function look(isAgain: boolean): Promise<void> {
   try {
     const before = trace;
-    trace = await askTrace();
+    [trace] = await Promise.all([askTrace(), fetchExamples()]);
     showHead(trace);
     if (!isAgain || before === null || trace.events !== before.events || trace.is_recording !== before.is_recording) {
       await show(isAgain);

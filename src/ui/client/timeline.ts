@@ -1,8 +1,7 @@
 // What the server says of a timeline: its rows as JSON, a picture of them as arrays. src/api/timeline/timeline_answer.h has the format.
 
+import type { PictureQuestion, Progress, TimelineFlows, TimelineFlowsQuestion, TimelineRows } from "../generated/api";
 import { ask, askBytes, type Side } from "./client";
-
-export type Colouring = "class" | "content" | "latency";
 
 export enum RowKind {
   node,
@@ -10,46 +9,7 @@ export enum RowKind {
   thread,
 }
 
-export interface TimelineGap {
-  host: number;
-  begin: number;
-  end: number;
-  lost: number;
-  reason: string;
-}
-
-// Times are nanoseconds behind the begin of the trace. Columns have a value per row; a parent comes before what is beneath it.
-export interface TimelineRows {
-  revision: number;
-  is_recording: boolean;
-  begin_ns: string;
-  span_ns: number;
-  events: number;
-  names: string[];
-  hosts: { name: string; ahead_min_ns: string; ahead_max_ns: string }[];
-  rows: {
-    parent: number[];
-    kind: RowKind[];
-    host: number[];
-    label: string[];
-    id: string[];
-    threads: number[];
-    events: number[];
-    begin: number[];
-    end: number[];
-  };
-  gaps: TimelineGap[];
-}
-
-export interface PictureQuestion {
-  where: string;
-  revision: number;
-  from: number;
-  to: number;
-  width: number;
-  colour: Colouring;
-  rows: number[];
-}
+export type Colouring = PictureQuestion["colour"];
 
 export const ERROR = 1,
   UNFINISHED = 2,
@@ -62,7 +22,7 @@ export interface Picture {
   asked: PictureQuestion;
   revision: number;
   runsOf: Map<number, { begin: number; end: number; longest: number }>; // by row; pixels of the longest
-  x0: Float32Array; // pixels behind asked.from
+  x0: Float32Array; // pixels after asked.from
   x1: Float32Array;
   count: Uint32Array;
   look: Uint8Array;
@@ -71,32 +31,12 @@ export interface Picture {
   names: Uint16Array;
 }
 
-// Where bytes went between rows; of several times are the mean.
-export interface Flow {
-  from_row: number;
-  to_row: number;
-  from: number;
-  to: number;
-  count: number;
-  bytes: number;
-  is_certain: boolean;
-  from_event: string;
-  to_event: string;
-}
-
-export async function askFlows(
-  question: Omit<PictureQuestion, "colour">,
-  signal: AbortSignal,
-): Promise<{ revision: number; flows: Flow[] }> {
-  return ask("timeline_flows", question, signal);
-}
-
-const nameOn = (side: Side, name: string): string => (side === "this" ? name : `other_${name}`);
+export const askFlows = (question: TimelineFlowsQuestion, signal: AbortSignal): Promise<TimelineFlows> =>
+  ask("timeline_flows", question, signal);
 
 export const askTimelineRows = (where: string, signal: AbortSignal, side: Side = "this"): Promise<TimelineRows> =>
-  ask(nameOn(side, "timeline_rows"), { where }, signal);
-export const askTimelineProgress = (where: string): Promise<{ read: number; of: number }> =>
-  ask("timeline_progress", { where });
+  ask("timeline_rows", { where }, signal, side);
+export const askTimelineProgress = (where: string): Promise<Progress> => ask("timeline_progress", { where });
 
 export function pictureIn(bytes: ArrayBuffer, asked: PictureQuestion): Picture {
   const HEAD = 24;
@@ -146,5 +86,5 @@ export async function askPicture(
   signal: AbortSignal,
   side: Side = "this",
 ): Promise<Picture> {
-  return pictureIn(await askBytes(nameOn(side, "timeline"), question, signal), question);
+  return pictureIn(await askBytes("timeline", question, signal, side), question);
 }

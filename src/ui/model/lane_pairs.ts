@@ -6,7 +6,8 @@
 // Words are a name without its number; of several with the same name under the same row the n-th of one is the n-th of the other. What is only in one has one half.
 // If each has one node left that has no partner, these are partners: the same work on another machine.
 
-import { RowKind, type TimelineRows } from "../client/timeline";
+import type { TimelineRows } from "../generated/api";
+import { RowKind } from "../client/timeline";
 import { LaneList, type Lane } from "./lanes";
 
 export type Two<T> = [T, T];

@@ -1,6 +1,7 @@
 // The rows of a timeline as they are seen: which are folded away, and where the others lie. Node → process → thread.
 
-import { RowKind, type TimelineRows } from "../client/timeline";
+import type { TimelineRows } from "../generated/api";
+import { RowKind } from "../client/timeline";
 
 export interface Lane {
   row: number;

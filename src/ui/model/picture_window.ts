@@ -7,7 +7,7 @@
 //
 // A picture that has all that is in view, in the same scale, is what the server would answer: nobody waits for another one.
 
-import type { PictureQuestion } from "../client/timeline";
+import type { PictureQuestion } from "../generated/api";
 import type { TimeSpan } from "./time_span";
 
 export type Wanted = Omit<PictureQuestion, "from" | "to" | "width"> & {

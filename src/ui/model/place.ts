@@ -2,7 +2,7 @@
 // So the back button works, and an address can be kept or sent. `where`, `from` and `to` are of all views and go along from one to the other;
 // other words are of the view.
 
-import type { Selection } from "../client/client";
+import type { Selection } from "../generated/api";
 
 const COMMON = ["where", "from", "to"];
 

@@ -1,6 +1,6 @@
 // The stretch of time that is looked at: zoomed around a point, moved, kept where there is something to see. Nanoseconds behind the begin of the trace.
 
-import type { Selection } from "../client/client";
+import type { Selection } from "../generated/api";
 import { note, place, selection } from "./place";
 
 export interface TimeSpan {

@@ -5,7 +5,7 @@
 //
 // A channel is one node for each way that bytes go through it. Where a process has more than kLeavesMax files that lead nowhere else, they are one node.
 
-import type { Certainty, Hop, Link, Trail } from "../client/trail";
+import type { Certainty, Hop, Link, Trail } from "../generated/api";
 
 const LEAVES_MAX = 6;
 const CHANNEL_RULES = ["tcp", "unix", "udp", "pipe"];

@@ -1,7 +1,8 @@
 // Two traces with the same axes: what differs first, then both beside each other.
 
+import type { Rows } from "../generated/api";
 import * as Plot from "@observablehq/plot";
-import { askOtherTrace, askRows, type QueryRows, type Side } from "../client/client";
+import { askOtherTrace, askRows, type RowsWanted, type Side } from "../client/client";
 import { selection } from "../model/place";
 import { CLASSES, colour } from "../model/theme";
 import { amountText, bytesText, changeText, durationText, momentText, niceStep } from "../model/words";
@@ -16,11 +17,12 @@ const SIDES: Side[] = ["this", "other"];
 const ROWS_MAX = 5000; // of a group, before the two are joined
 const SHOWN_MAX = 30;
 const STEPS_MAX = 120;
-const WHOLE = "parent_event_id IS NULL";
 const MEASURES = ["calls", "bytes", "errors", "time_ns", "p99_ns"];
 
-const both = (sql: string, signal: AbortSignal, most = ROWS_MAX): Promise<QueryRows[]> =>
-  Promise.all(SIDES.map((side) => askRows(sql, selection(), signal, most, side)));
+type Asked = Pick<RowsWanted, "name" | "parameters" | "rows_max">;
+
+const both = (asked: Asked, signal: AbortSignal): Promise<Rows[]> =>
+  Promise.all(SIDES.map((side) => askRows({ rows_max: ROWS_MAX, ...asked, selection: selection(), signal, side })));
 
 interface Pair {
   key: string;
@@ -29,9 +31,9 @@ interface Pair {
 }
 
 // Rows of [key, measure…] of both, by key.
-export function paired([here, there]: QueryRows[]): Pair[] {
+export function paired([here, there]: Rows[]): Pair[] {
   const pairs = new Map<string, Pair>();
-  const take = (rows: QueryRows | undefined, side: "here" | "there"): void => {
+  const take = (rows: Rows | undefined, side: "here" | "there"): void => {
     for (const [key, ...amounts] of rows?.rows ?? []) {
       const name = harmless(String(key));
       const pair = pairs.get(name) ?? { key: name, here: [], there: [] };
@@ -79,15 +81,11 @@ function differences(pairs: Pair[], title: string, measure: number): Child[] {
   ];
 }
 
-const measured = (key: string): string =>
-  `SELECT ${key} AS key, count(*), coalesce(sum(bytes), 0)::BIGINT, count(error), coalesce(sum(duration_ns), 0)::BIGINT, coalesce(quantile_disc(duration_ns, 0.99), 0)::BIGINT ` +
-  `FROM selected WHERE ${WHOLE} AND ${key} IS NOT NULL GROUP BY key ORDER BY 5 DESC, 1`;
-
 async function rates(scene: Scene, spans: number[]): Promise<Child[]> {
   const { from_ns = 0, to_ns = Math.max(...spans) } = selection();
   const step = niceStep(Math.max(to_ns - from_ns, 1), STEPS_MAX);
-  const sql = `SELECT (at_ns // ${step}) * ${step} AS at, class, count(*) FROM selected WHERE ${WHOLE} GROUP BY ALL ORDER BY 1, 2`;
-  const sides = (await both(sql, scene.signal, 20_000)).map(({ rows }) =>
+  const asked: Asked = { name: "compare_rates", parameters: { step }, rows_max: 20_000 };
+  const sides = (await both(asked, scene.signal)).map(({ rows }) =>
     rows.map(([at, kind, calls]) => ({ at: Number(at), kind: String(kind), calls: (Number(calls) * 1e9) / step })),
   );
   const sums = sides.map((rows) => {
@@ -133,8 +131,7 @@ async function rates(scene: Scene, spans: number[]): Promise<Child[]> {
 
 // Which share of the calls took at most so long: a line to the right is slower.
 async function latencies(scene: Scene): Promise<Child[]> {
-  const sql = `SELECT floor(log2(greatest(duration_ns, 1)) * 4)::INTEGER AS band, count(*) FROM selected WHERE ${WHOLE} AND duration_ns IS NOT NULL AND class <> 'wait' GROUP BY 1 ORDER BY 1`;
-  const sides = await both(sql, scene.signal);
+  const sides = await both({ name: "compare_latencies" }, scene.signal);
   const lines = sides.flatMap(({ rows }, index) => {
     const all = rows.reduce((sum, row) => sum + Number(row[1]), 0);
     let below = 0;
@@ -173,8 +170,7 @@ async function latencies(scene: Scene): Promise<Child[]> {
 }
 
 async function targets(scene: Scene): Promise<Child[]> {
-  const sql = `SELECT target AS key, coalesce(sum(bytes), 0)::BIGINT, count(*) FROM selected WHERE verb IS NOT NULL AND ${WHOLE} GROUP BY key ORDER BY 2 DESC, 3 DESC, 1`;
-  const pairs = paired(await both(sql, scene.signal));
+  const pairs = paired(await both({ name: "compare_targets" }, scene.signal));
   const only = (side: "here" | "there"): Child[] => {
     const rows = pairs
       .filter((pair) => pair[side === "here" ? "there" : "here"].length === 0)
@@ -219,11 +215,15 @@ export const compare: View = {
       );
       return;
     }
-    const grouped = (title: string, key: string) => ({
+    const grouped = (title: string, by: string) => ({
       title,
       isWide: true,
       fill: async (): Promise<Child[]> =>
-        differences(paired(await both(measured(key), scene.signal)), title, MEASURES.indexOf("time_ns")),
+        differences(
+          paired(await both({ name: "compare_calls", parameters: { by } }, scene.signal)),
+          title,
+          MEASURES.indexOf("time_ns"),
+        ),
     });
     const words = (info: { path: string; events: number; duration_ns: number }): string =>
       `${short(harmless(info.path), 60)}: ${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
@@ -240,8 +240,8 @@ export const compare: View = {
       },
       { title: "Timelines", isWide: true, fill: () => timelinePanel(scene) },
       grouped("Calls", "name"),
-      grouped("Programs", "regexp_replace(process, '\\[[0-9]+\\]$', '')"),
-      grouped("Errors by call", "CASE WHEN error IS NOT NULL THEN name || ' ' || error END"),
+      grouped("Programs", "program"),
+      grouped("Errors by call", "error"),
       { title: "Only in one", isWide: true, fill: () => targets(scene) },
       { title: "Rates", isWide: true, fill: () => rates(scene, [scene.trace.duration_ns, other.duration_ns]) },
       { title: "Latency", isWide: true, fill: () => latencies(scene) },

@@ -2,7 +2,8 @@
 //
 //   hands ──▶ span ──▶ a source for each ──▶ two pictures ──▶ drawPair()
 
-import { askTimelineRows, type Picture, type TimelineRows } from "../client/timeline";
+import type { TimelineRows } from "../generated/api";
+import { askTimelineRows, type Picture } from "../client/timeline";
 import { HALF, PairLanes, type Two } from "../model/lane_pairs";
 import { foldedIn, foldedText } from "../model/lanes";
 import { go, note as noteInAddress, place, selection } from "../model/place";

@@ -1,6 +1,6 @@
 // Elements of the page. What a trace says becomes text, never markup.
 
-import type { Cell, QueryColumn } from "../client/client";
+import type { Cell, Column } from "../generated/api";
 
 export type Child = Node | string;
 
@@ -59,7 +59,7 @@ function unfold({ target }: MouseEvent): void {
 
 // `makers` by the name of the column: how its cells look, where it is not their text.
 export function table(
-  columns: QueryColumn[],
+  columns: Column[],
   rows: Cell[][],
   caption: string,
   makers: Record<string, CellMaker> = {},

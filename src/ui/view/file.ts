@@ -1,7 +1,8 @@
 // One file: where it was read and written over time, the contents that were read (CaT's coloured boxes), how long it took, and who did it.
 
+import type { Parameter, RowsName } from "../generated/api";
 import * as Plot from "@observablehq/plot";
-import { askRows, type Cell } from "../client/client";
+import { askRecords, askRows, recordsOf, type Row } from "../client/client";
 import { address, go, selection, sqlText } from "../model/place";
 import { colour, contentColour } from "../model/theme";
 import { bytesText, durationText, momentText, niceStep } from "../model/words";
@@ -20,13 +21,9 @@ const BOXES_HIGH = 60;
 const PIECES_MAX = 2000;
 const EPOCHS_MAX = 12;
 
-const MOVES = "verb IN ('read', 'wrote', 'copied') AND bytes > 0 AND file_offset IS NOT NULL";
-
-// Its moves, as `moves`; what copies from it reads it, what copies to it writes it.
-const movesOf = (object: string): string =>
-  `WITH moves AS (SELECT at_ns, CASE WHEN verb = 'wrote' THEN 'write' ELSE 'read' END AS access, file_offset AS first_byte, bytes, fingerprint, process, process_id, tid, ` +
-  `duration_ns, event_id FROM selected WHERE object_id = ${object} AND ${MOVES} UNION ALL SELECT at_ns, 'write', file_offset2, bytes, fingerprint, process, process_id, tid, duration_ns, event_id ` +
-  `FROM selected WHERE object2_id = ${object} AND verb = 'copied' AND bytes > 0 AND file_offset2 IS NOT NULL) `;
+// Rows about one object.
+const asked = (name: RowsName, object: string, scene: Scene, more: Record<string, Parameter> = {}, rows_max = 1000) =>
+  askRecords({ name, parameters: { object, ...more }, selection: selection(), signal: scene.signal, rows_max });
 
 interface Move {
   at: number;
@@ -53,40 +50,44 @@ function patternMarks(moves: Move[], byThread: boolean): Plot.Markish[] {
   ];
 }
 
+interface Box {
+  from: number;
+  to: number;
+  low: number;
+  high: number;
+  bytes: number;
+  calls: number;
+}
+
 // Too many to draw each: how many bytes were moved in each box of time and place.
 async function patternBoxes(scene: Scene, object: string, access: string, step: number): Promise<Plot.Markish[]> {
-  const sql =
-    movesOf(object) +
-    `, bounds AS (SELECT greatest(max(first_byte + bytes) / ${BOXES_HIGH}, 1)::BIGINT AS high FROM moves) SELECT (at_ns // ${step}) * ${step}, (first_byte // high) * high, any_value(high), ` +
-    `sum(bytes)::BIGINT, count(*) FROM moves, bounds WHERE access = '${access}' GROUP BY 1, 2`;
-  const rows = (await askRows(sql, selection(), scene.signal, 20_000)).rows.map((row) => row.map(Number));
+  const rows = (await asked("file_boxes", object, scene, { access, step, boxes: BOXES_HIGH }, 20_000)).map(
+    ({ at_ns, first_byte, height, bytes, calls }): Box => {
+      const [from, low] = [Number(at_ns), Number(first_byte)];
+      return { from, to: from + step, low, high: low + Number(height), bytes: Number(bytes), calls: Number(calls) };
+    },
+  );
   return [
     Plot.axisX(timeAxis()),
     Plot.rect(rows, {
-      x1: (row: number[]) => row[0],
-      x2: (row: number[]) => (row[0] ?? 0) + step,
-      y1: (row: number[]) => row[1],
-      y2: (row: number[]) => (row[1] ?? 0) + (row[2] ?? 0),
+      x1: "from",
+      x2: "to",
+      y1: "low",
+      y2: "high",
       fill: accessColour(access),
-      fillOpacity: (row: number[]) => Math.min(1, 0.25 + Math.log10(row[4] ?? 1) / 4),
-      title: (row: number[]) => `${row[4]?.toLocaleString("en")} calls, ${bytesText(row[3] ?? 0)}`,
+      fillOpacity: ({ calls }: Box) => Math.min(1, 0.25 + Math.log10(calls) / 4),
+      title: ({ calls, bytes }: Box) => `${calls.toLocaleString("en")} calls, ${bytesText(bytes)}`,
     }),
   ];
 }
 
 async function pattern(scene: Scene, object: string): Promise<Child[]> {
-  const counts = (
-    await askRows(
-      movesOf(object) + "SELECT access, count(*), min(at_ns), max(at_ns) FROM moves GROUP BY access ORDER BY access",
-      selection(),
-      scene.signal,
-    )
-  ).rows;
+  const counts = await asked("file_accesses", object, scene);
   if (counts.length === 0) {
     return [note("nobody read or wrote it here; what else was done to it is below")];
   }
-  const from = Math.min(...counts.map((row) => Number(row[2]))),
-    to = Math.max(...counts.map((row) => Number(row[3])), from + 1000);
+  const from = Math.min(...counts.map(({ first_ns }) => Number(first_ns))),
+    to = Math.max(...counts.map(({ last_ns }) => Number(last_ns)), from + 1000);
   const by = scene.place.words.get("by") ?? "access",
     step = niceStep(to - from, BOXES_ACROSS);
   const parts: Child[] = [
@@ -112,21 +113,18 @@ async function pattern(scene: Scene, object: string): Promise<Child[]> {
         : []),
     ),
   ];
-  for (const [access, count] of counts) {
+  for (const { access, calls } of counts) {
     const name = String(access);
-    const few = Number(count) <= POINTS_MAX;
+    const few = Number(calls) <= POINTS_MAX;
     let marks: Plot.Markish[];
     if (few) {
-      const sql =
-        movesOf(object) +
-        `SELECT at_ns, access, first_byte, bytes, process || ' ' || tid FROM moves WHERE access = '${name}' ORDER BY at_ns`;
-      const rows = (await askRows(sql, selection(), scene.signal, POINTS_MAX)).rows;
-      const moves = rows.map((row) => ({
-        at: Number(row[0]),
+      const rows = await asked("file_moves", object, scene, { access: name }, POINTS_MAX);
+      const moves = rows.map(({ at_ns, first_byte, bytes, thread }) => ({
+        at: Number(at_ns),
         access: name,
-        first: Number(row[2]),
-        bytes: Number(row[3]),
-        thread: harmless(String(row[4])),
+        first: Number(first_byte),
+        bytes: Number(bytes),
+        thread: harmless(String(thread)),
       }));
       marks = patternMarks(moves, by === "thread");
     } else {
@@ -144,7 +142,7 @@ async function pattern(scene: Scene, object: string): Promise<Child[]> {
     );
     parts.push(
       note(
-        `${Number(count).toLocaleString("en")} calls ${few ? "" : "as boxes, the stronger the more calls; choose a shorter time to see each"}`,
+        `${Number(calls).toLocaleString("en")} calls ${few ? "" : "as boxes, the stronger the more calls; choose a shorter time to see each"}`,
       ),
       brushed(chart),
     );
@@ -221,17 +219,19 @@ function strip(pieces: Piece[]): SVGSVGElement {
 
 // The n-th reading of a place is of epoch n: epochs that read in the same order stand one below the other, box for box.
 async function contents(scene: Scene, object: string): Promise<Child[]> {
-  const sql =
-    movesOf(object) +
-    `SELECT epoch, first_byte, bytes, fingerprint::VARCHAR, process FROM (SELECT *, row_number() OVER (PARTITION BY process_id, first_byte ORDER BY at_ns, event_id) AS epoch ` +
-    `FROM moves WHERE access = 'read') WHERE epoch <= ${EPOCHS_MAX} ORDER BY epoch, at_ns, event_id`;
-  const answer = await askRows(sql, selection(), scene.signal, PIECES_MAX);
-  const pieces = answer.rows.map((row) => ({
-    epoch: Number(row[0]),
-    first: Number(row[1]),
-    bytes: Number(row[2]),
-    content: row[3] === null ? null : String(row[3]),
-    process: harmless(String(row[4])),
+  const answer = await askRows({
+    name: "file_contents",
+    parameters: { object, epochs: EPOCHS_MAX },
+    selection: selection(),
+    signal: scene.signal,
+    rows_max: PIECES_MAX,
+  });
+  const pieces = recordsOf(answer).map(({ epoch, first_byte, bytes, fingerprint = null, process }) => ({
+    epoch: Number(epoch),
+    first: Number(first_byte),
+    bytes: Number(bytes),
+    content: fingerprint === null ? null : String(fingerprint),
+    process: harmless(String(process)),
   }));
   if (pieces.length === 0) {
     return [];
@@ -257,8 +257,7 @@ const VERBS = ["read", "wrote", "synced", "copied"];
 const VERB_COLOURS = ["file", "network", "process", "pipe"];
 
 async function latency(scene: Scene, object: string): Promise<Child[]> {
-  const sql = `SELECT verb, floor(log2(greatest(duration_ns, 1)))::INTEGER AS band, count(*) FROM selected WHERE object_id = ${object} AND verb IS NOT NULL AND duration_ns IS NOT NULL GROUP BY ALL ORDER BY ALL`;
-  const rows = (await askRows(sql, selection(), scene.signal)).rows.map(([verb, band, calls]) => ({
+  const rows = (await asked("file_latencies", object, scene)).map(({ verb, band, calls }) => ({
     verb: String(verb),
     band: Number(band),
     calls: Number(calls),
@@ -296,14 +295,13 @@ async function latency(scene: Scene, object: string): Promise<Child[]> {
 
 function who(scene: Scene, object: string): Panel {
   const title = "Who";
-  const condition = (row: Record<string, Cell>): string => `process_id = ${String(row["process_id"] ?? 0)}`;
+  const condition = (row: Row): string => `process_id = ${String(row["process_id"] ?? 0)}`;
   return {
     title,
     fill: () =>
       askedTable({
-        sql:
-          `SELECT process_id, any_value(process) AS process, count(*) AS calls, coalesce(sum(bytes) FILTER (WHERE verb IN ('read', 'copied')), 0)::BIGINT AS read_bytes, coalesce(sum(bytes) FILTER (WHERE verb = 'wrote'), 0)::BIGINT AS written_bytes, ` +
-          `count(DISTINCT tid) AS threads, count(error) AS errors, sum(duration_ns)::BIGINT AS time_ns FROM selected WHERE object_id = ${object} OR object2_id = ${object} GROUP BY process_id ORDER BY calls DESC, process_id LIMIT 30`,
+        name: "file_users",
+        parameters: { object },
         signal: scene.signal,
         caption: title,
         hidden: ["process_id"],
@@ -321,7 +319,8 @@ function calls(scene: Scene, object: string): Panel {
     title,
     fill: () =>
       askedTable({
-        sql: `SELECT name, coalesce(error, '') AS error, count(*) AS calls, coalesce(sum(bytes), 0)::BIGINT AS bytes, sum(duration_ns)::BIGINT AS time_ns, max(duration_ns) AS max_ns FROM selected WHERE object_id = ${object} OR object2_id = ${object} GROUP BY ALL ORDER BY calls DESC, name LIMIT 30`,
+        name: "file_calls",
+        parameters: { object },
         signal: scene.signal,
         caption: title,
         link: {
@@ -332,10 +331,9 @@ function calls(scene: Scene, object: string): Panel {
 }
 
 async function showFile(scene: Scene, object: string): Promise<void> {
-  const [row = []] = (
-    await askRows(`SELECT path, object_type, host, names FROM objects WHERE object_id = ${object}`, {}, scene.signal)
-  ).rows;
-  const [path, type, host, names] = row;
+  const parameters = { object };
+  const [row = {}] = await askRecords({ name: "file", parameters, selection: {}, signal: scene.signal });
+  const { path = null, object_type: type = null, host = null, names = null } = row;
   const name = harmless(String(path ?? `object ${object}`));
   const other = Number(names) > 1 ? `, ${String(names)} names` : "";
   await showPanels(scene, [
@@ -386,13 +384,10 @@ function showFiles(scene: Scene): Promise<void> {
     value: like,
   });
   search.addEventListener("change", () => go({ like: search.value }));
-  const sql =
-    `SELECT object_id, any_value(path) AS file, any_value(host) AS host, coalesce(sum(bytes) FILTER (WHERE verb IN ('read', 'copied')), 0)::BIGINT AS read_bytes, coalesce(sum(bytes) FILTER (WHERE verb = 'wrote'), 0)::BIGINT AS written_bytes, ` +
-    `count(*) AS calls, count(DISTINCT process_id) AS processes, count(*) FILTER (WHERE verb = 'synced') AS syncs, sum(duration_ns)::BIGINT AS time_ns FROM selected WHERE object_type = 'file' AND object_id IS NOT NULL ` +
-    `${like === "" ? "" : `AND contains(path, ${sqlText(like)}) `}GROUP BY object_id ORDER BY coalesce(sum(bytes), 0) DESC, calls DESC, object_id LIMIT 200`;
   const fill = async (): Promise<Child[]> => {
     const found = await askedTable({
-      sql,
+      name: "files",
+      parameters: { like },
       signal: scene.signal,
       caption: "Files",
       hidden: ["object_id", ...(scene.trace.hosts.length > 1 ? [] : ["host"])],

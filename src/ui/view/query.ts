@@ -1,7 +1,9 @@
 // SQL, and its rows as a table, a chart or a file. What is asked stands in the address.
 
+import type { FileFormat, Rows } from "../generated/api";
 import * as Plot from "@observablehq/plot";
-import { askFile, askRows, type FileFormat, type QueryRows } from "../client/client";
+import { askFile, askSql } from "../client/client";
+import { example } from "../model/examples";
 import { address, go, selection } from "../model/place";
 import { colour } from "../model/theme";
 import { bytesText, durationText, momentText } from "../model/words";
@@ -11,8 +13,6 @@ import { editor } from "./editor";
 import { download, exportButtons } from "./save";
 import type { Scene, View } from "./view";
 
-const FIRST =
-  "SELECT name, count(*) AS calls, sum(bytes) AS bytes\nFROM selected GROUP BY ALL ORDER BY calls DESC LIMIT 20";
 const BARS_MAX = 60;
 
 const scaleText =
@@ -27,7 +27,7 @@ const scaleText =
         : value.toLocaleString("en");
 
 // Numbers over numbers are points, numbers over names are bars; the first number that is not the first column is the height.
-function chart(rows: QueryRows): Child {
+function chart(rows: Rows): Child {
   const isNumber = (index: number): boolean => rows.columns[index]?.kind === "number";
   const y = rows.columns.findIndex((_, index) => index > 0 && isNumber(index));
   const x = rows.columns[0],
@@ -107,7 +107,7 @@ export const queryView = (names: () => string[]): View => ({
         location.hash = next;
       }
     };
-    const writing = editor({ label: "SQL", text: asked ?? FIRST, isOneLine: false, names, run });
+    const writing = editor({ label: "SQL", text: asked ?? example("first"), isOneLine: false, names, run });
     const written = (): string => writing.state.doc.toString();
     const answer = element("section", { "aria-live": "polite", id: "answer" }),
       said = element("div");
@@ -150,7 +150,7 @@ export const queryView = (names: () => string[]): View => ({
     }
     const begun = performance.now();
     try {
-      const rows = await askRows(asked, selection(), scene.signal);
+      const rows = await askSql(asked, selection(), scene.signal);
       const words = `${rows.rows.length.toLocaleString("en")} rows${rows.is_cut ? ", and more (a file has all)" : ""} · ${((performance.now() - begun) / 1000).toFixed(2)} s`;
       shown.replaceChildren(
         note(rows.losses === "" ? words : `${words} · the trace has ${rows.losses}`),

@@ -1,6 +1,7 @@
 // A picture as a file: SVG as it is, PNG drawn from it at twice its size. Events as files for other tools.
 
-import { askExport, type ExportFormat, type Selection } from "../client/client";
+import type { ExportFormat, Selection } from "../generated/api";
+import { askExport } from "../client/client";
 import { colour } from "../model/theme";
 import { button, element, harmless } from "./elements";
 import { giveTitles } from "./svg";

@@ -1,7 +1,8 @@
 // The timeline: all calls of all threads, from a whole day to a microsecond. The server draws levels of detail (src/api/timeline), the page
 // asks for what is in view and a little beside it.
 
-import { askTimelineProgress, askTimelineRows, type TimelineRows } from "../client/timeline";
+import type { TimelineRows } from "../generated/api";
+import { askTimelineProgress, askTimelineRows } from "../client/timeline";
 import { place } from "../model/place";
 import { element, note } from "./elements";
 import { Stage } from "./timeline_stage";

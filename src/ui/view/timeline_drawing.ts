@@ -5,17 +5,9 @@
 //
 // The last picture stands for the time until the next one is there: it is stretched and moved to where its time is now.
 
+import type { TimelineFlow, TimelineGap } from "../generated/api";
 import type { Side } from "../client/client";
-import {
-  ERROR,
-  flagsOf,
-  RowKind,
-  UNFINISHED,
-  type Colouring,
-  type Flow,
-  type Picture,
-  type TimelineGap,
-} from "../client/timeline";
+import { ERROR, flagsOf, RowKind, UNFINISHED, type Colouring, type Picture } from "../client/timeline";
 import type { Lane, LaneList } from "../model/lanes";
 import type { TimeSpan } from "../model/time_span";
 import { CLASSES, colour, theme } from "../model/theme";
@@ -51,7 +43,7 @@ export interface Drawing extends Room {
   row: number; // where the keyboard is
   run: { row: number; begin: number; end: number } | null; // what was chosen
   targets: Map<string, string>; // of events: on what
-  flows: Flow[];
+  flows: TimelineFlow[];
 }
 
 // A colour, and a paler one on the panel of this theme.

@@ -1,8 +1,9 @@
 // Pictures of a timeline, asked for as fast as somebody zooms: one question is under way, the newest wish waits, those between are forgotten.
 // Nothing is asked of what is there, and who moves finds what comes next (model/picture_window.ts).
 
+import type { PictureQuestion } from "../generated/api";
 import type { Side } from "../client/client";
-import { askPicture, type Picture, type PictureQuestion } from "../client/timeline";
+import { askPicture, type Picture } from "../client/timeline";
 import { isAmple, isWhole, questionFor, type Wanted } from "../model/picture_window";
 
 const PATIENCE_MS = 150; // after that a question that nobody wants any more is cancelled

@@ -3,7 +3,8 @@
 //   hands ──▶ span, rows ──▶ want() ──▶ PictureSource ──▶ take() ──▶ redraw()
 //                  └────────────────▶ redraw() with the picture that is there, stretched and moved
 
-import { askTimelineRows, type Picture, type TimelineRows } from "../client/timeline";
+import type { TimelineRows } from "../generated/api";
+import { askTimelineRows, type Picture } from "../client/timeline";
 import { foldedIn, foldedText, Lanes, type Lane } from "../model/lanes";
 import { go, note as noteInAddress, place, selection } from "../model/place";
 import {

@@ -1,7 +1,8 @@
 // What a call waited for that names no object: poll, select, epoll_wait, futex and sleeps. The rules are those of woken_by() in SQL (docs/causality.md);
 // what the words say is what the kernel or the trace knows, and no more.
 
-import { askRows, type Cell, type Side } from "../client/client";
+import type { Cell } from "../generated/api";
+import { askRecords, type Side } from "../client/client";
 import { element, harmless, type Child } from "./elements";
 import { eventsAddress } from "./rows";
 
@@ -74,19 +75,14 @@ export async function waitWords(event: string, name: string, side: Side, signal:
   if (!isWait(name)) {
     return [];
   }
-  const rows = await askRows(
-    `SELECT rule, event_id::VARCHAR, start_ns::VARCHAR, what, poll_events FROM woken_by(${event})`,
-    {},
-    signal,
-    WAKERS_MAX,
-    side,
-  );
-  const wakers = rows.rows.map(
-    ([rule, by, start, what, events]): Waker => ({
+  const wanted = { name: "wait_ends", parameters: { event }, rows_max: WAKERS_MAX } as const;
+  const rows = await askRecords({ ...wanted, selection: {}, signal, side });
+  const wakers = rows.map(
+    ({ rule, event_id = null, start_ns = null, what, poll_events = null }): Waker => ({
       rule: String(rule),
-      event: by === null || by === undefined ? null : String(by),
-      start: start === null || start === undefined ? null : String(start),
-      what: text(what) + (events === null || events === undefined ? "" : ` (${text(events)})`),
+      event: event_id === null ? null : String(event_id),
+      start: start_ns === null ? null : String(start_ns),
+      what: text(what) + (poll_events === null ? "" : ` (${text(poll_events)})`),
     }),
   );
   return wakers.length === 0 ? [] : [element("p", { "data-wait": wakers[0]?.rule ?? "" }, ...sentences(wakers, side))];
@@ -97,10 +93,10 @@ export async function waitTargets(events: string[], side: Side, signal: AbortSig
   if (events.length === 0) {
     return [];
   }
-  const few = `SELECT wait::VARCHAR, min(rule), min(what), count(*) FROM woken_by_each([${events.join(", ")}]) WHERE rule IN ('ready', 'wake', 'exit') AND what IS NOT NULL GROUP BY wait`;
-  const rows = await askRows(few, {}, signal, WAKERS_MAX, side);
-  return rows.rows.map(([wait, rule, what, many]): [string, string] => [
-    String(wait),
-    `${rule === "wake" ? "← " : ""}${text(what)}${Number(many) > 1 ? `, ${Number(many) - 1} more` : ""}`,
+  const wanted = { name: "wait_targets", parameters: { events }, rows_max: WAKERS_MAX } as const;
+  const rows = await askRecords({ ...wanted, selection: {}, signal, side });
+  return rows.map(({ event_id, rule, what, ends }): [string, string] => [
+    String(event_id),
+    `${rule === "wake" ? "← " : ""}${text(what)}${Number(ends) > 1 ? `, ${Number(ends) - 1} more` : ""}`,
   ]);
 }

@@ -1,7 +1,8 @@
 // Where bytes went, or where they came from: a start that is typed or linked to, its trail as a graph or as a table.
 
-import { askRows } from "../client/client";
-import { askTrail, type Certainty, type Direction, type Trail, type TrailQuestion } from "../client/trail";
+import type { Certainty, Direction, Trail, TrailQuestion } from "../generated/api";
+import { askRecords } from "../client/client";
+import { askTrail } from "../client/trail";
 import { address, addressHere, go, selection } from "../model/place";
 import { certaintyOfHops, trailGraph, type Graph } from "../model/trail_graph";
 import { colour } from "../model/theme";
@@ -33,7 +34,7 @@ const CERTAINTIES: [Certainty, string][] = [
   ["possible", "possible"],
 ];
 
-function questionOf({ place }: Scene): TrailQuestion {
+function questionOf({ place }: Scene): Required<TrailQuestion> {
   const word = <T extends string>(name: string, among: T[], usual: T): T =>
     among.find((each) => each === place.words.get(name)) ?? usual;
   return {
@@ -54,18 +55,15 @@ interface Starts {
 
 // What may be followed: dyes that were met, files that most bytes went to or came from.
 async function startsOf({ signal }: Scene): Promise<Starts> {
-  const [dyes, paths] = await Promise.all([
-    askRows(`SELECT dye FROM dye_hits GROUP BY dye ORDER BY count(*) DESC, dye LIMIT ${STARTS_MAX}`, {}, signal),
-    askRows(
-      `SELECT path FROM selected WHERE object_type = 'file' AND bytes > 0 AND starts_with(path, '/') GROUP BY path ORDER BY sum(bytes) FILTER (WHERE verb = 'wrote') DESC NULLS LAST, sum(bytes) DESC, path LIMIT ${STARTS_MAX}`,
-      selection(),
-      signal,
-    ),
+  const parameters = { most: STARTS_MAX };
+  const [dyes, files] = await Promise.all([
+    askRecords({ name: "trail_dyes", parameters, selection: {}, signal }),
+    askRecords({ name: "trail_files", parameters, selection: selection(), signal }),
   ]);
-  return { dyes: dyes.rows.map(([dye]) => `dye:${String(dye)}`), paths: paths.rows.map(([path]) => String(path)) };
+  return { dyes: dyes.map(({ dye }) => `dye:${String(dye)}`), paths: files.map(({ path }) => String(path)) };
 }
 
-function form(question: TrailQuestion): HTMLElement {
+function form(question: Required<TrailQuestion>): HTMLElement {
   const input = element("input", {
     id: "trail-start",
     type: "text",

@@ -1,6 +1,6 @@
 // A trail's graph as SVG: processes as boxes, files as sheets, channels as pills; an edge is solid, dashed or dotted as it is certain, likely or possible.
 
-import type { Certainty } from "../client/trail";
+import type { Certainty } from "../generated/api";
 import type { Graph, GraphEdge, GraphNode } from "../model/trail_graph";
 import { colour } from "../model/theme";
 import { bytesText } from "../model/words";

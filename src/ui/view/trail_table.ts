@@ -1,6 +1,6 @@
 // A trail as LAASER drew it: time downwards, a column per process, in each line what a process did with these bytes.
 
-import type { Certainty, Hop, Trail } from "../client/trail";
+import type { Certainty, Hop, Trail } from "../generated/api";
 import { certaintyOfHops } from "../model/trail_graph";
 import { bytesText, momentText } from "../model/words";
 import { element, harmless, short } from "./elements";

@@ -243,6 +243,7 @@ void add_sql(CLI::App& app, int& exit_status) {
         "  dyetrace sql trace \"SELECT host, time, time_uncertainty_ns FROM events\"\n"
         "  dyetrace sql trace \"FROM causes(4398046511105, 10)\"\n"
         "  dyetrace sql trace \"FROM woken_by(4398046511105)\"\n"
+        "  dyetrace sql trace \"FROM conversations() ORDER BY waited_ns DESC\"\n"
         "  dyetrace sql trace .tables\n"
         "  dyetrace sql trace \".schema events\"\n"
         "  dyetrace sql trace < questions.sql");

@@ -22,6 +22,7 @@
 #include "query/analysis_database.h"
 #include "query/clock/derived_clock_map.h"
 #include "query/damages.h"
+#include "query/selected_events.h"
 #include "store/database.h"
 #include "store/row_writer.h"
 
@@ -65,6 +66,7 @@ class SqlSession {
     // Complete statements; their rows go to stdout or the file.
     Result<void> run(const std::string& statements) {
         const CancelOnInterrupt scope;  // the statement ends, not the prompt
+        TRY(select(statements));
         const store::TextSink sink = [this](std::string_view text) {
             return base::write_all(out(), base::bytes_of(text));
         };
@@ -74,6 +76,12 @@ class SqlSession {
                 return store::write_rows(rows, format_, file_.valid() ? 0 : terminal_width(), sink);
             },
             &CancelOnInterrupt::cancelled());
+    }
+
+    // What the page calls `selected` is all of the trace here.
+    Result<void> select(const std::string& statements) {
+        return selected_->select(
+            *database_, base::Json::object(), statements, CancelOnInterrupt::cancelled());
     }
 
     // What the answers leave out, once per look at the trace.
@@ -106,6 +114,8 @@ class SqlSession {
 
     const base::Log& log_;
     std::unique_ptr<store::Database> database_;
+    std::unique_ptr<query::SelectedEvents> selected_ =
+        std::make_unique<query::SelectedEvents>(query::SelectedEvents::Keep::kNothing);
     base::Fd file_;  // of -o
     base::Fd stdout_{::dup(STDOUT_FILENO)};
     store::RowFormat format_ = store::RowFormat::kTable;
@@ -140,6 +150,7 @@ Result<void> write_parquet(SqlSession& session, const SqlArguments& arguments) {
         return Error(ErrorCode::kInvalidArgument,
                      "--format parquet needs one statement and -o FILE");
     }
+    TRY(session.select(arguments.statement));
     return session.database().write_parquet(arguments.statement, arguments.output);
 }
 
@@ -232,6 +243,7 @@ void add_sql(CLI::App& app, int& exit_status) {
         "  dyetrace sql trace \"SELECT host, time, time_uncertainty_ns FROM events\"\n"
         "  dyetrace sql trace \"FROM causes(4398046511105, 10)\"\n"
         "  dyetrace sql trace \"FROM woken_by(4398046511105)\"\n"
+        "  dyetrace sql trace \"FROM conversations() ORDER BY waited_ns DESC\"\n"
         "  dyetrace sql trace .tables\n"
         "  dyetrace sql trace \".schema events\"\n"
         "  dyetrace sql trace < questions.sql");

@@ -1,4 +1,4 @@
-#include "api/page/page_trace.h"
+#include "query/selected_events.h"
 
 #include <fmt/format.h>
 
@@ -6,39 +6,42 @@
 
 #include "filter/predicate.h"
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 
-namespace dyetrace::api {
+namespace dyetrace::query {
 namespace {
 
-constexpr const char* kSpan =
-    "WITH seen AS (SELECT time, duration_ns, epoch_ns(time) - start_ns::BIGINT AS ahead_ns, "
-    "parent_event_id IS NULL AS is_whole FROM events) "
-    "SELECT count(*) FILTER (is_whole), epoch_ns(min(time) FILTER (is_whole)), max(epoch_ns(time) "
-    "+ coalesce(duration_ns, 0)::BIGINT) FILTER (is_whole), min(ahead_ns), max(ahead_ns) FROM seen";
+constexpr std::string_view kMacro = "CREATE OR REPLACE TEMP MACRO ";
 
-constexpr const char* kProcesses =
-    "CREATE OR REPLACE TEMP TABLE _page_processes AS "
-    "SELECT process_id, _process_words(host, exe, comm, pid) AS process FROM processes";
+using Files = std::vector<const sql::NamedText*>;
 
-// What a process was called at its end stands for all of its life; one that no fact names is called as its event does.
-constexpr const char* kWorded =
-    "CREATE OR REPLACE TEMP VIEW _page_events AS SELECT e.*, epoch_ns(e.time) - {begin} AS at_ns, "
-    "coalesce(p.process, _process_words(e.host, "
-    "e.exe, e.comm, e.pid), '?') AS process, _verb(e.name, e.class) AS verb, "
-    "_target_words(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) "
-    "AS target FROM events e LEFT JOIN _page_processes p ON p.process_id = e.process_id";
+// The functions on `selected` that a text calls, each after those that it calls itself; each has the name of its file.
+void add_functions(std::string_view text, Files& met, Files& found) {
+    for (const sql::NamedText& file : sql::kAll) {
+        if (file.second.starts_with(kMacro) && std::ranges::find(met, &file) == met.end() &&
+            text.find(std::string(file.first) + "(") != std::string_view::npos) {
+            met.push_back(&file);
+            add_functions(file.second, met, found);
+            found.push_back(&file);
+        }
+    }
+}
 
-constexpr const char* kKeep =
-    "; CREATE OR REPLACE TEMP TABLE _page_kept AS SELECT * EXCLUDE (arguments) FROM _page_events";
+Files functions_in(std::string_view statement) {
+    Files met, found;
+    add_functions(statement, met, found);
+    return found;
+}
 
 // A star that counts, count(*), says nothing of columns.
-bool says_arguments(std::string_view sql) {
-    if (sql.find("arguments") != std::string_view::npos) {
+bool says_arguments(std::string_view statement) {
+    if (statement.find("arguments") != std::string_view::npos) {
         return true;
     }
-    std::size_t at = sql.find('*');
-    while (at != std::string_view::npos && at > 0 && sql[at - 1] == '(') {
-        at = sql.find('*', at + 1);
+    std::size_t at = statement.find('*');
+    while (at != std::string_view::npos && at > 0 && statement[at - 1] == '(') {
+        at = statement.find('*', at + 1);
     }
     return at != std::string_view::npos;
 }
@@ -98,7 +101,7 @@ std::optional<std::int64_t> selected_bound(const base::Json& question, std::stri
     return bound ? std::optional(std::clamp(*bound, -kMost, kMost)) : std::nullopt;
 }
 
-Result<TraceSpan> PageTrace::span_of(store::Database& database) {
+Result<TraceSpan> SelectedEvents::span_of(store::Database& database) {
     const bool is_finished = database.state() != trace::TraceState::kRecording;
     std::optional<std::int64_t> begin_ns;
     {
@@ -109,10 +112,10 @@ Result<TraceSpan> PageTrace::span_of(store::Database& database) {
         begin_ns = begin_ns_;
     }
     TraceSpan span;
-    TRY(query::each_row(database, kSpan, [&](query::Row row) {
+    TRY(each_row(database, std::string(sql::kTraceSpan), [&](Row row) {
         span = {.begin_ns = signed_number_of(row[1]),
                 .end_ns = signed_number_of(row[2]),
-                .events = query::number_of(row[0]),
+                .events = number_of(row[0]),
                 .ahead_min_ns = signed_number_of(row[3]),
                 .ahead_max_ns = signed_number_of(row[4])};
     }));
@@ -127,7 +130,7 @@ Result<TraceSpan> PageTrace::span_of(store::Database& database) {
     return span;
 }
 
-Result<PageTrace::Known*> PageTrace::known_of(store::Database& database) {
+Result<SelectedEvents::Known*> SelectedEvents::known_of(store::Database& database) {
     Known* known = nullptr;
     {
         const std::lock_guard lock(mutex_);
@@ -140,12 +143,12 @@ Result<PageTrace::Known*> PageTrace::known_of(store::Database& database) {
     return known;
 }
 
-Result<TraceSpan> PageTrace::span(store::Database& database) {
+Result<TraceSpan> SelectedEvents::span(store::Database& database) {
     TRY(const Known* const known, known_of(database));
     return known->span;
 }
 
-Result<std::int64_t> PageTrace::begin_ns(store::Database& database) {
+Result<std::int64_t> SelectedEvents::begin_ns(store::Database& database) {
     {
         const std::lock_guard lock(mutex_);
         if (begin_ns_) {
@@ -156,30 +159,33 @@ Result<std::int64_t> PageTrace::begin_ns(store::Database& database) {
     return known.begin_ns;
 }
 
-bool PageTrace::has_ended() {
+bool SelectedEvents::has_ended() {
     const std::lock_guard lock(mutex_);
     return finished_.has_value();
 }
 
-Result<void> PageTrace::keep(store::Database& database,
-                             Known& known,
-                             const std::atomic<bool>& cancelled) {
-    TRY(run(database, kProcesses, cancelled));
-    known.is_kept = known.span.events <=
-                    (database.state() == trace::TraceState::kRecording ? kKeptLiveMax : kKeptMax);
-    TRY(run(
-        database,
-        fmt::format(kWorded, fmt::arg("begin", known.span.begin_ns)) + (known.is_kept ? kKeep : ""),
-        cancelled));
+Result<void> SelectedEvents::keep(store::Database& database,
+                                  Known& known,
+                                  const std::atomic<bool>& cancelled) {
+    known.is_kept =
+        keeps_ && known.span.events <=
+                      (database.state() == trace::TraceState::kRecording ? kKeptLiveMax : kKeptMax);
+    TRY(const std::string words,
+        with_values(sql::kSelectedWords,
+                    base::Json::object().set("begin_ns", known.span.begin_ns)));
+    std::string statements = std::string(sql::kSelectedProcesses) + words;
+    statements += known.is_kept ? sql::kSelectedKept : std::string_view();
+    TRY(run(database, statements, cancelled));
     known.has_views = true;
     return {};
 }
 
-Result<void> PageTrace::select(store::Database& database,
-                               const base::Json& question,
-                               const std::string& sql,
-                               const std::atomic<bool>& cancelled) {
-    if (sql.find("selected") == std::string::npos) {
+Result<void> SelectedEvents::select(store::Database& database,
+                                    const base::Json& question,
+                                    const std::string& statement,
+                                    const std::atomic<bool>& cancelled) {
+    const Files functions = functions_in(statement);
+    if (functions.empty() && statement.find("selected") == std::string::npos) {
         return {};
     }
     TRY(Known* const known, known_of(database));
@@ -187,7 +193,8 @@ Result<void> PageTrace::select(store::Database& database,
     if (!known->has_views) {
         TRY(keep(database, *known, cancelled));
     }
-    const bool reads_kept = known->is_kept && !says_arguments(sql) && !says_arguments(condition);
+    const bool reads_kept =
+        known->is_kept && !says_arguments(statement) && !says_arguments(condition);
     std::string selected =
         fmt::format("CREATE OR REPLACE TEMP VIEW selected AS SELECT * FROM _page_{} WHERE {}",
                     reads_kept ? "kept" : "events",
@@ -196,7 +203,12 @@ Result<void> PageTrace::select(store::Database& database,
         TRY(run(database, selected, cancelled));
         known->selected = std::move(selected);
     }
+    for (const sql::NamedText* const function : functions) {
+        if (known->functions.insert(function->first).second) {
+            TRY(run(database, std::string(function->second), cancelled));
+        }
+    }
     return {};
 }
 
-}  // namespace dyetrace::api
+}  // namespace dyetrace::query

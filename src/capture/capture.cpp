@@ -40,10 +40,10 @@ using base::Error;
 using base::ErrorCode;
 
 constexpr std::uint64_t kRecordBytesMax =
-    16384;  // RECORD_BYTES_MAX of src/kernel/settings.h: the slack behind a ring's end
-constexpr std::uint32_t kRecentNames = 1024;  // RECENT_NAMES of src/kernel/identity.h
+    16384;  // RECORD_BYTES_MAX of src/kernel/memory/settings.h: the slack behind a ring's end
+constexpr std::uint32_t kRecentNames = 1024;  // RECENT_NAMES of src/kernel/memory/identity.h
 constexpr pid_t kFirstProcess = 1;
-constexpr std::uint32_t kTaskWatched = 1;  // enum task_flags of src/kernel/task_state.h
+constexpr std::uint32_t kTaskWatched = 1;  // enum task_flags of src/kernel/memory/task_state.h
 constexpr std::uint32_t kTaskExcluded = 2;
 constexpr std::uint32_t kTaskSkipsOneExit = 4;
 constexpr const char* kEpoll = "epoll";  // a source that has a line where it is not complete

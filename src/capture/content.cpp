@@ -27,17 +27,18 @@ namespace {
 
 using base::Error;
 
-constexpr std::uint32_t kWriteContent = 5;  // enum program_index of src/kernel/filter.h
+constexpr std::uint32_t kWriteContent = 5;  // enum program_index of src/kernel/helpers/filter.h
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::uint32_t kPutOffCalls = 64;        // PUT_OFF_MAX of src/kernel/later.h
-constexpr std::uint32_t kAnchorsListed = 65'536;  // ANCHORS_LISTED_MAX of src/kernel/anchor.h
+constexpr std::uint32_t kPutOffCalls = 64;  // PUT_OFF_MAX of src/kernel/content/later.h
+constexpr std::uint32_t kAnchorsListed =
+    65'536;  // ANCHORS_LISTED_MAX of src/kernel/content/anchor.h
 
 constexpr const char* kContent = "content";
 constexpr const char* kPages = "content of sendfile, splice, copy_file_range";
 constexpr const char* kLater = "content that is not in memory";
 constexpr const char* kPipes = "content of splice and tee between pipes and sockets";
 
-// Lets find_page_base of src/kernel/pages.bpf.c look for a page of random bytes.
+// Lets find_page_base of src/kernel/content/pages.bpf.c look for a page of random bytes.
 Result<void> find_page_base(dyetrace_bpf& skeleton) {
     std::array<std::uint64_t, kPageBytes / sizeof(std::uint64_t)> words{};
     const base::Fd file(memfd_create("dyetrace", MFD_CLOEXEC));

@@ -12,7 +12,7 @@ namespace {
 using schema::PartEvent;
 using schema::SyscallEvent;
 
-// struct dye_edges of src/kernel/dye.bpf.c
+// struct dye_edges of src/kernel/content/dye.bpf.c
 struct EdgesHead {
     std::uint16_t first_bytes, last_bytes;
     std::uint32_t flags;

@@ -15,7 +15,7 @@
 namespace dyetrace::capture {
 namespace {
 
-// enum program_index of src/kernel/filter.h
+// enum program_index of src/kernel/helpers/filter.h
 constexpr std::uint32_t kSysExit = 0;
 constexpr std::uint32_t kTaskFilter = 1;
 constexpr std::uint32_t kDropTask = 2;

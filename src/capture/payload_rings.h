@@ -1,4 +1,4 @@
-// The rings of payload (src/kernel/payload.h), one per CPU; none unless --content=bytes is asked for.
+// The rings of payload (src/kernel/content/payload.h), one per CPU; none unless --content=bytes is asked for.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@
 namespace dyetrace::capture {
 namespace {
 
-// INTERRUPT_RING_BYTES and RECORD_BYTES_MAX of src/kernel/settings.h: a ring, and the slack behind its end
+// INTERRUPT_RING_BYTES and RECORD_BYTES_MAX of src/kernel/memory/settings.h: a ring, and the slack behind its end
 constexpr std::uint64_t kRingBytes = 65536;
 constexpr std::uint64_t kSlackBytes = 16384;
 constexpr const char* kSource = "retransmissions";

@@ -1,4 +1,4 @@
-// What TCP sends again (src/kernel/retransmit.bpf.c). It has a ring per CPU of its own, because it is sent in interrupts, which come in the
+// What TCP sends again (src/kernel/programs/retransmit.bpf.c). It has a ring per CPU of its own, because it is sent in interrupts, which come in the
 // middle of who writes to the others; and none of it is an event: whoever drains gets it by itself.
 #pragma once
 
@@ -47,6 +47,6 @@ class Retransmissions {
     std::vector<schema::Retransmission> drained_;
 };
 
-inline constexpr std::uint32_t kStreamsPerCpu = 3;  // STREAMS of src/kernel/emit.h
+inline constexpr std::uint32_t kStreamsPerCpu = 3;  // STREAMS of src/kernel/helpers/emit.h
 
 }  // namespace dyetrace::capture

@@ -1,4 +1,4 @@
-// The reader's side of a ring in memory that the kernel writes (see src/kernel/emit.h).
+// The reader's side of a ring in memory that the kernel writes (see src/kernel/helpers/emit.h).
 //
 //   0            tail              head          ring_bytes    + slack
 //   |............|== records ======|.............|~~~~~~~~~~~~~|

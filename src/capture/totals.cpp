@@ -11,7 +11,7 @@ namespace {
 
 using base::Error;
 
-// As in src/kernel/totals.h.
+// As in src/kernel/memory/totals.h.
 struct TotalKey {
     std::uint32_t pid;
     std::uint16_t syscall;

@@ -1,4 +1,4 @@
-// Reads the map in which the kernel counts (src/kernel/totals.h).
+// Reads the map in which the kernel counts (src/kernel/memory/totals.h).
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ namespace {
 using schema::Attachment;
 using schema::SyscallEvent;
 
-// Marks of src/kernel/preview.h at an argument's index.
+// Marks of src/kernel/helpers/preview.h at an argument's index.
 constexpr std::size_t kAfter = 0x80;    // what the call wrote over; without it: as it was at entry
 constexpr std::size_t kControl = 0x40;  // of a message
 

@@ -31,7 +31,7 @@ namespace {
 constexpr int kWordsMax = CLI::detail::expected_max_vector_size;
 constexpr int kWaitMs = 20;  // a line is seen at most this late
 constexpr int kWaitIdleMs = 100;
-constexpr std::size_t kPreviewBytesMax = 2048;  // PREVIEW_BYTES_MAX of src/kernel/preview.h
+constexpr std::size_t kPreviewBytesMax = 2048;  // PREVIEW_BYTES_MAX of src/kernel/helpers/preview.h
 
 std::int64_t wall_offset_ns() {
     timespec wall{}, boot{};

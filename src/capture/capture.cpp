@@ -29,6 +29,7 @@
 #include "capture/ring.h"
 #include "capture/shared_memory.h"
 #include "capture/totals.h"
+#include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
@@ -39,13 +40,7 @@ namespace {
 using base::Error;
 using base::ErrorCode;
 
-constexpr std::uint64_t kRecordBytesMax =
-    16384;  // RECORD_BYTES_MAX of src/kernel/memory/settings.h: the slack behind a ring's end
-constexpr std::uint32_t kRecentNames = 1024;  // RECENT_NAMES of src/kernel/memory/identity.h
 constexpr pid_t kFirstProcess = 1;
-constexpr std::uint32_t kTaskWatched = 1;  // enum task_flags of src/kernel/memory/task_state.h
-constexpr std::uint32_t kTaskExcluded = 2;
-constexpr std::uint32_t kTaskSkipsOneExit = 4;
 constexpr const char* kEpoll = "epoll";  // a source that has a line where it is not complete
 
 struct SkeletonDeleter {
@@ -130,14 +125,15 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->strong_order = true;
 #endif
     state->retransmissions.prepare(skeleton, options, offer, state->cpus);
-    bpf_map__set_max_entries(skeleton.maps.ring_controls, state->cpus * kStreamsPerCpu);
-    bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * kRecentNames);
+    bpf_map__set_max_entries(skeleton.maps.ring_controls, state->cpus * STREAMS);
+    bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * RECENT_NAMES);
     bpf_map__set_max_entries(skeleton.maps.event_rings, state->cpus);
     bpf_map__set_max_entries(skeleton.maps.fact_rings, state->cpus);
-    bpf_map__set_value_size(skeleton.maps.event_rings,
-                            static_cast<std::uint32_t>(options.event_ring_bytes + kRecordBytesMax));
+    bpf_map__set_value_size(
+        skeleton.maps.event_rings,
+        static_cast<std::uint32_t>(options.event_ring_bytes + RECORD_BYTES_MAX));
     bpf_map__set_value_size(skeleton.maps.fact_rings,
-                            static_cast<std::uint32_t>(options.fact_ring_bytes + kRecordBytesMax));
+                            static_cast<std::uint32_t>(options.fact_ring_bytes + RECORD_BYTES_MAX));
     if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
         return LoadTalk::error(-error);
     }
@@ -163,16 +159,16 @@ Result<void> Capture::State::map_rings(const CaptureOptions& options) {
     TRY(control_memory, map_array(skeleton->maps.ring_controls));
     TRY(event_memory, map_array(skeleton->maps.event_rings));
     TRY(fact_memory, map_array(skeleton->maps.fact_rings));
-    auto* controls = reinterpret_cast<RingControl*>(control_memory.writable_bytes().data());
+    auto* controls = reinterpret_cast<ring_control*>(control_memory.writable_bytes().data());
     for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
-        const std::uint64_t event_size = options.event_ring_bytes + kRecordBytesMax;
-        const std::uint64_t fact_size = options.fact_ring_bytes + kRecordBytesMax;
+        const std::uint64_t event_size = options.event_ring_bytes + RECORD_BYTES_MAX;
+        const std::uint64_t fact_size = options.fact_ring_bytes + RECORD_BYTES_MAX;
         events.emplace_back(event_memory.bytes().subspan(cpu * event_size, event_size),
                             options.event_ring_bytes,
-                            &controls[cpu * kStreamsPerCpu]);
+                            &controls[cpu * STREAMS + STREAM_EVENTS]);
         facts.emplace_back(fact_memory.bytes().subspan(cpu * fact_size, fact_size),
                            options.fact_ring_bytes,
-                           &controls[cpu * kStreamsPerCpu + 1]);
+                           &controls[cpu * STREAMS + STREAM_FACTS]);
     }
     return retransmissions.map(*skeleton, controls, cpus);
 }
@@ -330,7 +326,7 @@ bool Capture::State::hides_first_process() {
 
 Result<void> Capture::watch(pid_t process) {
     const bool one_thread = !state_->skeleton->rodata->follow_children;
-    TRY(state_->mark(process, kTaskWatched, one_thread));
+    TRY(state_->mark(process, TASK_WATCHED, one_thread));
     state_->find_members({.process = process, .one_thread = one_thread});
     state_->find_shared_memory({.process = process});
     return {};
@@ -341,17 +337,17 @@ Result<std::uint32_t> Capture::watched() const {
     return state_->skeleton->bss->marked;
 }
 Result<void> Capture::watch_held_back(pid_t process) {
-    return state_->mark(process, kTaskWatched | kTaskSkipsOneExit);
+    return state_->mark(process, TASK_WATCHED | TASK_CHILD_RETURN);
 }
 Result<void> Capture::exclude(pid_t process) {
     state_->excluded.push_back(process);
-    return state_->mark(process, kTaskExcluded);
+    return state_->mark(process, TASK_EXCLUDED);
 }
 
 // A thread that began between the mark and the attachment of task_fork has not inherited it; from now on all do.
 Result<void> Capture::State::exclude_again() {
     for (const pid_t process : excluded) {
-        if (auto marked = mark(process, kTaskExcluded);
+        if (auto marked = mark(process, TASK_EXCLUDED);
             !marked.ok() && marked.error().code() != ErrorCode::kNotFound) {
             return marked;
         }
@@ -449,8 +445,8 @@ const std::vector<schema::SharedMapping>& Capture::shared_memory() const {
 }
 
 Books Capture::books(std::uint32_t cpu) const {
-    const RingControl& events = state_->events[cpu].control();
-    const RingControl& facts = state_->facts[cpu].control();
+    const ring_control& events = state_->events[cpu].control();
+    const ring_control& facts = state_->facts[cpu].control();
     const auto read = &read_counter;
     const std::uint64_t undyed = state_->dyes ? state_->dyes->left_out(cpu) : 0;
     const std::uint64_t unwritten = cpu == 0 ? state_->unwritten : 0;

@@ -29,6 +29,7 @@
 #include "content/anchor.h"
 #include "content/fingerprint.h"
 #include "filter/predicate.h"
+#include "kernel/abi.h"
 #include "schema/record_info.h"
 
 namespace dyetrace::capture {
@@ -43,13 +44,16 @@ inline constexpr std::uint64_t kPayloadRingBytesDefault =
 inline constexpr std::uint64_t kPayloadRingBytesMin = 1u << 20;  // fifteen of the largest pieces
 inline constexpr std::uint64_t kFactRingBytes = 4u << 20;        // per CPU: 40,000 announcements
 
+inline constexpr std::uint32_t kPreviewBytesMax = PREVIEW_BYTES_MAX;
+
 class KernelDyes;
 
 struct CaptureOptions {
     bool watch_all = false;  // every task, else those given to watch()
     bool follow_children =
         true;  // and all threads; else a watched process is one thread, by its tid
-    std::uint32_t preview_bytes = 0;   // show so much of each buffer, and structures; 0: neither
+    std::uint32_t preview_bytes =
+        0;  // up to kPreviewBytesMax: show so much of each buffer, and structures; 0: neither
     filter::Predicate predicate = {};  // what certainly is not selected is dropped in the kernel
     std::string host = {};             // as the predicate's column of that name says it
     schema::ContentLevel content = schema::ContentLevel::kNone;
@@ -116,7 +120,7 @@ struct Source {
 using Sink = std::function<void(
     std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records)>;
 
-// Pieces of payload (schema/payload.h), whole ones.
+// Pieces of payload (kernel/abi.h), whole ones.
 using PayloadSink = std::function<void(std::uint32_t cpu, std::span<const std::byte> pieces)>;
 
 class Capture {

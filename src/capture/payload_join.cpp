@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "schema/payload.h"
+#include "kernel/abi.h"
 #include "schema/syscalls.h"
 
 namespace dyetrace::capture {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "schema/payload.h"
+#include "kernel/abi.h"
 
 namespace dyetrace::capture {
 namespace {

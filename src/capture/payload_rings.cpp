@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "capture/map_array.h"
+#include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
-#include "schema/payload.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
 
@@ -34,7 +34,7 @@ Result<void> PayloadRings::map(const dyetrace_bpf& skeleton) {
     }
     TRY(controls_, map_array(skeleton.maps.payload_controls));
     TRY(memory_, map_array(skeleton.maps.payload_rings));
-    auto* controls = reinterpret_cast<RingControl*>(controls_.writable_bytes().data());
+    auto* controls = reinterpret_cast<ring_control*>(controls_.writable_bytes().data());
     const std::uint64_t size = ring_bytes_ + PAYLOAD_SLACK_BYTES;
     for (std::uint32_t cpu = 0; cpu < cpus_; ++cpu) {
         rings_.emplace_back(memory_.bytes().subspan(cpu * size, size), ring_bytes_, &controls[cpu]);

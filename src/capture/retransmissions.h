@@ -23,8 +23,8 @@ class Retransmissions {
                  const CaptureOptions& options,
                  const KernelOffer& offer,
                  std::uint32_t cpus);
-    // `controls` has kStreamsPerCpu for each CPU; this takes the last of them.
-    Result<void> map(const dyetrace_bpf& skeleton, RingControl* controls, std::uint32_t cpus);
+    // `controls` has STREAMS for each CPU; this takes the last of them.
+    Result<void> map(const dyetrace_bpf& skeleton, ring_control* controls, std::uint32_t cpus);
     // Attaches it and says how that went; nothing if nobody asked for it. `hides_process`: this kernel runs no program while its
     // first process has the CPU, also none in an interrupt.
     std::optional<Source> attach(dyetrace_bpf& skeleton, bool hides_process) const;
@@ -46,7 +46,5 @@ class Retransmissions {
     std::vector<std::uint64_t> ends_;
     std::vector<schema::Retransmission> drained_;
 };
-
-inline constexpr std::uint32_t kStreamsPerCpu = 3;  // STREAMS of src/kernel/helpers/emit.h
 
 }  // namespace dyetrace::capture

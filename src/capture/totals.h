@@ -9,8 +9,6 @@
 
 namespace dyetrace::capture {
 
-inline constexpr std::uint32_t kTotalBuckets = 160;  // TOTAL_BUCKETS
-
 // Nanoseconds at which a bucket ends.
 std::uint64_t bucket_end_ns(std::uint32_t bucket);
 

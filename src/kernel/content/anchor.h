@@ -19,7 +19,6 @@
 #include "content/sketch.h"
 #include "content/sum.h"
 
-#define ANCHORS_LISTED_MAX 65536 /* of an event; power of two */
 #define ANCHOR_STRETCH_BYTES 64
 #define ANCHOR_STEP_BYTES 256
 

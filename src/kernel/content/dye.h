@@ -48,7 +48,7 @@ struct dye_scan {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 2);
+	__uint(max_entries, DYE_TABLES);
 	__uint(key_size, 4);
 	__uint(value_size, sizeof(struct dye_table)); /* src/capture: 8 if nothing is looked for */
 } dye_tables SEC(".maps");

@@ -4,17 +4,6 @@
 #include "kernel/content/edges.h"
 #include "kernel/content/room.h"
 
-#define EDGE_INBOUND 1
-#define EDGE_WHOLE 2 /* the first bytes are all of them */
-#define EDGE_PEEKED 4 /* the next call gets the same bytes */
-
-/* In front of the first and the last bytes of an operation. */
-struct dye_edges {
-	__u16 first_bytes, last_bytes;
-	__u32 flags;
-	__u8 bytes[2 * DYE_BYTES_MAX];
-};
-
 /* What of each end may belong to something that crosses it. */
 static __always_inline __u32 edge_bytes_of(const struct content_room *room)
 {

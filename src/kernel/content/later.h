@@ -19,8 +19,6 @@
 
 #include "kernel/memory/scratch.h"
 
-#define PUT_OFF_MAX 64 /* calls at once */
-
 /*
  * The event in scratch is complete but for its content. False: it has to be written now. In later.bpf.c, and static: a global function
  * that refers to one that may sleep is taken for such a one itself.

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "kernel/helpers/emit.h"
-#include "schema/payload.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -29,7 +29,7 @@ static __always_inline bool write_with_finds(struct scratch *scratch)
 /* The part that is being built; not in scratch, whose room is scarce. */
 struct part_room {
 	struct part_event part;
-	__u8 attachments[8 + ADDRESS_BYTES_MAX + 8 + CONTENT_BYTES + 8 + DYE_LOOK_BYTES + 8 + EDGE_BYTES];
+	__u8 attachments[8 + ADDRESS_BYTES_MAX + 8 + CONTENT_BYTES + 8 + DYE_LOOK_BYTES + 8 + sizeof(struct dye_edges)];
 };
 
 struct {

@@ -13,21 +13,7 @@
 #include "kernel/memory/settings.h"
 #include "schema/generated/records.bpf.h"
 
-/* What interrupts bring has a ring of its own: they come in the middle of who writes to the others. */
-enum stream { STREAM_EVENTS, STREAM_FACTS, STREAM_INTERRUPTS, STREAMS };
-
 #define RECORD_MAY_BE_SKIPPED 1 /* header.flags: by a reader that does not know the type */
-
-/* A ring's ends and a CPU's books; mapped into src/capture, which writes tail only. */
-struct ring_control {
-	__u64 head; /* bytes ever written */
-	__u64 head_line[7];
-	__u64 tail; /* bytes ever read */
-	__u64 tail_line[7];
-	__u64 sequence; /* records, lost ones too */
-	__u64 generated, filtered, aggregated, delivered, lost;
-	__u64 first_lost_ns, last_lost_ns; /* of the present run of losses; first is 0 when there is none */
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

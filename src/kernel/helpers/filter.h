@@ -25,16 +25,7 @@ struct {
 
 __u32 filter_atom_count;
 
-/* The programs that an event passes through when there is a predicate, or when its content is looked at; filled by src/capture. */
-enum program_index {
-	PROGRAM_SYS_EXIT,
-	PROGRAM_TASK_FILTER,
-	PROGRAM_DROP_TASK,
-	PROGRAM_FILTER,
-	PROGRAM_WRITE,
-	PROGRAM_WRITE_CONTENT
-};
-
+/* By enum program_index; filled by src/capture. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 8);

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "kernel/helpers/call.h"
+#include "schema/shared/preview.h"
 
-#define PREVIEW_BYTES_MAX 2048 /* of one argument */
 #define PREVIEW_VECTORS_MAX 16 /* parts of an iovec that are shown */
 #define PREVIEW_EVENTS_MAX 32 /* members of a poll set */
 #define PREVIEW_TEXTS_MAX 32 /* arguments of a program that are shown */
@@ -20,8 +20,6 @@
 #define PREVIEW_OPTION_MAX 64 /* bytes of a socket option */
 #define PREVIEW_CPUS_MAX 128 /* bytes of a set of CPUs */
 #define PREVIEW_CONTROL_MAX 256 /* bytes of a message's control data */
-#define PREVIEW_AFTER 0x80
-#define PREVIEW_CONTROL 0x40
 
 struct preview {
 	struct attachment_header *header;

@@ -11,7 +11,8 @@
 #pragma once
 
 #include "kernel/kernel_types.h"
-#include "schema/filter_input.h"
+#include "kernel/abi.h"
+#include "schema/shared/filter_input.h"
 
 /* Counts up whenever a name may have changed: rename, mount, umount, pivot_root. */
 __u64 name_epoch;
@@ -61,7 +62,6 @@ struct {
  * The names that a CPU saw last, each at one place: an array's element costs a tenth of a look-up in `handles`. What is
  * here holds while the place's count in name_changes is what it was.
  */
-#define RECENT_NAMES 1024 /* per CPU; power of two */
 struct recent_name {
 	struct handle_key key;
 	__u64 changes;

@@ -7,7 +7,7 @@
 
 #include "kernel/memory/identity.h"
 #include "kernel/memory/kept.h"
-#include "kernel/match.h"
+#include "schema/shared/filter_match.h"
 #include "kernel/memory/settings.h"
 #include "kernel/memory/task_state.h"
 #include "schema/generated/records.bpf.h"

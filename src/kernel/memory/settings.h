@@ -6,18 +6,15 @@
 #pragma once
 
 #include "kernel/kernel_types.h"
+#include "kernel/abi.h"
 
 #define PAGE_BITS 12
-#define PAGE_BYTES (1 << PAGE_BITS)
 #define PATH_BYTES_MAX 4096 /* PATH_MAX */
 #define SHORT_NAME_BYTES_MAX 256 /* XATTR_NAME_MAX and NUL; behind two paths */
 #define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
 #define CONTENT_BYTES 32 /* sizeof(struct content) */
 #define DYE_LOOK_BYTES 24 /* sizeof(struct dye_look) */
-#define EDGE_BYTES 520 /* sizeof(struct dye_edges) */
 #define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
-#define INTERRUPT_RING_BYTES 65536 /* 1,170 retransmissions between two looks of the reader; power of two */
-#define RECORD_BYTES_MAX 16384 /* event, two paths, names and an address; also the slack behind a ring's end */
 
 const volatile __u32 cpu_count;
 const volatile __u64 event_ring_bytes; /* power of two */

@@ -7,21 +7,10 @@
 #pragma once
 
 #include "kernel/kernel_types.h"
-#include "schema/filter_input.h"
+#include "kernel/abi.h"
+#include "schema/shared/filter_input.h"
 
 #define PID_NAMESPACES_MAX 32 /* one in another: MAX_PID_NS_LEVEL */
-
-enum task_flags {
-	TASK_WATCHED = 1, /* its calls are recorded */
-	TASK_EXCLUDED = 2, /* the recorder's own */
-	TASK_CHILD_RETURN = 4, /* its first exit is the return of its parent's clone, not a call of its own */
-	TASK_EXECED = 8, /* the program changed since the last context */
-	TASK_IN_CALL = 16, /* between entry and exit */
-	TASK_JUDGED = 32, /* the predicate was asked about its present context */
-	TASK_DROPPED = 64, /* and selects none of its calls */
-	TASK_CALL_ADOPTED = 128, /* that call began before the recording: its entry was not seen */
-	TASK_UNPACKED = 256, /* i386: that call's arguments were behind a pointer, see packed.h */
-};
 
 /* Memory of a thread. Written by its own CPU only, but for flags set when it is marked. */
 struct task_state {

@@ -8,21 +8,8 @@
 #pragma once
 
 #include "kernel/kernel_types.h"
+#include "kernel/abi.h"
 #include "schema/generated/records.bpf.h"
-
-#define TOTAL_BUCKETS 160 /* 40 octaves: 18 minutes */
-
-struct total_key {
-	__u32 pid;
-	__u16 syscall;
-	__u8 abi;
-	__u8 event_class;
-};
-
-struct total {
-	__u64 calls, errors, bytes, duration_ns, off_cpu_ns, duration_max_ns;
-	__u64 histogram[TOTAL_BUCKETS];
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);

@@ -68,7 +68,7 @@ struct Capture::State {
     std::optional<KernelFilter> filter;
     std::optional<KernelDyes> dyes;
     bool stopped = false;
-    std::uint64_t unwritten = 0;  // calls that were put off and never written
+    std::uint64_t unwritten = 0;  // calls that were deferred and never written
 
     Result<void> map_rings(const CaptureOptions& options);
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
@@ -114,7 +114,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->find_by_vpid = offer.task_from_vpid;
     skeleton.rodata->find_by_pid = offer.task_from_pid;
     skeleton.rodata->read_other_tasks = offer.copy_from_user_task;
-    skeleton.rodata->read_later = offer.task_work;
+    skeleton.rodata->can_defer = offer.task_work;
     if (offer.copy_from_user_task) {
         bpf_program__set_flags(skeleton.progs.finish_calls, BPF_F_SLEEPABLE);
     }
@@ -363,7 +363,7 @@ Result<void> Capture::stop() {
     if (auto source = state_->retransmissions.finish(skeleton)) {
         state_->sources.push_back(*std::move(source));
     }
-    state_->unwritten = finish_put_off_calls(skeleton);
+    state_->unwritten = finish_deferred_calls(skeleton);
     state_->stopped = true;
     TRY(run_iterator(skeleton.progs.finish_calls));
     if (const std::uint64_t unkept = skeleton.bss->unkept_threads; unkept > 0) {

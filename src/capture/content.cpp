@@ -30,7 +30,7 @@ using base::Error;
 
 constexpr const char* kContent = "content";
 constexpr const char* kPages = "content of sendfile, splice, copy_file_range";
-constexpr const char* kLater = "content that is not in memory";
+constexpr const char* kDeferred = "content that is not in memory";
 constexpr const char* kPipes = "content of splice and tee between pipes and sockets";
 
 // Lets find_page_base of src/kernel/content/pages.bpf.c look for a page of random bytes.
@@ -86,8 +86,8 @@ void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::
     bpf_program__set_autoload(skeleton.progs.write_with_content, looks);
     bpf_program__set_autoload(skeleton.progs.find_page_base, looks);
     bpf_program__set_autoload(skeleton.progs.find_shared_memory, looks);
-    bpf_map__set_max_entries(skeleton.maps.content_rooms, looks ? cpus : 1);
-    bpf_map__set_max_entries(skeleton.maps.put_off_calls, looks ? PUT_OFF_MAX : 1);
+    bpf_map__set_max_entries(skeleton.maps.content_buffers, looks ? cpus : 1);
+    bpf_map__set_max_entries(skeleton.maps.deferred_calls, looks ? DEFERRED_MAX : 1);
 }
 
 Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const CaptureOptions& options) {
@@ -111,12 +111,12 @@ Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const Captur
     } else {
         limits.push_back({kPages, schema::CoverageState::kOff, "all of it is unread: " + lack});
     }
-    if (skeleton.rodata->read_later) {
-        limits.push_back({kLater,
+    if (skeleton.rodata->can_defer) {
+        limits.push_back({kDeferred,
                           schema::CoverageState::kOn,
                           "read when the call is over, before its program goes on"});
     } else {
-        limits.push_back({kLater,
+        limits.push_back({kDeferred,
                           schema::CoverageState::kOff,
                           "all of it is unread: this needs task work for programs, of Linux 6.18"});
     }
@@ -126,9 +126,9 @@ Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const Captur
     return limits;
 }
 
-std::uint64_t finish_put_off_calls(dyetrace_bpf& skeleton) {
+std::uint64_t finish_deferred_calls(dyetrace_bpf& skeleton) {
     constexpr auto kWait = std::chrono::seconds(1);
-    const std::atomic_ref waiting(skeleton.bss->calls_put_off);
+    const std::atomic_ref waiting(skeleton.bss->calls_deferred);
     const auto end = std::chrono::steady_clock::now() + kWait;
     while (waiting.load() > 0 && std::chrono::steady_clock::now() < end) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

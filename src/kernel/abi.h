@@ -90,7 +90,7 @@ enum program_index {
 };
 
 /* Content. */
-#define PUT_OFF_MAX 64 /* calls at once whose bytes are read later, see later.h */
+#define DEFERRED_MAX 64 /* calls at once whose bytes are read when they may be waited for, see deferred.h */
 #define ANCHORS_LISTED_MAX 65536 /* of an event; elements per CPU in anchor_lists; power of two */
 #define DYE_TABLES 2 /* src/capture builds one while the other is used */
 

@@ -10,7 +10,7 @@
 #include "kernel/content/edges.bpf.c"
 #include "kernel/programs/epoll.bpf.c"
 #include "kernel/helpers/filter.bpf.c"
-#include "kernel/content/later.bpf.c"
+#include "kernel/content/deferred.bpf.c"
 #include "kernel/programs/locks.bpf.c"
 #include "kernel/programs/memory.bpf.c"
 #include "kernel/programs/messages.bpf.c"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Anchors of what a call moves (content/anchor.h), in the room through which content.bpf.c takes its bytes. What crosses the border of
+ * Anchors of what a call moves (content/anchor.h), in the buffer through which content.bpf.c takes its bytes. What crosses the border of
  * two calls is found by src/capture, as dyes are.
  *
  * Beside them goes the sum of all bytes (content/sum.h); with each anchor stands what it was at the end of its window, so that the sum of
@@ -43,7 +43,7 @@ struct anchor_scan {
 };
 
 /* As it goes into the ring. */
-struct sketch_room {
+struct sketch_buffer {
 	struct sketch_fact record;
 	struct attachment_header header;
 	__u32 windows[SKETCH_WINDOWS_MAX];
@@ -64,7 +64,7 @@ struct {
 	__type(value, struct anchor_listed);
 } anchor_lists SEC(".maps");
 
-/* Bit i: a window ends with the room's byte from + i. */
+/* Bit i: a window ends with the buffer's byte from + i. */
 int take_anchors(__s32 from, __u64 mask);
 
 /* Looks at the bytes that no step has taken; in the end scan->sum is that of all bytes. */
@@ -79,7 +79,7 @@ static __always_inline bool records_sums(void)
 	return content_level >= CONTENT_LEVEL_ANCHORS && !content_keyed;
 }
 
-static __always_inline void begin_anchors(struct anchor_scan *scan, struct sketch_room *sketch, __u64 bytes)
+static __always_inline void begin_anchors(struct anchor_scan *scan, struct sketch_buffer *sketch, __u64 bytes)
 {
 	__u32 distance = sketch_distance(bytes);
 	__u64 threshold = distance ? ((1ULL << 32) / distance) << 32 : 0;
@@ -189,7 +189,7 @@ static __always_inline void add_to_sums(struct anchor_scan *scan, const __u8 *by
 	scan->sums[1] = low;
 }
 
-/* A step of content.bpf.c: the room's bytes from `at` on. */
+/* A step of content.bpf.c: the buffer's bytes from `at` on. */
 static __always_inline void look_for_anchors(struct anchor_scan *scan, const __u8 *bytes, __u32 at)
 {
 	__u64 hash = scan->hash;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Dyes: texts that are looked for in all bytes that calls move, in the room through which content.bpf.c takes these bytes.
+ * Dyes: texts that are looked for in all bytes that calls move, in the buffer through which content.bpf.c takes these bytes.
  *
- *   | before, 512 bytes |  rest  |  what was copied behind it ...            |        room.h
+ *   | before, 512 bytes |  rest  |  what was copied behind it ...            |        buffer.h
  *                       0                    at-256      at       at+256     filled
  *                                            |~~~~~~~~~~~|
  *                       windows that begin here are looked up in one step: all of a pattern around one is there, from at-508
@@ -31,7 +31,7 @@ struct dye_listed {
 	__u32 form;
 };
 
-/* Of the operation that is looked at; positions are those in the room. */
+/* Of the operation that is looked at; positions are those in the buffer. */
 struct dye_scan {
 	__u64 hits, dropped, compares;
 	__u64 mask; /* of candidates that were not looked at yet: windows at from, from + stride … */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Calls that move bytes in parts: the messages of sendmmsg and recvmmsg (messages.bpf.c), the control blocks that io_getevents finds
- * completed (aio.bpf.c). Like all other calls they are written at once, or later (later.bpf.c): then what is true only at their exit
+ * completed (aio.bpf.c). Like all other calls they are written at once, or deferred (deferred.bpf.c): then what is true only at their exit
  * is kept until then.
  */
 #pragma once

@@ -5,14 +5,14 @@
  *
  *   | 192 bytes: a head | 64 |  ...                                 | 64 |
  */
-#include "kernel/content/room.h"
+#include "kernel/content/buffer.h"
 
 #define SAMPLE_BYTES 64
 #define SAMPLE_HEAD_BYTES (DYE_BYTES_MAX - SAMPLE_BYTES) /* the last bytes that `first` has */
 
-static __always_inline __u32 distinct_values(struct content_room *room, const __u8 *bytes)
+static __always_inline __u32 distinct_values(struct content_buffer *buffer, const __u8 *bytes)
 {
-	__u64 *met = room->met;
+	__u64 *met = buffer->met;
 
 	met[0] = met[1] = met[2] = met[3] = 0;
 	for (int i = 0; i < SAMPLE_BYTES; i++)
@@ -23,17 +23,17 @@ static __always_inline __u32 distinct_values(struct content_room *room, const __
 
 __noinline int look_at_spread(void)
 {
-	struct content_room *room = cpu_room();
+	struct content_buffer *buffer = cpu_buffer();
 	__u32 most = 0, distinct;
 	const __u8 *last;
 
-	if (!room || room->unread || room->total < SAMPLE_BYTES)
+	if (!buffer || buffer->unread || buffer->total < SAMPLE_BYTES)
 		return 0;
-	if (room->total >= DYE_BYTES_MAX)
-		most = distinct_values(room, (room->moved ? room->first : room->bytes) + SAMPLE_HEAD_BYTES);
-	last = room_byte(room, (__s32)room->filled - SAMPLE_BYTES, SAMPLE_BYTES);
+	if (buffer->total >= DYE_BYTES_MAX)
+		most = distinct_values(buffer, (buffer->moved ? buffer->first : buffer->bytes) + SAMPLE_HEAD_BYTES);
+	last = buffer_byte(buffer, (__s32)buffer->filled - SAMPLE_BYTES, SAMPLE_BYTES);
 	if (last) {
-		distinct = distinct_values(room, last);
+		distinct = distinct_values(buffer, last);
 		if (distinct > most)
 			most = distinct;
 	}

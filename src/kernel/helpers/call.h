@@ -77,7 +77,7 @@ static __always_inline __u8 class_of(const volatile struct syscall_shape *shape,
 }
 
 /* Where the next attachment of the event goes; NULL when there is no room for one of so many bytes. */
-static __always_inline struct attachment_header *attachment_room(struct scratch *scratch, __u32 bytes)
+static __always_inline struct attachment_header *attachment_space(struct scratch *scratch, __u32 bytes)
 {
 	__u32 at = scratch->event.attachments;
 
@@ -90,7 +90,7 @@ static __always_inline struct attachment_header *attachment_room(struct scratch 
 /* The same for the largest. */
 static __always_inline struct attachment_header *next_attachment(struct scratch *scratch)
 {
-	return attachment_room(scratch, PATH_BYTES_MAX);
+	return attachment_space(scratch, PATH_BYTES_MAX);
 }
 
 static __always_inline void finish_attachment(struct scratch *scratch, struct attachment_header *header, __u16 kind, __u32 length)

@@ -27,7 +27,7 @@ static __always_inline bool write_with_finds(struct scratch *scratch)
 #define TOUCHED_IDLE_MAX 64 /* of a poll set: more are listed only if they are ready */
 
 /* The part that is being built; not in scratch, whose room is scarce. */
-struct part_room {
+struct part_buffer {
 	struct part_event part;
 	__u8 attachments[8 + ADDRESS_BYTES_MAX + 8 + CONTENT_BYTES + 8 + DYE_LOOK_BYTES + 8 + sizeof(struct dye_edges)];
 };
@@ -36,25 +36,25 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct part_room);
-} part_rooms SEC(".maps");
+	__type(value, struct part_buffer);
+} part_buffers SEC(".maps");
 
-static __always_inline struct part_room *cpu_part(void)
+static __always_inline struct part_buffer *cpu_part(void)
 {
 	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(&part_rooms, &zero);
+	return bpf_map_lookup_elem(&part_buffers, &zero);
 }
 
 /* Where its next attachment goes; NULL when there is no room for one of so many bytes. */
-static __always_inline struct attachment_header *part_attachment_room(struct part_room *room, __u32 bytes)
+static __always_inline struct attachment_header *part_attachment_space(struct part_buffer *buffer, __u32 bytes)
 {
-	__u32 at = room->part.attachments;
+	__u32 at = buffer->part.attachments;
 
 	opaque(at);
-	if (at > sizeof(room->attachments) - sizeof(struct attachment_header) - bytes)
+	if (at > sizeof(buffer->attachments) - sizeof(struct attachment_header) - bytes)
 		return NULL;
-	return (void *)room->attachments + at;
+	return (void *)buffer->attachments + at;
 }
 
 static __always_inline struct event_object_fact *begin_touch(struct scratch *scratch, __u8 role, __s32 fd, __s64 begin, __s64 end)
@@ -110,12 +110,12 @@ int write_passed(struct scratch *scratch);
 static __always_inline struct part_event *begin_part(struct scratch *scratch, __u32 index)
 {
 	const struct syscall_event *event = &scratch->event;
-	struct part_room *room = cpu_part();
+	struct part_buffer *buffer = cpu_part();
 	struct part_event *part;
 
-	if (!room)
+	if (!buffer)
 		return NULL;
-	part = &room->part;
+	part = &buffer->part;
 	__builtin_memset(part, 0, sizeof(*part));
 	part->header.type = RECORD_PART_EVENT;
 	part->parent_sequence = event->header.sequence;

@@ -55,7 +55,7 @@ static __always_inline void attach_name(struct scratch *scratch, __u64 user, __u
 			finish_attachment(scratch, header, kind, length - 1);
 		return;
 	}
-	header = attachment_room(scratch, SHORT_NAME_BYTES_MAX);
+	header = attachment_space(scratch, SHORT_NAME_BYTES_MAX);
 	if (!header)
 		return;
 	length = bpf_probe_read_user_str(header + 1, SHORT_NAME_BYTES_MAX, (void *)user);

@@ -26,7 +26,7 @@ const volatile bool follow_children; /* and threads */
 const volatile bool find_by_vpid; /* the kernel has bpf_task_from_vpid */
 const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
 const volatile bool read_other_tasks; /* finish_calls may sleep, and so read memory of other tasks */
-const volatile bool read_later; /* the kernel has bpf_task_work_schedule_resume: programs that may wait for a fault */
+const volatile bool can_defer; /* the kernel has bpf_task_work_schedule_resume: programs that may wait for a fault */
 const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
 const volatile __u32 content_level; /* enum content_level */
 const volatile __u64 payload_ring_bytes; /* power of two */

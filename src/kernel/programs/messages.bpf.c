@@ -121,7 +121,7 @@ static long sum_message(__u32 index, void *context)
 
 static __always_inline void attach_part_address(const struct message *message)
 {
-	struct part_room *part = cpu_part();
+	struct part_buffer *part = cpu_part();
 	struct attachment_header *header;
 	__u32 length = message->name_bytes;
 

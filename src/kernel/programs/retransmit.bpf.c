@@ -35,7 +35,7 @@ struct tcp_skb_cb {
 #define TCP_FLAG_SYN 2
 
 /* Where it builds what it is about to write. */
-struct retransmission_room {
+struct retransmission_buffer {
 	struct retransmission_fact fact;
 	__u64 key; /* address of the struct sock */
 	__u64 skb; /* address */
@@ -45,8 +45,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct retransmission_room);
-} retransmission_rooms SEC(".maps");
+	__type(value, struct retransmission_buffer);
+} retransmission_buffers SEC(".maps");
 
 /* Memory of a struct sock comes again: it is still the socket that was announced, or what its close left to be sent. */
 static __always_inline bool is_same_stream(struct sock *sk, const struct tcp_stream *stream)
@@ -100,7 +100,7 @@ SEC("tp_btf/tcp_retransmit_skb")
 int BPF_PROG(retransmitted, const struct sock *trusted_sk, const struct sk_buff *trusted_skb)
 {
 	struct ring_control *control = ring_control(STREAM_INTERRUPTS);
-	struct retransmission_room *room;
+	struct retransmission_buffer *buffer;
 	struct retransmission_fact *fact;
 	struct tcp_stream *stream;
 	struct sock *sk;
@@ -108,24 +108,24 @@ int BPF_PROG(retransmitted, const struct sock *trusted_sk, const struct sk_buff 
 
 	if (retransmission_tells_error && (__s32)((volatile __u64 *)ctx)[2])
 		return 0;
-	room = bpf_map_lookup_elem(&retransmission_rooms, &zero);
-	if (!room || !control)
+	buffer = bpf_map_lookup_elem(&retransmission_buffers, &zero);
+	if (!buffer || !control)
 		return 0;
-	*(volatile __u64 *)&room->key = (__u64)trusted_sk;
-	*(volatile __u64 *)&room->skb = (__u64)trusted_skb;
-	stream = bpf_map_lookup_elem(&tcp_streams, &room->key);
-	sk = typed(struct sock, *(volatile __u64 *)&room->key);
+	*(volatile __u64 *)&buffer->key = (__u64)trusted_sk;
+	*(volatile __u64 *)&buffer->skb = (__u64)trusted_skb;
+	stream = bpf_map_lookup_elem(&tcp_streams, &buffer->key);
+	sk = typed(struct sock, *(volatile __u64 *)&buffer->key);
 	if (!stream || !is_same_stream(sk, stream))
 		return 0;
 	control->generated++;
-	fact = &room->fact;
+	fact = &buffer->fact;
 	__builtin_memset(fact, 0, sizeof(*fact));
 	fact->header.type = RECORD_RETRANSMISSION;
 	fact->header.flags = RECORD_MAY_BE_SKIPPED;
 	fact->time_ns = bpf_ktime_get_boot_ns();
 	fact->handle_id = stream->handle_id;
 	fact->cpu = bpf_get_smp_processor_id();
-	fill_retransmission(fact, sk, typed(struct sk_buff, *(volatile __u64 *)&room->skb));
+	fill_retransmission(fact, sk, typed(struct sk_buff, *(volatile __u64 *)&buffer->skb));
 	fact->missed_segments = missed_segments(stream, typed(struct tcp_sock, sk), fact->segments);
 	emit(STREAM_INTERRUPTS, &fact->header, sizeof(*fact));
 	return 0;

@@ -6,7 +6,7 @@
  */
 #include "kernel/helpers/children.h"
 #include "kernel/content/content.h"
-#include "kernel/content/later.h"
+#include "kernel/content/deferred.h"
 #include "kernel/helpers/offset.h"
 #include "kernel/helpers/packed.h"
 #include "kernel/content/parts.h"
@@ -413,7 +413,7 @@ static __always_inline void write_content(void *ctx, const struct scratch *scrat
 		return;
 	shape = shape_of(event->abi, event->syscall);
 	if ((event->present & SYSCALL_HAS_BYTES && event->bytes >= 0 && shape->flags & CALL_IS_IO) ||
-	    (read_later && moves_in_parts(shape->special)))
+	    (can_defer && moves_in_parts(shape->special)))
 		bpf_tail_call(ctx, &programs, PROGRAM_WRITE_CONTENT);
 }
 
@@ -422,7 +422,7 @@ static __always_inline bool look_or_probe(struct scratch *scratch)
 {
 	if (moves_in_parts(shape_of(scratch->event.abi, scratch->event.syscall)->special))
 		return parts_are_resident(scratch);
-	return look_at_content(scratch, read_later);
+	return look_at_content(scratch, can_defer);
 }
 
 SEC("tp_btf/sys_exit")
@@ -434,7 +434,7 @@ int BPF_PROG(write_with_content, struct pt_regs *regs, long result)
 	if (!scratch || !control)
 		return 0;
 	if (!look_or_probe(scratch)) {
-		if (put_off(scratch))
+		if (defer(scratch))
 			return 0;
 		if (scratch->event.present & SYSCALL_HAS_BYTES)
 			look_at_content(scratch, false);

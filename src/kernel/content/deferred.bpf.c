@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A call that is looked at by its own task, after it ended and before it returns to its program: see later.h. */
+/* A call that is looked at by its own task, after it ended and before it returns to its program: see deferred.h. */
 #include "kernel/content/byte_walk.h"
 #include "kernel/helpers/children.h"
 #include "kernel/content/content.h"
-#include "kernel/content/later.h"
+#include "kernel/content/deferred.h"
 #include "kernel/content/parts.h"
 
 /* A program's function as work of a task, done before it returns to its program; may sleep. Since 6.18. */
@@ -24,7 +24,7 @@ extern void bpf_preempt_enable(void) __ksym __weak;
 #define MAPPINGS_BUSY (-16) /* EBUSY */
 #define PAGES_MAX (1 << 20) /* of 2 GiB, and iovecs that end in the midst of one */
 
-struct put_off_call {
+struct deferred_call {
 	struct bpf_task_work work;
 	__u32 taken;
 	__u32 reserved;
@@ -36,12 +36,12 @@ struct put_off_call {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* src/capture: PUT_OFF_MAX */
+	__uint(max_entries, 1); /* src/capture: DEFERRED_MAX */
 	__type(key, __u32);
-	__type(value, struct put_off_call);
-} put_off_calls SEC(".maps");
+	__type(value, struct deferred_call);
+} deferred_calls SEC(".maps");
 
-__s64 calls_put_off; /* that are not written yet */
+__s64 calls_deferred; /* that are not written yet */
 bool nobody_waits; /* set when src/capture has counted these as lost */
 
 static long see_mapping(struct task_struct *task, struct vm_area_struct *mapping, void *context)
@@ -96,7 +96,7 @@ static long touch_page(__u32 index, void *context)
 
 static long touch_part(__u32 index, void *context)
 {
-	const struct put_off_call *call = *(struct put_off_call **)context;
+	const struct deferred_call *call = *(struct deferred_call **)context;
 	struct byte_walk walk;
 
 	if (!find_part_bytes(&walk, &call->event, call->mm, index))
@@ -106,7 +106,7 @@ static long touch_part(__u32 index, void *context)
 }
 
 /* Not inlined: its walk would lie on the stack of all that looks at the bytes. */
-static __noinline void touch_bytes(struct put_off_call *call)
+static __noinline void touch_bytes(struct deferred_call *call)
 {
 	const struct syscall_event *event = &call->event;
 	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
@@ -122,7 +122,7 @@ static __noinline void touch_bytes(struct put_off_call *call)
 }
 
 /* On any CPU, whose scratch nobody else uses as long as preemption is off. */
-static __always_inline void write_put_off(struct put_off_call *call)
+static __always_inline void write_deferred(struct deferred_call *call)
 {
 	struct ring_control *control = ring_control(STREAM_EVENTS);
 	struct scratch *scratch = cpu_scratch();
@@ -148,58 +148,58 @@ static __always_inline void write_put_off(struct put_off_call *call)
 		write_completions(scratch, call->mm);
 }
 
-static int look_later(struct bpf_map *map, void *key, void *value)
+static int look_deferred(struct bpf_map *map, void *key, void *value)
 {
-	struct put_off_call *call = value;
+	struct deferred_call *call = value;
 
 	touch_bytes(call);
 	bpf_preempt_disable();
-	write_put_off(call);
+	write_deferred(call);
 	bpf_preempt_enable();
-	__sync_fetch_and_add(&calls_put_off, -1);
+	__sync_fetch_and_add(&calls_deferred, -1);
 	__sync_lock_test_and_set(&call->taken, 0);
 	return 0;
 }
 
 /*
- * A place, and look_later() as work of this task, which comes when it returns to its program. NULL: none is free. One that its last call gave back a
+ * A place, and look_deferred() as work of this task, which comes when it returns to its program. NULL: none is free. One that its last call gave back a
  * moment ago may be the kernel's still (EBUSY).
  */
-static __always_inline struct put_off_call *take_place(void)
+static __always_inline struct deferred_call *take_place(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 first = bpf_get_current_pid_tgid(), place;
-	struct put_off_call *call;
+	struct deferred_call *call;
 
 	for (__u32 i = 0; i < PLACES_TRIED; i++) {
-		place = (first + i) % PUT_OFF_MAX;
-		call = bpf_map_lookup_elem(&put_off_calls, &place);
+		place = (first + i) % DEFERRED_MAX;
+		call = bpf_map_lookup_elem(&deferred_calls, &place);
 		if (!call || __sync_val_compare_and_swap(&call->taken, 0, 1))
 			continue;
-		if (!bpf_task_work_schedule_resume_impl(task, &call->work, &put_off_calls, look_later, NULL))
+		if (!bpf_task_work_schedule_resume_impl(task, &call->work, &deferred_calls, look_deferred, NULL))
 			return call;
 		__sync_lock_test_and_set(&call->taken, 0);
 	}
 	return NULL;
 }
 
-static __noinline bool put_off(struct scratch *scratch)
+static __noinline bool defer(struct scratch *scratch)
 {
 	struct ring_control *control = ring_control(STREAM_EVENTS);
-	struct put_off_call *call;
+	struct deferred_call *call;
 	struct messages_walk messages = {};
 	__u32 size, special;
 
-	if (!read_later || !scratch || !control)
+	if (!can_defer || !scratch || !control)
 		return false;
 	size = sizeof(scratch->event) + scratch->event.attachments;
 	opaque(size);
 	if (size > sizeof(call->event) + sizeof(call->attachments))
 		return false;
-	__sync_fetch_and_add(&calls_put_off, 1);
+	__sync_fetch_and_add(&calls_deferred, 1);
 	call = take_place();
 	if (!call) {
-		__sync_fetch_and_add(&calls_put_off, -1);
+		__sync_fetch_and_add(&calls_deferred, -1);
 		return false;
 	}
 	bpf_probe_read_kernel(&call->event, size, &scratch->event);

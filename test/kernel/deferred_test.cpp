@@ -28,9 +28,9 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kBytes = (8u << 20) + 5;
 
-class Later : public KernelTest {
+class Deferred : public KernelTest {
   protected:
-    Later() {
+    Deferred() {
         options_.content = schema::ContentLevel::kAnchors;
         options_.look_for_dyes = true;
         options_.dyes = {{1, schema::DyeForm::kPlain, std::string(kDye), false}};
@@ -102,7 +102,7 @@ class Later : public KernelTest {
     std::string bytes_ = base::random_bytes(kBytes, 21);
 };
 
-TEST_F(Later, each_byte_of_a_call_of_any_size_is_seen) {
+TEST_F(Deferred, each_byte_of_a_call_of_any_size_is_seen) {
     constexpr std::size_t kOffset = 2 * kPage + 77;
     const std::vector<std::size_t> sizes = {
         1, 64, 4000, 4096, 65'279, 65'536, 1'000'003, kBytes - kOffset};
@@ -129,7 +129,7 @@ TEST_F(Later, each_byte_of_a_call_of_any_size_is_seen) {
     }
 }
 
-TEST_F(Later, iovecs_and_what_was_evicted_are_seen) {
+TEST_F(Deferred, iovecs_and_what_was_evicted_are_seen) {
     const Trace trace = record([&] {
         char* memory = const_cast<char*>(map_absent(true));
         const iovec parts[] = {
@@ -140,7 +140,7 @@ TEST_F(Later, iovecs_and_what_was_evicted_are_seen) {
                 bytes_.substr(100, 1) + bytes_.substr(70'000, 200'000) + bytes_.substr(4000, 200));
 }
 
-TEST_F(Later, many_threads_at_once_and_what_they_do_next) {
+TEST_F(Deferred, many_threads_at_once_and_what_they_do_next) {
     constexpr int kThreads = 8, kCalls = 40;
     constexpr std::size_t kSize = 30'000;
     const auto begin = [](int thread, int call) {
@@ -176,7 +176,7 @@ TEST_F(Later, many_threads_at_once_and_what_they_do_next) {
 }
 
 // Whoever changes the mappings, or waits to, keeps others from asking what a mapping is.
-TEST_F(Later, what_other_threads_map_meanwhile_does_not_matter) {
+TEST_F(Deferred, what_other_threads_map_meanwhile_does_not_matter) {
     constexpr int kCalls = 200;
     constexpr std::size_t kSize = 30'000;
     const Trace trace = record([&] {
@@ -195,7 +195,7 @@ TEST_F(Later, what_other_threads_map_meanwhile_does_not_matter) {
 }
 
 // The bytes of the first message are taken away while the call waits for room for the second.
-TEST_F(Later, each_message_that_is_sent_is_seen) {
+TEST_F(Deferred, each_message_that_is_sent_is_seen) {
     constexpr std::size_t kFirst = 50'001, kSecond = 4'000'000;
     const Trace trace = record([&] {
         const char* memory = map_absent();
@@ -225,7 +225,7 @@ TEST_F(Later, each_message_that_is_sent_is_seen) {
     EXPECT_EQ(schema::dye_look_of(parts[0].raw())->hits, 1u);
 }
 
-TEST_F(Later, each_message_that_is_received_is_seen) {
+TEST_F(Deferred, each_message_that_is_received_is_seen) {
     constexpr std::size_t kFirst = 50'001, kSecond = 60'000;
     const Trace trace = record([&] {
         char* memory = map_empty();
@@ -249,7 +249,7 @@ TEST_F(Later, each_message_that_is_received_is_seen) {
 }
 
 // /dev/null touches nothing; what is read is taken away before anybody asks whether it was.
-TEST_F(Later, each_control_block_is_seen) {
+TEST_F(Deferred, each_control_block_is_seen) {
     constexpr std::size_t kWritten = 300'001, kRead = 1'000'003;
     const Trace trace = record([&] {
         char* written = const_cast<char*>(map_absent());
@@ -283,7 +283,7 @@ TEST_F(Later, each_control_block_is_seen) {
     EXPECT_EQ(parts[1].file_offset(), 11);
 }
 
-TEST_F(Later, what_nobody_can_read_is_unread) {
+TEST_F(Deferred, what_nobody_can_read_is_unread) {
     const Trace trace = record([&] {
         char* memory = const_cast<char*>(map_absent());
         REQUIRE(munmap(memory + 2 * kPage, kPage) == 0);
@@ -294,7 +294,7 @@ TEST_F(Later, what_nobody_can_read_is_unread) {
 }
 
 // The one who would bring the page is the one who waits for it; whether one can ask what the mapping is, or not.
-TEST_F(Later, memory_that_a_program_fills_itself_is_not_touched) {
+TEST_F(Deferred, memory_that_a_program_fills_itself_is_not_touched) {
     constexpr std::size_t kSize = 3 * kPage, kCalls = 100;
     const int probe = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC));
     if (probe < 0) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The room of a CPU, through which all bytes of an operation go that are looked at: for fingerprints, anchors and dyes.
+ * The buffer of a CPU, through which all bytes of an operation go that are looked at: for fingerprints, anchors and dyes.
  *
  *   | before, 512 bytes |  what was copied behind it ...            |
- *                       0          at       at+256               filled          positions in the room; base + 0 is the one in
+ *                       0          at       at+256               filled          positions in the buffer; base + 0 is the one in
  *                                  |~~~~~~~~~~~|                                 the operation
  *                                    one step
  *
@@ -17,18 +17,18 @@
 #include "kernel/content/dye.h"
 
 #define STEP_BYTES 256
-#define ROOM_BYTES 65536 /* power of two */
-#define ROOM_MASK (ROOM_BYTES - 1)
+#define BUFFER_BYTES 65536 /* power of two */
+#define BUFFER_MASK (BUFFER_BYTES - 1)
 #define BEFORE_BYTES (2 * DYE_BYTES_MAX)
 
-struct content_room {
+struct content_buffer {
 	__u64 lanes[4];
 	__u64 total; /* bytes taken into lanes or the rest */
 	__u64 wanted; /* bytes of the call */
 	struct byte_walk walk; /* what was not copied yet; of pages a piece is a position in the file */
 	__u64 unread;
 	__u64 mapping; /* whose pages they are; 0: user memory */
-	__s64 base; /* position in the operation of the room's byte 0 */
+	__s64 base; /* position in the operation of the buffer's byte 0 */
 	__u32 at; /* of the next byte to take */
 	__u32 filled;
 	__s32 known_from; /* what is before it does not belong to the same run of bytes */
@@ -36,11 +36,11 @@ struct content_room {
 	bool missed; /* some could be read by whom may wait for them: a fault would bring them into memory */
 	__u64 met[4]; /* a bit per byte value, while a sample is looked at */
 	struct anchor_scan anchors;
-	struct sketch_room sketch;
+	struct sketch_buffer sketch;
 	struct dye_scan dyes;
 	__u8 first[DYE_BYTES_MAX];
 	__u8 before[BEFORE_BYTES];
-	__u8 bytes[ROOM_BYTES + STEP_BYTES];
+	__u8 bytes[BUFFER_BYTES + STEP_BYTES];
 };
 
 /* How many byte values there are among 64 bytes, the most of two samples; 0: there are no such. In spread.bpf.c. */
@@ -51,14 +51,14 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1); /* src/capture: 1 per CPU */
 	__type(key, __u32);
-	__type(value, struct content_room);
-} content_rooms SEC(".maps");
+	__type(value, struct content_buffer);
+} content_buffers SEC(".maps");
 
-static __always_inline struct content_room *cpu_room(void)
+static __always_inline struct content_buffer *cpu_buffer(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 
-	return bpf_map_lookup_elem(&content_rooms, &cpu);
+	return bpf_map_lookup_elem(&content_buffers, &cpu);
 }
 
 /* Whether what is in front of a step, and the first and last bytes of a call, are wanted. */
@@ -67,37 +67,37 @@ static __always_inline bool keeps_neighbours(void)
 	return look_for_dyes || content_level >= CONTENT_LEVEL_ANCHORS;
 }
 
-/* So many bytes at a position in the room, `before` too. */
-static __always_inline const __u8 *room_byte(struct content_room *room, __s32 at, __u32 bytes)
+/* So many bytes at a position in the buffer, `before` too. */
+static __always_inline const __u8 *buffer_byte(struct content_buffer *buffer, __s32 at, __u32 bytes)
 {
 	__u32 offset = at + BEFORE_BYTES;
 
 	opaque(offset);
-	return offset <= sizeof(room->before) + sizeof(room->bytes) - bytes ? room->before + offset : NULL;
+	return offset <= sizeof(buffer->before) + sizeof(buffer->bytes) - bytes ? buffer->before + offset : NULL;
 }
 
-/* The room's bytes from `at` on are about to become its first. */
-static __always_inline void move_room(struct content_room *room, __u32 at)
+/* The buffer's bytes from `at` on are about to become its first. */
+static __always_inline void move_buffer(struct content_buffer *buffer, __u32 at)
 {
-	if (!room->moved)
-		bpf_probe_read_kernel(room->first, DYE_BYTES_MAX, room->bytes);
-	room->moved = true;
-	bpf_probe_read_kernel(room->before, BEFORE_BYTES, room->before + (at & ROOM_MASK));
-	room->base += at;
-	room->known_from -= (__s32)at;
-	if (room->known_from < -BEFORE_BYTES)
-		room->known_from = -BEFORE_BYTES;
+	if (!buffer->moved)
+		bpf_probe_read_kernel(buffer->first, DYE_BYTES_MAX, buffer->bytes);
+	buffer->moved = true;
+	bpf_probe_read_kernel(buffer->before, BEFORE_BYTES, buffer->before + (at & BUFFER_MASK));
+	buffer->base += at;
+	buffer->known_from -= (__s32)at;
+	if (buffer->known_from < -BEFORE_BYTES)
+		buffer->known_from = -BEFORE_BYTES;
 }
 
-/* So many bytes, behind what the room is filled with, could not be read. */
-static __always_inline void break_room(struct content_room *room, __u32 filled, __u32 bytes)
+/* So many bytes, behind what the buffer is filled with, could not be read. */
+static __always_inline void break_buffer(struct content_buffer *buffer, __u32 filled, __u32 bytes)
 {
 	if (look_for_dyes)
 		look_for_last_dyes();
 	if (content_level >= CONTENT_LEVEL_ANCHORS)
 		look_for_last_anchors();
-	room->base += bytes;
-	room->known_from = filled;
+	buffer->base += bytes;
+	buffer->known_from = filled;
 }
 
 /* Position of the lowest bit that is set; BPF has no instruction for it. */

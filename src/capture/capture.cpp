@@ -444,7 +444,7 @@ const std::vector<schema::SharedMapping>& Capture::shared_memory() const {
     return state_->shared_memory;
 }
 
-Books Capture::books(std::uint32_t cpu) const {
+Accounting Capture::accounting(std::uint32_t cpu) const {
     const ring_control& events = state_->events[cpu].control();
     const ring_control& facts = state_->facts[cpu].control();
     const auto read = &read_counter;
@@ -462,8 +462,8 @@ Books Capture::books(std::uint32_t cpu) const {
                                             cpu);
 }
 
-PayloadBooks Capture::payload_books() const {
-    return state_->payload.books();
+PayloadAccounting Capture::payload_accounting() const {
+    return state_->payload.accounting();
 }
 
 double Capture::fill() const {

@@ -72,8 +72,8 @@ struct CaptureOptions {
         kPayloadRingBytesDefault;  // per CPU; rounded up to a power of two
 };
 
-// A CPU's books since load(): generated = filtered + aggregated + delivered + lost.
-struct Books {
+// A CPU's accounting since load(): generated = filtered + aggregated + delivered + lost.
+struct Accounting {
     std::uint64_t generated = 0;
     std::uint64_t filtered = 0;
     std::uint64_t aggregated = 0;
@@ -86,7 +86,7 @@ struct Books {
 };
 
 // What became of payload, in bytes: generated = delivered + lost.
-struct PayloadBooks {
+struct PayloadAccounting {
     std::uint64_t generated = 0;
     std::uint64_t delivered = 0;
     std::uint64_t lost = 0;  // the rings were full
@@ -153,8 +153,8 @@ class Capture {
     const std::vector<schema::Retransmission>& retransmissions() const;
 
     std::uint32_t cpu_count() const;
-    Books books(std::uint32_t cpu) const;
-    PayloadBooks payload_books() const;
+    Accounting accounting(std::uint32_t cpu) const;
+    PayloadAccounting payload_accounting() const;
     // Fullest ring of events or payload, from 0 to 1: how soon to look again.
     double fill() const;
     // Bytes in rings that were no record; always 0 unless memory was damaged.

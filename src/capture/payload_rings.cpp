@@ -59,14 +59,14 @@ double PayloadRings::fill() const {
     return fullest;
 }
 
-PayloadBooks PayloadRings::books() const {
-    PayloadBooks books;
+PayloadAccounting PayloadRings::accounting() const {
+    PayloadAccounting accounting;
     for (const Ring& ring : rings_) {
-        books.generated += ring.control().generated;
-        books.delivered += ring.control().delivered;
-        books.lost += ring.control().lost;
+        accounting.generated += ring.control().generated;
+        accounting.delivered += ring.control().delivered;
+        accounting.lost += ring.control().lost;
     }
-    return books;
+    return accounting;
 }
 
 }  // namespace dyetrace::capture

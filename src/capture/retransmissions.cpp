@@ -84,16 +84,16 @@ std::optional<Source> Retransmissions::finish(const dyetrace_bpf& skeleton) {
                               info.recursion_misses)};
 }
 
-Books Retransmissions::added_to(Books books, std::uint32_t cpu) const {
+Accounting Retransmissions::added_to(Accounting accounting, std::uint32_t cpu) const {
     const ring_control& control = rings_[cpu].control();
     const std::uint64_t delivered = read_counter(control.delivered);
     const std::uint64_t lost = read_counter(control.lost);
-    books.generated += delivered + lost;
-    books.delivered += delivered;
-    books.lost += lost;
-    books.retransmissions = delivered;
-    books.last_lost_ns = std::max(books.last_lost_ns, read_counter(control.last_lost_ns));
-    return books;
+    accounting.generated += delivered + lost;
+    accounting.delivered += delivered;
+    accounting.lost += lost;
+    accounting.retransmissions = delivered;
+    accounting.last_lost_ns = std::max(accounting.last_lost_ns, read_counter(control.last_lost_ns));
+    return accounting;
 }
 
 void Retransmissions::look() {

@@ -28,7 +28,7 @@ class Retransmissions {
     // Attaches it and says how that went; nothing if nobody asked for it. `hides_process`: this kernel runs no program while its
     // first process has the CPU, also none in an interrupt.
     std::optional<Source> attach(dyetrace_bpf& skeleton, bool hides_process) const;
-    // Behind the detachment: what came in the middle of another one is in no books, and is said here.
+    // Behind the detachment: what came in the middle of another one is in no accounting, and is said here.
     static std::optional<Source> finish(const dyetrace_bpf& skeleton);
 
     // To be called before the facts are drained: what drain() takes then refers to none that are still to come.
@@ -36,8 +36,8 @@ class Retransmissions {
     // Returns the bytes that it took.
     std::uint64_t drain(std::uint64_t& damaged_bytes);
     const std::vector<schema::Retransmission>& drained() const { return drained_; }
-    // The books of a CPU, with these.
-    Books added_to(Books books, std::uint32_t cpu) const;
+    // The accounting of a CPU, with these.
+    Accounting added_to(Accounting accounting, std::uint32_t cpu) const;
 
   private:
     bool is_asked_ = false;

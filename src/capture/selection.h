@@ -25,7 +25,7 @@ class Selection {
     void learn(std::span<const std::byte> facts);
 
     // Calls keep(span) for every stretch of kept records; returns how many were left out. What follows an event (the objects
-    // that it touched, which the kernel's books count too) shares its fate.
+    // that it touched, which the kernel's accounting counts too) shares its fate.
     template <typename Keep>
     std::uint64_t select(std::uint32_t cpu, std::span<const std::byte> events, Keep&& keep) {
         std::uint64_t left_out = 0;

@@ -92,11 +92,11 @@ Result<trace::PayloadTotals> PayloadKeeper::finish(const capture::Capture& liste
     if (failure_) {
         return *failure_;
     }
-    const capture::PayloadBooks books = listened.payload_books();
+    const capture::PayloadAccounting accounting = listened.payload_accounting();
     trace::PayloadTotals totals;
-    totals.generated = books.generated;
+    totals.generated = accounting.generated;
     totals.kept = kept_bytes_;
-    totals.lost = books.lost + join_.lost_bytes();
+    totals.lost = accounting.lost + join_.lost_bytes();
     totals.left_out = join_.left_out_bytes() + cut_bytes_;
     totals.redacted = redactor_.redacted_bytes();
     TRY(writer_.close(totals));

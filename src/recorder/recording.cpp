@@ -93,7 +93,7 @@ struct Recording::State {
                         std::span<const std::byte> records);
     Result<void> append_fact(std::span<const std::byte> record);
     Result<void> write_sources();
-    capture::Books books(std::uint32_t cpu) const;
+    capture::Accounting accounting(std::uint32_t cpu) const;
     std::uint64_t unwritten(std::uint32_t cpu) const;
     std::uint64_t unwritten() const;
     void write_losses();
@@ -291,13 +291,13 @@ Result<void> Recording::State::write_sources() {
     return {};
 }
 
-// The kernel's books, with what was left out on this side of the ring and what the disk did not take.
-capture::Books Recording::State::books(std::uint32_t cpu) const {
-    capture::Books books = listener.capture().books(cpu);
-    books.filtered += left_out[cpu];
-    books.delivered -= left_out[cpu] + unwritten(cpu);
-    books.lost += unwritten(cpu);
-    return books;
+// The kernel's accounting, with what was left out on this side of the ring and what the disk did not take.
+capture::Accounting Recording::State::accounting(std::uint32_t cpu) const {
+    capture::Accounting accounting = listener.capture().accounting(cpu);
+    accounting.filtered += left_out[cpu];
+    accounting.delivered -= left_out[cpu] + unwritten(cpu);
+    accounting.lost += unwritten(cpu);
+    return accounting;
 }
 
 // Of what the rings had; all of it is known when they are drained for the last time. Retransmissions are among the last words.
@@ -305,7 +305,7 @@ std::uint64_t Recording::State::unwritten(std::uint32_t cpu) const {
     if (!writer->failed()) {
         return 0;
     }
-    const capture::Books had = listener.capture().books(cpu);
+    const capture::Accounting had = listener.capture().accounting(cpu);
     return had.delivered - had.retransmissions - left_out[cpu] - writer->events_of(cpu);
 }
 
@@ -320,16 +320,16 @@ std::uint64_t Recording::State::unwritten() const {
 // What was lost since the rings were last emptied is a gap that began no earlier than that.
 void Recording::State::write_losses() {
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        const capture::Books books = listener.capture().books(cpu);
-        const std::uint64_t lost = books.lost - lost_before[cpu];
+        const capture::Accounting accounting = listener.capture().accounting(cpu);
+        const std::uint64_t lost = accounting.lost - lost_before[cpu];
         if (lost > 0) {
             note(facts->write_gap(cpu,
                                   static_cast<std::uint64_t>(drained_ns.load()),
-                                  books.last_lost_ns,
+                                  accounting.last_lost_ns,
                                   lost,
                                   schema::GapReason::kRingFull));
         }
-        lost_before[cpu] = books.lost;
+        lost_before[cpu] = accounting.lost;
     }
 }
 
@@ -346,7 +346,7 @@ void Recording::State::tick() {
     write_names(true);
     note(facts->write_clocks());
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        note(facts->write_books(cpu, books(cpu)));
+        note(facts->write_accounting(cpu, accounting(cpu)));
     }
 }
 
@@ -426,7 +426,7 @@ Result<void> Recording::State::write_last_words() {
                          unwritten(),
                          schema::GapReason::kDiskFull));
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        TRY(facts->write_books(cpu, books(cpu)));
+        TRY(facts->write_accounting(cpu, accounting(cpu)));
     }
     const auto own_cpu = static_cast<std::uint16_t>(listener.capture().cpu_count());
     return writer->write_last_words(own_cpu, last_words);
@@ -435,7 +435,7 @@ Result<void> Recording::State::write_last_words() {
 Summary Recording::State::summary() const {
     Summary result;
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        const capture::Books counted = books(cpu);
+        const capture::Accounting counted = accounting(cpu);
         result.generated += counted.generated;
         result.lost += counted.lost - unwritten(cpu);
         result.unwritten += unwritten(cpu);

@@ -1,4 +1,4 @@
-// One recording from start to end: listens, keeps the books, writes segments.
+// One recording from start to end: listens, keeps the accounting, writes segments.
 //
 //   TRY(Recording recording, Recording::start(options));   programs loaded, folder made, nothing attached
 //   TRY(const Summary summary, recording.run(log));         until the command, the processes, the time or a signal ends it

@@ -191,7 +191,10 @@ class Event {
 
 class Trace {
   public:
-    Trace(std::shared_ptr<const Records> records, int status, capture::Books books, int gate_fd);
+    Trace(std::shared_ptr<const Records> records,
+          int status,
+          capture::Accounting accounting,
+          int gate_fd);
 
     // In the order in which they began.
     const std::vector<Event>& events() const { return events_; }
@@ -214,14 +217,14 @@ class Trace {
         return result;
     }
     const Records& records() const { return *records_; }
-    int status() const { return status_; }                  // as wait() gave it
-    const capture::Books& books() const { return books_; }  // of all CPUs
+    int status() const { return status_; }                                 // as wait() gave it
+    const capture::Accounting& accounting() const { return accounting_; }  // of all CPUs
 
   private:
     std::shared_ptr<const Records> records_;
     std::vector<Event> events_;
     int status_;
-    capture::Books books_;
+    capture::Accounting accounting_;
 };
 
 class KernelTest : public testing::Test {

@@ -103,17 +103,17 @@ bool is_in_call(pid_t thread, long number) {
     return !file.fail() && blocked_in == number;
 }
 
-capture::Books books_of(const capture::Capture& capture) {
-    capture::Books sum;
+capture::Accounting accounting_of(const capture::Capture& capture) {
+    capture::Accounting sum;
     for (std::uint32_t cpu = 0; cpu < capture.cpu_count(); ++cpu) {
-        const capture::Books books = capture.books(cpu);
-        sum.generated += books.generated;
-        sum.filtered += books.filtered;
-        sum.aggregated += books.aggregated;
-        sum.delivered += books.delivered;
-        sum.lost += books.lost;
-        sum.retransmissions += books.retransmissions;
-        sum.facts_lost += books.facts_lost;
+        const capture::Accounting accounting = capture.accounting(cpu);
+        sum.generated += accounting.generated;
+        sum.filtered += accounting.filtered;
+        sum.aggregated += accounting.aggregated;
+        sum.delivered += accounting.delivered;
+        sum.lost += accounting.lost;
+        sum.retransmissions += accounting.retransmissions;
+        sum.facts_lost += accounting.facts_lost;
     }
     return sum;
 }
@@ -202,12 +202,12 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
         EXPECT_EQ(status, 0);
     }
     learn(*records);
-    const capture::Books books = books_of(*capture_);
-    EXPECT_EQ(books.lost, 0u);
-    EXPECT_EQ(books.facts_lost, 0u);
-    EXPECT_EQ(books.generated, books.delivered);
-    EXPECT_EQ(books.delivered, records->events.size() + books.retransmissions);
-    return {std::move(records), status, books, gate_fd};
+    const capture::Accounting accounting = accounting_of(*capture_);
+    EXPECT_EQ(accounting.lost, 0u);
+    EXPECT_EQ(accounting.facts_lost, 0u);
+    EXPECT_EQ(accounting.generated, accounting.delivered);
+    EXPECT_EQ(accounting.delivered, records->events.size() + accounting.retransmissions);
+    return {std::move(records), status, accounting, gate_fd};
 }
 
 Trace KernelTest::record(const std::function<void()>& program, int killed_by) {

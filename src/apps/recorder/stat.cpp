@@ -44,7 +44,7 @@ Result<Counts> count(const StatArguments& arguments) {
     TRY(listener.end());
     TRY(counts.totals, listener.capture().totals());
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        counts.lost += listener.capture().books(cpu).lost;
+        counts.lost += listener.capture().accounting(cpu).lost;
     }
     counts.command_status = listener.command_status();
     return counts;

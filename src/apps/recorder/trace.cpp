@@ -79,7 +79,7 @@ strace::EventPrinter printer_of(const strace::TraceOptions& options,
 void say_losses(const capture::Capture& capture, const base::Log& log) {
     std::uint64_t lost = 0;
     for (std::uint32_t cpu = 0; cpu < capture.cpu_count(); ++cpu) {
-        lost += capture.books(cpu).lost;
+        lost += capture.accounting(cpu).lost;
     }
     if (lost > 0) {
         log.warn(fmt::format("{} calls are missing here: the rings were full",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * With --content=bytes: what was copied to look at it goes on to src/capture, through a ring per CPU as those of emit.h. Its
- * books are in bytes: generated = delivered + lost. What does not fit is lost, and no call waits for it.
+ * accounting is in bytes: generated = delivered + lost. What does not fit is lost, and no call waits for it.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Counting instead of recording: calls, errors, bytes and a histogram of durations per process, call and class, added up
- * where they happen. An event that is counted is `aggregated` in the books and is not written.
+ * where they happen. An event that is counted is `aggregated` in the accounting and is not written.
  *
  *   bucket 4 * octave + quarter: [2^octave * (1 + quarter / 4), … ) ns, so a percentile is off by at most an eighth
  */

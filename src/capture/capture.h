@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "capture/accounting.h"
 #include "capture/dye_table.h"
 #include "content/anchor.h"
 #include "content/fingerprint.h"
@@ -54,7 +55,7 @@ struct CaptureOptions {
         true;  // and all threads; else a watched process is one thread, by its tid
     std::uint32_t preview_bytes =
         0;  // up to kPreviewBytesMax: show so much of each buffer, and structures; 0: neither
-    filter::Predicate predicate = {};  // what certainly is not selected is dropped in the kernel
+    filter::Predicate predicate = {};  // only what it selects is handed out, see selection.h
     std::string host = {};             // as the predicate's column of that name says it
     schema::ContentLevel content = schema::ContentLevel::kNone;
     std::optional<content::ContentKey> content_key = {};
@@ -70,26 +71,6 @@ struct CaptureOptions {
     std::uint64_t fact_ring_bytes = kFactRingBytes;
     std::uint64_t payload_ring_bytes =
         kPayloadRingBytesDefault;  // per CPU; rounded up to a power of two
-};
-
-// A CPU's accounting since load(): generated = filtered + aggregated + delivered + lost.
-struct Accounting {
-    std::uint64_t generated = 0;
-    std::uint64_t filtered = 0;
-    std::uint64_t aggregated = 0;
-    std::uint64_t delivered = 0;
-    std::uint64_t lost = 0;
-    std::uint64_t retransmissions = 0;  // of delivered; they are no events
-    std::uint64_t facts_delivered = 0;
-    std::uint64_t facts_lost = 0;
-    std::uint64_t last_lost_ns = 0;
-};
-
-// What became of payload, in bytes: generated = delivered + lost.
-struct PayloadAccounting {
-    std::uint64_t generated = 0;
-    std::uint64_t delivered = 0;
-    std::uint64_t lost = 0;  // the rings were full
 };
 
 // What was counted for one process, call and class; with count_only.
@@ -120,8 +101,13 @@ struct Source {
 using Sink = std::function<void(
     std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records)>;
 
-// Pieces of payload (kernel/abi.h), whole ones.
-using PayloadSink = std::function<void(std::uint32_t cpu, std::span<const std::byte> pieces)>;
+struct PayloadSink {
+    // Whole pieces of payload (kernel/abi.h).
+    std::function<void(std::uint32_t cpu, std::span<const std::byte> pieces)> pieces;
+    // The predicate has decided about all events of this CPU with smaller sequence numbers: the payload of those that were not
+    // handed out by now is nobody's. Called only if there is a predicate.
+    std::function<void(std::uint32_t cpu, std::uint64_t sequence)> decided;
+};
 
 class Capture {
   public:
@@ -146,7 +132,7 @@ class Capture {
     // Returns the bytes handed out; 0 when there was nothing.
     // With ContentLevel::kBytes `payload` gets the payload of all events that come in the same drain, and maybe of later
     // ones, before them.
-    std::uint64_t drain(const Sink& sink, const PayloadSink& payload = nullptr);
+    std::uint64_t drain(const Sink& sink, const PayloadSink& payload = {});
     // nullptr unless it looks for dyes or anchors. Its look_for(), if for dyes, is for everybody, and after a drain() what it found.
     KernelDyes* dyes();
     // What TCP sent again, as the last drain() found it; no part of what its sink gets.
@@ -154,6 +140,7 @@ class Capture {
 
     std::uint32_t cpu_count() const;
     Accounting accounting(std::uint32_t cpu) const;
+    Accounting accounting() const;  // of all CPUs
     PayloadAccounting payload_accounting() const;
     // Fullest ring of events or payload, from 0 to 1: how soon to look again.
     double fill() const;

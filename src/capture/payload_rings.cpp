@@ -46,7 +46,7 @@ std::uint64_t PayloadRings::drain(const PayloadSink& sink, std::uint64_t& damage
     std::uint64_t bytes = 0;
     for (std::uint32_t cpu = 0; cpu < rings_.size(); ++cpu) {
         bytes += rings_[cpu].drain(
-            UINT64_MAX, [&](auto pieces) { sink(cpu, pieces); }, damaged_bytes);
+            UINT64_MAX, [&](auto pieces) { sink.pieces(cpu, pieces); }, damaged_bytes);
     }
     return bytes;
 }

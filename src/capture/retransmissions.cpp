@@ -84,16 +84,15 @@ std::optional<Source> Retransmissions::finish(const dyetrace_bpf& skeleton) {
                               info.recursion_misses)};
 }
 
-Accounting Retransmissions::added_to(Accounting accounting, std::uint32_t cpu) const {
+Accounting Retransmissions::accounting(std::uint32_t cpu) const {
     const ring_control& control = rings_[cpu].control();
     const std::uint64_t delivered = read_counter(control.delivered);
     const std::uint64_t lost = read_counter(control.lost);
-    accounting.generated += delivered + lost;
-    accounting.delivered += delivered;
-    accounting.lost += lost;
-    accounting.retransmissions = delivered;
-    accounting.last_lost_ns = std::max(accounting.last_lost_ns, read_counter(control.last_lost_ns));
-    return accounting;
+    return {.generated = delivered + lost,
+            .delivered = delivered,
+            .lost = lost,
+            .retransmissions = delivered,
+            .last_lost_ns = read_counter(control.last_lost_ns)};
 }
 
 void Retransmissions::look() {

@@ -36,8 +36,7 @@ class Retransmissions {
     // Returns the bytes that it took.
     std::uint64_t drain(std::uint64_t& damaged_bytes);
     const std::vector<schema::Retransmission>& drained() const { return drained_; }
-    // The accounting of a CPU, with these.
-    Accounting added_to(Accounting accounting, std::uint32_t cpu) const;
+    Accounting accounting(std::uint32_t cpu) const;
 
   private:
     bool is_asked_ = false;

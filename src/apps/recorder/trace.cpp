@@ -77,11 +77,7 @@ strace::EventPrinter printer_of(const strace::TraceOptions& options,
 }
 
 void say_losses(const capture::Capture& capture, const base::Log& log) {
-    std::uint64_t lost = 0;
-    for (std::uint32_t cpu = 0; cpu < capture.cpu_count(); ++cpu) {
-        lost += capture.accounting(cpu).lost;
-    }
-    if (lost > 0) {
+    if (const std::uint64_t lost = capture.accounting().lost; lost > 0) {
         log.warn(fmt::format("{} calls are missing here: the rings were full",
                              base::with_separators(lost)));
     }

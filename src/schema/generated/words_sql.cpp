@@ -753,7 +753,7 @@ INSERT INTO internal.comments VALUES
 ('gaps', 'end_ns', 'CLOCK_BOOTTIME'),
 ('gaps', 'lost', 'events; NULL if not known'),
 ('gaps', 'reason', 'ring_full, damaged_block, recorder_died, disk_full, spool_full, ring_damaged, damaged_file'),
-('accounting', NULL, 'books per CPU at the last count: generated = filtered + aggregated + delivered + lost'),
+('accounting', NULL, 'accounting per CPU at the last count: generated = filtered + aggregated + delivered + lost'),
 ('accounting', 'host', 'host'),
 ('accounting', 'cpu', 'CPU'),
 ('accounting', 'time_ns', 'CLOCK_BOOTTIME of the count'),

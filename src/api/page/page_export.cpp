@@ -80,7 +80,7 @@ Result<api::Answer> export_answer(store::Database& database,
     TRY(const Saved saved, saved_in(question));
     reports::ExportPlan plan{.format = saved.format, .from = "selected", .clock = clock};
     TRY(plan.gaps_within_ns, stretch_in(database, trace, question));
-    TRY(trace.select(database, question, "SELECT arguments FROM selected", cancelled));
+    TRY(trace.select(database, question, reports::exported_table("selected"), cancelled));
     TRY(std::shared_ptr<const base::Fd> file, nameless_file());
     std::uint64_t bytes_so_far = 0;
     TRY(const reports::Exported done,

@@ -1,5 +1,7 @@
 // dyetrace sql: answers SQL about a trace, once or at a prompt, also while it is being recorded.
 
+#include "query/sql.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -10,6 +12,8 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "apps/cli/clock_option.h"
 #include "apps/cli/sql_prompt.h"
@@ -199,6 +203,26 @@ int run_sql(SqlArguments arguments) {
     return 0;
 }
 
+std::string examples() {
+    namespace sql = query::sql;
+    const std::pair<std::string_view, const char*> statements[] = {
+        {sql::kExamplesBytes, ""},
+        {sql::kExamplesErrors, " --format json"},
+        {sql::kExamplesContent, ""},
+        {sql::kExamplesTimes, ""},
+        {sql::kExamplesCauses, ""},
+        {sql::kExamplesWokenBy, ""},
+        {sql::kExamplesConversations, ""}};
+    std::string text = "Examples:\n";
+    for (const auto& [statement, options] : statements) {
+        text += fmt::format("  dyetrace sql trace \"{}\"{}\n", statement, options);
+    }
+    return text +
+           "  dyetrace sql trace .tables\n"
+           "  dyetrace sql trace \".schema events\"\n"
+           "  dyetrace sql trace < questions.sql";
+}
+
 }  // namespace
 
 void add_sql(CLI::App& app, int& exit_status) {
@@ -235,18 +259,7 @@ void add_sql(CLI::App& app, int& exit_status) {
                      "or @FILE")
         ->type_name("KEY");
     add_clock_option(*verb, arguments->clock);
-    verb->footer(
-        "Examples:\n"
-        "  dyetrace sql trace \"SELECT path, sum(bytes) FROM events GROUP BY 1 ORDER BY 2\"\n"
-        "  dyetrace sql trace \"SELECT * FROM events WHERE error = 'ENOENT'\" --format json\n"
-        "  dyetrace sql trace \"FROM events WHERE fingerprint = fingerprint_of('hello')\"\n"
-        "  dyetrace sql trace \"SELECT host, time, time_uncertainty_ns FROM events\"\n"
-        "  dyetrace sql trace \"FROM causes(4398046511105, 10)\"\n"
-        "  dyetrace sql trace \"FROM woken_by(4398046511105)\"\n"
-        "  dyetrace sql trace \"FROM conversations() ORDER BY waited_ns DESC\"\n"
-        "  dyetrace sql trace .tables\n"
-        "  dyetrace sql trace \".schema events\"\n"
-        "  dyetrace sql trace < questions.sql");
+    verb->footer(examples());
     verb->callback([arguments, &exit_status] { exit_status = run_sql(*arguments); });
 }
 

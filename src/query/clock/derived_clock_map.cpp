@@ -11,6 +11,8 @@
 #include "analysis/clock/cluster_clock.h"
 #include "base/log.h"
 #include "query/flows/flow_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 #include "schema/derived_tables.h"
 
 namespace dyetrace::query {
@@ -29,16 +31,8 @@ constexpr std::uint32_t kClockRulesVersion = 2;
 // Wall clocks that are off by more bring the messages into an order in which steps cannot be told from delays: then it is done again.
 constexpr std::int64_t kOrderOffMax = 1'000'000'000;  // ns
 
-// Hosts in order of their index, with the time that their events take. Each record with a time of its own counts.
-constexpr const char* kHosts = R"(
-SELECT o.host_index::UBIGINT, (o.wall_offset_ns + 9223372036854775807::HUGEINT)::UBIGINT, t.first_ns, t.last_ns FROM internal.hosts o LEFT JOIN (
-  SELECT host_index, min(start_ns) AS first_ns, max(start_ns + coalesce(duration_ns, 0)) AS last_ns FROM (
-    SELECT host_index, start_ns, duration_ns FROM internal.raw_syscall_event UNION ALL SELECT host_index, start_ns, NULL FROM internal.raw_signal_event UNION ALL
-    SELECT host_index, time_ns, NULL FROM internal.raw_retransmission)
-  GROUP BY 1) t USING (host_index) ORDER BY 1)";
-
 Result<std::vector<ClockHost>> load_hosts(store::Database& database) {
-    TRY(store::NumberScan scan, database.scan_numbers(kHosts));
+    TRY(store::NumberScan scan, database.scan_numbers(filled(sql::kClockHosts)));
     std::vector<ClockHost> hosts;
     for (;;) {
         TRY(const store::NumberBatch* const batch, scan.next());

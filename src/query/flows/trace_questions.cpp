@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/sql_literal.h"
 #include "query/flows/flow_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 #include "schema/text.h"
 
 namespace dyetrace::query {
@@ -45,20 +46,18 @@ Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& databa
                                                          const std::string& path) {
     std::unordered_set<std::uint64_t> objects;
     const std::string name = schema::escaped(path);
-    TRY(each_row(database,
-                 fmt::format("SELECT DISTINCT object_id FROM object_names WHERE path = {}",
-                             base::quoted_sql(name)),
-                 [&](Row row) { objects.insert(number_of(row[0])); }));
+    TRY(each_row(database, filled(sql::kNamesObjectsCalled, {{"path", name}}), [&](Row row) {
+        objects.insert(number_of(row[0]));
+    }));
     if (!objects.empty()) {
         return objects;
     }
     std::string similar;
-    TRY(each_row(database,
-                 fmt::format("SELECT DISTINCT path FROM object_names WHERE ends_with(path, {}) "
-                             "ORDER BY 1 LIMIT {}",
-                             base::quoted_sql("/" + name.substr(name.rfind('/') + 1)),
-                             kSimilarNamesMax),
-                 [&](Row row) { similar += fmt::format(" {}", row[0].text); }));
+    TRY(each_row(
+        database,
+        filled(sql::kNamesAlike,
+               {{"name", "/" + name.substr(name.rfind('/') + 1)}, {"most", kSimilarNamesMax}}),
+        [&](Row row) { similar += fmt::format(" {}", row[0].text); }));
     return Error(ErrorCode::kNotFound,
                  fmt::format("nothing in '{}' was ever called '{}'{}{}",
                              database.path(),
@@ -72,13 +71,10 @@ Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
                                                     const std::atomic<bool>* cancelled) {
     std::vector<analysis::TrailFlow> flows;
     TRY(each_row(
-        database, "SELECT bytes FROM flows LIMIT 0", [](Row) {}, cancelled));  // makes it
+        database, filled(sql::kFlowsMake), [](Row) {}, cancelled));
     TRY(store::NumberScan scan,
-        database.scan_numbers(fmt::format(
-            "SELECT from_event, to_event, from_begin, to_begin, from_position, to_position, "
-            "bytes, rule::UBIGINT AS rule, certainty::UBIGINT AS certainty FROM "
-            "internal.derived_flows WHERE certainty >= {}",
-            static_cast<int>(min_certainty))));
+        database.scan_numbers(
+            filled(sql::kFlowsPieces, {{"certainty", static_cast<int>(min_certainty)}})));
     for (;;) {
         TRY(const store::NumberBatch* const batch, scan.next());
         if (batch->rows == 0) {
@@ -101,28 +97,21 @@ Result<std::unordered_map<std::uint64_t, EventWords>> words_of_events(
     if (events.empty()) {
         return words;
     }
-    constexpr const char* kEnds =
-        "coalesce(local_address, '?') || ':' || local_port, coalesce(remote_address, '?') || "
-        "':' || remote_port";
-    TRY(each_row(
-        database,
-        fmt::format(
-            "SELECT event_id, _on_host(host, comm || '[' || pid || ']'), name, path, path2, "
-            "object_type = 'socket', {}, start_ns FROM events WHERE event_id IN ({})",
-            kEnds,
-            fmt::join(events, ",")),
-        [&](Row row) {
-            EventWords& event = words[number_of(row[0])];
-            event.who = row[1].text;
-            event.name = row[2].text;
-            event.path = row[3].text;
-            event.path2 = row[4].text;
-            event.is_connection =
-                row[5].text == "true" && !row[6].text.empty() && !row[7].text.empty();
-            event.sent = fmt::format("{}→{}", row[6].text, row[7].text);
-            event.received = fmt::format("{}→{}", row[7].text, row[6].text);
-            event.start_ns = number_of(row[8]);
-        }));
+    TRY(each_row(database,
+                 filled(sql::kNamesPartsOfEvents,
+                        {{"ids", SqlPiece{fmt::format("{}", fmt::join(events, ","))}}}),
+                 [&](Row row) {
+                     EventWords& event = words[number_of(row[0])];
+                     event.who = row[1].text;
+                     event.name = row[2].text;
+                     event.path = row[3].text;
+                     event.path2 = row[4].text;
+                     event.is_connection =
+                         row[5].text == "true" && !row[6].text.empty() && !row[7].text.empty();
+                     event.sent = fmt::format("{}→{}", row[6].text, row[7].text);
+                     event.received = fmt::format("{}→{}", row[7].text, row[6].text);
+                     event.start_ns = number_of(row[8]);
+                 }));
     return words;
 }
 
@@ -132,19 +121,18 @@ Result<std::string> gaps_between(store::Database& database,
                                  std::uint64_t end_ns) {
     std::uint64_t gaps = 0, lost = 0;
     bool is_more = false;
-    TRY(each_row(
-        database, "SELECT host_index, begin_ns, end_ns, lost FROM internal.raw_gap", [&](Row row) {
-            const std::uint64_t host = number_of(row[0]), last = number_of(row[2]);
-            const bool has_end = last != UINT64_MAX;
-            if (clock.at_host(host, number_of(row[1])) > end_ns ||
-                (has_end && clock.at_host(host, last) < start_ns)) {
-                return;
-            }
-            const std::uint64_t events = number_of(row[3]);
-            ++gaps;
-            lost += events == UINT64_MAX ? 0 : events;
-            is_more = is_more || events == UINT64_MAX;
-        }));
+    TRY(each_row(database, filled(sql::kFlowsGaps), [&](Row row) {
+        const std::uint64_t host = number_of(row[0]), last = number_of(row[2]);
+        const bool has_end = last != UINT64_MAX;
+        if (clock.at_host(host, number_of(row[1])) > end_ns ||
+            (has_end && clock.at_host(host, last) < start_ns)) {
+            return;
+        }
+        const std::uint64_t events = number_of(row[3]);
+        ++gaps;
+        lost += events == UINT64_MAX ? 0 : events;
+        is_more = is_more || events == UINT64_MAX;
+    }));
     return gaps == 0 ? std::string()
                      : fmt::format("{} gap(s) in this time, {} events lost{}: flows may be missing",
                                    gaps,

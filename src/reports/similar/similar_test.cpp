@@ -7,20 +7,20 @@
 #include "base/text.h"
 #include "reports/similar/similar_answer.h"
 
-namespace dyetrace::apps {
+namespace dyetrace::reports {
 namespace {
 
-reports::SimilarItem item(std::uint64_t id, const std::string& name, std::uint32_t trace = 0) {
+SimilarItem item(std::uint64_t id, const std::string& name, std::uint32_t trace = 0) {
     return {id, trace, name, 200'000, 180};
 }
 
-reports::SimilarAnswer answer() {
-    reports::SimilarAnswer answer;
+SimilarAnswer answer() {
+    SimilarAnswer answer;
     answer.traces = {"demo"};
     answer.compared = 41;
     answer.unknown = 3;
     answer.subject = item(1, "/data/a");
-    reports::SimilarPair pair;
+    SimilarPair pair;
     pair.a = *answer.subject;
     pair.b = item(UINT64_MAX, "/data/copies/of/a/with/a/name/that/is/long/enough/to/be/cut");
     pair.equal = true;
@@ -38,7 +38,7 @@ reports::SimilarAnswer answer() {
 }
 
 TEST(SimilarText, lists_what_resembles_it_with_the_error) {
-    EXPECT_EQ(reports::similar_text(answer(), 80),
+    EXPECT_EQ(similar_text(answer(), 80),
               "  /data/a · 200 kB, 180 anchors\n"
               "\n"
               "  alike     95 %  of it  of that  shared  that\n"
@@ -49,48 +49,44 @@ TEST(SimilarText, lists_what_resembles_it_with_the_error) {
 }
 
 TEST(SimilarText, fits_the_width_and_is_cut_behind_a_screen) {
-    reports::SimilarAnswer many = answer();
+    SimilarAnswer many = answer();
     while (many.pairs.size() < 100) {
         many.pairs.push_back(many.pairs[0]);
     }
     for (const std::size_t width : {80u, 120u}) {
-        std::istringstream lines(reports::similar_text(many, width));
+        std::istringstream lines(similar_text(many, width));
         for (std::string line; std::getline(lines, line);) {
             EXPECT_LE(base::display_width(line), width) << line;
         }
     }
-    EXPECT_NE(reports::similar_text(many, 80).find("… and 70 more; --json has them"),
-              std::string::npos);
+    EXPECT_NE(similar_text(many, 80).find("… and 70 more; --json has them"), std::string::npos);
 }
 
 TEST(SimilarText, of_pairs_names_both_and_their_traces) {
-    reports::SimilarAnswer pairs = answer();
+    SimilarAnswer pairs = answer();
     pairs.traces = {"monday", "tuesday"};
     pairs.subject.reset();
     pairs.pairs.erase(pairs.pairs.begin());
     pairs.pairs[0].b.trace = 1;
-    const std::string text = reports::similar_text(pairs, 80);
+    const std::string text = similar_text(pairs, 80);
     EXPECT_NE(text.find("monday: /data/a\n"), std::string::npos) << text;
     EXPECT_NE(text.find("tuesday: /data/b"), std::string::npos) << text;
     pairs.pairs.clear();
-    EXPECT_NE(reports::similar_text(pairs, 80).find("Nothing resembles it that much."),
-              std::string::npos);
+    EXPECT_NE(similar_text(pairs, 80).find("Nothing resembles it that much."), std::string::npos);
 }
 
 TEST(SimilarText, says_that_without_anchors_only_equality_is_known) {
-    reports::SimilarAnswer small = answer();
+    SimilarAnswer small = answer();
     small.subject->anchors = 0;
     small.same_name = 2;
-    EXPECT_NE(reports::similar_text(small, 80).find(
-                  "It has no anchors: only what is equal can be found."),
+    EXPECT_NE(similar_text(small, 80).find("It has no anchors: only what is equal can be found."),
               std::string::npos);
-    EXPECT_NE(
-        reports::similar_text(small, 80).find("2 objects had this name; this one, 1, has most"),
-        std::string::npos);
+    EXPECT_NE(similar_text(small, 80).find("2 objects had this name; this one, 1, has most"),
+              std::string::npos);
 }
 
 TEST(SimilarJson, is_an_object_per_pair_with_ids_as_text) {
-    const std::string lines = reports::similar_json(answer());
+    const std::string lines = similar_json(answer());
     EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2);
     const auto first = base::Json::parse(lines.substr(0, lines.find('\n')));
     ASSERT_TRUE(first.ok());
@@ -102,4 +98,4 @@ TEST(SimilarJson, is_an_object_per_pair_with_ids_as_text) {
 }
 
 }  // namespace
-}  // namespace dyetrace::apps
+}  // namespace dyetrace::reports

@@ -7,9 +7,8 @@
 
 #include "base/json.h"
 #include "reports/pattern/pattern_answer.h"
-#include "reports/pattern/pattern_sql.h"
 
-namespace dyetrace::apps {
+namespace dyetrace::reports {
 namespace {
 
 using analysis::Access;
@@ -42,25 +41,25 @@ void reverse(std::vector<std::uint64_t>& order) {
     std::reverse(order.begin(), order.end());
 }
 
-reports::PatternAnswer answer_of(const std::vector<Access>& accesses) {
+PatternAnswer answer_of(const std::vector<Access>& accesses) {
     analysis::PatternBuilder builder;
     for (const Access& access : accesses) {
         builder.add(access);
     }
-    reports::PatternGroup group;
+    PatternGroup group;
     group.access = "read";
     group.who = "loader[7]";
     group.threads = group.processes = group.files = 1;
-    reports::PatternAnswer answer;
+    PatternAnswer answer;
     answer.path = "/data/*";
     answer.files = {"/data/train.rec"};
     answer.groups.push_back(
-        reports::drawn(std::move(group), std::move(builder).finish({kRecords * kRecordBytes})));
+        drawn(std::move(group), std::move(builder).finish({kRecords * kRecordBytes})));
     return answer;
 }
 
 TEST(Pattern, is_said_on_one_screen) {
-    EXPECT_EQ(reports::pattern_text(answer_of(two_passes(reverse, false)), 80),
+    EXPECT_EQ(pattern_text(answer_of(two_passes(reverse, false)), 80),
               "  /data/train.rec\n"
               "\n"
               "  read        by loader[7]: 200 reads, 2 MB in 199 ms: mixed\n"
@@ -81,13 +80,13 @@ TEST(Pattern, is_said_on_one_screen) {
 
 TEST(Pattern, by_content_is_said_where_it_says_more) {
     std::vector<Access> accesses = two_passes(reverse, true);
-    const std::string same = reports::pattern_text(answer_of(accesses), 80);
+    const std::string same = pattern_text(answer_of(accesses), 80);
     EXPECT_NE(same.find("  by content  the same passes in the same orders\n"), std::string::npos)
         << same;
     for (std::size_t i = kRecords; i < accesses.size(); ++i) {  // the file was written anew
         accesses[i].offset = (i - kRecords) * kRecordBytes;
     }
-    const std::string anew = reports::pattern_text(answer_of(accesses), 80);
+    const std::string anew = pattern_text(answer_of(accesses), 80);
     EXPECT_NE(anew.find("              same order\n  by content  2 passes\n"), std::string::npos)
         << anew;
     EXPECT_NE(anew.find("              reversed, 0 % at the same place\n"), std::string::npos)
@@ -95,14 +94,14 @@ TEST(Pattern, by_content_is_said_where_it_says_more) {
 }
 
 TEST(Pattern, says_what_it_cannot_know) {
-    reports::PatternAnswer answer = answer_of(two_passes(reverse, true));
+    PatternAnswer answer = answer_of(two_passes(reverse, true));
     answer.mappings = 1;
     answer.groups_left_out = 3;
     answer.groups[0].threads = 4;
     answer.groups[0].uncertain = 2;
     answer.groups[0].pattern.sampled_one_in = 8;
     answer.groups[0].pattern.kept_of_first = 5000;
-    const std::string text = reports::pattern_text(answer, 200);
+    const std::string text = pattern_text(answer, 200);
     for (const char* note :
          {"  · 4 threads took turns here; --by thread tells them apart\n",
           "  · the place of 2 reads is uncertain: calls overlapped\n",
@@ -115,8 +114,7 @@ TEST(Pattern, says_what_it_cannot_know) {
 }
 
 TEST(Pattern, as_json_has_the_points_and_the_orders) {
-    const auto json =
-        base::Json::parse(reports::pattern_json(answer_of(two_passes(reverse, true))));
+    const auto json = base::Json::parse(pattern_json(answer_of(two_passes(reverse, true))));
     ASSERT_TRUE(json.ok()) << json.error().text();
     const base::Json& group = json.value().items_at("groups")[0];
     EXPECT_EQ(group.get<std::string>("pattern").value(), "mixed");
@@ -125,7 +123,7 @@ TEST(Pattern, as_json_has_the_points_and_the_orders) {
     const base::Json* beside = second.find("beside_previous");
     EXPECT_EQ(beside->get<std::string>("order").value(), "reversed");
     EXPECT_EQ(beside->get<double>("distance").value(), 1.0);
-    EXPECT_EQ(second.items_at("sketch").size(), reports::PatternAnswer::kSketchPoints);
+    EXPECT_EQ(second.items_at("sketch").size(), PatternAnswer::kSketchPoints);
     const auto& points = group.items_at("points");
     ASSERT_EQ(points.size(), 2 * kRecords);
     EXPECT_EQ(points.back().text(), "[199000000,0,0,10000,2]");
@@ -133,34 +131,26 @@ TEST(Pattern, as_json_has_the_points_and_the_orders) {
 
 TEST(Pattern, draws_so_many_points_and_no_more) {
     std::vector<Access> accesses;
-    for (std::uint64_t i = 0; i < 3 * reports::PatternAnswer::kPointsMax; ++i) {
+    for (std::uint64_t i = 0; i < 3 * PatternAnswer::kPointsMax; ++i) {
         accesses.push_back({.offset = i * 10, .bytes = 10, .start_ns = i});
     }
-    const reports::PatternAnswer answer = answer_of(accesses);
-    EXPECT_EQ(answer.groups[0].points.size(), reports::PatternAnswer::kPointsMax);
+    const PatternAnswer answer = answer_of(accesses);
+    EXPECT_EQ(answer.groups[0].points.size(), PatternAnswer::kPointsMax);
     EXPECT_EQ(answer.groups[0].points[1].at_ns, 3u) << "thinned out evenly";
     EXPECT_TRUE(answer.groups[0].pattern.kept.empty());
 }
 
 TEST(Pattern, draws_the_first_passes_only) {
     std::vector<Access> accesses;
-    for (std::uint64_t i = 0; i < 4 * (reports::PatternAnswer::kSketchesMax + 5); ++i) {
+    for (std::uint64_t i = 0; i < 4 * (PatternAnswer::kSketchesMax + 5); ++i) {
         accesses.push_back({.offset = i % 4 * 10, .bytes = 10});
     }
-    const reports::PatternAnswer answer = answer_of(accesses);
-    EXPECT_EQ(answer.groups[0].pattern.by_place.passes.size(),
-              reports::PatternAnswer::kSketchesMax + 5);
-    EXPECT_EQ(answer.groups[0].by_place.size(), reports::PatternAnswer::kSketchesMax);
-    EXPECT_NE(reports::pattern_text(answer, 80).find("… and 59 more; --json has them all"),
+    const PatternAnswer answer = answer_of(accesses);
+    EXPECT_EQ(answer.groups[0].pattern.by_place.passes.size(), PatternAnswer::kSketchesMax + 5);
+    EXPECT_EQ(answer.groups[0].by_place.size(), PatternAnswer::kSketchesMax);
+    EXPECT_NE(pattern_text(answer, 80).find("… and 59 more; --json has them all"),
               std::string::npos);
 }
 
-TEST(reports::PatternSql, quotes_the_path_and_groups_as_asked) {
-    const reports::PatternSql sql = reports::pattern_sql("/it's*", reports::PatternBy::kThread);
-    EXPECT_NE(sql.views.find("path GLOB '/it''s*'"), std::string::npos) << sql.views;
-    EXPECT_NE(sql.views.find("thread_id AS key"), std::string::npos) << sql.views;
-    EXPECT_NE(sql.groups.find("' threads'"), std::string::npos) << sql.groups;
-}
-
 }  // namespace
-}  // namespace dyetrace::apps
+}  // namespace dyetrace::reports

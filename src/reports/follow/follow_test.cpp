@@ -10,7 +10,7 @@
 #include "reports/follow/follow_trail.h"
 #include "schema/derived_tables.h"
 
-namespace dyetrace::apps {
+namespace dyetrace::reports {
 namespace {
 
 using analysis::Direction;
@@ -63,7 +63,7 @@ TrailFlow flow(std::uint64_t from, std::uint64_t to, std::uint64_t begin, FlowRu
 }
 
 // A file 7 is read in three pieces by process 5 and written to 8, which 6 reads twice; 6 writes something else to 9.
-reports::FollowTrail copied_file(std::size_t hops_max = kHopsMax) {
+FollowTrail copied_file(std::size_t hops_max = kHopsMax) {
     std::vector<TrailFlow> flows;
     std::vector<analysis::TrailPiece> starts;
     std::vector<Operation> operations;
@@ -84,17 +84,17 @@ reports::FollowTrail copied_file(std::size_t hops_max = kHopsMax) {
         trail.start(start);
     }
     trail.walk();
-    reports::FollowTrailBuilder builder(trail, starts, Direction::kForward);
+    FollowTrailBuilder builder(trail, starts, Direction::kForward);
     std::reverse(operations.begin(), operations.end());  // they come in any order
     for (const Operation& made : operations) {
         builder.add(made, made.from.object != 0 ? kReadCall : kWriteCall);
     }
-    reports::FollowTrail result = builder.build(hops_max);
+    FollowTrail result = builder.build(hops_max);
     result.question = "/tmp/a";
     result.has_content = true;
     const char* const paths[] = {"/tmp/a", "/tmp/b", "/tmp/b"};
     for (std::size_t i = 0; i < result.hops.size(); ++i) {
-        reports::FollowHop& hop = result.hops[i];
+        FollowHop& hop = result.hops[i];
         hop.who = hop.process == 5 ? "cat[5]" : "wc[6]";
         hop.name = hop.call == kReadCall ? "read" : "write";
         hop.what = hop.path = paths[std::min<std::size_t>(i, 2)];
@@ -102,8 +102,8 @@ reports::FollowTrail copied_file(std::size_t hops_max = kHopsMax) {
     return result;
 }
 
-TEST(reports::FollowTrail, folds_calls_that_are_alike_into_one_hop) {
-    const reports::FollowTrail trail = copied_file();
+TEST(FollowTrail, folds_calls_that_are_alike_into_one_hop) {
+    const FollowTrail trail = copied_file();
     ASSERT_EQ(trail.hops.size(), 3u);
     EXPECT_EQ(trail.hops[0].calls, 3u);
     EXPECT_EQ(trail.hops[0].begin, 0u);
@@ -120,7 +120,7 @@ TEST(reports::FollowTrail, folds_calls_that_are_alike_into_one_hop) {
 }
 
 TEST(FollowTable, has_a_column_per_process_and_time_downwards) {
-    EXPECT_EQ(reports::follow_table(copied_file(), {.width = 64}),
+    EXPECT_EQ(follow_table(copied_file(), {.width = 64}),
               "/tmp/a · where its bytes went\n"
               "              cat[5]                    wc[6]\n"
               "+0.000000 s   read /tmp/a\n"
@@ -130,7 +130,7 @@ TEST(FollowTable, has_a_column_per_process_and_time_downwards) {
 }
 
 TEST(FollowTable, puts_below_each_other_what_the_terminal_has_no_room_for) {
-    const std::string text = reports::follow_table(copied_file(), {.width = 40});
+    const std::string text = follow_table(copied_file(), {.width = 40});
     EXPECT_EQ(text,
               "/tmp/a · where its bytes went\n"
               "              cat[5]\n"
@@ -142,22 +142,22 @@ TEST(FollowTable, puts_below_each_other_what_the_terminal_has_no_room_for) {
               "no gaps in this time\n");
 }
 
-TEST(reports::FollowTrail, says_where_sight_is_lost) {
-    const reports::FollowTrail trail = copied_file();
-    EXPECT_EQ(trail.hops[0].lost_sight, reports::LostSight::kNot);
-    EXPECT_EQ(trail.hops[1].lost_sight, reports::LostSight::kNot);
-    EXPECT_EQ(trail.hops[2].lost_sight, reports::LostSight::kChanged);
+TEST(FollowTrail, says_where_sight_is_lost) {
+    const FollowTrail trail = copied_file();
+    EXPECT_EQ(trail.hops[0].lost_sight, LostSight::kNot);
+    EXPECT_EQ(trail.hops[1].lost_sight, LostSight::kNot);
+    EXPECT_EQ(trail.hops[2].lost_sight, LostSight::kChanged);
 }
 
-TEST(reports::FollowTrail, keeps_the_first_hops_and_counts_the_others) {
-    const reports::FollowTrail trail = copied_file(2);
+TEST(FollowTrail, keeps_the_first_hops_and_counts_the_others) {
+    const FollowTrail trail = copied_file(2);
     EXPECT_EQ(trail.hops.size(), 2u);
     EXPECT_EQ(trail.hops_left_out, 1u);
     EXPECT_EQ(trail.links.size(), 1u);
 }
 
 TEST(FollowText, is_a_tree) {
-    EXPECT_EQ(reports::follow_text(copied_file(), {}),
+    EXPECT_EQ(follow_text(copied_file(), {}),
               "/tmp/a · where its bytes went\n"
               "cat[5] read /tmp/a 0–300 ×3 · +0.000 s\n"
               "└ cat[5] write /tmp/b 0–300 ×3 · likely (hash) · +0.001 s\n"
@@ -167,36 +167,35 @@ TEST(FollowText, is_a_tree) {
 }
 
 TEST(FollowText, says_what_a_trace_without_content_lacks) {
-    reports::FollowTrail trail = copied_file();
+    FollowTrail trail = copied_file();
     trail.has_content = false;
-    EXPECT_NE(reports::follow_text(trail, {}).find("record --content=hash"), std::string::npos);
-    trail.hops[2].lost_sight = reports::LostSight::kNot;
-    EXPECT_EQ(reports::follow_text(trail, {}).find("record --content=hash"), std::string::npos);
+    EXPECT_NE(follow_text(trail, {}).find("record --content=hash"), std::string::npos);
+    trail.hops[2].lost_sight = LostSight::kNot;
+    EXPECT_EQ(follow_text(trail, {}).find("record --content=hash"), std::string::npos);
 }
 
 TEST(FollowText, says_how_to_go_on_beyond_encryption) {
-    reports::FollowTrail trail = copied_file();
-    EXPECT_EQ(reports::follow_text(trail, {}).find("--min-certainty"), std::string::npos);
-    trail.hops[2].lost_sight = reports::LostSight::kScrambled;
-    EXPECT_NE(reports::follow_text(trail, {}).find("--min-certainty possible\n"),
-              std::string::npos);
+    FollowTrail trail = copied_file();
+    EXPECT_EQ(follow_text(trail, {}).find("--min-certainty"), std::string::npos);
+    trail.hops[2].lost_sight = LostSight::kScrambled;
+    EXPECT_NE(follow_text(trail, {}).find("--min-certainty possible\n"), std::string::npos);
     trail.min_certainty = Certainty::kPossible;
-    EXPECT_EQ(reports::follow_text(trail, {}).find("--min-certainty"), std::string::npos);
+    EXPECT_EQ(follow_text(trail, {}).find("--min-certainty"), std::string::npos);
 }
 
 // Of content that was met in three places, in one of them only because it went there.
-TEST(reports::FollowTrail, has_no_start_that_was_reached_from_an_earlier_one) {
+TEST(FollowTrail, has_no_start_that_was_reached_from_an_earlier_one) {
     analysis::Trail trail({flow(10, 11, 0, FlowRule::kHash)}, Direction::kForward, 100);
     const std::vector<analysis::TrailPiece> starts = {{10, 0, 100}, {11, 0, 100}, {20, 0, 100}};
     for (const analysis::TrailPiece& start : starts) {
         trail.start(start);
     }
     trail.walk();
-    reports::FollowTrailBuilder builder(trail, starts, Direction::kForward, true);
+    FollowTrailBuilder builder(trail, starts, Direction::kForward, true);
     builder.add(read_of(10, 5, 7, 0), kReadCall);
     builder.add(write_of(11, 5, 8, 0), kWriteCall);
     builder.add(read_of(20, 6, 9, 0), kReadCall);
-    const reports::FollowTrail result = builder.build(kHopsMax);
+    const FollowTrail result = builder.build(kHopsMax);
     ASSERT_EQ(result.hops.size(), 3u);
     EXPECT_TRUE(result.hops[0].is_start);
     EXPECT_FALSE(result.hops[1].is_start);
@@ -204,7 +203,7 @@ TEST(reports::FollowTrail, has_no_start_that_was_reached_from_an_earlier_one) {
 }
 
 // Who sends may be interrupted before its call ends, when the other one has long taken the bytes.
-TEST(reports::FollowTrail, begins_with_who_sent_even_if_that_was_done_later_than_the_receiver) {
+TEST(FollowTrail, begins_with_who_sent_even_if_that_was_done_later_than_the_receiver) {
     Operation sent = write_of(10, 5, 7, 0), taken = read_of(11, 6, 8, 0);
     sent.end_ns = taken.end_ns + 1;
     for (const Direction direction : {Direction::kForward, Direction::kBack}) {
@@ -214,10 +213,10 @@ TEST(reports::FollowTrail, begins_with_who_sent_even_if_that_was_done_later_than
             trail.start(start);
         }
         trail.walk();
-        reports::FollowTrailBuilder builder(trail, starts, direction, true);
+        FollowTrailBuilder builder(trail, starts, direction, true);
         builder.add(taken, kReadCall);
         builder.add(sent, kWriteCall);
-        const reports::FollowTrail result = builder.build(kHopsMax);
+        const FollowTrail result = builder.build(kHopsMax);
         ASSERT_EQ(result.hops.size(), 2u);
         EXPECT_EQ(result.hops[0].first_event, 10u);
         EXPECT_EQ(result.hops[0].is_start, direction == Direction::kForward);
@@ -226,24 +225,24 @@ TEST(reports::FollowTrail, begins_with_who_sent_even_if_that_was_done_later_than
 }
 
 // Text of 22 byte values in 64 goes in; what comes out has 58.
-TEST(reports::FollowTrail, says_why_sight_may_be_lost) {
-    for (const auto& [taken, given, lost] : {std::tuple(22u, 58u, reports::LostSight::kScrambled),
-                                             std::tuple(58u, 22u, reports::LostSight::kUnscrambled),
-                                             std::tuple(22u, 25u, reports::LostSight::kChanged),
-                                             std::tuple(0u, 58u, reports::LostSight::kChanged)}) {
+TEST(FollowTrail, says_why_sight_may_be_lost) {
+    for (const auto& [taken, given, lost] : {std::tuple(22u, 58u, LostSight::kScrambled),
+                                             std::tuple(58u, 22u, LostSight::kUnscrambled),
+                                             std::tuple(22u, 25u, LostSight::kChanged),
+                                             std::tuple(0u, 58u, LostSight::kChanged)}) {
         for (const Direction direction : {Direction::kForward, Direction::kBack}) {
             const bool forward = direction == Direction::kForward;
             analysis::Trail trail({}, direction, 100);
             const analysis::TrailPiece start{forward ? 10u : 11u, 0, 100};
             trail.start(start);
             trail.walk();
-            reports::FollowTrailBuilder builder(trail, {start}, direction);
+            FollowTrailBuilder builder(trail, {start}, direction);
             Operation read = read_of(10, 5, 7, 0), write = write_of(11, 5, 8, 0);
             read.distinct_bytes = taken;
             write.distinct_bytes = given;
             builder.add(read, kReadCall);
             builder.add(write, kWriteCall);
-            reports::FollowTrail result = builder.build(kHopsMax);
+            FollowTrail result = builder.build(kHopsMax);
             ASSERT_EQ(result.hops.size(), 1u);
             EXPECT_EQ(result.hops[0].lost_sight, lost) << taken << " " << given << " " << forward;
         }
@@ -251,21 +250,21 @@ TEST(reports::FollowTrail, says_why_sight_may_be_lost) {
 }
 
 TEST(FollowText, says_what_is_missing) {
-    reports::FollowTrail trail = copied_file(2);
+    FollowTrail trail = copied_file(2);
     trail.gaps = "1 gap";
     trail.is_cut = true;
-    const std::string text = reports::follow_text(trail, {});
+    const std::string text = follow_text(trail, {});
     EXPECT_NE(text.find("… 1 more lines are left out"), std::string::npos);
     EXPECT_NE(text.find("longer than follow goes"), std::string::npos);
     EXPECT_NE(text.find("flows · 1 gap\n"), std::string::npos);
 }
 
 // A chain that is as deep as it is long, and comes round to its beginning.
-reports::FollowTrail long_chain(std::size_t length) {
-    reports::FollowTrail trail;
+FollowTrail long_chain(std::size_t length) {
+    FollowTrail trail;
     trail.question = "/x";
     for (std::size_t i = 0; i < length; ++i) {
-        reports::FollowHop hop;
+        FollowHop hop;
         hop.who = "relay[" + std::to_string(i) + "]";
         hop.name = i % 2 == 0 ? "read" : "write";
         hop.what = "/a/folder/with/a/rather/long/name/and/a/file/" + std::to_string(i);
@@ -280,7 +279,7 @@ reports::FollowTrail long_chain(std::size_t length) {
 }
 
 TEST(FollowText, of_a_circle_refers_to_what_was_told) {
-    const std::string text = reports::follow_text(long_chain(3), {.width = 200});
+    const std::string text = follow_text(long_chain(3), {.width = 200});
     EXPECT_NE(text.find("file/0 0–1,000,000,000 ×12,345 #1 · +0.000 s\n"), std::string::npos)
         << text;
     EXPECT_NE(text.find("relay[0] read /a/folder/with/a/rather/long/name/and/a/file/0 · see #1"),
@@ -289,9 +288,9 @@ TEST(FollowText, of_a_circle_refers_to_what_was_told) {
 }
 
 TEST(FollowText, stays_within_its_lines_and_mostly_in_the_terminal) {
-    const std::string text = reports::follow_text(long_chain(5'000), {});
+    const std::string text = follow_text(long_chain(5'000), {});
     EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')),
-              reports::kFollowLinesMax + 3);
+              kFollowLinesMax + 3);
     std::size_t begin = 0;
     for (int line = 0; line < 8; ++line) {
         const std::size_t end = text.find('\n', begin);
@@ -301,14 +300,14 @@ TEST(FollowText, stays_within_its_lines_and_mostly_in_the_terminal) {
 }
 
 TEST(FollowText, shows_names_without_harm) {
-    reports::FollowTrail trail = copied_file();
+    FollowTrail trail = copied_file();
     trail.hops[0].what = "/tmp/\x1b[2J";
-    EXPECT_EQ(reports::follow_text(trail, {}).find('\x1b'), std::string::npos);
-    EXPECT_EQ(reports::follow_dot(trail).find('\x1b'), std::string::npos);
+    EXPECT_EQ(follow_text(trail, {}).find('\x1b'), std::string::npos);
+    EXPECT_EQ(follow_dot(trail).find('\x1b'), std::string::npos);
 }
 
 TEST(FollowJson, has_hops_links_and_ids_as_text) {
-    const base::Json json = base::Json::parse(reports::follow_json(copied_file())).value();
+    const base::Json json = base::Json::parse(follow_json(copied_file())).value();
     ASSERT_EQ(json.items_at("hops").size(), 3u);
     EXPECT_EQ(json.items_at("hops")[0].get<std::string>("first_event_id").value(), "10");
     ASSERT_EQ(json.items_at("links").size(), 2u);
@@ -318,13 +317,12 @@ TEST(FollowJson, has_hops_links_and_ids_as_text) {
 }
 
 TEST(FollowJson, points_from_cause_to_effect_whichever_way_was_asked) {
-    reports::FollowTrail trail = copied_file();
+    FollowTrail trail = copied_file();
     trail.direction = Direction::kBack;
-    const base::Json json = base::Json::parse(reports::follow_json(trail)).value();
+    const base::Json json = base::Json::parse(follow_json(trail)).value();
     EXPECT_EQ(json.items_at("links")[1].get<std::uint64_t>("from_hop").value(), 2u);
-    EXPECT_NE(reports::follow_dot(trail).find("2 -> 1 [label=\"certain (file), 600 B\"]"),
-              std::string::npos)
-        << reports::follow_dot(trail);
+    EXPECT_NE(follow_dot(trail).find("2 -> 1 [label=\"certain (file), 600 B\"]"), std::string::npos)
+        << follow_dot(trail);
 }
 
 // One row as moves_sql() gives it.
@@ -338,18 +336,18 @@ Operation operation_of(const std::vector<std::uint64_t>& row) {
 }
 
 std::vector<std::uint64_t> row_of(query::Movement movement) {
-    std::vector<std::uint64_t> row(kMoveColumns, 0);
-    row[kMoveEvent] = 1;
-    row[kMoveMovement] = static_cast<std::uint64_t>(movement);
-    row[kMoveBytes] = 10;
-    row[kMoveObject] = 7;
-    row[kMoveChannel] = static_cast<std::uint64_t>(analysis::Channel::kFile);
-    row[kMoveCounted] = 1;
-    row[kMoveAtCertain] = 1;
-    row[kMoveObject2] = 8;
-    row[kMoveCounted2] = 1;
-    row[kMoveAt2Certain] = 1;
-    row[kMoveFingerprint] = schema::kDerivedNull;
+    std::vector<std::uint64_t> row(query::kMoveColumns, 0);
+    row[query::kMoveEvent] = 1;
+    row[query::kMoveMovement] = static_cast<std::uint64_t>(movement);
+    row[query::kMoveBytes] = 10;
+    row[query::kMoveObject] = 7;
+    row[query::kMoveChannel] = static_cast<std::uint64_t>(analysis::Channel::kFile);
+    row[query::kMoveCounted] = 1;
+    row[query::kMoveAtCertain] = 1;
+    row[query::kMoveObject2] = 8;
+    row[query::kMoveCounted2] = 1;
+    row[query::kMoveAt2Certain] = 1;
+    row[query::kMoveFingerprint] = schema::kDerivedNull;
     return row;
 }
 
@@ -368,16 +366,16 @@ TEST(FlowRows, tell_what_is_not_certain_and_not_known) {
     std::vector<std::uint64_t> row = row_of(query::Movement::kRead);
     EXPECT_TRUE(operation_of(row).from.certain);
     EXPECT_FALSE(operation_of(row).fingerprint);
-    row[kMoveAtCertain] = 0;
-    row[kMoveFingerprint] = 42;
+    row[query::kMoveAtCertain] = 0;
+    row[query::kMoveFingerprint] = 42;
     EXPECT_FALSE(operation_of(row).from.certain);
     EXPECT_EQ(operation_of(row).fingerprint, 42u);
     std::vector<std::uint64_t> copy = row_of(query::Movement::kCopyTo);
     EXPECT_TRUE(operation_of(copy).to.certain);
-    copy[kMoveAt2Certain] = 0;
+    copy[query::kMoveAt2Certain] = 0;
     EXPECT_FALSE(operation_of(copy).to.certain);
     EXPECT_TRUE(operation_of(copy).from.certain);
 }
 
 }  // namespace
-}  // namespace dyetrace::apps
+}  // namespace dyetrace::reports

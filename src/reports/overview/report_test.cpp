@@ -2,10 +2,11 @@
 
 #include "analysis/findings/report_findings.h"
 #include "base/json.h"
+#include "reports/overview/finding_proof.h"
 #include "reports/overview/report_sql.h"
 #include "reports/overview/report_text.h"
 
-namespace dyetrace::apps {
+namespace dyetrace::reports {
 namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
@@ -39,16 +40,16 @@ analysis::Report demo() {
     return report;
 }
 
-TEST(analysis::Report, breaks_a_long_finding_between_words) {
-    const std::string text = reports::report_text(demo(), {.width = 60});
+TEST(Report, breaks_a_long_finding_between_words) {
+    const std::string text = report_text(demo(), {.width = 60});
     EXPECT_NE(text.find("  · sqlite3[4711] spent 58 % of its time in 96 syncs of\n"
                         "    /tmp/demo.db-journal, which it then deleted\n"),
               std::string::npos)
         << text;
 }
 
-TEST(analysis::Report, says_what_happened_on_one_screen) {
-    EXPECT_EQ(reports::report_text(demo(), {.width = 110}),
+TEST(Report, says_what_happened_on_one_screen) {
+    EXPECT_EQ(report_text(demo(), {.width = 110}),
               "  demo.trace  214,883 calls by 2 processes in 6.2 s · 3.1 MB · nothing lost\n"
               "\n"
               "  what happened                                 calls   bytes    time    p50     "
@@ -66,8 +67,8 @@ TEST(analysis::Report, says_what_happened_on_one_screen) {
               "  · git[4699] opened .git/config 31 times (2 ms)\n");
 }
 
-TEST(analysis::Report, fits_in_eighty_columns) {
-    const std::string text = reports::report_text(demo(), {});
+TEST(Report, fits_in_eighty_columns) {
+    const std::string text = report_text(demo(), {});
     EXPECT_NE(
         text.find("  what happened                                 calls   bytes    time    max\n"
                   "  sqlite3[4711]  wrote   /tmp/demo.db          52,318  214 MB   1.9 s  22 ms\n"
@@ -76,7 +77,7 @@ TEST(analysis::Report, fits_in_eighty_columns) {
         << text;
 }
 
-TEST(analysis::Report, says_what_is_missing) {
+TEST(Report, says_what_is_missing) {
     analysis::Report report = demo();
     report.gaps = {{"db1", "ring_full", 3, 1'200, 0, 40 * kMs},
                    {"db1", "recorder_died", 1, 0, 1, 0}};
@@ -84,7 +85,7 @@ TEST(analysis::Report, says_what_is_missing) {
                           {"db1", "page faults", "off", "of this version"},
                           {"db2", "page faults", "off", "of this version"},
                           {"db1", "AIO", "partial", "no ring"}};
-    std::string text = reports::report_text(report, {});
+    std::string text = report_text(report, {});
     EXPECT_NE(text.find("1,200 events lost, and more in 1 gap of unknown size"), std::string::npos)
         << text;
     EXPECT_NE(text.find("· db1: 1,200 events lost in 3 gaps of 40 ms (ring_full)"),
@@ -96,26 +97,26 @@ TEST(analysis::Report, says_what_is_missing) {
     EXPECT_NE(text.find("· not seen: page faults\n  · seen in part: AIO\n"), std::string::npos)
         << text;
     report.gaps = {{"db1", "damaged_file", 1, 0, 0, 40 * kMs}};
-    text = reports::report_text(report, {});
+    text = report_text(report, {});
     EXPECT_NE(text.find("no event lost, but facts about some"), std::string::npos) << text;
     EXPECT_NE(text.find("facts about events lost in 1 gap of 40 ms (damaged_file)"),
               std::string::npos)
         << text;
 }
 
-TEST(analysis::Report, of_an_empty_trace_says_what_to_do) {
-    const std::string text = reports::report_text({}, {});
+TEST(Report, of_an_empty_trace_says_what_to_do) {
+    const std::string text = report_text({}, {});
     EXPECT_NE(text.find("dyetrace doctor"), std::string::npos) << text;
 }
 
-TEST(analysis::Report, lets_no_name_reach_the_terminal_as_it_is) {
+TEST(Report, lets_no_name_reach_the_terminal_as_it_is) {
     analysis::Report report = demo();
     report.activities[0].target = report.opens[0].path = "/tmp/\x1b[2J";
-    EXPECT_EQ(reports::report_text(report, {}).find('\x1b'), std::string::npos);
+    EXPECT_EQ(report_text(report, {}).find('\x1b'), std::string::npos);
 }
 
-TEST(analysis::Report, is_json_for_programs) {
-    const auto json = base::Json::parse(reports::report_json(demo()));
+TEST(Report, is_json_for_programs) {
+    const auto json = base::Json::parse(report_json(demo()));
     ASSERT_TRUE(json.ok());
     EXPECT_EQ(json.value().find("overview")->get<std::uint64_t>("calls").value(), 214'883u);
     EXPECT_EQ(json.value().items_at("findings")[0].get<std::string>("kind").value(), "sync_share");
@@ -147,7 +148,7 @@ TEST(Findings, say_what_tcp_sent_again) {
         "8.7 % of what git[2] sent to 10.0.0.7:443 was sent again by TCP: 1,200 segments, none "
         "of them when a timer had run out");
     EXPECT_EQ(
-        findings[0].query,
+        proof_of(findings[0]),
         "select * from retransmissions where object_id in (select object_id from events where "
         "pid = 2 and object_type = 'socket') order by time_ns");
 }
@@ -164,7 +165,7 @@ TEST(Findings, name_the_cost_and_put_the_dearest_first) {
               "dd[1] read /it's in 40,000 calls of 12 B on average (30 ms); with a buffer of 64 "
               "KiB 7 would do");
     EXPECT_EQ(
-        findings[1].query,
+        proof_of(findings[1]),
         "select * from events where pid = 1 and path = '/it''s' and bytes < 512 order by start_ns");
     EXPECT_EQ(findings[2].text,
               "python[2] looked 812 times for what is not there: 41 % of its 2,000 openat calls "
@@ -175,7 +176,7 @@ TEST(Findings, of_several_hosts_ask_for_the_one_that_they_are_of) {
     analysis::Report report;
     report.overview.hosts = 2;
     report.deaths = {{"db1:nginx: worker[7]", 9, ""}};
-    EXPECT_EQ(analysis::findings_of(report)[0].query,
+    EXPECT_EQ(proof_of(analysis::findings_of(report)[0]),
               "select * from events where host = 'db1' and pid = 7 and name = 'signal_deliver' and "
               "result = 9 order by start_ns");
 }
@@ -204,7 +205,7 @@ TEST(Findings, begin_with_what_ended_a_process) {
     const auto findings = analysis::findings_of(report);
     ASSERT_EQ(findings.size(), 4u);
     EXPECT_EQ(findings[0].text, "crash[7] was killed by SIGSEGV, at the address 0x10");
-    EXPECT_EQ(findings[0].query,
+    EXPECT_EQ(proof_of(findings[0]),
               "select * from events where pid = 7 and name = 'signal_deliver' and result = 11 "
               "order by start_ns");
     EXPECT_EQ(findings[1].text, "victim[8] was killed by SIGKILL");
@@ -212,7 +213,7 @@ TEST(Findings, begin_with_what_ended_a_process) {
 
 TEST(ReportSql, takes_cells_as_they_come) {
     analysis::Report report;
-    for (const reports::ReportQuestion& question : reports::report_questions()) {
+    for (const ReportQuestion& question : report_questions()) {
         const std::vector<std::string_view> cells(12, "7");
         question.take(report, cells);
         const std::vector<std::string_view> nothing(12, "");
@@ -220,8 +221,8 @@ TEST(ReportSql, takes_cells_as_they_come) {
     }
     EXPECT_EQ(report.activities[0].times.max_ns, 7u);
     EXPECT_EQ(report.threads[1].blocked_ns(), 0u);
-    EXPECT_FALSE(reports::report_text(report, {}).empty());
+    EXPECT_FALSE(report_text(report, {}).empty());
 }
 
 }  // namespace
-}  // namespace dyetrace::apps
+}  // namespace dyetrace::reports

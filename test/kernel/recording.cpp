@@ -272,7 +272,7 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
     const bool is_shared = !alone_ && !kill_at_end;
     EXPECT_TRUE(is_shared || load(own_).ok());
     Listener& listener = is_shared ? *shared() : *own_;
-    const capture::Books before = accounting_of(listener.capture);
+    const capture::Accounting before = accounting_of(listener.capture);
     auto records = std::make_shared<Records>();
     Shared<bool> up;
     Fd gate;

@@ -29,8 +29,8 @@ namespace dyetrace::apps {
 namespace {
 
 constexpr int kWordsMax = CLI::detail::expected_max_vector_size;
-constexpr int kWaitMs = 20;  // a line is seen at most this late
-constexpr int kWaitIdleMs = 100;
+constexpr int kLineWaitMs = 20;  // a line is seen at most this late
+constexpr int kLineWaitIdleMs = 100;
 
 std::int64_t wall_offset_ns() {
     timespec wall{}, boot{};
@@ -128,10 +128,10 @@ Result<std::optional<int>> trace(const strace::TraceOptions& options, const base
     };
     TRY(listener.attach());
     TRY(listener.release());
-    int wait_ms = kWaitMs;
+    int wait_ms = kLineWaitMs;
     while (!listener.ended() && !sink.failed()) {
         listener.wait(wait_ms);
-        wait_ms = drain() > 0 ? kWaitMs : std::min(wait_ms * 2, kWaitIdleMs);
+        wait_ms = drain() > 0 ? kLineWaitMs : std::min(wait_ms * 2, kLineWaitIdleMs);
     }
     TRY(listener.end());
     drain();

@@ -283,7 +283,7 @@ bool BytePatternBuilder::take_range(Bytes& bytes, const Bytes& from) {
     return true;
 }
 
-// Behind "[:".
+// What follows "[:" is read here.
 BytePatternBuilder::Bytes BytePatternBuilder::parse_class() {
     static const std::map<std::string_view, int (*)(int)> kClasses = {{"alpha", std::isalpha},
                                                                       {"digit", std::isdigit},

@@ -289,7 +289,7 @@ void Capture::State::find_shared_memory(IteratorScope scope) {
     }
 }
 
-// As some virtual machines do.
+// Whether it keeps process 1 from BPF programs, as some virtual machines do.
 bool Capture::State::hides_first_process() {
     const Result<void> seen = mark(kFirstProcess, 0);
     return !seen.ok() && seen.error().code() == ErrorCode::kUnsupported;

@@ -146,7 +146,7 @@ class Capture {
     double fill() const;
     // Bytes in rings that were no record; always 0 unless memory was damaged.
     std::uint64_t damaged_bytes() const;
-    // Behind stop() there are more: what the programs could not see, which shows only then.
+    // After stop() there are more: what the programs could not see, which shows only then.
     const std::vector<Source>& sources() const;
     // What processes that were there already share; none unless content is looked at.
     const std::vector<schema::SharedMapping>& shared_memory() const;

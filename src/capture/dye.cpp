@@ -79,7 +79,7 @@ Result<std::string> text_of(const std::string& value) {
     return content;
 }
 
-// The characters that are the same whatever the `before` bytes in front are, and what comes behind.
+// The characters that are the same whatever the `before` bytes in front are, and what comes after.
 std::string base64(std::string_view text, std::size_t before, std::string_view last_two) {
     constexpr std::string_view kLetters =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

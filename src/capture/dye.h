@@ -7,9 +7,9 @@
 //   plain     the bytes                       hex       two digits each, small or capital
 //   nocase    the same with ASCII letters     utf16le   as Windows and Java write text
 //             small or capital
-//   base64_N  behind N (mod 3) other bytes:   url       %20 or +, digits small or capital
+//   base64_N  after N (mod 3)  other bytes:   url       %20 or +, digits small or capital
 //             what is the same whatever they  json      \" \\ \n \u00e9
-//             and those behind are
+//             and those after are
 //
 // A form that is the same as plain is left out. Limits: a text of 4 to 256 bytes, and 256 in each form; a name of 1 to 64.
 #pragma once

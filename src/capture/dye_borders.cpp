@@ -16,7 +16,7 @@ std::string last_of(std::string text, std::size_t bytes) {
     return text;
 }
 
-// Of the first bytes of a piece; there are no more of an anchor that began in front of it.
+// The sum of the first bytes of a piece, which are the last ones of an anchor that began in front of it.
 std::uint64_t sum_of_first(const DyePiece& piece, std::size_t bytes) {
     return content::content_sum(base::bytes_of(piece.first).first(bytes));
 }
@@ -33,7 +33,7 @@ bool is_new(const DyeCrossing& crossing, DyesTold& told) {
     return !known;
 }
 
-// Calls hit(found) for what begins before one of the borders and ends behind it.
+// Calls hit(found) for what begins before one of the borders and ends after it.
 template <typename Hit>
 void find_over(const DyeTable& table,
                const std::string& bytes,

@@ -111,7 +111,7 @@ class DyeBorders {
     static std::string bytes_behind(const Range& range,
                                     Range::const_iterator piece,
                                     std::size_t bytes);
-    // What begins and ends so far behind `position` in the range.
+    // What begins and ends so far after `position` in the range.
     static void tell(Range& range,
                      const DyeFound& one,
                      std::uint64_t position,

@@ -66,7 +66,7 @@ class DyeTable {
 
 template <typename Hit>
 void DyeTable::find(std::span<const std::byte> bytes, Hit&& hit) const {
-    // the end of a pattern may be compared with what is behind the bytes
+    // the end of a pattern may be compared with what follows the bytes
     std::vector<std::byte> padded(bytes.begin(), bytes.end());
     padded.resize(padded.size() + DYE_BYTES_MAX);
     const auto* at = reinterpret_cast<const __u8*>(padded.data());

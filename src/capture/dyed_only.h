@@ -3,7 +3,7 @@
 //   hold(events) ─► | write 7, part, dye_hit | read 8 | write 9 | …          keep(cpu, 8): a crossing ends in it
 //   release(until) ─► write 7 with all that belongs to it, read 8            write 9 is left out, and counted
 //
-// Of each CPU they go on in their order; one that ended after `until` waits, and so does what is behind it.
+// Those of a CPU go on in their order; one that ended after `until` waits, and so does what follows it.
 //
 // Memory: what the rings held in two looks at them.
 #pragma once

@@ -21,7 +21,7 @@ struct IteratorScope {
     bool one_thread = false;
 };
 
-// What the program writes into the iterator's file is put behind `output`.
+// What the program writes into the iterator's file is appended to `output`.
 Result<void> run_iterator(const bpf_program* program,
                           IteratorScope scope = {},
                           std::vector<std::byte>* output = nullptr);

@@ -5,7 +5,7 @@
 //
 //   ring ─► pass_on() ─► sink        without the first and last bytes, which stay for join(); with only_dyed not before join()
 //
-// Of a recording with anchors and no dyes only what is behind the ring is used.
+// A recording with anchors and no dyes uses only what comes after the ring.
 //
 // Limits: those of DyeTable and DyeBorders. Memory of the kernel: 2 tables of 8 MiB.
 #pragma once

@@ -36,7 +36,7 @@ bool has_member(const btf& types, const char* of, std::string_view name) {
     });
 }
 
-// Of a tracepoint; the first is what BPF keeps for itself.
+// How many arguments a tracepoint has; the first is what BPF keeps for itself.
 std::uint32_t argument_count(const btf& types, const char* tracepoint) {
     const std::int32_t id = btf__find_by_name_kind(&types, tracepoint, BTF_KIND_TYPEDEF);
     const btf_type* pointer =

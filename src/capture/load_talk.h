@@ -21,7 +21,7 @@ std::string verifier_refusal(std::string_view warning);
 class LoadTalk {
   public:
     static void listen();
-    // Of a load since listen() that failed with this errno.
+    // What is wrong with a load since listen() that failed with this errno.
     static base::Error error(int error_number);
 };
 

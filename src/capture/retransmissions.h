@@ -28,7 +28,7 @@ class Retransmissions {
     // Attaches it and says how that went; nothing if nobody asked for it. `hides_process`: this kernel runs no program while its
     // first process has the CPU, also none in an interrupt.
     std::optional<Source> attach(dyetrace_bpf& skeleton, bool hides_process) const;
-    // Behind the detachment: what came in the middle of another one is in no accounting, and is said here.
+    // After the detachment: what came in the middle of another one is in no accounting, and is said here.
     static std::optional<Source> finish(const dyetrace_bpf& skeleton);
 
     // To be called before the facts are drained: what drain() takes then refers to none that are still to come.

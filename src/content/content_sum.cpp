@@ -27,7 +27,7 @@ std::uint64_t place_value(std::uint64_t bytes, std::uint64_t prime) {
     return result;
 }
 
-// What the front counts for when so many bytes stand behind it.
+// What the front counts for when so many bytes stand after it.
 Halves shifted(std::uint64_t front, std::uint64_t bytes) {
     const Halves halves = halves_of(front);
     return {halves.high * place_value(bytes, SUM_PRIME_HIGH) % SUM_PRIME_HIGH,

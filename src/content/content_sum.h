@@ -17,10 +17,10 @@ namespace dyetrace::content {
 
 std::uint64_t content_sum(std::span<const std::byte> bytes);
 
-// Of what `front` stands for, and behind it `back`, which is so many bytes.
+// The sum of what `front` stands for, and after it `back`, which is so many bytes.
 std::uint64_t joined_sum(std::uint64_t front, std::uint64_t back, std::uint64_t back_bytes);
 
-// Of the last bytes of the whole: all but the front.
+// The sum of the last bytes of the whole: all but the front.
 std::uint64_t sum_behind(std::uint64_t whole, std::uint64_t front, std::uint64_t back_bytes);
 
 }  // namespace dyetrace::content

@@ -37,7 +37,7 @@ enum {
     DYE_LONG_WORDS_MAX = 32768,  /* of 64 bits: 16 bits for each of the most windows; 256 KiB */
     DYE_SHORT_WORDS_MAX = 16384, /* 64 bits for each of the most patterns; 128 KiB */
     DYE_CHAIN_MAX =
-        256, /* nodes of a bucket that are compared; what is behind them is counted as dropped */
+        256, /* nodes of a bucket that are compared; what comes after them is counted as dropped */
 };
 
 struct dye_node {

@@ -17,7 +17,7 @@
 
 #define SKETCH_DISTANCE_MIN 64 /* bytes; also the smallest --anchor-distance */
 #define SKETCH_BYTES_MIN 512   /* of an operation; below it there would be too few to tell much */
-#define SKETCH_BYTES_MAX 32768 /* behind it the usual anchors are as many */
+#define SKETCH_BYTES_MAX 32768 /* above it the usual anchors are as many */
 #define SKETCH_WINDOWS_MAX \
     128 /* twice what there are of random bytes; what has more has no sketch */
 #define SKETCH_LEVEL_SHIFT 30
@@ -30,7 +30,7 @@ static inline __u32 sketch_distance(__u64 bytes) {
     return bytes > SKETCH_BYTES_MAX / 8 ? 128 : 64;
 }
 
-/* Of a window: `hash` is that at its end, 32 bits. */
+/* How a window is known: `hash` is that at its end, 32 bits. */
 static inline __u32 sketch_window(__u32 hash, __u64 fingerprint) {
     __u32 level = 0;
 

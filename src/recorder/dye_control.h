@@ -51,7 +51,7 @@ class DyeControl {
     std::vector<Caller> callers_;
 };
 
-// The words behind "ok". kNotFound: nobody listens there.
+// The words after "ok". kNotFound: nobody listens there.
 Result<ControlWords> ask_recorder(const std::string& folder, const ControlWords& request);
 
 }  // namespace dyetrace::recorder

@@ -2,7 +2,7 @@
 // fact in the trace.
 //
 //   add, FORMS, NAME, TEXT ─► ok                 remove, NAME ─► ok
-//   list, FROM             ─► ok, NEXT, line …   one line of each dye from the FROMth on; NEXT is 0 behind the last
+//   list, FROM             ─► ok, NEXT, line …   one line of each dye from the FROMth on; NEXT is 0 after the last
 //
 // A change takes effect for calls that end from then on. It is answered in 0.11 to 0.18 s, beside one dye or 10,000 (measured; an idle
 // recorder looks for callers ten times a second).
@@ -31,7 +31,7 @@ class DyeServer {
     // Says in the trace what is looked for, and listens in its folder.
     Result<void> open(const std::string& folder);
     void serve();
-    // After each drain: what crosses two calls.
+    // Writes what crosses two calls; to be called after each drain.
     Result<void> write_crossings();
     // At the end: what was not compared, for `coverage`.
     Result<void> write_lack();

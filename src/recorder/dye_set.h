@@ -27,7 +27,7 @@ class DyeSet {
     // What it was; kNotFound.
     Result<Entry> remove(std::string_view name);
 
-    // Of all.
+    // The patterns of all dyes.
     std::vector<capture::DyePattern> patterns() const;
     const std::vector<Entry>& entries() const { return entries_; }
 

@@ -31,7 +31,7 @@ class FactWriter {
 
     // Looked for from now on, or no longer.
     Result<void> write_dye(const DyeSet::Entry& dye, bool removed);
-    // Of what crosses the border of two calls.
+    // A dye that crosses the border of two calls.
     Result<void> write_dye_hit(schema::DyeHit hit);
     Result<void> write_anchor(schema::Anchor anchor);
 

@@ -37,7 +37,7 @@ class PayloadKeeper {
     Result<trace::PayloadTotals> finish(const capture::Capture& listened);
 
   private:
-    // Of each event `bytes_max` are kept; more come for the redaction of the last ones.
+    // `bytes_max` of each event are kept; more come for the redaction of the last ones.
     PayloadKeeper(trace::PayloadWriter writer,
                   capture::Secrets secrets,
                   std::uint32_t cpus,

@@ -79,7 +79,7 @@ void apply_to(const TestClock& clock, std::span<std::byte> record, const schema:
             continue;
         }
         const std::uint64_t value = load(record, at);
-        if (time == Time::kDuration) {  // these stand behind the start
+        if (time == Time::kDuration) {  // these stand after the start
             store(record, at, clock.at(start_ns + value) - clock.at(start_ns));
         } else if (time == Time::kOtherClock) {
             store(record, at, value + clock.at(start_ns) - start_ns);

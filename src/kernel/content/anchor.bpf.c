@@ -70,7 +70,7 @@ static __always_inline void add_to_sketch(struct sketch_buffer *sketch, __u32 wi
 	sketch->count = at + 1;
 }
 
-/* Of the stretch at `from`. Its last byte and fingerprint are in scan, not in registers, for stacks are full here. */
+/* Takes one window of the stretch at `from`. Its last byte and fingerprint are in scan, not in registers, for stacks are full here. */
 static __always_inline void take_window(struct content_buffer *buffer, __s32 from)
 {
 	volatile struct anchor_scan *now = &buffer->anchors;
@@ -119,7 +119,7 @@ __noinline int take_anchors(__s32 from, __u64 mask)
 	return 0;
 }
 
-/* What is behind the end is in the buffer, but no part of the operation. */
+/* What comes after the end is in the buffer, but no part of the operation. */
 static long look_at_last_stretch(__u32 index, void *context)
 {
 	struct content_buffer *buffer = cpu_buffer();

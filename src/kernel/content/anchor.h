@@ -8,7 +8,7 @@
  *
  * An operation that would have few anchors has a sketch too (content/sketch.h): among the same windows, of which more are taken then.
  *
- * Limits: 65,536 anchors of a call, of 64 MiB at the usual distance; those behind are counted as dropped. A window that is also one of the
+ * Limits: 65,536 anchors of a call, of 64 MiB at the usual distance; those after them are counted as dropped. A window that is also one of the
  * two before it, in bytes that repeat, is no anchor of its own.
  */
 #pragma once
@@ -28,7 +28,7 @@ const volatile __u64 anchor_threshold;
 
 struct anchor_scan {
 	__u64 ends; /* of windows, among 64 bytes; 0 again when they are taken */
-	__u64 hashes[ANCHOR_STRETCH_BYTES]; /* at these ends; right behind `ends`, as ANCHOR_BYTE knows */
+	__u64 hashes[ANCHOR_STRETCH_BYTES]; /* at these ends; right after `ends`, as ANCHOR_BYTE knows */
 	__u64 threshold; /* of the operation: of its sketch, if it has one */
 	__u64 last[2]; /* fingerprints of anchors */
 	__u64 sketch_last[2]; /* of windows in the sketch */
@@ -42,7 +42,7 @@ struct anchor_scan {
 	__u32 end; /* its last byte in the stretch */
 };
 
-/* As it goes into the ring. */
+/* A sketch as it goes into the ring. */
 struct sketch_buffer {
 	struct sketch_fact record;
 	struct attachment_header header;
@@ -70,7 +70,7 @@ int take_anchors(__s32 from, __u64 mask);
 /* Looks at the bytes that no step has taken; in the end scan->sum is that of all bytes. */
 int look_for_last_anchors(void);
 
-/* Writes them behind the event, or part, that moved them; not if that could not be written itself. */
+/* Writes them after the event, or part, that moved them; not if that could not be written itself. */
 int write_anchors(__u64 parent_sequence, bool written);
 
 /* A sum gives away what a key is to hide: who knows the content but for a few bytes can compute these. */
@@ -170,7 +170,7 @@ static __always_inline __u64 sum_folded(__u64 number, __u64 step)
 	return (number & 0xffffffff) + (number >> 32) * step;
 }
 
-/* The 64 bytes of a stretch go behind the sums: by 16 bytes, which do not wait for each other. */
+/* The 64 bytes of a stretch go after what is summed: by 16 bytes, which do not wait for each other. */
 static __always_inline void add_to_sums(struct anchor_scan *scan, const __u8 *bytes)
 {
 	__u64 high = scan->sums[0], low = scan->sums[1];

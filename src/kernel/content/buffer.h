@@ -2,7 +2,7 @@
 /*
  * The buffer of a CPU, through which all bytes of an operation go that are looked at: for fingerprints, anchors and dyes.
  *
- *   | before, 512 bytes |  what was copied behind it ...            |
+ *   | before, 512 bytes |  what was copied after it  ...            |
  *                       0          at       at+256               filled          positions in the buffer; base + 0 is the one in
  *                                  |~~~~~~~~~~~|                                 the operation
  *                                    one step
@@ -89,7 +89,7 @@ static __always_inline void move_buffer(struct content_buffer *buffer, __u32 at)
 		buffer->known_from = -BEFORE_BYTES;
 }
 
-/* So many bytes, behind what the buffer is filled with, could not be read. */
+/* So many bytes, after what the buffer is filled with, could not be read. */
 static __always_inline void break_buffer(struct content_buffer *buffer, __u32 filled, __u32 bytes)
 {
 	if (look_for_dyes)

@@ -57,7 +57,7 @@ static __always_inline __u32 iovec_bytes(const struct byte_walk *walk)
 	return walk->compat ? 2 * sizeof(__u32) : 2 * sizeof(__u64);
 }
 
-/* Of the iovec in `part`, as it lies in memory. */
+/* Goes on with the iovec in `part`, as it lies in memory. */
 static __always_inline void take_iovec(struct byte_walk *walk, const __u64 part[2])
 {
 	walk->parts--;

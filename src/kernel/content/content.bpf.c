@@ -5,7 +5,7 @@
  *   iovecs in user memory ──copy──► buffer of this CPU ──256 bytes a step──► four lanes ──► attachment `content`
  *          65,280 at a time
  *
- * Of sendfile, splice and copy_file_range it is the pages of a file that are copied. Read at the exit, when both directions lie in
+ * For sendfile, splice and copy_file_range the pages of a file are copied. Read at the exit, when both directions lie in
  * memory; what is changed meanwhile by another thread is as the program could have seen it. A call of which something could only be read
  * with a fault is deferred until one is allowed (deferred.bpf.c). What cannot be read then is counted.
  *
@@ -355,7 +355,7 @@ __noinline int look_at_content(struct scratch *scratch, bool may_wait)
 	return 1;
 }
 
-/* The same of a part: `count` iovecs at `address`, or if there are none one buffer; `bytes` of it were moved. */
+/* Looks at a part: `count` iovecs at `address`, or if there are none one buffer; `bytes` of it were moved. */
 __noinline int look_at_part(struct scratch *scratch, __u64 address, __u64 count, __u64 bytes, bool compat)
 {
 	struct attachment_header *header;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* In front of sendfile, splice and copy_file_range: where their second file was, as sys_enter keeps it of the first. */
+/* Runs at the entry of sendfile, splice and copy_file_range, and keeps where their second file was, as sys_enter keeps it of the first. */
 #include "kernel/helpers/call.h"
 
 SEC("tp_btf/sys_enter")

@@ -8,11 +8,11 @@
  *                       windows that begin here are looked up in one step: all of a pattern around one is there, from at-508
  *                       on and before at+256, whatever its length
  *
- * src/content/dye_table.h says how. What was found is written behind the event, see write_dye_hits(). What crosses the border of two
+ * src/content/dye_table.h says how. What was found is written after the event, see write_dye_hits(). What crosses the border of two
  * calls is found by src/capture (edges.h).
  *
  * Limits: 64 occurrences of a call are listed, all are counted; 1,048,576 comparisons a call and one
- * for each 4 bytes, what is behind them is counted as dropped. No occurrence spans bytes that could not be read.
+ * for each 4 bytes, what comes after them is counted as dropped. No occurrence spans bytes that could not be read.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ struct dye_listed {
 	__u32 form;
 };
 
-/* Of the operation that is looked at; positions are those in the buffer. */
+/* What is known of the operation that is looked at; positions are those in the buffer. */
 struct dye_scan {
 	__u64 hits, dropped, compares;
 	__u64 mask; /* of candidates that were not looked at yet: windows at from, from + stride … */
@@ -74,7 +74,7 @@ int attach_dyes(struct scratch *scratch);
 /* What was seen, to the part that is being built. */
 int attach_part_dyes(void);
 
-/* Writes the occurrences behind the event, or part, that moved them; not if that could not be written itself. */
+/* Writes the occurrences after the event, or part, that moved them; not if that could not be written itself. */
 int write_dye_hits(__u64 parent_sequence, bool written);
 
 static __always_inline void begin_dyes(struct dye_scan *scan)

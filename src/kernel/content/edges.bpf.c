@@ -26,7 +26,7 @@ static __always_inline void copy_last(struct content_buffer *buffer, __u8 *to, _
 		bpf_probe_read_kernel(to, length, buffer->before + from);
 }
 
-/* Of an operation that is not whole. */
+/* Both ends of an operation that is longer than they are. */
 static __always_inline void copy_edges(struct content_buffer *buffer, struct dye_edges *edges, __u32 edge_bytes)
 {
 	const __u8 *first = buffer->moved ? buffer->first : buffer->bytes;
@@ -40,7 +40,7 @@ static __always_inline void copy_edges(struct content_buffer *buffer, struct dye
 	copy_last(buffer, edges->bytes + edge_bytes, edge_bytes);
 }
 
-/* Behind the attachment's header. */
+/* They go after the attachment's header. */
 static __always_inline struct dye_edges *fill_edges(struct content_buffer *buffer, struct attachment_header *header,
 						    __u32 edge_bytes)
 {
@@ -64,7 +64,7 @@ static __always_inline __u32 wanted_edge_bytes(const struct content_buffer *buff
 	return keeps_neighbours() && buffer->total && !buffer->unread ? edge_bytes_of(buffer) : 0;
 }
 
-/* Of sendfile and its kin: whether the first object is the one that is read. */
+/* Whether the first object is the one that is read, also where sendfile and its kin have two. */
 static __always_inline bool is_inbound(const volatile struct syscall_shape *shape)
 {
 	return shape->flags & CALL_INBOUND || (shape->fd2 && shape->offset_pointer);

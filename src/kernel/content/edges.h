@@ -3,7 +3,7 @@
  * The first and last bytes of a call, from which src/capture finds what crosses the border of two calls: dyes and anchors. They go
  * to the recorder as the attachment `dye_edges`, and never further.
  *
- * Of sendfile and its kin they are those of both objects. Limits: what could not be read as a whole has none.
+ * A sendfile or its kin has those of both objects. Limits: what could not be read as a whole has none.
  */
 #pragma once
 

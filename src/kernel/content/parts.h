@@ -22,7 +22,7 @@ struct messages_walk {
 
 /* At the exit of the call in scratch. */
 static void begin_messages(struct scratch *scratch, struct messages_walk *walk);
-/* Behind the event in scratch, which was written. */
+/* They are written after the event in scratch. */
 static void write_messages(struct messages_walk *walk);
 static void write_completions(struct scratch *scratch, __u64 mm);
 
@@ -30,7 +30,7 @@ static void write_completions(struct scratch *scratch, __u64 mm);
 static bool find_message_bytes(struct byte_walk *walk, const struct syscall_event *event, __u32 index);
 static bool find_completed_bytes(struct byte_walk *walk, const struct syscall_event *event, __u64 mm, __u32 index);
 
-/* Of the address space of a task: its address, which tells it from others. */
+/* The address of a task's address space, which tells it from others. */
 static __always_inline __u64 mm_of(struct scratch *scratch, struct task_struct *task)
 {
 	return number_of(scratch, task->mm);

@@ -66,7 +66,7 @@ static __always_inline __u64 keyed_or_plain(__u64 hash)
 	return content_keyed ? keyed(hash, content_key[0], content_key[1]) : hash;
 }
 
-/* Of 32 bytes. */
+/* The hash of 32 bytes. */
 static __always_inline __u64 xxh64_of_stripe(const __u8 *bytes)
 {
 	__u64 lanes[4];

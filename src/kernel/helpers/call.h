@@ -87,7 +87,7 @@ static __always_inline struct attachment_header *attachment_space(struct scratch
 	return (void *)scratch->event_attachments + at;
 }
 
-/* The same for the largest. */
+/* Where the largest attachment would go. */
 static __always_inline struct attachment_header *next_attachment(struct scratch *scratch)
 {
 	return attachment_space(scratch, PATH_BYTES_MAX);

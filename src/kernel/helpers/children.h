@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What belongs to an event and is written behind it, in the same ring: the objects that it touched, and its messages or
+ * What belongs to an event and is written after it, in the same ring: the objects that it touched, and its messages or
  * control blocks. The programs that do so run in place of sys_exit's end (`followers` in syscall.bpf.c); the event is still in scratch.
  */
 #pragma once
@@ -9,7 +9,7 @@
 #include "kernel/helpers/call.h"
 #include "kernel/content/dye.h"
 
-/* The event in scratch, and behind it what was found in its bytes; false if it was lost. */
+/* Writes the event in scratch, and after it what was found in its bytes; false if it was lost. */
 static __always_inline bool write_with_finds(struct scratch *scratch)
 {
 	__u32 attachments = scratch->event.attachments;
@@ -23,7 +23,7 @@ static __always_inline bool write_with_finds(struct scratch *scratch)
 	return written;
 }
 
-#define TOUCHED_MAX 1024 /* objects or control blocks per event; what comes behind is one row with the range that it covers */
+#define TOUCHED_MAX 1024 /* objects or control blocks per event; what comes after is one row with the range that it covers */
 #define TOUCHED_IDLE_MAX 64 /* of a poll set: more are listed only if they are ready */
 
 /* The part that is being built; not in scratch, whose room is scarce. */
@@ -104,7 +104,7 @@ static __always_inline void walk_members(struct scratch *scratch, long (*step)(_
 		touch_rest(scratch, role, TOUCHED_MAX, count);
 }
 
-/* Behind the message in scratch: the descriptors that travel in it. In messages.bpf.c. */
+/* Writes after the message in scratch the descriptors that travel in it. In messages.bpf.c. */
 int write_passed(struct scratch *scratch);
 
 static __always_inline struct part_event *begin_part(struct scratch *scratch, __u32 index)

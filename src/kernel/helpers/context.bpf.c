@@ -5,7 +5,7 @@
 #define COMMAND_BYTES_MAX 1024 /* of a command line */
 #define CGROUP_BYTES_MAX 1024 /* of a cgroup's path; a longer one is left out */
 
-/* Of the process, whichever of its threads this is. */
+/* The number of the process, whichever of its threads this is. */
 static __always_inline __u32 pid_in_namespace(struct task_struct *task)
 {
 	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
@@ -30,7 +30,7 @@ static __always_inline __u32 pid_namespace_inum(struct task_struct *task)
 	return BPF_CORE_READ(ns, ns.inum);
 }
 
-/* The program's path behind the `at` bytes of a fact; returns the bytes added. */
+/* The program's path goes after the `at` bytes of a fact; returns the bytes added. */
 static __always_inline __u32 attach_exe(struct scratch *scratch, __u32 at, struct task_struct *task)
 {
 	struct file *exe = BPF_CORE_READ(task, mm, exe_file);
@@ -53,7 +53,7 @@ static __always_inline struct kernfs_node *cgroup_of(struct task_struct *task)
 	return pids ? BPF_CORE_READ(pids, cgroup, kn) : node;
 }
 
-/* The cgroup's path behind the `at` bytes of a fact; none for the root. */
+/* The cgroup's path goes after the `at` bytes of a fact; the root has none. */
 static __always_inline __u32 attach_cgroup(struct scratch *scratch, __u32 at, struct task_struct *task)
 {
 	read_cgroup_path(scratch, number_of(scratch, cgroup_of(task)));

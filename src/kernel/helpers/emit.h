@@ -70,7 +70,7 @@ static __always_inline void count_loss(struct ring_control *control)
 	control->lost++;
 }
 
-/* Lets the reader see what was copied behind head. */
+/* Lets the reader see what was copied at head. */
 static __always_inline void move_head(struct ring_control *control, __u32 size)
 {
 	if (strong_order) {
@@ -116,7 +116,7 @@ static __always_inline bool emit(enum stream stream, struct record_header *recor
 	return true;
 }
 
-/* Writes what belongs to an event behind it, in the same ring; counted like an event of its own. */
+/* Writes what belongs to an event after it, in the same ring; counted like an event of its own. */
 static __always_inline bool emit_child(struct record_header *record, __u32 size)
 {
 	struct ring_control *control = ring_control(STREAM_EVENTS);
@@ -127,13 +127,13 @@ static __always_inline bool emit_child(struct record_header *record, __u32 size)
 	return emit(STREAM_EVENTS, record, size);
 }
 
-/* Bytes that an attachment of `length` takes up behind its header. */
+/* Bytes that an attachment of `length` takes up after its header. */
 static __always_inline __u32 padded(__u32 length)
 {
 	return (length + 7) & ~7u;
 }
 
-/* Of an attachment that is filled in; returns the bytes that it takes with its header. */
+/* Completes the header of an attachment that is filled in; returns the bytes that both take. */
 static __always_inline __u32 finish_header(struct attachment_header *header, __u16 kind, __u32 length)
 {
 	header->kind = kind;

@@ -24,7 +24,7 @@ static long walk_cgroup_up(__u32 index, void *context)
 	at = scratch->walk.at;
 	if (!parent || at <= NAME_BYTES_MAX || at > PATH_BYTES_MAX)
 		return 1;
-	/* its length is not known: read behind the path's room, then put before what is there */
+	/* its length is not known: read after the path's room, then put before what is there */
 	length = bpf_probe_read_kernel_str(scratch->path + PATH_BYTES_MAX, NAME_BYTES_MAX, BPF_CORE_READ(node, name)) - 1;
 	if (length <= 0 || length >= NAME_BYTES_MAX)
 		return 1;

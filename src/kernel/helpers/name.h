@@ -41,7 +41,7 @@ static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *nod
 	return BPF_CORE_READ((struct kernfs_node___before_6_15 *)(void *)node, parent);
 }
 
-/* Copies the path just read behind the `at` bytes of the fact, which are at most at_max; returns the bytes added. */
+/* Copies the path just read after the `at` bytes of the fact, which are at most at_max; returns the bytes added. */
 static __always_inline __u32 attach_walked(struct scratch *scratch, __u32 at, __u16 kind, __u32 at_max, __u32 length_max)
 {
 	__u32 from = scratch->walk.at, length;

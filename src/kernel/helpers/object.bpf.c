@@ -172,7 +172,7 @@ static __always_inline void announce(struct scratch *scratch, struct handle_stat
 	}
 }
 
-/* Everything behind the first look: reads the path, finds the object, announces what is new. The key is in scratch->seen. */
+/* Everything after the first look: reads the path, finds the object, announces what is new. The key is in scratch->seen. */
 static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address, __u32 flags)
 {
 	struct handle_state *handle = &scratch->new_handle;

@@ -19,7 +19,7 @@ enum see_flags {
 /* Fills scratch->seen from an open file; handle_id is 0 if there is nothing to see. */
 int see_file(struct scratch *scratch, __u64 address, __u32 flags);
 
-/* The same from a directory that is not open: cwd, root. */
+/* Fills it from a directory that is not open: cwd, root. */
 int see_directory(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address);
 
 static __always_inline void see_path(struct scratch *scratch, const struct path *path)

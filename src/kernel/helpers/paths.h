@@ -42,7 +42,7 @@ static __always_inline enum path_kind attach_argument_path(struct scratch *scrat
 
 /*
  * A name that is no path: of an attribute, a type, a source. No call takes one that is longer than a path. Only mount has one
- * behind two that may be as long: the type, of which none is longer than a short name; what is longer is left out, not cut.
+ * after two that may be as long: the type, of which none is longer than a short name; what is longer is left out, not cut.
  */
 static __always_inline void attach_name(struct scratch *scratch, __u64 user, __u16 kind)
 {

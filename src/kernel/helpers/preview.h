@@ -6,7 +6,7 @@
  *   attachment `preview` or `structure`:  | u8 argument | 7 bytes of 0 | content … |
  *
  * What a call writes over (the sets of select, a time that is left) comes twice: as it was at entry, with the argument, and as
- * it was at exit, with PREVIEW_AFTER in it. The control data of a message comes behind it with PREVIEW_CONTROL.
+ * it was at exit, with PREVIEW_AFTER in it. The control data of a message comes after it with PREVIEW_CONTROL.
  */
 #pragma once
 
@@ -62,7 +62,7 @@ static __always_inline void attach_user_text(struct scratch *scratch, __u32 inde
 		finish_attachment(scratch, preview.header, ATTACHMENT_PREVIEW, 8 + (length - 1));
 }
 
-/* The first bytes of all parts, one behind the other. */
+/* The first bytes of all parts, one after the other. */
 static __always_inline void attach_vector_bytes(struct scratch *scratch, __u32 index, __u64 vector, __u64 count, __u64 moved)
 {
 	__u32 wanted = moved < preview_bytes ? moved : preview_bytes, filled = 0;
@@ -98,7 +98,7 @@ static __always_inline void attach_vector(struct scratch *scratch, __u32 index, 
 	attach_vector_bytes(scratch, index, vector, count, moved);
 }
 
-/* A msghdr with its iovec behind it, and the bytes that they hold. */
+/* A msghdr with its iovec after it, and the bytes that they hold. */
 static __always_inline void attach_message(struct scratch *scratch, __u32 index, __u64 user, __u64 moved)
 {
 	__u64 message[7] = {}; /* struct user_msghdr; iov and iovlen at 2 and 3 */
@@ -186,7 +186,7 @@ __noinline int attach_entry_value(struct scratch *scratch, __u32 index)
 	return 0;
 }
 
-/* enum syscall_capture of the argument behind a command. */
+/* enum syscall_capture of the argument that follows a command. */
 static __always_inline __u8 chosen_capture(const struct syscall_event *event, __u32 index)
 {
 	switch ((__u64)event->syscall << 32 | (__u32)argument(event, index)) {

@@ -222,7 +222,7 @@ static __always_inline bool announce_socket(struct scratch *scratch, struct hand
 	return emit(STREAM_FACTS, &fact->header, size);
 }
 
-/* Of a handle that was announced: retransmit.bpf.c needs it. */
+/* Keeps the socket of a handle that was announced: retransmit.bpf.c looks for it. */
 static __always_inline void remember_stream(struct scratch *scratch, const struct handle_state *handle, struct sock *sk)
 {
 	struct tcp_stream *stream = &scratch->new_stream, *known;

@@ -13,7 +13,7 @@
 #include "kernel/helpers/offset.h"
 #include "kernel/helpers/paths.h"
 
-/* Attaches a path argument of another task. Pages are read one by one, because what is behind its end may not exist. */
+/* Attaches a path argument of another task. Pages are read one by one, because what follows its end may not exist. */
 static __always_inline enum path_kind attach_path_of(struct scratch *scratch, struct task_struct *task, __u64 user, __u16 kind)
 {
 	struct attachment_header *header = next_attachment(scratch);

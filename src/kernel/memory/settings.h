@@ -10,7 +10,7 @@
 
 #define PAGE_BITS 12
 #define PATH_BYTES_MAX 4096 /* PATH_MAX */
-#define SHORT_NAME_BYTES_MAX 256 /* XATTR_NAME_MAX and NUL; behind two paths */
+#define SHORT_NAME_BYTES_MAX 256 /* XATTR_NAME_MAX and NUL; comes after two paths */
 #define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
 #define CONTENT_BYTES 32 /* sizeof(struct content) */
 #define DYE_LOOK_BYTES 24 /* sizeof(struct dye_look) */
@@ -30,7 +30,7 @@ const volatile bool can_defer; /* the kernel has bpf_task_work_schedule_resume: 
 const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */
 const volatile __u32 content_level; /* enum content_level */
 const volatile __u64 payload_ring_bytes; /* power of two */
-const volatile __u64 payload_bytes_max; /* of a call; what is behind is not kept */
+const volatile __u64 payload_bytes_max; /* of a call; what comes after is not kept */
 const volatile bool content_keyed;
 const volatile __u64 content_key[2];
 const volatile bool look_for_dyes; /* see dye.h */

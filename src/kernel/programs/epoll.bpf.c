@@ -166,7 +166,7 @@ int BPF_PROG(follow_epoll_wait, struct pt_regs *regs, long result)
 	return 0;
 }
 
-/* Of the iterator below, for src/capture. */
+/* What the iterator below found, for src/capture. */
 __u32 members_kept;
 bool members_left; /* there are more; how many is not known, because a file is seen once per descriptor */
 

@@ -7,7 +7,7 @@
  *
  * Only the last run has to be retried. Compiles for BPF and natively (the tests of src/filter); needs <linux/types.h> or
  * kernel_types.h before it. Limits: MATCH_STEPS_MAX; a pattern that needs more is unknown. Text has at most
- * MATCH_TEXT_BYTES bytes, and as many must be readable behind `text`.
+ * MATCH_TEXT_BYTES bytes, and as many must be readable after `text`.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ struct match_position {
     __u32 at;     /* in the text */
     __u32 token;
     __u32 run_at;    /* where the last run ends for now */
-    __u32 run_token; /* behind the last run; 0: there was none */
+    __u32 run_token; /* after the last run; 0: there was none */
     __u32 result;    /* enum match */
 };
 

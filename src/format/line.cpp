@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/harmless.h"
 #include "format/colour.h"
-#include "format/quote.h"
 #include "format/signal.h"
 #include "schema/flags.h"
 
@@ -208,7 +208,8 @@ void LineWriter::append_end(std::string& out, const schema::ThreadEnd& end) cons
 
 void LineWriter::append_log(std::string& out, const schema::LogEvent& event) const {
     out.append("--- ");
-    out.append(make_harmless(schema::attachment(event, schema::Attachment::kText).value_or("")));
+    out.append(
+        base::make_harmless(schema::attachment(event, schema::Attachment::kText).value_or("")));
     out.append(" ---");
 }
 

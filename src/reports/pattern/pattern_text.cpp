@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/harmless.h"
 #include "base/text.h"
-#include "format/quote.h"
 #include "reports/pattern/pattern_answer.h"
 
 namespace dyetrace::reports {
@@ -258,7 +258,7 @@ void add_group(PatternPage& page, const PatternGroup& group) {
     page.blank();
     page.line(group.access == "read" ? "read" : "written",
               fmt::format("by {}: {}, {} in {}: {}",
-                          format::make_harmless(group.who),
+                          base::make_harmless(group.who),
                           plural(pattern.accesses, group.access),
                           bytes_text(pattern.bytes),
                           base::duration_text(pattern.end_ns - pattern.begin_ns),
@@ -326,9 +326,9 @@ void add_notes(PatternPage& page, const PatternAnswer& answer) {
 std::string pattern_text(const PatternAnswer& answer, std::size_t width) {
     PatternPage page(width);
     page.out() += answer.files.size() == 1
-                      ? fmt::format("  {}\n", format::make_harmless(answer.files[0]))
+                      ? fmt::format("  {}\n", base::make_harmless(answer.files[0]))
                       : fmt::format("  {}  {}\n",
-                                    format::make_harmless(answer.path),
+                                    base::make_harmless(answer.path),
                                     plural(answer.files.size(), "file"));
     const std::size_t shown = std::min(answer.groups.size(), kGroupsShown);
     for (std::size_t i = 0; i < shown; ++i) {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <span>
 
+#include "base/harmless.h"
 #include "base/text.h"
 #include "format/colour.h"
-#include "format/quote.h"
 #include "reports/verify/verify_answer.h"
 
 namespace dyetrace::reports {
@@ -55,7 +55,7 @@ class Words {
     Words(const VerifyAnswer& answer, const VerifyStyle& style) : answer_(answer), style_(style) {}
 
     std::string text() {
-        paint(format::Colour::kBold, format::make_harmless(answer_.question));
+        paint(format::Colour::kBold, base::make_harmless(answer_.question));
         out_ += " · are its copies the same?\n";
         for (const std::size_t reference : answer_.verdict.references) {
             const CopyWords& copy = answer_.copies[reference];
@@ -86,12 +86,12 @@ class Words {
     // What is too long for the line loses letters of its object's name.
     void add_line(std::string_view head, const CopyWords& copy, const std::string& tail) {
         const std::string front =
-            fmt::format("{}{} {} ", head, format::make_harmless(copy.who), copy.name);
+            fmt::format("{}{} {} ", head, base::make_harmless(copy.who), copy.name);
         const std::size_t fixed = base::display_width(front) + base::display_width(tail);
         const std::size_t room =
             std::max(kObjectWidthMin, style_.width - std::min(style_.width, fixed));
         out_ +=
-            front + base::truncated_in_front(format::make_harmless(copy.what), room) + tail + "\n";
+            front + base::truncated_in_front(base::make_harmless(copy.what), room) + tail + "\n";
     }
 
     std::string where(const Change& change, const std::string& overwriter) const {
@@ -135,7 +135,7 @@ class Words {
         add_bytes(bytes_of_change);
         out_ += fmt::format(
             "  {}\n",
-            base::truncated(format::make_harmless(where(change, overwriter)), style_.width - 2));
+            base::truncated(base::make_harmless(where(change, overwriter)), style_.width - 2));
         add_call("  last good  ", change.good, change.good_begin, change.good_event);
         add_call("  first bad  ", change.bad, stretch.copy_begin, change.bad_event);
         add_names("  between    ", change.between);
@@ -205,10 +205,8 @@ class Words {
             const CopyWords& copy = answer_.copies[copies[i]];
             names += fmt::format("{}{} {} {}", i == 0 ? "" : ", ", copy.who, copy.name, copy.what);
         }
-        const std::string line = fmt::format("{}{}: {}",
-                                             head,
-                                             plural(copies.size(), "copy", "copies"),
-                                             format::make_harmless(names));
+        const std::string line = fmt::format(
+            "{}{}: {}", head, plural(copies.size(), "copy", "copies"), base::make_harmless(names));
         out_ += base::truncated(line, style_.width) + "\n";
     }
 

@@ -21,13 +21,11 @@ class DiskAppendFile : public AppendFile {
     ~DiskAppendFile() override { give_back_room(); }
 
     Result<void> append(std::span<const std::byte> bytes) override {
-        TRY(keep_room(bytes.size() + kLastWordsBytes));
+        TRY(keep_room(bytes.size() + kTrailerBytesMax));
         return write(bytes);
     }
 
-    Result<void> append_last_words(std::span<const std::byte> bytes) override {
-        return write(bytes);
-    }
+    Result<void> append_trailer(std::span<const std::byte> bytes) override { return write(bytes); }
 
   private:
     // Takes the room before the bytes are there, so that a disk that gets full is noticed while there is room to say so.

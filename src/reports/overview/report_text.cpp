@@ -41,7 +41,7 @@ std::string plural(std::uint64_t count, std::string_view word) {
     return fmt::format("{} {}{}", with_separators(count), word, count == 1 ? "" : "s");
 }
 
-std::string losses_words(const analysis::Report& report) {
+std::string losses_text(const analysis::Report& report) {
     std::uint64_t lost = 0, unknown = 0;
     for (const analysis::GapRow& gap : report.gaps) {
         lost += gap.lost;
@@ -70,7 +70,7 @@ std::string head_line(const analysis::Report& report) {
     if (report.stored_bytes > 0) {
         line += " · " + bytes_text(report.stored_bytes);
     }
-    line += " · " + losses_words(report);
+    line += " · " + losses_text(report);
     return line + (report.recording ? " · still recording\n" : "\n");
 }
 

@@ -50,15 +50,15 @@ std::string plural(std::uint64_t count, std::string_view word, std::string_view 
     return fmt::format("{} {}", with_separators(count), count == 1 ? word : words);
 }
 
-class Words {
+class Writer {
   public:
-    Words(const VerifyAnswer& answer, const VerifyStyle& style) : answer_(answer), style_(style) {}
+    Writer(const VerifyAnswer& answer, const VerifyStyle& style) : answer_(answer), style_(style) {}
 
     std::string text() {
         paint(format::Colour::kBold, base::make_harmless(answer_.question));
         out_ += " · are its copies the same?\n";
         for (const std::size_t reference : answer_.verdict.references) {
-            const CopyWords& copy = answer_.copies[reference];
+            const CopyLabels& copy = answer_.copies[reference];
             add_line("reference  ", copy, " " + range_text(copy.begin, copy.end));
         }
         const auto& changes = answer_.verdict.changes;
@@ -84,7 +84,7 @@ class Words {
     }
 
     // What is too long for the line loses letters of its object's name.
-    void add_line(std::string_view head, const CopyWords& copy, const std::string& tail) {
+    void add_line(std::string_view head, const CopyLabels& copy, const std::string& tail) {
         const std::string front =
             fmt::format("{}{} {} ", head, base::make_harmless(copy.who), copy.name);
         const std::size_t fixed = base::display_width(front) + base::display_width(tail);
@@ -95,8 +95,8 @@ class Words {
     }
 
     std::string where(const Change& change, const std::string& overwriter) const {
-        const CopyWords& good = answer_.copies[change.good];
-        const CopyWords& bad = answer_.copies[change.bad];
+        const CopyLabels& good = answer_.copies[change.good];
+        const CopyLabels& bad = answer_.copies[change.bad];
         switch (change.place) {
             case Place::kMemory:
                 return good.who == bad.who
@@ -202,7 +202,7 @@ class Words {
         }
         std::string names;
         for (std::size_t i = 0; i < std::min(copies.size(), kLaterTold); ++i) {
-            const CopyWords& copy = answer_.copies[copies[i]];
+            const CopyLabels& copy = answer_.copies[copies[i]];
             names += fmt::format("{}{} {} {}", i == 0 ? "" : ", ", copy.who, copy.name, copy.what);
         }
         const std::string line = fmt::format(
@@ -247,7 +247,7 @@ class Words {
 }  // namespace
 
 std::string verify_text(const VerifyAnswer& answer, const VerifyStyle& style) {
-    return Words(answer, style).text();
+    return Writer(answer, style).text();
 }
 
 }  // namespace dyetrace::reports

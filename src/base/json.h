@@ -1,4 +1,4 @@
-// JSON as a value. The library behind it stays in json.cpp.
+// JSON as a value. The library that parses it stays in json.cpp.
 //
 //   Json json = Json::object();
 //   json.set("format_version", 1).set("hosts", Json::array().append("db1").append("db2"));

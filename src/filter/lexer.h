@@ -29,7 +29,7 @@ struct Token {
     std::size_t at = 0;  // byte of the condition
     std::string text;    // name, text without quotes and escapes, symbol; as written for numbers
     Integer number = 0;  // kInteger; kDecimal: without its point
-    unsigned scale = 0;  // kDecimal: digits behind the point
+    unsigned scale = 0;  // kDecimal: digits after the point
 };
 
 // "at character 7: message", with `at` a byte of `condition`.

@@ -49,7 +49,7 @@ std::size_t visible_width(std::string_view text) {
     return width;
 }
 
-// The part of a second behind its point.
+// The digits of a second after its point.
 void append_fraction(std::string& out, std::int64_t ns, int digits) {
     std::int64_t unit = kNsPerSecond;
     for (int i = 0; i < digits; ++i) {

@@ -46,7 +46,7 @@ const Record* as(RecordBytes record) {
     return reinterpret_cast<const Record*>(record.data());
 }
 
-// Content of the first attachment of a kind behind `fixed_size` bytes; nothing if there is none or it is cut.
+// Content of the first attachment of a kind after `fixed_size` bytes; nothing if there is none or it is cut.
 std::optional<std::string_view> attachment(RecordBytes record,
                                            std::size_t fixed_size,
                                            Attachment kind);
@@ -62,7 +62,7 @@ std::optional<std::string_view> attachment(const Record& record, Attachment kind
 struct Content {
     std::uint64_t fingerprint;  // nothing where bytes are unread
     std::uint64_t unread_bytes;
-    std::uint32_t anchors_dropped;  // behind the last that is in the trace
+    std::uint32_t anchors_dropped;  // after the last that is in the trace
     std::uint32_t distinct_bytes;   // byte values among 64 bytes; 0: not looked at
     std::uint64_t sum;  // content/sum.h; with anchors, and nothing where bytes are unread
     bool has_sum;

@@ -55,7 +55,7 @@ class DiskAppendFile : public AppendFile {
         return {};
     }
 
-    // What is behind the last whole append().
+    // What follows the last whole append().
     void give_back_room() const {
         static_cast<void>(::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0);
     }

@@ -17,7 +17,7 @@ inline constexpr std::size_t kTrailerBytesMax = 32 * 1024;
 class AppendFile {
   public:
     virtual ~AppendFile() = default;
-    // All of it or nothing. Room for kTrailerBytesMax stays behind it, where the file system can promise room.
+    // All of it or nothing. Room for kTrailerBytesMax stays after it, where the file system can promise room.
     virtual Result<void> append(std::span<const std::byte> bytes) = 0;
     // Into that room: when append() has failed.
     virtual Result<void> append_trailer(std::span<const std::byte> bytes) = 0;

@@ -105,7 +105,7 @@ class SegmentWriter {
     Result<void> close();
 
     bool failed() const { return failure_.has_value(); }
-    // After a failure, once: the facts of this CPU that wait still, these behind them, and the end of the segment. Without
+    // After a failure, once: writes the facts of this CPU that wait still, then these, and the end of the segment. Without
     // that readers see a recorder that died.
     Result<void> write_trailer(std::uint16_t cpu, std::span<const std::byte> facts);
 
@@ -148,7 +148,7 @@ class SegmentWriter {
     std::size_t pending_count_ = 0;
     std::unique_ptr<AppendFile> file_;
     std::uint64_t number_ = 0;    // of the current segment
-    std::uint64_t position_ = 0;  // behind its last whole block
+    std::uint64_t position_ = 0;  // after its last whole block
     std::uint64_t created_ns_ = 0;
     SegmentTotals segment_{};
     SegmentWriterTotals totals_;

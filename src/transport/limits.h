@@ -23,7 +23,7 @@ inline constexpr std::size_t kArgumentsMax = 256;              // of a command l
 inline constexpr std::size_t kArgumentsBytesMax = 128 * 1024;  // as the kernel takes at least
 inline constexpr std::size_t kNameBytesMax = 64;  // hosts (HOST_NAME_MAX), sessions, traces
 inline constexpr std::size_t kStatusTextBytesMax = 16 * 1024;  // what a recorder says at its end
-// Of an answer to an operator; the words of its hosts are shortened to that. Half a message: there are numbers and names, too.
+// An answer to an operator has no more text: what hosts said is shortened to that. Half a message: there are numbers and names, too.
 inline constexpr std::size_t kTextsBytesMax = kMessageBytesMax / 2;
 inline constexpr std::size_t kHostsListedBytesMax = kMessageBytesMax / 2;  // of all sessions
 

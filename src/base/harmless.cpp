@@ -10,12 +10,12 @@
 namespace dyetrace::base {
 namespace {
 
-struct Range {
+struct HarmfulRange {
     char32_t first, last;
 };
 
 // Above C1; by code point. Unicode 15: Cf except the Arabic and other signs that are seen, Zl, Zp, and fillers.
-constexpr Range kHarmful[] = {
+constexpr HarmfulRange kHarmful[] = {
     {0x00ad, 0x00ad},    // soft hyphen
     {0x034f, 0x034f},    // combining grapheme joiner
     {0x061c, 0x061c},    // Arabic letter mark: direction
@@ -38,11 +38,11 @@ constexpr Range kHarmful[] = {
 };
 
 // Nothing else is worth a look; most text is only this.
-bool is_plain(char c) {
+bool is_seen_as_is(char c) {
     return c >= 0x20 && c < 0x7f;
 }
 
-void append_escape(std::string& out, CodePoint point, char first_byte) {
+void append_shown(std::string& out, CodePoint point, char first_byte) {
     const auto to = std::back_inserter(out);
     if (point.value == '\n' || point.value == '\t' || point.value == '\r') {
         out.append(point.value == '\n' ? "\\n" : point.value == '\t' ? "\\t" : "\\r");
@@ -61,10 +61,11 @@ bool is_harmful(char32_t code_point) {
     if (code_point < 0xa0) {
         return code_point < 0x20 || code_point >= 0x7f;
     }
-    const auto* const range = std::upper_bound(
-        std::begin(kHarmful), std::end(kHarmful), code_point, [](char32_t value, const Range& r) {
-            return value <= r.last;
-        });
+    const auto* const range =
+        std::upper_bound(std::begin(kHarmful),
+                         std::end(kHarmful),
+                         code_point,
+                         [](char32_t value, const HarmfulRange& r) { return value <= r.last; });
     return (range != std::end(kHarmful) && range->first <= code_point) ||
            (code_point & 0xfffe) == 0xfffe;  // kNotUtf8 too
 }
@@ -72,14 +73,14 @@ bool is_harmful(char32_t code_point) {
 void append_harmless(std::string& out, std::string_view bytes) {
     std::size_t kept = 0;  // up to here it is in `out`
     for (std::size_t at = 0; at < bytes.size();) {
-        if (is_plain(bytes[at])) {
+        if (is_seen_as_is(bytes[at])) {
             ++at;
             continue;
         }
         const CodePoint point = first_code_point(bytes.substr(at));
         if (is_harmful(point.value)) {
             out.append(bytes.substr(kept, at - kept));
-            append_escape(out, point, bytes[at]);
+            append_shown(out, point, bytes[at]);
             kept = at + point.bytes;
         }
         at += point.bytes;

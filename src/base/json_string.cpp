@@ -22,7 +22,7 @@ constexpr std::array<bool, 256> plain_bytes() {
 }
 constexpr std::array<bool, 256> kPlain = plain_bytes();
 
-bool is_plain(char c) {
+bool is_plain_in_json(char c) {
     return kPlain[static_cast<unsigned char>(c)];
 }
 
@@ -39,7 +39,7 @@ void append_code_point(std::string& out, char32_t value) {
     }
 }
 
-void append_escape(std::string& out, CodePoint point, char first_byte) {
+void append_json_escape(std::string& out, CodePoint point, char first_byte) {
     constexpr std::string_view kShort = "\b\f\n\r\t\"\\", kLetters = "bfnrt\"\\";
     const std::size_t at = point.value < 0x80 ? kShort.find(first_byte) : std::string_view::npos;
     if (at != std::string_view::npos) {
@@ -63,14 +63,14 @@ void append_json_string(std::string& out, std::string_view text, JsonEscapes esc
     out.push_back('"');
     std::size_t kept = 0;  // up to here it is in `out`
     for (std::size_t at = 0; at < text.size();) {
-        if (is_plain(text[at])) {
+        if (is_plain_in_json(text[at])) {
             ++at;
             continue;
         }
         const CodePoint point = first_code_point(text.substr(at));
         if (is_escaped(point.value, escapes)) {
             out.append(text.substr(kept, at - kept));
-            append_escape(out, point, text[at]);
+            append_json_escape(out, point, text[at]);
             kept = at + point.bytes;
         }
         at += point.bytes;
@@ -92,7 +92,7 @@ void append_harmless_json(std::string& out, std::string_view json) {
             kept = at + 1;
         } else if (is_harmful(point.value)) {
             out.append(json.substr(kept, at - kept));
-            append_escape(out, point, json[at]);
+            append_json_escape(out, point, json[at]);
             kept = at + point.bytes;
         }
         at += point.bytes;

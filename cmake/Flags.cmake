@@ -26,8 +26,7 @@ if(DYETRACE_SANITIZE)
     add_compile_options(-fdebug-prefix-map=${PROJECT_BINARY_DIR}=.)
     # The checks that a sanitizer inserts hide from GCC what is initialised: false alarms in <regex>.
     target_compile_options(dyetrace_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-    # A sanitizer calls dlopen() in our stead, from a library that does not have our RUNPATH; an RPATH counts for all.
-    add_link_options(-fsanitize=${DYETRACE_SANITIZE} -Wl,--disable-new-dtags)
+    add_link_options(-fsanitize=${DYETRACE_SANITIZE})
 endif()
 
 # One cache for all worktrees: paths below the source folder do not count.

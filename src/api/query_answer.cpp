@@ -14,7 +14,7 @@ using base::Json;
 constexpr std::uint64_t kRowsUsual = 1000;
 constexpr std::int64_t kExactMax = std::int64_t{1} << 53;  // of JavaScript's numbers
 
-std::string_view word_of(store::CellKind kind) {
+std::string_view kind_text(store::CellKind kind) {
     switch (kind) {
         case store::CellKind::kNull:
             return "null";
@@ -33,7 +33,7 @@ std::string_view word_of(store::CellKind kind) {
 Json columns_of(const store::Rows& rows) {
     Json columns = Json::array();
     for (const store::ResultColumn& column : rows.columns()) {
-        columns.append(Json::object().set("name", column.name).set("kind", word_of(column.kind)));
+        columns.append(Json::object().set("name", column.name).set("kind", kind_text(column.kind)));
     }
     return columns;
 }

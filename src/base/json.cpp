@@ -6,19 +6,15 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/json_string.h"
+
 namespace dyetrace::base {
 namespace {
 
 using Library = nlohmann::json;
 
-std::string library_text(const Library& scalar) {
-    return scalar.dump(-1, ' ', false, Library::error_handler_t::replace);
-}
-
-bool needs_no_escape(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) {
-        return c >= ' ' && c <= '~' && c != '"' && c != '\\';
-    });
+std::string library_text(double number) {
+    return Library(number).dump();
 }
 
 template <class T>
@@ -126,13 +122,7 @@ class Json::Writer {
     void write_value(int64_t value) { text_ += std::to_string(value); }
     void write_value(uint64_t value) { text_ += std::to_string(value); }
     void write_value(double value) { text_ += library_text(value); }
-    void write_value(const std::string& value) {
-        if (needs_no_escape(value)) {
-            text_.append(1, '"').append(value).append(1, '"');
-        } else {
-            text_ += library_text(value);
-        }
-    }
+    void write_value(const std::string& value) { append_json_string(text_, value); }
     void write_value(const std::vector<Json>& items) {
         write_list('[', items, ']', [this](const Json& item) { write(item); });
     }
@@ -188,6 +178,10 @@ Result<Json> Json::parse(std::string_view text) {
     Builder builder;
     if (Library::sax_parse(text.begin(), text.end(), &builder)) return builder.take_root();
     return Error(ErrorCode::kCorrupt, builder.error());
+}
+
+bool Json::is_valid(std::string_view text) {
+    return Library::accept(text.begin(), text.end());
 }
 
 Json& Json::set(std::string_view name, Json value) {

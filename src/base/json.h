@@ -1,4 +1,4 @@
-// JSON as a value. The library behind it stays in json.cpp.
+// JSON as a value. The library that parses it stays in json.cpp.
 //
 //   Json json = Json::object();
 //   json.set("format_version", 1).set("hosts", Json::array().append("db1").append("db2"));
@@ -10,8 +10,8 @@
 //
 // Members keep their order; of two with one name the first counts. Whole numbers are exact from
 // INT64_MIN to UINT64_MAX (JavaScript's are not above 2^53: ids travel as strings). NaN and
-// infinities become null. Bytes that are not UTF-8 are replaced by U+FFFD: escape them before
-// (schema has the reversible escape).
+// infinities become null. Strings are written by base/json_string.h: harmless wherever they are shown; a byte that is not
+// UTF-8 becomes the text \xff (schema has the reversible escape).
 #pragma once
 
 #include <concepts>
@@ -40,6 +40,9 @@ class Json {
 
     // The error says where: "JSON, byte 17: ...". kCorrupt.
     static Result<Json> parse(std::string_view text);
+
+    // Whether it is JSON at all, however deep; makes no value of it.
+    static bool is_valid(std::string_view text);
 
     Json() = default;  // null
     Json(bool value);

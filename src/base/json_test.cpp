@@ -98,9 +98,18 @@ TEST(Json, refuses_to_be_nested_too_deeply) {
               "JSON is nested deeper than 100 levels");
 }
 
-TEST(Json, writes_what_json_cannot_say_as_null_or_a_replacement) {
+TEST(Json, writes_what_json_cannot_say_as_null_or_an_escape) {
     EXPECT_EQ(Json(std::numeric_limits<double>::infinity()).text(), "null");
-    EXPECT_EQ(Json("a\xff").text(), "\"a\xef\xbf\xbd\"");
+    EXPECT_EQ(Json("a\xff").text(), R"("a\\xff")");
+}
+
+TEST(Json, says_whether_it_is_json_without_making_a_value) {
+    for (const char* text : {"null", "[1,2]", R"({"a":"\u0001"})", " 1 "}) {
+        EXPECT_TRUE(Json::is_valid(text)) << text;
+    }
+    for (const char* text : {"", "{", "{\"a\":1,}", "1 2", "\"\xff\"", "nul"}) {
+        EXPECT_FALSE(Json::is_valid(text)) << text;
+    }
 }
 
 TEST(Json, compares_by_value) {

@@ -5,26 +5,12 @@
 
 #include <cstdlib>
 
+#include "base/harmless.h"
+
 namespace dyetrace::base {
 namespace {
 
 constexpr std::string_view kYellow = "\x1b[33m", kRed = "\x1b[31m", kReset = "\x1b[0m";
-
-std::string harmless(std::string_view text) {
-    std::string safe;
-    safe.reserve(text.size());
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '\n') {
-            safe += "\\n";
-        } else if (byte < 0x20 || byte == 0x7f) {
-            safe += fmt::format("\\x{:02x}", byte);
-        } else {
-            safe += c;
-        }
-    }
-    return safe;
-}
 
 }  // namespace
 
@@ -57,7 +43,7 @@ void Log::write_line(std::string_view color,
                                          colored ? color : "",
                                          severity,
                                          colored ? kReset : "",
-                                         harmless(message));
+                                         make_harmless(message));
     // Nobody is left to be told when this fails.
     [[maybe_unused]] const ssize_t written = ::write(fd_, line.data(), line.size());
 }

@@ -43,7 +43,15 @@ TEST(Log, colors_only_the_severity) {
 
 TEST(Log, makes_control_characters_harmless) {
     EXPECT_EQ(spoken(true, [](const Log& log) { log.say("a\nb\x1b[2J\t µ"); }),
-              "dyetrace: a\\nb\\x1b[2J\\x09 µ\n");
+              "dyetrace: a\\nb\\x1b[2J\\t µ\n");
+    EXPECT_EQ(spoken(true,
+                     [](const Log& log) {
+                         log.say(
+                             "a\xc2\x9b"
+                             "2J\xff\u202e");
+                     }),
+              "dyetrace: a\\u009b2J\\xff\\u202e\n")
+        << "what only a terminal that knows C1 obeys, and what is not UTF-8";
 }
 
 TEST(Log, wants_no_color_away_from_a_terminal) {

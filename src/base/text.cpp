@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/utf8.h"
+
 namespace dyetrace::base {
 namespace {
 
@@ -22,27 +24,6 @@ std::string scaled(uint64_t amount, const std::string_view (&units)[size]) {
     std::string digits = fmt::format("{:.{}f}", value, value < 9.95 ? 1 : 0);
     if (digits.ends_with(".0")) digits.resize(digits.size() - 2);
     return fmt::format("{} {}", digits, units[unit]);
-}
-
-struct CodePoint {
-    char32_t value;
-    size_t bytes;
-};
-
-constexpr char32_t kInvalid = 0xffffffff;  // stands for one byte that is not UTF-8
-
-// The first character of a text that is not empty.
-CodePoint first_code_point(std::string_view text) {
-    const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-    if (byte(0) < 0x80) return {byte(0), 1};
-    const size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
-    if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < length) return {kInvalid, 1};
-    char32_t value = byte(0) & (0x7fu >> length);
-    for (size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xc0) != 0x80) return {kInvalid, 1};
-        value = (value << 6) | (byte(i) & 0x3fu);
-    }
-    return {value, length};
 }
 
 struct Range {
@@ -89,7 +70,7 @@ bool in_any(char32_t value, const Range (&ranges)[size]) {
 }
 
 size_t width_of(char32_t value) {
-    if (value < 0x0300 || value == kInvalid) return 1;
+    if (value < 0x0300 || value == kNotUtf8) return 1;
     if (in_any(value, kZeroWidth)) return 0;
     return in_any(value, kDoubleWidth) ? 2 : 1;
 }

@@ -25,14 +25,14 @@ std::string duration_text(uint64_t duration_ns);
 std::string percent_text(double fraction);
 std::string hex_text(std::span<const std::byte> bytes);
 
-// The first bytes, not more, and no half character behind them.
+// The first bytes, not more, and no half character at their end.
 std::string beginning(const std::string& text, size_t bytes);
 
 size_t display_width(std::string_view text);
 std::string truncated(std::string_view text, size_t width);  // ends in … if cut
 std::string truncated_in_front(const std::string& text,
                                size_t width);  // begins with … if cut: a path's end tells more
-std::string left_aligned(std::string_view text, size_t width);   // truncated, or filled behind
+std::string left_aligned(std::string_view text, size_t width);   // truncated, or filled at its end
 std::string right_aligned(std::string_view text, size_t width);  // truncated, or filled in front
 // Broken at blanks into lines of at most `width`, each but the first begun by `indent`; a longer word stays whole.
 std::string wrapped(std::string_view text, size_t width, std::string_view indent);

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "format/quote.h"
+#include "base/json_string.h"
 
 namespace dyetrace::exporter {
 namespace {
@@ -40,7 +40,7 @@ std::uint64_t not_zero(std::uint64_t id) {
 
 void append_key(std::string& out, std::string_view key) {
     out.append(out.ends_with('[') ? R"({"key":)" : R"(,{"key":)");
-    format::append_json_string(out, key);
+    base::append_json_string(out, key);
     out.append(R"(,"value":)");
 }
 
@@ -50,7 +50,7 @@ void append_text(std::string& out, std::string_view key, std::string_view text) 
     }
     append_key(out, key);
     out.append(R"({"stringValue":)");
-    format::append_json_string(out, text);
+    base::append_json_string(out, text);
     out.append("}}");
 }
 
@@ -76,7 +76,7 @@ void append_value(std::string& out, ValueKind kind, std::string_view text) {
             break;
     }
     out.append(R"({"stringValue":)");
-    format::append_json_string(out, text);
+    base::append_json_string(out, text);
     out.append("}}");
 }
 
@@ -183,7 +183,7 @@ void OtlpWriter::append_span(const Event& event) {
                    R"(,"parentSpanId":"{:016x}","name":)",
                    event.parent_id != 0 ? span_of_event(event.process_id, event.parent_id)
                                         : span_of_process(event.process_id));
-    format::append_json_string(out_, event.name);
+    base::append_json_string(out_, event.name);
     fmt::format_to(std::back_inserter(out_),
                    R"(,"kind":{},"startTimeUnixNano":"{}","endTimeUnixNano":"{}","attributes":[)",
                    kind_of(event),
@@ -208,7 +208,7 @@ void OtlpWriter::append_span(const Event& event) {
     if (!event.error.empty()) {
         fmt::format_to(
             std::back_inserter(out_), R"(,"status":{{"code":{},"message":)", kStatusError);
-        format::append_json_string(out_, event.error);
+        base::append_json_string(out_, event.error);
         out_.push_back('}');
     }
     out_.push_back('}');
@@ -222,7 +222,7 @@ void OtlpWriter::append_process_span() {
     out_.append(out_.ends_with('[') ? "{" : ",{");
     append_ids(*process_, span_of_process(*process_));
     out_.append(R"(,"name":)");
-    format::append_json_string(out_, name);
+    base::append_json_string(out_, name);
     fmt::format_to(std::back_inserter(out_),
                    R"(,"kind":{},"startTimeUnixNano":"{}","endTimeUnixNano":"{}"}})",
                    kKindInternal,

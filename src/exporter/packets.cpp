@@ -75,7 +75,7 @@ void append_ip_header(std::string& out,
     put16(out, begin + 10, folded(sum16(std::string_view(out).substr(begin))));
 }
 
-// Of TCP or UDP behind an IP header: over the addresses, too.
+// The checksum of TCP or UDP after an IP header; it counts the addresses, too.
 std::size_t checksum(const MovingCall& call, std::uint8_t protocol, std::string_view payload) {
     return folded(sum16(call.source.address) + sum16(call.destination.address) + protocol +
                   payload.size() + sum16(payload));

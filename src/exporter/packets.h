@@ -55,7 +55,7 @@ class Packets {
     // `file` must outlive it.
     explicit Packets(PcapngWriter& file) : file_(file) {}
 
-    // Where the stream has no place for them (nullopt), behind those that came before.
+    // Where the stream has no place for them (nullopt), they follow those that came before.
     Result<void> add_stream_bytes(const MovingCall& call,
                                   std::optional<std::uint64_t> offset,
                                   std::string_view bytes);

@@ -89,7 +89,7 @@ class Capture {
     Packets packets_;
 };
 
-// Of a client, which has the higher port.
+// A call of a client, which has the higher port.
 MovingCall call(bool is_sent, std::uint32_t interface = 0) {
     return {.interface = interface,
             .time_ns = 1'700'000'000'123'456'789,

@@ -6,7 +6,7 @@
 //   packet.text(23, "read");
 //   packet.end(event);
 //
-// A message inside has its length in four bytes, whatever it is: readers take a varint with zeros behind it, and it need not be
+// A message inside has its length in four bytes, whatever it is: readers take a varint with zeros at its end, and it need not be
 // known before. Limit: 2^28 - 1 bytes in such a message.
 #pragma once
 

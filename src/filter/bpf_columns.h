@@ -38,7 +38,7 @@ class BpfColumns {
     // Loads an integer or boolean column; false (and no code): it cannot be known in the kernel.
     bool load(schema::EventColumn column, Register to, Exits exits);
 
-    // Loads the number behind a column of names; false: it is no such column.
+    // Loads the number that a column of names stands for; false: it is no such column.
     bool load_named(schema::EventColumn column, Register to, Exits exits);
 
     // Jumps where 16 bytes are, or are not, those of the column; false: they cannot be compared in the kernel.

@@ -42,7 +42,7 @@ enum class Operator : std::uint8_t {
     kLessEqual,
     kGreater,
     kGreaterEqual,
-    kIn,  // operand 0 in the constants behind it
+    kIn,  // operand 0 is one of the constants that follow
     // conditions over text: operand 0 by the constant that is operand 1
     kLike,
     kIlike,

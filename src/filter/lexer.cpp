@@ -47,17 +47,17 @@ class Lexer {
   public:
     explicit Lexer(std::string_view condition) : condition_(condition) {}
 
-    Result<std::vector<Token>> words() {
-        std::vector<Token> words;
+    Result<std::vector<Token>> tokens() {
+        std::vector<Token> tokens;
         for (;;) {
             while (at_ < condition_.size() && is_space(condition_[at_])) {
                 at_ += 1;
             }
             TRY(Token token, next());
             const bool end = token.kind == TokenKind::kEnd;
-            words.push_back(std::move(token));
+            tokens.push_back(std::move(token));
             if (end) {
-                return words;
+                return tokens;
             }
         }
     }
@@ -191,7 +191,7 @@ Error error_at(std::string_view condition, std::size_t at, std::string message) 
                  fmt::format("at character {}: {}", characters + 1, message));
 }
 
-Result<std::vector<Token>> words_of(std::string_view condition) {
+Result<std::vector<Token>> tokens_of(std::string_view condition) {
     if (condition.size() > kConditionBytesMax) {
         return Error(ErrorCode::kLimitReached,
                      fmt::format("a condition has at most {} bytes", kConditionBytesMax));
@@ -201,7 +201,7 @@ Result<std::vector<Token>> words_of(std::string_view condition) {
                      "a condition is UTF-8; write other bytes of a name as they are shown, for "
                      "instance \\xff");
     }
-    return Lexer(condition).words();
+    return Lexer(condition).tokens();
 }
 
 }  // namespace dyetrace::filter

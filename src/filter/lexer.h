@@ -1,4 +1,4 @@
-// The words of a condition.
+// The tokens of a condition.
 //
 //   path GLOB '/var/*'   ─►   name path @0 · name GLOB @5 · text /var/* @10 · end @18
 #pragma once
@@ -29,13 +29,13 @@ struct Token {
     std::size_t at = 0;  // byte of the condition
     std::string text;    // name, text without quotes and escapes, symbol; as written for numbers
     Integer number = 0;  // kInteger; kDecimal: without its point
-    unsigned scale = 0;  // kDecimal: digits behind the point
+    unsigned scale = 0;  // kDecimal: digits after the point
 };
 
 // "at character 7: message", with `at` a byte of `condition`.
 Error error_at(std::string_view condition, std::size_t at, std::string message);
 
 // Ends with a kEnd. Limits: 64 KiB of condition, numbers from -2^64 to 2^64, 15 digits with a point.
-Result<std::vector<Token>> words_of(std::string_view condition);
+Result<std::vector<Token>> tokens_of(std::string_view condition);
 
 }  // namespace dyetrace::filter

@@ -69,8 +69,8 @@ bool same_word(std::string_view a, std::string_view lower) {
 
 class Parser {
   public:
-    Parser(std::string_view condition, std::vector<Token> words)
-        : condition_(condition), words_(std::move(words)) {}
+    Parser(std::string_view condition, std::vector<Token> tokens)
+        : condition_(condition), tokens_(std::move(tokens)) {}
 
     Result<Expression> whole() {
         if (word().kind == TokenKind::kEnd) {
@@ -86,7 +86,7 @@ class Parser {
   private:
     // A token may be asked for once more than there are: the end stays.
     const Token& word(std::size_t ahead = 0) const {
-        return words_[std::min(next_ + ahead, words_.size() - 1)];
+        return tokens_[std::min(next_ + ahead, tokens_.size() - 1)];
     }
     void advance() { next_ += 1; }
 
@@ -462,7 +462,7 @@ class Parser {
     };
 
     std::string_view condition_;
-    std::vector<Token> words_;
+    std::vector<Token> tokens_;
     std::size_t next_ = 0;
     std::size_t depth_ = 0;
     std::size_t nodes_ = 0;
@@ -471,8 +471,8 @@ class Parser {
 }  // namespace
 
 Result<Expression> parse_condition(std::string_view condition) {
-    TRY(std::vector<Token> words, words_of(condition));
-    return Parser(condition, std::move(words)).whole();
+    TRY(std::vector<Token> tokens, tokens_of(condition));
+    return Parser(condition, std::move(tokens)).whole();
 }
 
 }  // namespace dyetrace::filter

@@ -19,7 +19,7 @@ namespace dyetrace::filter {
 // The bytes that are shown as `text`; nothing if no bytes are.
 std::optional<std::string> bytes_shown_as(std::string_view text);
 
-// Of kEqual, kLike, kIlike, kGlob, kStartsWith, kEndsWith or kContains with a constant; nothing: it is for C++ to decide
+// The atom of kEqual, kLike, kIlike, kGlob, kStartsWith, kEndsWith or kContains with a constant; nothing: it is for C++ to decide
 // (brackets, a pattern too long, another operator).
 std::optional<filter_atom> atom_of(const Expression& condition);
 

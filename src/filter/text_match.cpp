@@ -11,7 +11,7 @@ bool continues_character(char c) {
     return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u;
 }
 
-// Positions behind an element of a pattern and behind the text that it takes; `text` is kNone where it takes none.
+// Where an element of a pattern ends and where the text ends that it takes; `text` is kNone where it takes none.
 struct Step {
     std::size_t text = kNone;
     std::size_t pattern = 0;
@@ -40,10 +40,10 @@ Step like_step(std::string_view text,
 
 struct Bracket {
     bool matches = false;
-    std::size_t end = 0;  // behind the closing bracket, or kNone if it does not close
+    std::size_t end = 0;  // after the closing bracket, or kNone if it does not close
 };
 
-// `at` is behind the opening bracket.
+// `at` is the position after the opening bracket.
 Bracket bracket(char c, std::string_view pattern, std::size_t at) {
     bool invert = false;
     if (at < pattern.size() && pattern[at] == '!') {
@@ -124,7 +124,7 @@ std::size_t behind_runs(std::string_view pattern, std::size_t at, char run) {
     return at;
 }
 
-// `run` takes any text; where what is behind it does not fit, the last one takes a byte more.
+// `run` takes any text; where what follows it does not fit, the last one takes a byte more.
 template <class StepFunction>
 bool matches(std::string_view text,
              std::string_view pattern,
@@ -133,7 +133,7 @@ bool matches(std::string_view text,
              StepFunction step) {
     std::size_t t = 0;
     std::size_t p = 0;
-    std::size_t run_pattern = kNone;  // behind the last run seen
+    std::size_t run_pattern = kNone;  // after the last run seen
     std::size_t run_text = 0;         // where it is tried to end
     while (t < text.size()) {
         if (p < pattern.size() && pattern[p] == run && !run_is_escape) {

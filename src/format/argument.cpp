@@ -133,7 +133,7 @@ const schema::Object* CallText::directory() const {
                : nullptr;
 }
 
-// The object behind a descriptor: of `fd` the first of the event, of `fd2` and `dirfd2` the second. Calls that
+// The object that a descriptor refers to: of `fd` the first of the event, of `fd2` and `dirfd2` the second. Calls that
 // make a descriptor have the new one first; then the one they were given may be the second.
 const schema::Object* CallText::object_of(std::size_t index) const {
     const std::string_view type = info_.arguments[index].type;

@@ -21,7 +21,7 @@ struct CallTotal {
     std::uint64_t total_ns = 0;
 };
 
-// Of the rows; equal ones by calls, then by name.
+// How the rows are sorted; equal ones stand by calls, then by name.
 enum class CallOrder : std::uint8_t { kTime, kAverage, kCalls, kErrors, kName };
 
 class CallSummary {

@@ -1,4 +1,4 @@
-// What ioctl is handed: the request where it has no name, and what lies behind its argument.
+// What ioctl is handed: the request where it has no name, and what its argument points to.
 #include <linux/ioctl.h>
 #include <net/if.h>
 #include <sys/ioctl.h>

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/harmless.h"
 #include "format/colour.h"
-#include "format/quote.h"
 #include "format/signal.h"
 #include "schema/flags.h"
 
@@ -49,7 +49,7 @@ std::size_t visible_width(std::string_view text) {
     return width;
 }
 
-// The part of a second behind its point.
+// The digits of a second after its point.
 void append_fraction(std::string& out, std::int64_t ns, int digits) {
     std::int64_t unit = kNsPerSecond;
     for (int i = 0; i < digits; ++i) {
@@ -208,7 +208,8 @@ void LineWriter::append_end(std::string& out, const schema::ThreadEnd& end) cons
 
 void LineWriter::append_log(std::string& out, const schema::LogEvent& event) const {
     out.append("--- ");
-    out.append(make_harmless(schema::attachment(event, schema::Attachment::kText).value_or("")));
+    out.append(
+        base::make_harmless(schema::attachment(event, schema::Attachment::kText).value_or("")));
     out.append(" ---");
 }
 

@@ -41,7 +41,7 @@ void append_unix_address(std::string& out, std::string_view path) {
     }
 }
 
-// The part behind sa_family; false if it is too short.
+// The part after sa_family; false if it is too short.
 bool append_internet_address(std::string& out, std::uint16_t family, std::string_view bytes) {
     const auto address = schema::parse_socket_address(bytes);
     if (!address) {

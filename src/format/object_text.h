@@ -1,4 +1,4 @@
-// An object as strace -y and -yy show it behind a descriptor.
+// An object as strace -y and -yy show it after a descriptor.
 //
 //   </home/a/b>   <pipe:[12]>   <TCP:[127.0.0.1:33->127.0.0.1:80]>   <UNIX-STREAM:[12,"/run/x"]>
 #pragma once

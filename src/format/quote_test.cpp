@@ -23,24 +23,5 @@ TEST(Quote, escapes_as_strace_does) {
     EXPECT_EQ(in_quotes("0123456789", 4), R"("0123"...)");
 }
 
-TEST(Quote, makes_text_for_a_terminal_harmless_and_leaves_the_rest) {
-    EXPECT_EQ(make_harmless("plain \xc3\x84\xe2\x82\xac\xf0\x9f\x98\x80 \\"),
-              "plain \xc3\x84\xe2\x82\xac\xf0\x9f\x98\x80 \\");
-    EXPECT_EQ(make_harmless("name\x1b[2J\n"), "name\\x1b[2J\\x0a");
-    EXPECT_EQ(make_harmless("\xc2\x9b"
-                            "31m"),
-              "\\xc2\\x9b31m");
-    EXPECT_EQ(make_harmless("a\xe2\x80\xae"
-                            "b"),
-              "a\\xe2\\x80\\xaeb");
-    EXPECT_EQ(make_harmless("\xff\xc3"), "\\xff\\xc3");
-}
-
-TEST(Quote, writes_json_strings) {
-    std::string out;
-    append_json_string(out, "a\"b\\\n\x7f\xc3\x84");
-    EXPECT_EQ(out, "\"a\\\"b\\\\\\u000a\\u007f\xc3\x84\"");
-}
-
 }  // namespace
 }  // namespace dyetrace::format

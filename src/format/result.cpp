@@ -69,7 +69,7 @@ void CallText::append_ready_sets(std::string& out) const {
     }
 }
 
-// What strace shows behind the number: the ready descriptors of a poll, the flags of F_GETFL.
+// What strace shows after the number: the ready descriptors of a poll, the flags of F_GETFL.
 bool CallText::append_returned_structure(std::string& out) const {
     const bool polls = info_.name == "poll" || info_.name == "ppoll";
     const bool selects =

@@ -17,7 +17,7 @@ namespace dyetrace::format {
 // How much of strings and arrays is shown.
 struct Limits {
     std::size_t text_max = 32;   // bytes of a string (-s)
-    std::size_t items_max = 32;  // members of an array; behind them "..."
+    std::size_t items_max = 32;  // members of an array; "..." follows them
 };
 
 // How much of one call is shown.
@@ -73,7 +73,7 @@ bool append_int_pair(std::string& out, std::string_view bytes);
 bool append_int(std::string& out, std::string_view bytes);   // [12]
 bool append_long(std::string& out, std::string_view bytes);  // [12]
 
-// ["ls", "-l"]: a count of 8 bytes, behind it the first strings, each with its NUL. And what strace says of an environment.
+// ["ls", "-l"]: a count of 8 bytes, then the first strings, each with its NUL. The second says what strace says of an environment.
 bool append_texts(std::string& out, std::string_view bytes, const Limits& limits);
 bool append_variable_count(std::string& out, std::string_view bytes);
 // [3 7]
@@ -87,7 +87,7 @@ bool append_socket_option(std::string& out,
 // [{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[4]}]
 bool append_control(std::string& out, std::string_view bytes, const Limits& limits);
 
-// Of `count` pollfd as many as there are; `returned`: revents of those that have some, else fd and events of all.
+// Shows as many of `count` pollfd as there are; `returned`: revents of those that have some, else fd and events of all.
 bool append_pollfds(std::string& out,
                     std::string_view bytes,
                     std::size_t count,
@@ -108,7 +108,7 @@ bool append_iovecs(std::string& out,
                    std::size_t moved,
                    const Limits& limits);
 
-// A msghdr, behind it its iovecs.
+// A msghdr, followed by its iovecs.
 bool append_msghdr(std::string& out,
                    std::string_view bytes,
                    std::string_view name,

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/harmless.h"
 #include "base/text.h"
 #include "format/colour.h"
-#include "format/quote.h"
 
 namespace dyetrace::format {
 namespace {
@@ -61,7 +61,7 @@ void Table::add(std::vector<std::string> cells) {
     }
     cells.resize(columns_.size());
     for (std::string& cell : cells) {
-        cell = make_harmless(cell);
+        cell = base::make_harmless(cell);
     }
     rows_.push_back(std::move(cells));
 }

@@ -8,7 +8,7 @@
 //   git[4699]    1,204  /home/x/.git/config
 //
 // When the whole is too wide the growing columns are cut (a path in its middle: /home/…/config), never the others. Cells
-// are made harmless here. Limits: kRowsMax rows; what comes behind is counted and said.
+// are made harmless here. Limits: kRowsMax rows; what comes after them is counted and said.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ class Table {
     std::size_t left_out_ = 0;
 };
 
-// Columns of the terminal behind a descriptor; kWidthDefault if it is none.
+// Columns of the terminal that a descriptor refers to; kWidthDefault if it is none.
 std::size_t terminal_width(int file_descriptor);
 
 // "/home/a/very/long/name" in 15 columns: "/home/…ong/name".

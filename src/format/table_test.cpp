@@ -40,7 +40,7 @@ TEST(Table, cuts_what_may_be_cut_when_the_terminal_is_narrow) {
 TEST(Table, keeps_control_characters_away_from_the_terminal) {
     Table table({{"name"}});
     table.add({"a\x1b[2J\nb"});
-    EXPECT_EQ(table.text(80, false), "a\\x1b[2J\\x0ab\n");
+    EXPECT_EQ(table.text(80, false), "a\\x1b[2J\\nb\n");
 }
 
 TEST(Table, of_nothing_is_its_titles) {

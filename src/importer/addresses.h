@@ -12,7 +12,7 @@ std::uint16_t family_of(const std::string& address);
 
 // The sockaddr that a call would have had; empty if the text is no address.
 std::string sockaddr_of(const std::string& address, std::uint16_t port);
-// Of AF_UNIX; a name that begins with @ is an abstract one.
+// A sockaddr of AF_UNIX; a name that begins with @ is an abstract one.
 std::string unix_sockaddr_of(std::string_view name);
 
 // The same number for both ends of a connection, whichever is given first; `turn` tells apart connections of the same ends. Never 0.

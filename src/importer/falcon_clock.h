@@ -6,7 +6,7 @@
 //   | Falcon's tracer, its appender for log4j | milliseconds since 1970 | neither; 10^11 to 10^13 |
 //   | anybody else | nanoseconds | |
 //
-// Whatever is behind the year 2001 as nanoseconds since 1970 is wall clock. A trace counts from a boot on: that is taken to be a day or two before
+// Whatever is after the year 2001 as nanoseconds since 1970 is wall clock. A trace counts from a boot on: that is taken to be a day or two before
 // the first event, and a day before 0 where there is no wall clock, so that there is room for the map of clocks.
 #pragma once
 

@@ -82,7 +82,7 @@ class Members {
         }
         return found;
     }
-    // Of "data".
+    // A member of "data" that is text; empty if there is none.
     std::string detail(const char* name) const {
         const Json* const value = data_ != nullptr ? data_->find(name) : nullptr;
         return value != nullptr ? value->as<std::string>().value_or("") : "";

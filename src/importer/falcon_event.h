@@ -61,7 +61,7 @@ struct FalconEvent {
     std::uint16_t file = 0;         // position among the logs
     std::uint32_t host_number = 0;  // whatever its reader makes of a host
     std::string thread = {};        // "5682@web1"
-    std::string host = {};          // behind the @, else data.host, else the thread
+    std::string host = {};          // what follows the @, else data.host, else the thread
     std::string comm = {};
     std::optional<std::uint32_t> pid;
     std::string child = {};     // CREATE, JOIN

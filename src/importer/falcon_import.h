@@ -5,7 +5,7 @@
 //   TRY(falcon.finish());               says in the trace's coverage what the logs do not tell
 //
 // What stands for what: docs/importing.md. Limits: kEventsHeldMax events are held at a time: a log that is less in order than that has them
-// behind each other where they should not be, and says so.
+// after each other where they should not be, and says so.
 #pragma once
 
 #include <cstdint>

@@ -197,7 +197,7 @@ FalconOrder::Needs FalconOrder::needs_bytes(const FalconEvent& event) {
     return {channel.waiting == 0 || channel.sent >= channel.taken + event.bytes(), std::move(key)};
 }
 
-// A thread's own CLOSE may come behind its SHUTDOWN.
+// A thread's own CLOSE may come after its SHUTDOWN.
 FalconOrder::Needs FalconOrder::needs_closes(const FalconEvent& event, std::uint32_t thread) {
     const Gifts& gifts = closes_[event.socket];
     const auto own = std::count(gifts.givers.begin(), gifts.givers.end(), thread);

@@ -14,7 +14,7 @@
 // | LOCK | the UNLOCK of whoever holds the lock; on its host the earlier LOCKs |
 // | WAIT | a NOTIFY that no other WAIT had, or a NOTIFYALL, of the same variable; on its host the earlier WAITs |
 //
-// Of the threads whose next event needs nothing more, the one with the earliest timestamp goes on. So where a rule leaves a choice (which
+// Among the threads whose next event needs nothing more, the one with the earliest timestamp goes on. So where a rule leaves a choice (which
 // critical section comes first, which NOTIFY a WAIT had), timestamps make it, and two hosts whose clocks disagree still get an order. When all
 // wait for each other the log contradicts the rules: the earliest goes on without what it needs (`is_forced`).
 //
@@ -22,7 +22,7 @@
 // than all that it needed on its host (kStepNs apart). Times of different hosts are compared for choices only.
 //
 // O(log threads) for each event. Memory: what is held, and 100 bytes for each thread, socket and variable. The caller says when to let go:
-// whoever holds all events gets all rules; an event that comes after a later one of its thread has passed is put behind it (`is_late`).
+// whoever holds all events gets all rules; an event that comes after a later one of its thread has passed is put after it (`is_late`).
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@
 
 namespace dyetrace::importer {
 
-// Room for a moment behind an event and before the next of its thread (cause_rows.cpp: a point of time that takes and gives).
+// Room for a moment after an event and before the next of its thread (cause_rows.cpp: a point of time that takes and gives).
 inline constexpr std::uint64_t kStepNs = 2;
 
 // An event that has passed: where it stands in the trace.

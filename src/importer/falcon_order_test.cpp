@@ -45,7 +45,7 @@ FalconEvent about(FalconType type,
     return made;
 }
 
-// What came out, as it came: "SND T1@h1 5", and the numbers of what each was put behind.
+// What came out, as it came: "SND T1@h1 5", and the numbers of what each was put after.
 struct Passed {
     std::vector<FalconPassed> events;
     std::vector<std::string> lines() const {

@@ -9,7 +9,7 @@ namespace dyetrace::importer {
 
 inline constexpr std::uint64_t kDayNs = 86'400'000'000'000;
 
-// Of Falcon's timestamps.
+// The unit of Falcon's timestamps.
 enum class TimeUnit : std::uint8_t { kNanoseconds, kMicroseconds, kMilliseconds, kSeconds };
 
 struct LogOptions {

@@ -80,7 +80,7 @@ class StraceCalls {
     void read_vector(Reading& reading, std::string_view text);
     void read_message(Reading& reading, std::string_view text);
 
-    // What the call did: before its event is written what it made and moved, behind it what it ended.
+    // Does what the call did: what it made and moved before its event is written, what it ended after that.
     void take_effect(Reading& reading);
     void open_file(Reading& reading);
     void make_pair(Reading& reading);

@@ -6,7 +6,7 @@
 // | -r | seconds since the line before | from 0:00 of that day |
 // | none | – | a microsecond for each line |
 //
-// Lines of a log come in the order in which strace saw what they say; a time that does not rise is moved behind the one before it, by 1 ns.
+// Lines of a log come in the order in which strace saw what they say; a time that does not rise is moved to after the one before it, by 1 ns.
 #pragma once
 
 #include <cstdint>

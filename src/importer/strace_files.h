@@ -1,4 +1,4 @@
-// What descriptors stand for while a log of strace goes by: tables of processes, open files, the objects behind them.
+// What descriptors stand for while a log of strace goes by: tables of processes, open files, the objects that these refer to.
 //
 //   process 7   3 ─► open file (position 4096) ─► object /tmp/x        fork copies the table, dup makes another way to the open file,
 //   process 8   3 ─┘                                                    a second open() makes another open file of the object
@@ -52,7 +52,7 @@ class LogObjects {
   public:
     explicit LogObjects(HostWriter& writer) : writer_(&writer) {}
 
-    // Of a path, made if it is new; `type` where nothing is known of it.
+    // The object of a path, made if it is new; `type` where nothing is known of it.
     std::shared_ptr<LogObject> at_path(const std::string& path, schema::ObjectType type);
     // One that no name leads to.
     std::shared_ptr<LogObject> nameless(schema::ObjectType type, std::string path = {});

@@ -244,7 +244,7 @@ void StraceImport::take_signal(const Kept& kept,
         event.present |= schema::SignalEvent::kHasAddress;
     }
     writer_->add(event);
-    // Delivered while a call is under way, which returns behind it.
+    // Delivered while a call is under way, which returns after it.
     if (!thread.call) {
         thread.last_ns = time_ns;
     }

@@ -29,7 +29,7 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
     return number;
 }
 
-// Digits behind a point as nanoseconds.
+// Digits after a point as nanoseconds.
 std::uint64_t take_fraction(std::string_view& text) {
     if (!text.starts_with('.') || text.size() < 2 || !is_digit(text[1])) {
         return 0;

@@ -3,7 +3,7 @@
 //   4702  12:56:18.804827 close(3</tmp/x> <unfinished ...>        task 4702, begins close, text `close(3</tmp/x> `
 //   4702  12:56:18.804863 <... close resumed>) = 0 <0.000036>     task 4702, ends close, text `) = 0`, took 36 µs
 //
-// Begun by [pid N], N or nothing; times as of -t, -tt, -ttt and -r, in any number of digits; -T behind it. `[…]` of -n and -i is skipped.
+// A line begins with [pid N], N or nothing; times are those of -t, -tt, -ttt and -r, in any number of digits; -T ends it. `[…]` of -n and -i is skipped.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ int hex_digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-// One escape behind its backslash, at `at`; `at` is behind it afterwards.
+// Reads one escape after its backslash, at `at`; `at` is where it ends afterwards.
 char escape_at(std::string_view text, std::size_t& at) {
     const char c = text[at++];
     switch (c) {

@@ -29,7 +29,7 @@ std::string_view member_of(std::string_view structure, std::string_view name);
 // The elements of an array […]; also its only structure.
 std::vector<std::string_view> elements_of(std::string_view array);
 
-// What -y, -yy write behind a descriptor.
+// What -y, -yy write after a descriptor.
 struct Decoration {
     schema::ObjectType type = schema::ObjectType::kUnknown;
     std::string path = {};  // of a file; "[eventfd]" of anon_inode:[eventfd]
@@ -62,7 +62,7 @@ struct CallResult {
     bool is_known = true;   // false: words that no number is known for
 };
 
-// What is behind "name(…)": " = -1 ENOENT (No such file or directory)".
+// What follows "name(…)": " = -1 ENOENT (No such file or directory)".
 std::optional<CallResult> call_result(std::string_view text);
 
 }  // namespace dyetrace::importer

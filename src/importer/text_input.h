@@ -25,21 +25,21 @@ struct Line {
     std::string_view text;  // without its line break; valid until the next call
     std::uint64_t number = 0;
     bool is_cut = false;
-    bool is_whole = true;  // false: the log ends without a line break behind it
+    bool is_whole = true;  // false: the log ends without a line break
 };
 
 class TextInput {
   public:
     // "-" is standard input.
     static Result<TextInput> open(const std::string& path);
-    // Of a string, for tests.
+    // Reads a string, for tests.
     static TextInput of_text(std::string text);
 
     const std::string& name() const { return name_; }
 
     // What has been read and not consumed.
     std::string_view rest() const { return std::string_view(buffer_).substr(at_); }
-    // Reads more behind it. False: the end; rest() stays as it is.
+    // Reads more after it. False: the end; rest() stays as it is.
     Result<bool> read_more();
     void consume(std::size_t bytes) { at_ += bytes; }
 

@@ -393,7 +393,7 @@ Result<void> Recording::State::write_last_words() {
         TRY(facts->write_accounting(cpu, accounting(cpu)));
     }
     const auto own_cpu = static_cast<std::uint16_t>(listener.capture().cpu_count());
-    return writer->write_last_words(own_cpu, last_words);
+    return writer->write_trailer(own_cpu, last_words);
 }
 
 Summary Recording::State::summary() const {

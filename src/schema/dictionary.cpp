@@ -50,7 +50,7 @@ std::string_view container_at(std::string_view s) {
     return {};
 }
 
-// Of a socket that has no such end yet the kernel shows zeros: empty.
+// Empty for a socket that has no such end yet, of which the kernel shows zeros.
 std::string known_address(const std::string& address, std::uint16_t port) {
     return port == 0 && (address == "0.0.0.0" || address == "::") ? std::string() : address;
 }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/json_string.h"
 #include "schema/record.h"
 #include "schema/text.h"
 
@@ -166,7 +167,8 @@ void append_arguments_json(std::string& out,
         out.append(first ? "\"" : ",\"").append(argument.name).append("\":");
         first = false;
         if (text) {
-            append_json_string(out, *text);
+            // The SQL macro that other readers of a trace have writes it with DuckDB's to_json: both must be equal.
+            base::append_json_string(out, *text, base::JsonEscapes::kRequired);
         } else {
             append_number_json(out, argument.type, argument_value(call, i, arguments));
         }

@@ -35,7 +35,7 @@ struct FlagSet {
     std::span<const FlagWord> bits;    // in the order in which they are shown
     std::string_view zero;             // shown when nothing is set
     FlagRest rest;
-    bool last;  // the word of `values` comes behind the bits
+    bool last;  // the word of `values` comes after the bits
     bool pair;  // the number is the argument before it << 32 | this one
 };
 

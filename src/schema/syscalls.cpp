@@ -17,7 +17,7 @@ std::span<const SyscallInfo> find_calls_of(Abi abi) {
 
 }  // namespace
 
-// Of each event somebody asks.
+// The tables are made once, because somebody asks for each event.
 std::span<const SyscallInfo> syscalls_of(Abi abi) {
     static const std::array kCalls = {
         find_calls_of(Abi{0}), find_calls_of(Abi{1}), find_calls_of(Abi{2})};

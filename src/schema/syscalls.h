@@ -16,7 +16,7 @@ struct ArgumentInfo {
     bool is_scalar;         // shown in the public column `arguments`
 };
 
-// What the argument behind a command is (`by_command` in syscalls.toml): choices.toml.
+// What the argument after a command is (`by_command` in syscalls.toml): choices.toml.
 struct ChoiceInfo {
     std::uint32_t command;
     ArgumentInfo argument;

@@ -9,34 +9,10 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/utf8.h"
+
 namespace dyetrace::schema {
 namespace {
-
-// Bytes of the valid UTF-8 sequence at the start of `s` (Unicode 15, table 3-7), 0 if there is none.
-std::size_t utf8_length(std::string_view s) {
-    const auto byte = [&](std::size_t i) {
-        return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u;
-    };
-    const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-    const unsigned first = byte(0);
-    if (first < 0x80) {
-        return first == 0 ? 0 : 1;
-    }
-    if (first >= 0xC2 && first <= 0xDF) {
-        return continues(1) ? 2 : 0;
-    }
-    if (first >= 0xE0 && first <= 0xEF) {
-        const bool overlong = first == 0xE0 && byte(1) < 0xA0;
-        const bool surrogate = first == 0xED && byte(1) > 0x9F;
-        return !overlong && !surrogate && continues(1) && continues(2) ? 3 : 0;
-    }
-    if (first >= 0xF0 && first <= 0xF4) {
-        const bool overlong = first == 0xF0 && byte(1) < 0x90;
-        const bool beyond = first == 0xF4 && byte(1) > 0x8F;
-        return !overlong && !beyond && continues(1) && continues(2) && continues(3) ? 4 : 0;
-    }
-    return 0;
-}
 
 int hex_value(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -48,20 +24,21 @@ int hex_value(char c) {
 
 void append_escaped(std::string& out, std::string_view bytes) {
     constexpr std::string_view kHex = "0123456789abcdef";
-    while (!bytes.empty()) {
-        std::size_t length = utf8_length(bytes);
-        if (length == 0) {
-            const auto byte = static_cast<unsigned char>(bytes[0]);
+    std::size_t kept = 0;  // up to here it is in `out`
+    for (std::size_t at = 0; at < bytes.size();) {
+        const base::CodePoint point = base::first_code_point(bytes.substr(at));
+        if (point.value == '\\') {
+            out.append(bytes.substr(kept, at - kept)).append("\\\\");
+            kept = at + 1;
+        } else if (point.value == base::kNotUtf8 || point.value == 0) {
+            const auto byte = static_cast<unsigned char>(bytes[at]);
             const std::array<char, 4> text{'\\', 'x', kHex[byte >> 4], kHex[byte & 15u]};
-            out.append(text.data(), text.size());
-            length = 1;
-        } else if (bytes[0] == '\\') {
-            out.append("\\\\");
-        } else {
-            out.append(bytes.substr(0, length));
+            out.append(bytes.substr(kept, at - kept)).append(text.data(), text.size());
+            kept = at + 1;
         }
-        bytes.remove_prefix(length);
+        at += point.bytes;
     }
+    out.append(bytes.substr(kept));
 }
 
 std::string escaped(std::string_view bytes) {
@@ -69,24 +46,6 @@ std::string escaped(std::string_view bytes) {
     out.reserve(bytes.size());
     append_escaped(out, bytes);
     return out;
-}
-
-void append_json_string(std::string& out, std::string_view text) {
-    constexpr std::string_view kShort = "\b\f\n\r\t\"\\", kLetters = "bfnrt\"\\";
-    constexpr std::string_view kDigits = "0123456789ABCDEF";
-    out.push_back('"');
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (const std::size_t at = kShort.find(c); at != std::string_view::npos) {
-            out.push_back('\\');
-            out.push_back(kLetters[at]);
-        } else if (byte < 0x20) {
-            out.append("\\u00").append({kDigits[byte >> 4], kDigits[byte & 15]});
-        } else {
-            out.push_back(c);
-        }
-    }
-    out.push_back('"');
 }
 
 std::optional<std::string> unescaped(std::string_view text) {

@@ -2,7 +2,7 @@
 //
 // A path, a comm or an address of the abstract namespace is any string of bytes; SQL and JSON want UTF-8. Valid UTF-8
 // stays as it is; a backslash becomes \\, a byte that is not valid UTF-8, and NUL, become \xHH. Control characters stay:
-// whoever shows text on a terminal or a page makes them harmless there.
+// whoever shows text makes them harmless (base/harmless.h, base/json_string.h).
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,6 @@ namespace dyetrace::schema {
 // Appends the escaped bytes; no allocation beyond the growth of `out`.
 void append_escaped(std::string& out, std::string_view bytes);
 std::string escaped(std::string_view bytes);
-
-// In quotes, as DuckDB's to_json writes it. For `text` that is valid UTF-8; control characters are escaped.
-void append_json_string(std::string& out, std::string_view text);
 
 // The bytes again; nothing if `text` is not what append_escaped makes.
 std::optional<std::string> unescaped(std::string_view text);

@@ -12,8 +12,12 @@ namespace dyetrace::store {
 namespace {
 
 constexpr int kTimes = 40;  // each call
-constexpr const char* kHostileNames[] = {
-    "user.x", "", "a\"b\\c/\n\x01\x1f", "\xff\xfe not UTF-8", "\u202e雪"};
+constexpr const char* kHostileNames[] = {"user.x",
+                                         "",
+                                         "a\"b\\c/\n\x01\x1f",
+                                         "\xff\xfe not UTF-8",
+                                         "\u202e雪",
+                                         "\b\f\r\t\x1b\x7f\u0080\u2028\ufeff"};
 
 // Numbers as calls have them: small, single flags, many flags, negative, addresses.
 std::uint64_t register_in(std::mt19937_64& random) {

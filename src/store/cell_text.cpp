@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/json_string.h"
 #include "store/duckdb_engine.h"
 
 namespace dyetrace::store {
@@ -38,7 +39,7 @@ template <typename Number>
 void append_float(std::string& out, Number number, bool as_json) {
     if (!std::isfinite(number)) {
         const char* const word = std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf";
-        as_json ? append_json_string(out, word) : static_cast<void>(out.append(word));
+        as_json ? base::append_json_string(out, word) : static_cast<void>(out.append(word));
         return;
     }
     const std::string text = fmt::format("{}", number);
@@ -178,7 +179,7 @@ void append_struct(std::string& out, duckdb_vector vector, duckdb_logical_type t
     for (idx_t i = 0; i < duckdb_struct_type_child_count(type); ++i) {
         out.append(i == 0 ? "" : ",");
         char* const name = duckdb_struct_type_child_name(type, i);
-        append_json_string(out, name);
+        base::append_json_string(out, name);
         duckdb_free(name);
         out.push_back(':');
         append_json_cell(out, duckdb_struct_vector_get_child(vector, i), row);
@@ -195,7 +196,7 @@ void append_map(std::string& out, duckdb_vector vector, idx_t row) {
         out.append(i == 0 ? "" : ",");
         std::string key;
         append_cell(key, duckdb_struct_vector_get_child(pairs, 0), entry.offset + i, false);
-        append_json_string(out, key);
+        base::append_json_string(out, key);
         out.push_back(':');
         append_json_cell(out, duckdb_struct_vector_get_child(pairs, 1), entry.offset + i);
     }
@@ -369,25 +370,8 @@ CellKind append_cell(std::string& out, duckdb_vector vector, idx_t row, bool as_
     if (!append_word_cell(word, id, vector, type.get(), row)) {
         word = "(cast this type to VARCHAR)";
     }
-    as_json ? append_json_string(out, word) : static_cast<void>(out.append(word));
+    as_json ? base::append_json_string(out, word) : static_cast<void>(out.append(word));
     return CellKind::kText;
-}
-
-void append_json_string(std::string& out, std::string_view text) {
-    out.push_back('"');
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            out.push_back('\\');
-            out.push_back(c);
-        } else if (c == '\n' || c == '\t') {
-            out.append(c == '\n' ? "\\n" : "\\t");
-        } else if (static_cast<unsigned char>(c) < 0x20) {
-            fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
-        } else {
-            out.push_back(c);
-        }
-    }
-    out.push_back('"');
 }
 
 }  // namespace dyetrace::store

@@ -17,7 +17,4 @@ bool is_64_bit(duckdb_type type);
 // words are quoted, as inside of nested values.
 CellKind append_cell(std::string& out, duckdb_vector vector, idx_t row, bool as_json);
 
-// Appends a JSON string.
-void append_json_string(std::string& out, std::string_view text);
-
 }  // namespace dyetrace::store

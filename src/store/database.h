@@ -112,7 +112,7 @@ class Database {
     // Which events this look sees.
     EventsSeen events_seen() const;
 
-    // The same as scan_numbers(), but of events only those that came behind `seen`; all else as it is now. Nothing: not all that was seen is
+    // The same as scan_numbers(), but of events only those that came after `seen`; all else as it is now. Nothing: not all that was seen is
     // there as it was, so all must be read anew. One at a time, gone before the next look.
     Result<std::optional<NumberScan>> scan_new_numbers(const std::string& select,
                                                        const EventsSeen& seen);

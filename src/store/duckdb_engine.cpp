@@ -5,8 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "store/duckdb_loader.h"
-
 namespace dyetrace::store {
 namespace {
 
@@ -38,7 +36,6 @@ std::string sql_text(std::string_view text) {
 }
 
 Result<Engine> Engine::open(const EngineOptions& options) {
-    TRY(load_duckdb());
     OwnedConfig config;
     if (duckdb_create_config(config.out()) != DuckDBSuccess) {
         return Error(ErrorCode::kLimitReached, "no memory for DuckDB");

@@ -1,4 +1,4 @@
-// DuckDB behind values that free themselves and failures that are Errors. For this folder's sources only.
+// DuckDB wrapped in values that free themselves and failures that are Errors. For this folder's sources only.
 #pragma once
 
 #include <duckdb.h>

@@ -7,7 +7,7 @@
 //
 //   seen    sealed-000001  sealed-000002  segment-000003: 7 blocks
 //   now     sealed-000001  sealed-000002  sealed-000003                  segment-000004: 2 blocks
-//   new                                   rows behind the 7 blocks       2 blocks
+//   new                                   rows after the 7 blocks       2 blocks
 //
 // Nothing is concluded from times or from sequence numbers of the whole trace: an event is new if its block or its file is. Only in a segment that was
 // sealed in between rows are told apart by their sequence numbers, which rise within a CPU from block to block (docs/trace_format.md);
@@ -25,7 +25,7 @@ struct EventsSeen {
     struct Segment {
         bool is_sealed = false;
         std::vector<std::string> records;  // of a sealed one: which files were whole
-        // Of one that is not: checksums of its blocks' headers, which say where each is and what is in it.
+        // A segment that is not sealed has checksums of its blocks' headers, which say where each is and what is in it.
         std::vector<std::uint64_t> blocks = {};
         bool is_complete = false;  // it had its end block
         bool is_in_order = true;   // sequence numbers rise, and nothing was damaged

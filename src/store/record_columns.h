@@ -29,7 +29,7 @@ class ColumnWriter {
     const schema::RecordInfo& info() const { return *info_; }
 
     // At most duckdb_vector_size() records of info()'s type, each with all its fields. `columns[i]` goes to vector i; a
-    // number behind the last column (DuckDB asks for one when it only counts) is left alone. Sets the chunk's size.
+    // number after the last column (DuckDB asks for one when it only counts) is left alone. Sets the chunk's size.
     void write(std::span<const schema::RecordBytes> rows,
                std::uint16_t host_index,
                std::uint16_t cpu,

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 #include <vector>
 
+#include "base/harmless.h"
 #include "base/json.h"
+#include "base/json_string.h"
 #include "base/text.h"
 #include "store/cell_text.h"
 
@@ -20,25 +21,6 @@ constexpr std::size_t kSpaceBetween = 2;
 // Below this a cut cell says nothing, and a row is better shown as a block.
 constexpr std::size_t kColumnWidthMin = 8;
 constexpr std::size_t kSinkBytes = 64 * 1024;
-
-// The code point of a character that must not reach a terminal as it is, and its bytes; 0 if the first one is harmless.
-std::pair<unsigned, std::size_t> dangerous(std::string_view text) {
-    const auto byte = [&](std::size_t i) {
-        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-    };
-    if (byte(0) < 0x20 || byte(0) == 0x7f) {
-        return {byte(0) == 0 ? 0x100u : byte(0), 1};
-    }
-    if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) {
-        return {byte(1), 2};
-    }
-    const unsigned point = ((byte(0) & 0x0fu) << 12) | ((byte(1) & 0x3fu) << 6) | (byte(2) & 0x3fu);
-    const bool turns = (point >= 0x202a && point <= 0x202e) ||
-                       (point >= 0x2066 && point <= 0x2069) || point == 0x200e || point == 0x200f ||
-                       point == 0x2028 || point == 0x2029;
-    return byte(0) == 0xe2 && turns ? std::pair<unsigned, std::size_t>{point, 3}
-                                    : std::pair<unsigned, std::size_t>{0, 1};
-}
 
 // Collects small pieces; what is left goes out with finish().
 class Output {
@@ -74,7 +56,7 @@ Result<void> write_csv(Rows& rows, Output& out) {
         out.text().append(i == 0 ? "" : ",");
         append_csv(out.text(), rows.columns()[i].name);
     }
-    out.text().append("\r\n");
+    out.text().push_back('\n');
     for (;;) {
         TRY(const std::span<const Cell> row, rows.next());
         if (row.empty()) {
@@ -87,7 +69,7 @@ Result<void> write_csv(Rows& rows, Output& out) {
                 ? static_cast<void>(out.text().append("\"\""))
                 : append_csv(out.text(), row[i].text);
         }
-        out.text().append("\r\n");
+        out.text().push_back('\n');
         TRY(out.line_done());
     }
 }
@@ -100,7 +82,7 @@ bool is_id(const ResultColumn& column) {
 // The decoded arguments of a call are JSON as text, and everything else that claims to be must prove it.
 bool is_object(const ResultColumn& column, const Cell& cell) {
     return cell.kind == CellKind::kText && column.name == "arguments" &&
-           cell.text.starts_with('{') && base::Json::parse(cell.text).ok();
+           cell.text.starts_with('{') && base::Json::is_valid(cell.text);
 }
 
 void append_json(std::string& out, const ResultColumn& column, const Cell& cell) {
@@ -109,9 +91,9 @@ void append_json(std::string& out, const ResultColumn& column, const Cell& cell)
         out.append("null");
     } else if ((cell.kind == CellKind::kText || is_id(column)) && !column.is_json &&
                !is_object(column, cell)) {
-        append_json_string(out, cell.text);
+        base::append_json_string(out, cell.text);
     } else {
-        out.append(cell.text);
+        base::append_harmless_json(out, cell.text);
     }
 }
 
@@ -120,7 +102,7 @@ Result<void> write_json(Rows& rows, Output& out) {
     const std::vector<ResultColumn> columns = rows.columns();
     for (const ResultColumn& column : columns) {
         std::string name(names.empty() ? "" : ",");
-        append_json_string(name, column.name);
+        base::append_json_string(name, column.name);
         names.push_back(name + ":");
     }
     for (;;) {
@@ -170,7 +152,7 @@ TableLayout lay_out(const std::vector<ResultColumn>& columns,
                     std::size_t width) {
     TableLayout layout;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        std::size_t needed = base::display_width(harmless(columns[i].name));
+        std::size_t needed = base::display_width(base::make_harmless(columns[i].name));
         for (const Line& line : lines) {
             needed = std::max(needed, base::display_width(line[i]));
         }
@@ -214,7 +196,7 @@ void append_block(std::string& out, const Line& names, const Line& line, std::si
 Line as_line(std::span<const Cell> row) {
     Line line;
     for (const Cell& cell : row) {
-        line.push_back(cell.kind == CellKind::kNull ? "NULL" : harmless(cell.text));
+        line.push_back(cell.kind == CellKind::kNull ? "NULL" : base::make_harmless(cell.text));
     }
     return line;
 }
@@ -222,7 +204,7 @@ Line as_line(std::span<const Cell> row) {
 Line header_of(const std::vector<ResultColumn>& columns) {
     Line line;
     for (const ResultColumn& column : columns) {
-        line.push_back(harmless(column.name));
+        line.push_back(base::make_harmless(column.name));
     }
     return line;
 }
@@ -254,7 +236,7 @@ Result<void> write_explanation(Rows& rows, Output& out) {
         }
         for (std::string_view rest = row[1].text; !rest.empty();) {
             const std::size_t end = std::min(rest.find('\n'), rest.size());
-            out.text().append(harmless(rest.substr(0, end))).append("\n");
+            out.text().append(base::make_harmless(rest.substr(0, end))).append("\n");
             rest.remove_prefix(std::min(end + 1, rest.size()));
         }
     }
@@ -297,25 +279,6 @@ Result<void> write_table(Rows& rows, std::size_t width, Output& out) {
 }
 
 }  // namespace
-
-std::string harmless(std::string_view text) {
-    std::string out;
-    out.reserve(text.size());
-    while (!text.empty()) {
-        const auto [point, length] = dangerous(text);
-        if (point == 0) {
-            out.append(text.substr(0, length));
-        } else if (point > 0x100) {
-            fmt::format_to(std::back_inserter(out), "\\u{:04x}", point);
-        } else if (point == '\n' || point == '\t') {
-            out.append(point == '\n' ? "\\n" : "\\t");
-        } else {
-            fmt::format_to(std::back_inserter(out), "\\x{:02x}", point & 0xffu);
-        }
-        text.remove_prefix(length);
-    }
-    return out;
-}
 
 Result<void> write_rows(Rows& rows, RowFormat format, std::size_t width, const TextSink& sink) {
     if (rows.columns().empty()) {

@@ -1,9 +1,9 @@
 // Rows as a table for people, CSV, or JSON.
 //
-//   table   name     calls          aligned; numbers to the right; control characters as \x1b; NULL as nothing in CSV,
+//   table   name     calls          aligned; numbers to the right; text made harmless (base/harmless.h); NULL as nothing in CSV,
 //           -------  -----          `null` in JSON, NULL here. Too wide for the terminal: long cells are cut with …;
 //           pread64  5,120          far too wide: one line per cell, a block per row
-//   csv     RFC 4180 with a header line; text exactly as in SQL
+//   csv     RFC 4180 with a header line, but lines end with \n as psql's and DuckDB's do; text exactly as in SQL
 //   json    one object per line; 64-bit ids (…_id, fingerprint) as strings, other numbers as numbers
 //
 // Limits: a table's widths come from its first kTableRowsMeasured rows; later cells that are longer are cut.
@@ -28,8 +28,5 @@ using TextSink = std::function<Result<void>(std::string_view)>;
 
 // `width` is the terminal's, 0 for as wide as it gets.
 Result<void> write_rows(Rows& rows, RowFormat format, std::size_t width, const TextSink& sink);
-
-// Control characters, and those that turn the direction of text, as \x1b and \u202e: harmless on a terminal.
-std::string harmless(std::string_view text);
 
 }  // namespace dyetrace::store

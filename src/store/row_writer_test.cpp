@@ -64,20 +64,19 @@ TEST_F(RowWriter, writes_a_block_per_row_when_the_columns_are_too_many) {
         "  third   other longer text\n");
 }
 
-TEST_F(RowWriter, makes_text_harmless_for_a_terminal_only) {
+TEST_F(RowWriter, makes_text_harmless_in_tables_and_json_and_keeps_it_in_csv) {
     const std::string sql =
         "SELECT 'a' || chr(27) || '[31m' || chr(10) || chr(8238) || chr(155) AS text";
     EXPECT_EQ(written(sql, RowFormat::kTable),
-              "text\n---------------------\na\\x1b[31m\\n\\u202e\\x9b\n");
-    EXPECT_EQ(written(sql, RowFormat::kJson),
-              "{\"text\":\"a\\u001b[31m\\n\xe2\x80\xae\xc2\x9b\"}\n");
-    EXPECT_EQ(written(sql, RowFormat::kCsv), "text\r\n\"a\x1b[31m\n\xe2\x80\xae\xc2\x9b\"\r\n");
+              "text\n-----------------------\na\\x1b[31m\\n\\u202e\\u009b\n");
+    EXPECT_EQ(written(sql, RowFormat::kJson), "{\"text\":\"a\\u001B[31m\\n\\u202E\\u009B\"}\n");
+    EXPECT_EQ(written(sql, RowFormat::kCsv), "text\n\"a\x1b[31m\n\xe2\x80\xae\xc2\x9b\"\n");
 }
 
 TEST_F(RowWriter, quotes_csv_where_it_must) {
     EXPECT_EQ(written("SELECT 'a,b' AS \"x,y\", 'say \"hi\"' AS q, NULL AS n, '' AS e, 1.5 AS d",
                       RowFormat::kCsv),
-              "\"x,y\",q,n,e,d\r\n\"a,b\",\"say \"\"hi\"\"\",,\"\",1.5\r\n");
+              "\"x,y\",q,n,e,d\n\"a,b\",\"say \"\"hi\"\"\",,\"\",1.5\n");
 }
 
 TEST_F(RowWriter, writes_64_bit_ids_as_strings_in_json) {
@@ -98,6 +97,14 @@ TEST_F(RowWriter, writes_json_as_json) {
         "{\"j\":null,\"arguments\":\"{no json\",\"text\":\"\"}\n");
 }
 
+TEST_F(RowWriter, makes_json_that_others_wrote_harmless_and_keeps_a_row_on_a_line) {
+    EXPECT_EQ(written("SELECT ('{' || chr(10) || '\"a\":\"' || chr(8238) || '\"}')::JSON AS j, "
+                      "'{\"b\":\"' || chr(155) || '\"}' AS arguments, {'c': chr(8232)} AS s",
+                      RowFormat::kJson),
+              "{\"j\":{ "
+              "\"a\":\"\\u202E\"},\"arguments\":{\"b\":\"\\u009B\"},\"s\":{\"c\":\"\\u2028\"}}\n");
+}
+
 TEST_F(RowWriter, draws_a_plan_in_lines) {
     const std::string plan = written("EXPLAIN SELECT 1", RowFormat::kTable);
     EXPECT_EQ(plan.find("\\n"), std::string::npos) << plan;
@@ -112,8 +119,8 @@ TEST_F(RowWriter, knows_every_type_that_sql_has) {
             "1::HUGEINT << 100 e, "
             "-12.050::DECIMAL(9,3) f, 0.05::DECIMAL(38,2) g, 2::DOUBLE h, 0.1::FLOAT i, false j",
             RowFormat::kCsv),
-        "a,b,c,d,e,f,g,h,i,j\r\n-128,255,-1,65535,1267650600228229401496703205376,-12.050,0.05,2.0,"
-        "0.1,false\r\n");
+        "a,b,c,d,e,f,g,h,i,j\n-128,255,-1,65535,1267650600228229401496703205376,-12.050,0.05,2.0,"
+        "0.1,false\n");
     EXPECT_EQ(written("SELECT DATE '1969-12-31' a, TIME '01:02:03.5' b, TIMESTAMP '1969-12-31 "
                       "23:59:59.25' c, "
                       "TIMESTAMP_NS '2026-11-21 12:00:00.000000001' d, INTERVAL '14 months 3 days "
@@ -121,9 +128,9 @@ TEST_F(RowWriter, knows_every_type_that_sql_has) {
                       "'4ac7a9e9-607c-4c8a-84f3-843f0191e3fd'::UUID f, '\\x00a'::BLOB g, "
                       "'b'::ENUM('a', 'b') h",
                       RowFormat::kCsv),
-              "a,b,c,d,e,f,g,h\r\n1969-12-31,01:02:03.5,1969-12-31 23:59:59.25,2026-11-21 "
+              "a,b,c,d,e,f,g,h\n1969-12-31,01:02:03.5,1969-12-31 23:59:59.25,2026-11-21 "
               "12:00:00.000000001,"
-              "1 year 2 months 3 days 00:00:01,4ac7a9e9-607c-4c8a-84f3-843f0191e3fd,\\x00a,b\r\n");
+              "1 year 2 months 3 days 00:00:01,4ac7a9e9-607c-4c8a-84f3-843f0191e3fd,\\x00a,b\n");
     EXPECT_EQ(
         written("SELECT [1, NULL] a, {'x': 'a\"b', 'y': [true]} b, MAP {'k': 3} c, [1, "
                 "2]::INTEGER[2] d",

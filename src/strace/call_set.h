@@ -28,7 +28,7 @@ class CallSet {
 
   private:
     static constexpr std::size_t kAbis = 3;        // schema::Abi
-    static constexpr std::size_t kNumbers = 1024;  // numbers behind it belong to "all" only
+    static constexpr std::size_t kNumbers = 1024;  // numbers from here on belong to "all" only
 
     void add(const schema::SyscallInfo& call);
     base::Result<void> add_word(std::string_view word);

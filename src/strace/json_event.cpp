@@ -9,8 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "base/json_string.h"
 #include "filter/event_values.h"
-#include "format/quote.h"
 #include "schema/flags.h"
 #include "schema/generated/columns.h"
 #include "schema/signals.h"
@@ -93,7 +93,7 @@ class JsonPrinter {
     }
 
     void append_text(std::string& out, std::string_view name, std::string_view text) {
-        format::append_json_string(append_name(out, name), text);
+        base::append_json_string(append_name(out, name), text);
     }
 
     void append_arguments(std::string& out, schema::RecordBytes event) {
@@ -107,7 +107,9 @@ class JsonPrinter {
                 ? nullptr
                 : schema::find_syscall(static_cast<schema::Abi>(call->abi), call->syscall);
         if (info != nullptr) {
-            schema::append_arguments_json(append_name(out, "arguments"), *info, *call);
+            std::string arguments;
+            schema::append_arguments_json(arguments, *info, *call);
+            base::append_harmless_json(append_name(out, "arguments"), arguments);
         }
     }
 

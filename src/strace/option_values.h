@@ -61,7 +61,7 @@ base::Result<Value> choose(std::string_view text,
     return refuse(fmt::format("'{}' is no {}: {}", text, what, all));
 }
 
-// Digits behind the point: s 0, ms 3, us 6, ns 9; empty is us.
+// Digits after the point: s 0, ms 3, us 6, ns 9; empty is us.
 base::Result<int> parse_precision(std::string_view text);
 // Lists with commas; ! in front turns them over.
 base::Result<StatusSet> parse_statuses(std::string_view list);

@@ -15,16 +15,16 @@ namespace {
 using base::Result;
 
 // What one option says about another.
-Result<void> check_form(Words& words) {
-    TraceOptions& options = words.options;
-    if (words.summary_only + words.summary + words.json > 1) {
+Result<void> check_form(CommandLine& line) {
+    TraceOptions& options = line.options;
+    if (line.summary_only + line.summary + line.json > 1) {
         return refuse("-c, -C and --json are three forms of output: take one of them");
     }
-    options.form = words.summary_only ? TraceForm::kSummary
-                   : words.summary    ? TraceForm::kLinesAndSummary
-                   : words.json       ? TraceForm::kJson
-                                      : TraceForm::kLines;
-    if (options.wall_clock && !words.summary_only && !words.summary) {
+    options.form = line.summary_only ? TraceForm::kSummary
+                   : line.summary    ? TraceForm::kLinesAndSummary
+                   : line.json       ? TraceForm::kJson
+                                     : TraceForm::kLines;
+    if (options.wall_clock && !line.summary_only && !line.summary) {
         return refuse("-w is about the table of -c or -C: give one of them");
     }
     if (options.separately && options.form != TraceForm::kLines &&
@@ -37,8 +37,8 @@ Result<void> check_form(Words& words) {
     return {};
 }
 
-void note_what_is_void(Words& words) {
-    TraceOptions& options = words.options;
+void note_what_is_void(CommandLine& line) {
+    TraceOptions& options = line.options;
     if (options.output.empty() && options.append) {
         options.notes.emplace_back("-A has no effect without -o");
     }
@@ -47,7 +47,7 @@ void note_what_is_void(Words& words) {
         options.separately = false;
     }
     if (options.form == TraceForm::kSummary || options.form == TraceForm::kJson) {
-        for (const std::string& spelling : words.of_lines) {
+        for (const std::string& spelling : line.of_lines) {
             options.notes.push_back(
                 fmt::format("{} has no effect with {}",
                             spelling,
@@ -56,24 +56,24 @@ void note_what_is_void(Words& words) {
     }
 }
 
-void finish_style(Words& words) {
-    format::LineStyle& style = words.options.style;
+void finish_style(CommandLine& line) {
+    format::LineStyle& style = line.options.style;
     static constexpr format::TimeStyle kTimes[] = {
         format::TimeStyle::kClock, format::TimeStyle::kClock, format::TimeStyle::kUnix};
-    if (words.times > 0) {
-        style.time = kTimes[std::min(words.times, 3) - 1];
-        style.time_digits = words.times > 1 ? 6 : 0;
+    if (line.times > 0) {
+        style.time = kTimes[std::min(line.times, 3) - 1];
+        style.time_digits = line.times > 1 ? 6 : 0;
     }
     style.limits.items_max = style.limits.text_max;  // strace: -s is for arrays too
-    style.names = words.names == 0   ? format::Names::kNone
-                  : words.names == 1 ? format::Names::kPaths
-                                     : format::Names::kAll;
+    style.names = line.names == 0   ? format::Names::kNone
+                  : line.names == 1 ? format::Names::kPaths
+                                    : format::Names::kAll;
 }
 
 // One word, or two, of the command line at a time.
 class Parser {
   public:
-    explicit Parser(const std::vector<std::string>& words) : given_(words) {}
+    explicit Parser(const std::vector<std::string>& arguments) : given_(arguments) {}
 
     Result<TraceOptions> parse() {
         while (at_ < given_.size()) {
@@ -92,14 +92,14 @@ class Parser {
                 TRY(take_cluster(std::string_view(word).substr(1)));
             }
         }
-        words_.options.command.assign(given_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                      given_.end());
+        line_.options.command.assign(given_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                     given_.end());
         return finish();
     }
 
   private:
     Result<TraceOptions> finish() {
-        TraceOptions& options = words_.options;
+        TraceOptions& options = line_.options;
         if (options.help) {
             return std::move(options);
         }
@@ -108,9 +108,9 @@ class Parser {
                               ? "say what to trace: a command, or processes with -p"
                               : "a command and -p at once: take one of them");
         }
-        TRY(check_form(words_));
-        note_what_is_void(words_);
-        finish_style(words_);
+        TRY(check_form(line_));
+        note_what_is_void(line_);
+        finish_style(line_);
         return std::move(options);
     }
 
@@ -122,14 +122,14 @@ class Parser {
                 return refuse(fmt::format("{} is not known (dyetrace trace --help)", spelling));
             }
             if (row->option.value.empty() || row->option.value.front() == '[') {
-                TRY(act(words_, *row, spelling, {}));
+                TRY(act(line_, *row, spelling, {}));
                 continue;
             }
             std::string_view value = letters.substr(i + 1);
             if (value.empty()) {
                 TRY(value, next_word(spelling));
             }
-            return act(words_, *row, spelling, value);
+            return act(line_, *row, spelling, value);
         }
         return {};
     }
@@ -150,7 +150,7 @@ class Parser {
         } else if (!row->option.value.empty() && row->option.value.front() != '[') {
             TRY(value, next_word(spelling));
         }
-        return act(words_, *row, spelling, value);
+        return act(line_, *row, spelling, value);
     }
 
     Result<std::string_view> next_word(std::string_view option) {
@@ -162,13 +162,13 @@ class Parser {
 
     const std::vector<std::string>& given_;
     std::size_t at_ = 0;
-    Words words_;
+    CommandLine line_;
 };
 
 }  // namespace
 
-Result<TraceOptions> parse_trace_options(const std::vector<std::string>& words) {
-    return Parser(words).parse();
+Result<TraceOptions> parse_trace_options(const std::vector<std::string>& arguments) {
+    return Parser(arguments).parse();
 }
 
 std::vector<TraceOption> trace_options() {

@@ -63,7 +63,7 @@ struct TraceOptions {
 };
 
 // kInvalidArgument says which word and what is possible.
-base::Result<TraceOptions> parse_trace_options(const std::vector<std::string>& words);
+base::Result<TraceOptions> parse_trace_options(const std::vector<std::string>& arguments);
 
 // An option as --help shows it.
 struct TraceOption {

@@ -12,11 +12,11 @@ namespace {
 
 using base::Result;
 
-Result<void> take_expression(Words& words, std::string_view expression);
+Result<void> take_expression(CommandLine& line, std::string_view expression);
 
-Result<void> take_absolute_times(Words& words, std::string_view list) {
+Result<void> take_absolute_times(CommandLine& line, std::string_view list) {
     return for_each_word(list.empty() ? "time" : list, [&](std::string_view word) -> Result<void> {
-        format::LineStyle& style = words.options.style;
+        format::LineStyle& style = line.options.style;
         word.remove_prefix(word.starts_with("format:")      ? 7
                            : word.starts_with("precision:") ? 10
                                                             : 0);
@@ -31,17 +31,17 @@ Result<void> take_absolute_times(Words& words, std::string_view list) {
     });
 }
 
-Result<void> take_names(Words& words, std::string_view list) {
-    words.names = 0;
+Result<void> take_names(CommandLine& line, std::string_view list) {
+    line.names = 0;
     static constexpr Word<int> kWords[] = {{"none", 0}, {"path", 1}, {"socket", 2}, {"all", 2}};
     return for_each_word(list.empty() ? "path" : list, [&](std::string_view word) -> Result<void> {
         TRY(const int names, choose(word, "detail of descriptors", kWords));
-        words.names = std::max(words.names, names);
+        line.names = std::max(line.names, names);
         return {};
     });
 }
 
-Result<void> take_quiet(Words& words, std::string_view list) {
+Result<void> take_quiet(CommandLine& line, std::string_view list) {
     static constexpr Word<bool> kWords[] = {{"attach", false},
                                             {"exit", true},
                                             {"exits", true},
@@ -54,12 +54,12 @@ Result<void> take_quiet(Words& words, std::string_view list) {
     return for_each_word(
         list.empty() ? "attach" : list, [&](std::string_view word) -> Result<void> {
             TRY(const bool ends, choose(word, "message that can be left out", kWords));
-            words.options.ends = words.options.ends && !ends;
+            line.options.ends = line.options.ends && !ends;
             return {};
         });
 }
 
-Result<void> take_constant_style(Words&, std::string_view value) {
+Result<void> take_constant_style(CommandLine&, std::string_view value) {
     return value == "abbrev"
                ? Result<void>()
                : refuse(fmt::format("-X {}: constants are shown by name (-X abbrev); numbers "
@@ -100,55 +100,55 @@ const Row kRows[] = {
       "CALLS",
       "Only these calls: names, groups (%file %network %desc %memory %process %signal %ipc %creds "
       "%clock %stat), /regex; all but these: !CALLS"},
-     [](Words& words, std::string_view value) -> Result<void> {
-         TRY(words.options.calls, CallSet::parse(value));
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         TRY(line.options.calls, CallSet::parse(value));
          return {};
      },
      kAlsoInE},
     {{0, "status", "SET", "Only calls that ended so: successful, failed, unfinished"},
-     [](Words& words, std::string_view value) -> Result<void> {
-         TRY(words.options.statuses, parse_statuses(value));
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         TRY(line.options.statuses, parse_statuses(value));
          return {};
      },
      kAlsoInE},
     {{'z', "successful-only", "", "Only calls that succeeded"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.options.statuses = {.successful = true, .failed = false, .unfinished = false};
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.statuses = {.successful = true, .failed = false, .unfinished = false};
          return {};
      }},
     {{'Z', "failed-only", "", "Only calls that failed"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.options.statuses = {.successful = false, .failed = true, .unfinished = false};
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.statuses = {.successful = false, .failed = true, .unfinished = false};
          return {};
      }},
     {{'P', "trace-path", "PATH", "Only calls on this path or glob; may be repeated"},
-     [](Words& words, std::string_view value) -> Result<void> {
-         words.options.paths.emplace_back(value);
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         line.options.paths.emplace_back(value);
          return {};
      }},
     {{0, "signal", "SET", "Only these signals: none, or all but these: !SET"},
-     [](Words& words, std::string_view value) -> Result<void> {
-         TRY(words.options.signals, parse_signals(value));
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         TRY(line.options.signals, parse_signals(value));
          return {};
      },
      kAlsoInE},
     {{'p', "attach", "PID[,PID]", "Watch these; with -f all their threads and later children"},
-     [](Words& words, std::string_view value) -> Result<void> {
+     [](CommandLine& line, std::string_view value) -> Result<void> {
          return for_each_word(value, [&](std::string_view word) -> Result<void> {
              TRY(const std::int32_t process, parse_number<std::int32_t>(word, "process"));
-             words.options.processes.push_back(process);
+             line.options.processes.push_back(process);
              return {};
          });
      }},
     {{'f', "follow-forks", "", "Watch other threads and children too; -ff: -f --output-separately"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.options.follow = true;
-         words.options.separately = words.options.separately || ++words.follows > 1;
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.follow = true;
+         line.options.separately = line.options.separately || ++line.follows > 1;
          return {};
      }},
     {{'y', "", "", "Name descriptors by their paths; -yy: sockets by their ends too"},
-     [](Words& words, std::string_view) -> Result<void> {
-         ++words.names;
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         ++line.names;
          return {};
      },
      false,
@@ -158,8 +158,8 @@ const Row kRows[] = {
      kAlsoInE,
      kOfLines},
     {{'t', "", "", "Time of day; -tt: with microseconds; -ttt: in seconds since 1970"},
-     [](Words& words, std::string_view) -> Result<void> {
-         ++words.times;
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         ++line.times;
          return {};
      },
      false,
@@ -172,67 +172,67 @@ const Row kRows[] = {
      false,
      kOfLines},
     {{'r', "relative-timestamps", "[=UNIT]", "Time since the call before; =UNIT: s, ms, us, ns"},
-     [](Words& words, std::string_view value) -> Result<void> {
-         TRY(words.options.style.relative_digits, parse_precision(value));
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         TRY(line.options.style.relative_digits, parse_precision(value));
          return {};
      },
      false,
      kOfLines},
     {{'T', "syscall-times", "[=UNIT]", "Time that each call took; =UNIT: s, ms, us, ns"},
-     [](Words& words, std::string_view value) -> Result<void> {
-         TRY(words.options.style.duration_digits, parse_precision(value));
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         TRY(line.options.style.duration_digits, parse_precision(value));
          return {};
      },
      false,
      kOfLines},
     {{'n', "syscall-number", "", "Number of each call"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.options.style.number = true;
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.style.number = true;
          return {};
      },
      false,
      kOfLines},
     {{'s', "string-limit", "N", "Bytes of strings to show (default: 32)"},
-     [](Words& words, std::string_view value) -> Result<void> {
-         TRY(words.options.style.limits.text_max,
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         TRY(line.options.style.limits.text_max,
              parse_number<std::size_t>(value, "number of bytes"));
          return {};
      },
      false,
      kOfLines},
     {{'a', "columns", "COLUMN", "Column at which results begin (default: 40)"},
-     [](Words& words, std::string_view value) -> Result<void> {
+     [](CommandLine& line, std::string_view value) -> Result<void> {
          constexpr std::size_t kColumnMax = 4096;
          TRY(const auto column, parse_number<std::size_t>(value, "column"));
-         words.options.style.result_column = std::min(column, kColumnMax);
+         line.options.style.result_column = std::min(column, kColumnMax);
          return {};
      },
      false,
      kOfLines},
     {{'v', "no-abbrev", "", "Whole structures; the same as -e abbrev=none"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.options.abbreviated = CallSet::none();
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.abbreviated = CallSet::none();
          return {};
      },
      false,
      kOfLines},
     {{0, "abbrev", "CALLS", "Whole structures of all calls but these"},
-     [](Words& words, std::string_view value) -> Result<void> {
-         TRY(words.options.abbreviated, CallSet::parse(value));
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         TRY(line.options.abbreviated, CallSet::parse(value));
          return {};
      },
      kAlsoInE,
      kOfLines},
     {{0, "verbose", "CALLS", "Structures of these calls only, addresses of all others"},
-     [](Words& words, std::string_view value) -> Result<void> {
-         TRY(words.options.verbose, CallSet::parse(value));
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         TRY(line.options.verbose, CallSet::parse(value));
          return {};
      },
      kAlsoInE,
      kOfLines},
     {{0, "raw", "CALLS", "Arguments of these calls as they are, in hexadecimal"},
-     [](Words& words, std::string_view value) -> Result<void> {
-         TRY(words.options.raw, CallSet::parse(value));
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         TRY(line.options.raw, CallSet::parse(value));
          return {};
      },
      kAlsoInE,
@@ -241,48 +241,48 @@ const Row kRows[] = {
       "output",
       "FILE",
       "Write there instead of to stderr; '|COMMAND' or '!COMMAND': into that"},
-     [](Words& words, std::string_view value) -> Result<void> {
-         words.options.output = value;
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         line.options.output = value;
          return {};
      }},
     {{'A', "output-append-mode", "", "Append to the file of -o"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.options.append = true;
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.append = true;
          return {};
      }},
     {{0, "output-separately", "", "A file per thread: FILE.TID"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.options.separately = true;
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.separately = true;
          return {};
      }},
     {{'q', "", "", "No messages of attaching (there are none); -qq: no +++ lines either"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.options.ends = words.options.ends && ++words.quiets < 2;
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.ends = line.options.ends && ++line.quiets < 2;
          return {};
      }},
     {{0, "quiet", "[=SET]", "Leave out messages, =SET: exit (the +++ lines), all"},
      take_quiet,
      kAlsoInE},
     {{'c', "summary-only", "", "A table of calls instead of the lines"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.summary_only = true;
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.summary_only = true;
          return {};
      }},
     {{'C', "summary", "", "A table of calls after the lines"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.summary = true;
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.summary = true;
          return {};
      }},
     {{'w', "summary-wall-clock", "", "In the table, time from begin to end; else time on a CPU"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.options.wall_clock = true;
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.wall_clock = true;
          return {};
      }},
     {{'S',
       "summary-sort-by",
       "ORDER",
       "Order of the table: time (default), avg-time, calls, errors, name, nothing"},
-     [](Words& words, std::string_view value) -> Result<void> {
+     [](CommandLine& line, std::string_view value) -> Result<void> {
          using format::CallOrder;
          static constexpr Word<CallOrder> kWords[] = {{"time", CallOrder::kTime},
                                                       {"total-time", CallOrder::kTime},
@@ -291,26 +291,26 @@ const Row kRows[] = {
                                                       {"errors", CallOrder::kErrors},
                                                       {"name", CallOrder::kName},
                                                       {"nothing", CallOrder::kName}};
-         TRY(words.options.summary_order, choose(value, "order of the table", kWords));
+         TRY(line.options.summary_order, choose(value, "order of the table", kWords));
          return {};
      }},
     {{0, "json", "", "One object per line, on stdout, with the columns of the table `events`"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.json = true;
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.json = true;
          return {};
      }},
     {{0, "color", "WHEN", "Colours: auto, always, never (default: auto)"},
-     [](Words& words, std::string_view value) -> Result<void> {
+     [](CommandLine& line, std::string_view value) -> Result<void> {
          using format::ColourMode;
          static constexpr Word<ColourMode> kWords[] = {{"auto", ColourMode::kAuto},
                                                        {"always", ColourMode::kAlways},
                                                        {"never", ColourMode::kNever}};
-         TRY(words.options.colour, choose(value, "value of --color", kWords));
+         TRY(line.options.colour, choose(value, "value of --color", kWords));
          return {};
      }},
     {{'h', "help", "", "Show this text"},
-     [](Words& words, std::string_view) -> Result<void> {
-         words.options.help = true;
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.help = true;
          return {};
      }},
     {{'X', "const-print-style", "STYLE", ""}, take_constant_style},
@@ -327,7 +327,7 @@ const Row kRows[] = {
     refused('D', "daemonize", "[=HOW]", kNoTracer),
 };
 
-Result<void> take_expression(Words& words, std::string_view expression) {
+Result<void> take_expression(CommandLine& line, std::string_view expression) {
     static constexpr Word<std::string_view> kShort[] = {{"t", "trace"},
                                                         {"a", "abbrev"},
                                                         {"v", "verbose"},
@@ -344,7 +344,7 @@ Result<void> take_expression(Words& words, std::string_view expression) {
                                                         {"decode-fd", "decode-fds"}};
     const std::size_t equals = expression.find('=');
     if (equals == std::string_view::npos) {
-        return act(words, *row_of("trace"), "-e", expression);
+        return act(line, *row_of("trace"), "-e", expression);
     }
     const std::string_view given = expression.substr(0, equals);
     const auto* alias = std::ranges::find(kShort, given, &Word<std::string_view>::text);
@@ -352,7 +352,7 @@ Result<void> take_expression(Words& words, std::string_view expression) {
     if (row == nullptr || !row->also_in_e) {
         return refuse(fmt::format("-e {}=… is not known (dyetrace trace --help)", given));
     }
-    return act(words, *row, fmt::format("-e {}=…", given), expression.substr(equals + 1));
+    return act(line, *row, fmt::format("-e {}=…", given), expression.substr(equals + 1));
 }
 
 }  // namespace
@@ -373,7 +373,7 @@ const Row* row_of(std::string_view name) {
     return found == std::end(kRows) || name.empty() ? nullptr : found;
 }
 
-Result<void> act(Words& words,
+Result<void> act(CommandLine& line,
                  const Row& row,
                  const std::string& spelling,
                  std::string_view value) {
@@ -381,9 +381,9 @@ Result<void> act(Words& words,
         return refuse(fmt::format("{} {}", spelling, row.refusal));
     }
     if (row.of_lines) {
-        words.of_lines.push_back(spelling);
+        line.of_lines.push_back(spelling);
     }
-    return row.action(words, value);
+    return row.action(line, value);
 }
 
 }  // namespace dyetrace::strace

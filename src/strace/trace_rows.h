@@ -11,8 +11,8 @@
 
 namespace dyetrace::strace {
 
-// What the words say together once all of them were read.
-struct Words {
+// What the arguments say together once all of them were read.
+struct CommandLine {
     TraceOptions options;
     int times = 0;    // -t
     int names = 0;    // -y
@@ -24,7 +24,7 @@ struct Words {
     std::vector<std::string> of_lines;  // given, and void where only the table is shown
 };
 
-using Action = base::Result<void> (*)(Words&, std::string_view value);
+using Action = base::Result<void> (*)(CommandLine&, std::string_view value);
 
 // An option that is taken does something; those of strace that cannot are refused.
 struct Row {
@@ -40,7 +40,7 @@ const Row* row_of(char letter);            // nullptr if there is none
 const Row* row_of(std::string_view name);  // without --
 
 // `spelling` is how the user gave the option.
-base::Result<void> act(Words& words,
+base::Result<void> act(CommandLine& line,
                        const Row& row,
                        const std::string& spelling,
                        std::string_view value);

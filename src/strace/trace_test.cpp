@@ -99,18 +99,18 @@ TEST(TraceOptions, are_all_taken_or_refused_with_a_reason) {
             spellings.push_back({"--" + std::string(option.name)});
         }
         ASSERT_FALSE(spellings.empty());
-        for (std::vector<std::string>& words : spellings) {
-            const std::string spelling = words[0];
+        for (std::vector<std::string>& arguments : spellings) {
+            const std::string spelling = arguments[0];
             if (!option.value.empty() && option.value.front() != '[') {
-                words.push_back(value);
+                arguments.push_back(value);
             }
             if (option.name == "summary-wall-clock") {
-                words.push_back("-c");
+                arguments.push_back("-c");
             }
             if (option.name != "attach") {
-                words.insert(words.end(), {"--", "ls"});
+                arguments.insert(arguments.end(), {"--", "ls"});
             }
-            const auto options = parse_trace_options(words);
+            const auto options = parse_trace_options(arguments);
             EXPECT_EQ(options.ok(), !option.help.empty()) << spelling;
             if (!options.ok()) {
                 const std::string& said = options.error().message();
@@ -121,8 +121,8 @@ TEST(TraceOptions, are_all_taken_or_refused_with_a_reason) {
 }
 
 TEST(TraceOptions, have_no_effect_in_silence) {
-    const auto notes = [](const std::vector<std::string>& words) {
-        return parse_trace_options(words).value().notes;
+    const auto notes = [](const std::vector<std::string>& arguments) {
+        return parse_trace_options(arguments).value().notes;
     };
     using Notes = std::vector<std::string>;
     EXPECT_EQ(notes({"-A", "ls"}), Notes{"-A has no effect without -o"});
@@ -143,8 +143,8 @@ TEST(TraceOptions, write_where_strace_does) {
 }
 
 TEST(TraceOptions, say_units_of_time) {
-    const auto style = [](const std::vector<std::string>& words) {
-        return parse_trace_options(words).value().style;
+    const auto style = [](const std::vector<std::string>& arguments) {
+        return parse_trace_options(arguments).value().style;
     };
     EXPECT_EQ(style({"--syscall-times=ns", "ls"}).duration_digits, 9);
     EXPECT_EQ(style({"-r", "ls"}).relative_digits, 6);
@@ -174,8 +174,8 @@ TEST(TraceOptions, have_values_behind_an_equals_sign_or_in_the_next_word) {
 }
 
 TEST(TraceOptions, say_what_is_wrong) {
-    const auto message = [](const std::vector<std::string>& words) {
-        return parse_trace_options(words).error().message();
+    const auto message = [](const std::vector<std::string>& arguments) {
+        return parse_trace_options(arguments).error().message();
     };
     EXPECT_EQ(message({}), "say what to trace: a command, or processes with -p");
     EXPECT_EQ(message({"-p", "1", "ls"}), "a command and -p at once: take one of them");
@@ -219,9 +219,9 @@ schema::OwnedRecord call(std::string_view name,
                         : schema::build(event, {{schema::Attachment::kPath, path}});
 }
 
-std::string output_of(const std::vector<std::string>& words,
+std::string output_of(const std::vector<std::string>& arguments,
                       const std::vector<schema::OwnedRecord>& events) {
-    auto parsed = parse_trace_options(words);
+    auto parsed = parse_trace_options(arguments);
     EXPECT_TRUE(parsed.ok());
     const TraceOptions options = std::move(parsed).value();
     schema::Dictionary dictionary;

@@ -21,13 +21,11 @@ class DiskAppendFile : public AppendFile {
     ~DiskAppendFile() override { give_back_room(); }
 
     Result<void> append(std::span<const std::byte> bytes) override {
-        TRY(keep_room(bytes.size() + kLastWordsBytes));
+        TRY(keep_room(bytes.size() + kTrailerBytesMax));
         return write(bytes);
     }
 
-    Result<void> append_last_words(std::span<const std::byte> bytes) override {
-        return write(bytes);
-    }
+    Result<void> append_trailer(std::span<const std::byte> bytes) override { return write(bytes); }
 
   private:
     // Takes the room before the bytes are there, so that a disk that gets full is noticed while there is room to say so.
@@ -57,7 +55,7 @@ class DiskAppendFile : public AppendFile {
         return {};
     }
 
-    // What is behind the last whole append().
+    // What follows the last whole append().
     void give_back_room() const {
         static_cast<void>(::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0);
     }

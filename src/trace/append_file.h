@@ -12,15 +12,15 @@
 namespace dyetrace::trace {
 
 // A gap, the accounting of some hundred CPUs and an end block.
-inline constexpr std::size_t kLastWordsBytes = 32 * 1024;
+inline constexpr std::size_t kTrailerBytesMax = 32 * 1024;
 
 class AppendFile {
   public:
     virtual ~AppendFile() = default;
-    // All of it or nothing. Room for kLastWordsBytes stays behind it, where the file system can promise room.
+    // All of it or nothing. Room for kTrailerBytesMax stays after it, where the file system can promise room.
     virtual Result<void> append(std::span<const std::byte> bytes) = 0;
     // Into that room: when append() has failed.
-    virtual Result<void> append_last_words(std::span<const std::byte> bytes) = 0;
+    virtual Result<void> append_trailer(std::span<const std::byte> bytes) = 0;
 };
 
 // A new file on disk; an existing one is an error.

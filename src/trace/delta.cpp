@@ -159,7 +159,7 @@ bool decode(Heads heads, std::span<const std::byte> tails, std::span<std::byte> 
 }  // namespace
 
 std::size_t encode_delta(std::span<const std::byte> raw, std::vector<std::byte>& room) {
-    // heads grow from the front; tails are put behind them at the end
+    // heads grow from the front; tails are put after them at the end
     std::size_t records = 0;
     std::size_t tails = 0;
     RecordWalk count(raw);

@@ -6,9 +6,9 @@
 //   head   slot (u8), words of the record (varint), a bit for each of its first kHeadWords words that differs from the same
 //          word of the last record in that slot (LSB first, whole bytes), and for each of these the difference
 //          (zigzag, varint; modulo 2^64)
-//   tail   the words behind the first kHeadWords, as they are: names, which zstd knows best
+//   tail   the words after the first kHeadWords, as they are: names, which zstd knows best
 //
-// A slot is empty at first: all its words are 0; so are those behind the end of a shorter record. Which slot a record takes is
+// A slot is empty at first: all its words are 0; so are those after the end of a shorter record. Which slot a record takes is
 // the writer's choice.
 #pragma once
 

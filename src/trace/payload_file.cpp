@@ -22,7 +22,7 @@ std::span<const std::byte> bytes_of(const T& value) {
     return std::as_bytes(std::span(&value, 1));
 }
 
-// Of everything in the header but the checksum.
+// Everything in the header but the checksum, which is over this.
 std::span<const std::byte> checked_part(const PayloadBlock& block) {
     return bytes_of(block).first(offsetof(PayloadBlock, checksum));
 }
@@ -151,7 +151,7 @@ Result<bool> PayloadReader::read_header(std::uint64_t position, PayloadBlock& bl
            block.stored_size <= Compressor::bound(kRawBytesMax);
 }
 
-// From `position` on, behind a damaged header too; false: there is none any more.
+// The next block from `position` on, after a damaged header too; false: there is none any more.
 Result<bool> PayloadReader::find_header(std::uint64_t position, PayloadBlock& block) {
     TRY(const std::uint64_t size, base::file_size(file_));
     for (bool is_first = true; position + sizeof(block) <= size; position += 8) {

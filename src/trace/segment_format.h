@@ -5,7 +5,7 @@
 //   block = block_header, `stored_size` bytes of payload, zeros up to the next multiple of 8
 //   payload of a records block = whole records (schema/record.h) of one CPU and one stream, compressed by `codec`
 //
-// A block tells its own position in the file, so that the search for the next block behind a damaged one cannot be
+// A block tells its own position in the file, so that the search for the next block after a damaged one cannot be
 // fooled by a recorded file that happens to be a segment itself. All numbers are little-endian.
 #pragma once
 
@@ -20,7 +20,7 @@ static_assert(std::endian::native == std::endian::little);
 inline constexpr std::uint64_t kSegmentMagic = 0x6563617274657964;  // "dyetrace"
 inline constexpr std::uint32_t kBlockMagic = 0x4b4c4244;            // "DBLK"
 
-// Of segments and of the folder. 0 may change until the first release.
+// The version of segments and of the folder. 0 may change until the first release.
 inline constexpr std::uint32_t kFormatVersion = 0;
 
 struct SegmentHeader {

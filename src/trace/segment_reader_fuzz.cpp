@@ -1,6 +1,6 @@
 // Any bytes as a segment: the reader may refuse or lose, never crash, hang or hand out a record that is not whole.
 //
-// Checksums would hide everything behind them, so they are put right first, as far as the sizes lead.
+// Checksums would hide everything that they cover, so they are put right first, as far as the sizes lead.
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -91,7 +91,7 @@ Result<void> SegmentWriter::begin_segment() {
 }
 
 // A file without its header is no segment: it goes again.
-Result<void> SegmentWriter::begin_file(bool last_words) {
+Result<void> SegmentWriter::begin_file(bool is_trailer) {
     const std::string path = folder_->segment_path(number_);
     TRY(file_, options_.create_file(path));
     segment_ = {};
@@ -105,7 +105,7 @@ Result<void> SegmentWriter::begin_file(bool last_words) {
     header.checksum =
         checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(SegmentHeader, checksum)));
     const auto bytes = std::as_bytes(std::span(&header, 1));
-    auto written = last_words ? file_->append_last_words(bytes) : file_->append(bytes);
+    auto written = is_trailer ? file_->append_trailer(bytes) : file_->append(bytes);
     if (!written.ok()) {
         file_ = nullptr;
         ::unlink(path.c_str());
@@ -260,7 +260,7 @@ Result<void> SegmentWriter::write_block(BlockHeader header, std::span<const std:
     std::memcpy(block_.data(), &header, sizeof(header));
     const auto bytes = std::span<const std::byte>(block_).first(size);
     if (failure_) {
-        TRY(file_->append_last_words(bytes));
+        TRY(file_->append_trailer(bytes));
     } else if (auto written = file_->append(bytes); !written.ok()) {
         return fail(std::move(written).error());
     }
@@ -278,7 +278,7 @@ Error SegmentWriter::fail(Error error) {
     return *failure_;
 }
 
-Result<void> SegmentWriter::write_last_words(std::uint16_t cpu, std::span<const std::byte> facts) {
+Result<void> SegmentWriter::write_trailer(std::uint16_t cpu, std::span<const std::byte> facts) {
     CHECK(failure_.has_value(), "nothing has failed");
     folder_->release_reserve();  // room where none was promised
     if (file_ == nullptr) {

@@ -15,7 +15,7 @@
 // Failure: the block that did not fit is taken back, and every later call returns the same Error, but for one: the
 // caller puts what it has to say of the failure into room that was kept for it.
 //
-//   TRY(writer.write_last_words(cpu, facts));                                 the gap, the last accounting; then the segment ends
+//   TRY(writer.write_trailer(cpu, facts));                                    the gap, the last accounting; then the segment ends
 //
 // Limits: one thread. Memory is kPendingBlocksMax blocks, made at first use; no allocation per block after that.
 #pragma once
@@ -105,9 +105,9 @@ class SegmentWriter {
     Result<void> close();
 
     bool failed() const { return failure_.has_value(); }
-    // After a failure, once: the facts of this CPU that wait still, these behind them, and the end of the segment. Without
+    // After a failure, once: writes the facts of this CPU that wait still, then these, and the end of the segment. Without
     // that readers see a recorder that died.
-    Result<void> write_last_words(std::uint16_t cpu, std::span<const std::byte> facts);
+    Result<void> write_trailer(std::uint16_t cpu, std::span<const std::byte> facts);
 
     const SegmentWriterTotals& totals() const { return totals_; }
     // Records of the stream `events` of this CPU that reached the file.
@@ -126,7 +126,7 @@ class SegmentWriter {
     SegmentWriter(TraceFolder& folder, std::uint16_t host_index, SegmentWriterOptions options);
 
     Result<void> begin_segment();
-    Result<void> begin_file(bool last_words);
+    Result<void> begin_file(bool is_trailer);
     Result<void> end_segment();
     Result<void> rotate_if_due();
     Result<void> add(std::uint16_t cpu, schema::Stream stream, schema::RecordBytes record);
@@ -148,7 +148,7 @@ class SegmentWriter {
     std::size_t pending_count_ = 0;
     std::unique_ptr<AppendFile> file_;
     std::uint64_t number_ = 0;    // of the current segment
-    std::uint64_t position_ = 0;  // behind its last whole block
+    std::uint64_t position_ = 0;  // after its last whole block
     std::uint64_t created_ns_ = 0;
     SegmentTotals segment_{};
     SegmentWriterTotals totals_;

@@ -16,7 +16,7 @@ constexpr std::size_t kEvents = 200'000;
 class NowhereFile : public AppendFile {
   public:
     Result<void> append(std::span<const std::byte>) override { return {}; }
-    Result<void> append_last_words(std::span<const std::byte>) override { return {}; }
+    Result<void> append_trailer(std::span<const std::byte>) override { return {}; }
 };
 
 struct ScratchFolder {

@@ -27,7 +27,7 @@ class SmallDiskFile : public AppendFile {
     Result<void> append(std::span<const std::byte> bytes) override {
         return write(bytes, bytes.size() + disk_.promised);
     }
-    Result<void> append_last_words(std::span<const std::byte> bytes) override {
+    Result<void> append_trailer(std::span<const std::byte> bytes) override {
         return write(bytes, bytes.size());
     }
 
@@ -148,12 +148,12 @@ TEST(SegmentWriter, on_a_full_disk_leaves_whole_blocks) {
 TEST(SegmentWriter, has_room_to_say_that_the_disk_was_full) {
     SyntheticRecords records;
     SegmentFixture trace;
-    SmallDisk disk{2000 + kLastWordsBytes, kLastWordsBytes, {}};
+    SmallDisk disk{2000 + kTrailerBytesMax, kTrailerBytesMax, {}};
     SegmentWriter writer = SegmentWriter::create(trace.folder(), 0, on(disk)).value();
     EXPECT_FALSE(writer.append(0, Stream::kEvents, records.events(0, 100'000)).ok());
     EXPECT_TRUE(writer.failed());
     const std::vector<std::byte> facts = records.facts(0);
-    writer.write_last_words(0, facts).value();
+    writer.write_trailer(0, facts).value();
     trace.replace_segment(disk.files[0]);
     const ReadBack back = trace.read(SegmentEnd::kComplete).value();
     EXPECT_TRUE(back.lost.empty());
@@ -164,7 +164,7 @@ TEST(SegmentWriter, has_room_to_say_that_the_disk_was_full) {
 }
 
 // The disk had room for the end of a segment and none for the next one.
-TEST(SegmentWriter, has_last_words_between_two_segments) {
+TEST(SegmentWriter, has_a_trailer_between_two_segments) {
     SyntheticRecords records;
     const std::vector<std::byte> events = records.events(0, 10);
     SegmentWriterOptions options;
@@ -181,7 +181,7 @@ TEST(SegmentWriter, has_last_words_between_two_segments) {
     writer.append(0, Stream::kEvents, events).value();
     EXPECT_EQ(writer.flush().error().code(), ErrorCode::kLimitReached);
     const std::vector<std::byte> facts = records.facts(0);
-    writer.write_last_words(0, facts).value();
+    writer.write_trailer(0, facts).value();
     EXPECT_EQ(read_back(trace.folder().segment_path(1), SegmentEnd::kComplete).value().records,
               10u);
     const ReadBack last = read_back(trace.folder().segment_path(2), SegmentEnd::kComplete).value();

@@ -121,7 +121,7 @@ class SyntheticRecords {
         add(cpu, schema::Stream::kFacts, bytes, context);
     }
 
-    // Handles 1…files are files, those behind them the backends' sockets.
+    // Handles 1…files are files, those after them the backends' sockets.
     void add_handle(std::uint16_t cpu, std::vector<std::byte>& bytes, std::uint32_t index) {
         const bool is_file = index < options_.files;
         schema::Handle handle{};

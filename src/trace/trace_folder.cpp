@@ -58,7 +58,7 @@ Result<std::vector<std::uint64_t>> numbers(const std::string& path,
     return found;
 }
 
-// Field 22 of /proc/self/stat, behind the command in parentheses; 0 if it cannot be read.
+// Field 22 of /proc/self/stat, after the command in parentheses; 0 if it cannot be read.
 std::uint64_t own_start_ticks() {
     const auto text = base::read_file("/proc/self/stat", 4096);
     if (!text.ok()) {

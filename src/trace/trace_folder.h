@@ -67,12 +67,12 @@ class TraceFolder {
     const std::string& path() const { return path_; }
     const TraceInfo& info() const { return info_; }
 
-    // Of a trace of one host.
+    // The index of a trace of one host.
     std::uint16_t host_index() const {
         return info_.hosts.empty() ? std::uint16_t{0} : info_.hosts.front().index;
     }
 
-    // Of many hosts: where the trace of one of them is, and all that are there, by index. A trace of one host is its own part.
+    // In a trace of many hosts: where that of one of them is, and all that are there, by index. A trace of one host is its own part.
     std::string part_path(std::uint16_t host_index) const;
     Result<std::vector<TraceFolder>> parts() const;
 

@@ -46,7 +46,7 @@ struct TraceInfo {
     std::vector<std::pair<std::string, std::string>>
         options;  // as the user gave them; a name may come again
     std::vector<Host> hosts;
-    // Of many hosts: each is a trace of its own in a folder below this one, and `hosts` is empty. Readers must understand it.
+    // A trace of many hosts: each is a trace of its own in a folder below this one, and `hosts` is empty. Readers must understand it.
     bool has_parts = false;
     bool operator==(const TraceInfo&) const = default;
 };

@@ -33,7 +33,7 @@ class TraceTail {
     };
     using Take = std::function<void(std::uint16_t host_index, std::span<const std::byte> records)>;
 
-    // Begins behind what is written now.
+    // Begins after what is written now.
     static Result<TraceTail> open(const std::string& path);
 
     // Hands over what came since.

@@ -174,12 +174,12 @@ void Agent::State::prepare(const fleet::Prepare& prepare) {
         return refuse("this agent has that session already, or too many");
     }
     RecorderOrder order;
-    order.words = options.always;
-    for (const std::string& word : prepare.words()) {
-        if (std::string why = refuse_word(word); !why.empty()) {
+    order.arguments = options.always;
+    for (const std::string& argument : prepare.arguments()) {
+        if (std::string why = refuse_argument(argument); !why.empty()) {
             return refuse(std::move(why));
         }
-        order.words.push_back(word);
+        order.arguments.push_back(argument);
     }
     order.program = options.program;
     order.host = options.host;

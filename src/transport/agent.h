@@ -29,7 +29,7 @@ struct AgentOptions {
     std::string spool;      // folder
     std::string program;    // `dyetrace`, for `record`
     std::vector<std::string>
-        always;  // words of this host's that each recording has before the operator's
+        always;  // arguments of this host's that each recording has before the operator's
     Security security;
     std::uint64_t spool_bytes_max = kSpoolBytesDefault;
     LimitOptions limits;

@@ -251,7 +251,7 @@ void HeldSession::give_payload_back() {
     }
 }
 
-// Of a file that is acknowledged as far as it was sent, the disk says whether that is all. From behind: what follows a file says
+// Where a file is acknowledged as far as it was sent, the disk says whether that is all. The last file comes first: what follows a file says
 // whether it grows.
 void HeldSession::delete_what_arrived() {
     for (std::size_t i = names_.size(); i-- > 0;) {

@@ -19,11 +19,11 @@ inline constexpr std::size_t kSessionsMax = 64;                // that are not o
 inline constexpr std::size_t kSessionsKnownMax = 1'000;        // with those that are over
 inline constexpr std::size_t kAgentsMax = 1024;                // as hosts of a trace
 inline constexpr std::size_t kOperatorsMax = 64;               // that look on
-inline constexpr std::size_t kWordsMax = 256;                  // of a command line
-inline constexpr std::size_t kWordsBytesMax = 128 * 1024;      // as the kernel takes at least
+inline constexpr std::size_t kArgumentsMax = 256;              // of a command line
+inline constexpr std::size_t kArgumentsBytesMax = 128 * 1024;  // as the kernel takes at least
 inline constexpr std::size_t kNameBytesMax = 64;  // hosts (HOST_NAME_MAX), sessions, traces
 inline constexpr std::size_t kStatusTextBytesMax = 16 * 1024;  // what a recorder says at its end
-// Of an answer to an operator; the words of its hosts are shortened to that. Half a message: there are numbers and names, too.
+// An answer to an operator has no more text: what hosts said is shortened to that. Half a message: there are numbers and names, too.
 inline constexpr std::size_t kTextsBytesMax = kMessageBytesMax / 2;
 inline constexpr std::size_t kHostsListedBytesMax = kMessageBytesMax / 2;  // of all sessions
 

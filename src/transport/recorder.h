@@ -20,10 +20,10 @@
 namespace dyetrace::transport {
 
 struct RecorderOrder {
-    std::string program;             // `dyetrace`
-    std::vector<std::string> words;  // the operator's
-    std::string trace;               // folder to make
-    std::string said;                // file for its stderr
+    std::string program;                 // `dyetrace`
+    std::vector<std::string> arguments;  // the operator's
+    std::string trace;                   // folder to make
+    std::string said;                    // file for its stderr
     std::string host;
     std::uint32_t host_index = 0;
     std::uint64_t segment_records = 0;

@@ -23,30 +23,30 @@ constexpr int kControlInChild = 3;
 constexpr std::size_t kHeardBytesMax = 64;  // two short lines
 
 std::vector<std::string> command_of(const RecorderOrder& order) {
-    std::vector<std::string> words = {"dyetrace",
-                                      "record",
-                                      "--output",
-                                      order.trace,
-                                      "--no-seal",
-                                      "--control-fd",
-                                      std::to_string(kControlInChild),
-                                      "--host-index",
-                                      std::to_string(order.host_index),
-                                      "--host-name",
-                                      order.host,
-                                      "--segment-records",
-                                      std::to_string(order.segment_records)};
-    words.insert(words.end(), order.words.begin(), order.words.end());
-    return words;
+    std::vector<std::string> command = {"dyetrace",
+                                        "record",
+                                        "--output",
+                                        order.trace,
+                                        "--no-seal",
+                                        "--control-fd",
+                                        std::to_string(kControlInChild),
+                                        "--host-index",
+                                        std::to_string(order.host_index),
+                                        "--host-name",
+                                        order.host,
+                                        "--segment-records",
+                                        std::to_string(order.segment_records)};
+    command.insert(command.end(), order.arguments.begin(), order.arguments.end());
+    return command;
 }
 
 // A session of its own: what ends the agent's terminal or service does not end it.
 Result<pid_t> spawn(const RecorderOrder& order, int control) {
-    std::vector<std::string> words = command_of(order);
+    std::vector<std::string> command = command_of(order);
     std::vector<char*> arguments;
-    arguments.reserve(words.size() + 1);
-    for (std::string& word : words) {
-        arguments.push_back(word.data());
+    arguments.reserve(command.size() + 1);
+    for (std::string& argument : command) {
+        arguments.push_back(argument.data());
     }
     arguments.push_back(nullptr);
     posix_spawnattr_t how;

@@ -50,8 +50,8 @@ Result<Session> session_of(const base::Json& json) {
         return Error(ErrorCode::kCorrupt, "its state makes no sense");
     }
     session.phase = static_cast<SessionPhase>(phase);
-    for (const base::Json& word : json.items_at("words")) {
-        session.words.push_back(word.as<std::string>().value_or(""));
+    for (const base::Json& argument : json.items_at("arguments")) {
+        session.arguments.push_back(argument.as<std::string>().value_or(""));
     }
     for (const base::Json& host : json.items_at("hosts")) {
         TRY(Part part, part_of(host));
@@ -64,9 +64,9 @@ Result<Session> session_of(const base::Json& json) {
 }  // namespace
 
 Result<void> write_session(const Session& session) {
-    base::Json words = base::Json::array();
-    for (const std::string& word : session.words) {
-        words.append(word);
+    base::Json arguments = base::Json::array();
+    for (const std::string& argument : session.arguments) {
+        arguments.append(argument);
     }
     base::Json hosts = base::Json::array();
     for (const auto& [name, part] : session.parts) {
@@ -79,7 +79,7 @@ Result<void> write_session(const Session& session) {
                                            .set("all_hosts", session.all_hosts)
                                            .set("duration_ns", session.duration_ns)
                                            .set("failure", session.failure)
-                                           .set("words", std::move(words))
+                                           .set("arguments", std::move(arguments))
                                            .set("hosts", std::move(hosts))
                                            .pretty_text());
 }

@@ -1,6 +1,6 @@
 // session.json: what a collector that comes back has to know of a session.
 //
-//   {"session": "20261122T094512-ab12", "phase": 1, "all_hosts": true, "words": ["-a"], "duration_ns": 0,
+//   {"session": "20261122T094512-ab12", "phase": 1, "all_hosts": true, "arguments": ["-a"], "duration_ns": 0,
 //    "hosts": [{"host": "db1", "index": 0, "phase": 2}]}
 #pragma once
 

@@ -55,8 +55,8 @@ trace::TraceInfo info_of(const Session& session) {
     info.has_parts = true;
     info.program = "dyetrace " + std::string(base::kVersion);
     info.options.emplace_back("session", session.id);
-    for (const std::string& word : session.words) {
-        info.options.emplace_back("record", word);
+    for (const std::string& argument : session.arguments) {
+        info.options.emplace_back("record", argument);
     }
     return info;
 }
@@ -85,7 +85,7 @@ bool is_plain_name(std::string_view name) {
            name.front() != '-' && name.find_first_not_of(kLetters) == std::string_view::npos;
 }
 
-std::string refuse_word(std::string_view word) {
+std::string refuse_argument(std::string_view argument) {
     constexpr std::string_view kAgentsOwn[] = {"--output",
                                                "--control-fd",
                                                "--host-index",
@@ -95,14 +95,14 @@ std::string refuse_word(std::string_view word) {
                                                "--collector",
                                                "--ui"};
     for (const std::string_view own : kAgentsOwn) {
-        if (word == own || word.starts_with(std::string(own) + "=")) {
+        if (argument == own || argument.starts_with(std::string(own) + "=")) {
             return fmt::format("'{}' is the agent's own business", own);
         }
     }
-    if (word == "--") {
+    if (argument == "--") {
         return "an agent's recorder runs no command";
     }
-    return word.starts_with("-o") ? "'-o' is the agent's own business" : "";
+    return argument.starts_with("-o") ? "'-o' is the agent's own business" : "";
 }
 
 Result<void> Sessions::load() {
@@ -149,13 +149,13 @@ Result<void> Sessions::check(const fleet::RecordRequest& request) const {
         return Error(ErrorCode::kInvalidArgument, std::move(text));
     };
     std::size_t bytes = 0;
-    for (const std::string& word : request.words()) {
-        bytes += word.size() + 1;
-        if (std::string why = refuse_word(word); !why.empty()) {
+    for (const std::string& argument : request.arguments()) {
+        bytes += argument.size() + 1;
+        if (std::string why = refuse_argument(argument); !why.empty()) {
             return wrong(std::move(why));
         }
     }
-    if (bytes > kWordsBytesMax || request.words_size() > static_cast<int>(kWordsMax)) {
+    if (bytes > kArgumentsBytesMax || request.arguments_size() > static_cast<int>(kArgumentsMax)) {
         return wrong("the options are too long for a command line");
     }
     for (const std::string& host : request.hosts()) {
@@ -192,7 +192,7 @@ Result<std::string> Sessions::begin(const fleet::RecordRequest& request) {
     } while (sessions_.contains(session.id));
     session.path = store_ + "/" + (request.name().empty() ? session.id : request.name());
     session.all_hosts = request.hosts().empty();
-    session.words.assign(request.words().begin(), request.words().end());
+    session.arguments.assign(request.arguments().begin(), request.arguments().end());
     session.duration_ns = request.duration_ns();
     TRY(session.trace, trace::TraceFolder::create(session.path, info_of(session)));
     if (session.all_hosts) {
@@ -225,15 +225,15 @@ void Sessions::prepare(Session& session, const Part& part) {
     fleet::Prepare& prepare = *message.mutable_prepare();
     prepare.set_session(session.id);
     prepare.set_host_index(part.index);
-    for (const std::string& word : session.words) {
-        prepare.add_words(word);
+    for (const std::string& argument : session.arguments) {
+        prepare.add_arguments(argument);
     }
     if (session.duration_ns > 0) {
         const std::int64_t gone =
             session.recording_since_ns == 0 ? 0 : base::boot_time_ns() - session.recording_since_ns;
         const auto left = static_cast<std::int64_t>(session.duration_ns) - gone;
-        prepare.add_words("--duration");
-        prepare.add_words(fmt::format("{}ns", std::max<std::int64_t>(left, 1)));
+        prepare.add_arguments("--duration");
+        prepare.add_arguments(fmt::format("{}ns", std::max<std::int64_t>(left, 1)));
     }
     send_(part.host, message);
 }

@@ -50,7 +50,7 @@ struct Session {
     std::string path;                         // of the trace
     std::optional<trace::TraceFolder> trace;  // nothing: it is over
     bool all_hosts = false;
-    std::vector<std::string> words;
+    std::vector<std::string> arguments;
     std::uint64_t duration_ns = 0;
     std::string failure;
     SessionPhase phase = SessionPhase::kStarting;
@@ -144,6 +144,6 @@ class Sessions {
 std::string refuse_hello(const fleet::Hello& hello);
 
 // An empty text if an agent's recorder may be given this word, else why not.
-std::string refuse_word(std::string_view word);
+std::string refuse_argument(std::string_view argument);
 
 }  // namespace dyetrace::transport

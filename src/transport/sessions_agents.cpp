@@ -76,7 +76,7 @@ void Sessions::connect(const std::string& host, const fleet::Hello& hello) {
     }
 }
 
-// Of a session that does not go on here: an agent deletes what is whole here, and keeps what nobody knows. Before it deletes, it
+// Answers about a session that does not go on here: an agent deletes what is whole here, and keeps what nobody knows. Before it deletes, it
 // is written down that all is here: a collector that comes back would take the host for one that lost it.
 void Sessions::dismiss(const std::string& host, const std::string& id) {
     fleet::ToAgent message;

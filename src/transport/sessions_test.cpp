@@ -413,14 +413,14 @@ TEST(RefuseHello, of_another_protocol_or_a_newer_format_and_says_what_to_do) {
     }
 }
 
-TEST(RefuseWord, what_would_run_or_write_something_on_the_host) {
-    for (const char* word :
+TEST(RefuseArgument, what_would_run_or_write_something_on_the_host) {
+    for (const char* argument :
          {"-o", "-ox", "--output", "--output=x", "--control-fd", "--", "--on", "--host-name=b"}) {
-        EXPECT_NE(refuse_word(word), "") << word;
+        EXPECT_NE(refuse_argument(argument), "") << argument;
     }
-    for (const char* word :
+    for (const char* argument :
          {"-a", "--all", "--where", "bytes > 1", "--only-dyed", "--content=hash"}) {
-        EXPECT_EQ(refuse_word(word), "") << word;
+        EXPECT_EQ(refuse_argument(argument), "") << argument;
     }
 }
 

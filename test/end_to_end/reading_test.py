@@ -14,7 +14,8 @@ class SqlTest(support.EndToEndTest):
         done = subprocess.run([DYETRACE, "sql", trace.path, *arguments, "--format", "csv"], capture_output=True, text=True,
                               timeout=support.PATIENCE_S, **options)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout.split("\r\n") if "\r" in done.stdout else done.stdout.splitlines()
+        self.assertNotIn("\r", done.stdout, "lines end as a shell wants them")
+        return done.stdout.removesuffix("\n").split("\n")
 
     def test_commands_of_the_prompt_are_statements_too(self):
         trace = self.record("--", "true")
@@ -25,6 +26,12 @@ class SqlTest(support.EndToEndTest):
         columns = self.answer(trace, ".schema events;")
         self.assertTrue(any(line.startswith("event_id,UBIGINT,") and not line.endswith(",") for line in columns), columns)
         self.assertEqual(self.answer(trace, ".tables"), self.answer(trace, input=".tables\n"), "the same from a pipe")
+
+    def test_a_number_in_csv_is_a_number_to_a_shell(self):
+        trace = self.record("--", "true")
+        done = subprocess.run(["bash", "-c", 'n=$("$0" sql "$1" "SELECT 41" --format csv | tail -n 1); echo $((n + 1))', DYETRACE, trace.path],
+                              capture_output=True, text=True, timeout=support.PATIENCE_S)
+        self.assertEqual((done.stdout, done.stderr), ("42\n", ""))
 
     def test_every_column_says_what_it_means(self):
         trace = self.record("--", "true")

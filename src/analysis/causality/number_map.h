@@ -1,6 +1,7 @@
 // Numbers by number, for millions of them: open addressing with linear probing, 16 bytes a slot, at most two thirds full.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -55,10 +56,8 @@ class NumberMap {
     };
 
     std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
-    std::size_t home_of(std::uint64_t key) const {
-        const std::uint64_t mixed = key * 0x9e3779b97f4a7c15;  // Fibonacci hashing
-        return (mixed ^ mixed >> 32) & (slots_.size() - 1);
-    }
+    // Fibonacci hashing: the high bits of the product depend on all bits of the key and lay counted keys far apart.
+    std::size_t home_of(std::uint64_t key) const { return (key * 0x9e3779b97f4a7c15) >> shift_; }
     std::size_t slot_of(std::uint64_t key) const {
         std::size_t at = home_of(key);
         while (slots_[at].key_and_one != 0 && slots_[at].key_and_one != key + 1) {
@@ -69,6 +68,7 @@ class NumberMap {
     void grow() {
         std::vector<Slot> before(slots_.size() * 2);
         before.swap(slots_);
+        --shift_;
         for (const Slot& slot : before) {
             if (slot.key_and_one != 0) {
                 slots_[slot_of(slot.key_and_one - 1)] = slot;
@@ -77,6 +77,7 @@ class NumberMap {
     }
 
     std::vector<Slot> slots_;
+    int shift_ = 64 - std::countr_zero(kSlotsMin);  // leaves as many bits as number a slot
     std::size_t size_ = 0;
 };
 

@@ -152,7 +152,7 @@ void add_opens(const Report& report, std::vector<Finding>& out) {
     }
 }
 
-std::string failure_words(const Failure& failure) {
+std::string failure_text(const Failure& failure) {
     if (failure.error == "ENOENT") {
         return fmt::format("{} looked {} times for what is not there",
                            failure.process,
@@ -178,7 +178,7 @@ void add_failures(const Report& report, std::vector<Finding>& out) {
         out.push_back({"failing_calls",
                        failure.process,
                        fmt::format("{}: {} of its {} {} calls end in {}",
-                                   failure_words(failure),
+                                   failure_text(failure),
                                    base::percent_text(part),
                                    base::with_separators(failure.calls),
                                    failure.name,

@@ -47,22 +47,22 @@ Result<void> take_start(const std::string& start, reports::FollowQuestion& quest
     return {};
 }
 
-std::string word_in(const Json& words, const char* name, const char* usual) {
-    const Json* const word = words.find(name);
-    return word == nullptr ? usual : word->as<std::string>().value_or(usual);
+std::string text_in(const Json& body, const char* name, const char* usual) {
+    const Json* const member = body.find(name);
+    return member == nullptr ? usual : member->as<std::string>().value_or(usual);
 }
 
 }  // namespace
 
-Result<reports::FollowQuestion> follow_question_in(const Json& words) {
+Result<reports::FollowQuestion> follow_question_in(const Json& body) {
     reports::FollowQuestion question;
-    TRY(const std::string start, words.get<std::string>("start"));
+    TRY(const std::string start, body.get<std::string>("start"));
     TRY(take_start(start, question));
-    question.direction = word_in(words, "direction", "forward") == "back"
+    question.direction = text_in(body, "direction", "forward") == "back"
                              ? analysis::Direction::kBack
                              : analysis::Direction::kForward;
-    TRY(question.min_certainty, reports::certainty_in(word_in(words, "min_certainty", "likely")));
-    if (const Json* const asked = words.find("hops_max"); asked != nullptr) {
+    TRY(question.min_certainty, reports::certainty_in(text_in(body, "min_certainty", "likely")));
+    if (const Json* const asked = body.find("hops_max"); asked != nullptr) {
         question.hops_max = std::min<std::size_t>(
             asked->as<std::uint64_t>().value_or(reports::kHopsMax), reports::kHopsMax);
     }

@@ -15,6 +15,6 @@
 namespace dyetrace::api {
 
 // kInvalidArgument: says what a start looks like.
-Result<reports::FollowQuestion> follow_question_in(const base::Json& words);
+Result<reports::FollowQuestion> follow_question_in(const base::Json& body);
 
 }  // namespace dyetrace::api

@@ -24,7 +24,7 @@ struct PageQuestion {
     store::Database& database;
     query::SelectedEvents& trace;
     std::string_view clock;
-    const Json& words;
+    const Json& body;
     const std::atomic<bool>& cancelled;
 };
 
@@ -37,10 +37,10 @@ api::Question on_pool(api::DatabasePool& pool,
                       PageAnswer make) {
     return {std::move(name),
             [&pool, &trace, clock = std::move(clock), make](
-                const Json& words, const std::atomic<bool>& cancelled) -> Result<api::Answer> {
+                const Json& body, const std::atomic<bool>& cancelled) -> Result<api::Answer> {
                 api::Answer answer;
                 TRY(pool.with(cancelled, [&](store::Database& database) -> Result<void> {
-                    TRY(answer, make({database, trace, clock, words, cancelled}));
+                    TRY(answer, make({database, trace, clock, body, cancelled}));
                     return {};
                 }));
                 return answer;
@@ -88,16 +88,16 @@ Result<api::Answer> names_answer(const PageQuestion& question) {
 }
 
 Result<api::Answer> filter_answer(const PageQuestion& question) {
-    TRY(const std::string where, question.words.get<std::string>("where"));
+    TRY(const std::string where, question.body.get<std::string>("where"));
     TRY(const filter::Predicate predicate,
         where.empty() ? Result(filter::Predicate()) : filter::Predicate::parse(where));
     return api::Answer{.body = Json::object().set("sql", predicate.to_sql()).text()};
 }
 
 Result<api::Answer> query_answer(const PageQuestion& question) {
-    TRY(const std::string sql, question.words.get<std::string>("sql"));
-    TRY(question.trace.select(question.database, question.words, sql, question.cancelled));
-    return api::query_answer(question.database, question.words, question.cancelled);
+    TRY(const std::string sql, question.body.get<std::string>("sql"));
+    TRY(question.trace.select(question.database, question.body, sql, question.cancelled));
+    return api::query_answer(question.database, question.body, question.cancelled);
 }
 
 Result<api::Answer> rows_answer(const PageQuestion& question) {
@@ -111,25 +111,25 @@ Result<api::Answer> examples_answer(const PageQuestion&) {
 }
 
 Result<api::Answer> save_answer(const PageQuestion& question) {
-    TRY(const std::string sql, question.words.get<std::string>("sql"));
-    TRY(question.trace.select(question.database, question.words, sql, question.cancelled));
-    return api::file_answer(question.database, question.words, question.cancelled);
+    TRY(const std::string sql, question.body.get<std::string>("sql"));
+    TRY(question.trace.select(question.database, question.body, sql, question.cancelled));
+    return api::file_answer(question.database, question.body, question.cancelled);
 }
 
 Result<api::Answer> event_file_answer(const PageQuestion& question) {
     return export_answer(
-        question.database, question.trace, question.clock, question.words, question.cancelled);
+        question.database, question.trace, question.clock, question.body, question.cancelled);
 }
 
 Result<api::Answer> follow_answer(const PageQuestion& question) {
-    TRY(const reports::FollowQuestion asked, follow_question_in(question.words));
+    TRY(const reports::FollowQuestion asked, follow_question_in(question.body));
     TRY(const reports::FollowTrail trail,
         reports::read_trail(question.database, asked, &question.cancelled));
     return api::Answer{.body = reports::follow_json(trail)};
 }
 
 Result<api::Answer> report_answer(const PageQuestion& question) {
-    const Json* const only = question.words.find("findings_only");
+    const Json* const only = question.body.find("findings_only");
     const bool is_short = only != nullptr && only->as<bool>().value_or(false);
     TRY(const analysis::Report report,
         reports::read_report(

@@ -13,7 +13,7 @@ namespace dyetrace::api {
 
 enum class TimelineRowKind : std::uint8_t { kNode, kProcess, kThread };
 
-struct TimelineRowWords {
+struct TimelineRowLabel {
     TimelineRowKind kind = TimelineRowKind::kNode;
     std::uint32_t host = 0;  // in Timeline::hosts
     std::uint64_t id = 0;    // process_id or thread_id; 0: none is known
@@ -38,7 +38,7 @@ struct Timeline {
     bool is_recording = false;
     std::uint64_t begin_ns = 0, end_ns = 0;  // of the trace, of which the index may have a part
     TimelineIndex index;
-    std::vector<TimelineRowWords> rows;  // as index.rows()
+    std::vector<TimelineRowLabel> rows;  // as index.rows()
     std::vector<TimelineHost> hosts;
     std::vector<TimelineGap> gaps;
     std::vector<std::string> names;  // of calls, by LaneEvent::name()

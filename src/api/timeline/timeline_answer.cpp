@@ -33,22 +33,22 @@ Json column(const Timeline& timeline, Take&& take) {
 
 Json rows_json(const Timeline& timeline) {
     using Row = TimelineRow;
-    using Words = TimelineRowWords;
+    using Label = TimelineRowLabel;
     const auto of = [&](auto take) { return column(timeline, take); };
     return Json::object()
-        .set("parent", of([](const Row& row, const Words&) {
+        .set("parent", of([](const Row& row, const Label&) {
                  return row.parent == Row::kNone ? -1 : static_cast<std::int64_t>(row.parent);
              }))
         .set("kind",
-             of([](const Row&, const Words& words) { return static_cast<unsigned>(words.kind); }))
-        .set("host", of([](const Row&, const Words& words) { return words.host; }))
-        .set("label", of([](const Row&, const Words& words) { return words.label; }))
-        .set("id", of([](const Row&, const Words& words) { return std::to_string(words.id); }))
-        .set("threads", of([](const Row& row, const Words&) { return row.lanes; }))
-        .set("events", of([](const Row& row, const Words&) { return row.events; }))
+             of([](const Row&, const Label& label) { return static_cast<unsigned>(label.kind); }))
+        .set("host", of([](const Row&, const Label& label) { return label.host; }))
+        .set("label", of([](const Row&, const Label& label) { return label.label; }))
+        .set("id", of([](const Row&, const Label& label) { return std::to_string(label.id); }))
+        .set("threads", of([](const Row& row, const Label&) { return row.lanes; }))
+        .set("events", of([](const Row& row, const Label&) { return row.events; }))
         .set("begin",
-             of([&](const Row& row, const Words&) { return behind(timeline, row.begin_ns); }))
-        .set("end", of([&](const Row& row, const Words&) { return behind(timeline, row.end_ns); }));
+             of([&](const Row& row, const Label&) { return behind(timeline, row.begin_ns); }))
+        .set("end", of([&](const Row& row, const Label&) { return behind(timeline, row.end_ns); }));
 }
 
 Json hosts_json(const Timeline& timeline) {

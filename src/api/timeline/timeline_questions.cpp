@@ -58,8 +58,8 @@ std::vector<api::Question> timeline_questions(TimelineCache& timelines, const st
     std::vector<api::Question> questions;
     for (const auto& [name, make] : kQuestions) {
         questions.push_back(
-            {prefix + name, [&timelines, make = make](const Json& words, const auto& cancelled) {
-                 return make(timelines, words, cancelled);
+            {prefix + name, [&timelines, make = make](const Json& body, const auto& cancelled) {
+                 return make(timelines, body, cancelled);
              }});
     }
     return questions;

@@ -112,7 +112,7 @@ class Reader {
         const bool is_refined = request_.clock == "cluster" && threads_.hosts().size() > 1;
         return timeline_.is_recording && before.timeline.is_recording && !is_refined &&
                before.timeline.names == timeline_.names && read_.facts.hold(before.facts) &&
-               std::ranges::all_of(before.timeline.rows, [&](const api::TimelineRowWords& row) {
+               std::ranges::all_of(before.timeline.rows, [&](const api::TimelineRowLabel& row) {
                    return row.kind != TimelineRowKind::kThread || threads_.find(row.id) != nullptr;
                });
     }
@@ -120,7 +120,7 @@ class Reader {
     // Lanes are in the order of the rows of threads; hosts are the same.
     void take_over(const TimelineRead& before) {
         std::uint32_t lane = 0;
-        for (const api::TimelineRowWords& row : before.timeline.rows) {
+        for (const api::TimelineRowLabel& row : before.timeline.rows) {
             if (row.kind == TimelineRowKind::kThread) {
                 TimelineThreads::Thread& thread = *threads_.find(row.id);
                 thread.lane = before.timeline.index.lanes()[lane];

@@ -87,7 +87,7 @@ Result<void> TimelineThreads::finish(api::Timeline& timeline, const TimelineInde
     TimelineIndex::Builder builder;
     const Thread* last = nullptr;
     std::uint32_t node = 0, process = 0;
-    const auto words =
+    const auto add_label =
         [&](TimelineRowKind kind, const Thread& of, std::uint64_t id, std::string label) {
             timeline.rows.push_back(
                 {.kind = kind, .host = host(of.host_index), .id = id, .label = std::move(label)});
@@ -107,14 +107,14 @@ Result<void> TimelineThreads::finish(api::Timeline& timeline, const TimelineInde
             last == nullptr || last->node != thread.node || last->host_index != thread.host_index;
         if (is_other_node) {
             node = builder.add_row();
-            words(TimelineRowKind::kNode, thread, 0, thread.node);
+            add_label(TimelineRowKind::kNode, thread, 0, thread.node);
         }
         if (is_other_node || last->process_id != thread.process_id) {
             process = builder.add_row(node);
-            words(TimelineRowKind::kProcess, thread, thread.process_id, thread.process);
+            add_label(TimelineRowKind::kProcess, thread, thread.process_id, thread.process);
         }
         builder.add_thread(process, std::move(thread.lane), thread.lane_before);
-        words(TimelineRowKind::kThread, thread, thread.thread_id, thread.label);
+        add_label(TimelineRowKind::kThread, thread, thread.thread_id, thread.label);
         last = &thread;
     }
     timeline.index = std::move(builder).finish(before);

@@ -62,7 +62,7 @@ std::string two_columns(const std::string& left, std::string_view right) {
 }
 
 // CLI11's words, without its "The following argument was not expected: --bogus".
-std::string in_our_words(const CLI::ParseError& error) {
+std::string error_text(const CLI::ParseError& error) {
     std::string text = error.what();
     const std::size_t colon = text.find(": ");
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && colon != std::string::npos) {
@@ -142,8 +142,7 @@ int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_statu
     } catch (const CLI::ParseError& error) {
         const std::vector<CLI::App*> verbs = app.get_subcommands();
         const std::string verb = verbs.empty() ? "" : verbs.front()->get_name() + " ";
-        base::Log::to_stderr().fail(
-            fmt::format("{} (dyetrace {}--help)", in_our_words(error), verb));
+        base::Log::to_stderr().fail(fmt::format("{} (dyetrace {}--help)", error_text(error), verb));
         return kExitUsage;
     }
     return exit_status;

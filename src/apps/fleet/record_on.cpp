@@ -37,7 +37,7 @@ struct RecordOnArguments {
     std::vector<std::string> hosts;
     std::string output;
     std::string duration;
-    std::vector<std::string> words;
+    std::vector<std::string> recorder_arguments;
     std::vector<std::string> command;
 };
 
@@ -133,16 +133,17 @@ Result<fleet::RecordRequest> FleetRecording::request() const {
             request.add_hosts(host);
         }
     }
-    const std::vector<std::string>& words = arguments_.words;
-    const bool names_processes = std::any_of(words.begin(), words.end(), [](const auto& word) {
-        return word == "-a" || word == "--all" || word.starts_with("-p") ||
-               word.starts_with("--pid");
-    });
+    const std::vector<std::string>& arguments = arguments_.recorder_arguments;
+    const bool names_processes =
+        std::any_of(arguments.begin(), arguments.end(), [](const auto& argument) {
+            return argument == "-a" || argument == "--all" || argument.starts_with("-p") ||
+                   argument.starts_with("--pid");
+        });
     if (!names_processes) {
-        request.add_words("--all");
+        request.add_arguments("--all");
     }
-    for (const std::string& word : words) {
-        request.add_words(word);
+    for (const std::string& argument : arguments) {
+        request.add_arguments(argument);
     }
     if (!arguments_.duration.empty()) {
         TRY(const auto duration, base::parse_duration(arguments_.duration));
@@ -305,7 +306,7 @@ void add_record_on(CLI::App& app, const std::vector<std::string>& command, int& 
         "  dyetrace record --on db1,db2 --collector traces.example.org -- ./load\n"
         "  dyetrace record --on all --duration 1m --content=hash");
     verb->callback([verb, arguments, &exit_status] {
-        arguments->words = verb->remaining();
+        arguments->recorder_arguments = verb->remaining();
         exit_status = run_record_on(*arguments);
     });
 }

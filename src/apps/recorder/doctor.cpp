@@ -23,7 +23,7 @@ namespace {
 using capture::Availability;
 using capture::Feature;
 
-const char* word_of(Availability availability) {
+const char* availability_text(Availability availability) {
     switch (availability) {
         case Availability::kYes:
             return "yes";
@@ -60,7 +60,7 @@ void print_text(const std::vector<Feature>& features) {
     uname(&system);
     print_row("kernel", "", fmt::format("Linux {}  {}", system.release, system.machine));
     for (const Feature& feature : features) {
-        print_row(feature.name, word_of(feature.availability), feature.detail);
+        print_row(feature.name, availability_text(feature.availability), feature.detail);
         if (!feature.remedy.empty()) {
             print_row("", "", "→ " + feature.remedy);
         }
@@ -71,7 +71,7 @@ void print_json(const std::vector<Feature>& features) {
     for (const Feature& feature : features) {
         base::Json line = base::Json::object();
         line.set("name", feature.name);
-        line.set("available", std::string(word_of(feature.availability)));
+        line.set("available", std::string(availability_text(feature.availability)));
         line.set("detail", feature.detail);
         line.set("remedy", feature.remedy);
         line.set("needed", feature.needed);

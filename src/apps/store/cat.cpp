@@ -15,9 +15,9 @@
 #include "base/byte_range.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/harmless.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "format/quote.h"
 #include "query/damages.h"
 #include "reports/rebuild/cat_reader.h"
 #include "store/database.h"
@@ -55,7 +55,7 @@ class Output {
         std::string out;
         while (!text.empty()) {
             const std::size_t line = text.find_first_of("\n\t");
-            out += format::make_harmless(text.substr(0, line));
+            out += base::make_harmless(text.substr(0, line));
             text.remove_prefix(std::min(line, text.size()));
             if (!text.empty()) {
                 out += text.front();

@@ -107,7 +107,7 @@ Result<void> export_trace(const ExportArguments& arguments, const base::Log& log
 }
 
 // What became of the file, and what to do; DuckDB's errors have no code.
-std::string words_of(const Error& error, const std::string& output) {
+std::string failure_text(const Error& error, const std::string& output) {
     const std::string kept =
         output.empty() ? "what went to stdout is no whole export"
                        : fmt::format("nothing of it is kept, '{}' is as it was before", output);
@@ -140,7 +140,7 @@ int run_export(const ExportArguments& arguments) {
     const CancelOnInterrupt scope(CancelOnInterrupt::kEndings);  // nothing half is left behind
     const Result<void> done = export_trace(arguments, log);
     if (!done.ok()) {
-        log.fail(words_of(done.error(), arguments.output));
+        log.fail(failure_text(done.error(), arguments.output));
         return kExitFailure;
     }
     return 0;

@@ -91,17 +91,17 @@ Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
     }
 }
 
-Result<std::unordered_map<std::uint64_t, EventWords>> words_of_events(
+Result<std::unordered_map<std::uint64_t, EventLabels>> labels_of_events(
     store::Database& database, const std::vector<std::uint64_t>& events) {
-    std::unordered_map<std::uint64_t, EventWords> words;
+    std::unordered_map<std::uint64_t, EventLabels> labels;
     if (events.empty()) {
-        return words;
+        return labels;
     }
     TRY(each_row(database,
                  filled(sql::kNamesPartsOfEvents,
                         {{"ids", SqlPiece{fmt::format("{}", fmt::join(events, ","))}}}),
                  [&](Row row) {
-                     EventWords& event = words[number_of(row[0])];
+                     EventLabels& event = labels[number_of(row[0])];
                      event.who = row[1].text;
                      event.name = row[2].text;
                      event.path = row[3].text;
@@ -112,7 +112,7 @@ Result<std::unordered_map<std::uint64_t, EventWords>> words_of_events(
                      event.received = fmt::format("{}→{}", row[7].text, row[6].text);
                      event.start_ns = number_of(row[8]);
                  }));
-    return words;
+    return labels;
 }
 
 Result<std::string> gaps_between(store::Database& database,

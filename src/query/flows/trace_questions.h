@@ -34,7 +34,7 @@ Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
                                                     const std::atomic<bool>* cancelled = nullptr);
 
 // What people call an event, and what it acted on.
-struct EventWords {
+struct EventLabels {
     std::string who, name;    // "cat[28338]", "read"
     std::string path, path2;  // of its objects
     bool is_connection = false;
@@ -42,7 +42,7 @@ struct EventWords {
         received;  // of a connection: "10.0.0.1:80→10.0.0.2:4711", as bytes went or came
     std::uint64_t start_ns = 0;
 };
-Result<std::unordered_map<std::uint64_t, EventWords>> words_of_events(
+Result<std::unordered_map<std::uint64_t, EventLabels>> labels_of_events(
     store::Database& database, const std::vector<std::uint64_t>& events);
 
 // What is missing in this time of `clock`, in words; empty: nothing.

@@ -1,9 +1,9 @@
 // The trail for programs: JSON and Graphviz.
 #include <fmt/format.h>
 
+#include "base/harmless.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "format/quote.h"
 #include "reports/follow/follow_output.h"
 #include "schema/generated/enum_names.h"
 
@@ -82,7 +82,7 @@ Json link_json(const FollowTrail& trail, const FollowLink& link) {
 
 std::string dot_text(std::string_view text) {
     std::string quoted = "\"";
-    for (const char c : format::make_harmless(text)) {
+    for (const char c : base::make_harmless(text)) {
         quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
     }
     return quoted + "\"";

@@ -86,13 +86,13 @@ class TrailReader {
         for (const FollowHop& hop : trail.hops) {
             events.push_back(hop.first_event);
         }
-        TRY(const auto words, query::words_of_events(database_, events));
+        TRY(const auto labels, query::labels_of_events(database_, events));
         for (FollowHop& hop : trail.hops) {
-            const auto found = words.find(hop.first_event);
-            if (found == words.end()) {
+            const auto found = labels.find(hop.first_event);
+            if (found == labels.end()) {
                 continue;
             }
-            const query::EventWords& event = found->second;
+            const query::EventLabels& event = found->second;
             hop.who = event.who;
             hop.name = event.name;
             hop.path =

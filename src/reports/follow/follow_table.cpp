@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "base/harmless.h"
 #include "base/text.h"
-#include "format/quote.h"
 #include "reports/follow/follow_output.h"
 
 namespace dyetrace::reports {
@@ -25,7 +25,7 @@ std::vector<Column> columns_of(const FollowTrail& trail) {
         if (std::none_of(columns.begin(), columns.end(), [&](const Column& column) {
                 return column.process == hop.process;
             })) {
-            columns.push_back({hop.process, format::make_harmless(hop.who)});
+            columns.push_back({hop.process, base::make_harmless(hop.who)});
         }
     }
     return columns;
@@ -39,7 +39,7 @@ std::string padded(std::string text, std::size_t width) {
 // "write …/pg_wal/000000010000000000000001"
 std::string cell_of(const FollowHop& hop, std::size_t width) {
     const std::size_t left = width - std::min(width, hop.name.size() + 1);
-    return hop.name + " " + base::truncated_in_front(format::make_harmless(hop.what), left);
+    return hop.name + " " + base::truncated_in_front(base::make_harmless(hop.what), left);
 }
 
 std::string line_end(std::string line) {
@@ -82,9 +82,9 @@ void add_table(const FollowTrail& trail,
 
 std::string follow_table(const FollowTrail& trail, const FollowStyle& style) {
     std::string out =
-        format::make_harmless(trail.question) + (trail.direction == analysis::Direction::kForward
-                                                     ? " · where its bytes went\n"
-                                                     : " · where its bytes came from\n");
+        base::make_harmless(trail.question) + (trail.direction == analysis::Direction::kForward
+                                                   ? " · where its bytes went\n"
+                                                   : " · where its bytes came from\n");
     const std::vector<Column> columns = columns_of(trail);
     const std::size_t room =
         std::max(style.width, kTimeWidth + kBetween + kCellWidthMin) - kTimeWidth;

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/harmless.h"
 #include "base/text.h"
 #include "format/colour.h"
-#include "format/quote.h"
 #include "reports/follow/follow_output.h"
 #include "schema/generated/enum_names.h"
 
@@ -27,7 +27,7 @@ std::string_view certainty_text(schema::Certainty certainty) {
 
 // Of a copy both names, each in half of the room.
 std::string cut_names(const FollowHop& hop, std::size_t width) {
-    const std::string what = format::make_harmless(hop.what);
+    const std::string what = base::make_harmless(hop.what);
     constexpr std::string_view kArrow = " → ";
     const std::size_t arrow = what.find(kArrow);
     if (arrow == std::string::npos || base::display_width(what) <= width) {
@@ -150,7 +150,7 @@ class Tree {
                                              branch.link == nullptr ? ""
                                              : branch.is_last       ? "└ "
                                                                     : "├ ",
-                                             format::make_harmless(hop.who),
+                                             base::make_harmless(hop.who),
                                              hop.name);
         const std::string tail = is_known ? fmt::format(" · see #{}", numbers_[branch.hop])
                                           : range_of(hop) + number_of(branch.hop);
@@ -257,7 +257,7 @@ std::string follow_text(const FollowTrail& trail, const FollowStyle& style) {
     std::string text;
     {
         const format::Painted painted(text, style.colour, format::Colour::kBold);
-        text += format::make_harmless(trail.question);
+        text += base::make_harmless(trail.question);
     }
     text += forward ? " · where its bytes went" : " · where its bytes came from";
     text += "\n";

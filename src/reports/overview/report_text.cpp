@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "analysis/findings/report_findings.h"
+#include "base/harmless.h"
 #include "base/text.h"
 #include "format/colour.h"
-#include "format/quote.h"
 #include "format/table.h"
 
 namespace dyetrace::reports {
@@ -41,7 +41,7 @@ std::string plural(std::uint64_t count, std::string_view word) {
     return fmt::format("{} {}{}", with_separators(count), word, count == 1 ? "" : "s");
 }
 
-std::string losses_words(const analysis::Report& report) {
+std::string losses_text(const analysis::Report& report) {
     std::uint64_t lost = 0, unknown = 0;
     for (const analysis::GapRow& gap : report.gaps) {
         lost += gap.lost;
@@ -61,7 +61,7 @@ std::string head_line(const analysis::Report& report) {
     const analysis::Overview& all = report.overview;
     std::string line =
         fmt::format("{}  {} by {}{} in {}",
-                    format::make_harmless(report.trace),
+                    base::make_harmless(report.trace),
                     plural(all.calls, "call"),
                     all.processes == 1 ? std::string("1 process")
                                        : with_separators(all.processes) + " processes",
@@ -70,7 +70,7 @@ std::string head_line(const analysis::Report& report) {
     if (report.stored_bytes > 0) {
         line += " · " + bytes_text(report.stored_bytes);
     }
-    line += " · " + losses_words(report);
+    line += " · " + losses_text(report);
     return line + (report.recording ? " · still recording\n" : "\n");
 }
 
@@ -171,7 +171,7 @@ void add_findings(Page& page, const analysis::Report& report, std::size_t width)
     page.end_line();
     for (const analysis::Finding& finding : findings) {
         page.line(base::wrapped(
-            "· " + format::make_harmless(finding.text), width - kIndent, kFindingIndent));
+            "· " + base::make_harmless(finding.text), width - kIndent, kFindingIndent));
     }
 }
 
@@ -257,7 +257,7 @@ void add_sources(Page& page,
                  std::size_t width) {
     if (!sources.empty()) {
         const std::string text = fmt::format("· {}{}", words, fmt::join(sources, ", "));
-        page.line(base::wrapped(format::make_harmless(text), width - kIndent, kFindingIndent));
+        page.line(base::wrapped(base::make_harmless(text), width - kIndent, kFindingIndent));
     }
 }
 
@@ -272,12 +272,12 @@ void add_missing(Page& page, const analysis::Report& report, std::size_t width) 
                                      ? std::string("an unknown number of events")
                                  : gap.lost == 0 ? std::string("facts about events")
                                                  : plural(gap.lost, "event");
-        page.line(format::make_harmless(fmt::format("· {}: {} lost in {} of {} ({})",
-                                                    gap.host,
-                                                    lost,
-                                                    plural(gap.gaps, "gap"),
-                                                    duration_text(gap.total_ns),
-                                                    gap.reason)));
+        page.line(base::make_harmless(fmt::format("· {}: {} lost in {} of {} ({})",
+                                                  gap.host,
+                                                  lost,
+                                                  plural(gap.gaps, "gap"),
+                                                  duration_text(gap.total_ns),
+                                                  gap.reason)));
     }
     std::set<std::string> unseen;  // the same for every recording: by name only
     std::set<std::string> in_part;
@@ -286,12 +286,12 @@ void add_missing(Page& page, const analysis::Report& report, std::size_t width) 
             (row.state == "off" ? unseen : in_part).insert(row.source);
             continue;
         }
-        page.line(format::make_harmless(fmt::format("· {}: {} {}{}{}",
-                                                    row.host,
-                                                    row.source,
-                                                    row.state,
-                                                    row.reason.empty() ? "" : ": ",
-                                                    row.reason)));
+        page.line(base::make_harmless(fmt::format("· {}: {} {}{}{}",
+                                                  row.host,
+                                                  row.source,
+                                                  row.state,
+                                                  row.reason.empty() ? "" : ": ",
+                                                  row.reason)));
     }
     add_sources(page, "not seen: ", unseen, width);
     add_sources(page, "seen in part: ", in_part, width);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/harmless.h"
 #include "base/text.h"
-#include "format/quote.h"
 #include "reports/pattern/pattern_answer.h"
 
 namespace dyetrace::reports {
@@ -46,7 +46,7 @@ std::string bar(double height) {
     return kBars[std::min<std::size_t>(level, 7)];
 }
 
-std::string steps_words(const Pattern& pattern) {
+std::string steps_text(const Pattern& pattern) {
     const auto& counts = pattern.steps;
     const std::uint64_t steps = pattern.accesses - counts.of(Step::kFirst);
     std::vector<std::pair<std::uint64_t, std::string>> shares;
@@ -69,7 +69,7 @@ std::string steps_words(const Pattern& pattern) {
     return fmt::format("{}", fmt::join(words, " · "));
 }
 
-std::string verdict_words(const Pattern& pattern) {
+std::string verdict_text(const Pattern& pattern) {
     const analysis::Verdict& verdict = pattern.verdict;
     if (verdict.name == "single") {
         return "one access per file";
@@ -82,7 +82,7 @@ std::string verdict_words(const Pattern& pattern) {
     return std::string(verdict.name);
 }
 
-std::string sizes_words(const Pattern& pattern) {
+std::string sizes_text(const Pattern& pattern) {
     const analysis::Sizes& sizes = pattern.sizes;
     if (sizes.min == sizes.max) {
         return with_separators(sizes.min) + " B each";
@@ -105,7 +105,7 @@ std::string sizes_words(const Pattern& pattern) {
                        fmt::join(usual, ", "));
 }
 
-std::string coverage_words(const Pattern& pattern) {
+std::string coverage_text(const Pattern& pattern) {
     const analysis::Coverage& coverage = pattern.coverage;
     const std::uint64_t all = std::max<std::uint64_t>(pattern.extent.bytes(), 1);
     const std::uint64_t covered = std::min(all, coverage.covered_bytes * pattern.sampled_one_in);
@@ -135,7 +135,7 @@ std::string coverage_bars(const Pattern& pattern) {
     return out;
 }
 
-std::string order_words(const Permutation& p) {
+std::string order_text(const Permutation& p) {
     const std::string distance = fmt::format("({:.2f})", p.distance());
     switch (analysis::order_of(p)) {
         case Order::kNoOrder:
@@ -162,17 +162,17 @@ std::string order_words(const Permutation& p) {
     return "another order " + distance;
 }
 
-std::string comparison_words(const Pass& pass, const Pass& before) {
+std::string comparison_text(const Pass& pass, const Pass& before) {
     const analysis::Comparison& beside = *pass.beside_previous;
-    std::string words = order_words(beside.pieces);
+    std::string words = order_text(beside.pieces);
     if (analysis::order_of(beside.pieces) != Order::kSame && beside.pieces.pairs > 0) {
         words += fmt::format(", {} at the same place",
                              percent_in_tenths(beside.pieces.same_place_share()));
     }
     if (beside.files.pairs > 0 && beside.within_files.pairs > 0) {
         words += fmt::format("; files: {}; within a file: {}",
-                             order_words(beside.files),
-                             order_words(beside.within_files));
+                             order_text(beside.files),
+                             order_text(beside.within_files));
     }
     const double again = static_cast<double>(beside.common_bytes) /
                          static_cast<double>(std::max<std::uint64_t>(
@@ -228,7 +228,7 @@ void add_passes(PatternPage& page,
                                    plural(pass.accesses * times, group.access),
                                    bytes_text(pass.moved_bytes * times)));
         if (pass.beside_previous) {
-            page.line("", comparison_words(pass, passes.passes[i - 1]));
+            page.line("", comparison_text(pass, passes.passes[i - 1]));
         }
     }
     if (shown < passes.passes.size()) {
@@ -258,16 +258,16 @@ void add_group(PatternPage& page, const PatternGroup& group) {
     page.blank();
     page.line(group.access == "read" ? "read" : "written",
               fmt::format("by {}: {}, {} in {}: {}",
-                          format::make_harmless(group.who),
+                          base::make_harmless(group.who),
                           plural(pattern.accesses, group.access),
                           bytes_text(pattern.bytes),
                           base::duration_text(pattern.end_ns - pattern.begin_ns),
-                          verdict_words(pattern)));
-    if (const std::string steps = steps_words(pattern); !steps.empty()) {
+                          verdict_text(pattern)));
+    if (const std::string steps = steps_text(pattern); !steps.empty()) {
         page.line("steps", steps);
     }
-    page.line("sizes", sizes_words(pattern));
-    page.line("covered", coverage_words(pattern));
+    page.line("sizes", sizes_text(pattern));
+    page.line("covered", coverage_text(pattern));
     page.line("", coverage_bars(pattern));
     add_passes(page, "by place", pattern.by_place, group.by_place, group);
     if (!pattern.by_content) {
@@ -326,9 +326,9 @@ void add_notes(PatternPage& page, const PatternAnswer& answer) {
 std::string pattern_text(const PatternAnswer& answer, std::size_t width) {
     PatternPage page(width);
     page.out() += answer.files.size() == 1
-                      ? fmt::format("  {}\n", format::make_harmless(answer.files[0]))
+                      ? fmt::format("  {}\n", base::make_harmless(answer.files[0]))
                       : fmt::format("  {}  {}\n",
-                                    format::make_harmless(answer.path),
+                                    base::make_harmless(answer.path),
                                     plural(answer.files.size(), "file"));
     const std::size_t shown = std::min(answer.groups.size(), kGroupsShown);
     for (std::size_t i = 0; i < shown; ++i) {

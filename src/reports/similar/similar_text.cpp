@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "base/harmless.h"
 #include "base/text.h"
-#include "format/quote.h"
 #include "format/table.h"
 #include "reports/similar/similar_answer.h"
 
@@ -73,7 +73,7 @@ std::string heading(const SimilarAnswer& answer, std::size_t width) {
     const std::string facts = fmt::format(
         " · {}, {} anchors", base::bytes_text(subject.bytes), with_separators(subject.anchors));
     const std::size_t room = width > facts.size() + 2 ? width - facts.size() - 2 : 1;
-    const std::string name = format::make_harmless(name_of(answer, subject));
+    const std::string name = base::make_harmless(name_of(answer, subject));
     return fmt::format("  {}{}\n\n", format::cut_middle(name, room), facts);
 }
 

@@ -28,7 +28,7 @@ namespace dyetrace::reports {
 inline constexpr std::size_t kChangesTold = 20;  // a screen; --json has all
 
 // A copy in words.
-struct CopyWords {
+struct CopyLabels {
     std::string who, name, what;
     std::uint64_t begin = 0, end = 0;  // positions in the object
     std::uint64_t calls = 0;
@@ -53,7 +53,7 @@ struct ChangedBytes {
 
 struct VerifyAnswer {
     std::string question;
-    std::vector<CopyWords> copies;  // as verdict counts them
+    std::vector<CopyLabels> copies;  // as verdict counts them
     analysis::CopyVerdict verdict;
     std::vector<std::string>
         overwriters;  // by change: who wrote there; empty: nobody that is known

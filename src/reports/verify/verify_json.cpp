@@ -49,7 +49,7 @@ std::string id_text(std::uint64_t id) {
     return std::to_string(id);
 }
 
-Json copy_json(const CopyWords& copy, std::size_t number) {
+Json copy_json(const CopyLabels& copy, std::size_t number) {
     Json json = Json::object();
     json.set("copy", number).set("process", copy.who).set("name", copy.name).set("what", copy.what);
     return json.set("begin", copy.begin)

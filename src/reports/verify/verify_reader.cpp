@@ -298,15 +298,15 @@ class CopyReader {
                 events.push_back(*change.overwritten_by);
             }
         }
-        TRY(const auto words, query::words_of_events(database_, events));
-        const auto words_of = [&](std::uint64_t event) {
-            const auto found = words.find(event);
-            return found == words.end() ? query::EventWords() : found->second;
+        TRY(const auto labels, query::labels_of_events(database_, events));
+        const auto labels_of = [&](std::uint64_t event) {
+            const auto found = labels.find(event);
+            return found == labels.end() ? query::EventLabels() : found->second;
         };
         TRY(const query::SharedClock clock, query::SharedClock::of(database_));
         std::uint64_t start_ns = UINT64_MAX, end_ns = 0;
         for (const Copy& copy : copies_) {
-            query::EventWords event = words_of(copy.strip.pieces().front().event);
+            query::EventLabels event = labels_of(copy.strip.pieces().front().event);
             event.start_ns = clock.at(copy.strip.pieces().front().event, event.start_ns);
             answer.copies.push_back({.who = event.who,
                                      .name = event.name,
@@ -322,8 +322,8 @@ class CopyReader {
             }
         }
         for (const analysis::Change& change : answer.verdict.changes) {
-            const query::EventWords event =
-                change.overwritten_by ? words_of(*change.overwritten_by) : query::EventWords();
+            const query::EventLabels event =
+                change.overwritten_by ? labels_of(*change.overwritten_by) : query::EventLabels();
             answer.overwriters.push_back(
                 event.who.empty() ? "" : fmt::format("{} {}", event.who, event.name));
         }
@@ -331,7 +331,7 @@ class CopyReader {
         return {};
     }
 
-    static std::string what_of(const query::EventWords& event, const Copy& copy) {
+    static std::string what_of(const query::EventLabels& event, const Copy& copy) {
         if (copy.object != 0 && copy.object2 != 0) {
             return event.name.starts_with("sendfile")
                        ? fmt::format(

@@ -303,7 +303,7 @@ TEST(VerifyJson, has_numbers_and_ids) {
     EXPECT_NE(text.find("\"bytes_not_compared\":1000"), std::string::npos);
 }
 
-TEST(QuestionWords, name_bytes_of_a_file) {
+TEST(QuestionText, name_bytes_of_a_file) {
     const auto range = file_range_in("/a/../b:10-20");
     ASSERT_TRUE(range.ok());
     EXPECT_EQ(range.value().path, "/b");

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <span>
 
+#include "base/harmless.h"
 #include "base/text.h"
 #include "format/colour.h"
-#include "format/quote.h"
 #include "reports/verify/verify_answer.h"
 
 namespace dyetrace::reports {
@@ -50,15 +50,15 @@ std::string plural(std::uint64_t count, std::string_view word, std::string_view 
     return fmt::format("{} {}", with_separators(count), count == 1 ? word : words);
 }
 
-class Words {
+class Writer {
   public:
-    Words(const VerifyAnswer& answer, const VerifyStyle& style) : answer_(answer), style_(style) {}
+    Writer(const VerifyAnswer& answer, const VerifyStyle& style) : answer_(answer), style_(style) {}
 
     std::string text() {
-        paint(format::Colour::kBold, format::make_harmless(answer_.question));
+        paint(format::Colour::kBold, base::make_harmless(answer_.question));
         out_ += " · are its copies the same?\n";
         for (const std::size_t reference : answer_.verdict.references) {
-            const CopyWords& copy = answer_.copies[reference];
+            const CopyLabels& copy = answer_.copies[reference];
             add_line("reference  ", copy, " " + range_text(copy.begin, copy.end));
         }
         const auto& changes = answer_.verdict.changes;
@@ -84,19 +84,19 @@ class Words {
     }
 
     // What is too long for the line loses letters of its object's name.
-    void add_line(std::string_view head, const CopyWords& copy, const std::string& tail) {
+    void add_line(std::string_view head, const CopyLabels& copy, const std::string& tail) {
         const std::string front =
-            fmt::format("{}{} {} ", head, format::make_harmless(copy.who), copy.name);
+            fmt::format("{}{} {} ", head, base::make_harmless(copy.who), copy.name);
         const std::size_t fixed = base::display_width(front) + base::display_width(tail);
         const std::size_t room =
             std::max(kObjectWidthMin, style_.width - std::min(style_.width, fixed));
         out_ +=
-            front + base::truncated_in_front(format::make_harmless(copy.what), room) + tail + "\n";
+            front + base::truncated_in_front(base::make_harmless(copy.what), room) + tail + "\n";
     }
 
     std::string where(const Change& change, const std::string& overwriter) const {
-        const CopyWords& good = answer_.copies[change.good];
-        const CopyWords& bad = answer_.copies[change.bad];
+        const CopyLabels& good = answer_.copies[change.good];
+        const CopyLabels& bad = answer_.copies[change.bad];
         switch (change.place) {
             case Place::kMemory:
                 return good.who == bad.who
@@ -135,7 +135,7 @@ class Words {
         add_bytes(bytes_of_change);
         out_ += fmt::format(
             "  {}\n",
-            base::truncated(format::make_harmless(where(change, overwriter)), style_.width - 2));
+            base::truncated(base::make_harmless(where(change, overwriter)), style_.width - 2));
         add_call("  last good  ", change.good, change.good_begin, change.good_event);
         add_call("  first bad  ", change.bad, stretch.copy_begin, change.bad_event);
         add_names("  between    ", change.between);
@@ -202,13 +202,11 @@ class Words {
         }
         std::string names;
         for (std::size_t i = 0; i < std::min(copies.size(), kLaterTold); ++i) {
-            const CopyWords& copy = answer_.copies[copies[i]];
+            const CopyLabels& copy = answer_.copies[copies[i]];
             names += fmt::format("{}{} {} {}", i == 0 ? "" : ", ", copy.who, copy.name, copy.what);
         }
-        const std::string line = fmt::format("{}{}: {}",
-                                             head,
-                                             plural(copies.size(), "copy", "copies"),
-                                             format::make_harmless(names));
+        const std::string line = fmt::format(
+            "{}{}: {}", head, plural(copies.size(), "copy", "copies"), base::make_harmless(names));
         out_ += base::truncated(line, style_.width) + "\n";
     }
 
@@ -249,7 +247,7 @@ class Words {
 }  // namespace
 
 std::string verify_text(const VerifyAnswer& answer, const VerifyStyle& style) {
-    return Words(answer, style).text();
+    return Writer(answer, style).text();
 }
 
 }  // namespace dyetrace::reports

@@ -337,10 +337,10 @@ Operation operation_of(const std::vector<std::uint64_t>& row) {
     return query::operation_in(columns, 0);
 }
 
-std::vector<std::uint64_t> row_of(query::Movement movement) {
+std::vector<std::uint64_t> row_of(schema::Transfer transfer) {
     std::vector<std::uint64_t> row(kMoveColumns, 0);
     row[kMoveEvent] = 1;
-    row[kMoveMovement] = static_cast<std::uint64_t>(movement);
+    row[kMoveTransfer] = static_cast<std::uint64_t>(transfer);
     row[kMoveBytes] = 10;
     row[kMoveObject] = 7;
     row[kMoveChannel] = static_cast<std::uint64_t>(analysis::Channel::kFile);
@@ -354,25 +354,27 @@ std::vector<std::uint64_t> row_of(query::Movement movement) {
 }
 
 TEST(FlowRows, know_which_side_a_call_takes_from_and_puts_to) {
-    EXPECT_EQ(operation_of(row_of(query::Movement::kRead)).from.object, 7u);
-    EXPECT_EQ(operation_of(row_of(query::Movement::kRead)).to.object, 0u);
-    EXPECT_EQ(operation_of(row_of(query::Movement::kWrite)).to.object, 7u);
-    EXPECT_EQ(operation_of(row_of(query::Movement::kCopyTo)).from.object, 7u);
-    EXPECT_EQ(operation_of(row_of(query::Movement::kCopyTo)).to.object, 8u);
-    EXPECT_EQ(operation_of(row_of(query::Movement::kCopyFrom)).from.object, 8u);
-    EXPECT_EQ(operation_of(row_of(query::Movement::kCopyFrom)).to.object, 7u);
-    EXPECT_TRUE(operation_of(row_of(query::Movement::kTee)).from.peeks);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kRead)).from.object, 7u);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kRead)).to.object, 0u);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kWrite)).to.object, 7u);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kCopyTo)).from.object, 7u);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kCopyTo)).to.object, 8u);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kCopyFrom)).from.object, 8u);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kCopyFrom)).to.object, 7u);
+    EXPECT_TRUE(operation_of(row_of(schema::Transfer::kTee)).from.peeks);
+    EXPECT_TRUE(operation_of(row_of(schema::Transfer::kPeek)).from.peeks);
+    EXPECT_FALSE(operation_of(row_of(schema::Transfer::kRead)).from.peeks);
 }
 
 TEST(FlowRows, tell_what_is_not_certain_and_not_known) {
-    std::vector<std::uint64_t> row = row_of(query::Movement::kRead);
+    std::vector<std::uint64_t> row = row_of(schema::Transfer::kRead);
     EXPECT_TRUE(operation_of(row).from.certain);
     EXPECT_FALSE(operation_of(row).fingerprint);
     row[kMoveAtCertain] = 0;
     row[kMoveFingerprint] = 42;
     EXPECT_FALSE(operation_of(row).from.certain);
     EXPECT_EQ(operation_of(row).fingerprint, 42u);
-    std::vector<std::uint64_t> copy = row_of(query::Movement::kCopyTo);
+    std::vector<std::uint64_t> copy = row_of(schema::Transfer::kCopyTo);
     EXPECT_TRUE(operation_of(copy).to.certain);
     copy[kMoveAt2Certain] = 0;
     EXPECT_FALSE(operation_of(copy).to.certain);

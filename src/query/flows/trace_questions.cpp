@@ -11,6 +11,17 @@ namespace {
 
 constexpr std::size_t kSimilarNamesMax = 3;  // names that may have been meant
 
+constexpr const char* kWordsOfEvents = R"sql(
+WITH asked AS (
+  SELECT *, coalesce(local_address, '?') || ':' || local_port AS own_end, coalesce(remote_address, '?') || ':' || remote_port AS far_end
+  FROM events WHERE event_id IN ({})),
+named AS (
+  SELECT * REPLACE (CASE WHEN object_type <> 'socket' OR own_end IS NULL OR far_end IS NULL THEN path
+    WHEN transfer IN ('write', 'copy_from') THEN own_end || '→' || far_end ELSE far_end || '→' || own_end END AS path) FROM asked)
+SELECT event_id, _on_host(host, comm || '[' || pid || ']'), name, path, path2,
+  CASE WHEN path IS NULL OR path2 IS NULL THEN path WHEN transfer = 'copy_from' THEN path2 || ' → ' || path
+    WHEN transfer IN ('copy_to', 'tee') THEN path || ' → ' || path2 ELSE path END, start_ns FROM named)sql";
+
 void add_flows(const store::NumberBatch& batch, std::vector<analysis::TrailFlow>& flows) {
     const auto& column = batch.columns;
     for (std::size_t i = 0; i < batch.rows; ++i) {
@@ -101,28 +112,14 @@ Result<std::unordered_map<std::uint64_t, EventWords>> words_of_events(
     if (events.empty()) {
         return words;
     }
-    constexpr const char* kEnds =
-        "coalesce(local_address, '?') || ':' || local_port, coalesce(remote_address, '?') || "
-        "':' || remote_port";
-    TRY(each_row(
-        database,
-        fmt::format(
-            "SELECT event_id, _on_host(host, comm || '[' || pid || ']'), name, path, path2, "
-            "object_type = 'socket', {}, start_ns FROM events WHERE event_id IN ({})",
-            kEnds,
-            fmt::join(events, ",")),
-        [&](Row row) {
-            EventWords& event = words[number_of(row[0])];
-            event.who = row[1].text;
-            event.name = row[2].text;
-            event.path = row[3].text;
-            event.path2 = row[4].text;
-            event.is_connection =
-                row[5].text == "true" && !row[6].text.empty() && !row[7].text.empty();
-            event.sent = fmt::format("{}→{}", row[6].text, row[7].text);
-            event.received = fmt::format("{}→{}", row[7].text, row[6].text);
-            event.start_ns = number_of(row[8]);
-        }));
+    TRY(each_row(database, fmt::format(kWordsOfEvents, fmt::join(events, ",")), [&](Row row) {
+        words[number_of(row[0])] = {.who = std::string(row[1].text),
+                                    .name = std::string(row[2].text),
+                                    .path = std::string(row[3].text),
+                                    .path2 = std::string(row[4].text),
+                                    .what = std::string(row[5].text),
+                                    .start_ns = number_of(row[6])};
+    }));
     return words;
 }
 

@@ -312,7 +312,7 @@ class CopyReader {
             event.start_ns = clock.at(copy.strip.pieces().front().event, event.start_ns);
             answer.copies.push_back({.who = event.who,
                                      .name = event.name,
-                                     .what = what_of(event, copy),
+                                     .what = event.what,
                                      .begin = copy.strip.begin(),
                                      .end = copy.strip.end(),
                                      .calls = copy.strip.pieces().size(),
@@ -331,19 +331,6 @@ class CopyReader {
         }
         TRY(answer.gaps, query::gaps_between(database_, clock, start_ns, end_ns));
         return {};
-    }
-
-    static std::string what_of(const query::EventWords& event, const Copy& copy) {
-        if (copy.object != 0 && copy.object2 != 0) {
-            return event.name.starts_with("sendfile")
-                       ? fmt::format(
-                             "{} → {}", event.path2, event.is_connection ? event.sent : event.path)
-                       : fmt::format("{} → {}", event.path, event.path2);
-        }
-        if (event.is_connection) {
-            return copy.object2 != 0 ? event.sent : event.received;
-        }
-        return event.path;
     }
 
     struct Edge {

@@ -33,7 +33,7 @@ class DerivedTablesTest : public ::testing::Test {
                     for (int i = 0; i < 3000 && given < rows; ++i) {
                         numbers.resize(numbers.size() + kWidth, 2);
                         numbers[numbers.size() - kWidth] = ++given;
-                        numbers[numbers.size() - 6] = schema::kDerivedNull;  // to_begin
+                        numbers[numbers.size() - 6] = schema::kDerivedNull;  // to_offset
                     }
                     return {};
                 });
@@ -57,7 +57,7 @@ class DerivedTablesTest : public ::testing::Test {
 };
 
 constexpr const char* kSum =
-    "SELECT count(*), sum(from_event), count(to_begin), min(rule), min(certainty) FROM flows";
+    "SELECT count(*), sum(from_event), count(to_offset), min(rule), min(certainty) FROM flows";
 
 TEST_F(DerivedTablesTest, are_made_when_they_are_asked_for_and_then_kept) {
     record_and_seal();

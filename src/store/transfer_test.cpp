@@ -47,7 +47,7 @@ class Transfers : public testing::Test {
         std::string_view name;
         std::uint32_t message_flags = 0;
         std::optional<std::uint32_t> open_flags = kReadAndWrite;
-        schema::Abi abi = schema::Abi::kX86_64;
+        schema::Abi abi = schema::Abi::kX8664;
     };
 
     static const schema::SyscallInfo& info_of(const Call& call) {

@@ -76,7 +76,7 @@ struct CatObject {
 
 // One row per object that an event took bytes from (inbound) or gave them to; and with 0 bytes those that tell a file's size.
 constexpr const char* kMoves = R"sql(FROM (
-SELECT object_id, object_type, path, connection_id, file_offset AS file_place, offset_certain, stream_offset, bytes, object_size,
+SELECT object_id, object_type, path, connection_id, file_offset, offset_certain, stream_offset, bytes, object_size,
        start_ns + coalesce(duration_ns, 0) AS end_ns, event_id, transfer IN ('read', 'copy_to') AS is_inbound, false AS is_truncate
 FROM events WHERE bytes > 0 AND object_id IS NOT NULL AND transfer IN ('read', 'write', 'copy_to', 'copy_from')
 UNION ALL
@@ -163,7 +163,7 @@ Result<Moves> find_moves(store::Database& database,
         fmt::format(
             "SELECT event_id, is_inbound, {}, bytes, object_size, offset_certain, is_truncate "
             "{} WHERE object_id = {} {} ORDER BY end_ns, event_id LIMIT {}",
-            object.is_file() ? "file_place" : "stream_offset",
+            object.is_file() ? "file_offset" : "stream_offset",
             kMoves,
             object.id,
             wanted,

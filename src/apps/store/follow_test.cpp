@@ -38,7 +38,7 @@ Operation read_of(std::uint64_t event,
                   std::uint64_t at) {
     Operation made = operation(event, process, 100);
     made.from.object = object;
-    made.from.at = at;
+    made.from.offset = at;
     return made;
 }
 
@@ -48,15 +48,15 @@ Operation write_of(std::uint64_t event,
                    std::uint64_t at) {
     Operation made = operation(event, process, 100);
     made.to.object = object;
-    made.to.at = at;
+    made.to.offset = at;
     return made;
 }
 
 TrailFlow flow(std::uint64_t from, std::uint64_t to, std::uint64_t begin, FlowRule rule) {
     return {.from_event = from,
             .to_event = to,
-            .from_begin = begin,
-            .to_begin = begin,
+            .from_offset = begin,
+            .to_offset = begin,
             .bytes = 100,
             .rule = rule,
             .certainty = rule == FlowRule::kHash ? Certainty::kLikely : Certainty::kCertain};
@@ -106,13 +106,13 @@ TEST(reports::FollowTrail, folds_calls_that_are_alike_into_one_hop) {
     const reports::FollowTrail trail = copied_file();
     ASSERT_EQ(trail.hops.size(), 3u);
     EXPECT_EQ(trail.hops[0].calls, 3u);
-    EXPECT_EQ(trail.hops[0].begin, 0u);
-    EXPECT_EQ(trail.hops[0].end, 300u);
+    EXPECT_EQ(trail.hops[0].offset, 0u);
+    EXPECT_EQ(trail.hops[0].offset_end, 300u);
     EXPECT_EQ(trail.hops[0].first_event, 10u);
     EXPECT_TRUE(trail.hops[0].is_start);
     EXPECT_EQ(trail.hops[2].calls, 6u);
     EXPECT_EQ(trail.hops[2].bytes, 600u);
-    EXPECT_EQ(trail.hops[2].end, 300u);
+    EXPECT_EQ(trail.hops[2].offset_end, 300u);
     ASSERT_EQ(trail.links.size(), 2u);
     EXPECT_EQ(trail.links[1].flows, 6u);
     EXPECT_EQ(trail.flows[static_cast<std::size_t>(Certainty::kCertain)], 6u);
@@ -269,8 +269,8 @@ reports::FollowTrail long_chain(std::size_t length) {
         hop.who = "relay[" + std::to_string(i) + "]";
         hop.name = i % 2 == 0 ? "read" : "write";
         hop.what = "/a/folder/with/a/rather/long/name/and/a/file/" + std::to_string(i);
-        hop.begin = 0;
-        hop.end = 1'000'000'000;
+        hop.offset = 0;
+        hop.offset_end = 1'000'000'000;
         hop.calls = 12'345;
         hop.is_start = i == 0;
         trail.hops.push_back(hop);
@@ -345,10 +345,10 @@ std::vector<std::uint64_t> row_of(schema::Transfer transfer) {
     row[kMoveObject] = 7;
     row[kMoveChannel] = static_cast<std::uint64_t>(analysis::Channel::kFile);
     row[kMoveCounted] = 1;
-    row[kMoveAtCertain] = 1;
+    row[kMoveOffsetCertain] = 1;
     row[kMoveObject2] = 8;
     row[kMoveCounted2] = 1;
-    row[kMoveAt2Certain] = 1;
+    row[kMoveOffset2Certain] = 1;
     row[kMoveFingerprint] = schema::kDerivedNull;
     return row;
 }
@@ -370,13 +370,13 @@ TEST(FlowRows, tell_what_is_not_certain_and_not_known) {
     std::vector<std::uint64_t> row = row_of(schema::Transfer::kRead);
     EXPECT_TRUE(operation_of(row).from.certain);
     EXPECT_FALSE(operation_of(row).fingerprint);
-    row[kMoveAtCertain] = 0;
+    row[kMoveOffsetCertain] = 0;
     row[kMoveFingerprint] = 42;
     EXPECT_FALSE(operation_of(row).from.certain);
     EXPECT_EQ(operation_of(row).fingerprint, 42u);
     std::vector<std::uint64_t> copy = row_of(schema::Transfer::kCopyTo);
     EXPECT_TRUE(operation_of(copy).to.certain);
-    copy[kMoveAt2Certain] = 0;
+    copy[kMoveOffset2Certain] = 0;
     EXPECT_FALSE(operation_of(copy).to.certain);
     EXPECT_TRUE(operation_of(copy).from.certain);
 }

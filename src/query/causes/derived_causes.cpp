@@ -26,7 +26,7 @@ std::uint64_t unsigned_of(Enum value) {
 }
 
 // Raised whenever the rules give other edges for the same events.
-constexpr std::uint32_t kCauseRulesVersion = 4;
+constexpr std::uint32_t kCauseRulesVersion = 5;
 
 Result<void> make_first(store::Database& database, const char* table) {
     return database.query(fmt::format("SELECT 1 FROM internal.derived_{} LIMIT 0", table),

@@ -91,10 +91,10 @@ narrow AS (
   SELECT is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns, process_id, coalesce(_transfer_number(transfer), 0)::UTINYINT AS transfer,
     coalesce(bytes, 0)::UINTEGER AS bytes, unfinished, object_id, channel::UTINYINT AS channel, other, counted,
     CASE channel WHEN 1 THEN CASE WHEN file_offset >= 0 THEN file_offset WHEN object_size >= bytes THEN object_size - bytes END::UBIGINT
-      WHEN 2 THEN stream_offset END AS place,
-    channel <> 1 OR (file_offset IS NOT NULL AND offset_certain) AS at_certain, object2_id, channel2::UTINYINT AS channel2, other2, counted2,
-    CASE channel2 WHEN 1 THEN CASE WHEN file_offset2 >= 0 THEN file_offset2 END::UBIGINT WHEN 2 THEN stream_offset END AS place2,
-    channel2 <> 1 OR (file_offset2 IS NOT NULL AND offset2_certain) AS at2_certain, fingerprint,
+      WHEN 2 THEN stream_offset END AS offset1,
+    channel <> 1 OR (file_offset IS NOT NULL AND offset_certain) AS is_certain, object2_id, channel2::UTINYINT AS channel2, other2, counted2,
+    CASE channel2 WHEN 1 THEN CASE WHEN file_offset2 >= 0 THEN file_offset2 END::UBIGINT WHEN 2 THEN stream_offset END AS offset2,
+    channel2 <> 1 OR (file_offset2 IS NOT NULL AND offset2_certain) AS is_certain2, fingerprint,
     coalesce(distinct_bytes, 0)::UTINYINT AS distinct_bytes,
     CASE WHEN cuts IN ('truncate', 'truncate_split') OR hole_mode & 58 <> 0 THEN hole_begin ELSE 0::UBIGINT END AS cut_begin,
     CASE WHEN cuts IN ('open', 'truncate', 'truncate_split') OR hole_mode & 40 <> 0 THEN 18446744073709551614::UBIGINT
@@ -110,9 +110,9 @@ constexpr const char* kInOrder = R"((VALUES (false), (true)) s(is_start)
 
 constexpr const char* kSelect = R"()
 SELECT is_start::UBIGINT, event, start_ns, end_ns, process_id, transfer::UBIGINT, bytes::UBIGINT, unfinished::UBIGINT,
-  coalesce(object_id, 0), coalesce(channel, 0)::UBIGINT, coalesce(other, 0), coalesce(counted, false)::UBIGINT, place, at_certain::UBIGINT,
-  coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, false)::UBIGINT, place2,
-  coalesce(at2_certain, false)::UBIGINT, fingerprint, distinct_bytes::UBIGINT,
+  coalesce(object_id, 0), coalesce(channel, 0)::UBIGINT, coalesce(other, 0), coalesce(counted, false)::UBIGINT, offset1, is_certain::UBIGINT,
+  coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, false)::UBIGINT, offset2,
+  coalesce(is_certain2, false)::UBIGINT, fingerprint, distinct_bytes::UBIGINT,
   cut_begin, cut_end, call::UBIGINT, addresses
 FROM narrow
 )";
@@ -124,13 +124,13 @@ std::string moves_from(const char* rows) {
 Side side_of(const std::vector<std::span<const std::uint64_t>>& columns,
              std::size_t row,
              MoveColumn first,
-             bool at_certain) {
+             bool is_certain) {
     Side side;
     side.object = columns[first][row];
     side.channel = static_cast<Channel>(columns[first + 1u][row]);
     side.other = columns[first + 2u][row];
-    side.certain = columns[first + 3u][row] != 0 && at_certain;
-    side.at = columns[first + 4u][row];
+    side.certain = columns[first + 3u][row] != 0 && is_certain;
+    side.offset = columns[first + 4u][row];
     return side;
 }
 
@@ -143,7 +143,7 @@ std::string moves_sql() {
 // A call has begun to send its last byte when it began, and has taken its last byte when it ended. Times beyond 2^62 ns (146 years) are damage.
 constexpr const char* kMessages = R"(
 ways AS (
-  SELECT host_index, other AS connection, transfer IN ('write', 'copy_from') AS sends, stream_offset AS begin_at, stream_offset + bytes AS end_at, start_ns, end_ns
+  SELECT host_index, other AS connection, transfer IN ('write', 'copy_from') AS sends, stream_offset AS stream_begin, stream_offset + bytes AS stream_end, start_ns, end_ns
   FROM named WHERE channel = 2 AND transfer IN ('read', 'write', 'copy_to', 'copy_from') AND bytes > 0 AND stream_offset IS NOT NULL AND NOT unfinished
   UNION ALL
   SELECT host_index, other2, true, stream_offset, stream_offset + bytes, start_ns, end_ns
@@ -165,10 +165,10 @@ datagrams AS (
     AND (min(sender) = 0 OR min(sender) = max(sender)) AND (min(taker) = 0 OR min(taker) = max(taker))),
 messages AS (
   SELECT s.host_index AS from_host, s.start_ns AS sent_ns, t.host_index AS to_host, t.end_ns AS received_ns
-  FROM taken t ASOF JOIN sent s ON s.connection = t.connection AND s.host_index = t.peer AND s.begin_at <= t.end_at - 1 WHERE s.end_at >= t.end_at
+  FROM taken t ASOF JOIN sent s ON s.connection = t.connection AND s.host_index = t.peer AND s.stream_begin <= t.stream_end - 1 WHERE s.stream_end >= t.stream_end
   UNION ALL
   SELECT s.host_index, s.start_ns, t.host_index, t.end_ns
-  FROM sent s ASOF JOIN taken t ON t.connection = s.connection AND t.host_index = s.peer AND t.begin_at <= s.end_at - 1 WHERE t.end_at > s.end_at
+  FROM sent s ASOF JOIN taken t ON t.connection = s.connection AND t.host_index = s.peer AND t.stream_begin <= s.stream_end - 1 WHERE t.stream_end > s.stream_end
   UNION ALL
   FROM datagrams WHERE from_host <> to_host)
 SELECT from_host::UBIGINT, sent_ns, to_host::UBIGINT, received_ns FROM messages m JOIN internal.hosts o ON o.host_index = m.to_host
@@ -218,10 +218,10 @@ Operation operation_in(const std::vector<std::span<const std::uint64_t>>& column
     if (number(kMoveFingerprint) != schema::kDerivedNull) {
         operation.fingerprint = number(kMoveFingerprint);
     }
-    Side first = side_of(columns, row, kMoveObject, number(kMoveAtCertain) != 0);
+    Side first = side_of(columns, row, kMoveObject, number(kMoveOffsetCertain) != 0);
     first.own_address = static_cast<std::uint32_t>(number(kMoveAddresses) >> 32);
     first.far_address = static_cast<std::uint32_t>(number(kMoveAddresses));
-    const Side second = side_of(columns, row, kMoveObject2, number(kMoveAt2Certain) != 0);
+    const Side second = side_of(columns, row, kMoveObject2, number(kMoveOffset2Certain) != 0);
     switch (const auto transfer = static_cast<schema::Transfer>(number(kMoveTransfer)); transfer) {
         case schema::Transfer::kRead:
         case schema::Transfer::kPeek:

@@ -27,8 +27,8 @@ void add_flows(const store::NumberBatch& batch, std::vector<analysis::TrailFlow>
     for (std::size_t i = 0; i < batch.rows; ++i) {
         flows.push_back({.from_event = column[0][i],
                          .to_event = column[1][i],
-                         .from_begin = column[2][i],
-                         .to_begin = column[3][i],
+                         .from_offset = column[2][i],
+                         .to_offset = column[3][i],
                          .from_position = static_cast<std::uint32_t>(column[4][i]),
                          .to_position = static_cast<std::uint32_t>(column[5][i]),
                          .bytes = static_cast<std::uint32_t>(column[6][i]),
@@ -86,7 +86,7 @@ Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
         database, "SELECT bytes FROM flows LIMIT 0", [](Row) {}, cancelled));  // makes it
     TRY(store::NumberScan scan,
         database.scan_numbers(fmt::format(
-            "SELECT from_event, to_event, from_begin, to_begin, from_position, to_position, "
+            "SELECT from_event, to_event, from_offset, to_offset, from_position, to_position, "
             "bytes, rule::UBIGINT AS rule, certainty::UBIGINT AS certainty FROM "
             "internal.derived_flows WHERE certainty >= {}",
             static_cast<int>(min_certainty))));

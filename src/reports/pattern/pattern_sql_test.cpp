@@ -19,7 +19,7 @@ constexpr std::uint32_t kTarget = 1, kSource = 2;  // handles
 constexpr std::int64_t kBytes = 100;
 
 std::uint16_t number_of_call(std::string_view name) {
-    for (const schema::SyscallInfo& call : schema::syscalls_of(schema::Abi::kX86_64)) {
+    for (const schema::SyscallInfo& call : schema::syscalls_of(schema::Abi::kX8664)) {
         if (call.name == name) {
             return call.number;
         }

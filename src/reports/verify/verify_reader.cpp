@@ -44,10 +44,10 @@ Key key_of(const Operation& operation) {
 
 // The side that says where the bytes are: of a copy in the kernel the one that they come from.
 const Side& placing_side(const Operation& operation) {
-    return operation.from.object != 0 && operation.from.at != kUnknown ? operation.from
-           : operation.to.object != 0 && operation.to.at != kUnknown   ? operation.to
-           : operation.from.object != 0                                ? operation.from
-                                                                       : operation.to;
+    return operation.from.object != 0 && operation.from.offset != kUnknown ? operation.from
+           : operation.to.object != 0 && operation.to.offset != kUnknown   ? operation.to
+           : operation.from.object != 0                                    ? operation.from
+                                                                           : operation.to;
 }
 
 bool has_places(const Side& side) {
@@ -111,8 +111,8 @@ class CopyReader {
         if (!objects_.contains(side.object) || side.object == 0) {
             return false;
         }
-        return side.at == kUnknown ||
-               (side.at < question_.path->end && side.at + operation.bytes > question_.path->begin);
+        return side.offset == kUnknown || (side.offset < question_.path->end &&
+                                           side.offset + operation.bytes > question_.path->begin);
     }
 
     Result<void> find_starts() {
@@ -200,11 +200,11 @@ class CopyReader {
         std::uint64_t next = 0, last_end_ns = 0;
         for (const Operation& operation : operations) {
             const Side& side = placing_side(operation);
-            if (has_places(side) && side.at == kUnknown) {
+            if (has_places(side) && side.offset == kUnknown) {
                 continue;
             }
             MovedPiece piece{.event = operation.event,
-                             .position = has_places(side) ? side.at : next,
+                             .position = has_places(side) ? side.offset : next,
                              .bytes = operation.bytes,
                              .end_ns = operation.end_ns,
                              .sum = sums.sum_of(operation.event),

@@ -402,7 +402,7 @@ FROM internal.raw_coverage v JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW clock_snapshots AS
 SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM internal.raw_clock_snapshot s JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW flows AS
-SELECT from_event, to_event, object_id, to_object_id, from_begin, from_begin + bytes AS from_end, to_begin, to_begin + bytes AS to_end,
+SELECT from_event, to_event, object_id, to_object_id, from_offset, from_offset + bytes AS from_offset_end, to_offset, to_offset + bytes AS to_offset_end,
        from_position, to_position, bytes, _flow_rule_name(rule) AS rule, _certainty_name(certainty) AS certainty
 FROM internal.derived_flows;
 CREATE OR REPLACE VIEW similarities AS

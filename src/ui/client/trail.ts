@@ -16,8 +16,8 @@ export interface Hop {
   path2: string | null;
   object_id: string | null; // taken from
   object2_id: string | null; // put into
-  begin: number | null;
-  end: number | null;
+  offset: number | null; // of the file or stream, as far as its calls cover it
+  offset_end: number | null;
   bytes: number;
   calls: number;
   first_event_id: string;

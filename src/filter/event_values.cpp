@@ -365,8 +365,7 @@ Value EventValues::of_operation(const Event& e, EventColumn column) const {
             return number_if(has(Event::kHasStreamOffset), e.stream_offset);
         case EventColumn::kTransfer: {
             const auto transfer = schema::transfer_of(e);
-            return transfer ? Value::of(
-                                  schema::transfer_name(static_cast<std::uint8_t>(*transfer)))
+            return transfer ? Value::of(schema::transfer_name(static_cast<std::uint8_t>(*transfer)))
                             : Value{};
         }
         case EventColumn::kLocalAddress:

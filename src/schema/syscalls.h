@@ -34,7 +34,8 @@ struct SyscallInfo {
     std::uint8_t argument_count;
     std::array<ArgumentInfo, 6> arguments;
     std::span<const ChoiceInfo> choices;  // by rising command
-    std::string_view transfer;  // a word of syscalls.toml: read, write, copy_to, …; empty: it moves no bytes
+    std::string_view
+        transfer;  // a word of syscalls.toml: read, write, copy_to, …; empty: it moves no bytes
 };
 
 // What the argument is in a call with these registers; `ulong` where nothing is known of the command.

@@ -1,7 +1,6 @@
 // The column `transfer` of every call that has bytes, beside what the kernel does.
-#include <gtest/gtest.h>
-
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
@@ -25,8 +24,7 @@ constexpr struct {
 } kCalls[] = {
     {"copy_from", "sendfile sendfile64"},
     {"copy_to", "copy_file_range splice"},
-    {"read",
-     "pread64 preadv preadv2 read readv recvfrom recvmmsg recvmmsg_time64 recvmsg"},
+    {"read", "pread64 preadv preadv2 read readv recvfrom recvmmsg recvmmsg_time64 recvmsg"},
     {"tee", "tee"},
     {"write", "pwrite64 pwritev pwritev2 sendmmsg sendmsg sendto vmsplice write writev"},
 };
@@ -70,8 +68,8 @@ class Transfers : public testing::Test {
             event.present = 0;
         }
         for (std::size_t i = 0; i < info.argument_count; ++i) {
-            event.arguments[i] = info.arguments[i].type == "message_flags" ? call.message_flags
-                                                                           : ~std::uint64_t{0};
+            event.arguments[i] =
+                info.arguments[i].type == "message_flags" ? call.message_flags : ~std::uint64_t{0};
         }
         append(event);
     }
@@ -90,9 +88,9 @@ class Transfers : public testing::Test {
         trace.write({events_});
         trace.folder().finish().value();
         auto database = Database::open(trace.path(), {.threads = 1, .memory_limit = ""}).value();
-        EXPECT_EQ(store::ask(*database,
-                             "SELECT coalesce(transfer, '') FROM events ORDER BY event_id"),
-                  in_cpp_);
+        EXPECT_EQ(
+            store::ask(*database, "SELECT coalesce(transfer, '') FROM events ORDER BY event_id"),
+            in_cpp_);
         return store::ask(*database, sql);
     }
 
@@ -101,10 +99,10 @@ class Transfers : public testing::Test {
     void append(Event& event) {
         event.header.sequence = ++sequence_;
         const auto transfer = schema::transfer_of(event);
-        in_cpp_ += std::string(transfer ? schema::transfer_name(
-                                              static_cast<std::uint8_t>(*transfer))
-                                        : "") +
-                   "\n";
+        in_cpp_ +=
+            std::string(transfer ? schema::transfer_name(static_cast<std::uint8_t>(*transfer))
+                                 : "") +
+            "\n";
         const schema::OwnedRecord record = schema::build(event);
         events_.bytes.insert(events_.bytes.end(), record.bytes().begin(), record.bytes().end());
     }
@@ -139,8 +137,12 @@ TEST_F(Transfers, are_the_same_in_every_abi) {
 
 TEST_F(Transfers, of_messages_follow_their_flags) {
     for (const char* name : {"recvfrom", "recvmsg", "recvmmsg", "sendto", "sendmsg", "sendmmsg"}) {
-        for (const std::uint32_t flags :
-             {kPeek, kPeek | kTruncated, kTruncated, kOutOfBand, kErrorQueue, kErrorQueue | kPeek}) {
+        for (const std::uint32_t flags : {kPeek,
+                                          kPeek | kTruncated,
+                                          kTruncated,
+                                          kOutOfBand,
+                                          kErrorQueue,
+                                          kErrorQueue | kPeek}) {
             add({.name = name, .message_flags = flags});
         }
     }
@@ -179,7 +181,8 @@ TEST_F(Transfers, of_parts_are_those_of_what_they_amount_to) {
 
 // What changes a file without moving bytes has no transfer; the flows know it as a cut.
 TEST_F(Transfers, are_none_of_what_only_cuts) {
-    for (const char* name : {"open", "openat", "openat2", "creat", "truncate", "ftruncate", "fallocate"}) {
+    for (const char* name :
+         {"open", "openat", "openat2", "creat", "truncate", "ftruncate", "fallocate"}) {
         add({.name = name});
     }
     for (const char* name : {"truncate64", "ftruncate64", "fallocate"}) {

@@ -49,9 +49,10 @@ void AnchorMemory::read(const Operation& operation, const Act& act) {
         return;
     }
     for (const Anchor& anchor : operation.anchors) {
-        recall_.add(operation,
-                    anchor.fingerprint,
-                    {act.event, act.object, act.offset, act.end_ns, anchor.position, ANCHOR_WINDOW});
+        recall_.add(
+            operation,
+            anchor.fingerprint,
+            {act.event, act.object, act.offset, act.end_ns, anchor.position, ANCHOR_WINDOW});
     }
 }
 

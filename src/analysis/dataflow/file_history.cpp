@@ -118,7 +118,7 @@ void FileHistory::read(const Act& act, std::uint64_t bytes, std::vector<Flow>& f
         const std::uint64_t first = std::max(act.offset, writing.begin);
         const std::uint64_t last = std::min(end, writing.end);
         if (first < last && writing.event != act.event) {
-            const Act writer{.event = writing.event, .object = act.object, .begin = writing.begin};
+            const Act writer{.event = writing.event, .object = act.object, .offset = writing.begin};
             flows.push_back(flow_between(writer, act, first, last, FlowRule::kFile, false));
         }
     }

@@ -16,7 +16,7 @@ struct Flow {
     std::uint64_t to_object = 0;  // that `to_event` took them out of (rule hash: put them into)
     std::uint64_t from_offset =
         0;  // of the first byte in the file or stream, as from_event sees it; kUnknown
-    std::uint64_t to_offset = 0;       // the same for to_event
+    std::uint64_t to_offset = 0;      // the same for to_event
     std::uint64_t from_position = 0;  // of the first byte among those that from_event moved
     std::uint64_t to_position = 0;
     std::uint64_t bytes = 0;

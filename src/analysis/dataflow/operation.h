@@ -33,7 +33,8 @@ struct Side {
     std::uint64_t object = 0;  // 0: there is no such side
     std::uint64_t other =
         0;  // TCP: the connection; unix: the object at the other end; UDP: both ports; 0: not known
-    std::uint64_t offset = kUnknown;  // of the first byte: a file's file_offset, a TCP stream's stream_offset
+    std::uint64_t offset =
+        kUnknown;  // of the first byte: a file's file_offset, a TCP stream's stream_offset
     // UDP: numbers that stand for the addresses of this end and of the other one; 0: not known.
     std::uint32_t own_address = 0, far_address = 0;
 };

@@ -45,7 +45,8 @@ void Trail::offer(const Operation& operation) {
     acts_.emplace(operation.event, act);
     if (!act.passes_on) {
         const std::uint64_t offset = takes ? operation.from.offset : operation.to.offset;
-        doings_[operation.process].push_back({operation.event, act.time_ns, operation.bytes, offset});
+        doings_[operation.process].push_back(
+            {operation.event, act.time_ns, operation.bytes, offset});
     }
 }
 

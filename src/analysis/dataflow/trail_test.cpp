@@ -31,7 +31,8 @@ std::vector<TrailFlow> trail_flows(const std::vector<Case>& cases) {
 std::string text(const Trail& trail) {
     std::string text;
     for (const TrailStep& step : trail.steps()) {
-        const std::string begin = step.far_offset == kUnknown ? "?" : std::to_string(step.far_offset);
+        const std::string begin =
+            step.far_offset == kUnknown ? "?" : std::to_string(step.far_offset);
         text += (text.empty() ? "" : " ") + std::to_string(step.near_event) + "→" +
                 std::to_string(step.far_event) + ":" + begin + "+" + std::to_string(step.bytes);
     }

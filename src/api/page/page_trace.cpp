@@ -50,12 +50,6 @@ Result<void> run(store::Database& database,
         sql, [](store::Rows&) -> Result<void> { return {}; }, &cancelled);
 }
 
-std::int64_t signed_number_of(const store::Cell& cell) {
-    std::int64_t number = 0;
-    std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), number);
-    return number;
-}
-
 // What the selection says, as a condition on `selected`. Bounds of the time are told a second time as those of start_ns, which is on disk: what lies outside of them
 // is left out before anything is looked up for it.
 Result<std::string> condition_of(const base::Json& question, const TraceSpan& span) {
@@ -110,11 +104,11 @@ Result<TraceSpan> PageTrace::span_of(store::Database& database) {
     }
     TraceSpan span;
     TRY(query::each_row(database, kSpan, [&](query::Row row) {
-        span = {.begin_ns = signed_number_of(row[1]),
-                .end_ns = signed_number_of(row[2]),
+        span = {.begin_ns = query::signed_number_of(row[1]),
+                .end_ns = query::signed_number_of(row[2]),
                 .events = query::number_of(row[0]),
-                .ahead_min_ns = signed_number_of(row[3]),
-                .ahead_max_ns = signed_number_of(row[4])};
+                .ahead_min_ns = query::signed_number_of(row[3]),
+                .ahead_max_ns = query::signed_number_of(row[4])};
     }));
     span.begin_ns = begin_ns.value_or(span.begin_ns);
     const std::lock_guard lock(mutex_);

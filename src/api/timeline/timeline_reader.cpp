@@ -12,7 +12,6 @@
 #include "filter/predicate.h"
 #include "query/asked_rows.h"
 #include "query/clock/shown_clock.h"
-#include "schema/derived_tables.h"
 #include "schema/dictionary.h"
 #include "schema/generated/enum_names.h"
 
@@ -20,7 +19,6 @@ namespace dyetrace::api {
 namespace {
 
 using api::TimelineRowKind;
-using schema::kDerivedNull;
 
 // The columns of a scan; `bits` is class + 16 for an error + 32 for a call that never returned.
 enum Column : std::size_t {
@@ -53,6 +51,7 @@ constexpr const char* kGaps =
     "END)::UBIGINT, _gap_reason_name(reason) FROM internal.raw_gap GROUP BY host_index, reason, "
     "begin_ns // {1} ORDER BY ALL";
 constexpr std::uint64_t kGapsShown = 1000;
+constexpr std::uint64_t kLostUnknown = UINT64_MAX;  // of a gap, as a record has it
 
 // "CASE class WHEN 'file' THEN 1 … ELSE 0 END"
 std::string class_number_sql() {
@@ -168,28 +167,29 @@ class Reader {
         }
     }
 
-    void take(const std::vector<std::span<const std::uint64_t>>& columns, std::size_t row) {
+    void take(const store::NumberColumns& columns, std::size_t row) {
         const auto number = [&](Column column) { return columns[column][row]; };
-        const std::uint64_t bits = number(kBits), duration = number(kDuration);
-        const std::uint64_t took = duration == kDerivedNull ? 0 : duration;
+        const std::uint64_t bits = number(kBits);
+        const std::uint64_t took = columns[kDuration].value_or(row, std::uint64_t{0});
+        const auto on_cpu = columns[kOnCpu].optional(row);
+        const auto fingerprint = columns[kFingerprint].optional(row);
+        const std::uint64_t thread_id = columns[kThread].value_or(row, std::uint64_t{0});
         TimelineEvent event{.begin_ns = number(kTime),
                             .end_ns = number(kTime) + took,
                             .id = number(kEvent),
                             .name = name_of(number(kName)),
                             .call_class = static_cast<std::uint8_t>(bits & kClassBits),
-                            .content = number(kFingerprint) == kDerivedNull
-                                           ? std::uint8_t{0}
-                                           : content_colour(number(kFingerprint)),
+                            .content = fingerprint ? content_colour(*fingerprint) : std::uint8_t{0},
                             .is_error = (bits & kErrorBit) != 0,
                             .is_unfinished = (bits & kUnfinishedBit) != 0};
-        if (took > 0 && number(kOnCpu) != kDerivedNull) {
-            event.waited = 1 - static_cast<double>(number(kOnCpu)) / static_cast<double>(took);
+        if (took > 0 && on_cpu) {
+            event.waited = 1 - static_cast<double>(*on_cpu) / static_cast<double>(took);
         }
-        TimelineThreads::Thread& thread = threads_.of(number(kThread), event.id);
+        TimelineThreads::Thread& thread = threads_.of(thread_id, event.id);
         see_time(thread.host_index, event, number(kStart));
-        if (event.is_unfinished && duration == kDerivedNull) {
+        if (event.is_unfinished && columns[kDuration].is_null(row)) {
             event.waited = 1;
-            read_.unfinished.push_back({.thread_id = number(kThread), .event = event});
+            read_.unfinished.push_back({.thread_id = thread_id, .event = event});
         } else {
             thread.lane.add(event);
         }
@@ -240,7 +240,7 @@ class Reader {
         const std::uint64_t step =
             std::max<std::uint64_t>((timeline_.end_ns - timeline_.begin_ns) / kGapsShown, 1);
         return query::each_row(
-            database_, fmt::format(kGaps, kDerivedNull, step), [&](query::Row row) {
+            database_, fmt::format(kGaps, kLostUnknown, step), [&](query::Row row) {
                 const std::uint64_t host_index = query::number_of(row[0]);
                 timeline_.gaps.push_back(
                     {.host = threads_.host(static_cast<std::uint32_t>(host_index)),

@@ -329,10 +329,10 @@ TEST(FollowJson, points_from_cause_to_effect_whichever_way_was_asked) {
 
 // One row as moves_sql() gives it.
 Operation operation_of(const std::vector<std::uint64_t>& row) {
-    std::vector<std::span<const std::uint64_t>> columns;
+    store::NumberColumns columns;
     columns.reserve(row.size());
     for (const std::uint64_t& number : row) {
-        columns.emplace_back(&number, 1);
+        columns.emplace_back(std::span(&number, 1));
     }
     return query::operation_in(columns, 0);
 }

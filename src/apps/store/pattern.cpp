@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -38,9 +37,7 @@ struct PatternArguments {
 using Cells = std::span<const store::Cell>;
 
 std::uint64_t number(const store::Cell& cell) {
-    std::uint64_t value = 0;
-    std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), value);
-    return value;
+    return cell.unsigned_number().value_or(0);
 }
 
 std::string text(const store::Cell& cell) {

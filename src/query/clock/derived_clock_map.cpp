@@ -10,6 +10,7 @@
 
 #include "analysis/clock/cluster_clock.h"
 #include "base/log.h"
+#include "query/asked_rows.h"
 #include "query/flows/flow_rows.h"
 #include "schema/derived_tables.h"
 
@@ -31,31 +32,24 @@ constexpr std::int64_t kOrderOffMax = 1'000'000'000;  // ns
 
 // Hosts in order of their index, with the time that their events take. Each record with a time of its own counts.
 constexpr const char* kHosts = R"(
-SELECT o.host_index::UBIGINT, (o.wall_offset_ns + 9223372036854775807::HUGEINT)::UBIGINT, t.first_ns, t.last_ns FROM internal.hosts o LEFT JOIN (
+SELECT o.host_index::UBIGINT, o.wall_offset_ns::BIGINT, t.first_ns, t.last_ns FROM internal.hosts o LEFT JOIN (
   SELECT host_index, min(start_ns) AS first_ns, max(start_ns + coalesce(duration_ns, 0)) AS last_ns FROM (
     SELECT host_index, start_ns, duration_ns FROM internal.raw_syscall_event UNION ALL SELECT host_index, start_ns, NULL FROM internal.raw_signal_event UNION ALL
     SELECT host_index, time_ns, NULL FROM internal.raw_retransmission)
   GROUP BY 1) t USING (host_index) ORDER BY 1)";
 
 Result<std::vector<ClockHost>> load_hosts(store::Database& database) {
-    TRY(store::NumberScan scan, database.scan_numbers(kHosts));
     std::vector<ClockHost> hosts;
-    for (;;) {
-        TRY(const store::NumberBatch* const batch, scan.next());
-        if (batch->rows == 0) {
-            return hosts;
+    TRY(each_number_row(database, kHosts, [&](const auto& columns, std::size_t row) {
+        ClockHost host{.host = static_cast<std::uint32_t>(columns[0][row]),
+                       .wall_offset_ns = columns[1].template get<std::int64_t>(row)};
+        if (!columns[2].is_null(row)) {
+            host.first_ns = static_cast<std::int64_t>(columns[2][row]);
+            host.last_ns = static_cast<std::int64_t>(columns[3][row]);
         }
-        for (std::size_t row = 0; row < batch->rows; ++row) {
-            ClockHost host{.host = static_cast<std::uint32_t>(batch->columns[0][row]),
-                           .wall_offset_ns = static_cast<std::int64_t>(
-                               batch->columns[1][row] - static_cast<std::uint64_t>(INT64_MAX))};
-            if (batch->columns[2][row] != schema::kDerivedNull) {
-                host.first_ns = static_cast<std::int64_t>(batch->columns[2][row]);
-                host.last_ns = static_cast<std::int64_t>(batch->columns[3][row]);
-            }
-            hosts.push_back(host);
-        }
-    }
+        hosts.push_back(host);
+    }));
+    return hosts;
 }
 
 Instant<HostClock> instant(std::uint64_t host, std::uint64_t ns) {
@@ -69,18 +63,11 @@ Result<ClockSolution> solve(store::Database& database,
     for (const ClockHost& host : hosts) {
         clock.add_host(host);
     }
-    TRY(store::NumberScan scan, database.scan_numbers(messages_sql(shifts)));
-    for (;;) {
-        TRY(const store::NumberBatch* const batch, scan.next());
-        if (batch->rows == 0) {
-            return clock.solve();
-        }
-        const auto& columns = batch->columns;
-        for (std::size_t row = 0; row < batch->rows; ++row) {
-            clock.add({instant(columns[kMessageFrom][row], columns[kMessageSent][row]),
-                       instant(columns[kMessageTo][row], columns[kMessageReceived][row])});
-        }
-    }
+    TRY(each_number_row(database, messages_sql(shifts), [&](const auto& columns, std::size_t row) {
+        clock.add({instant(columns[kMessageFrom][row], columns[kMessageSent][row]),
+                   instant(columns[kMessageTo][row], columns[kMessageReceived][row])});
+    }));
+    return clock.solve();
 }
 
 // How far each host's wall clock is off, by its map; empty: none by so much that it matters.

@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "query/asked_rows.h"
-#include "schema/derived_tables.h"
 #include "schema/dictionary.h"
 
 namespace dyetrace::query {
@@ -12,9 +11,10 @@ namespace {
 // 400 years: what is further away is no time.
 constexpr std::uint64_t kTimeMax = std::uint64_t{1} << 63;
 
-double bound(std::uint64_t ns) {
-    return ns == schema::kDerivedNull ? std::numeric_limits<double>::infinity()
-                                      : static_cast<double>(ns);
+// NULL: there is none.
+double bound(const store::NumberColumn& column, std::size_t row) {
+    return column.is_null(row) ? std::numeric_limits<double>::infinity()
+                               : static_cast<double>(column[row]);
 }
 
 }  // namespace
@@ -37,10 +37,10 @@ Result<void> each_clock_piece(
                   .to_ns = time(2),
                   .cluster_ns = time(3),
                   .cluster_to_ns = time(4),
-                  .below_ns = bound(columns[5][row]),
-                  .above_ns = bound(columns[6][row]),
-                  .below_to_ns = bound(columns[7][row]),
-                  .above_to_ns = bound(columns[8][row])});
+                  .below_ns = bound(columns[5], row),
+                  .above_ns = bound(columns[6], row),
+                  .below_to_ns = bound(columns[7], row),
+                  .above_to_ns = bound(columns[8], row)});
         });
 }
 
@@ -49,7 +49,10 @@ Result<SharedClock> SharedClock::of(store::Database& database) {
     TRY(each_row(
         database,
         "SELECT host_index, wall_offset_ns FROM hosts WHERE (SELECT count(*) FROM hosts) > 1",
-        [&](Row row) { clock.wall_offsets_ns_[number_of(row[0])] = number_of(row[1]); }));
+        [&](Row row) {
+            clock.wall_offsets_ns_[number_of(row[0])] =
+                static_cast<std::uint64_t>(signed_number_of(row[1]));
+        }));
     if (clock.is_needed()) {
         TRY(each_clock_piece(database, [&](std::uint64_t host, const analysis::ClockPiece& piece) {
             clock.pieces_.add({static_cast<std::uint32_t>(host)}, piece);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "schema/derived_tables.h"
 #include "schema/generated/records.h"
 
 namespace dyetrace::query {
@@ -110,7 +109,7 @@ constexpr const char* kInOrder = R"((VALUES (false), (true)) s(is_start)
 
 constexpr const char* kSelect = R"()
 SELECT is_start::UBIGINT, event, start_ns, end_ns, process_id, transfer::UBIGINT, bytes::UBIGINT, unfinished::UBIGINT,
-  coalesce(object_id, 0), coalesce(channel, 0)::UBIGINT, coalesce(other, 0), coalesce(counted, false)::UBIGINT, offset1, is_certain::UBIGINT,
+  coalesce(object_id, 0), coalesce(channel, 0)::UBIGINT, coalesce(other, 0), coalesce(counted, false)::UBIGINT, offset1, coalesce(is_certain, true)::UBIGINT,
   coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, false)::UBIGINT, offset2,
   coalesce(is_certain2, false)::UBIGINT, fingerprint, distinct_bytes::UBIGINT,
   cut_begin, cut_end, call::UBIGINT, addresses
@@ -121,7 +120,7 @@ std::string moves_from(const char* rows) {
     return fmt::format("WITH {}, {}, {} {} {}", kObjects, kMoves, kNarrow, rows, kSelect);
 }
 
-Side side_of(const std::vector<std::span<const std::uint64_t>>& columns,
+Side side_of(const store::NumberColumns& columns,
              std::size_t row,
              MoveColumn first,
              bool is_certain) {
@@ -130,7 +129,7 @@ Side side_of(const std::vector<std::span<const std::uint64_t>>& columns,
     side.channel = static_cast<Channel>(columns[first + 1u][row]);
     side.other = columns[first + 2u][row];
     side.certain = columns[first + 3u][row] != 0 && is_certain;
-    side.offset = columns[first + 4u][row];
+    side.offset = columns[first + 4u].value_or(row, analysis::kUnknown);
     return side;
 }
 
@@ -180,12 +179,11 @@ std::string messages_sql(std::span<const std::int64_t> shifts) {
     for (std::size_t host = 0; host < shifts.size(); ++host) {
         rows.push_back(fmt::format("({},{})", host, shifts[host]));
     }
-    return fmt::format(
-        "WITH shifts(host_index, shift_ns) AS (VALUES {}), {}, {}, {}",
-        fmt::join(rows, ","),
-        kObjects,
-        kMoves,
-        kMessages);
+    return fmt::format("WITH shifts(host_index, shift_ns) AS (VALUES {}), {}, {}, {}",
+                       fmt::join(rows, ","),
+                       kObjects,
+                       kMoves,
+                       kMessages);
 }
 
 std::string datagrams_sql() {
@@ -202,22 +200,19 @@ std::string unordered_moves_sql() {
     return moves_from("(VALUES (false)) s(is_start)");
 }
 
-Operation operation_in(const std::vector<std::span<const std::uint64_t>>& columns,
-                       std::size_t row) {
+Operation operation_in(const store::NumberColumns& columns, std::size_t row) {
     const auto number = [&](MoveColumn column) { return columns[column][row]; };
     Operation operation;
     operation.event = number(kMoveEvent);
     operation.start_ns = number(kMoveStart);
     operation.end_ns = number(kMoveEnd);
-    operation.process = number(kMoveProcess);
+    operation.process = columns[kMoveProcess].value_or(row, analysis::kUnknown);
     operation.bytes = number(kMoveBytes);
     operation.unfinished = number(kMoveUnfinished) != 0;
     operation.distinct_bytes = static_cast<std::uint32_t>(number(kMoveDistinctBytes));
     operation.cut_begin = number(kMoveCutBegin);
     operation.cut_end = number(kMoveCutEnd);
-    if (number(kMoveFingerprint) != schema::kDerivedNull) {
-        operation.fingerprint = number(kMoveFingerprint);
-    }
+    operation.fingerprint = columns[kMoveFingerprint].optional(row);
     Side first = side_of(columns, row, kMoveObject, number(kMoveOffsetCertain) != 0);
     first.own_address = static_cast<std::uint32_t>(number(kMoveAddresses) >> 32);
     first.far_address = static_cast<std::uint32_t>(number(kMoveAddresses));

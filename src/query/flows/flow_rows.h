@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/dataflow/operation.h"
+#include "store/number_scan.h"
 
 namespace dyetrace::query {
 
@@ -63,7 +64,6 @@ enum MoveColumn : std::uint8_t {
 };
 
 // `columns` as moves_sql() gives them.
-analysis::Operation operation_in(const std::vector<std::span<const std::uint64_t>>& columns,
-                                 std::size_t row);
+analysis::Operation operation_in(const store::NumberColumns& columns, std::size_t row);
 
 }  // namespace dyetrace::query

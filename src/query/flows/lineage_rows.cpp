@@ -36,7 +36,7 @@ mapped AS (
 SELECT process_id, memory, min(since_ns)::UBIGINT FROM mapped SEMI JOIN (SELECT memory FROM mapped GROUP BY 1 HAVING bool_or(writes)) USING (memory)
 GROUP BY ALL)";
 
-using Columns = std::vector<std::span<const std::uint64_t>>;
+using Columns = store::NumberColumns;
 
 template <typename Link>
 Result<std::vector<Link>> load(store::Database& database,

@@ -27,8 +27,8 @@ void add_flows(const store::NumberBatch& batch, std::vector<analysis::TrailFlow>
     for (std::size_t i = 0; i < batch.rows; ++i) {
         flows.push_back({.from_event = column[0][i],
                          .to_event = column[1][i],
-                         .from_offset = column[2][i],
-                         .to_offset = column[3][i],
+                         .from_offset = column[2].value_or(i, analysis::kUnknown),
+                         .to_offset = column[3].value_or(i, analysis::kUnknown),
                          .from_position = static_cast<std::uint32_t>(column[4][i]),
                          .to_position = static_cast<std::uint32_t>(column[5][i]),
                          .bytes = static_cast<std::uint32_t>(column[6][i]),

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string>
 
 #include "query/asked_rows.h"
@@ -26,12 +25,6 @@ constexpr const char* kClusterMoment =
 constexpr const char* kClusterJoin =
     "LEFT JOIN internal.derived_clock_map m ON m.host_index = h.host_index AND g.begin_ns >= "
     "m.from_ns AND g.begin_ns < m.to_ns";
-
-std::int64_t signed_of(const store::Cell& cell) {
-    std::int64_t number = 0;
-    std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), number);
-    return number;
-}
 
 template <typename Number>
 std::optional<Number> number_or_none(const store::Cell& cell) {
@@ -76,7 +69,7 @@ Result<exporter::PerfettoClock> perfetto_clock(store::Database& database, std::s
     // The host that was started first: no time of any host is then before Perfetto's zero.
     TRY(query::each_row(database, "SELECT min(wall_offset_ns) FROM hosts", [&](query::Row row) {
         if (clock != "raw" && row[0].kind != store::CellKind::kNull) {
-            out.wall_offset_ns = signed_of(row[0]);
+            out.wall_offset_ns = query::signed_number_of(row[0]);
         }
     }));
     TRY(query::each_row(
@@ -110,7 +103,7 @@ Result<void> each_gap(store::Database& database,
                 return {};
             }
             TRY(each({.host_index = small_number_of(row[0]),
-                      .begin_ns = signed_of(row[1]),
+                      .begin_ns = query::signed_number_of(row[1]),
                       .duration_ns = query::number_of(row[2]),
                       .lost = number_or_none<std::uint64_t>(row[3]),
                       .reason = row[4].text,

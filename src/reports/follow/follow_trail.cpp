@@ -62,7 +62,8 @@ void FollowTrailBuilder::add(const Operation& operation, std::uint64_t call) {
     ++hop.calls;
     hop.spread.add(operation);
     hop.bytes += trail_.bytes_reached(operation.event);
-    places_.emplace(operation.event, Place{found->second, operation.from.offset, operation.to.offset});
+    places_.emplace(operation.event,
+                    Place{found->second, operation.from.offset, operation.to.offset});
 }
 
 void FollowTrailBuilder::widen(std::size_t hop, std::uint64_t offset, std::uint64_t bytes) {

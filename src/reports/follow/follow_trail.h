@@ -45,8 +45,10 @@ struct FollowHop {
     std::uint64_t first_event = 0;
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;  // of the trail
-    std::uint64_t offset = analysis::kUnknown,
-                  offset_end = 0;  // of the file or stream, as far as they cover it; offset kUnknown: not known
+    std::uint64_t
+        offset = analysis::kUnknown,
+        offset_end =
+            0;  // of the file or stream, as far as they cover it; offset kUnknown: not known
     std::uint64_t start_ns = 0;  // when the first call began
     std::uint64_t first_ns = 0;  // when the first call ended: what it read was there
     std::uint64_t end_ns = 0;    // when the last call ended

@@ -33,13 +33,17 @@ class CopiedFiles : public testing::Test {
     CopiedFiles() {
         for (const auto& [handle, path] : {std::pair(kTarget, "/target"), {kSource, "/source"}}) {
             schema::Handle fact{};
-            fact.handle_id = fact.object_id = fact.inode = handle;
+            fact.handle_id = fact.object_id = handle;
+            fact.inode = handle;
             fact.object_type = static_cast<std::uint8_t>(schema::ObjectType::kFile);
             append(facts_, schema::build(fact, {{schema::Attachment::kPath, path}}));
         }
     }
 
-    void copy(std::string_view call, std::uint32_t first, std::uint32_t second, std::uint32_t certain) {
+    void copy(std::string_view call,
+              std::uint32_t first,
+              std::uint32_t second,
+              std::uint32_t certain) {
         SyscallEvent event{};
         event.header.sequence = event.start_ns = ++calls_;
         event.syscall = number_of_call(call);
@@ -58,7 +62,8 @@ class CopiedFiles : public testing::Test {
         trace_.folder().finish().value();
         const auto database =
             store::Database::open(trace_.path(), {.threads = 1, .memory_limit = ""}).value();
-        query::each_row(*database, pattern_sql("/*", PatternBy::kAll).views, [](query::Row) {}).value();
+        query::each_row(*database, pattern_sql("/*", PatternBy::kAll).views, [](query::Row) {
+        }).value();
         std::string out;
         query::each_row(*database,
                         "SELECT access, file, offset_certain FROM _pattern_accesses ORDER BY "

@@ -7,9 +7,9 @@
 //                                             ▲ written_ns of a block: it is written so long after the beginning
 //   replayed   the same bytes, but for the host's index in each block header; trace.json with the host's own name and boot id
 //
-// So hosts differ in who they are, and in nothing else: events, books and facts of each are those of the recorded trace, once.
+// So hosts differ in who they are, and in nothing else: events, accounting and facts of each are those of the recorded trace, once.
 //
-// Limits: no thread of its own, it writes when the agent looks. Told to stop, it writes the rest at once: the books stay closed.
+// Limits: no thread of its own, it writes when the agent looks. Told to stop, it writes the rest at once: the accounting closes.
 #pragma once
 
 #include <atomic>

@@ -94,6 +94,13 @@ Result<Answer> query_answer(store::Database& database,
                             const Json& question,
                             const std::atomic<bool>& cancelled) {
     TRY(const std::string sql, question.get<std::string>("sql"));
+    return rows_answer(database, sql, question, cancelled);
+}
+
+Result<Answer> rows_answer(store::Database& database,
+                           const std::string& sql,
+                           const Json& question,
+                           const std::atomic<bool>& cancelled) {
     std::uint64_t rows_max = kRowsUsual;
     if (const Json* asked = question.find("rows_max"); asked != nullptr) {
         rows_max =

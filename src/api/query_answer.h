@@ -20,4 +20,10 @@ Result<Answer> query_answer(store::Database& database,
                             const base::Json& question,
                             const std::atomic<bool>& cancelled);
 
+// The same of a statement that the question does not say itself.
+Result<Answer> rows_answer(store::Database& database,
+                           const std::string& sql,
+                           const base::Json& question,
+                           const std::atomic<bool>& cancelled);
+
 }  // namespace dyetrace::api

@@ -6,29 +6,29 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <bit>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <optional>
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "base/mapping.h"
 #include "capture/blind_spots.h"
 #include "capture/content.h"
+#include "capture/event_rings.h"
 #include "capture/grace_period.h"
 #include "capture/iterator.h"
 #include "capture/kernel_dyes.h"
 #include "capture/kernel_filter.h"
 #include "capture/kernel_offer.h"
 #include "capture/load_talk.h"
-#include "capture/map_array.h"
 #include "capture/payload_rings.h"
 #include "capture/program_table.h"
 #include "capture/retransmissions.h"
-#include "capture/ring.h"
+#include "capture/selection.h"
 #include "capture/shared_memory.h"
 #include "capture/totals.h"
+#include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
@@ -39,13 +39,7 @@ namespace {
 using base::Error;
 using base::ErrorCode;
 
-constexpr std::uint64_t kRecordBytesMax =
-    16384;  // RECORD_BYTES_MAX of src/kernel/settings.h: the slack behind a ring's end
-constexpr std::uint32_t kRecentNames = 1024;  // RECENT_NAMES of src/kernel/identity.h
 constexpr pid_t kFirstProcess = 1;
-constexpr std::uint32_t kTaskWatched = 1;  // enum task_flags of src/kernel/task_state.h
-constexpr std::uint32_t kTaskExcluded = 2;
-constexpr std::uint32_t kTaskSkipsOneExit = 4;
 constexpr const char* kEpoll = "epoll";  // a source that has a line where it is not complete
 
 bool is_there(pid_t process) {
@@ -61,26 +55,28 @@ struct Capture::State {
 
     std::unique_ptr<dyetrace_bpf, SkeletonDeleter> skeleton;
     std::uint32_t cpus = 0;
-    base::Mapping control_memory, event_memory, fact_memory;
-    std::vector<Ring> events, facts;
+    EventRings rings;
     PayloadRings payload;
     Retransmissions retransmissions;
-    std::vector<std::uint64_t> event_ends;
     std::vector<Source> sources;
     std::vector<schema::SharedMapping> shared_memory;
     std::vector<pid_t> excluded;
     std::uint64_t damaged_bytes = 0;
     std::optional<KernelFilter> filter;
+    std::optional<Selection> selection;  // with `filter`
     std::optional<KernelDyes> dyes;
     bool stopped = false;
-    std::uint64_t unwritten = 0;  // calls that were put off and never written
+    std::uint64_t unwritten = 0;  // calls that were deferred and never written
 
-    Result<void> map_rings(const CaptureOptions& options);
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
     Result<void> exclude_again();
     bool hides_first_process();
     void find_members(IteratorScope scope);
     void find_shared_memory(IteratorScope scope);
+    void hand_out(std::uint32_t cpu,
+                  std::span<const std::byte> events,
+                  const Sink& sink,
+                  const PayloadSink& payload_sink);
     Result<void> attach_program(bpf_program* program, bpf_link** link, const char* name);
     void attach_optional(bpf_program* program, bpf_link** link, const char* name, const char* lack);
 };
@@ -90,13 +86,8 @@ Capture::Capture(Capture&&) noexcept = default;
 Capture& Capture::operator=(Capture&&) noexcept = default;
 Capture::~Capture() = default;
 
-Result<Capture> Capture::load(const CaptureOptions& asked) {
+Result<Capture> Capture::load(const CaptureOptions& options) {
     LoadTalk::listen();
-    CaptureOptions options = asked;
-    options.event_ring_bytes =
-        std::bit_ceil(std::clamp(options.event_ring_bytes, kEventRingBytesMin, kEventRingBytesMax));
-    options.fact_ring_bytes =
-        std::bit_ceil(std::clamp(options.fact_ring_bytes, kEventRingBytesMin, kEventRingBytesMax));
     auto state = std::make_unique<State>();
     state->skeleton.reset(dyetrace_bpf__open());
     if (!state->skeleton) {
@@ -105,8 +96,6 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     dyetrace_bpf& skeleton = *state->skeleton;
     state->cpus = static_cast<std::uint32_t>(libbpf_num_possible_cpus());
     skeleton.rodata->cpu_count = state->cpus;
-    skeleton.rodata->event_ring_bytes = options.event_ring_bytes;
-    skeleton.rodata->fact_ring_bytes = options.fact_ring_bytes;
     skeleton.rodata->watch_all = options.watch_all;
     skeleton.rodata->follow_children = options.follow_children;
     skeleton.rodata->preview_bytes = options.preview_bytes;
@@ -119,7 +108,7 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->find_by_vpid = offer.task_from_vpid;
     skeleton.rodata->find_by_pid = offer.task_from_pid;
     skeleton.rodata->read_other_tasks = offer.copy_from_user_task;
-    skeleton.rodata->read_later = offer.task_work;
+    skeleton.rodata->can_defer = offer.task_work;
     if (offer.copy_from_user_task) {
         bpf_program__set_flags(skeleton.progs.finish_calls, BPF_F_SLEEPABLE);
     }
@@ -130,14 +119,8 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
     skeleton.rodata->strong_order = true;
 #endif
     state->retransmissions.prepare(skeleton, options, offer, state->cpus);
-    bpf_map__set_max_entries(skeleton.maps.ring_controls, state->cpus * kStreamsPerCpu);
-    bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * kRecentNames);
-    bpf_map__set_max_entries(skeleton.maps.event_rings, state->cpus);
-    bpf_map__set_max_entries(skeleton.maps.fact_rings, state->cpus);
-    bpf_map__set_value_size(skeleton.maps.event_rings,
-                            static_cast<std::uint32_t>(options.event_ring_bytes + kRecordBytesMax));
-    bpf_map__set_value_size(skeleton.maps.fact_rings,
-                            static_cast<std::uint32_t>(options.fact_ring_bytes + kRecordBytesMax));
+    state->rings.size_maps(skeleton, options, state->cpus);
+    bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * RECENT_NAMES);
     if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
         return LoadTalk::error(-error);
     }
@@ -151,30 +134,14 @@ Result<Capture> Capture::load(const CaptureOptions& asked) {
         }
         TRY(state->dyes->look_for(options.dyes));
     }
-    TRY(state->map_rings(options));
+    TRY(state->rings.map(skeleton));
+    TRY(state->retransmissions.map(skeleton, state->rings.controls(), state->cpus));
     TRY(state->payload.map(skeleton));
     if (skeleton.rodata->filter_loaded) {
         TRY(state->filter, KernelFilter::install(skeleton, options.predicate, options.host));
+        state->selection.emplace(options.predicate, options.host, state->cpus);
     }
     return Capture(std::move(state));
-}
-
-Result<void> Capture::State::map_rings(const CaptureOptions& options) {
-    TRY(control_memory, map_array(skeleton->maps.ring_controls));
-    TRY(event_memory, map_array(skeleton->maps.event_rings));
-    TRY(fact_memory, map_array(skeleton->maps.fact_rings));
-    auto* controls = reinterpret_cast<RingControl*>(control_memory.writable_bytes().data());
-    for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
-        const std::uint64_t event_size = options.event_ring_bytes + kRecordBytesMax;
-        const std::uint64_t fact_size = options.fact_ring_bytes + kRecordBytesMax;
-        events.emplace_back(event_memory.bytes().subspan(cpu * event_size, event_size),
-                            options.event_ring_bytes,
-                            &controls[cpu * kStreamsPerCpu]);
-        facts.emplace_back(fact_memory.bytes().subspan(cpu * fact_size, fact_size),
-                           options.fact_ring_bytes,
-                           &controls[cpu * kStreamsPerCpu + 1]);
-    }
-    return retransmissions.map(*skeleton, controls, cpus);
 }
 
 Result<void> Capture::State::attach_program(bpf_program* program,
@@ -330,7 +297,7 @@ bool Capture::State::hides_first_process() {
 
 Result<void> Capture::watch(pid_t process) {
     const bool one_thread = !state_->skeleton->rodata->follow_children;
-    TRY(state_->mark(process, kTaskWatched, one_thread));
+    TRY(state_->mark(process, TASK_WATCHED, one_thread));
     state_->find_members({.process = process, .one_thread = one_thread});
     state_->find_shared_memory({.process = process});
     return {};
@@ -341,17 +308,17 @@ Result<std::uint32_t> Capture::watched() const {
     return state_->skeleton->bss->marked;
 }
 Result<void> Capture::watch_held_back(pid_t process) {
-    return state_->mark(process, kTaskWatched | kTaskSkipsOneExit);
+    return state_->mark(process, TASK_WATCHED | TASK_CHILD_RETURN);
 }
 Result<void> Capture::exclude(pid_t process) {
     state_->excluded.push_back(process);
-    return state_->mark(process, kTaskExcluded);
+    return state_->mark(process, TASK_EXCLUDED);
 }
 
 // A thread that began between the mark and the attachment of task_fork has not inherited it; from now on all do.
 Result<void> Capture::State::exclude_again() {
     for (const pid_t process : excluded) {
-        if (auto marked = mark(process, kTaskExcluded);
+        if (auto marked = mark(process, TASK_EXCLUDED);
             !marked.ok() && marked.error().code() != ErrorCode::kNotFound) {
             return marked;
         }
@@ -367,7 +334,7 @@ Result<void> Capture::stop() {
     if (auto source = state_->retransmissions.finish(skeleton)) {
         state_->sources.push_back(*std::move(source));
     }
-    state_->unwritten = finish_put_off_calls(skeleton);
+    state_->unwritten = finish_deferred_calls(skeleton);
     state_->stopped = true;
     TRY(run_iterator(skeleton.progs.finish_calls));
     if (const std::uint64_t unkept = skeleton.bss->unkept_threads; unkept > 0) {
@@ -381,49 +348,57 @@ Result<void> Capture::stop() {
     return {};
 }
 
+// Those that are selected.
+void Capture::State::hand_out(std::uint32_t cpu,
+                              std::span<const std::byte> events,
+                              const Sink& sink,
+                              const PayloadSink& payload_sink) {
+    if (!selection) {
+        sink(cpu, schema::Stream::kEvents, events);
+        return;
+    }
+    const std::uint64_t decided =
+        selection->select(cpu, events, [&](std::span<const std::byte> kept) {
+            sink(cpu, schema::Stream::kEvents, kept);
+        });
+    if (payload_sink.decided) {
+        payload_sink.decided(cpu, decided);
+    }
+}
+
 std::uint64_t Capture::drain(const Sink& sink, const PayloadSink& payload) {
     State& state = *state_;
     const auto begun_ns = static_cast<std::uint64_t>(base::boot_time_ns());
     state.retransmissions.look();
-    state.event_ends.clear();
-    std::uint64_t lost = 0;
-    for (Ring& ring : state.events) {
-        state.event_ends.push_back(ring.head());
-        lost += ring.lost();
-    }
-    const auto events_sink = [&](std::uint32_t cpu, std::span<const std::byte> records) {
-        sink(cpu, schema::Stream::kEvents, records);
+    state.rings.look();
+    const auto hand_out = [&](std::uint32_t cpu, std::span<const std::byte> events) {
+        state.hand_out(cpu, events, sink, payload);
+    };
+    const auto take_facts = [&](std::uint32_t cpu, std::span<const std::byte> facts) {
+        if (state.dyes) {
+            state.dyes->learn(facts);
+        }
+        if (state.selection) {
+            state.selection->learn(facts);
+        }
+        sink(cpu, schema::Stream::kFacts, facts);
+    };
+    const auto take_events = [&](std::uint32_t cpu, std::span<const std::byte> events) {
+        if (state.dyes) {
+            state.dyes->pass_on(cpu, events, hand_out);
+        } else {
+            hand_out(cpu, events);
+        }
     };
     std::uint64_t bytes = 0;
-    if (payload) {
+    if (payload.pieces) {
         bytes += state.payload.drain(payload, state.damaged_bytes);
     }
-    for (std::uint32_t cpu = 0; cpu < state.cpus; ++cpu) {
-        bytes += state.facts[cpu].drain(
-            UINT64_MAX,
-            [&](auto records) {
-                if (state.dyes) {
-                    state.dyes->learn(records);
-                }
-                sink(cpu, schema::Stream::kFacts, records);
-            },
-            state.damaged_bytes);
-    }
-    for (std::uint32_t cpu = 0; cpu < state.cpus; ++cpu) {
-        bytes += state.events[cpu].drain(
-            state.event_ends[cpu],
-            [&](auto records) {
-                if (state.dyes) {
-                    state.dyes->pass_on(cpu, records, events_sink);
-                } else {
-                    events_sink(cpu, records);
-                }
-            },
-            state.damaged_bytes);
-    }
+    bytes += state.rings.drain_facts(take_facts, state.damaged_bytes);
+    bytes += state.rings.drain_events(take_events, state.damaged_bytes);
     bytes += state.retransmissions.drain(state.damaged_bytes);
     if (state.dyes) {
-        state.dyes->join(state.stopped ? UINT64_MAX : begun_ns, lost, events_sink);
+        state.dyes->join(state.stopped ? UINT64_MAX : begun_ns, state.rings.lost(), hand_out);
     }
     return bytes;
 }
@@ -448,34 +423,36 @@ const std::vector<schema::SharedMapping>& Capture::shared_memory() const {
     return state_->shared_memory;
 }
 
-Books Capture::books(std::uint32_t cpu) const {
-    const RingControl& events = state_->events[cpu].control();
-    const RingControl& facts = state_->facts[cpu].control();
-    const auto read = &read_counter;
-    const std::uint64_t undyed = state_->dyes ? state_->dyes->left_out(cpu) : 0;
-    const std::uint64_t unwritten = cpu == 0 ? state_->unwritten : 0;
-    return state_->retransmissions.added_to({read(events.generated) + unwritten,
-                                             read(events.filtered) + undyed,
-                                             read(events.aggregated),
-                                             read(events.delivered) - undyed,
-                                             read(events.lost) + unwritten,
-                                             0,
-                                             read(facts.delivered),
-                                             read(facts.lost),
-                                             read(events.last_lost_ns)},
-                                            cpu);
+Accounting Capture::accounting(std::uint32_t cpu) const {
+    const State& state = *state_;
+    Accounting sum = state.rings.accounting(cpu);
+    sum += state.retransmissions.accounting(cpu);
+    if (cpu == 0) {  // the deferred calls of all CPUs
+        sum += {.generated = state.unwritten, .lost = state.unwritten};
+    }
+    if (state.dyes) {
+        sum.leave_out(state.dyes->left_out(cpu));
+    }
+    if (state.selection) {
+        sum.leave_out(state.selection->left_out(cpu));
+    }
+    return sum;
 }
 
-PayloadBooks Capture::payload_books() const {
-    return state_->payload.books();
+Accounting Capture::accounting() const {
+    Accounting sum;
+    for (std::uint32_t cpu = 0; cpu < state_->cpus; ++cpu) {
+        sum += accounting(cpu);
+    }
+    return sum;
+}
+
+PayloadAccounting Capture::payload_accounting() const {
+    return state_->payload.accounting();
 }
 
 double Capture::fill() const {
-    double fullest = state_->payload.fill();
-    for (const Ring& ring : state_->events) {
-        fullest = std::max(fullest, ring.fill());
-    }
-    return fullest;
+    return std::max(state_->rings.fill(), state_->payload.fill());
 }
 
 Result<std::vector<Total>> Capture::totals() const {

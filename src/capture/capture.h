@@ -25,10 +25,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "capture/accounting.h"
 #include "capture/dye_table.h"
 #include "content/anchor.h"
 #include "content/fingerprint.h"
 #include "filter/predicate.h"
+#include "kernel/abi.h"
 #include "schema/record_info.h"
 
 namespace dyetrace::capture {
@@ -43,14 +45,17 @@ inline constexpr std::uint64_t kPayloadRingBytesDefault =
 inline constexpr std::uint64_t kPayloadRingBytesMin = 1u << 20;  // fifteen of the largest pieces
 inline constexpr std::uint64_t kFactRingBytes = 4u << 20;        // per CPU: 40,000 announcements
 
+inline constexpr std::uint32_t kPreviewBytesMax = PREVIEW_BYTES_MAX;
+
 class KernelDyes;
 
 struct CaptureOptions {
     bool watch_all = false;  // every task, else those given to watch()
     bool follow_children =
         true;  // and all threads; else a watched process is one thread, by its tid
-    std::uint32_t preview_bytes = 0;   // show so much of each buffer, and structures; 0: neither
-    filter::Predicate predicate = {};  // what certainly is not selected is dropped in the kernel
+    std::uint32_t preview_bytes =
+        0;  // up to kPreviewBytesMax: show so much of each buffer, and structures; 0: neither
+    filter::Predicate predicate = {};  // only what it selects is handed out, see selection.h
     std::string host = {};             // as the predicate's column of that name says it
     schema::ContentLevel content = schema::ContentLevel::kNone;
     std::optional<content::ContentKey> content_key = {};
@@ -66,26 +71,6 @@ struct CaptureOptions {
     std::uint64_t fact_ring_bytes = kFactRingBytes;
     std::uint64_t payload_ring_bytes =
         kPayloadRingBytesDefault;  // per CPU; rounded up to a power of two
-};
-
-// A CPU's books since load(): generated = filtered + aggregated + delivered + lost.
-struct Books {
-    std::uint64_t generated = 0;
-    std::uint64_t filtered = 0;
-    std::uint64_t aggregated = 0;
-    std::uint64_t delivered = 0;
-    std::uint64_t lost = 0;
-    std::uint64_t retransmissions = 0;  // of delivered; they are no events
-    std::uint64_t facts_delivered = 0;
-    std::uint64_t facts_lost = 0;
-    std::uint64_t last_lost_ns = 0;
-};
-
-// What became of payload, in bytes: generated = delivered + lost.
-struct PayloadBooks {
-    std::uint64_t generated = 0;
-    std::uint64_t delivered = 0;
-    std::uint64_t lost = 0;  // the rings were full
 };
 
 // What was counted for one process, call and class; with count_only.
@@ -116,8 +101,13 @@ struct Source {
 using Sink = std::function<void(
     std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records)>;
 
-// Pieces of payload (schema/payload.h), whole ones.
-using PayloadSink = std::function<void(std::uint32_t cpu, std::span<const std::byte> pieces)>;
+struct PayloadSink {
+    // Whole pieces of payload (kernel/abi.h).
+    std::function<void(std::uint32_t cpu, std::span<const std::byte> pieces)> pieces;
+    // The predicate has decided about all events of this CPU with smaller sequence numbers: the payload of those that were not
+    // handed out by now is nobody's. Called only if there is a predicate.
+    std::function<void(std::uint32_t cpu, std::uint64_t sequence)> decided;
+};
 
 class Capture {
   public:
@@ -142,15 +132,16 @@ class Capture {
     // Returns the bytes handed out; 0 when there was nothing.
     // With ContentLevel::kBytes `payload` gets the payload of all events that come in the same drain, and maybe of later
     // ones, before them.
-    std::uint64_t drain(const Sink& sink, const PayloadSink& payload = nullptr);
+    std::uint64_t drain(const Sink& sink, const PayloadSink& payload = {});
     // nullptr unless it looks for dyes or anchors. Its look_for(), if for dyes, is for everybody, and after a drain() what it found.
     KernelDyes* dyes();
     // What TCP sent again, as the last drain() found it; no part of what its sink gets.
     const std::vector<schema::Retransmission>& retransmissions() const;
 
     std::uint32_t cpu_count() const;
-    Books books(std::uint32_t cpu) const;
-    PayloadBooks payload_books() const;
+    Accounting accounting(std::uint32_t cpu) const;
+    Accounting accounting() const;  // of all CPUs
+    PayloadAccounting payload_accounting() const;
     // Fullest ring of events or payload, from 0 to 1: how soon to look again.
     double fill() const;
     // Bytes in rings that were no record; always 0 unless memory was damaged.

@@ -19,6 +19,7 @@
 #include "capture/iterator.h"
 #include "capture/program_table.h"
 #include "content/keyed.h"
+#include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
@@ -28,21 +29,17 @@ namespace {
 
 using base::Error;
 
-constexpr std::uint32_t kWriteContent = 5;        // enum program_index of src/kernel/filter.h
-constexpr std::uint32_t kPutOffCalls = 64;        // PUT_OFF_MAX of src/kernel/later.h
-constexpr std::uint32_t kAnchorsListed = 65'536;  // ANCHORS_LISTED_MAX of src/kernel/anchor.h
-
 constexpr const char* kContent = "content";
 constexpr const char* kPages = "content of sendfile, splice, copy_file_range";
-constexpr const char* kLater = "content that is not in memory";
+constexpr const char* kDeferred = "content that is not in memory";
 constexpr const char* kPipes = "content of splice and tee between pipes and sockets";
 
-// Lets find_page_base of src/kernel/pages.bpf.c look for a page of random bytes.
+// Lets find_page_base of src/kernel/content/pages.bpf.c look for a page of random bytes.
 Result<void> find_page_base(dyetrace_bpf& skeleton) {
-    std::array<std::uint64_t, base::kPageBytes / sizeof(std::uint64_t)> words{};
+    std::array<std::uint64_t, PAGE_BYTES / sizeof(std::uint64_t)> words{};
     const base::Fd file(memfd_create("dyetrace", MFD_CLOEXEC));
-    if (!file.valid() || getrandom(words.data(), base::kPageBytes, 0) != base::kPageBytes ||
-        write(file.get(), words.data(), base::kPageBytes) != base::kPageBytes) {
+    if (!file.valid() || getrandom(words.data(), PAGE_BYTES, 0) != PAGE_BYTES ||
+        write(file.get(), words.data(), PAGE_BYTES) != PAGE_BYTES) {
         return Error::from_errno(errno, "cannot make a file in memory");
     }
     auto& samples = skeleton.bss->sample_words;
@@ -85,13 +82,13 @@ void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::
         std::ranges::transform(
             rule.gear(), skeleton.rodata->anchor_gear, [](std::uint64_t one) { return one << 32; });
         skeleton.rodata->anchor_threshold = std::uint64_t{rule.threshold()} << 32;
-        bpf_map__set_max_entries(skeleton.maps.anchor_lists, cpus * kAnchorsListed);
+        bpf_map__set_max_entries(skeleton.maps.anchor_lists, cpus * ANCHORS_LISTED_MAX);
     }
     bpf_program__set_autoload(skeleton.progs.write_with_content, looks);
     bpf_program__set_autoload(skeleton.progs.find_page_base, looks);
     bpf_program__set_autoload(skeleton.progs.find_shared_memory, looks);
-    bpf_map__set_max_entries(skeleton.maps.content_rooms, looks ? cpus : 1);
-    bpf_map__set_max_entries(skeleton.maps.put_off_calls, looks ? kPutOffCalls : 1);
+    bpf_map__set_max_entries(skeleton.maps.content_buffers, looks ? cpus : 1);
+    bpf_map__set_max_entries(skeleton.maps.deferred_calls, looks ? DEFERRED_MAX : 1);
 }
 
 Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const CaptureOptions& options) {
@@ -102,7 +99,8 @@ Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const Captur
     if (options.content != schema::ContentLevel::kNone) {
         limits.push_back(how_content_is_looked_at(options));
     }
-    TRY(put_program(skeleton.maps.programs, kWriteContent, skeleton.progs.write_with_content));
+    TRY(put_program(
+        skeleton.maps.programs, PROGRAM_WRITE_CONTENT, skeleton.progs.write_with_content));
     std::string lack = "where this kernel keeps the bytes of a page was not found";
     if (const auto searched = find_page_base(skeleton); !searched.ok()) {
         lack = searched.error().text();
@@ -114,12 +112,12 @@ Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const Captur
     } else {
         limits.push_back({kPages, schema::CoverageState::kOff, "all of it is unread: " + lack});
     }
-    if (skeleton.rodata->read_later) {
-        limits.push_back({kLater,
+    if (skeleton.rodata->can_defer) {
+        limits.push_back({kDeferred,
                           schema::CoverageState::kOn,
                           "read when the call is over, before its program goes on"});
     } else {
-        limits.push_back({kLater,
+        limits.push_back({kDeferred,
                           schema::CoverageState::kOff,
                           "all of it is unread: this needs task work for programs, of Linux 6.18"});
     }
@@ -129,9 +127,9 @@ Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const Captur
     return limits;
 }
 
-std::uint64_t finish_put_off_calls(dyetrace_bpf& skeleton) {
+std::uint64_t finish_deferred_calls(dyetrace_bpf& skeleton) {
     constexpr auto kWait = std::chrono::seconds(1);
-    const std::atomic_ref waiting(skeleton.bss->calls_put_off);
+    const std::atomic_ref waiting(skeleton.bss->calls_deferred);
     const auto end = std::chrono::steady_clock::now() + kWait;
     while (waiting.load() > 0 && std::chrono::steady_clock::now() < end) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

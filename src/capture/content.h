@@ -19,8 +19,8 @@ void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::
 // How content is looked at, and what is not seen of it, for `coverage`.
 Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const CaptureOptions& options);
 
-// Waits until each call whose bytes were not in memory (src/kernel/later.h) is written, when nothing is attached any more; at most
+// Waits until each call whose bytes were not in memory (src/kernel/content/deferred.h) is written, when nothing is attached any more; at most
 // a second, as memory may be slow to come. Returns how many never will be.
-std::uint64_t finish_put_off_calls(dyetrace_bpf& skeleton);
+std::uint64_t finish_deferred_calls(dyetrace_bpf& skeleton);
 
 }  // namespace dyetrace::capture

@@ -6,35 +6,31 @@
 #include <cstring>
 #include <limits>
 
+#include "kernel/abi.h"
+
 namespace dyetrace::capture {
 namespace {
 
 using schema::PartEvent;
 using schema::SyscallEvent;
 
-// struct dye_edges of src/kernel/dye.bpf.c
-struct EdgesHead {
-    std::uint16_t first_bytes, last_bytes;
-    std::uint32_t flags;
-};
-constexpr std::uint32_t kInbound = 1;
-constexpr std::uint32_t kWhole = 2;
-constexpr std::uint32_t kPeeked = 4;
-
 struct Edges {
-    EdgesHead head{};
+    std::uint32_t flags = 0;
     std::string_view first, last;
 };
 
 Edges edges_of(std::string_view attached) {
     Edges edges;
-    if (attached.size() < sizeof(edges.head)) {
+    constexpr std::size_t kHeadBytes = offsetof(dye_edges, bytes);
+    if (attached.size() < kHeadBytes) {
         return edges;
     }
-    std::memcpy(&edges.head, attached.data(), sizeof(edges.head));
-    attached.remove_prefix(sizeof(edges.head));
-    edges.first = attached.substr(0, edges.head.first_bytes);
-    edges.last = attached.substr(edges.first.size(), edges.head.last_bytes);
+    const auto* head =
+        reinterpret_cast<const dye_edges*>(attached.data());  // no more than the head
+    attached.remove_prefix(kHeadBytes);
+    edges.flags = head->flags;
+    edges.first = attached.substr(0, head->first_bytes);
+    edges.last = attached.substr(edges.first.size(), head->last_bytes);
     return edges;
 }
 
@@ -224,7 +220,7 @@ void DyeJoin::wait_for_turn(std::uint32_t cpu,
     const Place& place = second ? moved.second : moved.first;
     const Handle* handle = place.handle_id != 0 ? handles_.find(place.handle_id) : nullptr;
     const Edges edges = edges_of(attached);
-    const bool peeked = (edges.head.flags & kPeeked) != 0;
+    const bool peeked = (edges.flags & EDGE_PEEKED) != 0;
     if (handle == nullptr || !(place.position || (handle->has_order && !peeked))) {
         return;
     }
@@ -239,13 +235,13 @@ void DyeJoin::wait_for_turn(std::uint32_t cpu,
     piece.cpu = cpu;
     piece.sequence = moved.sequence;
     piece.object_id = handle->object_id;
-    piece.inbound = ((edges.head.flags & kInbound) != 0) != second;
+    piece.inbound = ((edges.flags & EDGE_INBOUND) != 0) != second;
     piece.second = second;
     piece.position = place.position;
     piece.length = moved.bytes;
     piece.first = edges.first;
     piece.last = edges.last;
-    piece.whole = (edges.head.flags & kWhole) != 0;
+    piece.whole = (edges.flags & EDGE_WHOLE) != 0;
     piece.told = moved.told;
     waiting_.push_back(std::move(waiting));
 }

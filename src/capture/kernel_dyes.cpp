@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "capture/grace_period.h"
+#include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
@@ -15,7 +16,6 @@
 namespace dyetrace::capture {
 namespace {
 
-constexpr std::size_t kTables = 2;
 constexpr std::uint32_t kNoTableBytes = 8;
 static_assert(sizeof(dye_table) % 8 == 0);  // as the kernel spaces an array's values
 
@@ -34,7 +34,7 @@ Result<KernelDyes> KernelDyes::install(dyetrace_bpf& skeleton, bool only_dyed) {
         return KernelDyes(skeleton, std::nullopt);
     }
     constexpr std::size_t kBytes =
-        (kTables * sizeof(dye_table) + base::kPageBytes - 1) / base::kPageBytes * base::kPageBytes;
+        (DYE_TABLES * sizeof(dye_table) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     TRY(base::Mapping memory,
         base::Mapping::make(
             kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skeleton.maps.dye_tables), 0));
@@ -50,7 +50,7 @@ Result<void> KernelDyes::look_for(std::vector<DyePattern> dyes) {
     if (!memory_) {
         return {};  // anchors only
     }
-    const std::uint32_t next = (skeleton_->bss->dye_table_in_use + 1) % kTables;
+    const std::uint32_t next = (skeleton_->bss->dye_table_in_use + 1) % DYE_TABLES;
     wait_for_running_programs();  // who began with that table, before the last change
     std::memcpy(memory_->writable_bytes().data() + next * sizeof(dye_table),
                 &table_.raw(),

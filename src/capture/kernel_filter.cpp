@@ -8,19 +8,13 @@
 #include <cstddef>
 
 #include "filter/bpf_compiler.h"
+#include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
 
 namespace dyetrace::capture {
 namespace {
-
-// enum program_index of src/kernel/filter.h
-constexpr std::uint32_t kSysExit = 0;
-constexpr std::uint32_t kTaskFilter = 1;
-constexpr std::uint32_t kDropTask = 2;
-constexpr std::uint32_t kFilter = 3;
-constexpr std::uint32_t kWrite = 4;
 
 Result<void> put(const bpf_map* map, std::uint32_t key, const void* value, std::size_t size) {
     if (bpf_map__update_elem(map, &key, sizeof(key), value, size, BPF_ANY) != 0) {
@@ -53,12 +47,12 @@ Result<KernelFilter> KernelFilter::install(dyetrace_bpf& skeleton,
     layout.input_offset = skeleton.rodata->scratch_input_offset;
     layout.program_array_fd = bpf_map__fd(skeleton.maps.programs);
     layout.host = host;
-    layout.passed_index = kWrite;
+    layout.passed_index = PROGRAM_WRITE;
     filter::StringAtoms atoms;
     const filter::BpfFilter of_event = filter::compile_bpf(predicate, layout, atoms);
     layout.task_only = true;
-    layout.passed_index = kSysExit;
-    layout.dropped_index = kDropTask;
+    layout.passed_index = PROGRAM_SYS_EXIT;
+    layout.dropped_index = PROGRAM_DROP_TASK;
     const filter::BpfFilter of_task = filter::compile_bpf(predicate, layout, atoms);
 
     KernelFilter installed;
@@ -67,16 +61,16 @@ Result<KernelFilter> KernelFilter::install(dyetrace_bpf& skeleton,
     if (btf_id < 0) {
         return Error::from_errno(-btf_id, "cannot find sys_exit in the kernel's types");
     }
-    for (const auto& [index, code] : {std::pair{kFilter, &of_event.instructions},
-                                      std::pair{kTaskFilter, &of_task.instructions}}) {
+    for (const auto& [index, code] : {std::pair{PROGRAM_FILTER, &of_event.instructions},
+                                      std::pair{PROGRAM_TASK_FILTER, &of_task.instructions}}) {
         TRY(base::Fd program, load(*code, btf_id));
         const int fd = program.get();
         TRY(put(skeleton.maps.programs, index, &fd, sizeof(fd)));
         installed.programs_.push_back(std::move(program));
     }
-    for (const auto& [index, program] : {std::pair{kSysExit, skeleton.progs.sys_exit},
-                                         std::pair{kDropTask, skeleton.progs.drop_task},
-                                         std::pair{kWrite, skeleton.progs.write_selected}}) {
+    for (const auto& [index, program] : {std::pair{PROGRAM_SYS_EXIT, skeleton.progs.sys_exit},
+                                         std::pair{PROGRAM_DROP_TASK, skeleton.progs.drop_task},
+                                         std::pair{PROGRAM_WRITE, skeleton.progs.write_selected}}) {
         const int fd = bpf_program__fd(program);
         TRY(put(skeleton.maps.programs, index, &fd, sizeof(fd)));
     }

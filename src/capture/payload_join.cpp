@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "schema/payload.h"
+#include "kernel/abi.h"
 #include "schema/syscalls.h"
 
 namespace dyetrace::capture {
@@ -88,16 +88,6 @@ Lane PayloadJoin::lane_of(std::uint32_t handle_id, bool is_inbound, bool& is_fil
     }
     is_file = has_place(handle->second.type);
     return {handle->second.object_id, !is_file && is_inbound};
-}
-
-void PayloadJoin::pass(std::uint32_t cpu, std::span<const std::byte> events) {
-    std::uint64_t behind = 0;
-    for (schema::RecordBytes record = schema::first_record(events); !record.empty();
-         record = schema::first_record(events)) {
-        behind = schema::header_of(record).sequence + 1;
-        events = events.subspan(record.size());
-    }
-    drop_before(waiting_[cpu], behind);
 }
 
 Payload PayloadJoin::take_oldest(Waiting& waiting) {

@@ -52,12 +52,12 @@ class PayloadJoin {
     PayloadJoin(std::uint32_t cpus, std::uint64_t waiting_bytes_max)
         : waiting_(cpus), waiting_bytes_max_(waiting_bytes_max) {}
 
-    // Whole pieces (schema/payload.h), facts and events of a drain, in this order.
+    // Whole pieces (kernel/abi.h), facts and events of a drain, in this order.
     void take_payload(std::uint32_t cpu, std::span<const std::byte> pieces);
     void take_facts(std::span<const std::byte> records);
     void take_events(std::uint32_t cpu, std::span<const std::byte> kept);
-    // The same events with those that are not kept: what was not claimed is no longer waited for.
-    void pass(std::uint32_t cpu, std::span<const std::byte> events);
+    // Which events with smaller sequence numbers are kept is decided: what was not claimed is no longer waited for.
+    void pass(std::uint32_t cpu, std::uint64_t sequence) { drop_before(waiting_[cpu], sequence); }
 
     // What ended before, in the order of its end. Events that end before the drain begins have all come by its end.
     void release(std::uint64_t before_ns, const std::function<void(Payload)>& sink);

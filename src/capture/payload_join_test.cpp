@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "schema/payload.h"
+#include "kernel/abi.h"
 
 namespace dyetrace::capture {
 namespace {
@@ -150,7 +150,7 @@ TEST_F(Join, leaves_out_what_belongs_to_no_kept_event) {
     join_.take_payload(0, piece(3, 0, "filtered too"));
     join_.take_payload(0, piece(9, 0, "to come"));
     join_.take_events(0, event(2, SYS_read, kFileHandle));
-    join_.pass(0, event(3, SYS_read, kFileHandle));
+    join_.pass(0, 4);
     const std::vector<Payload> out = release();
     ASSERT_EQ(out.size(), 1u);
     EXPECT_EQ(base::text_of(out[0].bytes), "kept");

@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "capture/map_array.h"
+#include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
-#include "schema/payload.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
 
@@ -34,7 +34,7 @@ Result<void> PayloadRings::map(const dyetrace_bpf& skeleton) {
     }
     TRY(controls_, map_array(skeleton.maps.payload_controls));
     TRY(memory_, map_array(skeleton.maps.payload_rings));
-    auto* controls = reinterpret_cast<RingControl*>(controls_.writable_bytes().data());
+    auto* controls = reinterpret_cast<ring_control*>(controls_.writable_bytes().data());
     const std::uint64_t size = ring_bytes_ + PAYLOAD_SLACK_BYTES;
     for (std::uint32_t cpu = 0; cpu < cpus_; ++cpu) {
         rings_.emplace_back(memory_.bytes().subspan(cpu * size, size), ring_bytes_, &controls[cpu]);
@@ -46,7 +46,7 @@ std::uint64_t PayloadRings::drain(const PayloadSink& sink, std::uint64_t& damage
     std::uint64_t bytes = 0;
     for (std::uint32_t cpu = 0; cpu < rings_.size(); ++cpu) {
         bytes += rings_[cpu].drain(
-            UINT64_MAX, [&](auto pieces) { sink(cpu, pieces); }, damaged_bytes);
+            UINT64_MAX, [&](auto pieces) { sink.pieces(cpu, pieces); }, damaged_bytes);
     }
     return bytes;
 }
@@ -59,14 +59,14 @@ double PayloadRings::fill() const {
     return fullest;
 }
 
-PayloadBooks PayloadRings::books() const {
-    PayloadBooks books;
+PayloadAccounting PayloadRings::accounting() const {
+    PayloadAccounting accounting;
     for (const Ring& ring : rings_) {
-        books.generated += ring.control().generated;
-        books.delivered += ring.control().delivered;
-        books.lost += ring.control().lost;
+        accounting.generated += ring.control().generated;
+        accounting.delivered += ring.control().delivered;
+        accounting.lost += ring.control().lost;
     }
-    return books;
+    return accounting;
 }
 
 }  // namespace dyetrace::capture

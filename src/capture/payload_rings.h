@@ -1,4 +1,4 @@
-// The rings of payload (src/kernel/payload.h), one per CPU; none unless --content=bytes is asked for.
+// The rings of payload (src/kernel/content/payload.h), one per CPU; none unless --content=bytes is asked for.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class PayloadRings {
     // Hands out all that is there; returns its bytes.
     std::uint64_t drain(const PayloadSink& sink, std::uint64_t& damaged_bytes);
     double fill() const;  // of the fullest one, from 0 to 1
-    PayloadBooks books() const;
+    PayloadAccounting accounting() const;
 
   private:
     std::uint64_t ring_bytes_ = 0;

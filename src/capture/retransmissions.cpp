@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "capture/map_array.h"
+#include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
@@ -15,9 +16,6 @@
 namespace dyetrace::capture {
 namespace {
 
-// INTERRUPT_RING_BYTES and RECORD_BYTES_MAX of src/kernel/settings.h: a ring, and the slack behind its end
-constexpr std::uint64_t kRingBytes = 65536;
-constexpr std::uint64_t kSlackBytes = 16384;
 constexpr const char* kSource = "retransmissions";
 constexpr const char* kLack = "what TCP sends again is not recorded";
 
@@ -36,14 +34,14 @@ void Retransmissions::prepare(dyetrace_bpf& skeleton,
 }
 
 Result<void> Retransmissions::map(const dyetrace_bpf& skeleton,
-                                  RingControl* controls,
+                                  ring_control* controls,
                                   std::uint32_t cpus) {
     TRY(memory_, map_array(skeleton.maps.interrupt_rings));
     for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
-        constexpr std::uint64_t kSize = kRingBytes + kSlackBytes;
+        constexpr std::uint64_t kSize = INTERRUPT_RING_BYTES + RECORD_BYTES_MAX;
         rings_.emplace_back(memory_.bytes().subspan(cpu * kSize, kSize),
-                            kRingBytes,
-                            &controls[cpu * kStreamsPerCpu + kStreamsPerCpu - 1]);
+                            INTERRUPT_RING_BYTES,
+                            &controls[cpu * STREAMS + STREAM_INTERRUPTS]);
     }
     return {};
 }
@@ -86,16 +84,15 @@ std::optional<Source> Retransmissions::finish(const dyetrace_bpf& skeleton) {
                               info.recursion_misses)};
 }
 
-Books Retransmissions::added_to(Books books, std::uint32_t cpu) const {
-    const RingControl& control = rings_[cpu].control();
+Accounting Retransmissions::accounting(std::uint32_t cpu) const {
+    const ring_control& control = rings_[cpu].control();
     const std::uint64_t delivered = read_counter(control.delivered);
     const std::uint64_t lost = read_counter(control.lost);
-    books.generated += delivered + lost;
-    books.delivered += delivered;
-    books.lost += lost;
-    books.retransmissions = delivered;
-    books.last_lost_ns = std::max(books.last_lost_ns, read_counter(control.last_lost_ns));
-    return books;
+    return {.generated = delivered + lost,
+            .delivered = delivered,
+            .lost = lost,
+            .retransmissions = delivered,
+            .last_lost_ns = read_counter(control.last_lost_ns)};
 }
 
 void Retransmissions::look() {

@@ -1,4 +1,4 @@
-// What TCP sends again (src/kernel/retransmit.bpf.c). It has a ring per CPU of its own, because it is sent in interrupts, which come in the
+// What TCP sends again (src/kernel/programs/retransmit.bpf.c). It has a ring per CPU of its own, because it is sent in interrupts, which come in the
 // middle of who writes to the others; and none of it is an event: whoever drains gets it by itself.
 #pragma once
 
@@ -23,12 +23,12 @@ class Retransmissions {
                  const CaptureOptions& options,
                  const KernelOffer& offer,
                  std::uint32_t cpus);
-    // `controls` has kStreamsPerCpu for each CPU; this takes the last of them.
-    Result<void> map(const dyetrace_bpf& skeleton, RingControl* controls, std::uint32_t cpus);
+    // `controls` has STREAMS for each CPU; this takes the last of them.
+    Result<void> map(const dyetrace_bpf& skeleton, ring_control* controls, std::uint32_t cpus);
     // Attaches it and says how that went; nothing if nobody asked for it. `hides_process`: this kernel runs no program while its
     // first process has the CPU, also none in an interrupt.
     std::optional<Source> attach(dyetrace_bpf& skeleton, bool hides_process) const;
-    // Behind the detachment: what came in the middle of another one is in no books, and is said here.
+    // Behind the detachment: what came in the middle of another one is in no accounting, and is said here.
     static std::optional<Source> finish(const dyetrace_bpf& skeleton);
 
     // To be called before the facts are drained: what drain() takes then refers to none that are still to come.
@@ -36,8 +36,7 @@ class Retransmissions {
     // Returns the bytes that it took.
     std::uint64_t drain(std::uint64_t& damaged_bytes);
     const std::vector<schema::Retransmission>& drained() const { return drained_; }
-    // The books of a CPU, with these.
-    Books added_to(Books books, std::uint32_t cpu) const;
+    Accounting accounting(std::uint32_t cpu) const;
 
   private:
     bool is_asked_ = false;
@@ -46,7 +45,5 @@ class Retransmissions {
     std::vector<std::uint64_t> ends_;
     std::vector<schema::Retransmission> drained_;
 };
-
-inline constexpr std::uint32_t kStreamsPerCpu = 3;  // STREAMS of src/kernel/emit.h
 
 }  // namespace dyetrace::capture

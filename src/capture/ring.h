@@ -1,4 +1,4 @@
-// The reader's side of a ring in memory that the kernel writes (see src/kernel/emit.h).
+// The reader's side of a ring in memory that the kernel writes (see src/kernel/helpers/emit.h).
 //
 //   0            tail              head          ring_bytes    + slack
 //   |............|== records ======|.............|~~~~~~~~~~~~~|
@@ -17,37 +17,21 @@
 #include <cstring>
 #include <span>
 
+#include "kernel/abi.h"
 #include "schema/record.h"
 
 namespace dyetrace::capture {
 
-// Ends of a ring and books of its CPU; shared with the kernel, which writes everything but tail.
-struct RingControl {
-    std::uint64_t head;
-    std::uint64_t head_line[7];
-    std::uint64_t tail;
-    std::uint64_t tail_line[7];
-    std::uint64_t sequence;
-    std::uint64_t generated;
-    std::uint64_t filtered;
-    std::uint64_t aggregated;
-    std::uint64_t delivered;
-    std::uint64_t lost;
-    std::uint64_t first_lost_ns;
-    std::uint64_t last_lost_ns;
-};
-static_assert(sizeof(RingControl) == 192);
-
-// One of the books that the kernel may be writing.
-inline std::uint64_t read_counter(const std::uint64_t& value) {
-    return std::atomic_ref(const_cast<std::uint64_t&>(value)).load(std::memory_order_relaxed);
+// One of the counters that the kernel may be writing.
+inline std::uint64_t read_counter(const __u64& value) {
+    return std::atomic_ref(const_cast<__u64&>(value)).load(std::memory_order_relaxed);
 }
 
 class Ring {
   public:
     Ring() = default;
     // `memory` is the ring and its slack; both must outlive this.
-    Ring(std::span<const std::byte> memory, std::uint64_t ring_bytes, RingControl* control)
+    Ring(std::span<const std::byte> memory, std::uint64_t ring_bytes, ring_control* control)
         : memory_(memory), ring_bytes_(ring_bytes), control_(control) {}
 
     // Where the kernel has got to.
@@ -76,7 +60,7 @@ class Ring {
         return tail - begin;
     }
 
-    const RingControl& control() const { return *control_; }
+    const ring_control& control() const { return *control_; }
     // Records for which there was no room.
     std::uint64_t lost() const {
         return std::atomic_ref(control_->lost).load(std::memory_order_relaxed);
@@ -114,7 +98,7 @@ class Ring {
 
     std::span<const std::byte> memory_;
     std::uint64_t ring_bytes_ = 0;
-    RingControl* control_ = nullptr;
+    ring_control* control_ = nullptr;
 };
 
 }  // namespace dyetrace::capture

@@ -10,10 +10,10 @@ namespace {
 constexpr std::uint64_t kRingBytes = 256;
 constexpr std::uint64_t kSlack = 64;
 
-// The kernel's side, as src/kernel/emit.h does it.
+// The kernel's side, as src/kernel/helpers/emit.h does it.
 struct Writer {
     std::vector<std::byte> memory = std::vector<std::byte>(kRingBytes + kSlack);
-    RingControl control{};
+    ring_control control{};
     std::uint64_t next = 0;
 
     bool write(std::uint32_t size) {

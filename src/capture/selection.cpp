@@ -13,14 +13,16 @@ void Selection::learn(std::span<const std::byte> facts) {
     }
 }
 
-void Selection::decide(std::uint32_t cpu, schema::RecordBytes record) {
-    const schema::RecordId type = schema::header_of(record).type;
+std::uint64_t Selection::decide(std::uint32_t cpu, schema::RecordBytes record) {
+    const schema::RecordHeader header = schema::header_of(record);
+    const schema::RecordId type = header.type;
     const bool is_event =
         type == schema::RecordId::kSyscallEvent || type == schema::RecordId::kPartEvent ||
         type == schema::RecordId::kLogEvent || type == schema::RecordId::kSignalEvent;
     if (is_event) {
         kept_ = evaluator_.matches(record, static_cast<std::uint16_t>(cpu), dictionary_);
     }
+    return header.sequence;
 }
 
 }  // namespace dyetrace::capture

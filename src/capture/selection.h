@@ -1,7 +1,8 @@
-// Which of the drained events are kept: the condition of the command line, decided exactly and before anything is written.
+// Which of the drained events are handed out: the condition of the command line, decided exactly. The kernel drops before only what it
+// certainly does not select.
 //
 //   facts ─► learn()                     who and what the ids stand for
-//   events ─► select() ─► stretches that are kept
+//   events ─► select() ─► stretches that are kept; the others are counted
 //
 // One thread. Nothing is copied: what is kept are parts of the spans that came.
 #pragma once
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "filter/evaluator.h"
 #include "filter/predicate.h"
@@ -19,16 +21,16 @@ namespace dyetrace::capture {
 
 class Selection {
   public:
-    Selection(const filter::Predicate& predicate, const std::string& host)
-        : evaluator_(predicate, host) {}
+    Selection(const filter::Predicate& predicate, const std::string& host, std::uint32_t cpus)
+        : evaluator_(predicate, host), left_out_(cpus) {}
 
     void learn(std::span<const std::byte> facts);
 
-    // Calls keep(span) for every stretch of kept records; returns how many were left out. What follows an event (the objects
-    // that it touched, which the kernel's books count too) shares its fate.
+    // Calls keep(span) for every stretch of kept records; returns the sequence number that follows the last record. What follows an
+    // event (the objects that it touched, which the kernel counts too) shares its fate.
     template <typename Keep>
     std::uint64_t select(std::uint32_t cpu, std::span<const std::byte> events, Keep&& keep) {
-        std::uint64_t left_out = 0;
+        std::uint64_t next_sequence = 0;
         std::size_t begin = 0, at = 0;
         while (at < events.size()) {
             const schema::RecordBytes record = schema::first_record(events.subspan(at));
@@ -36,12 +38,12 @@ class Selection {
                 break;
             }
             const bool was_kept = kept_;
-            decide(cpu, record);
-            left_out += kept_ ? 0 : 1;
+            next_sequence = decide(cpu, record) + 1;
             if (was_kept && !kept_ && at > begin) {
                 keep(events.subspan(begin, at - begin));
             }
             if (!kept_) {
+                ++left_out_[cpu];
                 begin = at + record.size();
             }
             at += record.size();
@@ -50,17 +52,19 @@ class Selection {
             keep(events.subspan(begin, at - begin));
         }
         kept_ = true;
-        return left_out;
+        return next_sequence;
     }
 
-    const schema::Dictionary& dictionary() const { return dictionary_; }
+    // Records of this CPU.
+    std::uint64_t left_out(std::uint32_t cpu) const { return left_out_[cpu]; }
 
   private:
-    // Sets kept_, if the record is an event, which has a fate of its own.
-    void decide(std::uint32_t cpu, schema::RecordBytes record);
+    // Sets kept_, if the record is an event, which has a fate of its own; returns its sequence number.
+    std::uint64_t decide(std::uint32_t cpu, schema::RecordBytes record);
 
     filter::Evaluator evaluator_;
     schema::Dictionary dictionary_;
+    std::vector<std::uint64_t> left_out_;
     bool kept_ = true;
 };
 

@@ -9,7 +9,7 @@
 
 namespace dyetrace::capture {
 
-// With the program find_shared_memory of src/kernel/memory.bpf.c. Puts one fact per process and file behind `found`.
+// With the program find_shared_memory of src/kernel/programs/memory.bpf.c. Puts one fact per process and file behind `found`.
 Result<void> find_shared_memory(const bpf_program* program,
                                 IteratorScope scope,
                                 std::vector<schema::SharedMapping>& found);

@@ -11,35 +11,21 @@ namespace {
 
 using base::Error;
 
-// As in src/kernel/totals.h.
-struct TotalKey {
-    std::uint32_t pid;
-    std::uint16_t syscall;
-    std::uint8_t abi;
-    std::uint8_t event_class;
-};
-static_assert(sizeof(TotalKey) == 8);
-
-struct CpuTotal {
-    std::uint64_t calls, errors, bytes, duration_ns, off_cpu_ns, duration_max_ns;
-    std::uint64_t histogram[kTotalBuckets];
-};
-
-Total sum_over_cpus(const TotalKey& key, const std::vector<CpuTotal>& cpus) {
+Total sum_over_cpus(const total_key& key, const std::vector<::total>& cpus) {
     Total total;
     total.pid = key.pid;
     total.syscall = key.syscall;
     total.abi = static_cast<schema::Abi>(key.abi);
     total.event_class = static_cast<schema::Class>(key.event_class);
-    total.histogram.resize(kTotalBuckets);
-    for (const CpuTotal& cpu : cpus) {
+    total.histogram.resize(TOTAL_BUCKETS);
+    for (const ::total& cpu : cpus) {
         total.calls += cpu.calls;
         total.errors += cpu.errors;
         total.bytes += cpu.bytes;
         total.duration_ns += cpu.duration_ns;
         total.off_cpu_ns += cpu.off_cpu_ns;
-        total.duration_max_ns = std::max(total.duration_max_ns, cpu.duration_max_ns);
-        for (std::uint32_t bucket = 0; bucket < kTotalBuckets; ++bucket) {
+        total.duration_max_ns = std::max<std::uint64_t>(total.duration_max_ns, cpu.duration_max_ns);
+        for (std::uint32_t bucket = 0; bucket < TOTAL_BUCKETS; ++bucket) {
             total.histogram[bucket] += cpu.histogram[bucket];
         }
     }
@@ -70,8 +56,8 @@ std::uint64_t Total::percentile_ns(double share) const {
 
 Result<std::vector<Total>> read_totals(int map_fd, std::uint32_t cpus) {
     std::vector<Total> totals;
-    std::vector<CpuTotal> values(cpus);
-    TotalKey key{}, next{};
+    std::vector<::total> values(cpus);
+    total_key key{}, next{};
     void* previous = nullptr;
     while (bpf_map_get_next_key(map_fd, previous, &next) == 0) {
         key = next;

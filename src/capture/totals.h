@@ -1,4 +1,4 @@
-// Reads the map in which the kernel counts (src/kernel/totals.h).
+// Reads the map in which the kernel counts (src/kernel/memory/totals.h).
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,6 @@
 #include "capture/capture.h"
 
 namespace dyetrace::capture {
-
-inline constexpr std::uint32_t kTotalBuckets = 160;  // TOTAL_BUCKETS
 
 // Nanoseconds at which a bucket ends.
 std::uint64_t bucket_end_ns(std::uint32_t bucket);

@@ -1,4 +1,4 @@
-// Anchors in bytes that lie in memory: the same ones that src/kernel/anchor.bpf.c finds (content/anchor.h, docs/content.md); and
+// Anchors in bytes that lie in memory: the same ones that src/kernel/content/anchor.bpf.c finds (content/anchor.h, docs/content.md); and
 // sketches (content/sketch.h).
 //
 //   AnchorRule rule(1024, key);

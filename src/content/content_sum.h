@@ -1,4 +1,4 @@
-// Sums of content (content/sum.h): the same that src/kernel/anchor.h computes, and what follows from them.
+// Sums of content (content/sum.h): the same that src/kernel/content/anchor.h computes, and what follows from them.
 //
 //   content_sum("hello world") == joined_sum(content_sum("hello "), content_sum("world"), 5)
 //   sum_behind(content_sum("hello world"), content_sum("hello "), 5) == content_sum("world")

@@ -3,7 +3,7 @@
 //   plain   XXH64 of the bytes, seed 0                     `xxh64sum FILE` gives the same
 //   keyed   SipHash-2-4 with a key of 16 bytes, of the eight bytes of the plain one, little-endian
 //
-// docs/content.md says it bit by bit; src/kernel/content.bpf.c computes the same in the kernel.
+// docs/content.md says it bit by bit; src/kernel/content/content.bpf.c computes the same in the kernel.
 #pragma once
 
 #include <cstddef>

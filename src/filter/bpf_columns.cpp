@@ -9,9 +9,9 @@
 
 #include "filter/string_atoms.h"
 #include "schema/errors.h"
-#include "schema/filter_input.h"
 #include "schema/generated/enum_names.h"
 #include "schema/record.h"
+#include "schema/shared/filter_input.h"
 #include "schema/syscalls.h"
 #include "schema/text.h"
 

@@ -13,7 +13,7 @@
 #include "filter/bpf_compiler.h"
 #include "filter/evaluator.h"
 #include "filter/random_cases.h"
-#include "kernel/match.h"
+#include "schema/shared/filter_match.h"
 #include "schema/text.h"
 
 namespace dyetrace::filter {

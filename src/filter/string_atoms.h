@@ -1,4 +1,4 @@
-// String conditions as the kernel can match them: tokens over bytes (schema/filter_input.h), matched by kernel/match.h.
+// String conditions as the kernel can match them: tokens over bytes (schema/shared/filter_input.h), matched by schema/shared/filter_match.h.
 //
 //   path GLOB '/var/*'   ─►  / v a r / ANY_RUN      decides for any bytes: what a pattern without \ begins with is not escaped
 //   exe LIKE '%/cu_l'    ─►  ANY_RUN / c u ANY_BYTE l     decides for plain text only
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "filter/expression.h"
-#include "schema/filter_input.h"
+#include "schema/shared/filter_input.h"
 
 namespace dyetrace::filter {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "filter/predicate.h"
-#include "kernel/match.h"
+#include "schema/shared/filter_match.h"
 #include "schema/text.h"
 
 namespace dyetrace::filter {

@@ -12,16 +12,13 @@
 #include "format/quote.h"
 #include "schema/errors.h"
 #include "schema/flags.h"
+#include "schema/shared/preview.h"
 
 namespace dyetrace::format {
 namespace {
 
 using schema::Attachment;
 using schema::SyscallEvent;
-
-// Marks of src/kernel/preview.h at an argument's index.
-constexpr std::size_t kAfter = 0x80;    // what the call wrote over; without it: as it was at entry
-constexpr std::size_t kControl = 0x40;  // of a message
 
 constexpr std::size_t kPathMax = 4096;  // PATH_MAX: paths are never cut by -s, as in strace
 
@@ -117,7 +114,7 @@ std::optional<std::string_view> CallText::attached(Attachment kind, std::size_t 
 }
 
 std::optional<std::string_view> CallText::attached_after(std::size_t index) const {
-    return attached(Attachment::kStructure, index | kAfter);
+    return attached(Attachment::kStructure, index | PREVIEW_AFTER);
 }
 
 // What `dirfd` stands for: what a relative path starts from, the object itself where the path is empty, and what src/kernel
@@ -377,7 +374,7 @@ bool CallText::print_message(std::string& out, std::size_t index) const {
                          *message,
                          schema::attachment(event_, Attachment::kAddress).value_or(""),
                          attached(Attachment::kPreview, index).value_or(""),
-                         attached(Attachment::kStructure, index | kControl).value_or(""),
+                         attached(Attachment::kStructure, index | PREVIEW_CONTROL).value_or(""),
                          inward ? ~std::size_t{0} : moved(),
                          limits_);
 }

@@ -106,7 +106,7 @@ Result<void> FalconImport::finish() {
             say_coverage(host);
         }
     }
-    for (Host& host : hosts_) {  // what is lost has no host: the first one's books have it
+    for (Host& host : hosts_) {  // what is lost has no host: the first one's accounting has it
         if (host.writer != nullptr) {
             host.writer->count_lost(problems_->lost());
             break;

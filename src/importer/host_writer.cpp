@@ -198,12 +198,12 @@ Result<trace::SegmentWriterTotals> HostWriter::finish() {
         gap.reason = static_cast<std::uint8_t>(schema::GapReason::kUnreadableLine);
         put(Stream::kFacts, gap, {});
     }
-    schema::Accounting books{};
-    books.time_ns = end_ns_;
-    books.generated = events_ + lost_;
-    books.delivered = events_;
-    books.lost = lost_;
-    put(Stream::kFacts, books, {});
+    schema::Accounting accounting{};
+    accounting.time_ns = end_ns_;
+    accounting.generated = events_ + lost_;
+    accounting.delivered = events_;
+    accounting.lost = lost_;
+    put(Stream::kFacts, accounting, {});
     TRY(flush());
     TRY(writer_.close());
     TRY(folder_->finish());

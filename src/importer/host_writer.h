@@ -111,7 +111,7 @@ class HostWriter {
 
     // Writes out what waits if there is much of it.
     Result<void> flush_if_full();
-    // The books, a gap if lines were lost, the end of the trace. Calling it again is a mistake.
+    // The accounting, a gap if lines were lost, the end of the trace. Calling it again is a mistake.
     Result<trace::SegmentWriterTotals> finish();
     // Instead: removes its folder.
     void discard() { folder_->discard(); }

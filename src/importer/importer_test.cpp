@@ -92,10 +92,10 @@ TEST_F(Import, counts_every_line_that_it_cannot_read) {
     ASSERT_EQ(summary.problems.size(), 1u);
     EXPECT_EQ(summary.problems[0].count, 2u);
     EXPECT_TRUE(summary.problems[0].places[0].ends_with("/log:2"));
-    const auto books = records<schema::Accounting>().at(0);
-    EXPECT_EQ(books.generated, 4u);
-    EXPECT_EQ(books.delivered, 2u);
-    EXPECT_EQ(books.lost, 2u);
+    const auto accounting = records<schema::Accounting>().at(0);
+    EXPECT_EQ(accounting.generated, 4u);
+    EXPECT_EQ(accounting.delivered, 2u);
+    EXPECT_EQ(accounting.lost, 2u);
     EXPECT_EQ(records<schema::Gap>().at(0).lost, 2u);
 }
 

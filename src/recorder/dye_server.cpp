@@ -11,8 +11,8 @@
 namespace dyetrace::recorder {
 namespace {
 
-constexpr std::size_t kNamesShown = 8;  // a line of a terminal or two
-constexpr std::size_t kListRoom = 256;  // for one more line, and the number of the next
+constexpr std::size_t kNamesShown = 8;     // a line of a terminal or two
+constexpr std::size_t kListReserve = 256;  // for one more line, and the number of the next
 
 std::uint32_t number_of(const std::string& word) {
     std::uint32_t number = 0;
@@ -103,7 +103,7 @@ ControlWords DyeServer::list(const std::string& from) const {
     std::size_t bytes = 0;
     for (std::size_t i = number_of(from); i < dyes_.entries().size(); ++i) {
         const capture::Dye& dye = dyes_.entries()[i].dye;
-        if (bytes + kListRoom > kControlAnswerMax) {
+        if (bytes + kListReserve > kControlAnswerMax) {
             words[1] = fmt::format("{}", i);
             break;
         }

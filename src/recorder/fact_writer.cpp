@@ -53,15 +53,16 @@ Result<void> FactWriter::write_clocks() {
     return write(fact);
 }
 
-Result<void> FactWriter::write_books(std::uint32_t cpu, const capture::Books& books) {
+Result<void> FactWriter::write_accounting(std::uint32_t cpu,
+                                          const capture::Accounting& accounting) {
     schema::Accounting fact{};
     fact.time_ns = static_cast<std::uint64_t>(base::boot_time_ns());
-    fact.generated = books.generated;
-    fact.filtered = books.filtered;
-    fact.aggregated = books.aggregated;
-    fact.delivered = books.delivered;
-    fact.lost = books.lost;
-    fact.facts_lost = books.facts_lost;
+    fact.generated = accounting.generated;
+    fact.filtered = accounting.filtered;
+    fact.aggregated = accounting.aggregated;
+    fact.delivered = accounting.delivered;
+    fact.lost = accounting.lost;
+    fact.facts_lost = accounting.facts_lost;
     fact.cpu = cpu;
     return write(fact);
 }

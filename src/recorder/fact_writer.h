@@ -1,4 +1,4 @@
-// Facts that the recorder itself adds to a trace: what is watched, the clocks, the books, the losses.
+// Facts that the recorder itself adds to a trace: what is watched, the clocks, the accounting, the losses.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class FactWriter {
 
     Result<void> write_coverage(const capture::Source& source);
     Result<void> write_clocks();
-    Result<void> write_books(std::uint32_t cpu, const capture::Books& books);
+    Result<void> write_accounting(std::uint32_t cpu, const capture::Accounting& accounting);
     Result<void> write_gap(std::uint32_t cpu,
                            std::uint64_t begin_ns,
                            std::uint64_t end_ns,

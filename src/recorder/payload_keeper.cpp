@@ -25,11 +25,11 @@ PayloadKeeper::PayloadKeeper(trace::PayloadWriter writer,
       redactor_(std::move(secrets), [this](const capture::Payload& payload) { write(payload); }),
       bytes_max_(bytes_max) {}
 
-void PayloadKeeper::prepare(capture::CaptureOptions& listen, const RecordingOptions& options) {
-    const std::uint64_t wanted = options.payload_bytes_max;
-    const std::uint64_t more = options.secrets.empty() ? 0 : options.secrets.match_bytes_max() - 1;
+void PayloadKeeper::prepare(capture::CaptureOptions& listen, const capture::Secrets& secrets) {
+    const std::uint64_t wanted = listen.payload_bytes_max;
+    const std::uint64_t more = secrets.empty() ? 0 : secrets.match_bytes_max() - 1;
     listen.payload_bytes_max = wanted > UINT64_MAX - more ? UINT64_MAX : wanted + more;
-    listen.payload_ring_bytes = kPayloadRingPerRing * options.ring_bytes;
+    listen.payload_ring_bytes = kPayloadRingPerRing * listen.event_ring_bytes;
 }
 
 Result<std::unique_ptr<PayloadKeeper>> PayloadKeeper::create(const RecordingOptions& options,
@@ -41,14 +41,13 @@ Result<std::unique_ptr<PayloadKeeper>> PayloadKeeper::create(const RecordingOpti
         new PayloadKeeper(std::move(file),
                           options.secrets,
                           cpus,
-                          options.payload_bytes_max,
-                          kDrainsWaited * kPayloadRingPerRing * options.ring_bytes));
+                          options.capture.payload_bytes_max,
+                          kDrainsWaited * kPayloadRingPerRing * options.capture.event_ring_bytes));
 }
 
 capture::PayloadSink PayloadKeeper::sink() {
-    return [this](std::uint32_t cpu, std::span<const std::byte> pieces) {
-        join_.take_payload(cpu, pieces);
-    };
+    return {.pieces = [this](auto cpu, auto pieces) { join_.take_payload(cpu, pieces); },
+            .decided = [this](auto cpu, auto sequence) { join_.pass(cpu, sequence); }};
 }
 
 void PayloadKeeper::write(const capture::Payload& payload) {
@@ -92,11 +91,11 @@ Result<trace::PayloadTotals> PayloadKeeper::finish(const capture::Capture& liste
     if (failure_) {
         return *failure_;
     }
-    const capture::PayloadBooks books = listened.payload_books();
+    const capture::PayloadAccounting accounting = listened.payload_accounting();
     trace::PayloadTotals totals;
-    totals.generated = books.generated;
+    totals.generated = accounting.generated;
     totals.kept = kept_bytes_;
-    totals.lost = books.lost + join_.lost_bytes();
+    totals.lost = accounting.lost + join_.lost_bytes();
     totals.left_out = join_.left_out_bytes() + cut_bytes_;
     totals.redacted = redactor_.redacted_bytes();
     TRY(writer_.close(totals));

@@ -1,6 +1,6 @@
 // What --content=bytes keeps, from the rings to the disk: joined with its events, redacted, written.
 //
-//   drain:  take_payload() ► take_facts() ► take_events() and pass() per CPU ► write_until(begin of the drain)
+//   drain:  take_payload() ► take_facts() ► take_events() per CPU, pass() if there is a predicate ► write_until(begin of the drain)
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace dyetrace::recorder {
 
 class PayloadKeeper {
   public:
-    // Before loading: what the kernel has to hand out for `options`.
-    static void prepare(capture::CaptureOptions& listen, const RecordingOptions& options);
+    // Before loading: of each event the kernel has to hand out more than is kept, for the redaction of the last bytes.
+    static void prepare(capture::CaptureOptions& listen, const capture::Secrets& secrets);
     static Result<std::unique_ptr<PayloadKeeper>> create(const RecordingOptions& options,
                                                          std::uint32_t cpus);
 

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/version.h"
-#include "capture/selection.h"
 #include "recorder/background.h"
 #include "recorder/companions.h"
 #include "recorder/dye_server.h"
@@ -66,8 +65,6 @@ struct Recording::State {
     trace::TraceFolder folder;
     Listener listener;
     std::optional<trace::SegmentWriter> writer = std::nullopt;
-    std::optional<capture::Selection> selection = std::nullopt;  // nothing: everything is kept
-    std::vector<std::uint64_t> left_out = {};                    // by the selection, per CPU
     std::optional<FactWriter> facts = std::nullopt;
     std::optional<DyeServer> dyes = std::nullopt;
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
@@ -93,9 +90,8 @@ struct Recording::State {
                         std::span<const std::byte> records);
     Result<void> append_fact(std::span<const std::byte> record);
     Result<void> write_sources();
-    capture::Books books(std::uint32_t cpu) const;
-    std::uint64_t unwritten(std::uint32_t cpu) const;
-    std::uint64_t unwritten() const;
+    capture::Accounting accounting(std::uint32_t cpu) const;
+    capture::Accounting accounting() const;
     void write_losses();
     void write_names(bool now);
     void flush();
@@ -113,28 +109,20 @@ Recording& Recording::operator=(Recording&&) noexcept = default;
 Recording::~Recording() = default;
 
 Result<Recording> Recording::start(RecordingOptions options) {
-    capture::CaptureOptions listen;
     TRY(trace::Host host, trace::this_host());
     host.name = options.host_name.empty() ? host.name : options.host_name;
-    const std::string host_name = host.name;
     const std::uint32_t own_namespace = host.network_namespace;
     host.node_by = options.node_by;
     host.index = options.host_index;
-    listen.event_ring_bytes = options.ring_bytes;
-    listen.content = options.content;
-    listen.content_key = options.content_key;
-    listen.anchor_distance = options.anchor_distance;
-    PayloadKeeper::prepare(listen, options);
-    listen.predicate = options.where;
-    listen.look_for_dyes = options.look_for_dyes;
-    listen.only_dyed = options.only_dyed;
-    listen.watch_retransmissions = !options.only_dyed;  // whose bytes they are is not known
     DyeSet dyes;
     for (const capture::Dye& dye : options.dyes) {
         TRY(dyes.add(dye));
     }
+    capture::CaptureOptions listen = options.capture;
+    listen.host = host.name;
     listen.dyes = dyes.patterns();
-    listen.host = host_name;
+    listen.watch_retransmissions = !listen.only_dyed;  // whose bytes they are is not known
+    PayloadKeeper::prepare(listen, options.secrets);
     TRY(Listener listener, Listener::start(options.targets, listen));
     trace::TraceInfo info;
     info.program = "dyetrace " + std::string(base::kVersion);
@@ -154,7 +142,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     }
     state->writer.emplace(std::move(writer).value());
     const std::uint32_t cpus = state->listener.capture().cpu_count();
-    if (state->options.content == schema::ContentLevel::kBytes) {
+    if (state->options.capture.content == schema::ContentLevel::kBytes) {
         auto payload = PayloadKeeper::create(state->options, cpus);
         if (!payload.ok()) {
             state->folder.discard();
@@ -165,16 +153,12 @@ Result<Recording> Recording::start(RecordingOptions options) {
     state->facts.emplace([state = state.get()](std::span<const std::byte> record) {
         return state->append_fact(record);
     });
-    if (state->options.look_for_dyes) {
+    if (state->options.capture.look_for_dyes) {
         state->dyes.emplace(std::move(dyes), *state->listener.capture().dyes(), *state->facts);
     }
     state->lost_before.resize(cpus);
-    state->left_out.resize(cpus);
     if (state->options.node_by == "netns") {
         state->namespaces.emplace(own_namespace);
-    }
-    if (!state->options.where.selects_all()) {
-        state->selection.emplace(state->options.where, host_name);
     }
     return Recording(std::move(state));
 }
@@ -219,7 +203,7 @@ std::uint64_t Recording::State::drain() {
         [this](std::uint32_t cpu, schema::Stream stream, std::span<const std::byte> records) {
             take(cpu, stream, records);
         },
-        payload ? payload->sink() : nullptr);
+        payload ? payload->sink() : capture::PayloadSink());
     if (dyes) {
         note(dyes->write_crossings());
     }
@@ -242,29 +226,17 @@ std::uint64_t Recording::State::drain() {
 void Recording::State::take(std::uint32_t cpu,
                             schema::Stream stream,
                             std::span<const std::byte> records) {
-    const auto keep = [&](std::span<const std::byte> kept) {
-        if (payload && stream == schema::Stream::kEvents) {
-            payload->join().take_events(cpu, kept);
+    if (stream == schema::Stream::kFacts) {
+        if (payload) {
+            payload->join().take_facts(records);
         }
-        note(append(cpu, stream, kept));
-    };
-    if (payload && stream == schema::Stream::kFacts) {
-        payload->join().take_facts(records);
-    }
-    if (!selection || stream == schema::Stream::kFacts) {
-        if (namespaces && stream == schema::Stream::kFacts) {
+        if (namespaces) {
             namespaces->learn(records);
         }
-        if (selection) {
-            selection->learn(records);
-        }
-        keep(records);
-        return;
+    } else if (payload) {
+        payload->join().take_events(cpu, records);
     }
-    left_out[cpu] += selection->select(cpu, records, keep);
-    if (payload) {
-        payload->join().pass(cpu, records);
-    }
+    note(append(cpu, stream, records));
 }
 
 Result<void> Recording::State::append_fact(std::span<const std::byte> record) {
@@ -291,28 +263,20 @@ Result<void> Recording::State::write_sources() {
     return {};
 }
 
-// The kernel's books, with what was left out on this side of the ring and what the disk did not take.
-capture::Books Recording::State::books(std::uint32_t cpu) const {
-    capture::Books books = listener.capture().books(cpu);
-    books.filtered += left_out[cpu];
-    books.delivered -= left_out[cpu] + unwritten(cpu);
-    books.lost += unwritten(cpu);
-    return books;
-}
-
-// Of what the rings had; all of it is known when they are drained for the last time. Retransmissions are among the last words.
-std::uint64_t Recording::State::unwritten(std::uint32_t cpu) const {
-    if (!writer->failed()) {
-        return 0;
+// With what the disk did not take of what was handed out; all of it is known when the rings are drained for the last time.
+// Retransmissions are facts, which are among the last words.
+capture::Accounting Recording::State::accounting(std::uint32_t cpu) const {
+    capture::Accounting sum = listener.capture().accounting(cpu);
+    if (writer->failed()) {
+        sum.fail_to_write(sum.delivered - sum.retransmissions - writer->events_of(cpu));
     }
-    const capture::Books had = listener.capture().books(cpu);
-    return had.delivered - had.retransmissions - left_out[cpu] - writer->events_of(cpu);
+    return sum;
 }
 
-std::uint64_t Recording::State::unwritten() const {
-    std::uint64_t sum = 0;
+capture::Accounting Recording::State::accounting() const {
+    capture::Accounting sum;
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        sum += unwritten(cpu);
+        sum += accounting(cpu);
     }
     return sum;
 }
@@ -320,16 +284,16 @@ std::uint64_t Recording::State::unwritten() const {
 // What was lost since the rings were last emptied is a gap that began no earlier than that.
 void Recording::State::write_losses() {
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        const capture::Books books = listener.capture().books(cpu);
-        const std::uint64_t lost = books.lost - lost_before[cpu];
+        const capture::Accounting now = listener.capture().accounting(cpu);
+        const std::uint64_t lost = now.lost - lost_before[cpu];
         if (lost > 0) {
             note(facts->write_gap(cpu,
                                   static_cast<std::uint64_t>(drained_ns.load()),
-                                  books.last_lost_ns,
+                                  now.last_lost_ns,
                                   lost,
                                   schema::GapReason::kRingFull));
         }
-        lost_before[cpu] = books.lost;
+        lost_before[cpu] = now.lost;
     }
 }
 
@@ -346,7 +310,7 @@ void Recording::State::tick() {
     write_names(true);
     note(facts->write_clocks());
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        note(facts->write_books(cpu, books(cpu)));
+        note(facts->write_accounting(cpu, accounting(cpu)));
     }
 }
 
@@ -423,10 +387,10 @@ Result<void> Recording::State::write_last_words() {
     TRY(facts->write_gap(UINT32_MAX,
                          static_cast<std::uint64_t>(kept_until_ns),
                          static_cast<std::uint64_t>(base::boot_time_ns()),
-                         unwritten(),
+                         accounting().unwritten,
                          schema::GapReason::kDiskFull));
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        TRY(facts->write_books(cpu, books(cpu)));
+        TRY(facts->write_accounting(cpu, accounting(cpu)));
     }
     const auto own_cpu = static_cast<std::uint16_t>(listener.capture().cpu_count());
     return writer->write_last_words(own_cpu, last_words);
@@ -434,14 +398,12 @@ Result<void> Recording::State::write_last_words() {
 
 Summary Recording::State::summary() const {
     Summary result;
-    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        const capture::Books counted = books(cpu);
-        result.generated += counted.generated;
-        result.lost += counted.lost - unwritten(cpu);
-        result.unwritten += unwritten(cpu);
-        result.filtered += counted.filtered;
-        result.facts_lost += counted.facts_lost;
-    }
+    const capture::Accounting counted = accounting();
+    result.generated = counted.generated;
+    result.lost = counted.lost - counted.unwritten;
+    result.unwritten = counted.unwritten;
+    result.filtered = counted.filtered;
+    result.facts_lost = counted.facts_lost;
     result.events = writer->totals().events - writer->totals().followers;
     result.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - listener.started_ns());
     result.own_cpu_ns = cpu_ns(RUSAGE_SELF);

@@ -1,4 +1,4 @@
-// One recording from start to end: listens, keeps the books, writes segments.
+// One recording from start to end: listens, keeps the accounting, writes segments.
 //
 //   TRY(Recording recording, Recording::start(options));   programs loaded, folder made, nothing attached
 //   TRY(const Summary summary, recording.run(log));         until the command, the processes, the time or a signal ends it
@@ -23,7 +23,6 @@
 #include "capture/capture.h"
 #include "capture/dye.h"
 #include "capture/secrets.h"
-#include "filter/predicate.h"
 #include "recorder/companions.h"
 #include "recorder/control.h"
 #include "recorder/targets.h"
@@ -37,17 +36,11 @@ namespace dyetrace::recorder {
 struct RecordingOptions {
     std::string trace_path;
     Targets targets;
-    filter::Predicate where;  // what is kept
+    // What is seen and kept. What follows from the rest is filled in by start(): its host, its patterns of dyes, its payload rings.
+    capture::CaptureOptions capture;
     std::string node_by = "host";
-    schema::ContentLevel content = schema::ContentLevel::kNone;
-    std::optional<content::ContentKey> content_key;
-    std::uint32_t anchor_distance = ANCHOR_DISTANCE_DEFAULT;
-    bool look_for_dyes = false;                    // these, and what `dyetrace dye add` names later
-    std::vector<capture::Dye> dyes;                // no two of the same name
-    bool only_dyed = false;                        // keep only events that carry one
-    std::uint64_t payload_bytes_max = UINT64_MAX;  // of an event; with ContentLevel::kBytes
-    capture::Secrets secrets;                      // not part of the trace, nor what it was given
-    std::uint64_t ring_bytes = capture::kEventRingBytesDefault;
+    std::vector<capture::Dye> dyes;       // no two of the same name; `dyetrace dye add` names more
+    capture::Secrets secrets;             // not part of the trace, nor what it was given
     std::optional<TestClock> test_clock;  // in builds for tests
     bool seal = true;                     // start the sealer
     bool show_page = false;               // start the page

@@ -11,7 +11,7 @@
 
 namespace dyetrace::trace {
 
-// A gap, the books of some hundred CPUs and an end block.
+// A gap, the accounting of some hundred CPUs and an end block.
 inline constexpr std::size_t kLastWordsBytes = 32 * 1024;
 
 class AppendFile {

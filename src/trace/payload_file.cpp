@@ -85,12 +85,12 @@ Result<void> PayloadWriter::flush() {
 
 Result<void> PayloadWriter::close(const PayloadTotals& totals) {
     TRY(flush());
-    TRY(write_block(PayloadBlockType::kBooks, bytes_of(totals)));
+    TRY(write_block(PayloadBlockType::kAccounting, bytes_of(totals)));
     file_.reset();
     return {};
 }
 
-// The books lie there as they are, for anybody to read.
+// The accounting lies there as it is, for anybody to read.
 Result<void> PayloadWriter::write_block(PayloadBlockType type, std::span<const std::byte> raw) {
     if (!file_) {
         return Error(ErrorCode::kUnavailable, "the payload file is closed");
@@ -98,7 +98,7 @@ Result<void> PayloadWriter::write_block(PayloadBlockType type, std::span<const s
     stored_.resize(sizeof(PayloadBlock) + Compressor::bound(raw.size()));
     const auto into = std::span(stored_).subspan(sizeof(PayloadBlock));
     Compressor::Stored stored{raw.size(), Codec::kNone};
-    if (type == PayloadBlockType::kBooks) {
+    if (type == PayloadBlockType::kAccounting) {
         std::copy(raw.begin(), raw.end(), into.begin());
     } else {
         stored = compressor_.compress(raw, Codec::kZstd, into);
@@ -195,7 +195,7 @@ Result<void> PayloadReader::scan(
         }
         TRY(const bool is_good, read_raw(block, raw));
         damaged_ += is_good ? 0 : 1;
-        if (is_good && block.type == PayloadBlockType::kBooks &&
+        if (is_good && block.type == PayloadBlockType::kAccounting &&
             raw.size() >= sizeof(PayloadTotals)) {
             std::memcpy(&totals_.emplace(), raw.data(), sizeof(PayloadTotals));
         }

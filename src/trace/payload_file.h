@@ -1,6 +1,6 @@
 // The bytes that calls moved, as they lie in the file `payload` of a trace that was recorded with --content=bytes.
 //
-//   payload_header | block | block | … | block of books
+//   payload_header | block | block | … | block of accounting
 //   block = payload_block, `stored_size` bytes, zeros up to the next multiple of 8
 //   raw bytes of a block = payload_entry, `length` bytes, zeros up to the next multiple of 8; payload_entry …
 //
@@ -9,7 +9,7 @@
 //
 //   TRY(PayloadWriter writer, PayloadWriter::create(folder.path()));          the recorder
 //   TRY(writer.add(cpu, sequence, position, bytes));
-//   TRY(writer.close(books));
+//   TRY(writer.close(accounting));
 //
 //   TRY(PayloadReader reader, PayloadReader::open(path));                     anyone, also while it grows
 //   TRY(reader.scan([](const PayloadEntry& entry, PayloadPlace place) { … }));
@@ -54,7 +54,7 @@ struct PayloadHeader {
 };
 static_assert(sizeof(PayloadHeader) == 32);
 
-enum class PayloadBlockType : std::uint16_t { kEntries = 1, kBooks = 2 };
+enum class PayloadBlockType : std::uint16_t { kEntries = 1, kAccounting = 2 };
 
 struct PayloadBlock {
     std::uint32_t magic;

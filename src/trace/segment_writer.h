@@ -15,7 +15,7 @@
 // Failure: the block that did not fit is taken back, and every later call returns the same Error, but for one: the
 // caller puts what it has to say of the failure into room that was kept for it.
 //
-//   TRY(writer.write_last_words(cpu, facts));                                 the gap, the last books; then the segment ends
+//   TRY(writer.write_last_words(cpu, facts));                                 the gap, the last accounting; then the segment ends
 //
 // Limits: one thread. Memory is kPendingBlocksMax blocks, made at first use; no allocation per block after that.
 #pragma once

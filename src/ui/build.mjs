@@ -11,7 +11,13 @@ const here = import.meta.dirname ?? new URL(".", import.meta.url).pathname;
 await mkdir(folder, { recursive: true });
 
 const bundle = await build({
-  entryPoints: [join(here, "main.ts")], bundle: true, minify: true, format: "esm", target: "es2022", write: false, charset: "ascii",
+  entryPoints: [join(here, "main.ts")],
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  write: false,
+  charset: "ascii",
 });
 const files = [
   ["index.html", "text/html; charset=utf-8", await readFile(join(here, "index.html"))],
@@ -20,7 +26,10 @@ const files = [
   ["openapi.json", "application/json", await readFile(join(here, "openapi.json"))],
 ];
 
-let assembly = ".section .rodata\n", rows = "", declared = "", sum = 0;
+let assembly = ".section .rodata\n",
+  rows = "",
+  declared = "",
+  sum = 0;
 for (const [index, [name, type, bytes]] of files.entries()) {
   const gzipped = gzipSync(bytes, { level: 9 });
   sum += gzipped.length;
@@ -33,6 +42,8 @@ if (sum > GZIPPED_MAX) {
   throw new Error(`the page is ${sum} bytes; ${GZIPPED_MAX} are the most`);
 }
 await writeFile(join(folder, "page_files.S"), assembly + '.section .note.GNU-stack,"",@progbits\n');
-await writeFile(join(folder, "page_files.cpp"),
+await writeFile(
+  join(folder, "page_files.cpp"),
   `#include "ui/page_files.h"\n\nextern "C" {\n${declared}}\n\nnamespace dyetrace::ui {\n\nstd::span<const api::PageFile> page_files() {\n` +
-  `    static const api::PageFile kFiles[] = {\n${rows}    };\n    return kFiles;\n}\n\n}  // namespace dyetrace::ui\n`);
+    `    static const api::PageFile kFiles[] = {\n${rows}    };\n    return kFiles;\n}\n\n}  // namespace dyetrace::ui\n`,
+);

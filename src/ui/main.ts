@@ -1,6 +1,8 @@
 // The page: its head, its filter bar, and the view that the address names.
 
-import { askNames, askTrace, isAway, type Names, type TraceInfo } from "./client/client";
+import type { Names, Trace } from "./generated/api";
+import { askNames, askTrace, isAway } from "./client/client";
+import { fetchExamples } from "./model/examples";
 import { address, go, place } from "./model/place";
 import { applyTheme, onThemeOfSystem, switchTheme } from "./model/theme";
 import { durationText } from "./model/words";
@@ -32,7 +34,7 @@ function part(id: string): HTMLElement {
 }
 
 const bar = filterBar(() => names.columns);
-let trace: TraceInfo | null = null;
+let trace: Trace | null = null;
 let leaving = new AbortController();
 let isFollowing = true;
 let shown = "";
@@ -43,7 +45,11 @@ function showTabs(): void {
   const here = viewHere();
   part("views").replaceChildren(
     ...VIEWS.map((view) =>
-      element("a", { href: address(view.name), title: `key ${view.key}`, ...(view === here ? { "aria-current": "page" } : {}) }, view.title),
+      element(
+        "a",
+        { href: address(view.name), title: `key ${view.key}`, ...(view === here ? { "aria-current": "page" } : {}) },
+        view.title,
+      ),
     ),
   );
 }
@@ -55,7 +61,8 @@ async function show(isAgain: boolean): Promise<void> {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
-  const main = part("view"), view = viewHere();
+  const main = part("view"),
+    view = viewHere();
   if (shown !== view.name) {
     main.replaceChildren(asking("reading the trace…"));
     main.scrollTop = 0;
@@ -83,20 +90,34 @@ function stop(): void {
   for (const waits of part("view").querySelectorAll(".asking")) {
     waits.replaceWith(note("stopped"));
   }
-  part("view").prepend(element("p", { id: "stopped" }, "Stopped: not all questions were answered. ", button("Ask again", () => void show(false))));
+  part("view").prepend(
+    element(
+      "p",
+      { id: "stopped" },
+      "Stopped: not all questions were answered. ",
+      button("Ask again", () => void show(false)),
+    ),
+  );
 }
 
-function showHead(info: TraceInfo): void {
+function showHead(info: Trace): void {
   const amount = `${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
   const hosts = info.hosts.length > 1 ? ` on ${info.hosts.length.toLocaleString("en")} hosts` : "";
-  part("trace").replaceChildren(element("span", { title: harmless(info.path) }, short(harmless(info.path), 30)), ` · ${amount}${hosts}`);
+  part("trace").replaceChildren(
+    element("span", { title: harmless(info.path) }, short(harmless(info.path), 30)),
+    ` · ${amount}${hosts}`,
+  );
   if (info.is_recording) {
     part("trace").append(
       " · ",
-      button(isFollowing ? "● recording, followed" : "recording, held", () => {
-        isFollowing = !isFollowing;
-        showHead(info);
-      }, { "aria-pressed": String(isFollowing), class: "live" }),
+      button(
+        isFollowing ? "● recording, followed" : "recording, held",
+        () => {
+          isFollowing = !isFollowing;
+          showHead(info);
+        },
+        { "aria-pressed": String(isFollowing), class: "live" },
+      ),
     );
   }
   part("losses").textContent = harmless([info.losses, ...info.damages].filter((words) => words !== "").join(" · "));
@@ -106,7 +127,7 @@ function showHead(info: TraceInfo): void {
 async function look(isAgain: boolean): Promise<void> {
   try {
     const before = trace;
-    trace = await askTrace();
+    [trace] = await Promise.all([askTrace(), fetchExamples()]);
     showHead(trace);
     if (!isAgain || before === null || trace.events !== before.events || trace.is_recording !== before.is_recording) {
       await show(isAgain);
@@ -117,7 +138,8 @@ async function look(isAgain: boolean): Promise<void> {
 }
 
 // Nothing is drawn anew under somebody who writes or chooses.
-const isBusy = (): boolean => document.hidden || part("view").contains(document.activeElement) || part("view").hasAttribute("aria-busy");
+const isBusy = (): boolean =>
+  document.hidden || part("view").contains(document.activeElement) || part("view").hasAttribute("aria-busy");
 
 // A server that ended may come back at the same address.
 async function follow(): Promise<void> {
@@ -176,5 +198,8 @@ window.addEventListener("hashchange", () => {
 document.addEventListener("keydown", onKey);
 document.body.append(waitingBar(stop));
 showTabs();
-void askNames().then((known) => (names = known), () => undefined); // without them nothing is completed
+void askNames().then(
+  (known) => (names = known),
+  () => undefined,
+); // without them nothing is completed
 void look(false).then(follow);

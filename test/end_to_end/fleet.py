@@ -137,6 +137,14 @@ class FleetTest(support.EndToEndTest):
         """A process that reads all the time, some 10,000 times a second."""
         return self.start([program("calls"), self.file("read"), "1", count, "endless"])
 
+    def wait_for_more_in_spool(self, host):
+        """What this host records goes on, whoever takes it."""
+        def spooled():
+            return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(self.path("spool-" + host)) for name in names
+                       if name.endswith(".seg"))
+        before = spooled()
+        self.wait_for(lambda: spooled() > before, f"the recorder of {host} goes on")
+
     def count(self, trace):
         try:
             return trace.number("SELECT count(*) FROM events")

@@ -4,7 +4,6 @@
 import os
 import signal
 import subprocess
-import time
 
 import fleet
 import support
@@ -52,10 +51,11 @@ class DeathTest(FaultTest):
         self.agents["a"].kill()
         self.agents["a"].wait()
         while_dead_ns = boot_ns()
-        time.sleep(1)
+        self.wait_for_more_in_spool("a")
+        until_ns = boot_ns()
         self.restart_agent()
         self.end_without_a_gap()
-        self.assertGreater(self.trace.number(f"SELECT count(*) FROM events WHERE start_ns BETWEEN {while_dead_ns} AND {while_dead_ns + 10**9}"), 0)
+        self.assertGreater(self.trace.number(f"SELECT count(*) FROM events WHERE start_ns BETWEEN {while_dead_ns} AND {until_ns}"), 0)
 
     def test_the_collector_is_killed_and_comes_back(self):
         self.begin()
@@ -63,7 +63,7 @@ class DeathTest(FaultTest):
             self.collector.kill()
             self.collector.wait()
             while_dead_ns = boot_ns()
-            time.sleep(1)
+            self.wait_for_more_in_spool("a")
             self.start_collector()
             self.wait_for(lambda: self.trace.number(f"SELECT count(*) FROM events WHERE start_ns > {while_dead_ns}") > 0, "it goes on")
         self.end_without_a_gap()

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
 import fleet
 import support
@@ -149,13 +148,12 @@ class RecordOnTest(fleet.FleetTest):
         self.assertIn("is not being recorded any more", self.one_line(ended.stderr))
 
     def test_an_answer_is_less_than_two_seconds_behind(self):
-        """What happens now is in the answer of a question that is asked 2 s later; several tries, since the machine is shared."""
+        """A machine that is busy with others may be late; it is not late again and again."""
         reads = self.start_reads()
         self.start_agent("a")
         trace, operator = self.start_on("a", "-p", str(reads.pid))
         self.wait_for_more(trace)
-        tries = (self.is_answered(trace, support.boot_ns()) for _ in range(5))
-        self.assertTrue(any(tries))
+        self.wait_for(lambda: self.is_young(lambda: trace.number("SELECT max(start_ns) FROM events")), "an answer is less than two seconds old")
         self.stop(operator)
 
     def test_the_page_shows_all_hosts_while_they_record(self):
@@ -167,11 +165,8 @@ class RecordOnTest(fleet.FleetTest):
         page = PageServer(self, trace.path)
         self.wait_for(lambda: page.answer("trace")[1]["hosts"] == ["a", "b"], "both hosts are named")
         self.assertTrue(page.answer("trace")[1]["is_recording"])
-
-        def is_answered(since_ns):
-            time.sleep(2)
-            return page.number(f"SELECT count(DISTINCT host) FROM selected WHERE start_ns > {since_ns}") == 2
-        self.assertTrue(any(is_answered(support.boot_ns()) for _ in range(5)))
+        newest_of_each = "SELECT min(newest) FROM (SELECT max(start_ns) AS newest FROM selected GROUP BY host)"
+        self.wait_for(lambda: self.is_young(lambda: page.number(newest_of_each)), "an answer of both is less than two seconds old")
         status, report = page.answer("report")
         self.assertEqual((status, report["overview"]["hosts"]), (200, 2))
         self.stop(operator)
@@ -180,9 +175,10 @@ class RecordOnTest(fleet.FleetTest):
         self.assertEqual(page.stop(), 0)
 
     @staticmethod
-    def is_answered(trace, since_ns):
-        time.sleep(2)
-        return trace.number(f"SELECT count(*) FROM events WHERE start_ns > {since_ns}") > 0
+    def is_young(newest_ns):
+        """Whether the answer has what happened two seconds before the question."""
+        asked_ns = support.boot_ns()
+        return newest_ns() > asked_ns - 2 * 10**9
 
     def test_an_operator_that_is_killed_leaves_a_session_that_can_be_stopped(self):
         reads = self.start_reads()

@@ -13,7 +13,7 @@ import support
 from support import DYETRACE, program
 
 SEED = 7
-AGE_MAX_NS, AGE_TRIES = 2_000_000_000, 3
+AGE_MAX_NS = 2_000_000_000
 DAMAGES = 8  # of each file
 PARQUET_DAMAGES = 3  # of each of these; src/store/damage_test.cpp has every kind, with what it costs
 
@@ -187,15 +187,15 @@ class CompanyTest(support.EndToEndTest):
     def test_a_reader_is_at_most_two_seconds_behind(self):
         trace, recorder = self.start_recording("--ring", "64M", "--", program("calls"), self.file("read"), "2", "50", "endless")
         ages_ns = []
-        for _ in range(AGE_TRIES):  # a machine that is busy with others may be late; it is not late again and again
+
+        def is_young():
             newest_ns = trace.number("SELECT max(start_ns + duration_ns) FROM events WHERE name = 'pread64'")
             ages_ns.append(support.boot_ns() - newest_ns)  # with the time that the answer took
-            if ages_ns[-1] < AGE_MAX_NS:
-                break
+            return ages_ns[-1] < AGE_MAX_NS
+        self.wait_for(is_young, "a reader is in step")  # a machine that is busy with others may be late; it is not late again and again
         print(f"the newest event that a reader saw was {ages_ns[-1] / 1e6:.0f} ms old", file=sys.stderr)
         recorder.send_signal(signal.SIGTERM)
         recorder.wait(timeout=support.PATIENCE_S)
-        self.assertLess(min(ages_ns), AGE_MAX_NS, ages_ns)
 
     def test_a_trace_is_read_while_it_is_written(self):
         trace, recorder = self.start_recording("--ring", "64M", "--", program("calls"), self.file("read"), "2", "50", "endless")

@@ -16,6 +16,30 @@ from page_server import PageServer
 from support import DYETRACE
 
 
+SQL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "api", "page", "sql")
+
+# Two processes on one connection: 10 bytes out, 20 bytes back, three times.
+TALK = """
+import os, socket, sys, time
+listening = socket.create_server(("127.0.0.1", 0))
+if os.fork() == 0:
+    talk, _ = listening.accept()
+    while talk.recv(10):
+        time.sleep(0.05)
+        talk.sendall(b"a" * 20)
+    os._exit(0)
+talk = socket.create_connection(listening.getsockname())
+for _ in range(3):
+    talk.sendall(b"q" * 10)
+    talk.recv(20)
+talk.close()
+os.wait()
+notes = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
+os.write(notes, b"hello")
+os.pread(notes, 3, 2)
+"""
+
+
 class UiTest(support.EndToEndTest):
     def test_a_trace_in_the_browser(self):
         trace = self.record("--", "cat", self.file("read"))
@@ -91,6 +115,59 @@ class UiTest(support.EndToEndTest):
                 self.assertEqual(answer.headers["Content-Type"], kind)
                 if kind == "application/json":
                     self.valid(json.loads(body), media["schema"], described)
+
+    def test_rows_of_every_name_answer_as_described(self):
+        trace = self.record("--content=anchors", "--", "cat", self.file("read"))
+        page = PageServer(self, trace.path)
+        described = json.loads(gzip.decompress(page.ask("GET", f"/{page.token}/openapi.json")[2]))
+        schemas = described["components"]["schemas"]
+        files = {name.removesuffix(".sql"): self.statement(name) for name in os.listdir(SQL) if name.endswith(".sql")}
+        rest = files.pop("space_time")
+        self.assertEqual(sorted(files), schemas["RowsName"]["enum"])
+        event = str(trace.number("SELECT min(event_id) FROM events WHERE bytes > 0"))
+        values = {"step": 1000, "by": "program", "object": "1", "access": "read", "boxes": 60, "epochs": 12, "like": "it's", "from_ns": None, "to_ns": 10**9, "most": 9, "event": event,
+                  "events": [event], "start_min_ns": "0", "start_max_ns": str(2**64 - 1), "begin_ns": "0", "lanes": "node", "is_all": True, "window_begin": None, "window_end": None,
+                  "lanes_max": 40, "lines_max": 30, "inner_max": 60, "moves_max": 60}
+        for name, statement in files.items():
+            with self.subTest(name):
+                text = statement + (rest if statement.endswith(",") else "")
+                question = {"name": name, "parameters": {word: values[word] for word in re.findall(r"\$(\w+)", text)}, "selection": {"from_ns": 0}}
+                self.valid(question, schemas["RowsQuestion"], described)
+                status, rows = page.answer("rows", **question)
+                self.assertEqual(status, 200, rows)
+                self.valid(rows, schemas["Rows"], described)
+        for words, why in (({"name": "nowhere"}, "no rows are called 'nowhere'"), ({"name": "space_time"}, "no rows are called 'space_time'"), ({"name": "file"}, "'object' is missing"),
+                           ({"name": "hosts", "parameters": {"object": 1}}, "there is no parameter 'object'"), ({"name": "file", "parameters": {"object": "1 OR true"}}, "1 OR true")):
+            status, wrong = page.answer("rows", **words)
+            self.assertEqual(status, 400)
+            self.assertIn(why, wrong["error"])
+
+    @staticmethod
+    def statement(name):
+        with open(os.path.join(SQL, name), encoding="utf-8") as file:
+            return "".join(line for line in file if not line.lstrip().startswith("--")).strip()
+
+    def test_sql_says_what_the_page_says_of_conversations_and_files(self):
+        trace = self.record("--", "/usr/bin/python3", "-c", TALK, self.path("notes"))
+        talks = trace.rows("SELECT comm, peer, sent_bytes, received_bytes, round_trips FROM conversations() c JOIN processes USING (process_id) ORDER BY sent_bytes")
+        self.assertEqual([(talk["sent_bytes"], talk["received_bytes"]) for talk in talks], [(30, 60), (60, 30)])
+        self.assertEqual(talks[0]["round_trips"], 3)  # it asked three times
+        trips = trace.rows("SELECT bytes, trip_ns, (SELECT bytes FROM events e WHERE e.event_id = sent_event_id) AS sent FROM round_trips() WHERE bytes = 20 ORDER BY sent_at_ns")
+        self.assertEqual([(trip["bytes"], trip["sent"]) for trip in trips], [(20, 10)] * 3)
+        self.assertTrue(all(trip["trip_ns"] >= 50_000_000 for trip in trips), trips)  # who answers sleeps so long
+        notes = trace.number("SELECT object_id FROM objects WHERE ends_with(path, '/notes')")
+        moves = f"SELECT access, first_byte, bytes FROM file_moves({notes}) ORDER BY at_ns"
+        self.assertEqual(trace.rows(moves), [{"access": "write", "first_byte": 0, "bytes": 5}, {"access": "read", "first_byte": 2, "bytes": 3}])
+
+        page = PageServer(self, trace.path)
+        columns = "process_id, process, peer, sockets, sent_bytes, received_bytes, calls, round_trips, waited_ns, retransmissions, sent_again_bytes, errors"
+        rows = page.answer("rows", name="conversations", parameters={"from_ns": None, "to_ns": None, "most": 9})[1]
+        names = [column["name"] for column in rows["columns"]]
+        said = trace.rows(f"SELECT {columns} FROM conversations() ORDER BY coalesce(sent_bytes, 0) + coalesce(received_bytes, 0) DESC, calls DESC, process")
+        self.assertEqual([{name: str(cell) for name, cell in zip(names, row)} for row in rows["rows"]], [{name: str(cell) for name, cell in talk.items()} for talk in said])
+        asked = page.answer("query", sql=moves, selection={"where": "name GLOB 'write*'"})[1]
+        self.assertEqual(asked["rows"], [["write", 0, 5]])
+        self.assertEqual(page.answer("query", sql=page.answer("examples")[1]["first"])[0], 200)
 
     @staticmethod
     def valid(value, schema, described):

@@ -296,8 +296,11 @@ std::optional<content::WindowSketch> Event::sketch_of(std::uint64_t sequence) co
     return std::nullopt;
 }
 
-Trace::Trace(std::shared_ptr<const Records> records, int status, capture::Books books, int gate_fd)
-    : records_(std::move(records)), status_(status), books_(books) {
+Trace::Trace(std::shared_ptr<const Records> records,
+             int status,
+             capture::Accounting accounting,
+             int gate_fd)
+    : records_(std::move(records)), status_(status), accounting_(accounting) {
     for (std::size_t i = 0; i < records_->events.size(); ++i) {
         if (schema::as<SyscallEvent>(std::as_bytes(std::span(records_->events[i]))) != nullptr) {
             events_.emplace_back(records_, i);

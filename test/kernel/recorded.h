@@ -12,7 +12,7 @@
 //
 // The tests of one process that want the same options share programs that stay attached: loading them takes most of a
 // recording's time. What they announced once they do not announce again, so the dictionary is shared too; facts, events and
-// books are those of the one recording. A test about how a recording begins or ends says `alone_`.
+// accounting is that of the one recording. A test about how a recording begins or ends says `alone_`.
 //
 // Limits: one recording at a time; needs root, else the test is skipped with the reason, and BPF. A child that runs longer
 // than kChildSecondsMax is killed and the test fails. So does a shared recording whose child leaves processes behind.
@@ -197,7 +197,10 @@ class Event {
 
 class Trace {
   public:
-    Trace(std::shared_ptr<const Records> records, int status, capture::Books books, int gate_fd);
+    Trace(std::shared_ptr<const Records> records,
+          int status,
+          capture::Accounting accounting,
+          int gate_fd);
 
     // In the order in which they began.
     const std::vector<Event>& events() const { return events_; }
@@ -220,14 +223,14 @@ class Trace {
         return result;
     }
     const Records& records() const { return *records_; }
-    int status() const { return status_; }                  // as wait() gave it
-    const capture::Books& books() const { return books_; }  // of all CPUs
+    int status() const { return status_; }                                 // as wait() gave it
+    const capture::Accounting& accounting() const { return accounting_; }  // of all CPUs
 
   private:
     std::shared_ptr<const Records> records_;
     std::vector<Event> events_;
     int status_;
-    capture::Books books_;
+    capture::Accounting accounting_;
 };
 
 class KernelTest : public testing::Test {

@@ -104,32 +104,32 @@ bool is_in_call(pid_t thread, long number) {
 }
 
 // From one moment to a later one.
-capture::Books between(const capture::Books& before, const capture::Books& after) {
-    capture::Books books;
-    for (const auto member : {&capture::Books::generated,
-                              &capture::Books::filtered,
-                              &capture::Books::aggregated,
-                              &capture::Books::delivered,
-                              &capture::Books::lost,
-                              &capture::Books::retransmissions,
-                              &capture::Books::facts_lost}) {
-        books.*member = after.*member - before.*member;
+capture::Accounting between(const capture::Accounting& before, const capture::Accounting& after) {
+    capture::Accounting accounting;
+    for (const auto member : {&capture::Accounting::generated,
+                              &capture::Accounting::filtered,
+                              &capture::Accounting::aggregated,
+                              &capture::Accounting::delivered,
+                              &capture::Accounting::lost,
+                              &capture::Accounting::retransmissions,
+                              &capture::Accounting::facts_lost}) {
+        accounting.*member = after.*member - before.*member;
     }
-    return books;
+    return accounting;
 }
 
 // Of all CPUs.
-capture::Books books_of(const capture::Capture& capture) {
-    capture::Books sum;
+capture::Accounting accounting_of(const capture::Capture& capture) {
+    capture::Accounting sum;
     for (std::uint32_t cpu = 0; cpu < capture.cpu_count(); ++cpu) {
-        const capture::Books books = capture.books(cpu);
-        sum.generated += books.generated;
-        sum.filtered += books.filtered;
-        sum.aggregated += books.aggregated;
-        sum.delivered += books.delivered;
-        sum.lost += books.lost;
-        sum.retransmissions += books.retransmissions;
-        sum.facts_lost += books.facts_lost;
+        const capture::Accounting accounting = capture.accounting(cpu);
+        sum.generated += accounting.generated;
+        sum.filtered += accounting.filtered;
+        sum.aggregated += accounting.aggregated;
+        sum.delivered += accounting.delivered;
+        sum.lost += accounting.lost;
+        sum.retransmissions += accounting.retransmissions;
+        sum.facts_lost += accounting.facts_lost;
     }
     return sum;
 }
@@ -272,7 +272,7 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
     const bool is_shared = !alone_ && !kill_at_end;
     EXPECT_TRUE(is_shared || load(own_).ok());
     Listener& listener = is_shared ? *shared() : *own_;
-    const capture::Books before = books_of(listener.capture);
+    const capture::Books before = accounting_of(listener.capture);
     auto records = std::make_shared<Records>();
     Shared<bool> up;
     Fd gate;
@@ -302,12 +302,12 @@ Trace KernelTest::run(const std::function<void()>& program, int killed_by, bool 
     } else {
         EXPECT_EQ(status, 0);
     }
-    const capture::Books books = between(before, books_of(listener.capture));
-    EXPECT_EQ(books.lost, 0u);
-    EXPECT_EQ(books.facts_lost, 0u);
-    EXPECT_EQ(books.generated, books.delivered);
-    EXPECT_EQ(books.delivered, records->events.size() + books.retransmissions);
-    return {std::move(records), status, books, gate_fd};
+    const capture::Accounting accounting = between(before, accounting_of(listener.capture));
+    EXPECT_EQ(accounting.lost, 0u);
+    EXPECT_EQ(accounting.facts_lost, 0u);
+    EXPECT_EQ(accounting.generated, accounting.delivered);
+    EXPECT_EQ(accounting.delivered, records->events.size() + accounting.retransmissions);
+    return {std::move(records), status, accounting, gate_fd};
 }
 
 Trace KernelTest::record(const std::function<void()>& program, int killed_by) {

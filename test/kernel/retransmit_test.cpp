@@ -157,7 +157,7 @@ TEST_F(Retransmit, what_is_sent_again_is_what_the_kernel_counts_of_the_socket) {
     }
     const auto state = static_cast<schema::CongestionState>(rows.back()->congestion_state);
     EXPECT_EQ(state, schema::CongestionState::kLoss) << "only a timer can have told";
-    EXPECT_EQ(trace.books().retransmissions, rows.size());
+    EXPECT_EQ(trace.accounting().retransmissions, rows.size());
 }
 
 TEST_F(Retransmit, a_socket_that_was_closed_is_still_known) {

@@ -88,7 +88,7 @@ export function differing(one, other) {
 }
 
 export function sqlRows(trace, sql) {
-  const text = execFileSync(dyetrace, ["sql", trace, sql, "--format", "json"], { stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 28, encoding: "utf8" });
+  const text = execFileSync(dyetrace, ["sql", trace, sql, "--format", "json"], { stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28, encoding: "utf8" });
   return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 

@@ -157,7 +157,7 @@ test("the slider joins contents that are alike, and stands in the address", asyn
   await page.page.locator("#like").fill("30");
   await page.page.waitForFunction(() => /30 % alike/.test(document.querySelector(".like").innerText) && location.hash.includes("like=30"));
   const joined = Number(/· (\d+) of/.exec(await said())[1]);
-  const alike = page.number(`SELECT count(*) FROM similarities s JOIN events a ON a.event_id = s.a JOIN events b ON b.event_id = s.b WHERE thing = 'event' AND jaccard >= 0.3 AND a.fingerprint <> b.fingerprint`);
+  const alike = page.number(`SELECT count(*) FROM similarities s JOIN events a ON a.event_id = s.a JOIN events b ON b.event_id = s.b WHERE item = 'event' AND jaccard >= 0.3 AND a.fingerprint <> b.fingerprint`);
   assert.ok(alike > 0 && joined < contents && joined >= contents - alike, `${joined} of ${contents}, ${alike} pairs`);
 });
 

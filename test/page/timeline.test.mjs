@@ -241,7 +241,7 @@ test("what wide calls act on is asked for, and flows are, also when the picture 
     await route.continue();
   });
   const asked = Promise.all([
-    page.page.waitForRequest((request) => request.url().endsWith("api/query") && request.postData().includes("event_id IN (")),
+    page.page.waitForRequest((request) => request.url().endsWith("api/rows") && request.postData().includes("timeline_targets")),
     page.page.waitForRequest((request) => request.url().endsWith("api/timeline_flows")),
   ]);
   await page.go("#timeline?flows=on");

@@ -5,6 +5,7 @@ ctest does so before the tests that need it (CMakeLists.txt); page.mjs does for 
 """
 
 import fcntl
+import hashlib
 import os
 import shutil
 import signal
@@ -173,7 +174,9 @@ TRACES = {function.__name__: function for function in (postgres, git, git_again,
 
 def origin():
     """What a trace depends on: the recorder, and how it is recorded."""
-    return " ".join(f"{status.st_size} {status.st_mtime_ns}" for status in map(os.stat, (DYETRACE, os.path.abspath(__file__))))
+    status = os.stat(DYETRACE)
+    with open(os.path.abspath(__file__), "rb") as file:
+        return f"{status.st_size} {status.st_mtime_ns} {hashlib.sha256(file.read()).hexdigest()}"
 
 
 def recorded(name, folder):

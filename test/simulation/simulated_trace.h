@@ -160,7 +160,7 @@ class HostPart {
         add(schema::Stream::kFacts, gap);
     }
 
-    void account(const schema::Accounting& books) { add(schema::Stream::kFacts, books); }
+    void account(const schema::Accounting& accounting) { add(schema::Stream::kFacts, accounting); }
 
     // What there is can be read.
     void flush() { writer_->flush().value(); }

@@ -269,9 +269,9 @@ TEST(TimelineGrowth, with_a_condition_nothing_is_added_where_facts_were_lost) {
     const auto database = open(recording);
     const TimelineRead all = read(*database, "", nullptr);
     const TimelineRead first = read(*database, "class = 'file'", nullptr);
-    schema::Accounting books{};
-    books.facts_lost = 1;
-    recording.trace()[0].account(books);
+    schema::Accounting accounting{};
+    accounting.facts_lost = 1;
+    recording.trace()[0].account(accounting);
     recording.trace()[0].flush();
     database->refresh().value();
     EXPECT_FALSE(read(*database, "class = 'file'", &first).is_added_to);

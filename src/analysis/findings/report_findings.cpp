@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
 
-#include "base/sql_literal.h"
 #include "base/text.h"
 #include "schema/flags.h"
 
@@ -32,29 +32,30 @@ double share_of(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// "sqlite3[4711]": pid = 4711; of several hosts "db1:sqlite3[4711]": host = 'db1' and pid = 4711.
-std::string is_task(const Report& report, std::string_view column, std::string_view task) {
+// "sqlite3[4711]": 4711; of several hosts "db1:sqlite3[4711]": 4711 of db1.
+Proof proof_of(const Report& report, std::string_view task) {
+    Proof proof;
     const std::size_t open = task.rfind('[');
-    const std::string_view number =
-        open == std::string_view::npos ? "0" : task.substr(open + 1, task.size() - open - 2);
-    const std::string host =
-        report.overview.hosts > 1
-            ? fmt::format("host = {} and ", base::quoted_sql(task.substr(0, task.find(':'))))
-            : "";
-    return fmt::format("{}{} = {}", host, column, number);
+    if (open != std::string_view::npos) {
+        std::from_chars(task.data() + open + 1, task.data() + task.size(), proof.task);
+    }
+    if (report.overview.hosts > 1) {
+        proof.host = std::string(task.substr(0, task.find(':')));
+    }
+    return proof;
 }
 
-std::string select_events(const Report& report,
-                          const std::string& process,
-                          std::string_view condition) {
-    return fmt::format("select * from events where {} and {} order by start_ns",
-                       is_task(report, "pid", process),
-                       condition);
+Proof proof_on_path(const Report& report, std::string_view task, const std::string& path) {
+    Proof proof = proof_of(report, task);
+    proof.path = path;
+    return proof;
 }
 
 std::vector<Finding> deaths_of(const Report& report) {
     std::vector<Finding> out;
     for (const Death& death : report.deaths) {
+        Proof proof = proof_of(report, death.process);
+        proof.signal = death.signal;
         out.push_back(
             {"killed_by_signal",
              death.process,
@@ -63,9 +64,7 @@ std::vector<Finding> deaths_of(const Report& report) {
                          schema::flags_text("signal", death.signal),
                          death.address.empty() ? "" : ", at the address " + death.address),
              0,
-             select_events(report,
-                           death.process,
-                           fmt::format("name = 'signal_deliver' and result = {}", death.signal))});
+             std::move(proof)});
     }
     return out;
 }
@@ -77,7 +76,6 @@ void add_sent_again(const Report& report, std::vector<Finding>& out) {
         if (part < kSentAgainShareMin) {
             continue;
         }
-        const std::string who = is_task(report, "pid", again.process);
         out.push_back(
             {"sent_again",
              again.process,
@@ -89,9 +87,7 @@ void add_sent_again(const Report& report, std::vector<Finding>& out) {
                          base::with_separators(again.segments),
                          again.timers == 0 ? "none" : base::with_separators(again.timers)),
              0,
-             fmt::format("select * from retransmissions where object_id in (select object_id from "
-                         "events where {} and object_type = 'socket') order by time_ns",
-                         who)});
+             proof_of(report, again.process)});
     }
 }
 
@@ -109,17 +105,11 @@ void add_syncs(const Report& report, std::vector<Finding>& out) {
                                        sync.target);
         text += sync.deleted ? ", which it then deleted"
                              : fmt::format(" (longest {})", base::duration_text(sync.max_ns));
-        out.push_back(
-            {"sync_share",
-             sync.process,
-             std::move(text),
-             sync.total_ns,
-             select_events(
-                 report,
-                 sync.process,
-                 fmt::format(
-                     "name in ('fsync', 'fdatasync', 'msync', 'sync_file_range') and path = {}",
-                     base::quoted_sql(sync.target)))});
+        out.push_back({"sync_share",
+                       sync.process,
+                       std::move(text),
+                       sync.total_ns,
+                       proof_on_path(report, sync.process, sync.target)});
     }
 }
 
@@ -142,10 +132,7 @@ void add_small(const Report& report, std::vector<Finding>& out) {
                  base::duration_text(small.total_ns),
                  base::with_separators(needed)),
              small.total_ns,
-             select_events(
-                 report,
-                 small.process,
-                 fmt::format("path = {} and bytes < 512", base::quoted_sql(small.target)))});
+             proof_on_path(report, small.process, small.target)});
     }
 }
 
@@ -160,10 +147,7 @@ void add_opens(const Report& report, std::vector<Finding>& out) {
                                        base::with_separators(open.opens),
                                        base::duration_text(open.total_ns)),
                            open.total_ns,
-                           select_events(report,
-                                         open.process,
-                                         fmt::format("path = {} and name like 'open%'",
-                                                     base::quoted_sql(open.path)))});
+                           proof_on_path(report, open.process, open.path)});
         }
     }
 }
@@ -188,6 +172,9 @@ void add_failures(const Report& report, std::vector<Finding>& out) {
         if (failure.failed < kFailedMin || part < kFailedShareMin) {
             continue;
         }
+        Proof proof = proof_of(report, failure.process);
+        proof.call = failure.name;
+        proof.error = failure.error;
         out.push_back({"failing_calls",
                        failure.process,
                        fmt::format("{}: {} of its {} {} calls end in {}",
@@ -197,11 +184,7 @@ void add_failures(const Report& report, std::vector<Finding>& out) {
                                    failure.name,
                                    failure.error),
                        failure.total_ns,
-                       select_events(report,
-                                     failure.process,
-                                     fmt::format("name = {} and error = {}",
-                                                 base::quoted_sql(failure.name),
-                                                 base::quoted_sql(failure.error)))});
+                       std::move(proof)});
     }
 }
 
@@ -219,10 +202,7 @@ void add_blocked(const Report& report, std::vector<Finding>& out) {
                                        base::percent_text(part),
                                        base::duration_text(thread.span_ns)),
                            thread.file_ns,
-                           fmt::format("select name, path, sum(duration_ns - on_cpu_ns) from "
-                                       "events where {} and class in ('file', "
-                                       "'metadata') group by all order by 3 desc",
-                                       is_task(report, "tid", thread.thread))});
+                           proof_of(report, thread.thread)});
         }
     }
 }

@@ -7,12 +7,22 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/findings/report_rows.h"
 
 namespace dyetrace::analysis {
+
+// Which events show it; `reports` makes SQL of it.
+struct Proof {
+    std::optional<std::string> host = {};  // if the trace has several
+    std::uint64_t task = 0;                // pid; of blocked_thread tid
+    std::string path = {};                 // of sync_share, small_transfers, repeated_opens
+    std::string call = {}, error = {};     // of failing_calls
+    std::uint64_t signal = 0;              // of killed_by_signal
+};
 
 struct Finding {
     std::string
@@ -21,7 +31,7 @@ struct Finding {
         process;  // "postgres[812]", of several hosts "db1:postgres[812]"; of blocked_thread the thread
     std::string text;  // one sentence, no full stop
     std::uint64_t cost_ns = 0;
-    std::string query;            // SQL that shows the events
+    Proof proof = {};
     std::size_t hosts_alike = 0;  // more of them, where a program of that name does the same
 };
 

@@ -1,4 +1,4 @@
-// What `dyetrace report` knows of a trace: plain rows, a struct per statement of report_sql.h.
+// What `dyetrace report` knows of a trace: plain rows, a struct per statement of src/query/sql/report.sql.
 #pragma once
 
 #include <cstdint>

@@ -50,14 +50,14 @@ Result<std::shared_ptr<const base::Fd>> nameless_file() {
 
 // The stretch of time that is selected, by the clock of the events; nothing: all of it.
 Result<std::optional<std::pair<std::int64_t, std::int64_t>>> stretch_in(
-    store::Database& database, PageTrace& trace, const base::Json& question) {
+    store::Database& database, query::SelectedEvents& trace, const base::Json& question) {
     using Stretch = std::pair<std::int64_t, std::int64_t>;
-    const auto from_ns = selected_bound(question, "from_ns");
-    const auto to_ns = selected_bound(question, "to_ns");
+    const auto from_ns = query::selected_bound(question, "from_ns");
+    const auto to_ns = query::selected_bound(question, "to_ns");
     if (!from_ns && !to_ns) {
         return std::optional<Stretch>();
     }
-    TRY(const TraceSpan span, trace.span(database));
+    TRY(const query::TraceSpan span, trace.span(database));
     return std::optional<Stretch>(
         {span.begin_ns + from_ns.value_or(0), to_ns ? span.begin_ns + *to_ns : span.end_ns});
 }
@@ -73,14 +73,14 @@ Error too_large(const Saved& saved) {
 }  // namespace
 
 Result<api::Answer> export_answer(store::Database& database,
-                                  PageTrace& trace,
+                                  query::SelectedEvents& trace,
                                   std::string_view clock,
                                   const base::Json& question,
                                   const std::atomic<bool>& cancelled) {
     TRY(const Saved saved, saved_in(question));
     reports::ExportPlan plan{.format = saved.format, .from = "selected", .clock = clock};
     TRY(plan.gaps_within_ns, stretch_in(database, trace, question));
-    TRY(trace.select(database, question, "SELECT arguments FROM selected", cancelled));
+    TRY(trace.select(database, question, reports::exported_table("selected"), cancelled));
     TRY(std::shared_ptr<const base::Fd> file, nameless_file());
     std::uint64_t bytes_so_far = 0;
     TRY(const reports::Exported done,

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "api/http_server.h"
-#include "api/page/page_trace.h"
+#include "query/selected_events.h"
 #include "store/database.h"
 
 namespace dyetrace::api {
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kSavedBytesMax = std::uint64_t{512} << 20;
 
 // `clock` is the one that the database shows times with.
 Result<api::Answer> export_answer(store::Database& database,
-                                  PageTrace& trace,
+                                  query::SelectedEvents& trace,
                                   std::string_view clock,
                                   const base::Json& question,
                                   const std::atomic<bool>& cancelled);

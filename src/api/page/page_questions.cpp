@@ -5,6 +5,8 @@
 #include "api/file_answer.h"
 #include "api/page/page_export.h"
 #include "api/page/page_follow.h"
+#include "api/page/page_rows.h"
+#include "api/page/sql.h"
 #include "api/query_answer.h"
 #include "filter/predicate.h"
 #include "query/asked_rows.h"
@@ -20,7 +22,7 @@ using base::Json;
 
 struct PageQuestion {
     store::Database& database;
-    PageTrace& trace;
+    query::SelectedEvents& trace;
     std::string_view clock;
     const Json& words;
     const std::atomic<bool>& cancelled;
@@ -29,7 +31,7 @@ struct PageQuestion {
 using PageAnswer = Result<api::Answer> (*)(const PageQuestion& question);
 
 api::Question on_pool(api::DatabasePool& pool,
-                      PageTrace& trace,
+                      query::SelectedEvents& trace,
                       std::string clock,
                       std::string name,
                       PageAnswer make) {
@@ -45,16 +47,17 @@ api::Question on_pool(api::DatabasePool& pool,
             }};
 }
 
-Result<Json> column_of(store::Database& database, const char* sql) {
+Result<Json> column_of(store::Database& database, std::string_view statement) {
     Json cells = Json::array();
-    TRY(query::each_row(database, sql, [&](query::Row row) { cells.append(row[0].text); }));
+    TRY(query::each_row(
+        database, std::string(statement), [&](query::Row row) { cells.append(row[0].text); }));
     return cells;
 }
 
 Result<api::Answer> trace_answer(const PageQuestion& question) {
     store::Database& database = question.database;
-    TRY(const TraceSpan span, question.trace.span(database));
-    TRY(Json hosts, column_of(database, "SELECT name FROM internal.hosts ORDER BY name"));
+    TRY(const query::TraceSpan span, question.trace.span(database));
+    TRY(Json hosts, column_of(database, page::sql::kHosts));
     Json damages = Json::array();
     for (const std::string& damage : database.damages()) {
         damages.append(damage);
@@ -74,9 +77,7 @@ Result<api::Answer> trace_answer(const PageQuestion& question) {
 
 Result<api::Answer> names_answer(const PageQuestion& question) {
     TRY(const std::vector<std::string> names, question.database.names());
-    TRY(Json columns,
-        column_of(question.database,
-                  "SELECT column_name FROM (DESCRIBE SELECT * FROM events LIMIT 0)"));
+    TRY(Json columns, column_of(question.database, page::sql::kEventColumns));
     Json all = Json::array();
     for (const std::string& name : names) {
         all.append(name);
@@ -97,6 +98,16 @@ Result<api::Answer> query_answer(const PageQuestion& question) {
     TRY(const std::string sql, question.words.get<std::string>("sql"));
     TRY(question.trace.select(question.database, question.words, sql, question.cancelled));
     return api::query_answer(question.database, question.words, question.cancelled);
+}
+
+Result<api::Answer> rows_answer(const PageQuestion& question) {
+    TRY(const std::string sql, page_statement(question.words));
+    TRY(question.trace.select(question.database, question.words, sql, question.cancelled));
+    return api::rows_answer(question.database, sql, question.words, question.cancelled);
+}
+
+Result<api::Answer> examples_answer(const PageQuestion&) {
+    return api::Answer{.body = page_examples().text()};
 }
 
 Result<api::Answer> save_answer(const PageQuestion& question) {
@@ -131,7 +142,7 @@ Result<api::Answer> report_answer(const PageQuestion& question) {
 }  // namespace
 
 std::vector<api::Question> page_questions(api::DatabasePool& pool,
-                                          PageTrace& trace,
+                                          query::SelectedEvents& trace,
                                           const std::string& clock,
                                           const std::string& prefix) {
     constexpr std::pair<const char*, PageAnswer> kQuestions[] = {
@@ -139,6 +150,8 @@ std::vector<api::Question> page_questions(api::DatabasePool& pool,
         {"names", &names_answer},
         {"filter", &filter_answer},
         {"query", &query_answer},
+        {"rows", &rows_answer},
+        {"examples", &examples_answer},
         {"save", &save_answer},
         {"export", &event_file_answer},
         {"report", &report_answer},

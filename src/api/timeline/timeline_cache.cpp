@@ -12,7 +12,9 @@ constexpr std::chrono::milliseconds kLookForCancelEvery{20};  // whether it was 
 
 }  // namespace
 
-TimelineCache::TimelineCache(api::DatabasePool& pool, PageTrace& trace, std::string clock)
+TimelineCache::TimelineCache(api::DatabasePool& pool,
+                             query::SelectedEvents& trace,
+                             std::string clock)
     : pool_(pool), trace_(trace), clock_(std::move(clock)) {}
 
 TimelineCache::~TimelineCache() {

@@ -25,9 +25,9 @@
 #include <vector>
 
 #include "api/database_pool.h"
-#include "api/page/page_trace.h"
 #include "api/timeline/timeline.h"
 #include "api/timeline/timeline_reader.h"
+#include "query/selected_events.h"
 
 namespace dyetrace::api {
 
@@ -38,7 +38,7 @@ class TimelineCache {
     static constexpr std::chrono::milliseconds kAgeMin{1000};
 
     // Both must outlive it.
-    TimelineCache(api::DatabasePool& pool, PageTrace& trace, std::string clock);
+    TimelineCache(api::DatabasePool& pool, query::SelectedEvents& trace, std::string clock);
     ~TimelineCache();
 
     // Shared: whoever draws keeps it while a newer one takes its place.
@@ -86,7 +86,7 @@ class TimelineCache {
     void read_beside(const std::shared_ptr<Slot>& slot, std::unique_lock<std::mutex>& lock);
 
     api::DatabasePool& pool_;
-    PageTrace& trace_;
+    query::SelectedEvents& trace_;
     const std::string clock_;
     std::mutex mutex_;  // std's, for the condition
     std::condition_variable read_;

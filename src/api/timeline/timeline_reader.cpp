@@ -12,6 +12,8 @@
 #include "filter/predicate.h"
 #include "query/asked_rows.h"
 #include "query/clock/shown_clock.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 #include "schema/dictionary.h"
 #include "schema/generated/enum_names.h"
 
@@ -33,34 +35,13 @@ enum Column : std::size_t {
     kFingerprint
 };
 
-constexpr const char* kEvents =
-    "SELECT event_id, epoch_ns(time)::UBIGINT, start_ns, duration_ns, on_cpu_ns, thread_id, "
-    "hash(name)::UBIGINT, ({} + CASE WHEN error IS NOT NULL THEN 16 ELSE 0 END + CASE WHEN state = "
-    "'unfinished' THEN 32 ELSE 0 END)::UBIGINT, fingerprint FROM events WHERE parent_event_id IS "
-    "NULL AND ({})";
 constexpr std::uint64_t kClassBits = 15, kErrorBit = 16, kUnfinishedBit = 32;
 
-constexpr const char* kNames =
-    "SELECT DISTINCT hash(name), name FROM (SELECT name FROM internal.syscalls UNION SELECT name "
-    "FROM internal.raw_log_event UNION SELECT 'signal_deliver') WHERE name IS NOT NULL ORDER BY 2";
 constexpr std::size_t kNamesMax = 65'536;  // of 16 bits; of more the last have none
 
 // At most kGapsShown of a host and a reason: what lies within a thousandth of the time is one.
-constexpr const char* kGaps =
-    "SELECT host_index, min(begin_ns), max(end_ns), sum(CASE WHEN lost = {0} THEN 0 ELSE lost "
-    "END)::UBIGINT, _gap_reason_name(reason) FROM internal.raw_gap GROUP BY host_index, reason, "
-    "begin_ns // {1} ORDER BY ALL";
 constexpr std::uint64_t kGapsShown = 1000;
 constexpr std::uint64_t kLostUnknown = UINT64_MAX;  // of a gap, as a record has it
-
-// "CASE class WHEN 'file' THEN 1 … ELSE 0 END"
-std::string class_number_sql() {
-    std::string sql = "CASE class";
-    for (std::size_t i = 1; i < schema::class_names().size(); ++i) {
-        sql += fmt::format(" WHEN '{}' THEN {}", schema::class_names()[i], i);
-    }
-    return sql + " ELSE 0 END";
-}
 
 class Reader {
   public:
@@ -88,13 +69,14 @@ class Reader {
   private:
     Result<void> load_names() {
         timeline_.names.emplace_back();
-        return query::each_row(database_, kNames, [&](query::Row row) {
-            if (timeline_.names.size() < kNamesMax) {
-                names_[query::number_of(row[0])] =
-                    static_cast<std::uint16_t>(timeline_.names.size());
-                timeline_.names.emplace_back(row[1].text);
-            }
-        });
+        return query::each_row(
+            database_, query::filled(query::sql::kTimelineNames), [&](query::Row row) {
+                if (timeline_.names.size() < kNamesMax) {
+                    names_[query::number_of(row[0])] =
+                        static_cast<std::uint16_t>(timeline_.names.size());
+                    timeline_.names.emplace_back(row[1].text);
+                }
+            });
     }
 
     Result<void> read_events(const TimelineRead* before) {
@@ -107,7 +89,8 @@ class Reader {
             TRY(const filter::Predicate predicate, filter::Predicate::parse(request_.where));
             condition = predicate.to_sql();
         }
-        const std::string select = fmt::format(kEvents, class_number_sql(), condition);
+        const std::string select =
+            query::filled(query::sql::kTimelineEvents, {{"condition", query::SqlPiece{condition}}});
         if (before != nullptr && may_add_to(*before)) {
             TRY(std::optional<store::NumberScan> scan,
                 database_.scan_new_numbers(select, before->seen));
@@ -117,7 +100,7 @@ class Reader {
             }
         }
         TRY(query::each_row(database_,
-                            "SELECT count(*) FROM internal.raw_syscall_event",
+                            query::filled(query::sql::kTimelineEventCount),
                             [&](query::Row row) { progress_.of = query::number_of(row[0]); }));
         TRY(store::NumberScan scan, database_.scan_numbers(select));
         return take_all(scan);
@@ -240,7 +223,10 @@ class Reader {
         const std::uint64_t step =
             std::max<std::uint64_t>((timeline_.end_ns - timeline_.begin_ns) / kGapsShown, 1);
         return query::each_row(
-            database_, fmt::format(kGaps, kLostUnknown, step), [&](query::Row row) {
+            database_,
+            query::filled(query::sql::kTimelineGaps,
+                          {{"unknown", kLostUnknown}, {"step_ns", step}}),
+            [&](query::Row row) {
                 const std::uint64_t host_index = query::number_of(row[0]);
                 timeline_.gaps.push_back(
                     {.host = threads_.host(static_cast<std::uint32_t>(host_index)),
@@ -279,16 +265,13 @@ Result<TimelineFlows> read_timeline_flows(store::Database& database,
                                           const std::atomic<bool>& cancelled) {
     // Makes the table, and can be cancelled, which a scan cannot while it begins.
     TRY(database.query(
-        "SELECT bytes FROM flows LIMIT 0",
+        query::filled(query::sql::kFlowsMake),
         [](store::Rows&) -> Result<void> { return {}; },
         &cancelled));
     std::vector<FoundFlow> found;
     TRY(query::each_number_row(
         database,
-        fmt::format("SELECT from_event, to_event, bytes, (certainty = {})::UBIGINT "
-                    "FROM internal.derived_flows LIMIT {}",
-                    static_cast<int>(schema::Certainty::kCertain),
-                    kTimelineFlowsMax + 1),
+        query::filled(query::sql::kFlowsArrows, {{"most", kTimelineFlowsMax + 1}}),
         [&](const auto& columns, std::size_t row) {
             found.push_back(
                 {columns[0][row], columns[1][row], columns[2][row], columns[3][row] != 0});

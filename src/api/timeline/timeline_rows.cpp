@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 #include "schema/dictionary.h"
 
 namespace dyetrace::api {
@@ -13,44 +15,25 @@ namespace {
 
 using api::TimelineRowKind;
 
-constexpr const char* kHosts = "SELECT host_index, name FROM internal.hosts ORDER BY name, 1";
-
-// As the view `events` calls the node, and what was known last. A process is called by its program, a thread as it calls itself.
-constexpr const char* kThreads = R"sql(
-WITH facts AS (
-  SELECT c.*, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node
-  FROM internal.contexts c JOIN internal.hosts o USING (host_index)),
-processes AS (
-  SELECT process_id, any_value(pid) AS pid, coalesce(nullif(regexp_extract(arg_max(exe, valid_from_ns), '([^/]+?)( \(deleted\))?$', 1), ''),
-         arg_max(comm, valid_from_ns) FILTER (tid = pid), arg_max(comm, valid_from_ns), '?') AS program
-  FROM facts GROUP BY process_id),
-threads AS (
-  SELECT thread_id, any_value(process_id) AS process_id, any_value(host_index) AS host_index, any_value(tid) AS tid,
-         arg_max(node, valid_from_ns) AS node, coalesce(arg_max(comm, valid_from_ns), '?') AS comm
-  FROM facts GROUP BY thread_id),
-ends AS (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(end_ns) AS end_ns FROM internal.raw_thread_end GROUP BY 1)
-SELECT t.thread_id, t.process_id, t.host_index, coalesce(e.end_ns, 0), t.node, p.program || '[' || p.pid || ']', t.comm || '[' || t.tid || ']'
-FROM threads t JOIN processes p USING (process_id) LEFT JOIN ends e USING (thread_id)
-ORDER BY t.node, t.host_index, t.process_id, t.tid <> p.pid, t.thread_id)sql";
-
 }  // namespace
 
 Result<void> TimelineThreads::load(store::Database& database) {
-    TRY(query::each_row(database, kHosts, [&](query::Row row) {
+    TRY(query::each_row(database, query::filled(query::sql::kTimelineHosts), [&](query::Row row) {
         host_at_.emplace(query::number_of(row[0]), hosts_.size());
         hosts_.push_back({.name = std::string(row[1].text)});
     }));
-    return query::each_row(database, kThreads, [&](query::Row row) {
-        thread_at_.emplace(query::number_of(row[0]), threads_.size());
-        threads_.push_back({.host_index = static_cast<std::uint32_t>(query::number_of(row[2])),
-                            .end_ns = query::number_of(row[3]),
-                            .process_id = query::number_of(row[1]),
-                            .thread_id = query::number_of(row[0]),
-                            .node = std::string(row[4].text),
-                            .process = std::string(row[5].text),
-                            .label = std::string(row[6].text),
-                            .lane = {}});
-    });
+    return query::each_row(
+        database, query::filled(query::sql::kTimelineThreads), [&](query::Row row) {
+            thread_at_.emplace(query::number_of(row[0]), threads_.size());
+            threads_.push_back({.host_index = static_cast<std::uint32_t>(query::number_of(row[2])),
+                                .end_ns = query::number_of(row[3]),
+                                .process_id = query::number_of(row[1]),
+                                .thread_id = query::number_of(row[0]),
+                                .node = std::string(row[4].text),
+                                .process = std::string(row[5].text),
+                                .label = std::string(row[6].text),
+                                .lane = {}});
+        });
 }
 
 std::uint32_t TimelineThreads::host(std::uint32_t host_index) const {

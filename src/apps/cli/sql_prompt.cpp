@@ -19,6 +19,9 @@
 #include <string_view>
 #include <utility>
 
+#include "query/named_sql.h"
+#include "query/sql.h"
+
 namespace dyetrace::apps {
 namespace {
 
@@ -87,9 +90,6 @@ constexpr const char* kKeywords[] = {"ALL",
                                      "min",
                                      "quantile_cont",
                                      "sum"};
-
-constexpr const char* kTablesSql =
-    "SELECT \"table\", comment FROM internal.comments WHERE \"column\" IS NULL ORDER BY 1;";
 
 constexpr const char* kWordBreaks = " \t\n\"'(),;=<>+-*/.";
 
@@ -179,7 +179,7 @@ std::string sql_of_statement(const std::string& statement) {
     while (words.ends_with(';') || words.ends_with(' ')) {
         words.pop_back();
     }
-    return words == "show tables" ? kTablesSql : statement;
+    return words == "show tables" ? query::filled(query::sql::kPromptTables) : statement;
 }
 
 bool is_complete_statement(const std::string& text) {
@@ -209,17 +209,14 @@ std::optional<std::string> sql_of_command(const std::string& line) {
         return std::nullopt;
     }
     if (command == ".tables") {
-        return kTablesSql;
+        return query::filled(query::sql::kPromptTables);
     }
     if (command.starts_with(".schema ")) {
         std::string table = trimmed(command.substr(8));
         table.erase(std::remove(table.begin(), table.end(), '\''), table.end());
-        return "SELECT c.column_name AS \"column\", c.data_type AS type, m.comment FROM "
-               "duckdb_columns() c LEFT JOIN internal.comments m ON m.\"table\" = c.table_name AND "
-               "m.\"column\" = c.column_name WHERE c.schema_name = 'main' AND c.table_name = '" +
-               table + "' ORDER BY c.column_index;";
+        return query::filled(query::sql::kPromptColumns, {{"table", table}});
     }
-    return "SELECT '.tables  .schema TABLE  .quit' AS commands;";
+    return query::filled(query::sql::kPromptCommands);
 }
 
 // What the library calls, with the prompt that it was given.

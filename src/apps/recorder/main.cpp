@@ -14,6 +14,7 @@
 #include "apps/cli/help_formatter.h"
 #include "apps/cli/verbs.h"
 #include "base/log.h"
+#include "query/sql.h"
 
 namespace {
 
@@ -118,11 +119,12 @@ int main(int argc, char** argv) {
     dyetrace::apps::add_dye(app, exit_status);
     dyetrace::apps::add_hash(app, exit_status);
     app.footer(
-        "Examples:\n"
-        "  dyetrace record -o trace -- git status\n"
-        "  dyetrace report trace\n"
-        "  dyetrace sql trace \"SELECT name, count(*) FROM events GROUP BY 1\"\n\n"
-        "`dyetrace VERB --help` and `man dyetrace-VERB` say more.");
+        fmt::format("Examples:\n"
+                    "  dyetrace record -o trace -- git status\n"
+                    "  dyetrace report trace\n"
+                    "  dyetrace sql trace \"{}\"\n\n"
+                    "`dyetrace VERB --help` and `man dyetrace-VERB` say more.",
+                    dyetrace::query::sql::kExamplesCalls));
     if (argc <= 1) {
         std::fputs(app.help().c_str(), stdout);
         return 0;

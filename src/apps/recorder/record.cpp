@@ -20,7 +20,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "capture/selection.h"
 #include "content/anchors.h"
 #include "content/content_key.h"
 #include "recorder/child.h"
@@ -157,18 +156,18 @@ Result<recorder::RecordingOptions> make_options(const RecordArguments& arguments
     options.host_index = arguments.host_index;
     options.host_name = arguments.host_name;
     options.segment_records = arguments.segment_records;
-    TRY(options.where, arguments.selection.predicate());
-    TRY(options.ring_bytes, base::parse_bytes(arguments.ring));
+    TRY(options.capture.predicate, arguments.selection.predicate());
+    TRY(options.capture.event_ring_bytes, base::parse_bytes(arguments.ring));
     options.seal = !arguments.no_seal;
     options.show_page = arguments.show_page;
-    options.anchor_distance = arguments.anchor_distance;
-    TRY(options.content, content_level(arguments.content));
-    TRY(options.payload_bytes_max, payload_bytes_max(arguments.content));
+    options.capture.anchor_distance = arguments.anchor_distance;
+    TRY(options.capture.content, content_level(arguments.content));
+    TRY(options.capture.payload_bytes_max, payload_bytes_max(arguments.content));
     TRY(options.secrets, secrets_of(arguments));
     if (!arguments.content_key.empty()) {
-        TRY(options.content_key, content::content_key(arguments.content_key));
+        TRY(options.capture.content_key, content::content_key(arguments.content_key));
     } else if (!options.secrets.empty()) {
-        TRY(options.content_key, content::random_content_key());
+        TRY(options.capture.content_key, content::random_content_key());
     }
     TRY(const capture::DyeForms forms, capture::parse_dye_forms(arguments.dye_forms));
     std::vector<std::string> dyes = arguments.dyes;
@@ -180,9 +179,9 @@ Result<recorder::RecordingOptions> make_options(const RecordArguments& arguments
         TRY(capture::Dye dye, capture::parse_dye(spec, forms));
         options.dyes.push_back(std::move(dye));
     }
-    options.look_for_dyes = arguments.later_dyes || !options.dyes.empty();
-    options.only_dyed = arguments.only_dyed;
-    if (options.only_dyed && !options.look_for_dyes) {
+    options.capture.look_for_dyes = arguments.later_dyes || !options.dyes.empty();
+    options.capture.only_dyed = arguments.only_dyed;
+    if (options.capture.only_dyed && !options.capture.look_for_dyes) {
         return Error(ErrorCode::kInvalidArgument,
                      "--only-dyed keeps nothing without a --dye, or --later-dyes");
     }
@@ -195,8 +194,8 @@ Result<recorder::RecordingOptions> make_options(const RecordArguments& arguments
     }
     options.node_by = arguments.node_by;
     options.as_given = arguments.targets.as_given();
-    if (!options.where.selects_all()) {
-        options.as_given.emplace_back("where", options.where.to_sql());
+    if (!options.capture.predicate.selects_all()) {
+        options.as_given.emplace_back("where", options.capture.predicate.to_sql());
     }
     return options;
 }
@@ -265,7 +264,7 @@ void print_summary(const base::Log& log,
 }
 
 void warn_of_payload(const base::Log& log, const recorder::RecordingOptions& options) {
-    if (options.content == schema::ContentLevel::kBytes) {
+    if (options.capture.content == schema::ContentLevel::kBytes) {
         log.warn(
             fmt::format("--content=bytes keeps what these programs read and write, passwords "
                         "and keys too, in {}/payload{}",

@@ -43,9 +43,7 @@ Result<Counts> count(const StatArguments& arguments) {
     counts.elapsed_ns = static_cast<std::uint64_t>(base::boot_time_ns() - listener.started_ns());
     TRY(listener.end());
     TRY(counts.totals, listener.capture().totals());
-    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
-        counts.lost += listener.capture().books(cpu).lost;
-    }
+    counts.lost = listener.capture().accounting().lost;
     counts.command_status = listener.command_status();
     return counts;
 }

@@ -31,7 +31,6 @@ namespace {
 constexpr int kWordsMax = CLI::detail::expected_max_vector_size;
 constexpr int kWaitMs = 20;  // a line is seen at most this late
 constexpr int kWaitIdleMs = 100;
-constexpr std::size_t kPreviewBytesMax = 2048;  // PREVIEW_BYTES_MAX of src/kernel/preview.h
 
 std::int64_t wall_offset_ns() {
     timespec wall{}, boot{};
@@ -78,11 +77,7 @@ strace::EventPrinter printer_of(const strace::TraceOptions& options,
 }
 
 void say_losses(const capture::Capture& capture, const base::Log& log) {
-    std::uint64_t lost = 0;
-    for (std::uint32_t cpu = 0; cpu < capture.cpu_count(); ++cpu) {
-        lost += capture.books(cpu).lost;
-    }
-    if (lost > 0) {
+    if (const std::uint64_t lost = capture.accounting().lost; lost > 0) {
         log.warn(fmt::format("{} calls are missing here: the rings were full",
                              base::with_separators(lost)));
     }
@@ -93,10 +88,10 @@ void say_notes(const strace::TraceOptions& options, const base::Log& log) {
         log.warn(note);
     }
     const std::size_t wanted = options.style.limits.text_max;
-    if (wanted >= kPreviewBytesMax) {
+    if (wanted >= capture::kPreviewBytesMax) {
         log.warn(fmt::format("-s {}: of each buffer at most {} bytes are seen",
                              base::with_separators(wanted),
-                             base::with_separators(kPreviewBytesMax - 1)));
+                             base::with_separators(capture::kPreviewBytesMax - 1)));
     }
 }
 
@@ -110,8 +105,8 @@ Result<std::optional<int>> trace(const strace::TraceOptions& options, const base
     listen.follow_children = options.follow;
     if (options.form == strace::TraceForm::kLines ||
         options.form == strace::TraceForm::kLinesAndSummary) {
-        listen.preview_bytes = static_cast<std::uint32_t>(
-            std::clamp<std::size_t>(options.style.limits.text_max + 1, 1, kPreviewBytesMax));
+        listen.preview_bytes = static_cast<std::uint32_t>(std::clamp<std::size_t>(
+            options.style.limits.text_max + 1, 1, capture::kPreviewBytesMax));
     }
     TRY(recorder::Listener listener, recorder::Listener::start(targets_of(options), listen));
     std::signal(SIGPIPE, SIG_IGN);  // after the command got its own

@@ -30,9 +30,7 @@ struct ExportArguments {
     bool without_flows = false, without_arguments = false;
 
     int formats() const { return perfetto + otlp + csv + parquet + pcapng; }
-    std::string from() const {
-        return where.empty() ? "events" : fmt::format("(FROM events WHERE (\n{}\n))", where);
-    }
+    std::string from() const { return where.empty() ? "events" : reports::exported_events(where); }
     reports::ExportPlan plan() const {
         return {.format = perfetto ? reports::ExportFormat::kPerfetto
                           : otlp   ? reports::ExportFormat::kOtlp

@@ -1,5 +1,7 @@
 // dyetrace sql: answers SQL about a trace, once or at a prompt, also while it is being recorded.
 
+#include "query/sql.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -10,6 +12,8 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "apps/cli/clock_option.h"
 #include "apps/cli/sql_prompt.h"
@@ -22,6 +26,7 @@
 #include "query/analysis_database.h"
 #include "query/clock/derived_clock_map.h"
 #include "query/damages.h"
+#include "query/selected_events.h"
 #include "store/database.h"
 #include "store/row_writer.h"
 
@@ -65,6 +70,7 @@ class SqlSession {
     // Complete statements; their rows go to stdout or the file.
     Result<void> run(const std::string& statements) {
         const CancelOnInterrupt scope;  // the statement ends, not the prompt
+        TRY(select(statements));
         const store::TextSink sink = [this](std::string_view text) {
             return base::write_all(out(), base::bytes_of(text));
         };
@@ -74,6 +80,12 @@ class SqlSession {
                 return store::write_rows(rows, format_, file_.valid() ? 0 : terminal_width(), sink);
             },
             &CancelOnInterrupt::cancelled());
+    }
+
+    // What the page calls `selected` is all of the trace here.
+    Result<void> select(const std::string& statements) {
+        return selected_->select(
+            *database_, base::Json::object(), statements, CancelOnInterrupt::cancelled());
     }
 
     // What the answers leave out, once per look at the trace.
@@ -106,6 +118,8 @@ class SqlSession {
 
     const base::Log& log_;
     std::unique_ptr<store::Database> database_;
+    std::unique_ptr<query::SelectedEvents> selected_ =
+        std::make_unique<query::SelectedEvents>(query::SelectedEvents::Keep::kNothing);
     base::Fd file_;  // of -o
     base::Fd stdout_{::dup(STDOUT_FILENO)};
     store::RowFormat format_ = store::RowFormat::kTable;
@@ -140,6 +154,7 @@ Result<void> write_parquet(SqlSession& session, const SqlArguments& arguments) {
         return Error(ErrorCode::kInvalidArgument,
                      "--format parquet needs one statement and -o FILE");
     }
+    TRY(session.select(arguments.statement));
     return session.database().write_parquet(arguments.statement, arguments.output);
 }
 
@@ -188,6 +203,26 @@ int run_sql(SqlArguments arguments) {
     return 0;
 }
 
+std::string examples() {
+    namespace sql = query::sql;
+    const std::pair<std::string_view, const char*> statements[] = {
+        {sql::kExamplesBytes, ""},
+        {sql::kExamplesErrors, " --format json"},
+        {sql::kExamplesContent, ""},
+        {sql::kExamplesTimes, ""},
+        {sql::kExamplesCauses, ""},
+        {sql::kExamplesWokenBy, ""},
+        {sql::kExamplesConversations, ""}};
+    std::string text = "Examples:\n";
+    for (const auto& [statement, options] : statements) {
+        text += fmt::format("  dyetrace sql trace \"{}\"{}\n", statement, options);
+    }
+    return text +
+           "  dyetrace sql trace .tables\n"
+           "  dyetrace sql trace \".schema events\"\n"
+           "  dyetrace sql trace < questions.sql";
+}
+
 }  // namespace
 
 void add_sql(CLI::App& app, int& exit_status) {
@@ -224,17 +259,7 @@ void add_sql(CLI::App& app, int& exit_status) {
                      "or @FILE")
         ->type_name("KEY");
     add_clock_option(*verb, arguments->clock);
-    verb->footer(
-        "Examples:\n"
-        "  dyetrace sql trace \"SELECT path, sum(bytes) FROM events GROUP BY 1 ORDER BY 2\"\n"
-        "  dyetrace sql trace \"SELECT * FROM events WHERE error = 'ENOENT'\" --format json\n"
-        "  dyetrace sql trace \"FROM events WHERE fingerprint = fingerprint_of('hello')\"\n"
-        "  dyetrace sql trace \"SELECT host, time, time_uncertainty_ns FROM events\"\n"
-        "  dyetrace sql trace \"FROM causes(4398046511105, 10)\"\n"
-        "  dyetrace sql trace \"FROM woken_by(4398046511105)\"\n"
-        "  dyetrace sql trace .tables\n"
-        "  dyetrace sql trace \".schema events\"\n"
-        "  dyetrace sql trace < questions.sql");
+    verb->footer(examples());
     verb->callback([arguments, &exit_status] { exit_status = run_sql(*arguments); });
 }
 

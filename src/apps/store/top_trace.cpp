@@ -18,6 +18,8 @@
 #include "base/text.h"
 #include "format/top_table.h"
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 #include "schema/record.h"
 #include "schema/syscalls.h"
 #include "schema/text.h"
@@ -71,13 +73,10 @@ class Counts {
 
     // Names that were announced before this one began to read.
     Result<void> read_names(store::Database& database) {
-        TRY(query::each_row(
-            database,
-            "SELECT host_index, context_id, pid, comm FROM internal.raw_task_context",
-            [&](query::Row row) {
-                processes_.try_emplace({query::number_of(row[0]), query::number_of(row[1])},
-                                       Process{query::number_of(row[2]), std::string(row[3].text)});
-            }));
+        TRY(query::each_row(database, query::filled(query::sql::kTop), [&](query::Row row) {
+            processes_.try_emplace({query::number_of(row[0]), query::number_of(row[1])},
+                                   Process{query::number_of(row[2]), std::string(row[3].text)});
+        }));
         for (const auto& [context, sums] : sums_) {
             processes_.try_emplace(context, Process{0, "?"});  // not asked for again
         }

@@ -15,7 +15,6 @@
 #include "api/http_server.h"
 #include "api/page/page_questions.h"
 #include "api/page/page_token.h"
-#include "api/page/page_trace.h"
 #include "api/timeline/timeline_questions.h"
 #include "apps/cli/clock_option.h"
 #include "apps/cli/verbs.h"
@@ -23,6 +22,7 @@
 #include "base/signals.h"
 #include "query/analysis_database.h"
 #include "query/clock/derived_clock_map.h"
+#include "query/selected_events.h"
 #include "ui/page_files.h"
 
 namespace dyetrace::apps {
@@ -53,7 +53,7 @@ struct Served {
                kDatabases) {}
 
     api::DatabasePool pool;
-    api::PageTrace trace;
+    query::SelectedEvents trace;
 };
 
 // What is wrong with a trace is said here, not first in the browser.

@@ -10,6 +10,8 @@
 #include "analysis/causality/happened_before.h"
 #include "base/thread_annotations.h"
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 #include "schema/derived_tables.h"
 
 namespace dyetrace::query {
@@ -21,13 +23,6 @@ using analysis::HappenedBefore;
 using store::NumberFunction;
 using Columns = std::span<const std::span<const std::uint64_t>>;
 using Answers = std::span<std::uint64_t>;
-
-constexpr const char* kEdgesSql =
-    "SELECT from_event, from_thread, from_at, to_event, to_thread, to_at, from_rank, to_rank, "
-    "rule::UBIGINT FROM internal.derived_edges";
-
-constexpr const char* kPlacesSql =
-    "SELECT event, thread, begin_ns, end_ns, logical_order FROM internal.derived_causal_clocks";
 
 struct KnownOrder {
     std::optional<HappenedBefore> order;
@@ -52,22 +47,25 @@ class LoadedOrder {
     Result<std::shared_ptr<const KnownOrder>> load() {
         auto known = std::make_shared<KnownOrder>();
         std::vector<analysis::CauseEdge> edges;
-        TRY(each_number_row(*database_, kEdgesSql, [&](const auto& columns, std::size_t row) {
-            edges.push_back({columns[0][row],
-                             columns[1][row],
-                             columns[2][row],
-                             columns[3][row],
-                             columns[4][row],
-                             columns[5][row],
-                             columns[6][row],
-                             columns[7][row],
-                             static_cast<schema::CauseRule>(columns[8][row])});
-        }));
+        TRY(each_number_row(
+            *database_, filled(sql::kCausesEdges), [&](const auto& columns, std::size_t row) {
+                edges.push_back({columns[0][row],
+                                 columns[1][row],
+                                 columns[2][row],
+                                 columns[3][row],
+                                 columns[4][row],
+                                 columns[5][row],
+                                 columns[6][row],
+                                 columns[7][row],
+                                 static_cast<schema::CauseRule>(columns[8][row])});
+            }));
         known->order.emplace(edges);
-        TRY(each_number_row(*database_, kPlacesSql, [&](const auto& columns, std::size_t row) {
-            known->places.add({columns[0][row], columns[1][row], columns[2][row], columns[3][row]},
-                              columns[4][row]);
-        }));
+        TRY(each_number_row(
+            *database_, filled(sql::kCausesPlaces), [&](const auto& columns, std::size_t row) {
+                known->places.add(
+                    {columns[0][row], columns[1][row], columns[2][row], columns[3][row]},
+                    columns[4][row]);
+            }));
         return std::shared_ptr<const KnownOrder>(std::move(known));
     }
 

@@ -12,6 +12,8 @@
 #include "base/log.h"
 #include "query/asked_rows.h"
 #include "query/flows/flow_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 #include "schema/derived_tables.h"
 
 namespace dyetrace::query {
@@ -30,17 +32,9 @@ constexpr std::uint32_t kClockRulesVersion = 3;
 // Wall clocks that are off by more bring the messages into an order in which steps cannot be told from delays: then it is done again.
 constexpr std::int64_t kOrderOffMax = 1'000'000'000;  // ns
 
-// Hosts in order of their index, with the time that their events take. Each record with a time of its own counts.
-constexpr const char* kHosts = R"(
-SELECT o.host_index::UBIGINT, o.wall_offset_ns::BIGINT, t.first_ns, t.last_ns FROM internal.hosts o LEFT JOIN (
-  SELECT host_index, min(start_ns) AS first_ns, max(start_ns + coalesce(duration_ns, 0)) AS last_ns FROM (
-    SELECT host_index, start_ns, duration_ns FROM internal.raw_syscall_event UNION ALL SELECT host_index, start_ns, NULL FROM internal.raw_signal_event UNION ALL
-    SELECT host_index, time_ns, NULL FROM internal.raw_retransmission)
-  GROUP BY 1) t USING (host_index) ORDER BY 1)";
-
 Result<std::vector<ClockHost>> load_hosts(store::Database& database) {
     std::vector<ClockHost> hosts;
-    TRY(each_number_row(database, kHosts, [&](const auto& columns, std::size_t row) {
+    TRY(each_number_row(database, filled(sql::kClockHosts), [&](const auto& columns, std::size_t row) {
         ClockHost host{.host = static_cast<std::uint32_t>(columns[0][row]),
                        .wall_offset_ns = columns[1].template get<std::int64_t>(row)};
         if (!columns[2].is_null(row)) {

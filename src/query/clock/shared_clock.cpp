@@ -3,6 +3,8 @@
 #include <limits>
 
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 #include "schema/dictionary.h"
 
 namespace dyetrace::query {
@@ -22,13 +24,9 @@ double bound(const store::NumberColumn& column, std::size_t row) {
 Result<void> each_clock_piece(
     store::Database& database,
     const std::function<void(std::uint64_t host_index, const analysis::ClockPiece&)>& take) {
-    TRY(each_row(database, "SELECT 1 FROM internal.derived_clock_map LIMIT 0", [](Row) {}));
+    TRY(each_row(database, filled(sql::kClockMake), [](Row) {}));
     return each_number_row(
-        database,
-        "SELECT host_index, from_ns, to_ns, cluster_ns, cluster_to_ns, below_ns, above_ns, "
-        "below_to_ns, above_to_ns FROM internal.derived_clock_map WHERE from_ns < to_ns ORDER BY "
-        "1, 2",
-        [&](const auto& columns, std::size_t row) {
+        database, filled(sql::kClockPieces), [&](const auto& columns, std::size_t row) {
             const auto time = [&](std::size_t column) {
                 return static_cast<std::int64_t>(columns[column][row]);
             };
@@ -46,13 +44,10 @@ Result<void> each_clock_piece(
 
 Result<SharedClock> SharedClock::of(store::Database& database) {
     SharedClock clock;
-    TRY(each_row(
-        database,
-        "SELECT host_index, wall_offset_ns FROM hosts WHERE (SELECT count(*) FROM hosts) > 1",
-        [&](Row row) {
-            clock.wall_offsets_ns_[number_of(row[0])] =
-                static_cast<std::uint64_t>(signed_number_of(row[1]));
-        }));
+    TRY(each_row(database, filled(sql::kClockWallOffsetsOfSeveral), [&](Row row) {
+        clock.wall_offsets_ns_[number_of(row[0])] =
+            static_cast<std::uint64_t>(signed_number_of(row[1]));
+    }));
     if (clock.is_needed()) {
         TRY(each_clock_piece(database, [&](std::uint64_t host, const analysis::ClockPiece& piece) {
             clock.pieces_.add({static_cast<std::uint32_t>(host)}, piece);

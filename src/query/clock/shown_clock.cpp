@@ -1,15 +1,16 @@
 #include "query/clock/shown_clock.h"
 
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 
 namespace dyetrace::query {
 
 Result<ShownClock> ShownClock::of(store::Database& database, std::string_view clock) {
     ShownClock shown;
-    TRY(each_row(
-        database,
-        "SELECT host_index, epoch_ns(_wall_time(0, wall_offset_ns))::UBIGINT FROM internal.hosts",
-        [&](Row row) { shown.offsets_ns_[number_of(row[0])] = number_of(row[1]); }));
+    TRY(each_row(database, filled(sql::kClockWallOffsets), [&](Row row) {
+        shown.offsets_ns_[number_of(row[0])] = number_of(row[1]);
+    }));
     if (clock == "cluster" && shown.offsets_ns_.size() > 1) {
         TRY(shown.shared_, SharedClock::of(database));
     }

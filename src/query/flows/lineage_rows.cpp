@@ -3,38 +3,11 @@
 #include <string>
 
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 
 namespace dyetrace::query {
 namespace {
-
-constexpr const char* kProcesses =
-    "SELECT process_id, coalesce(parent_process_id, 0)::UBIGINT AS parent, "
-    "coalesce(start_ns, 0)::UBIGINT AS start_ns FROM processes";
-
-constexpr const char* kPrograms = R"(
-SELECT c.process_id, e.start_ns FROM internal.raw_syscall_event e
-JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall JOIN internal.contexts c USING (host_index, context_id)
-WHERE k.name IN ('execve', 'execveat') AND e.result = 0)";
-
-// MAP_SHARED is bit 0 of the flags, MAP_ANONYMOUS 0x20, PROT_WRITE bit 1 of the protection. A file that nobody maps for writing carries
-// nothing from one to another. An anonymous mapping is named by the event that made it, a System V segment by its id; both get numbers that no
-// object has.
-constexpr const char* kMemories = R"(
-WITH calls AS (
-  SELECT k.name, e.host_index, c.process_id, e.start_ns + coalesce(e.duration_ns, 0) AS since_ns, e.handle_id, e.argument0, e.argument2, e.argument3,
-    _event_id(e.host_index, e.cpu, e.sequence) AS event_id
-  FROM internal.raw_syscall_event e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
-  JOIN internal.contexts c USING (host_index, context_id) WHERE k.name IN ('mmap', 'mmap2', 'shmat') AND e.result >= 0),
-mapped AS (
-  SELECT process_id, since_ns, argument2 & 2 <> 0 AS writes,
-    CASE WHEN argument3 & 32 <> 0 THEN hash('anonymous', event_id)
-      WHEN h.object_type IN ('file', 'memory') THEN hash('file', host_index, h.device, h.inode) END AS memory
-  FROM calls LEFT JOIN internal.handles h USING (host_index, handle_id) WHERE name <> 'shmat' AND argument3 & 1 <> 0
-  UNION ALL SELECT _task_id(host_index, process_start_ns, pid), time_ns, is_writable <> 0, hash('file', host_index, device, inode)
-  FROM internal.raw_shared_mapping
-  UNION ALL SELECT process_id, since_ns, true, hash('segment', host_index, argument0 & 4294967295) FROM calls WHERE name = 'shmat')
-SELECT process_id, memory, min(since_ns)::UBIGINT FROM mapped SEMI JOIN (SELECT memory FROM mapped GROUP BY 1 HAVING bool_or(writes)) USING (memory)
-GROUP BY ALL)";
 
 using Columns = store::NumberColumns;
 
@@ -53,7 +26,7 @@ Result<std::vector<Link>> load(store::Database& database,
 
 Result<std::vector<analysis::ProcessLink>> load_processes(store::Database& database) {
     return load<analysis::ProcessLink>(
-        database, kProcesses, [](const Columns& columns, std::size_t row) {
+        database, filled(sql::kLineageProcesses), [](const Columns& columns, std::size_t row) {
             return analysis::ProcessLink{columns[0][row], columns[1][row], columns[2][row]};
         });
 }
@@ -63,12 +36,12 @@ Result<analysis::Lineage> load_lineage(store::Database& database) {
     TRY(lineage.processes, load_processes(database));
     TRY(lineage.programs,
         load<analysis::ProgramStart>(
-            database, kPrograms, [](const Columns& columns, std::size_t row) {
+            database, filled(sql::kLineagePrograms), [](const Columns& columns, std::size_t row) {
                 return analysis::ProgramStart{columns[0][row], columns[1][row]};
             }));
     TRY(lineage.memories,
         load<analysis::MemoryLink>(
-            database, kMemories, [](const Columns& columns, std::size_t row) {
+            database, filled(sql::kLineageMemories), [](const Columns& columns, std::size_t row) {
                 return analysis::MemoryLink{columns[0][row], columns[1][row], columns[2][row]};
             }));
     return lineage;

@@ -2,25 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "base/sql_literal.h"
 #include "query/flows/flow_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 #include "schema/text.h"
 
 namespace dyetrace::query {
 namespace {
 
 constexpr std::size_t kSimilarNamesMax = 3;  // names that may have been meant
-
-constexpr const char* kWordsOfEvents = R"sql(
-WITH asked AS (
-  SELECT *, coalesce(local_address, '?') || ':' || local_port AS own_end, coalesce(remote_address, '?') || ':' || remote_port AS far_end
-  FROM events WHERE event_id IN ({})),
-named AS (
-  SELECT * REPLACE (CASE WHEN object_type <> 'socket' OR own_end IS NULL OR far_end IS NULL THEN path
-    WHEN transfer IN ('write', 'copy_from') THEN own_end || '→' || far_end ELSE far_end || '→' || own_end END AS path) FROM asked)
-SELECT event_id, _on_host(host, comm || '[' || pid || ']'), name, path, path2,
-  CASE WHEN path IS NULL OR path2 IS NULL THEN path WHEN transfer = 'copy_from' THEN path2 || ' → ' || path
-    WHEN transfer IN ('copy_to', 'tee') THEN path || ' → ' || path2 ELSE path END, start_ns FROM named)sql";
 
 void add_flows(const store::NumberBatch& batch, std::vector<analysis::TrailFlow>& flows) {
     const auto& column = batch.columns;
@@ -56,20 +46,18 @@ Result<std::unordered_set<std::uint64_t>> objects_called(store::Database& databa
                                                          const std::string& path) {
     std::unordered_set<std::uint64_t> objects;
     const std::string name = schema::escaped(path);
-    TRY(each_row(database,
-                 fmt::format("SELECT DISTINCT object_id FROM object_names WHERE path = {}",
-                             base::quoted_sql(name)),
-                 [&](Row row) { objects.insert(number_of(row[0])); }));
+    TRY(each_row(database, filled(sql::kNamesObjectsCalled, {{"path", name}}), [&](Row row) {
+        objects.insert(number_of(row[0]));
+    }));
     if (!objects.empty()) {
         return objects;
     }
     std::string similar;
-    TRY(each_row(database,
-                 fmt::format("SELECT DISTINCT path FROM object_names WHERE ends_with(path, {}) "
-                             "ORDER BY 1 LIMIT {}",
-                             base::quoted_sql("/" + name.substr(name.rfind('/') + 1)),
-                             kSimilarNamesMax),
-                 [&](Row row) { similar += fmt::format(" {}", row[0].text); }));
+    TRY(each_row(
+        database,
+        filled(sql::kNamesAlike,
+               {{"name", "/" + name.substr(name.rfind('/') + 1)}, {"most", kSimilarNamesMax}}),
+        [&](Row row) { similar += fmt::format(" {}", row[0].text); }));
     return Error(ErrorCode::kNotFound,
                  fmt::format("nothing in '{}' was ever called '{}'{}{}",
                              database.path(),
@@ -83,13 +71,10 @@ Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
                                                     const std::atomic<bool>* cancelled) {
     std::vector<analysis::TrailFlow> flows;
     TRY(each_row(
-        database, "SELECT bytes FROM flows LIMIT 0", [](Row) {}, cancelled));  // makes it
+        database, filled(sql::kFlowsMake), [](Row) {}, cancelled));
     TRY(store::NumberScan scan,
-        database.scan_numbers(fmt::format(
-            "SELECT from_event, to_event, from_offset, to_offset, from_position, to_position, "
-            "bytes, rule::UBIGINT AS rule, certainty::UBIGINT AS certainty FROM "
-            "internal.derived_flows WHERE certainty >= {}",
-            static_cast<int>(min_certainty))));
+        database.scan_numbers(
+            filled(sql::kFlowsPieces, {{"certainty", static_cast<int>(min_certainty)}})));
     for (;;) {
         TRY(const store::NumberBatch* const batch, scan.next());
         if (batch->rows == 0) {
@@ -112,14 +97,17 @@ Result<std::unordered_map<std::uint64_t, EventWords>> words_of_events(
     if (events.empty()) {
         return words;
     }
-    TRY(each_row(database, fmt::format(kWordsOfEvents, fmt::join(events, ",")), [&](Row row) {
-        words[number_of(row[0])] = {.who = std::string(row[1].text),
-                                    .name = std::string(row[2].text),
-                                    .path = std::string(row[3].text),
-                                    .path2 = std::string(row[4].text),
-                                    .what = std::string(row[5].text),
-                                    .start_ns = number_of(row[6])};
-    }));
+    TRY(each_row(database,
+                 filled(sql::kNamesPartsOfEvents,
+                        {{"ids", SqlPiece{fmt::format("{}", fmt::join(events, ","))}}}),
+                 [&](Row row) {
+                     words[number_of(row[0])] = {.who = std::string(row[1].text),
+                                                 .name = std::string(row[2].text),
+                                                 .path = std::string(row[3].text),
+                                                 .path2 = std::string(row[4].text),
+                                                 .what = std::string(row[5].text),
+                                                 .start_ns = number_of(row[6])};
+                 }));
     return words;
 }
 
@@ -129,19 +117,18 @@ Result<std::string> gaps_between(store::Database& database,
                                  std::uint64_t end_ns) {
     std::uint64_t gaps = 0, lost = 0;
     bool is_more = false;
-    TRY(each_row(
-        database, "SELECT host_index, begin_ns, end_ns, lost FROM internal.raw_gap", [&](Row row) {
-            const std::uint64_t host = number_of(row[0]), last = number_of(row[2]);
-            const bool has_end = last != UINT64_MAX;
-            if (clock.at_host(host, number_of(row[1])) > end_ns ||
-                (has_end && clock.at_host(host, last) < start_ns)) {
-                return;
-            }
-            const std::uint64_t events = number_of(row[3]);
-            ++gaps;
-            lost += events == UINT64_MAX ? 0 : events;
-            is_more = is_more || events == UINT64_MAX;
-        }));
+    TRY(each_row(database, filled(sql::kFlowsGaps), [&](Row row) {
+        const std::uint64_t host = number_of(row[0]), last = number_of(row[2]);
+        const bool has_end = last != UINT64_MAX;
+        if (clock.at_host(host, number_of(row[1])) > end_ns ||
+            (has_end && clock.at_host(host, last) < start_ns)) {
+            return;
+        }
+        const std::uint64_t events = number_of(row[3]);
+        ++gaps;
+        lost += events == UINT64_MAX ? 0 : events;
+        is_more = is_more || events == UINT64_MAX;
+    }));
     return gaps == 0 ? std::string()
                      : fmt::format("{} gap(s) in this time, {} events lost{}: flows may be missing",
                                    gaps,

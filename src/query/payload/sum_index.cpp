@@ -3,22 +3,10 @@
 #include <fmt/format.h>
 
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 
 namespace dyetrace::query {
-namespace {
-
-constexpr const char* kSums =
-    "SELECT _event_id(host_index, cpu, sequence), content_sum FROM internal.raw_syscall_event "
-    "WHERE unread_bytes = 0 AND content_sum IS NOT NULL UNION ALL "
-    "SELECT _event_id(host_index, cpu, sequence), content_sum FROM internal.raw_part_event "
-    "WHERE unread_bytes = 0 AND content_sum IS NOT NULL";
-// Behind the last byte of the window of 32 bytes.
-constexpr const char* kAnchors =
-    "SELECT _event_id(host_index, cpu, parent_sequence) AS event, (position + 32)::UBIGINT, "
-    "fingerprint, prefix_sum FROM internal.raw_anchor WHERE prefix_sum IS NOT NULL ORDER BY 1, 2";
-
-}  // namespace
-
 Result<SumIndex> SumIndex::load(store::Database& database,
                                 const std::unordered_set<std::uint64_t>& events) {
     SumIndex index;
@@ -30,12 +18,13 @@ Result<SumIndex> SumIndex::load(store::Database& database,
 Result<void> SumIndex::load_sums(store::Database& database,
                                  const std::unordered_set<std::uint64_t>& events) {
     bool has_any = false;
-    TRY(each_number_row(database, kSums, [&](const auto& columns, std::size_t row) {
-        has_any = true;
-        if (events.contains(columns[0][row])) {
-            entries_[columns[0][row]].sum = columns[1][row];
-        }
-    }));
+    TRY(each_number_row(
+        database, filled(sql::kContentSums), [&](const auto& columns, std::size_t row) {
+            has_any = true;
+            if (events.contains(columns[0][row])) {
+                entries_[columns[0][row]].sum = columns[1][row];
+            }
+        }));
     return has_any ? Result<void>()
                    : Error(ErrorCode::kNotFound,
                            fmt::format("'{}' has no sums of content to compare copies by: record "
@@ -45,7 +34,7 @@ Result<void> SumIndex::load_sums(store::Database& database,
 }
 
 Result<void> SumIndex::load_anchors(store::Database& database) {
-    TRY(store::NumberScan scan, database.scan_numbers(kAnchors));
+    TRY(store::NumberScan scan, database.scan_numbers(filled(sql::kContentAnchorSums)));
     for (;;) {
         TRY(const store::NumberBatch* const batch, scan.next());
         if (batch->rows == 0) {

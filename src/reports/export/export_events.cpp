@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 
 namespace dyetrace::reports {
 namespace {
@@ -32,50 +34,22 @@ enum EventColumn : std::uint8_t {
     kFlowsTo,
     kValues
 };
-constexpr const char* kColumns =
-    "event_id, parent_event_id, process_id, thread_id, epoch_ns(time) AS begin_ns, duration_ns, "
-    "state, class, name";
-
-// These calls, the most frequent ones, have no words of arguments but what stands in `fd`, `requested` and `file_offset`.
-constexpr const char* kCallsWithoutWords =
-    "name IN ('read', 'write', 'pread64', 'pwrite64', 'readv', 'writev', 'close')";
-
-// One row per pair of events, however many pieces went between them. Its number is the same in each export.
-constexpr const char* kFlows = R"sql(
-who AS (SELECT event_id, process_id FROM {0}),
-pairs AS (SELECT DISTINCT from_event, to_event FROM flows),
-arrows AS (SELECT from_event, to_event, hash(from_event, to_event) AS id, a.process_id AS from_process, b.process_id AS to_process
-    FROM pairs JOIN who a ON a.event_id = from_event JOIN who b ON b.event_id = to_event),
-taken AS (SELECT to_event AS event_id, list([id, from_event, from_process] ORDER BY from_event) AS flows_from FROM arrows GROUP BY 1),
-given AS (SELECT from_event AS event_id, list([id, to_event, to_process] ORDER BY to_event) AS flows_to FROM arrows GROUP BY 1),)sql";
-
 std::string sql_of(const ExportQuestion& question, bool with_flows) {
-    std::vector<std::string> values;
+    std::vector<std::string> values, columns;
     for (const ValueName& value : exported_values()) {
         values.push_back(value.name);
-    }
-    std::vector<std::string> columns = values;
-    for (std::string& column : columns) {
-        if (column == "arguments") {
-            column = question.with_arguments
-                         ? fmt::format("CASE WHEN {} THEN NULL ELSE arguments END AS arguments",
-                                       kCallsWithoutWords)
-                         : "NULL::VARCHAR AS arguments";
+        if (value.name != "arguments") {
+            columns.push_back(value.name);
         }
     }
-    const std::string chosen =
-        fmt::format("SELECT {}, {} FROM {}", kColumns, fmt::join(columns, ", "), question.from);
-    return fmt::format(
-        "WITH {} chosen AS ({}) SELECT {}, {}, {} FROM chosen {} "
-        "ORDER BY {} begin_ns, duration_ns DESC NULLS FIRST, event_id",
-        with_flows ? fmt::format(fmt::runtime(kFlows), question.from) : "",
-        chosen,
-        "event_id, parent_event_id, process_id, thread_id, begin_ns, duration_ns, state, class, "
-        "name",
-        with_flows ? "flows_from, flows_to" : "NULL, NULL",
-        fmt::join(values, ", "),
-        with_flows ? "LEFT JOIN taken USING (event_id) LEFT JOIN given USING (event_id)" : "",
-        question.order == ExportOrder::kProcess ? "process_id," : "");
+    const bool is_by_process = question.order == ExportOrder::kProcess;
+    return query::filled(
+        with_flows ? query::sql::kExportEventsWithFlows : query::sql::kExportEvents,
+        {{"from", query::SqlPiece{question.from}},
+         {"columns", query::SqlPiece{fmt::format("{}", fmt::join(columns, ", "))}},
+         {"values", query::SqlPiece{fmt::format("{}", fmt::join(values, ", "))}},
+         {"with_arguments", query::SqlPiece{question.with_arguments ? "true" : "false"}},
+         {"order", query::SqlPiece{is_by_process ? "process_id," : ""}}});
 }
 
 // [[1, 2, 3], [4, 5, 6]]: the numbers, whatever is around them.
@@ -172,9 +146,9 @@ Result<std::uint64_t> each_event(store::Database& database,
                                  const std::function<Result<void>(const Event&)>& each) {
     bool with_flows = false;
     if (question.with_flows) {
-        TRY(query::each_row(database, "SELECT count(*) > 0 FROM flows", [&](query::Row row) {
-            with_flows = row[0].text == "true";
-        }));
+        TRY(query::each_row(database,
+                            query::filled(query::sql::kExportHasFlows),
+                            [&](query::Row row) { with_flows = row[0].text == "true"; }));
     }
     std::uint64_t count = 0;
     EventReader reader;

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "exporter/otlp.h"
 #include "exporter/perfetto.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 #include "reports/export/export_events.h"
 #include "reports/export/export_packets.h"
 #include "reports/export/export_scene.h"
@@ -118,7 +120,11 @@ Result<Exported> write_pcapng(store::Database& database,
 }  // namespace
 
 std::string exported_table(const std::string& from) {
-    return fmt::format("SELECT * FROM {} ORDER BY time, event_id", from);
+    return query::filled(query::sql::kExportTable, {{"from", query::SqlPiece{from}}});
+}
+
+std::string exported_events(const std::string& condition) {
+    return query::filled(query::sql::kExportChosen, {{"condition", query::SqlPiece{condition}}});
 }
 
 Result<Exported> write_export(store::Database& database,

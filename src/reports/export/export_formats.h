@@ -39,6 +39,9 @@ struct Exported {
 // The table as it is, by time.
 std::string exported_table(const std::string& from);
 
+// `from` of a plan for the events that a condition on `events` takes.
+std::string exported_events(const std::string& condition);
+
 // Setting `*cancelled` makes it kInterrupted.
 Result<Exported> write_export(store::Database& database,
                               const ExportPlan& plan,

@@ -13,7 +13,9 @@
 #include "exporter/packets.h"
 #include "exporter/pcapng.h"
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
 #include "query/payload/trace_payload.h"
+#include "query/sql.h"
 #include "reports/export/export_events.h"
 #include "reports/export/export_scene.h"
 
@@ -22,21 +24,7 @@ namespace {
 
 using exporter::Endpoint;
 
-// Calls that moved bytes over sockets, in the order in which the bytes went by: sent ones at the beginning of a call, received
-// ones at its end. What was only peeked at comes again.
-constexpr const char* kCalls = R"sql(
-WITH kinds AS (SELECT object_id, any_value(family) AS family, any_value(socket_type) AS socket_type FROM sockets GROUP BY 1),
-calls AS (SELECT *, transfer IN ('write', 'copy_from') AS is_sent FROM (SELECT * FROM {0}) WHERE class = 'network' AND bytes > 0
-    AND transfer IN ('read', 'copy_to', 'write', 'copy_from'))
-SELECT c.event_id, h.host_index, epoch_ns(c.time) + CASE WHEN is_sent THEN 0 ELSE coalesce(c.duration_ns, 0)::BIGINT END AS moment,
-    is_sent, k.family IN ('inet', 'inet6') AS is_ip, k.socket_type, c.local_address, c.local_port, c.remote_address, c.remote_port,
-    c.connection_id, c.stream_offset, c.bytes, c.comm, c.pid, c.name
-FROM calls c JOIN hosts h USING (host) LEFT JOIN kinds k USING (object_id)
-ORDER BY moment, event_id)sql";
-
-constexpr const char* kCallNumbers = "SELECT event_id {} ORDER BY event_id";
-
-enum PacketColumn : std::uint8_t {
+enum Column : std::uint8_t {
     kEvent,
     kHost,
     kMoment,
@@ -63,12 +51,10 @@ class PayloadIndex {
                                      query::TracePayload& payload,
                                      const std::atomic<bool>& cancelled) {
         std::vector<std::uint64_t> wanted;
-        const std::string chosen =
-            fmt::format("FROM (SELECT * FROM {}) WHERE class = 'network' AND bytes > 0", from);
         // Not as numbers: that is a connection of its own, which does not know the view of the page.
         TRY(query::each_row(
             database,
-            fmt::format(fmt::runtime(kCallNumbers), chosen),
+            query::filled(query::sql::kExportPacketEvents, {{"from", query::SqlPiece{from}}}),
             [&](query::Row row) { wanted.push_back(query::number_of(row[0])); },
             &cancelled));
         PayloadIndex index;
@@ -104,7 +90,7 @@ class PayloadIndex {
 
 // Both ends: own, other. An end that the call did not learn is any address of the other one's kind. Nothing: they are no ends of IP.
 std::optional<std::pair<Endpoint, Endpoint>> ends_in(query::Row row) {
-    const auto end_in = [&](PacketColumn address, PacketColumn port, std::string_view otherwise) {
+    const auto end_in = [&](Column address, Column port, std::string_view otherwise) {
         const bool is_known = row[address].kind != store::CellKind::kNull;
         return exporter::endpoint_of(is_known ? row[address].text : otherwise,
                                      static_cast<std::uint16_t>(query::number_of(row[port])));
@@ -220,7 +206,7 @@ Result<ExportedPackets> export_packets(store::Database& database,
     PacketExport packets(payload, index, sink);
     TRY(packets.begin(scene));
     TRY(database.query(
-        fmt::format(fmt::runtime(kCalls), from),
+        query::filled(query::sql::kExportPackets, {{"from", query::SqlPiece{from}}}),
         [&](store::Rows& rows) -> Result<void> {
             for (;;) {
                 TRY(const query::Row row, rows.next());

@@ -8,12 +8,13 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/sql_literal.h"
 #include "content/anchors.h"
 #include "query/flows/event_marks.h"
 #include "query/flows/flow_rows.h"
 #include "query/flows/trace_questions.h"
+#include "query/named_sql.h"
 #include "query/payload/payload_search.h"
+#include "query/sql.h"
 #include "schema/text.h"
 
 namespace dyetrace::reports {
@@ -101,7 +102,7 @@ Error no_such_dye(store::Database& database, const std::string& name) {
     std::size_t listed = 0;
     const auto said = query::each_row(
         database,
-        fmt::format("SELECT DISTINCT dye FROM dyes ORDER BY 1 LIMIT {}", kNamesListedMax + 1),
+        query::filled(query::sql::kDyesNames, {{"most", kNamesListedMax + 1}}),
         [&](auto row) {
             names += ++listed > kNamesListedMax ? " …" : fmt::format(" {}", row[0].text);
         });
@@ -150,8 +151,7 @@ class StartFinder {
     Result<void> find_dye() {
         std::uint64_t known = 0;
         TRY(query::each_row(database_,
-                            fmt::format("SELECT count(*) FROM dyes WHERE dye = {}",
-                                        base::quoted_sql(*question_.dye)),
+                            query::filled(query::sql::kDyesCount, {{"dye", *question_.dye}}),
                             [&](auto row) { known = query::number_of(row[0]); }));
         if (known == 0) {
             return no_such_dye(database_, *question_.dye);

@@ -1,6 +1,7 @@
 // The same report for programs: one object, the names of report_rows.h.
 #include "analysis/findings/report_findings.h"
 #include "base/json.h"
+#include "reports/overview/finding_proof.h"
 #include "reports/overview/report_text.h"
 
 namespace dyetrace::reports {
@@ -71,7 +72,7 @@ Json findings_json(const analysis::Report& report) {
             .set("process", row.process)
             .set("text", row.text)
             .set("cost_ns", row.cost_ns)
-            .set("query", row.query)
+            .set("query", proof_of(row))
             .set("hosts_alike", row.hosts_alike);
     });
 }

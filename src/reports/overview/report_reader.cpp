@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,7 +43,7 @@ Result<analysis::Report> read_report(store::Database& database,
         }
         TRY(database
                 .query(
-                    question.sql,
+                    std::string(question.sql),
                     [&](store::Rows& rows) { return take_rows(rows, question, report); },
                     cancelled)
                 .with_context(fmt::format("the part '{}' of the report", question.name)));

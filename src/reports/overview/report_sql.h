@@ -24,7 +24,7 @@ enum class ReportParts : std::uint8_t { kFindings, kAll };
 struct ReportQuestion {
     const char* name;
     ReportParts parts;  // the least that it is asked for
-    const char* sql;
+    std::string_view sql;
     void (*take)(analysis::Report& report, ReportCells cells);
     std::uint64_t calls_max = UINT64_MAX;  // of the overview; it is not asked of a trace with more
 };

@@ -8,9 +8,10 @@
 #include <utility>
 
 #include "analysis/similarity/resemblance.h"
-#include "base/sql_literal.h"
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
 #include "query/similarity/item_reader.h"
+#include "query/sql.h"
 
 namespace dyetrace::reports {
 namespace {
@@ -23,19 +24,6 @@ constexpr std::size_t kPairsMax = 10'000;  // of an answer: more than people or 
 // Of a question about one item all that share an anchor are looked at.
 constexpr std::size_t kSharersOfOne = SIZE_MAX;
 constexpr std::size_t kNamesAlikeMax = 3;  // that may have been meant
-
-constexpr const char* kObjectNames = R"sql(
-SELECT o.object_id, coalesce(s.ends, o.path, o.object_type || ' ' || o.object_id)
-FROM objects o LEFT JOIN (
-  SELECT object_id, any_value(local_address || ':' || local_port || '→' || remote_address || ':' || remote_port) AS ends
-  FROM sockets GROUP BY object_id) s USING (object_id)
-WHERE o.object_id IN ({}))sql";
-constexpr const char* kEventNames =
-    "SELECT event_id, concat_ws(' ', _on_host(host, comm || '[' || pid || ']'), name, path) FROM "
-    "events WHERE "
-    "event_id IN ({})";
-
-constexpr const char* kHowLookedAt = "SELECT reason FROM coverage WHERE source = 'content'";
 
 class SimilarReader {
   public:
@@ -78,11 +66,9 @@ class SimilarReader {
         if (!question_.path) {
             return ids;
         }
-        const std::string path = base::quoted_sql(*question_.path);
         TRY(query::each_row(
             *databases_[0],
-            fmt::format("SELECT DISTINCT object_id FROM object_names WHERE path = {} ORDER BY 1",
-                        path),
+            query::filled(query::sql::kNamesObjectsCalled, {{"path", *question_.path}}),
             [&](query::Row row) { ids.push_back(query::number_of(row[0])); }));
         if (ids.empty()) {
             TRY(const std::string alike, names_alike());
@@ -97,14 +83,10 @@ class SimilarReader {
 
     Result<std::string> names_alike() const {
         std::string alike;
-        const std::string name =
-            base::quoted_sql("/" + question_.path->substr(question_.path->rfind('/') + 1));
+        const std::string name = "/" + question_.path->substr(question_.path->rfind('/') + 1);
         TRY(query::each_row(
             *databases_[0],
-            fmt::format("SELECT DISTINCT path FROM object_names WHERE ends_with(path, {}) "
-                        "ORDER BY 1 LIMIT {}",
-                        name,
-                        kNamesAlikeMax),
+            query::filled(query::sql::kNamesAlike, {{"name", name}, {"most", kNamesAlikeMax}}),
             [&](query::Row row) {
                 alike += (alike.empty() ? "; there is '" : "', '") + std::string(row[0].text);
             }));
@@ -116,8 +98,9 @@ class SimilarReader {
         std::vector<std::string> found;
         for (const auto& database : databases_) {
             std::string how = "it is not said what";  // a trace of before that was noted
-            TRY(query::each_row(
-                *database, kHowLookedAt, [&](query::Row row) { how = row[0].text; }));
+            TRY(query::each_row(*database,
+                                query::filled(query::sql::kContentHowLookedAt),
+                                [&](query::Row row) { how = row[0].text; }));
             found.push_back(how);
             if (found.front() != how) {
                 return Error(ErrorCode::kInvalidArgument,
@@ -313,11 +296,12 @@ class SimilarReader {
             if (ids.empty()) {
                 continue;
             }
-            const char* const sql = answer_.are_objects ? kObjectNames : kEventNames;
+            const std::string_view sql =
+                answer_.are_objects ? query::sql::kNamesOfObjects : query::sql::kNamesOfEvents;
             TRY(query::each_row(
-                *databases_[trace], fmt::format(fmt::runtime(sql), ids), [&](query::Row row) {
-                    names[query::number_of(row[0])] = row[1].text;
-                }));
+                *databases_[trace],
+                query::filled(sql, {{"ids", query::SqlPiece{ids}}}),
+                [&](query::Row row) { names[query::number_of(row[0])] = row[1].text; }));
             each_item([&](SimilarItem& item) {
                 if (item.trace == trace) {
                     item.name = names[item.id];

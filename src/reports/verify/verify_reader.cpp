@@ -10,9 +10,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/sql_literal.h"
 #include "query/flows/trace_questions.h"
+#include "query/named_sql.h"
 #include "query/payload/sum_index.h"
+#include "query/sql.h"
 #include "reports/verify/verify_payload.h"
 #include "schema/text.h"
 
@@ -90,13 +91,10 @@ class CopyReader {
         } else if (question_.event) {
             event_ = *question_.event;
         } else {
-            TRY(query::each_row(
-                database_,
-                fmt::format("SELECT e.event_id FROM dye_hits d JOIN events e USING "
-                            "(event_id) WHERE d.dye = {} ORDER BY epoch_ns(e.time) + "
-                            "coalesce(e.duration_ns, 0), 1 LIMIT 1",
-                            base::quoted_sql(schema::escaped(*question_.dye))),
-                [&](query::Row row) { event_ = query::number_of(row[0]); }));
+            TRY(query::each_row(database_,
+                                query::filled(query::sql::kDyesFirstEvent,
+                                              {{"dye", schema::escaped(*question_.dye)}}),
+                                [&](query::Row row) { event_ = query::number_of(row[0]); }));
             if (event_ == 0) {
                 return Error(ErrorCode::kNotFound,
                              fmt::format("the dye '{}' was not seen in '{}' (table dyes)",

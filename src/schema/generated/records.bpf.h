@@ -458,7 +458,7 @@ struct gap_fact {
     __u8 reserved[3]; /* 0 */
 };
 
-/* a CPU's books since the recording began: generated = filtered + aggregated + delivered + lost */
+/* a CPU's accounting since the recording began: generated = filtered + aggregated + delivered + lost */
 struct accounting_fact {
     struct record_header header;
     __u64 time_ns; /* CLOCK_BOOTTIME */

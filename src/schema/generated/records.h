@@ -590,7 +590,7 @@ static_assert(offsetof(Gap, cpu) == 40);
 static_assert(offsetof(Gap, reason) == 44);
 static_assert(offsetof(Gap, reserved) == 45);
 
-// a CPU's books since the recording began: generated = filtered + aggregated + delivered + lost
+// a CPU's accounting since the recording began: generated = filtered + aggregated + delivered + lost
 struct Accounting {
     static constexpr RecordId kId = RecordId::kAccounting;
     RecordHeader header;

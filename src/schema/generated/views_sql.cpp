@@ -478,7 +478,7 @@ COMMENT ON VIEW dye_hits IS 'occurrences of dyes, each with the event that moved
 COMMENT ON VIEW anchors IS 'places in the bytes that events moved which the content chose: equal fingerprints are equal bytes, wherever they are';
 COMMENT ON VIEW sketches IS 'of an event that moved 512 bytes to 32 KiB: windows that the content chose, closer to each other than anchors, by which small pieces are compared';
 COMMENT ON VIEW gaps IS 'stretches of time in which events were lost';
-COMMENT ON VIEW accounting IS 'books per CPU at the last count: generated = filtered + aggregated + delivered + lost';
+COMMENT ON VIEW accounting IS 'accounting per CPU at the last count: generated = filtered + aggregated + delivered + lost';
 COMMENT ON VIEW coverage IS 'what was watched and what was not, and why';
 COMMENT ON VIEW clock_snapshots IS 'the host''s clocks read together, once a second';
 COMMENT ON VIEW flows IS 'bytes that went from one event to another; computed when it is first asked for';

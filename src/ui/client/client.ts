@@ -1,51 +1,21 @@
-// The only place that speaks to the server. Its address has the token, so everything is relative.
+// The only place that speaks to the server. Its address has the token, so everything is relative. What is asked and answered is in generated/api.ts,
+// which is made from src/api/openapi.json.
 
-export interface TraceInfo {
-  path: string;
-  is_recording: boolean;
-  begin_ns: string; // since 1970
-  duration_ns: number;
-  events: number;
-  hosts: string[];
-  losses: string;
-  damages: string[];
-}
-
-export interface QueryColumn {
-  name: string;
-  kind: "null" | "bool" | "number" | "text" | "nested";
-}
-
-export type Cell = string | number | boolean | null;
-
-export interface QueryRows {
-  columns: QueryColumn[];
-  rows: Cell[][];
-  is_cut: boolean;
-  losses: string;
-}
-
-export interface Finding {
-  kind: string;
-  process: string;
-  text: string;
-  cost_ns: number;
-  query: string;
-}
-
-// What the filter bar leaves: a condition, and nanoseconds from the begin of the trace.
-export interface Selection {
-  where?: string;
-  from_ns?: number;
-  to_ns?: number;
-}
-
-export interface Names {
-  sql: string[];
-  columns: string[];
-}
-
-export type FileFormat = "csv" | "json" | "parquet";
+import type {
+  Cell,
+  Examples,
+  ExportFormat,
+  FileFormat,
+  FilterAnswer,
+  Finding,
+  Names,
+  Parameter,
+  paths,
+  Rows,
+  RowsName,
+  Selection,
+  Trace,
+} from "../generated/api";
 
 // What the server says of a question that it cannot answer.
 export class Refused extends Error {}
@@ -73,9 +43,17 @@ async function counted<T>(answer: Promise<T>): Promise<T> {
 // Whether the server did not answer when it was last asked.
 export const isAway = (): boolean => away;
 
-// Who can cancel it waits for it.
-const post = (name: string, question: object, signal?: AbortSignal): Promise<Response> =>
-  signal === undefined ? posted(name, question) : counted(posted(name, question, signal));
+// "rows" for "/api/rows": its question, and its answer where that is JSON.
+type Asked = { [Path in keyof paths]: Path extends `/api/${infer Name}` ? Name : never }[keyof paths];
+type QuestionOf<Name extends Asked> = paths[`/api/${Name}`]["post"]["requestBody"]["content"]["application/json"];
+type AnswerOf<Name extends Asked> = paths[`/api/${Name}`]["post"] extends {
+  responses: { 200: { content: { "application/json": infer Answer } } };
+}
+  ? Answer
+  : never;
+
+// Of two traces that are open: the one that all views show, and the one that it is compared with.
+export type Side = "this" | "other";
 
 async function posted(name: string, question: object, signal?: AbortSignal): Promise<Response> {
   const number = `${page}-${++questions}`;
@@ -104,36 +82,80 @@ async function posted(name: string, question: object, signal?: AbortSignal): Pro
   }
 }
 
-export async function ask<T>(name: string, question: object, signal?: AbortSignal): Promise<T> {
-  return (await (await post(name, question, signal)).json()) as T;
+// Who can cancel it waits for it.
+function post<Name extends Asked>(
+  name: Name,
+  question: QuestionOf<Name>,
+  signal: AbortSignal | undefined,
+  side: Side,
+): Promise<Response> {
+  const answer = posted(side === "this" ? name : `other_${name}`, question, signal);
+  return signal === undefined ? answer : counted(answer);
 }
 
-export async function askBytes(name: string, question: object, signal?: AbortSignal): Promise<ArrayBuffer> {
-  return (await post(name, question, signal)).arrayBuffer();
+export async function ask<Name extends Asked>(
+  name: Name,
+  question: QuestionOf<Name>,
+  signal?: AbortSignal,
+  side: Side = "this",
+): Promise<AnswerOf<Name>> {
+  return (await (await post(name, question, signal, side)).json()) as AnswerOf<Name>;
 }
 
-export const askTrace = (): Promise<TraceInfo> => ask("trace", {});
+export async function askBytes<Name extends Asked>(
+  name: Name,
+  question: QuestionOf<Name>,
+  signal?: AbortSignal,
+  side: Side = "this",
+): Promise<ArrayBuffer> {
+  return (await post(name, question, signal, side)).arrayBuffer();
+}
+
+export const askTrace = (): Promise<Trace> => ask("trace", {});
 export const askNames = (): Promise<Names> => ask("names", {});
-export const askFilter = (where: string): Promise<{ sql: string }> => ask("filter", { where });
-export const askFindings = async (signal: AbortSignal): Promise<Finding[]> => (await ask<{ findings: Finding[] }>("report", { findings_only: true }, signal)).findings;
-
-// Of two traces that are open: the one that all views show, and the one that it is compared with.
-export type Side = "this" | "other";
-
-// In `sql` the view `selected` is what `selection` leaves of the events.
-export function askRows(sql: string, selection: Selection, signal?: AbortSignal, rows_max = 1000, side: Side = "this"): Promise<QueryRows> {
-  return ask(side === "this" ? "query" : "other_query", { sql, selection, rows_max }, signal);
-}
+export const askExamples = (): Promise<Examples> => ask("examples", {});
+export const askFilter = (where: string): Promise<FilterAnswer> => ask("filter", { where });
+export const askFindings = async (signal: AbortSignal): Promise<Finding[]> =>
+  (await ask("report", { findings_only: true }, signal)).findings;
 
 // null: only one trace is open.
-export const askOtherTrace = (): Promise<TraceInfo | null> => ask("other_trace", {});
+export const askOtherTrace = (): Promise<Trace | null> => ask("other_trace", {});
 
-export async function askFile(sql: string, selection: Selection, format: FileFormat, signal?: AbortSignal): Promise<Blob> {
-  return (await post("save", { sql, selection, format }, signal)).blob();
+// What a person wrote. In `sql` the view `selected` is what `selection` leaves of the events.
+export function askSql(sql: string, selection: Selection, signal?: AbortSignal): Promise<Rows> {
+  return ask("query", { sql, selection, rows_max: 1000 }, signal);
 }
 
-// The events that `selection` leaves, for another tool.
-export type ExportFormat = "perfetto" | "otlp" | "pcapng";
+// Rows that a view shows: src/api/page/sql has a file of that name.
+export interface RowsWanted {
+  name: RowsName;
+  parameters?: Record<string, Parameter>;
+  selection: Selection;
+  signal: AbortSignal;
+  rows_max?: number;
+  side?: Side;
+}
+
+export function askRows({ name, parameters, selection, signal, rows_max, side }: RowsWanted): Promise<Rows> {
+  return ask("rows", { name, parameters: parameters ?? {}, selection, rows_max: rows_max ?? 1000 }, signal, side);
+}
+
+// A row by the names of its columns.
+export type Row = Record<string, Cell>;
+
+export const recordsOf = ({ columns, rows }: Rows): Row[] =>
+  rows.map((row) => Object.fromEntries(columns.map(({ name }, index) => [name, row[index] ?? null])));
+
+export const askRecords = async (wanted: RowsWanted): Promise<Row[]> => recordsOf(await askRows(wanted));
+
+export async function askFile(
+  sql: string,
+  selection: Selection,
+  format: FileFormat,
+  signal?: AbortSignal,
+): Promise<Blob> {
+  return (await post("save", { sql, selection, format }, signal, "this")).blob();
+}
 
 export interface ExportedFile {
   name: string;
@@ -141,7 +163,11 @@ export interface ExportedFile {
   note: string; // what of the events is not in it
 }
 
-export async function askExport(format: ExportFormat, selection: Selection, signal: AbortSignal): Promise<ExportedFile> {
+export async function askExport(
+  format: ExportFormat,
+  selection: Selection,
+  signal: AbortSignal,
+): Promise<ExportedFile> {
   const response = await posted("export", { format, selection }, signal); // whoever asks says so, and has a Cancel of its own
   const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? format;
   return { name, blob: await response.blob(), note: response.headers.get("note") ?? "" };

@@ -1,8 +1,7 @@
 // What the server says of a timeline: its rows as JSON, a picture of them as arrays. src/api/timeline/timeline_answer.h has the format.
 
+import type { PictureQuestion, Progress, TimelineFlows, TimelineFlowsQuestion, TimelineRows } from "../generated/api";
 import { ask, askBytes, type Side } from "./client";
-
-export type Colouring = "class" | "content" | "latency";
 
 export enum RowKind {
   node,
@@ -10,48 +9,11 @@ export enum RowKind {
   thread,
 }
 
-export interface TimelineGap {
-  host: number;
-  begin: number;
-  end: number;
-  lost: number;
-  reason: string;
-}
+export type Colouring = PictureQuestion["colour"];
 
-// Times are nanoseconds behind the begin of the trace. Columns have a value per row; a parent comes before what is beneath it.
-export interface TimelineRows {
-  revision: number;
-  is_recording: boolean;
-  begin_ns: string;
-  span_ns: number;
-  events: number;
-  names: string[];
-  hosts: { name: string; ahead_min_ns: string; ahead_max_ns: string }[];
-  rows: {
-    parent: number[];
-    kind: RowKind[];
-    host: number[];
-    label: string[];
-    id: string[];
-    threads: number[];
-    events: number[];
-    begin: number[];
-    end: number[];
-  };
-  gaps: TimelineGap[];
-}
-
-export interface PictureQuestion {
-  where: string;
-  revision: number;
-  from: number;
-  to: number;
-  width: number;
-  colour: Colouring;
-  rows: number[];
-}
-
-export const ERROR = 1, UNFINISHED = 2, SINGLE = 4; // flags of a run
+export const ERROR = 1,
+  UNFINISHED = 2,
+  SINGLE = 4; // flags of a run
 export const flagsOf = (look: Uint8Array, run: number): number => (look[4 * run] ?? 0) >> 4;
 
 // Runs of rows: of run i look[4 i] is the colour and 16 times the flags; heights, to 255, are look[4 i + 1] for all calls, look[4 i + 2] for those that
@@ -60,7 +22,7 @@ export interface Picture {
   asked: PictureQuestion;
   revision: number;
   runsOf: Map<number, { begin: number; end: number; longest: number }>; // by row; pixels of the longest
-  x0: Float32Array; // pixels behind asked.from
+  x0: Float32Array; // pixels after asked.from
   x1: Float32Array;
   count: Uint32Array;
   look: Uint8Array;
@@ -69,27 +31,12 @@ export interface Picture {
   names: Uint16Array;
 }
 
-// Where bytes went between rows; of several times are the mean.
-export interface Flow {
-  from_row: number;
-  to_row: number;
-  from: number;
-  to: number;
-  count: number;
-  bytes: number;
-  is_certain: boolean;
-  from_event: string;
-  to_event: string;
-}
+export const askFlows = (question: TimelineFlowsQuestion, signal: AbortSignal): Promise<TimelineFlows> =>
+  ask("timeline_flows", question, signal);
 
-export async function askFlows(question: Omit<PictureQuestion, "colour">, signal: AbortSignal): Promise<{ revision: number; flows: Flow[] }> {
-  return ask("timeline_flows", question, signal);
-}
-
-const nameOn = (side: Side, name: string): string => (side === "this" ? name : `other_${name}`);
-
-export const askTimelineRows = (where: string, signal: AbortSignal, side: Side = "this"): Promise<TimelineRows> => ask(nameOn(side, "timeline_rows"), { where }, signal);
-export const askTimelineProgress = (where: string): Promise<{ read: number; of: number }> => ask("timeline_progress", { where });
+export const askTimelineRows = (where: string, signal: AbortSignal, side: Side = "this"): Promise<TimelineRows> =>
+  ask("timeline_rows", { where }, signal, side);
+export const askTimelineProgress = (where: string): Promise<Progress> => ask("timeline_progress", { where });
 
 export function pictureIn(bytes: ArrayBuffer, asked: PictureQuestion): Picture {
   const HEAD = 24;
@@ -98,14 +45,23 @@ export function pictureIn(bytes: ArrayBuffer, asked: PictureQuestion): Picture {
     throw new Error("the server draws timelines in another way than this page: load the page anew");
   }
   let at = HEAD;
-  const next = <Numbers>(make: new (bytes: ArrayBuffer, at: number, length: number) => Numbers, length: number, size: number): Numbers => {
+  const next = <Numbers>(
+    make: new (bytes: ArrayBuffer, at: number, length: number) => Numbers,
+    length: number,
+    size: number,
+  ): Numbers => {
     const numbers = new make(bytes, at, length);
     at += length * size;
     return numbers;
   };
-  const row = next(Uint32Array, rows, 4), runsOfRow = next(Uint32Array, rows, 4);
-  const x0 = next(Float32Array, runs, 4), x1 = next(Float32Array, runs, 4), count = next(Uint32Array, runs, 4), look = next(Uint8Array, 4 * runs, 1);
-  const events = next(BigUint64Array, singles, 8), names = next(Uint16Array, singles, 2);
+  const row = next(Uint32Array, rows, 4),
+    runsOfRow = next(Uint32Array, rows, 4);
+  const x0 = next(Float32Array, runs, 4),
+    x1 = next(Float32Array, runs, 4),
+    count = next(Uint32Array, runs, 4),
+    look = next(Uint8Array, 4 * runs, 1);
+  const events = next(BigUint64Array, singles, 8),
+    names = next(Uint16Array, singles, 2);
   const singleOf = new Int32Array(runs).fill(-1);
   for (let run = 0, single = 0; run < runs; ++run) {
     if ((flagsOf(look, run) & SINGLE) !== 0) {
@@ -125,6 +81,10 @@ export function pictureIn(bytes: ArrayBuffer, asked: PictureQuestion): Picture {
   return { asked, revision, runsOf, x0, x1, count, look, singleOf, events, names };
 }
 
-export async function askPicture(question: PictureQuestion, signal: AbortSignal, side: Side = "this"): Promise<Picture> {
-  return pictureIn(await askBytes(nameOn(side, "timeline"), question, signal), question);
+export async function askPicture(
+  question: PictureQuestion,
+  signal: AbortSignal,
+  side: Side = "this",
+): Promise<Picture> {
+  return pictureIn(await askBytes("timeline", question, signal, side), question);
 }

@@ -6,7 +6,8 @@
 // Words are a name without its number; of several with the same name under the same row the n-th of one is the n-th of the other. What is only in one has one half.
 // If each has one node left that has no partner, these are partners: the same work on another machine.
 
-import { RowKind, type TimelineRows } from "../client/timeline";
+import type { TimelineRows } from "../generated/api";
+import { RowKind } from "../client/timeline";
 import { LaneList, type Lane } from "./lanes";
 
 export type Two<T> = [T, T];
@@ -30,7 +31,8 @@ export interface PairLane {
 export const HALF = 17; // pixels
 const OPEN_MAX = 24; // processes are open at first if there are at most so many pairs
 
-const wordsOf = (rows: TimelineRows["rows"], row: number): string => (rows.kind[row] === RowKind.node ? (rows.label[row] ?? "") : (rows.label[row] ?? "").replace(/\[\d+\]$/, ""));
+const wordsOf = (rows: TimelineRows["rows"], row: number): string =>
+  rows.kind[row] === RowKind.node ? (rows.label[row] ?? "") : (rows.label[row] ?? "").replace(/\[\d+\]$/, "");
 
 function childrenOf({ rows }: TimelineRows): Map<number, number[]> {
   const children = new Map<number, number[]>();
@@ -47,9 +49,12 @@ function childrenOf({ rows }: TimelineRows): Map<number, number[]> {
 
 // Each with its partner, in the order of the first; what is only in the second is last.
 function partners(all: Two<TimelineRows>, here: number[], there: number[]): Two<number | null>[] {
-  const waiting = new Map<string, number[]>(), left = new Set(there);
-  for (const row of [...there].reverse()) { // the first is taken first
-    const words = wordsOf(all[1].rows, row), same = waiting.get(words);
+  const waiting = new Map<string, number[]>(),
+    left = new Set(there);
+  for (const row of [...there].reverse()) {
+    // the first is taken first
+    const words = wordsOf(all[1].rows, row),
+      same = waiting.get(words);
     if (same === undefined) {
       waiting.set(words, [row]);
     } else {
@@ -62,8 +67,15 @@ function partners(all: Two<TimelineRows>, here: number[], there: number[]): Two<
     return [row, partner];
   });
   const alone = pairs.filter(([, partner]) => partner === null);
-  const [lonely] = alone, [other] = left;
-  if (alone.length === 1 && left.size === 1 && lonely !== undefined && other !== undefined && all[0].rows.kind[lonely[0] ?? -1] === RowKind.node) {
+  const [lonely] = alone,
+    [other] = left;
+  if (
+    alone.length === 1 &&
+    left.size === 1 &&
+    lonely !== undefined &&
+    other !== undefined &&
+    all[0].rows.kind[lonely[0] ?? -1] === RowKind.node
+  ) {
     lonely[1] = other;
     left.clear();
   }
@@ -72,20 +84,37 @@ function partners(all: Two<TimelineRows>, here: number[], there: number[]): Two<
 
 // How long each was there.
 export const spansOf = (all: Two<TimelineRows>, { rows }: RowPair): Two<number> =>
-  rows.map((row, side) => (row === null ? 0 : ((all[side] as TimelineRows).rows.end[row] ?? 0) - ((all[side] as TimelineRows).rows.begin[row] ?? 0))) as Two<number>;
-export const callsOf = (all: Two<TimelineRows>, { rows }: RowPair): Two<number> => rows.map((row, side) => (row === null ? 0 : ((all[side] as TimelineRows).rows.events[row] ?? 0))) as Two<number>;
+  rows.map((row, side) =>
+    row === null
+      ? 0
+      : ((all[side] as TimelineRows).rows.end[row] ?? 0) - ((all[side] as TimelineRows).rows.begin[row] ?? 0),
+  ) as Two<number>;
+export const callsOf = (all: Two<TimelineRows>, { rows }: RowPair): Two<number> =>
+  rows.map((row, side) => (row === null ? 0 : ((all[side] as TimelineRows).rows.events[row] ?? 0))) as Two<number>;
 
 // Under the same row those first that differ most in how long they were there, then in calls; or in the order in which they came.
 export function pairsOf(all: Two<TimelineRows>, isDifferentFirst: boolean): RowPair[] {
-  const children = all.map(childrenOf) as Two<Map<number, number[]>>, list: RowPair[] = [];
+  const children = all.map(childrenOf) as Two<Map<number, number[]>>,
+    list: RowPair[] = [];
   const gap = ([a, b]: Two<number>): number => Math.abs(a - b);
   const below = (rows: Two<number | null>, parent: number): number => {
-    const [here = [], there = []] = rows.map((row, side) => (row === null ? [] : ((children[side] as Map<number, number[]>).get(row) ?? [])));
+    const [here = [], there = []] = rows.map((row, side) =>
+      row === null ? [] : ((children[side] as Map<number, number[]>).get(row) ?? []),
+    );
     const found = partners(all, here, there).map((each): RowPair => {
-      const side = each[0] === null ? 1 : 0, row = each[side] ?? 0;
-      return { rows: each, words: wordsOf(all[side].rows, row), key: "", kind: all[side].rows.kind[row] ?? RowKind.thread, parent, isGroup: false };
+      const side = each[0] === null ? 1 : 0,
+        row = each[side] ?? 0;
+      return {
+        rows: each,
+        words: wordsOf(all[side].rows, row),
+        key: "",
+        kind: all[side].rows.kind[row] ?? RowKind.thread,
+        parent,
+        isGroup: false,
+      };
     });
-    const above = list[parent]?.key ?? "", many = new Map<string, number>();
+    const above = list[parent]?.key ?? "",
+      many = new Map<string, number>();
     for (const pair of found) {
       const before = many.get(pair.words) ?? 0;
       many.set(pair.words, before + 1);
@@ -95,8 +124,12 @@ export function pairsOf(all: Two<TimelineRows>, isDifferentFirst: boolean): RowP
       found.sort((a, b) => gap(spansOf(all, b)) - gap(spansOf(all, a)) || gap(callsOf(all, b)) - gap(callsOf(all, a)));
     }
     for (const pair of found) {
-      const at = list.push(pair) - 1, threads = Math.max(...pair.rows.map((row, side) => (row === null ? 0 : ((all[side] as TimelineRows).rows.threads[row] ?? 0))));
-      pair.isGroup = (pair.kind === RowKind.node || (pair.kind === RowKind.process && threads > 1)) && below(pair.rows, at) > 0; // a process with one thread is that thread
+      const at = list.push(pair) - 1,
+        threads = Math.max(
+          ...pair.rows.map((row, side) => (row === null ? 0 : ((all[side] as TimelineRows).rows.threads[row] ?? 0))),
+        );
+      pair.isGroup =
+        (pair.kind === RowKind.node || (pair.kind === RowKind.process && threads > 1)) && below(pair.rows, at) > 0; // a process with one thread is that thread
     }
     return found.length;
   };
@@ -111,7 +144,11 @@ export class PairLanes {
   halves: Two<LaneList>;
 
   // `folded` has the keys of pairs that are not as they are at first.
-  constructor(readonly all: Two<TimelineRows>, isDifferentFirst: boolean, readonly folded: Set<string>) {
+  constructor(
+    readonly all: Two<TimelineRows>,
+    isDifferentFirst: boolean,
+    readonly folded: Set<string>,
+  ) {
     this.pairs = pairsOf(all, isDifferentFirst);
     this.halves = [new LaneList(all[0]), new LaneList(all[1])];
     this.layOut();
@@ -139,8 +176,12 @@ export class PairLanes {
 
   // Which pair lies there, and which of its halves.
   at(y: number): { pair: number; side: number; row: number | null } | null {
-    const index = Math.floor(y / (2 * HALF)), lane = this.lanes[index], side = y - index * 2 * HALF < HALF ? 0 : 1;
-    return y < 0 || lane === undefined ? null : { pair: lane.pair, side, row: this.pairs[lane.pair]?.rows[side] ?? null };
+    const index = Math.floor(y / (2 * HALF)),
+      lane = this.lanes[index],
+      side = y - index * 2 * HALF < HALF ? 0 : 1;
+    return y < 0 || lane === undefined
+      ? null
+      : { pair: lane.pair, side, row: this.pairs[lane.pair]?.rows[side] ?? null };
   }
 
   between(top: number, bottom: number): PairLane[] {
@@ -153,7 +194,8 @@ export class PairLanes {
   }
 
   private layOut(): void {
-    const isSeen: boolean[] = [], halves: Two<Lane[]> = [[], []];
+    const isSeen: boolean[] = [],
+      halves: Two<Lane[]> = [[], []];
     this.lanes = [];
     this.height = 0;
     this.pairs.forEach(({ rows, parent, kind, isGroup }, pair) => {
@@ -162,7 +204,13 @@ export class PairLanes {
         this.lanes.push({ pair, top: this.height, height: 2 * HALF, isOpen: isGroup ? this.isOpen(pair) : null });
         rows.forEach((row, side) => {
           if (row !== null) {
-            (halves[side] as Lane[]).push({ row, top: this.height + side * HALF, height: HALF, depth: kind, isOpen: null });
+            (halves[side] as Lane[]).push({
+              row,
+              top: this.height + side * HALF,
+              height: HALF,
+              depth: kind,
+              isOpen: null,
+            });
           }
         });
         this.height += 2 * HALF;

@@ -1,6 +1,7 @@
 // The rows of a timeline as they are seen: which are folded away, and where the others lie. Node → process → thread.
 
-import { RowKind, type TimelineRows } from "../client/timeline";
+import type { TimelineRows } from "../generated/api";
+import { RowKind } from "../client/timeline";
 
 export interface Lane {
   row: number;
@@ -14,12 +15,21 @@ const HEIGHT = { [RowKind.node]: 26, [RowKind.process]: 22, [RowKind.thread]: 18
 const OPEN_MAX = 60; // processes are open at first if there are at most so many rows
 
 // Keys of rows that are not as they are at first, as the address has them.
-export const foldedIn = (words: URLSearchParams): Set<string> => new Set((words.get("fold") ?? "").split(",").filter((key) => key !== "").map(decodeURIComponent));
+export const foldedIn = (words: URLSearchParams): Set<string> =>
+  new Set(
+    (words.get("fold") ?? "")
+      .split(",")
+      .filter((key) => key !== "")
+      .map(decodeURIComponent),
+  );
 export const foldedText = (keys: Set<string>): string | null => [...keys].map(encodeURIComponent).join(",") || null;
 
 // Lanes of one trace, each below the one before it.
 export class LaneList {
-  constructor(readonly all: TimelineRows, public lanes: Lane[] = []) {}
+  constructor(
+    readonly all: TimelineRows,
+    public lanes: Lane[] = [],
+  ) {}
 
   // First and behind the last lane that reach into this part.
   between(top: number, bottom: number): [number, number] {
@@ -37,7 +47,8 @@ export class LaneList {
   }
 
   private firstBehind(y: number): number {
-    let low = 0, high = this.lanes.length;
+    let low = 0,
+      high = this.lanes.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       const lane = this.lanes[middle];
@@ -67,7 +78,10 @@ export class Lanes extends LaneList {
   private readonly children: number[];
 
   // `folded` has the keys of rows that are not as they are at first.
-  constructor(all: TimelineRows, readonly folded: Set<string>) {
+  constructor(
+    all: TimelineRows,
+    readonly folded: Set<string>,
+  ) {
     super(all);
     const { parent } = all.rows;
     this.children = parent.map(() => 0);
@@ -88,7 +102,11 @@ export class Lanes extends LaneList {
   // A process with one thread is that thread.
   private isGroup(row: number): boolean {
     const { kind, threads } = this.all.rows;
-    return kind[row] !== RowKind.thread && (kind[row] === RowKind.node || (threads[row] ?? 0) > 1) && (this.children[row] ?? 0) > 0;
+    return (
+      kind[row] !== RowKind.thread &&
+      (kind[row] === RowKind.node || (threads[row] ?? 0) > 1) &&
+      (this.children[row] ?? 0) > 0
+    );
   }
 
   private isOpen(row: number): boolean {
@@ -107,7 +125,13 @@ export class Lanes extends LaneList {
       isSeen[row] = above < 0 || (isSeen[above] === true && this.isGroup(above) && this.isOpen(above));
       if (isSeen[row] === true) {
         const height = HEIGHT[kind[row] ?? RowKind.thread];
-        this.lanes.push({ row, top: this.height, height, depth: kind[row] ?? 0, isOpen: this.isGroup(row) ? this.isOpen(row) : null });
+        this.lanes.push({
+          row,
+          top: this.height,
+          height,
+          depth: kind[row] ?? 0,
+          isOpen: this.isGroup(row) ? this.isOpen(row) : null,
+        });
         this.height += height;
       }
     }

@@ -2,7 +2,7 @@
 // So the back button works, and an address can be kept or sent. `where`, `from` and `to` are of all views and go along from one to the other;
 // other words are of the view.
 
-import type { Selection } from "../client/client";
+import type { Selection } from "../generated/api";
 
 const COMMON = ["where", "from", "to"];
 
@@ -71,7 +71,11 @@ export function selection(here: Place = place()): Selection {
 // One more condition in the filter bar.
 export function andWhere(condition: string): string {
   const where = place().words.get("where");
-  return where === null ? condition : /\bOR\b/i.test(where) ? `(${where}) AND ${condition}` : `${where} AND ${condition}`;
+  return where === null
+    ? condition
+    : /\bOR\b/i.test(where)
+      ? `(${where}) AND ${condition}`
+      : `${where} AND ${condition}`;
 }
 
 export const sqlText = (text: string): string => `'${text.replaceAll("'", "''")}'`;

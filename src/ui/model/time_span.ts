@@ -1,6 +1,6 @@
 // The stretch of time that is looked at: zoomed around a point, moved, kept where there is something to see. Nanoseconds behind the begin of the trace.
 
-import type { Selection } from "../client/client";
+import type { Selection } from "../generated/api";
 import { note, place, selection } from "./place";
 
 export interface TimeSpan {
@@ -24,7 +24,8 @@ export function zoomed(span: TimeSpan, factor: number, at: number, whole_ns: num
   return clamped({ from: at - share * length, to: at + (1 - share) * length }, whole_ns);
 }
 
-export const moved = ({ from, to }: TimeSpan, by_ns: number, whole_ns: number): TimeSpan => clamped({ from: from + by_ns, to: to + by_ns }, whole_ns);
+export const moved = ({ from, to }: TimeSpan, by_ns: number, whole_ns: number): TimeSpan =>
+  clamped({ from: from + by_ns, to: to + by_ns }, whole_ns);
 
 export const whole = (whole_ns: number): TimeSpan => clamped({ from: 0, to: whole_ns * 1.02 }, whole_ns);
 
@@ -40,7 +41,9 @@ export function spanText({ from, to }: TimeSpan): string {
 
 export function spanIn(text: string | null): TimeSpan | null {
   const found = /^(\d+)-(\d+)$/.exec(text ?? "");
-  return found === null || Number(found[1]) >= Number(found[2]) ? null : { from: Number(found[1]), to: Number(found[2]) };
+  return found === null || Number(found[1]) >= Number(found[2])
+    ? null
+    : { from: Number(found[1]), to: Number(found[2]) };
 }
 
 // What somebody means who sees `span` of a timeline: the stretch that the filter bar names, or else what is in view.
@@ -55,7 +58,10 @@ export function inView(named: Selection, span: TimeSpan, whole_ns: number): Sele
 // What the address says: its word `view`, or else what is around the stretch that is selected, or all.
 export function spanInAddress(whole_ns: number): TimeSpan {
   const { from_ns, to_ns } = selection();
-  const selected = from_ns !== undefined && to_ns !== undefined && to_ns > from_ns ? around(from_ns, to_ns, whole_ns) : whole(whole_ns);
+  const selected =
+    from_ns !== undefined && to_ns !== undefined && to_ns > from_ns
+      ? around(from_ns, to_ns, whole_ns)
+      : whole(whole_ns);
   return clamped(spanIn(place().words.get("view")) ?? selected, whole_ns);
 }
 
@@ -65,7 +71,8 @@ export class ViewInAddress {
 
   // What somebody else wrote since.
   taken(whole_ns: number): TimeSpan | null {
-    const text = place().words.get("view"), isNew = text !== this.known;
+    const text = place().words.get("view"),
+      isNew = text !== this.known;
     this.known = text;
     return isNew ? spanInAddress(whole_ns) : null;
   }

@@ -5,7 +5,7 @@
 //
 // A channel is one node for each way that bytes go through it. Where a process has more than kLeavesMax files that lead nowhere else, they are one node.
 
-import type { Certainty, Hop, Link, Trail } from "../client/trail";
+import type { Certainty, Hop, Link, Trail } from "../generated/api";
 
 const LEAVES_MAX = 6;
 const CHANNEL_RULES = ["tcp", "unix", "udp", "pipe"];
@@ -72,9 +72,17 @@ function endsOfHops({ hops, links }: Trail): { taken: string | null; put: string
   const received = new Set(links.filter(carries).map((link) => link.to_hop));
   const groups = new Groups();
   const taken = (hop: Hop): string | null =>
-    hop.object_id === null ? null : received.has(hop.hop) || isNamedChannel(hop.path) ? `taken ${hop.object_id}` : `file ${hop.object_id}`;
+    hop.object_id === null
+      ? null
+      : received.has(hop.hop) || isNamedChannel(hop.path)
+        ? `taken ${hop.object_id}`
+        : `file ${hop.object_id}`;
   const put = (hop: Hop): string | null =>
-    hop.object2_id === null ? null : sent.has(hop.hop) || isNamedChannel(hop.object_id === null ? hop.path : hop.path2) ? `put ${hop.object2_id}` : `file ${hop.object2_id}`;
+    hop.object2_id === null
+      ? null
+      : sent.has(hop.hop) || isNamedChannel(hop.object_id === null ? hop.path : hop.path2)
+        ? `put ${hop.object2_id}`
+        : `file ${hop.object2_id}`;
   for (const link of links.filter(carries)) {
     const [from, to] = [hops[link.from_hop], hops[link.to_hop]];
     const [near, far] = [from === undefined ? null : put(from), to === undefined ? null : taken(to)];
@@ -91,7 +99,16 @@ class Builder {
   readonly edges = new Map<string, GraphEdge>();
 
   node(id: string, kind: NodeKind, label: string): GraphNode {
-    const made = this.nodes.get(id) ?? { id, kind, label, paths: [label], isStart: false, lost: null, layer: -1, row: 0 };
+    const made = this.nodes.get(id) ?? {
+      id,
+      kind,
+      label,
+      paths: [label],
+      isStart: false,
+      lost: null,
+      layer: -1,
+      row: 0,
+    };
     this.nodes.set(id, made);
     return made;
   }
@@ -109,9 +126,12 @@ class Builder {
 const kindOf = (id: string): NodeKind => (id.startsWith("file ") ? "file" : "channel");
 
 function build(trail: Trail): Builder {
-  const builder = new Builder(), ends = endsOfHops(trail), certainties = certaintyOfHops(trail);
+  const builder = new Builder(),
+    ends = endsOfHops(trail),
+    certainties = certaintyOfHops(trail);
   for (const hop of trail.hops) {
-    const { taken = null, put = null } = ends[hop.hop] ?? {}, certainty = certainties[hop.hop] ?? "certain";
+    const { taken = null, put = null } = ends[hop.hop] ?? {},
+      certainty = certainties[hop.hop] ?? "certain";
     const process = builder.node(`process ${hop.process_id}`, "process", hop.process);
     process.lost = hop.lost_sight ? (hop.lost_sight_because ?? "its output has none of it") : process.lost;
     // sendfile names where it puts bytes first
@@ -153,21 +173,39 @@ function gatherLeaves({ nodes, edges }: Builder): void {
 }
 
 function gather({ nodes, edges }: Pick<Builder, "nodes" | "edges">, side: string, rest: [string, GraphEdge][]): void {
-  const id = `files ${side}`, paths: string[] = [];
+  const id = `files ${side}`,
+    paths: string[] = [];
   let sum: GraphEdge | undefined;
   for (const [key, edge] of rest) {
     const leaf = nodes.get(edge.from)?.kind === "process" ? edge.to : edge.from;
     paths.push(nodes.get(leaf)?.label ?? "");
     nodes.delete(leaf);
     edges.delete(key);
-    sum ??= { from: leaf === edge.from ? id : edge.from, to: leaf === edge.to ? id : edge.to, hops: [], bytes: 0, calls: 0, certainty: edge.certainty };
+    sum ??= {
+      from: leaf === edge.from ? id : edge.from,
+      to: leaf === edge.to ? id : edge.to,
+      hops: [],
+      bytes: 0,
+      calls: 0,
+      certainty: edge.certainty,
+    };
     sum.hops.push(...edge.hops);
     sum.bytes += edge.bytes;
     sum.calls += edge.calls;
-    sum.certainty = CERTAINTIES[Math.min(CERTAINTIES.indexOf(sum.certainty), CERTAINTIES.indexOf(edge.certainty))] ?? "possible";
+    sum.certainty =
+      CERTAINTIES[Math.min(CERTAINTIES.indexOf(sum.certainty), CERTAINTIES.indexOf(edge.certainty))] ?? "possible";
   }
   if (sum !== undefined) {
-    nodes.set(id, { id, kind: "file", label: `${paths.length.toLocaleString("en")} more files`, paths, isStart: false, lost: null, layer: -1, row: 0 });
+    nodes.set(id, {
+      id,
+      kind: "file",
+      label: `${paths.length.toLocaleString("en")} more files`,
+      paths,
+      isStart: false,
+      lost: null,
+      layer: -1,
+      row: 0,
+    });
     edges.set(id, sum);
   }
 }
@@ -204,7 +242,11 @@ function layOut({ nodes, edges }: Builder): Graph {
 function straighten(layers: GraphNode[][], edges: GraphEdge[], nodes: Map<string, GraphNode>): void {
   for (const layer of layers) {
     const wish = (node: GraphNode): number => {
-      const rows = edges.filter(({ to }) => to === node.id).map(({ from }) => nodes.get(from)).filter((near) => near !== undefined && near.layer < node.layer).map((near) => near?.row ?? 0);
+      const rows = edges
+        .filter(({ to }) => to === node.id)
+        .map(({ from }) => nodes.get(from))
+        .filter((near) => near !== undefined && near.layer < node.layer)
+        .map((near) => near?.row ?? 0);
       return rows.length === 0 ? node.row : rows.reduce((sum, row) => sum + row, 0) / rows.length;
     };
     const wishes = new Map((layer ?? []).map((node) => [node.id, wish(node)]));

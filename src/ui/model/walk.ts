@@ -17,7 +17,12 @@ export interface Walked {
 }
 
 type Step = (flow: Flow) => { near: number; nearAt: number; far: number; farAt: number };
-const FORWARD: Step = (flow) => ({ near: flow.from, nearAt: flow.from_position, far: flow.to, farAt: flow.to_position });
+const FORWARD: Step = (flow) => ({
+  near: flow.from,
+  nearAt: flow.from_position,
+  far: flow.to,
+  farAt: flow.to_position,
+});
 const BACK: Step = (flow) => ({ near: flow.to, nearAt: flow.to_position, far: flow.from, farAt: flow.from_position });
 
 function walkOneWay(start: Piece, flows: Flow[], step: Step, used: Set<Flow>): Set<number> {
@@ -26,17 +31,20 @@ function walkOneWay(start: Piece, flows: Flow[], step: Step, used: Set<Flow>): S
     const { near } = step(flow);
     leaving.set(near, [...(leaving.get(near) ?? []), flow]);
   }
-  const reached = new Map<number, Piece[]>([[start.move, [start]]]), ahead = [start];
+  const reached = new Map<number, Piece[]>([[start.move, [start]]]),
+    ahead = [start];
   for (let steps = 0; ahead.length > 0 && steps < STEPS_MAX; ++steps) {
     const piece = ahead.pop() as Piece;
     for (const flow of leaving.get(piece.move) ?? []) {
       const { nearAt, far, farAt } = step(flow);
-      const begin = Math.max(piece.begin, nearAt), end = Math.min(piece.end, nearAt + flow.bytes);
+      const begin = Math.max(piece.begin, nearAt),
+        end = Math.min(piece.end, nearAt + flow.bytes);
       if (begin >= end) {
         continue;
       }
       used.add(flow);
-      const next = { move: far, begin: begin - nearAt + farAt, end: end - nearAt + farAt }, known = reached.get(far) ?? [];
+      const next = { move: far, begin: begin - nearAt + farAt, end: end - nearAt + farAt },
+        known = reached.get(far) ?? [];
       if (!known.some((old) => old.begin <= next.begin && next.end <= old.end)) {
         reached.set(far, [...known, next]);
         ahead.push(next);

@@ -46,7 +46,9 @@ export function changeText(before: number, after: number): string {
   if (Math.abs(ratio - 1) < 0.005) {
     return "≈";
   }
-  return ratio >= 2 ? `×${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en")}` : `${ratio > 1 ? "+" : "−"}${Math.round(Math.abs(ratio - 1) * 100)} %`;
+  return ratio >= 2
+    ? `×${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en")}`
+    : `${ratio > 1 ? "+" : "−"}${Math.round(Math.abs(ratio - 1) * 100)} %`;
 }
 
 // "max_ns" is "max": its cells say the unit.
@@ -57,7 +59,8 @@ const MOMENT_DIGITS = 9;
 // A time from the begin of the trace: +1.204 s, +5:33:20 h, with as many digits as `step_ns` needs.
 export function momentText(ns: number, step_ns = 1e6): string {
   const digits = Math.min(MOMENT_DIGITS, Math.max(0, Math.ceil(-Math.log10(Math.max(step_ns, 1) / 1e9))));
-  const sign = ns < 0 ? "−" : "+", seconds = Number((Math.abs(ns) / 1e9).toFixed(digits));
+  const sign = ns < 0 ? "−" : "+",
+    seconds = Number((Math.abs(ns) / 1e9).toFixed(digits));
   if (seconds < 3600) {
     return `${sign}${seconds.toFixed(digits)} s`;
   }
@@ -66,11 +69,22 @@ export function momentText(ns: number, step_ns = 1e6): string {
   return `${sign}${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${rest.padStart(digits === 0 ? 2 : digits + 3, "0")} h`;
 }
 
-const UNITS: Record<string, number> = { ns: 1, us: 1e3, "µs": 1e3, "μs": 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9, d: 86400e9 };
+const UNITS: Record<string, number> = {
+  ns: 1,
+  us: 1e3,
+  µs: 1e3,
+  μs: 1e3,
+  ms: 1e6,
+  s: 1e9,
+  min: 60e9,
+  h: 3600e9,
+  d: 86400e9,
+};
 
 // What momentText() writes and people type: 1.2, 300 ms, +1.204 s, +5:33:20 h. null: no time.
 export function momentIn(text: string): number | null {
-  const clock = /^\+?(\d+):(\d\d):(\d\d(?:\.\d+)?)\s*h?$/.exec(text.trim()), amount = /^\+?(\d+(?:\.\d*)?|\.\d+)\s*([a-zµμ]*)$/.exec(text.trim());
+  const clock = /^\+?(\d+):(\d\d):(\d\d(?:\.\d+)?)\s*h?$/.exec(text.trim()),
+    amount = /^\+?(\d+(?:\.\d*)?|\.\d+)\s*([a-zµμ]*)$/.exec(text.trim());
   if (clock !== null) {
     return Math.round((Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3])) * 1e9);
   }
@@ -82,7 +96,13 @@ export function momentIn(text: string): number | null {
 export function stretchIn(text: string): { from: number | null; to: number | null } | null {
   const sides = text.trim().split(/\s*(?:…|\.\.\.?|\bto\b|(?:^|\s)[-–](?:\s|$))\s*/);
   const [from, to] = sides.map((side) => (side === "" || side === "end" ? null : (momentIn(side) ?? NaN)));
-  const isGood = sides.length === 2 && from !== undefined && to !== undefined && !Number.isNaN(from) && !Number.isNaN(to) && !(from === null && to === null);
+  const isGood =
+    sides.length === 2 &&
+    from !== undefined &&
+    to !== undefined &&
+    !Number.isNaN(from) &&
+    !Number.isNaN(to) &&
+    !(from === null && to === null);
   return isGood && (from === null || to === null || from <= to) ? { from, to } : null;
 }
 
@@ -90,7 +110,9 @@ export function stretchIn(text: string): { from: number | null; to: number | nul
 export function dateText(begin_ns: string, at_ns: number): string {
   const ns = BigInt(begin_ns) + BigInt(Math.round(at_ns));
   const date = new Date(Number(ns / 1_000_000n)).toISOString().replace("T", " ").slice(0, 19);
-  return `${date}.${String(ns % 1_000_000_000n).padStart(9, "0").slice(0, 6)}`;
+  return `${date}.${String(ns % 1_000_000_000n)
+    .padStart(9, "0")
+    .slice(0, 6)}`;
 }
 
 // The step of 1, 2 or 5 times a power of ten that cuts `span` into at most `most` pieces.

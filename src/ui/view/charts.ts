@@ -7,16 +7,20 @@ import { momentText } from "../model/words";
 import { framed } from "./readout";
 import { svg } from "./svg";
 
-const HEIGHT_MIN = 220, HEIGHT_MAX = 420;
+const HEIGHT_MIN = 220,
+  HEIGHT_MAX = 420;
 const MARGINS = 62; // of the view and the panel
-const PANEL_MIN = 560, PANEL_SHARE = 0.24, GAP = 12; // as page.css has them
+const PANEL_MIN = 560,
+  PANEL_SHARE = 0.24,
+  GAP = 12; // as page.css has them
 
 // Of a chart across the view: letters are as large on a wide screen as on a small one.
 const viewWidth = (): number => Math.max((document.getElementById("view")?.clientWidth ?? 1000) - MARGINS, 480);
 
 // Of a chart in a panel that is not across the view.
 export function panelWidth(): number {
-  const all = viewWidth() + MARGINS / 2, columns = Math.max(Math.floor((all + GAP) / (Math.max(PANEL_MIN, all * PANEL_SHARE) + GAP)), 1);
+  const all = viewWidth() + MARGINS / 2,
+    columns = Math.max(Math.floor((all + GAP) / (Math.max(PANEL_MIN, all * PANEL_SHARE) + GAP)), 1);
   return Math.max(Math.floor((all + GAP) / columns - GAP - MARGINS / 2), 400);
 }
 const viewHeight = (): number => Math.min(Math.max(Math.round(window.innerHeight * 0.22), HEIGHT_MIN), HEIGHT_MAX);
@@ -49,7 +53,8 @@ export const timeAxis = (): Plot.AxisXOptions => ({
   label: "time from the begin",
   labelOffset: 34,
   tickSpacing: 110, // pixels; +0.0855 s has 60
-  tickFormat: ((ns: number, _: number, ticks: number[]) => momentText(ns, (ticks[1] ?? ns + 1e6) - (ticks[0] ?? ns))) as (ns: number, index: number) => string,
+  tickFormat: ((ns: number, _: number, ticks: number[]) =>
+    momentText(ns, (ticks[1] ?? ns + 1e6) - (ticks[0] ?? ns))) as (ns: number, index: number) => string,
 });
 
 // Drag across a chart whose x is nanoseconds: that stretch is selected, in all views.

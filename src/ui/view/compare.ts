@@ -1,7 +1,8 @@
 // Two traces with the same axes: what differs first, then both beside each other.
 
+import type { Rows } from "../generated/api";
 import * as Plot from "@observablehq/plot";
-import { askOtherTrace, askRows, type QueryRows, type Side } from "../client/client";
+import { askOtherTrace, askRows, type RowsWanted, type Side } from "../client/client";
 import { selection } from "../model/place";
 import { CLASSES, colour } from "../model/theme";
 import { amountText, bytesText, changeText, durationText, momentText, niceStep } from "../model/words";
@@ -16,10 +17,12 @@ const SIDES: Side[] = ["this", "other"];
 const ROWS_MAX = 5000; // of a group, before the two are joined
 const SHOWN_MAX = 30;
 const STEPS_MAX = 120;
-const WHOLE = "parent_event_id IS NULL";
 const MEASURES = ["calls", "bytes", "errors", "time_ns", "p99_ns"];
 
-const both = (sql: string, signal: AbortSignal, most = ROWS_MAX): Promise<QueryRows[]> => Promise.all(SIDES.map((side) => askRows(sql, selection(), signal, most, side)));
+type Asked = Pick<RowsWanted, "name" | "parameters" | "rows_max">;
+
+const both = (asked: Asked, signal: AbortSignal): Promise<Rows[]> =>
+  Promise.all(SIDES.map((side) => askRows({ rows_max: ROWS_MAX, ...asked, selection: selection(), signal, side })));
 
 interface Pair {
   key: string;
@@ -28,9 +31,9 @@ interface Pair {
 }
 
 // Rows of [key, measure…] of both, by key.
-export function paired([here, there]: QueryRows[]): Pair[] {
+export function paired([here, there]: Rows[]): Pair[] {
   const pairs = new Map<string, Pair>();
-  const take = (rows: QueryRows | undefined, side: "here" | "there"): void => {
+  const take = (rows: Rows | undefined, side: "here" | "there"): void => {
     for (const [key, ...amounts] of rows?.rows ?? []) {
       const name = harmless(String(key));
       const pair = pairs.get(name) ?? { key: name, here: [], there: [] };
@@ -51,7 +54,15 @@ function differences(pairs: Pair[], title: string, measure: number): Child[] {
   if (sorted.length === 0) {
     return [];
   }
-  const columns = [{ name: title, kind: "text" as const }, ...MEASURES.flatMap((name) => ["", "→", "change"].map((head, index) => ({ name: index === 0 ? name.replace("_ns", "") : head, kind: "number" as const })))];
+  const columns = [
+    { name: title, kind: "text" as const },
+    ...MEASURES.flatMap((name) =>
+      ["", "→", "change"].map((head, index) => ({
+        name: index === 0 ? name.replace("_ns", "") : head,
+        kind: "number" as const,
+      })),
+    ),
+  ];
   const rows = sorted.map(({ key, here, there }) => [
     short(key, 50),
     ...MEASURES.flatMap((name, index) => {
@@ -64,18 +75,19 @@ function differences(pairs: Pair[], title: string, measure: number): Child[] {
     const isMore = words.startsWith("+") || words.startsWith("×") || words === "new";
     return element("span", { class: ["=", "≈"].includes(words) ? "faint" : isMore ? "more" : "less" }, words);
   };
-  return [note(`most different in ${MEASURES[measure]?.replace("_ns", "") ?? ""} first`), table(columns, rows, title, { change: changed })];
+  return [
+    note(`most different in ${MEASURES[measure]?.replace("_ns", "") ?? ""} first`),
+    table(columns, rows, title, { change: changed }),
+  ];
 }
-
-const measured = (key: string): string =>
-  `SELECT ${key} AS key, count(*), coalesce(sum(bytes), 0)::BIGINT, count(error), coalesce(sum(duration_ns), 0)::BIGINT, coalesce(quantile_disc(duration_ns, 0.99), 0)::BIGINT ` +
-  `FROM selected WHERE ${WHOLE} AND ${key} IS NOT NULL GROUP BY key ORDER BY 5 DESC, 1`;
 
 async function rates(scene: Scene, spans: number[]): Promise<Child[]> {
   const { from_ns = 0, to_ns = Math.max(...spans) } = selection();
   const step = niceStep(Math.max(to_ns - from_ns, 1), STEPS_MAX);
-  const sql = `SELECT (at_ns // ${step}) * ${step} AS at, class, count(*) FROM selected WHERE ${WHOLE} GROUP BY ALL ORDER BY 1, 2`;
-  const sides = (await both(sql, scene.signal, 20_000)).map(({ rows }) => rows.map(([at, kind, calls]) => ({ at: Number(at), kind: String(kind), calls: (Number(calls) * 1e9) / step })));
+  const asked: Asked = { name: "compare_rates", parameters: { step }, rows_max: 20_000 };
+  const sides = (await both(asked, scene.signal)).map(({ rows }) =>
+    rows.map(([at, kind, calls]) => ({ at: Number(at), kind: String(kind), calls: (Number(calls) * 1e9) / step })),
+  );
   const sums = sides.map((rows) => {
     const byTime = new Map<number, number>();
     rows.forEach(({ at, calls }) => byTime.set(at, (byTime.get(at) ?? 0) + calls));
@@ -86,11 +98,31 @@ async function rates(scene: Scene, spans: number[]): Promise<Child[]> {
     legend(used.map((kind) => [kind, colour(kind)])),
     ...sides.map((rows, index) =>
       figure(
-        { name: `rates-${SIDES[index] ?? ""}`, title: `calls a second by class, ${index === 0 ? "of the first" : "of the second"} trace` },
         {
-          height: 160, x: { domain: [from_ns, Math.max(to_ns, from_ns + step)] }, y: { domain: [0, Math.max(...sums)], label: `${index === 0 ? "first" : "second"}: calls a second`, grid: true },
+          name: `rates-${SIDES[index] ?? ""}`,
+          title: `calls a second by class, ${index === 0 ? "of the first" : "of the second"} trace`,
+        },
+        {
+          height: 160,
+          x: { domain: [from_ns, Math.max(to_ns, from_ns + step)] },
+          y: {
+            domain: [0, Math.max(...sums)],
+            label: `${index === 0 ? "first" : "second"}: calls a second`,
+            grid: true,
+          },
           color: { domain: [...CLASSES], range: CLASSES.map(colour) },
-          marks: [Plot.axisX(timeAxis()), Plot.rectY(rows, { x1: "at", x2: (row: { at: number }) => row.at + step, y: "calls", fill: "kind", order: [...CLASSES], title: (row: { at: number; kind: string; calls: number }) => `${momentText(row.at, step)} · ${row.kind}: ${Math.round(row.calls).toLocaleString("en")}/s` })],
+          marks: [
+            Plot.axisX(timeAxis()),
+            Plot.rectY(rows, {
+              x1: "at",
+              x2: (row: { at: number }) => row.at + step,
+              y: "calls",
+              fill: "kind",
+              order: [...CLASSES],
+              title: (row: { at: number; kind: string; calls: number }) =>
+                `${momentText(row.at, step)} · ${row.kind}: ${Math.round(row.calls).toLocaleString("en")}/s`,
+            }),
+          ],
         },
       ),
     ),
@@ -99,12 +131,17 @@ async function rates(scene: Scene, spans: number[]): Promise<Child[]> {
 
 // Which share of the calls took at most so long: a line to the right is slower.
 async function latencies(scene: Scene): Promise<Child[]> {
-  const sql = `SELECT floor(log2(greatest(duration_ns, 1)) * 4)::INTEGER AS band, count(*) FROM selected WHERE ${WHOLE} AND duration_ns IS NOT NULL AND class <> 'wait' GROUP BY 1 ORDER BY 1`;
-  const sides = await both(sql, scene.signal);
+  const sides = await both({ name: "compare_latencies" }, scene.signal);
   const lines = sides.flatMap(({ rows }, index) => {
     const all = rows.reduce((sum, row) => sum + Number(row[1]), 0);
     let below = 0;
-    return rows.map(([band, calls]) => ({ band: (Number(band) + 1) / 4, share: (below += Number(calls)) / all, below, all, side: index === 0 ? "first" : "second" }));
+    return rows.map(([band, calls]) => ({
+      band: (Number(band) + 1) / 4,
+      share: (below += Number(calls)) / all,
+      below,
+      all,
+      side: index === 0 ? "first" : "second",
+    }));
   });
   if (lines.length === 0) {
     return [];
@@ -113,11 +150,16 @@ async function latencies(scene: Scene): Promise<Child[]> {
     `${side}: ${below.toLocaleString("en")} of ${all.toLocaleString("en")} calls, ${(100 * share).toFixed(1)} %, took at most ${durationText(2 ** band)}`;
   const colours = [colour("file"), colour("network")];
   return [
-    legend([["first", colours[0] ?? ""], ["second", colours[1] ?? ""]]),
+    legend([
+      ["first", colours[0] ?? ""],
+      ["second", colours[1] ?? ""],
+    ]),
     figure(
       { name: "latencies", title: "share of calls that took at most so long, of both traces" },
       {
-        x: { label: "duration", tickFormat: (band: number) => durationText(2 ** band) }, y: { label: "share of calls", percent: true, grid: true }, color: { domain: ["first", "second"], range: colours },
+        x: { label: "duration", tickFormat: (band: number) => durationText(2 ** band) },
+        y: { label: "share of calls", percent: true, grid: true },
+        color: { domain: ["first", "second"], range: colours },
         marks: [
           Plot.line(lines, { x: "band", y: "share", stroke: "side", strokeWidth: 2, curve: "step-after" }),
           Plot.dot(lines, { x: "band", y: "share", fill: "side", r: 2, title: words }),
@@ -128,16 +170,34 @@ async function latencies(scene: Scene): Promise<Child[]> {
 }
 
 async function targets(scene: Scene): Promise<Child[]> {
-  const sql = `SELECT target AS key, coalesce(sum(bytes), 0)::BIGINT, count(*) FROM selected WHERE verb IS NOT NULL AND ${WHOLE} GROUP BY key ORDER BY 2 DESC, 3 DESC, 1`;
-  const pairs = paired(await both(sql, scene.signal));
+  const pairs = paired(await both({ name: "compare_targets" }, scene.signal));
   const only = (side: "here" | "there"): Child[] => {
-    const rows = pairs.filter((pair) => pair[side === "here" ? "there" : "here"].length === 0).sort((a, b) => (b[side][0] ?? 0) - (a[side][0] ?? 0)).slice(0, SHOWN_MAX);
+    const rows = pairs
+      .filter((pair) => pair[side === "here" ? "there" : "here"].length === 0)
+      .sort((a, b) => (b[side][0] ?? 0) - (a[side][0] ?? 0))
+      .slice(0, SHOWN_MAX);
     const title = side === "here" ? "only in the first" : "only in the second";
     return rows.length === 0
       ? [note(`nothing ${title}`)]
-      : [table([{ name: title, kind: "text" }, { name: "bytes", kind: "number" }, { name: "calls", kind: "number" }], rows.map((pair) => [short(pair.key, 60), bytesText(pair[side][0] ?? 0), (pair[side][1] ?? 0).toLocaleString("en")]), title)];
+      : [
+          table(
+            [
+              { name: title, kind: "text" },
+              { name: "bytes", kind: "number" },
+              { name: "calls", kind: "number" },
+            ],
+            rows.map((pair) => [
+              short(pair.key, 60),
+              bytesText(pair[side][0] ?? 0),
+              (pair[side][1] ?? 0).toLocaleString("en"),
+            ]),
+            title,
+          ),
+        ];
   };
-  return [element("div", { class: "beside" }, element("div", {}, ...only("here")), element("div", {}, ...only("there")))];
+  return [
+    element("div", { class: "beside" }, element("div", {}, ...only("here")), element("div", {}, ...only("there"))),
+  ];
 }
 
 export const compare: View = {
@@ -147,17 +207,41 @@ export const compare: View = {
   async show(scene) {
     const other = await askOtherTrace();
     if (other === null) {
-      scene.main.replaceChildren(lacking("One trace is open; a second one stands beside it with", `dyetrace ui ${harmless(scene.trace.path)} OTHER`));
+      scene.main.replaceChildren(
+        lacking(
+          "One trace is open; a second one stands beside it with",
+          `dyetrace ui ${harmless(scene.trace.path)} OTHER`,
+        ),
+      );
       return;
     }
-    const grouped = (title: string, key: string) => ({ title, isWide: true, fill: async (): Promise<Child[]> => differences(paired(await both(measured(key), scene.signal)), title, MEASURES.indexOf("time_ns")) });
-    const words = (info: { path: string; events: number; duration_ns: number }): string => `${short(harmless(info.path), 60)}: ${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
+    const grouped = (title: string, by: string) => ({
+      title,
+      isWide: true,
+      fill: async (): Promise<Child[]> =>
+        differences(
+          paired(await both({ name: "compare_calls", parameters: { by } }, scene.signal)),
+          title,
+          MEASURES.indexOf("time_ns"),
+        ),
+    });
+    const words = (info: { path: string; events: number; duration_ns: number }): string =>
+      `${short(harmless(info.path), 60)}: ${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
     await showPanels(scene, [
-      { title: "Two traces", isWide: true, fill: () => Promise.resolve([note(`first ${words(scene.trace)}`), note(`second ${words(other)}`), note("the filter bar holds for both; times count from the begin of each")]) },
+      {
+        title: "Two traces",
+        isWide: true,
+        fill: () =>
+          Promise.resolve([
+            note(`first ${words(scene.trace)}`),
+            note(`second ${words(other)}`),
+            note("the filter bar holds for both; times count from the begin of each"),
+          ]),
+      },
       { title: "Timelines", isWide: true, fill: () => timelinePanel(scene) },
       grouped("Calls", "name"),
-      grouped("Programs", "regexp_replace(process, '\\[[0-9]+\\]$', '')"),
-      grouped("Errors by call", "CASE WHEN error IS NOT NULL THEN name || ' ' || error END"),
+      grouped("Programs", "program"),
+      grouped("Errors by call", "error"),
       { title: "Only in one", isWide: true, fill: () => targets(scene) },
       { title: "Rates", isWide: true, fill: () => rates(scene, [scene.trace.duration_ns, other.duration_ns]) },
       { title: "Latency", isWide: true, fill: () => latencies(scene) },

@@ -28,20 +28,40 @@ export function drawPair(pen: Pen, sides: Two<Drawing>, lanes: PairLanes): void 
 function drawLabels(pen: Pen, { top, width, height }: Drawing, lanes: PairLanes): void {
   pen.rect(0, AXIS, LABELS, height, colour("ground"));
   for (const lane of lanes.between(top, top + height - AXIS)) {
-    const pair = lanes.pairs[lane.pair], y = AXIS + lane.top - top;
+    const pair = lanes.pairs[lane.pair],
+      y = AXIS + lane.top - top;
     if (pair === undefined) {
       continue;
     }
-    const x = 22 + pair.kind * 14, left = Math.min(x, 36);
+    const x = 22 + pair.kind * 14,
+      left = Math.min(x, 36);
     if (lane.isOpen !== null) {
       pen.text(x - 16, y + HALF / 2, lane.isOpen ? "▾" : "▸", { colour: colour("text") }, MIDDLE);
     }
-    pen.text(x, y + HALF / 2, harmless(pair.words), { colour: colour(pair.kind === RowKind.thread ? "faint" : "text") }, { ...MIDDLE, room: LABELS - x - MARK - 6 });
-    pen.text(left, y + HALF * 1.5, differenceText(lanes, lane.pair), { colour: colour("faint") }, { ...MIDDLE, room: LABELS - left - MARK - 6 });
+    pen.text(
+      x,
+      y + HALF / 2,
+      harmless(pair.words),
+      { colour: colour(pair.kind === RowKind.thread ? "faint" : "text") },
+      { ...MIDDLE, room: LABELS - x - MARK - 6 },
+    );
+    pen.text(
+      left,
+      y + HALF * 1.5,
+      differenceText(lanes, lane.pair),
+      { colour: colour("faint") },
+      { ...MIDDLE, room: LABELS - left - MARK - 6 },
+    );
     pair.rows.forEach((row, side) => {
       const middle = y + (side + 0.5) * HALF;
       pen.rect(LABELS - 4, y + side * HALF, 3, HALF - 1, colour(SIDE_COLOURS[side] ?? ""));
-      pen.text(LABELS - 8, middle, String(side + 1), { colour: colour(row === null ? "line" : "faint") }, { ...MIDDLE, anchor: "end" });
+      pen.text(
+        LABELS - 8,
+        middle,
+        String(side + 1),
+        { colour: colour(row === null ? "line" : "faint") },
+        { ...MIDDLE, anchor: "end" },
+      );
       if (row === null) {
         pen.text(LABELS + 6, middle, `not in the ${SIDE_NAMES[side] ?? ""}`, { colour: colour("faint") }, MIDDLE);
       }

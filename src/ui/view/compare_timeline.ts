@@ -2,11 +2,21 @@
 //
 //   hands ──▶ span ──▶ a source for each ──▶ two pictures ──▶ drawPair()
 
-import { askTimelineRows, type Picture, type TimelineRows } from "../client/timeline";
+import type { TimelineRows } from "../generated/api";
+import { askTimelineRows, type Picture } from "../client/timeline";
 import { HALF, PairLanes, type Two } from "../model/lane_pairs";
 import { foldedIn, foldedText } from "../model/lanes";
 import { go, note as noteInAddress, place, selection } from "../model/place";
-import { around, clamped, spanInAddress, spanText, ViewInAddress, whole, zoomed, type TimeSpan } from "../model/time_span";
+import {
+  around,
+  clamped,
+  spanInAddress,
+  spanText,
+  ViewInAddress,
+  whole,
+  zoomed,
+  type TimeSpan,
+} from "../model/time_span";
 import { durationText } from "../model/words";
 import { drawPair, SIDE_NAMES } from "./compare_drawing";
 import { choice, element, failure, harmless, note, type Child } from "./elements";
@@ -46,16 +56,37 @@ class PairStage implements Hands {
   private run: Run | null = null; // that was chosen, of the cursor's side
   private settled = 0; // a timer; 0: nobody moves any more
 
-  constructor(readonly all: Two<TimelineRows>, readonly where: string, private readonly order: boolean) {
+  constructor(
+    readonly all: Two<TimelineRows>,
+    readonly where: string,
+    private readonly order: boolean,
+  ) {
     this.whole_ns = Math.max(all[0].span_ns, all[1].span_ns);
     const { words } = place();
     this.lanes = new PairLanes(all, order, foldedIn(words));
     this.span = spanInAddress(this.whole_ns);
     const sideOf = (side: "this" | "other", index: 0 | 1): Drawing => ({
-      ...this.room, side, lanes: this.lanes.halves[index], span: this.span, picture: null, colouring: colouringIn(words), selection: {}, brush: null, row: -1, run: null, targets: new Map(), flows: [],
+      ...this.room,
+      side,
+      lanes: this.lanes.halves[index],
+      span: this.span,
+      picture: null,
+      colouring: colouringIn(words),
+      selection: {},
+      brush: null,
+      row: -1,
+      run: null,
+      targets: new Map(),
+      flows: [],
     });
     this.sides = [sideOf("this", 0), sideOf("other", 1)];
-    this.sources = [0, 1].map((side) => new PictureSource({ take: (picture) => this.take(side, picture), fail: (error) => this.words.replaceChildren(failure(error)) }, this.sides[side]?.side)) as Two<PictureSource>;
+    this.sources = [0, 1].map(
+      (side) =>
+        new PictureSource(
+          { take: (picture) => this.take(side, picture), fail: (error) => this.words.replaceChildren(failure(error)) },
+          this.sides[side]?.side,
+        ),
+    ) as Two<PictureSource>;
     const label = "timelines of two traces: w and s zoom, a and d move both, arrows go from call to call, Enter opens";
     this.screen = new Screen({ "aria-label": label, "aria-describedby": "pair-words" }, this.room, {
       draw: (pen) => {
@@ -72,7 +103,11 @@ class PairStage implements Hands {
   }
 
   isOf(all: Two<TimelineRows>, where: string): boolean {
-    return where === this.where && this.order === isDifferentFirst() && all.every(({ revision }, side) => revision === this.all[side]?.revision);
+    return (
+      where === this.where &&
+      this.order === isDifferentFirst() &&
+      all.every(({ revision }, side) => revision === this.all[side]?.revision)
+    );
   }
 
   // What the address says now.
@@ -80,7 +115,15 @@ class PairStage implements Hands {
     this.span = this.address.taken(this.whole_ns) ?? this.span;
     this.sides.forEach((side) => (side.colouring = colouringIn(place().words)));
     this.bar.replaceChildren(
-      choice("Order", [["different", "differences first"], ["time", "as they began"]], this.order ? "different" : "time", (order) => go({ order: order === "time" ? order : null, view: spanText(this.span) })),
+      choice(
+        "Order",
+        [
+          ["different", "differences first"],
+          ["time", "as they began"],
+        ],
+        this.order ? "different" : "time",
+        (order) => go({ order: order === "time" ? order : null, view: spanText(this.span) }),
+      ),
       ...barOf({
         name: "timelines",
         colouring: colouringIn(place().words),
@@ -146,7 +189,8 @@ class PairStage implements Hands {
   }
 
   choose(x: number, y: number): void {
-    const { tip, canvas } = this.screen, at = this.placeAt(y);
+    const { tip, canvas } = this.screen,
+      at = this.placeAt(y);
     canvas.focus({ preventScroll: true });
     tip.hide();
     if (at === null) {
@@ -177,14 +221,18 @@ class PairStage implements Hands {
   // From half to half, and from call to call.
   step(rows: number, runs: number): void {
     if (rows !== 0) {
-      const half = Math.min(Math.max(2 * this.cursor.lane + this.cursor.side + rows, 0), 2 * this.lanes.lanes.length - 1);
+      const half = Math.min(
+        Math.max(2 * this.cursor.lane + this.cursor.side + rows, 0),
+        2 * this.lanes.lanes.length - 1,
+      );
       this.cursor = { lane: half >> 1, side: half & 1 };
       this.run = null;
       this.screen.scrollTo({ top: half * HALF, height: HALF });
       this.screen.redraw();
       return;
     }
-    const side = this.sides[this.cursor.side], row = this.rowOfCursor();
+    const side = this.sides[this.cursor.side],
+      row = this.rowOfCursor();
     const run = side?.picture == null || row === null ? null : runBehind(side.picture, row, this.run, runs, this.span);
     if (run !== null && side !== undefined) {
       this.run = run;
@@ -198,7 +246,8 @@ class PairStage implements Hands {
   }
 
   open(): void {
-    const side = this.sides[this.cursor.side], lane = this.lanes.lanes[this.cursor.lane];
+    const side = this.sides[this.cursor.side],
+      lane = this.lanes.lanes[this.cursor.lane];
     if (this.run !== null && side !== undefined) {
       void this.chosen.show(side, this.run);
     } else if (lane !== undefined) {
@@ -214,17 +263,22 @@ class PairStage implements Hands {
   }
 
   private runAt(x: number, y: number): Run | null {
-    const at = this.placeAt(y), side = this.sides[at?.side ?? 0];
+    const at = this.placeAt(y),
+      side = this.sides[at?.side ?? 0];
     return at === null || at.row === null || side === undefined ? null : runUnder(side, at.row, x);
   }
 
   private wordsAt(x: number, y: number): string {
-    const at = this.placeAt(y), run = this.runAt(x, y), side = this.sides[at?.side ?? 0];
+    const at = this.placeAt(y),
+      run = this.runAt(x, y),
+      side = this.sides[at?.side ?? 0];
     if (at === null || at.row === null || side === undefined || x < LABELS) {
       return "";
     }
     const slack = timeAt(side, x + 2) - timeAt(side, x);
-    const words = [run === null ? "" : runWords(side, run), gapWords(side, at.row, timeAt(side, x), slack)].filter((text) => text !== "").join("\n");
+    const words = [run === null ? "" : runWords(side, run), gapWords(side, at.row, timeAt(side, x), slack)]
+      .filter((text) => text !== "")
+      .join("\n");
     return words === "" ? "" : this.said(at.side, words);
   }
 
@@ -240,11 +294,22 @@ class PairStage implements Hands {
 
   // What both have in common.
   private tellSides(): void {
-    const { from_ns, to_ns } = selection(), { room, span, brushed, cursor, run } = this;
+    const { from_ns, to_ns } = selection(),
+      { room, span, brushed, cursor, run } = this;
     this.sides.forEach((side, index) => {
       const isHere = cursor.side === index;
-      Object.assign(side, { ...room, span, brush: brushed, lanes: this.lanes.halves[index], row: isHere ? (this.rowOfCursor() ?? -1) : -1, run: isHere ? run : null });
-      side.selection = { ...(from_ns === undefined ? {} : { from: from_ns }), ...(to_ns === undefined ? {} : { to: to_ns }) };
+      Object.assign(side, {
+        ...room,
+        span,
+        brush: brushed,
+        lanes: this.lanes.halves[index],
+        row: isHere ? (this.rowOfCursor() ?? -1) : -1,
+        run: isHere ? run : null,
+      });
+      side.selection = {
+        ...(from_ns === undefined ? {} : { from: from_ns }),
+        ...(to_ns === undefined ? {} : { to: to_ns }),
+      };
     });
   }
 
@@ -262,7 +327,8 @@ class PairStage implements Hands {
   }
 
   private rowsIn(side: number, beside: number): number[] {
-    const half = this.lanes.halves[side as 0 | 1], { top, height } = this.room;
+    const half = this.lanes.halves[side as 0 | 1],
+      { top, height } = this.room;
     return half.lanes.slice(...half.between(top - beside, top + height - AXIS + beside)).map(({ row }) => row);
   }
 
@@ -271,7 +337,18 @@ class PairStage implements Hands {
     this.sources.forEach((source, index) => {
       const { picture, colouring, width } = this.sides[index] as Drawing;
       const pixels = (width - LABELS) * Math.min(devicePixelRatio, 2);
-      source.want({ where: this.where, revision: (this.all[index] as TimelineRows).revision, span: this.span, pixels, colour: colouring, rows: this.rowsIn(index, BESIDE), rowsInView: this.rowsIn(index, 0) }, picture);
+      source.want(
+        {
+          where: this.where,
+          revision: (this.all[index] as TimelineRows).revision,
+          span: this.span,
+          pixels,
+          colour: colouring,
+          rows: this.rowsIn(index, BESIDE),
+          rowsInView: this.rowsIn(index, 0),
+        },
+        picture,
+      );
     });
     this.screen.wish();
     clearTimeout(this.settled);
@@ -300,10 +377,17 @@ class PairStage implements Hands {
   private async settle(): Promise<void> {
     this.settled = 0;
     this.address.note(this.span);
-    const many = (side: number): string => `${SIDE_NAMES[side] ?? ""} ${(this.all[side]?.events ?? 0).toLocaleString("en")} calls in ${durationText(this.all[side]?.span_ns ?? 0)}`;
+    const many = (side: number): string =>
+      `${SIDE_NAMES[side] ?? ""} ${(this.all[side]?.events ?? 0).toLocaleString("en")} calls in ${durationText(this.all[side]?.span_ns ?? 0)}`;
     this.words.textContent = `${durationText(this.span.to - this.span.from)} in view · ${this.lanes.lanes.length.toLocaleString("en")} lanes, the first trace above the second · ${many(0)}, ${many(1)}`;
-    const found = await Promise.all(this.sides.map((side, index) => askTargets(side, wideRuns(side, this.rowsIn(index, 0)), this.asking.signal).catch(() => [])));
-    found.forEach((targets, index) => targets.forEach(([event, target]) => this.sides[index]?.targets.set(event, target)));
+    const found = await Promise.all(
+      this.sides.map((side, index) =>
+        askTargets(side, wideRuns(side, this.rowsIn(index, 0)), this.asking.signal).catch(() => []),
+      ),
+    );
+    found.forEach((targets, index) =>
+      targets.forEach(([event, target]) => this.sides[index]?.targets.set(event, target)),
+    );
     if (found.some((targets) => targets.length > 0)) {
       this.screen.redraw();
     }
@@ -314,7 +398,10 @@ let stage: PairStage | null = null;
 
 export async function timelinePanel(scene: Scene): Promise<Child[]> {
   const where = scene.place.words.get("where") ?? "";
-  const all = (await Promise.all([askTimelineRows(where, scene.signal, "this"), askTimelineRows(where, scene.signal, "other")])) as Two<TimelineRows>;
+  const all = (await Promise.all([
+    askTimelineRows(where, scene.signal, "this"),
+    askTimelineRows(where, scene.signal, "other"),
+  ])) as Two<TimelineRows>;
   if (scene.signal.aborted) {
     return [];
   }
@@ -326,12 +413,16 @@ export async function timelinePanel(scene: Scene): Promise<Child[]> {
     stage = new PairStage(all, where, isDifferentFirst());
   }
   const shown = stage;
-  scene.signal.addEventListener("abort", () => {
-    if (place().view !== "compare") {
-      shown.leaveView();
-      stage = stage === shown ? null : stage;
-    }
-  }, { once: true });
+  scene.signal.addEventListener(
+    "abort",
+    () => {
+      if (place().view !== "compare") {
+        shown.leaveView();
+        stage = stage === shown ? null : stage;
+      }
+    },
+    { once: true },
+  );
   requestAnimationFrame(() => shown.update()); // it has its room then
   return [shown.root];
 }

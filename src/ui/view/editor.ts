@@ -1,6 +1,12 @@
 // Where SQL and conditions are written: with colours, brackets, and the names of this trace when one types.
 
-import { acceptCompletion, autocompletion, completionKeymap, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
+import {
+  acceptCompletion,
+  autocompletion,
+  completionKeymap,
+  type CompletionContext,
+  type CompletionResult,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { sql, SQLDialect } from "@codemirror/lang-sql";
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
@@ -16,7 +22,12 @@ const FUNCTIONS =
   "count sum avg min max quantile_disc quantile_cont median mode any_value list string_agg epoch_ns coalesce nullif greatest least length substr contains starts_with regexp_matches " +
   "regexp_extract lower upper round floor ceil abs format lag lead row_number rank";
 
-const dialect = SQLDialect.define({ keywords: KEYWORDS, types: TYPES, builtin: FUNCTIONS, doubleDollarQuotedStrings: true });
+const dialect = SQLDialect.define({
+  keywords: KEYWORDS,
+  types: TYPES,
+  builtin: FUNCTIONS,
+  doubleDollarQuotedStrings: true,
+});
 const colours = HighlightStyle.define([
   { tag: tags.keyword, color: "var(--mark)" },
   { tag: [tags.string, tags.special(tags.string)], color: "var(--string)" },
@@ -24,7 +35,13 @@ const colours = HighlightStyle.define([
   { tag: tags.comment, color: "var(--faint)" },
 ]);
 const look = EditorView.theme({
-  "&": { color: "var(--text)", backgroundColor: "var(--panel)", border: "1px solid var(--line)", borderRadius: "6px", fontSize: "13px" },
+  "&": {
+    color: "var(--text)",
+    backgroundColor: "var(--panel)",
+    border: "1px solid var(--line)",
+    borderRadius: "6px",
+    fontSize: "13px",
+  },
   "&.cm-focused": { outline: "2px solid var(--mark)" },
   ".cm-content": { fontFamily: "ui-monospace, monospace", caretColor: "var(--text)" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
@@ -41,7 +58,10 @@ function completions(names: () => string[], words: string[]) {
     if (word === null && !context.explicit) {
       return null;
     }
-    const options = [...new Set([...names(), ...words])].map((label) => ({ label, type: words.includes(label) ? "keyword" : "property" }));
+    const options = [...new Set([...names(), ...words])].map((label) => ({
+      label,
+      type: words.includes(label) ? "keyword" : "property",
+    }));
     return { from: word?.from ?? context.pos, options, validFor: /^[A-Za-z0-9_.]*$/ };
   };
 }
@@ -62,7 +82,9 @@ export function editor(options: EditorOptions): EditorView {
     options.run(view.state.doc.toString());
     return true;
   };
-  const words = options.isOneLine ? FILTER_WORDS : [...KEYWORDS.split(" ").map((word) => word.toUpperCase()), ...FUNCTIONS.split(" ")];
+  const words = options.isOneLine
+    ? FILTER_WORDS
+    : [...KEYWORDS.split(" ").map((word) => word.toUpperCase()), ...FUNCTIONS.split(" ")];
   const extensions: Extension[] = [
     history(),
     bracketMatching(),
@@ -83,7 +105,11 @@ export function editor(options: EditorOptions): EditorView {
   if (options.hint !== undefined) {
     extensions.push(placeholder(options.hint));
   }
-  extensions.push(options.isOneLine ? EditorState.transactionFilter.of((change) => (change.newDoc.lines > 1 ? [] : [change])) : EditorView.lineWrapping);
+  extensions.push(
+    options.isOneLine
+      ? EditorState.transactionFilter.of((change) => (change.newDoc.lines > 1 ? [] : [change]))
+      : EditorView.lineWrapping,
+  );
   return new EditorView({ doc: options.text, extensions });
 }
 

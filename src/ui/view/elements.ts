@@ -1,6 +1,6 @@
 // Elements of the page. What a trace says becomes text, never markup.
 
-import type { Cell, QueryColumn } from "../client/client";
+import type { Cell, Column } from "../generated/api";
 
 export type Child = Node | string;
 
@@ -40,7 +40,8 @@ export type CellMaker = (value: Cell, row: Cell[]) => Child;
 
 // A click on a cell that says more in its title than in itself (an amount in words, a name that was cut) shows that, to be copied; another one takes it back.
 function unfold({ target }: MouseEvent): void {
-  const cell = target instanceof Element && target.closest("a, button") === null ? target.closest<HTMLElement>("td[title]") : null;
+  const cell =
+    target instanceof Element && target.closest("a, button") === null ? target.closest<HTMLElement>("td[title]") : null;
   if (cell === null || !(getSelection()?.isCollapsed ?? true)) {
     return; // somebody chooses letters to copy
   }
@@ -57,18 +58,32 @@ function unfold({ target }: MouseEvent): void {
 }
 
 // `makers` by the name of the column: how its cells look, where it is not their text.
-export function table(columns: QueryColumn[], rows: Cell[][], caption: string, makers: Record<string, CellMaker> = {}): HTMLElement {
-  const kind = (index: number): Record<string, string> => (columns[index]?.kind === "number" ? { class: "number" } : {});
+export function table(
+  columns: Column[],
+  rows: Cell[][],
+  caption: string,
+  makers: Record<string, CellMaker> = {},
+): HTMLElement {
+  const kind = (index: number): Record<string, string> =>
+    columns[index]?.kind === "number" ? { class: "number" } : {};
   const cell = (value: Cell, index: number, row: Cell[]): HTMLElement => {
     const make = makers[columns[index]?.name ?? ""];
     if (make !== undefined) {
-      return element("td", { ...kind(index), ...(value === null ? {} : { title: harmless(String(value)) }) }, make(value, row));
+      return element(
+        "td",
+        { ...kind(index), ...(value === null ? {} : { title: harmless(String(value)) }) },
+        make(value, row),
+      );
     }
     return value === null
       ? element("td", { class: "null " + (kind(index).class ?? "") }, "NULL")
       : element("td", { ...kind(index), title: harmless(String(value)) }, harmless(String(value)));
   };
-  const body = element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((value, index) => cell(value, index, row)))));
+  const body = element(
+    "tbody",
+    {},
+    ...rows.map((row) => element("tr", {}, ...row.map((value, index) => cell(value, index, row)))),
+  );
   body.addEventListener("click", unfold);
   return element(
     "div",
@@ -76,14 +91,22 @@ export function table(columns: QueryColumn[], rows: Cell[][], caption: string, m
     element(
       "table",
       { "aria-label": caption },
-      element("thead", {}, element("tr", {}, ...columns.map((c, i) => element("th", { scope: "col", ...kind(i) }, harmless(c.name))))),
+      element(
+        "thead",
+        {},
+        element("tr", {}, ...columns.map((c, i) => element("th", { scope: "col", ...kind(i) }, harmless(c.name)))),
+      ),
       body,
     ),
   );
 }
 
 export function failure(error: unknown): HTMLElement {
-  return element("p", { class: "error", role: "alert" }, harmless(error instanceof Error ? error.message : String(error)));
+  return element(
+    "p",
+    { class: "error", role: "alert" },
+    harmless(error instanceof Error ? error.message : String(error)),
+  );
 }
 
 // Stands where an answer will be.
@@ -101,10 +124,17 @@ export function section(title: string, ...children: Child[]): HTMLElement {
 }
 
 // A choice among few, as buttons in a row.
-export function choice(label: string, options: [string, string][], chosen: string, choose: (name: string) => void): HTMLElement {
+export function choice(
+  label: string,
+  options: [string, string][],
+  chosen: string,
+  choose: (name: string) => void,
+): HTMLElement {
   return element(
     "div",
     { class: "choice", role: "group", "aria-label": label },
-    ...options.map(([name, title]) => button(title, () => choose(name), { "aria-pressed": String(name === chosen), "data-choice": name })),
+    ...options.map(([name, title]) =>
+      button(title, () => choose(name), { "aria-pressed": String(name === chosen), "data-choice": name }),
+    ),
   );
 }

@@ -1,7 +1,8 @@
 // One file: where it was read and written over time, the contents that were read (CaT's coloured boxes), how long it took, and who did it.
 
+import type { Parameter, RowsName } from "../generated/api";
 import * as Plot from "@observablehq/plot";
-import { askRows, type Cell } from "../client/client";
+import { askRecords, askRows, recordsOf, type Row } from "../client/client";
 import { address, go, selection, sqlText } from "../model/place";
 import { colour, contentColour } from "../model/theme";
 import { bytesText, durationText, momentText, niceStep } from "../model/words";
@@ -20,13 +21,9 @@ const BOXES_HIGH = 60;
 const PIECES_MAX = 2000;
 const EPOCHS_MAX = 12;
 
-const MOVES = "verb IN ('read', 'wrote', 'copied') AND bytes > 0 AND file_offset IS NOT NULL";
-
-// Its moves, as `moves`; what copies from it reads it, what copies to it writes it.
-const movesOf = (object: string): string =>
-  `WITH moves AS (SELECT at_ns, CASE WHEN verb = 'wrote' THEN 'write' ELSE 'read' END AS access, file_offset AS first_byte, bytes, fingerprint, process, process_id, tid, ` +
-  `duration_ns, event_id FROM selected WHERE object_id = ${object} AND ${MOVES} UNION ALL SELECT at_ns, 'write', file_offset2, bytes, fingerprint, process, process_id, tid, duration_ns, event_id ` +
-  `FROM selected WHERE object2_id = ${object} AND verb = 'copied' AND bytes > 0 AND file_offset2 IS NOT NULL) `;
+// Rows about one object.
+const asked = (name: RowsName, object: string, scene: Scene, more: Record<string, Parameter> = {}, rows_max = 1000) =>
+  askRecords({ name, parameters: { object, ...more }, selection: selection(), signal: scene.signal, rows_max });
 
 interface Move {
   at: number;
@@ -42,52 +39,93 @@ function patternMarks(moves: Move[], byThread: boolean): Plot.Markish[] {
   return [
     Plot.axisX(timeAxis()),
     Plot.link(moves, {
-      x: "at", y1: "first", y2: (move: Move) => move.first + move.bytes, stroke: byThread ? "thread" : (move: Move) => accessColour(move.access), strokeWidth: 2.5,
-      title: (move: Move) => `${move.thread} ${move.access} ${move.bytes.toLocaleString("en")} bytes at ${move.first.toLocaleString("en")}, ${momentText(move.at, 1000)}`,
+      x: "at",
+      y1: "first",
+      y2: (move: Move) => move.first + move.bytes,
+      stroke: byThread ? "thread" : (move: Move) => accessColour(move.access),
+      strokeWidth: 2.5,
+      title: (move: Move) =>
+        `${move.thread} ${move.access} ${move.bytes.toLocaleString("en")} bytes at ${move.first.toLocaleString("en")}, ${momentText(move.at, 1000)}`,
     }),
   ];
 }
 
+interface Box {
+  from: number;
+  to: number;
+  low: number;
+  high: number;
+  bytes: number;
+  calls: number;
+}
+
 // Too many to draw each: how many bytes were moved in each box of time and place.
 async function patternBoxes(scene: Scene, object: string, access: string, step: number): Promise<Plot.Markish[]> {
-  const sql =
-    movesOf(object) +
-    `, bounds AS (SELECT greatest(max(first_byte + bytes) / ${BOXES_HIGH}, 1)::BIGINT AS high FROM moves) SELECT (at_ns // ${step}) * ${step}, (first_byte // high) * high, any_value(high), ` +
-    `sum(bytes)::BIGINT, count(*) FROM moves, bounds WHERE access = '${access}' GROUP BY 1, 2`;
-  const rows = (await askRows(sql, selection(), scene.signal, 20_000)).rows.map((row) => row.map(Number));
+  const rows = (await asked("file_boxes", object, scene, { access, step, boxes: BOXES_HIGH }, 20_000)).map(
+    ({ at_ns, first_byte, height, bytes, calls }): Box => {
+      const [from, low] = [Number(at_ns), Number(first_byte)];
+      return { from, to: from + step, low, high: low + Number(height), bytes: Number(bytes), calls: Number(calls) };
+    },
+  );
   return [
     Plot.axisX(timeAxis()),
     Plot.rect(rows, {
-      x1: (row: number[]) => row[0], x2: (row: number[]) => (row[0] ?? 0) + step, y1: (row: number[]) => row[1], y2: (row: number[]) => (row[1] ?? 0) + (row[2] ?? 0),
-      fill: accessColour(access), fillOpacity: (row: number[]) => Math.min(1, 0.25 + Math.log10(row[4] ?? 1) / 4),
-      title: (row: number[]) => `${row[4]?.toLocaleString("en")} calls, ${bytesText(row[3] ?? 0)}`,
+      x1: "from",
+      x2: "to",
+      y1: "low",
+      y2: "high",
+      fill: accessColour(access),
+      fillOpacity: ({ calls }: Box) => Math.min(1, 0.25 + Math.log10(calls) / 4),
+      title: ({ calls, bytes }: Box) => `${calls.toLocaleString("en")} calls, ${bytesText(bytes)}`,
     }),
   ];
 }
 
 async function pattern(scene: Scene, object: string): Promise<Child[]> {
-  const counts = (await askRows(movesOf(object) + "SELECT access, count(*), min(at_ns), max(at_ns) FROM moves GROUP BY access ORDER BY access", selection(), scene.signal)).rows;
+  const counts = await asked("file_accesses", object, scene);
   if (counts.length === 0) {
     return [note("nobody read or wrote it here; what else was done to it is below")];
   }
-  const from = Math.min(...counts.map((row) => Number(row[2]))), to = Math.max(...counts.map((row) => Number(row[3])), from + 1000);
-  const by = scene.place.words.get("by") ?? "access", step = niceStep(to - from, BOXES_ACROSS);
+  const from = Math.min(...counts.map(({ first_ns }) => Number(first_ns))),
+    to = Math.max(...counts.map(({ last_ns }) => Number(last_ns)), from + 1000);
+  const by = scene.place.words.get("by") ?? "access",
+    step = niceStep(to - from, BOXES_ACROSS);
   const parts: Child[] = [
     element(
       "div",
       { class: "row" },
-      choice("Colour", [["access", "by access"], ["thread", "by thread"]], by, (name) => go({ by: name })),
-      ...(by === "access" ? [legend([["read", accessColour("read")], ["written", accessColour("write")]])] : []),
+      choice(
+        "Colour",
+        [
+          ["access", "by access"],
+          ["thread", "by thread"],
+        ],
+        by,
+        (name) => go({ by: name }),
+      ),
+      ...(by === "access"
+        ? [
+            legend([
+              ["read", accessColour("read")],
+              ["written", accessColour("write")],
+            ]),
+          ]
+        : []),
     ),
   ];
-  for (const [access, count] of counts) {
+  for (const { access, calls } of counts) {
     const name = String(access);
-    const few = Number(count) <= POINTS_MAX;
+    const few = Number(calls) <= POINTS_MAX;
     let marks: Plot.Markish[];
     if (few) {
-      const sql = movesOf(object) + `SELECT at_ns, access, first_byte, bytes, process || ' ' || tid FROM moves WHERE access = '${name}' ORDER BY at_ns`;
-      const rows = (await askRows(sql, selection(), scene.signal, POINTS_MAX)).rows;
-      const moves = rows.map((row) => ({ at: Number(row[0]), access: name, first: Number(row[2]), bytes: Number(row[3]), thread: harmless(String(row[4])) }));
+      const rows = await asked("file_moves", object, scene, { access: name }, POINTS_MAX);
+      const moves = rows.map(({ at_ns, first_byte, bytes, thread }) => ({
+        at: Number(at_ns),
+        access: name,
+        first: Number(first_byte),
+        bytes: Number(bytes),
+        thread: harmless(String(thread)),
+      }));
       marks = patternMarks(moves, by === "thread");
     } else {
       marks = await patternBoxes(scene, object, name, step);
@@ -95,9 +133,19 @@ async function pattern(scene: Scene, object: string): Promise<Child[]> {
     const title = name === "read" ? "where it was read, over time" : "where it was written, over time";
     const chart = figure(
       { name: `${name}s`, title },
-      { x: { domain: [from, to] }, y: { label: `${name === "read" ? "read" : "written"} at`, tickFormat: bytesText, grid: true, zero: true }, ...(by === "thread" && few ? { color: { legend: false, scheme: "Observable10" as const } } : {}), marks },
+      {
+        x: { domain: [from, to] },
+        y: { label: `${name === "read" ? "read" : "written"} at`, tickFormat: bytesText, grid: true, zero: true },
+        ...(by === "thread" && few ? { color: { legend: false, scheme: "Observable10" as const } } : {}),
+        marks,
+      },
     );
-    parts.push(note(`${Number(count).toLocaleString("en")} calls ${few ? "" : "as boxes, the stronger the more calls; choose a shorter time to see each"}`), brushed(chart));
+    parts.push(
+      note(
+        `${Number(calls).toLocaleString("en")} calls ${few ? "" : "as boxes, the stronger the more calls; choose a shorter time to see each"}`,
+      ),
+      brushed(chart),
+    );
   }
   return parts;
 }
@@ -116,15 +164,20 @@ interface Piece {
 }
 
 function strip(pieces: Piece[]): SVGSVGElement {
-  const WIDTH = 22, HEIGHT = 22, LEFT = 70;
+  const WIDTH = 22,
+    HEIGHT = 22,
+    LEFT = 70;
   const rows = Math.max(...pieces.map(({ epoch }) => epoch));
-  const known = new Map<string, string>(), across = new Map<number, number>();
+  const known = new Map<string, string>(),
+    across = new Map<number, number>();
   const drawn: SVGElement[] = [];
   for (let epoch = 1; epoch <= rows; ++epoch) {
     drawn.push(svg("text", { x: 0, y: epoch * HEIGHT - 6, fill: colour("faint"), "font-size": 11 }, `epoch ${epoch}`));
   }
   for (const { epoch, first, bytes, content, process } of pieces) {
-    const column = across.get(epoch) ?? 0, x = LEFT + column * WIDTH, y = (epoch - 1) * HEIGHT + 2;
+    const column = across.get(epoch) ?? 0,
+      x = LEFT + column * WIDTH,
+      y = (epoch - 1) * HEIGHT + 2;
     const letter = content === null ? "?" : (known.get(content) ?? letters(known.size));
     if (content !== null) {
       known.set(content, letter);
@@ -132,32 +185,70 @@ function strip(pieces: Piece[]): SVGSVGElement {
     across.set(epoch, column + 1);
     const title = `${letter}: ${process} read ${bytes.toLocaleString("en")} bytes at ${first.toLocaleString("en")}${content === null ? "" : `, content ${content}`}`;
     drawn.push(
-      svg("rect", { x, y, width: WIDTH - 2, height: HEIGHT - 4, rx: 2, fill: content === null ? colour("line") : contentColour(content) }, svg("title", {}, title)),
-      svg("text", { x: x + WIDTH / 2 - 1, y: y + 13, "text-anchor": "middle", "font-size": letter.length > 2 ? 7 : 10, fill: colour("ground"), "pointer-events": "none" }, letter),
+      svg(
+        "rect",
+        {
+          x,
+          y,
+          width: WIDTH - 2,
+          height: HEIGHT - 4,
+          rx: 2,
+          fill: content === null ? colour("line") : contentColour(content),
+        },
+        svg("title", {}, title),
+      ),
+      svg(
+        "text",
+        {
+          x: x + WIDTH / 2 - 1,
+          y: y + 13,
+          "text-anchor": "middle",
+          "font-size": letter.length > 2 ? 7 : 10,
+          fill: colour("ground"),
+          "pointer-events": "none",
+        },
+        letter,
+      ),
     );
   }
-  const width = LEFT + Math.max(...across.values()) * WIDTH, height = rows * HEIGHT;
+  const width = LEFT + Math.max(...across.values()) * WIDTH,
+    height = rows * HEIGHT;
   const words = `${pieces.length} pieces in ${rows} epochs, ${known.size} different contents`;
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": words }, ...drawn);
 }
 
 // The n-th reading of a place is of epoch n: epochs that read in the same order stand one below the other, box for box.
 async function contents(scene: Scene, object: string): Promise<Child[]> {
-  const sql =
-    movesOf(object) +
-    `SELECT epoch, first_byte, bytes, fingerprint::VARCHAR, process FROM (SELECT *, row_number() OVER (PARTITION BY process_id, first_byte ORDER BY at_ns, event_id) AS epoch ` +
-    `FROM moves WHERE access = 'read') WHERE epoch <= ${EPOCHS_MAX} ORDER BY epoch, at_ns, event_id`;
-  const answer = await askRows(sql, selection(), scene.signal, PIECES_MAX);
-  const pieces = answer.rows.map((row) => ({ epoch: Number(row[0]), first: Number(row[1]), bytes: Number(row[2]), content: row[3] === null ? null : String(row[3]), process: harmless(String(row[4])) }));
+  const answer = await askRows({
+    name: "file_contents",
+    parameters: { object, epochs: EPOCHS_MAX },
+    selection: selection(),
+    signal: scene.signal,
+    rows_max: PIECES_MAX,
+  });
+  const pieces = recordsOf(answer).map(({ epoch, first_byte, bytes, fingerprint = null, process }) => ({
+    epoch: Number(epoch),
+    first: Number(first_byte),
+    bytes: Number(bytes),
+    content: fingerprint === null ? null : String(fingerprint),
+    process: harmless(String(process)),
+  }));
   if (pieces.length === 0) {
     return [];
   }
   if (pieces.every(({ content }) => content === null)) {
-    return [lacking("Contents were not looked at: equal ones cannot be told from others.", "dyetrace record --content=hash …")];
+    return [
+      lacking(
+        "Contents were not looked at: equal ones cannot be told from others.",
+        "dyetrace record --content=hash …",
+      ),
+    ];
   }
   const picture = strip(pieces);
   return [
-    note(`each box is a read, in order; equal letters are equal contents; below each other what was read again${answer.is_cut ? `; the first ${PIECES_MAX.toLocaleString("en")} reads` : ""}`),
+    note(
+      `each box is a read, in order; equal letters are equal contents; below each other what was read again${answer.is_cut ? `; the first ${PIECES_MAX.toLocaleString("en")} reads` : ""}`,
+    ),
     framed("contents", picture, "scroll"),
   ];
 }
@@ -166,20 +257,37 @@ const VERBS = ["read", "wrote", "synced", "copied"];
 const VERB_COLOURS = ["file", "network", "process", "pipe"];
 
 async function latency(scene: Scene, object: string): Promise<Child[]> {
-  const sql = `SELECT verb, floor(log2(greatest(duration_ns, 1)))::INTEGER AS band, count(*) FROM selected WHERE object_id = ${object} AND verb IS NOT NULL AND duration_ns IS NOT NULL GROUP BY ALL ORDER BY ALL`;
-  const rows = (await askRows(sql, selection(), scene.signal)).rows.map(([verb, band, calls]) => ({ verb: String(verb), band: Number(band), calls: Number(calls) }));
+  const rows = (await asked("file_latencies", object, scene)).map(({ verb, band, calls }) => ({
+    verb: String(verb),
+    band: Number(band),
+    calls: Number(calls),
+  }));
   if (rows.length === 0) {
     return [];
   }
   return [
-    legend(VERBS.map((verb, index) => [verb, colour(VERB_COLOURS[index] ?? "")] as [string, string]).filter(([verb]) => rows.some((row) => row.verb === verb))),
+    legend(
+      VERBS.map((verb, index) => [verb, colour(VERB_COLOURS[index] ?? "")] as [string, string]).filter(([verb]) =>
+        rows.some((row) => row.verb === verb),
+      ),
+    ),
     figure(
       { name: "file-latency", title: "how long its calls took" },
       {
-        x: { label: "duration", tickFormat: (band: number) => durationText(2 ** band), ticks: 8 }, y: { label: "calls", grid: true },
+        x: { label: "duration", tickFormat: (band: number) => durationText(2 ** band), ticks: 8 },
+        y: { label: "calls", grid: true },
         color: { domain: VERBS, range: VERB_COLOURS.map(colour) },
         width: panelWidth(),
-        marks: [Plot.rectY(rows, { x1: "band", x2: (row: { band: number }) => row.band + 1, y: "calls", fill: "verb", title: (row: { verb: string; band: number; calls: number }) => `${row.calls.toLocaleString("en")} × ${row.verb}, ${durationText(2 ** row.band)} to ${durationText(2 ** (row.band + 1))}` })],
+        marks: [
+          Plot.rectY(rows, {
+            x1: "band",
+            x2: (row: { band: number }) => row.band + 1,
+            y: "calls",
+            fill: "verb",
+            title: (row: { verb: string; band: number; calls: number }) =>
+              `${row.calls.toLocaleString("en")} × ${row.verb}, ${durationText(2 ** row.band)} to ${durationText(2 ** (row.band + 1))}`,
+          }),
+        ],
       },
     ),
   ];
@@ -187,18 +295,20 @@ async function latency(scene: Scene, object: string): Promise<Child[]> {
 
 function who(scene: Scene, object: string): Panel {
   const title = "Who";
-  const condition = (row: Record<string, Cell>): string => `process_id = ${String(row["process_id"] ?? 0)}`;
+  const condition = (row: Row): string => `process_id = ${String(row["process_id"] ?? 0)}`;
   return {
     title,
     fill: () =>
       askedTable({
-        sql:
-          `SELECT process_id, any_value(process) AS process, count(*) AS calls, coalesce(sum(bytes) FILTER (WHERE verb IN ('read', 'copied')), 0)::BIGINT AS read_bytes, coalesce(sum(bytes) FILTER (WHERE verb = 'wrote'), 0)::BIGINT AS written_bytes, ` +
-          `count(DISTINCT tid) AS threads, count(error) AS errors, sum(duration_ns)::BIGINT AS time_ns FROM selected WHERE object_id = ${object} OR object2_id = ${object} GROUP BY process_id ORDER BY calls DESC, process_id LIMIT 30`,
+        name: "file_users",
+        parameters: { object },
         signal: scene.signal,
         caption: title,
         hidden: ["process_id"],
-        link: { process: (row, words) => filterLink(words, condition(row), "overview"), calls: (row, words) => eventsLink(words, `object_id = ${object} AND ${condition(row)}`) },
+        link: {
+          process: (row, words) => filterLink(words, condition(row), "overview"),
+          calls: (row, words) => eventsLink(words, `object_id = ${object} AND ${condition(row)}`),
+        },
       }),
   };
 }
@@ -209,25 +319,54 @@ function calls(scene: Scene, object: string): Panel {
     title,
     fill: () =>
       askedTable({
-        sql: `SELECT name, coalesce(error, '') AS error, count(*) AS calls, coalesce(sum(bytes), 0)::BIGINT AS bytes, sum(duration_ns)::BIGINT AS time_ns, max(duration_ns) AS max_ns FROM selected WHERE object_id = ${object} OR object2_id = ${object} GROUP BY ALL ORDER BY calls DESC, name LIMIT 30`,
+        name: "file_calls",
+        parameters: { object },
         signal: scene.signal,
         caption: title,
-        link: { calls: (row, words) => eventsLink(words, `object_id = ${object} AND name = ${sqlText(String(row["name"]))}`) },
+        link: {
+          calls: (row, words) => eventsLink(words, `object_id = ${object} AND name = ${sqlText(String(row["name"]))}`),
+        },
       }),
   };
 }
 
 async function showFile(scene: Scene, object: string): Promise<void> {
-  const [row = []] = (await askRows(`SELECT path, object_type, host, names FROM objects WHERE object_id = ${object}`, {}, scene.signal)).rows;
-  const [path, type, host, names] = row;
+  const parameters = { object };
+  const [row = {}] = await askRecords({ name: "file", parameters, selection: {}, signal: scene.signal });
+  const { path = null, object_type: type = null, host = null, names = null } = row;
   const name = harmless(String(path ?? `object ${object}`));
   const other = Number(names) > 1 ? `, ${String(names)} names` : "";
   await showPanels(scene, [
-    { title: "File", isWide: true, fill: () => Promise.resolve([
-      element("p", { class: "path" }, element("strong", { title: name }, short(name, 200)), ` · ${String(type ?? "?")}${scene.trace.hosts.length > 1 ? ` on ${harmless(String(host))}` : ""}${other}`),
-      element("p", {}, element("a", { href: address("file") }, "other files"), " · ", element("a", { href: address("trail", { start: String(path ?? ""), direction: "forward" }) }, "where its bytes went"), " · ",
-        element("a", { href: address("trail", { start: String(path ?? ""), direction: "back" }) }, "where they came from")),
-    ]) },
+    {
+      title: "File",
+      isWide: true,
+      fill: () =>
+        Promise.resolve([
+          element(
+            "p",
+            { class: "path" },
+            element("strong", { title: name }, short(name, 200)),
+            ` · ${String(type ?? "?")}${scene.trace.hosts.length > 1 ? ` on ${harmless(String(host))}` : ""}${other}`,
+          ),
+          element(
+            "p",
+            {},
+            element("a", { href: address("file") }, "other files"),
+            " · ",
+            element(
+              "a",
+              { href: address("trail", { start: String(path ?? ""), direction: "forward" }) },
+              "where its bytes went",
+            ),
+            " · ",
+            element(
+              "a",
+              { href: address("trail", { start: String(path ?? ""), direction: "back" }) },
+              "where they came from",
+            ),
+          ),
+        ]),
+    },
     { title: "Access pattern", isWide: true, fill: () => pattern(scene, object) },
     { title: "Contents", isWide: true, fill: () => contents(scene, object) },
     { title: "Latency", fill: () => latency(scene, object) },
@@ -238,21 +377,34 @@ async function showFile(scene: Scene, object: string): Promise<void> {
 
 function showFiles(scene: Scene): Promise<void> {
   const like = scene.place.words.get("like") ?? "";
-  const search = element("input", { type: "search", "aria-label": "Files whose path contains", placeholder: "path contains …", value: like });
+  const search = element("input", {
+    type: "search",
+    "aria-label": "Files whose path contains",
+    placeholder: "path contains …",
+    value: like,
+  });
   search.addEventListener("change", () => go({ like: search.value }));
-  const sql =
-    `SELECT object_id, any_value(path) AS file, any_value(host) AS host, coalesce(sum(bytes) FILTER (WHERE verb IN ('read', 'copied')), 0)::BIGINT AS read_bytes, coalesce(sum(bytes) FILTER (WHERE verb = 'wrote'), 0)::BIGINT AS written_bytes, ` +
-    `count(*) AS calls, count(DISTINCT process_id) AS processes, count(*) FILTER (WHERE verb = 'synced') AS syncs, sum(duration_ns)::BIGINT AS time_ns FROM selected WHERE object_type = 'file' AND object_id IS NOT NULL ` +
-    `${like === "" ? "" : `AND contains(path, ${sqlText(like)}) `}GROUP BY object_id ORDER BY coalesce(sum(bytes), 0) DESC, calls DESC, object_id LIMIT 200`;
   const fill = async (): Promise<Child[]> => {
     const found = await askedTable({
-      sql,
+      name: "files",
+      parameters: { like },
       signal: scene.signal,
       caption: "Files",
       hidden: ["object_id", ...(scene.trace.hosts.length > 1 ? [] : ["host"])],
-      link: { file: (row, words) => element("a", { href: address("file", { object: String(row["object_id"]) }), title: words }, short(words, 90)) },
+      link: {
+        file: (row, words) =>
+          element("a", { href: address("file", { object: String(row["object_id"]) }), title: words }, short(words, 90)),
+      },
     });
-    return [element("div", { class: "row" }, search, element("span", { class: "faint" }, "those with most bytes first; choose one")), ...(found.length === 0 ? [note("no file here: a wider filter or a longer time has some")] : found)];
+    return [
+      element(
+        "div",
+        { class: "row" },
+        search,
+        element("span", { class: "faint" }, "those with most bytes first; choose one"),
+      ),
+      ...(found.length === 0 ? [note("no file here: a wider filter or a longer time has some")] : found),
+    ];
   };
   return showPanels(scene, [{ title: "Files", isWide: true, fill }]);
 }

@@ -16,7 +16,13 @@ export interface FilterBar {
 export function filterBar(columns: () => string[]): FilterBar {
   const wrong = element("p", { class: "error", role: "alert", id: "filter-error" });
   const chips = element("span", { class: "chips" });
-  const stretch = element("input", { id: "stretch", "aria-label": "Stretch of time", placeholder: "time: 0.5 s … 2 s", spellcheck: "false", autocomplete: "off" });
+  const stretch = element("input", {
+    id: "stretch",
+    "aria-label": "Stretch of time",
+    placeholder: "time: 0.5 s … 2 s",
+    spellcheck: "false",
+    autocomplete: "off",
+  });
 
   const set = async (text: string): Promise<void> => {
     const where = text.trim();
@@ -41,8 +47,11 @@ export function filterBar(columns: () => string[]): FilterBar {
     setText(line, place().words.get("where") ?? "");
     wrong.textContent = "";
     const { where, from_ns, to_ns } = selection();
-    const isPart = from_ns !== undefined || to_ns !== undefined, step_ns = ((to_ns ?? Infinity) - (from_ns ?? 0)) / 1000;
-    stretch.value = isPart ? `${momentText(from_ns ?? 0, step_ns)} … ${to_ns === undefined ? "end" : momentText(to_ns, step_ns)}` : "";
+    const isPart = from_ns !== undefined || to_ns !== undefined,
+      step_ns = ((to_ns ?? Infinity) - (from_ns ?? 0)) / 1000;
+    stretch.value = isPart
+      ? `${momentText(from_ns ?? 0, step_ns)} … ${to_ns === undefined ? "end" : momentText(to_ns, step_ns)}`
+      : "";
     chips.replaceChildren(
       ...(isPart ? [button("all time", () => go({ from: null, to: null }), { id: "all-time" })] : []),
       ...(where === undefined ? [] : [button("clear filter", () => go({ where: null }))]),
@@ -53,7 +62,10 @@ export function filterBar(columns: () => string[]): FilterBar {
     if (wanted === null) {
       wrong.textContent = harmless(`'${stretch.value}' is no stretch of time: 300 ms … 1.2 s is one, or … 5:33:20 h`);
     } else {
-      go({ from: wanted.from === null ? null : String(wanted.from), to: wanted.to === null ? null : String(wanted.to) });
+      go({
+        from: wanted.from === null ? null : String(wanted.from),
+        to: wanted.to === null ? null : String(wanted.to),
+      });
     }
   });
   update();

@@ -14,7 +14,10 @@ const KEYS: Key[] = [
   { keys: "Ctrl+Enter", does: "run what stands in the editor" },
   { keys: "arrows, Home, End", does: "on a chart: what it says there, as text below it; Escape: no more" },
   { keys: "arrows, Escape", does: "on the picture of space-time: the next call and its trail; all trails" },
-  { keys: "wheel, drag", does: "timeline: zoom at the pointer, move; over the names, or with Shift, the wheel moves the lanes" },
+  {
+    keys: "wheel, drag",
+    does: "timeline: zoom at the pointer, move; over the names, or with Shift, the wheel moves the lanes",
+  },
   { keys: "Shift+drag", does: "timeline: select a stretch of time, in all views" },
   { keys: "arrows, Enter", does: "timeline: from lane to lane and from call to call; open the event, or fold the row" },
   { keys: "Home", does: "timeline: all of the trace, or of both" },
@@ -23,11 +26,16 @@ const KEYS: Key[] = [
 
 export function showHelp(views: View[]): void {
   const dialog = element("dialog", { "aria-label": "Keys" });
-  const row = ({ keys, does }: Key): HTMLElement => element("tr", {}, element("th", { scope: "row" }, element("kbd", {}, keys)), element("td", {}, does));
+  const row = ({ keys, does }: Key): HTMLElement =>
+    element("tr", {}, element("th", { scope: "row" }, element("kbd", {}, keys)), element("td", {}, does));
   const close = button("Close", () => dialog.close());
   dialog.append(
     element("h2", {}, "Keys"),
-    element("table", {}, element("tbody", {}, ...views.map((view) => row({ keys: view.key, does: view.title })), ...KEYS.map(row))),
+    element(
+      "table",
+      {},
+      element("tbody", {}, ...views.map((view) => row({ keys: view.key, does: view.title })), ...KEYS.map(row)),
+    ),
     close,
   );
   dialog.addEventListener("close", () => dialog.remove());

@@ -1,7 +1,8 @@
 // What happened, on one screen. Each number leads on to its events, each name to what it did.
 
+import type { Cell, Finding, RowsName } from "../generated/api";
 import * as Plot from "@observablehq/plot";
-import { askFindings, askRows, type Cell, type Finding } from "../client/client";
+import { askFindings, askRecords, type Row } from "../client/client";
 import { address, go, selection, sqlText } from "../model/place";
 import { CLASSES, colour } from "../model/theme";
 import { bytesText, durationText, momentText, niceStep } from "../model/words";
@@ -13,7 +14,7 @@ import type { Scene, View } from "./view";
 
 const STEPS_MAX = 160; // columns of a chart
 
-const WHOLE = "parent_event_id IS NULL"; // parts of a call are counted with it
+const WHOLE = "parent_event_id IS NULL"; // as the totals count: parts of a call with it
 
 function stepOf({ trace }: Scene): number {
   const { from_ns = 0, to_ns = trace.duration_ns } = selection();
@@ -21,12 +22,9 @@ function stepOf({ trace }: Scene): number {
 }
 
 async function totals({ signal }: Scene): Promise<Child[]> {
-  const sql =
-    `SELECT count(*), count(DISTINCT process_id), count(DISTINCT thread_id), count(DISTINCT host), coalesce(sum(bytes) FILTER (WHERE verb = 'read'), 0)::BIGINT, ` +
-    `coalesce(sum(bytes) FILTER (WHERE verb = 'wrote'), 0)::BIGINT, count(error), count(*) FILTER (WHERE state = 'unfinished'), ` +
-    `count(*) FILTER (WHERE duration_ns > 1e8), coalesce(max(at_ns + coalesce(duration_ns, 0)::BIGINT) - min(at_ns), 0) FROM selected WHERE ${WHOLE}`;
-  const [row = []] = (await askRows(sql, selection(), signal)).rows;
-  const [calls = 0, processes = 0, threads = 0, hosts = 0, read = 0, wrote = 0, errors = 0, unfinished = 0, slow = 0, span = 0] = row.map(Number);
+  const [row = {}] = await askRecords({ name: "overview_totals", selection: selection(), signal });
+  const of = (column: string): number => Number(row[column] ?? 0);
+  const [processes, threads, hosts] = [of("processes"), of("threads"), of("hosts")];
   const fact = (words: string, name: string, condition: string): HTMLElement =>
     element("li", {}, eventsLink(words, condition), " ", element("span", { class: "faint" }, name));
   const count = (value: number): string => value.toLocaleString("en");
@@ -34,16 +32,16 @@ async function totals({ signal }: Scene): Promise<Child[]> {
     element(
       "ul",
       { class: "facts" },
-      fact(count(calls), "calls", WHOLE),
-      fact(durationText(span), "long", WHOLE),
+      fact(count(of("calls")), "calls", WHOLE),
+      fact(durationText(of("span_ns")), "long", WHOLE),
       fact(count(processes), processes === 1 ? "process" : "processes", WHOLE),
       fact(count(threads), threads === 1 ? "thread" : "threads", WHOLE),
       ...(hosts > 1 ? [fact(count(hosts), "hosts", WHOLE)] : []),
-      fact(bytesText(read), "read", "verb = 'read'"),
-      fact(bytesText(wrote), "written", "verb = 'wrote'"),
-      fact(count(errors), "errors", "error IS NOT NULL"),
-      fact(count(slow), "longer than 100 ms", "duration_ns > 100000000"),
-      fact(count(unfinished), "unfinished", "state = 'unfinished'"),
+      fact(bytesText(of("read_bytes")), "read", "verb = 'read'"),
+      fact(bytesText(of("written_bytes")), "written", "verb = 'wrote'"),
+      fact(count(of("errors")), "errors", "error IS NOT NULL"),
+      fact(count(of("slow")), "longer than 100 ms", "duration_ns > 100000000"),
+      fact(count(of("unfinished")), "unfinished", "state = 'unfinished'"),
     ),
   ];
 }
@@ -57,17 +55,19 @@ interface Moment {
   errors: number;
 }
 
-// What happened when, by class and by duration: all calls are looked at once for both. Waiting has no duration here.
+// What happened when, by class and by duration.
 async function moments(scene: Scene): Promise<Moment[]> {
-  const step = stepOf(scene);
-  const sql =
-    `SELECT moment, class, band, count(*), coalesce(sum(bytes), 0)::BIGINT, count(error) ` +
-    `FROM (SELECT (at_ns // ${step}) * ${step} AS moment, coalesce(class, '?') AS class, bytes, error, CASE WHEN class <> 'wait' AND duration_ns IS NOT NULL THEN floor(log2(greatest(duration_ns, 1)))::INTEGER END AS band FROM selected WHERE ${WHOLE}) ` +
-    `GROUP BY GROUPING SETS ((moment, class), (moment, band)) ORDER BY 1, 2, 3`;
-  const { rows } = await askRows(sql, selection(), scene.signal, 20_000);
-  return rows.map(([at, kind, band, ...sums]): Moment => {
-    const [calls = 0, bytes = 0, errors = 0] = sums.map(Number);
-    return { at: Number(at), kind: kind === null || kind === undefined ? null : String(kind), band: band === null || band === undefined ? null : Number(band), calls, bytes, errors };
+  const parameters = { step: stepOf(scene) };
+  const wanted = { name: "overview_moments", parameters, rows_max: 20_000 } as const;
+  const rows = await askRecords({ ...wanted, selection: selection(), signal: scene.signal });
+  return rows.map(({ moment, class: kind = null, band = null, calls, bytes, errors }): Moment => {
+    const sums = { calls: Number(calls), bytes: Number(bytes), errors: Number(errors) };
+    return {
+      at: Number(moment),
+      kind: kind === null ? null : String(kind),
+      band: band === null ? null : Number(band),
+      ...sums,
+    };
   });
 }
 
@@ -78,8 +78,12 @@ const AMOUNTS: Record<string, { title: string; of: (moment: Moment) => number; t
 };
 
 async function rates(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]> {
-  const step = stepOf(scene), name = scene.place.words.get("rate") ?? "calls", amount = AMOUNTS[name] ?? (AMOUNTS["calls"] as (typeof AMOUNTS)[string]);
-  const rows = (await asked).flatMap((moment) => (moment.kind === null ? [] : [{ at: moment.at, kind: moment.kind, value: amount.of(moment) }]));
+  const step = stepOf(scene),
+    name = scene.place.words.get("rate") ?? "calls",
+    amount = AMOUNTS[name] ?? (AMOUNTS["calls"] as (typeof AMOUNTS)[string]);
+  const rows = (await asked).flatMap((moment) =>
+    moment.kind === null ? [] : [{ at: moment.at, kind: moment.kind, value: amount.of(moment) }],
+  );
   const perSecond = (value: number): string => `${amount.text(Math.round((value * 1e9) / step))}/s`;
   const chart = figure(
     { name: "rates", title: `${amount.title} over time by class` },
@@ -89,7 +93,15 @@ async function rates(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]> {
       color: { domain: [...CLASSES], range: CLASSES.map(colour) },
       marks: [
         Plot.axisX(timeAxis()),
-        Plot.rectY(rows, { x1: "at", x2: (row: { at: number }) => row.at + step, y: "value", fill: "kind", order: [...CLASSES], title: (row: { at: number; kind: string; value: number }) => `${momentText(row.at, step)} · ${row.kind}: ${perSecond(row.value)}` }),
+        Plot.rectY(rows, {
+          x1: "at",
+          x2: (row: { at: number }) => row.at + step,
+          y: "value",
+          fill: "kind",
+          order: [...CLASSES],
+          title: (row: { at: number; kind: string; value: number }) =>
+            `${momentText(row.at, step)} · ${row.kind}: ${perSecond(row.value)}`,
+        }),
       ],
     },
   );
@@ -98,7 +110,12 @@ async function rates(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]> {
     element(
       "div",
       { class: "row" },
-      choice("What is counted", Object.entries(AMOUNTS).map(([key, { title }]) => [key, title]), name, (rate) => go({ rate })),
+      choice(
+        "What is counted",
+        Object.entries(AMOUNTS).map(([key, { title }]) => [key, title]),
+        name,
+        (rate) => go({ rate }),
+      ),
       legend(used.map((kind) => [kind, colour(kind)])),
       element("span", { class: "faint" }, `a column is ${durationText(step)}; drag to choose a stretch of time`),
     ),
@@ -135,58 +152,85 @@ async function latency(scene: Scene, asked: Promise<Moment[]>): Promise<Child[]>
       marks: [
         Plot.axisX(timeAxis()),
         Plot.rect(rows, {
-          x1: "at", x2: (row: { at: number }) => row.at + step, y1: "band", y2: (row: { band: number }) => row.band + 1, fill: "calls",
-          title: (row: { at: number; band: number; calls: number }) => `${momentText(row.at, step)} · ${row.calls.toLocaleString("en")} calls of ${durationText(2 ** row.band)} to ${durationText(2 ** (row.band + 1))}`,
+          x1: "at",
+          x2: (row: { at: number }) => row.at + step,
+          y1: "band",
+          y2: (row: { band: number }) => row.band + 1,
+          fill: "calls",
+          title: (row: { at: number; band: number; calls: number }) =>
+            `${momentText(row.at, step)} · ${row.calls.toLocaleString("en")} calls of ${durationText(2 ** row.band)} to ${durationText(2 ** (row.band + 1))}`,
         }),
       ],
     },
   );
-  return [note("each box is calls of one duration at one time, the brighter the more; waiting (poll, futex, …) is left out"), brushed(chart)];
+  return [
+    note("each box is calls of one duration at one time, the brighter the more; waiting (poll, futex, …) is left out"),
+    brushed(chart),
+  ];
 }
 
 const number = (cell: Cell | undefined): string => String(cell ?? "0");
-const GROUPS: Record<string, { title: string; sql: string; link: (row: Record<string, Cell>) => string }> = {
+const GROUPS: Record<string, { title: string; name: RowsName; link: (row: Row) => string }> = {
   processes: {
     title: "Busiest processes",
-    sql: `SELECT process_id, any_value(process) AS process, count(*) AS calls, count(error) AS errors, coalesce(sum(bytes), 0)::BIGINT AS bytes, sum(duration_ns)::BIGINT AS time_ns, quantile_disc(duration_ns, 0.99) AS p99_ns FROM selected WHERE ${WHOLE} GROUP BY process_id ORDER BY calls DESC, process_id LIMIT 12`,
+    name: "overview_processes",
     link: (row) => `process_id = ${number(row["process_id"])}`,
   },
   files: {
     title: "Files with most bytes",
-    sql: `SELECT object_id, any_value(path) AS file, coalesce(sum(bytes) FILTER (WHERE verb IN ('read', 'copied')), 0)::BIGINT AS read_bytes, coalesce(sum(bytes) FILTER (WHERE verb = 'wrote'), 0)::BIGINT AS written_bytes, count(*) AS calls, sum(duration_ns)::BIGINT AS time_ns FROM selected WHERE object_type = 'file' AND object_id IS NOT NULL GROUP BY object_id ORDER BY coalesce(sum(bytes), 0) DESC, calls DESC, object_id LIMIT 12`,
+    name: "overview_files",
     link: (row) => `object_id = ${number(row["object_id"])}`,
   },
   sockets: {
     title: "Connections with most bytes",
-    sql: `SELECT target AS peer, any_value(process) AS process, coalesce(sum(bytes) FILTER (WHERE verb = 'read'), 0)::BIGINT AS received_bytes, coalesce(sum(bytes) FILTER (WHERE verb IN ('wrote', 'copied')), 0)::BIGINT AS sent_bytes, count(*) AS calls, sum(duration_ns)::BIGINT AS time_ns FROM selected WHERE object_type = 'socket' GROUP BY target ORDER BY coalesce(sum(bytes), 0) DESC, calls DESC, target LIMIT 12`,
+    name: "overview_sockets",
     link: (row) => `target = ${sqlText(String(row["peer"] ?? ""))}`,
   },
   calls: {
     title: "Calls that took most time",
-    sql: `SELECT name, count(*) AS calls, count(error) AS errors, coalesce(sum(bytes), 0)::BIGINT AS bytes, sum(duration_ns)::BIGINT AS time_ns, quantile_disc(duration_ns, 0.5) AS p50_ns, quantile_disc(duration_ns, 0.99) AS p99_ns, max(duration_ns) AS max_ns FROM selected WHERE ${WHOLE} GROUP BY name ORDER BY time_ns DESC NULLS LAST, name LIMIT 12`,
+    name: "overview_calls",
     link: (row) => `name = ${sqlText(String(row["name"] ?? ""))}`,
   },
   errors: {
     title: "Errors",
-    sql: `SELECT error, name, any_value(process) AS process, count(*) AS times, any_value(target) AS example FROM selected WHERE error IS NOT NULL AND ${WHOLE} GROUP BY error, name ORDER BY times DESC, error, name LIMIT 12`,
+    name: "overview_errors",
     link: (row) => `name = ${sqlText(String(row["name"] ?? ""))} AND error = ${sqlText(String(row["error"] ?? ""))}`,
   },
 };
 
-const FILTERABLE: Record<string, { column: string; view: string }> = { processes: { column: "process", view: "overview" }, calls: { column: "name", view: "overview" }, errors: { column: "error", view: "overview" } };
+const FILTERABLE: Record<string, { column: string; view: string }> = {
+  processes: { column: "process", view: "overview" },
+  calls: { column: "name", view: "overview" },
+  errors: { column: "error", view: "overview" },
+};
 
 function grouped(scene: Scene, name: string): Panel {
   const group = GROUPS[name] as (typeof GROUPS)[string];
   const filter = FILTERABLE[name];
-  const events = (row: Record<string, Cell>, words: string): Child => eventsLink(words, group.link(row));
-  const link: Record<string, (row: Record<string, Cell>, words: string) => Child> = { calls: events, times: events };
+  const events = (row: Row, words: string): Child => eventsLink(words, group.link(row));
+  const link: Record<string, (row: Row, words: string) => Child> = { calls: events, times: events };
   if (filter !== undefined) {
     link[filter.column] = (row, words) => filterLink(words, group.link(row), filter.view);
   }
   if (name === "files") {
-    link["file"] = (row, words) => element("a", { href: address("file", { object: number(row["object_id"]) }), title: words }, words.length > 60 ? "…" + words.slice(-59) : words);
+    link["file"] = (row, words) =>
+      element(
+        "a",
+        { href: address("file", { object: number(row["object_id"]) }), title: words },
+        words.length > 60 ? "…" + words.slice(-59) : words,
+      );
   }
-  return { title: group.title, fill: () => askedTable({ sql: group.sql, signal: scene.signal, caption: group.title, hidden: ["process_id", "object_id"], link }) };
+  return {
+    title: group.title,
+    fill: () =>
+      askedTable({
+        name: group.name,
+        signal: scene.signal,
+        caption: group.title,
+        hidden: ["process_id", "object_id"],
+        link,
+      }),
+  };
 }
 
 // Of all of the trace, whatever is selected: to select something else asks nothing anew.
@@ -205,15 +249,20 @@ async function findings({ trace, signal }: Scene): Promise<Child[]> {
           "ul",
           { class: "findings" },
           ...found.map((finding) =>
-            element("li", {}, harmless(finding.text) + " ", element("a", { href: address("query", { sql: finding.query }) }, "events")),
+            element(
+              "li",
+              {},
+              harmless(finding.text) + " ",
+              element("a", { href: address("query", { sql: finding.query }) }, "events"),
+            ),
           ),
         ),
       ];
 }
 
 // What the trace cannot know: of the whole of it, whatever is selected.
-function sight(scene: Scene, title: string, sql: string): Panel {
-  return { title, fill: () => askedTable({ sql, signal: scene.signal, caption: title }) };
+function sight(scene: Scene, title: string, name: RowsName): Panel {
+  return { title, fill: () => askedTable({ name, signal: scene.signal, caption: title }) };
 }
 
 export const overview: View = {
@@ -226,11 +275,12 @@ export const overview: View = {
       { title: "In short", isWide: true, fill: () => totals(scene) },
       { title: "Over time", isWide: true, fill: () => rates(scene, asked) },
       { title: "Latency", isWide: true, fill: () => latency(scene, asked) },
-      ...(scene.place.words.has("where") ? [] : [{ title: "Worth a look", isWide: true, fill: (): Promise<Child[]> => findings(scene) }]),
+      ...(scene.place.words.has("where")
+        ? []
+        : [{ title: "Worth a look", isWide: true, fill: (): Promise<Child[]> => findings(scene) }]),
       ...Object.keys(GROUPS).map((name) => grouped(scene, name)),
-      sight(scene, "Lost", "SELECT host, reason, count(*) AS gaps, sum(lost) AS events, max(end_ns - begin_ns) AS longest_ns FROM gaps GROUP BY ALL ORDER BY gaps DESC LIMIT 20"),
-      sight(scene, "Not watched", "SELECT host, source, state, reason FROM coverage WHERE state <> 'on' ORDER BY ALL LIMIT 30"),
+      sight(scene, "Lost", "overview_lost"),
+      sight(scene, "Not watched", "overview_unwatched"),
     ]);
   },
 };
-

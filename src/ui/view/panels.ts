@@ -17,7 +17,12 @@ export async function showPanels(scene: Scene, panels: Panel[]): Promise<void> {
         "div",
         { class: "panels" },
         ...panels.map(({ title, isWide }) =>
-          element("section", { "aria-label": title, ...(isWide === true ? { class: "wide" } : {}) }, element("h2", {}, title), asking("asking…")),
+          element(
+            "section",
+            { "aria-label": title, ...(isWide === true ? { class: "wide" } : {}) },
+            element("h2", {}, title),
+            asking("asking…"),
+          ),
         ),
       ),
     );

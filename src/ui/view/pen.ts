@@ -31,7 +31,8 @@ export interface Pen {
   within(x: number, y: number, width: number, height: number, draw: () => void): void; // what lies outside is cut off
 }
 
-export const FONT = "system-ui, sans-serif", LETTERS_SIZE = 12;
+export const FONT = "system-ui, sans-serif",
+  LETTERS_SIZE = 12;
 export const HATCH = 6; // pixels from stroke to stroke
 const LETTER = 6.2; // pixels of a letter of LETTERS_SIZE, on average
 

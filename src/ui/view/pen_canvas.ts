@@ -10,7 +10,10 @@ export class CanvasPen implements Pen {
   private font = "";
   private alpha = -1;
 
-  constructor(private readonly context: CanvasRenderingContext2D, private pixels: Pixels | null = null) {}
+  constructor(
+    private readonly context: CanvasRenderingContext2D,
+    private pixels: Pixels | null = null,
+  ) {}
 
   // Nothing more is drawn.
   finish(): void {
@@ -64,8 +67,16 @@ export class CanvasPen implements Pen {
     this.fillAndStroke(ink);
   }
 
-  text(x: number, y: number, words: string, ink: Ink, { size = LETTERS_SIZE, anchor = "start", weight = 400, isMiddle = false, room }: Letters = {}): void {
-    const { context } = this, font = `${weight} ${size}px ${FONT}`, cut = cutText(words, room);
+  text(
+    x: number,
+    y: number,
+    words: string,
+    ink: Ink,
+    { size = LETTERS_SIZE, anchor = "start", weight = 400, isMiddle = false, room }: Letters = {},
+  ): void {
+    const { context } = this,
+      font = `${weight} ${size}px ${FONT}`,
+      cut = cutText(words, room);
     this.setFill(ink.colour, ink.alpha);
     if (font !== this.font) {
       context.font = this.font = font;
@@ -142,7 +153,12 @@ function hatchTile(ink: string): HTMLCanvasElement {
   if (pen !== null) {
     pen.strokeStyle = ink;
     pen.beginPath();
-    for (const [x, y] of [[-1, 1], [0, HATCH], [HATCH - 1, HATCH + 1]] as const) { // the corners are of the neighbours' strokes
+    for (const [x, y] of [
+      [-1, 1],
+      [0, HATCH],
+      [HATCH - 1, HATCH + 1],
+    ] as const) {
+      // the corners are of the neighbours' strokes
       pen.moveTo(x, y);
       pen.lineTo(y, x);
     }

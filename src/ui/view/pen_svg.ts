@@ -11,7 +11,9 @@ type Attributes = Record<string, string | number | undefined>; // undefined: as 
 
 const attributesText = (attributes: Attributes): string =>
   Object.entries(attributes)
-    .map(([name, value]) => (value === undefined ? "" : ` ${name}="${typeof value === "number" ? round(value) : escaped(value)}"`))
+    .map(([name, value]) =>
+      value === undefined ? "" : ` ${name}="${typeof value === "number" ? round(value) : escaped(value)}"`,
+    )
     .join("");
 
 const unless = <T>(value: T, usual: T): T | undefined => (value === usual ? undefined : value);
@@ -20,10 +22,15 @@ export class SvgPen implements Pen {
   private readonly parts: string[] = [];
   private clips = 0;
 
-  constructor(private readonly width: number, private readonly height: number) {}
+  constructor(
+    private readonly width: number,
+    private readonly height: number,
+  ) {}
 
   rect(x: number, y: number, width: number, height: number, fill: string): void {
-    this.parts.push(`<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" fill="${fill}"/>`);
+    this.parts.push(
+      `<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" fill="${fill}"/>`,
+    );
   }
 
   hatch(x: number, y: number, width: number, height: number): void {
@@ -36,7 +43,9 @@ export class SvgPen implements Pen {
 
   curve(x0: number, y0: number, x1: number, y1: number, ink: Ink): void {
     this.add("path", { d: curvePath(x0, y0, x1, y1) }, { ...ink, fill: "none" });
-    this.parts.push(`<path${attributesText({ d: headPath(x1, y1), fill: ink.colour, opacity: unless(ink.alpha, 1) })}/>`);
+    this.parts.push(
+      `<path${attributesText({ d: headPath(x1, y1), fill: ink.colour, opacity: unless(ink.alpha, 1) })}/>`,
+    );
   }
 
   disc(x: number, y: number, radius: number, ink: Ink): void {
@@ -47,17 +56,32 @@ export class SvgPen implements Pen {
     this.add("polygon", { points: points.map(([x, y]) => `${round(x)},${round(y)}`).join(" ") }, ink);
   }
 
-  text(x: number, y: number, words: string, ink: Ink, { size = LETTERS_SIZE, anchor = "start", weight = 400, isMiddle = false, room }: Letters = {}): void {
+  text(
+    x: number,
+    y: number,
+    words: string,
+    ink: Ink,
+    { size = LETTERS_SIZE, anchor = "start", weight = 400, isMiddle = false, room }: Letters = {},
+  ): void {
     const cut = cutText(words, room);
     if (cut !== "") {
-      const looks = { "dominant-baseline": isMiddle ? "central" : undefined, fill: ink.colour, "fill-opacity": unless(ink.alpha, 1), "font-size": unless(size, LETTERS_SIZE), "text-anchor": unless(anchor, "start"), "font-weight": unless(weight, 400) };
+      const looks = {
+        "dominant-baseline": isMiddle ? "central" : undefined,
+        fill: ink.colour,
+        "fill-opacity": unless(ink.alpha, 1),
+        "font-size": unless(size, LETTERS_SIZE),
+        "text-anchor": unless(anchor, "start"),
+        "font-weight": unless(weight, 400),
+      };
       this.parts.push(`<text${attributesText({ x, y, ...looks })}>${escaped(cut)}</text>`);
     }
   }
 
   within(x: number, y: number, width: number, height: number, draw: () => void): void {
     const id = `clip${++this.clips}`;
-    this.parts.push(`<clipPath id="${id}"><rect${attributesText({ x, y, width, height })}/></clipPath><g clip-path="url(#${id})">`);
+    this.parts.push(
+      `<clipPath id="${id}"><rect${attributesText({ x, y, width, height })}/></clipPath><g clip-path="url(#${id})">`,
+    );
     draw();
     this.parts.push("</g>");
   }
@@ -71,8 +95,14 @@ export class SvgPen implements Pen {
     );
   }
 
-  private add(name: "line" | "path" | "circle" | "polygon", geometry: Attributes, { colour: stroke, alpha, width, dash, fill }: Ink): void {
+  private add(
+    name: "line" | "path" | "circle" | "polygon",
+    geometry: Attributes,
+    { colour: stroke, alpha, width, dash, fill }: Ink,
+  ): void {
     const isLine = name === "line";
-    this.parts.push(`<${name}${attributesText({ ...geometry, fill: isLine ? undefined : (fill ?? "none"), stroke, "stroke-width": unless(width, 1), opacity: unless(alpha, 1), "stroke-dasharray": unless(dash, "") })}/>`);
+    this.parts.push(
+      `<${name}${attributesText({ ...geometry, fill: isLine ? undefined : (fill ?? "none"), stroke, "stroke-width": unless(width, 1), opacity: unless(alpha, 1), "stroke-dasharray": unless(dash, "") })}/>`,
+    );
   }
 }

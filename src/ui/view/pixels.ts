@@ -30,11 +30,15 @@ export class Pixels {
   }
 
   rect(x: number, y: number, width: number, height: number, fill: string): void {
-    const { scale, words, image } = this, { packed, alpha } = this.paint(fill);
-    const left = Math.max(Math.round(x * scale), 0), right = Math.min(Math.max(Math.round((x + width) * scale), left + 1), image.width);
-    const top = Math.max(Math.round(y * scale), 0), bottom = Math.min(Math.max(Math.round((y + height) * scale), height >= 1 ? top + 1 : top), image.height);
+    const { scale, words, image } = this,
+      { packed, alpha } = this.paint(fill);
+    const left = Math.max(Math.round(x * scale), 0),
+      right = Math.min(Math.max(Math.round((x + width) * scale), left + 1), image.width);
+    const top = Math.max(Math.round(y * scale), 0),
+      bottom = Math.min(Math.max(Math.round((y + height) * scale), height >= 1 ? top + 1 : top), image.height);
     for (let row = top; row < bottom; ++row) {
-      const begin = row * image.width + left, end = row * image.width + right;
+      const begin = row * image.width + left,
+        end = row * image.width + right;
       if (alpha < BYTE) {
         mix(words, begin, end, packed, alpha);
       } else if (right - left >= WIDE) {
@@ -55,7 +59,10 @@ export class Pixels {
     let paint = this.paints.get(fill);
     if (paint === undefined) {
       const part = (at: number): number => Number.parseInt(fill.slice(at, at + 2), 16);
-      paint = { packed: ((BYTE << 24) | (part(5) << 16) | (part(3) << 8) | part(1)) >>> 0, alpha: fill.length > 7 ? part(7) : BYTE };
+      paint = {
+        packed: ((BYTE << 24) | (part(5) << 16) | (part(3) << 8) | part(1)) >>> 0,
+        alpha: fill.length > 7 ? part(7) : BYTE,
+      };
       this.paints.set(fill, paint);
     }
     return paint;
@@ -65,7 +72,8 @@ export class Pixels {
 function mix(words: Uint32Array, begin: number, end: number, above: number, alpha: number): void {
   for (let at = begin; at < end; ++at) {
     const below = words[at] ?? 0;
-    const part = (shift: number): number => Math.round((((above >>> shift) & BYTE) * alpha + ((below >>> shift) & BYTE) * (BYTE - alpha)) / BYTE) << shift;
+    const part = (shift: number): number =>
+      Math.round((((above >>> shift) & BYTE) * alpha + ((below >>> shift) & BYTE) * (BYTE - alpha)) / BYTE) << shift;
     words[at] = ((BYTE << 24) | part(16) | part(8) | part(0)) >>> 0;
   }
 }

@@ -14,7 +14,16 @@ import { saveButtons, svgText } from "./save";
 import { datumAt, takeTitles, wordsOf } from "./svg";
 
 const HINT = "point, or use arrow keys, to read; a click keeps the words";
-const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -Infinity, End: Infinity };
+const STEPS: Record<string, number> = {
+  ArrowRight: 1,
+  ArrowDown: 1,
+  ArrowLeft: -1,
+  ArrowUp: -1,
+  PageDown: 20,
+  PageUp: -20,
+  Home: -Infinity,
+  End: Infinity,
+};
 
 class Readout {
   // To select its text takes the focus, so that a recording does not draw the chart anew meanwhile.
@@ -23,7 +32,10 @@ class Readout {
   private isKept = false;
   private isSorted = false;
 
-  constructor(picture: SVGSVGElement, private readonly data: SVGElement[]) {
+  constructor(
+    picture: SVGSVGElement,
+    private readonly data: SVGElement[],
+  ) {
     picture.addEventListener("pointermove", ({ clientX, clientY, buttons }) => {
       if (!this.isKept && buttons === 0) {
         this.show(datumAt(picture, clientX, clientY));
@@ -82,6 +94,20 @@ class Readout {
 export function framed(name: string, picture: SVGSVGElement, room = "chart"): HTMLElement {
   const data = takeTitles(picture);
   const said = data.length === 0 ? [] : [new Readout(picture, data).line];
-  const holder = element("div", { class: room, ...(room === "scroll" ? { tabindex: "0", role: "region", "aria-label": name } : {}) }, picture);
-  return element("figure", {}, holder, element("figcaption", {}, ...said, saveButtons(name, () => svgText(picture))));
+  const holder = element(
+    "div",
+    { class: room, ...(room === "scroll" ? { tabindex: "0", role: "region", "aria-label": name } : {}) },
+    picture,
+  );
+  return element(
+    "figure",
+    {},
+    holder,
+    element(
+      "figcaption",
+      {},
+      ...said,
+      saveButtons(name, () => svgText(picture)),
+    ),
+  );
 }

@@ -1,6 +1,7 @@
 // A picture as a file: SVG as it is, PNG drawn from it at twice its size. Events as files for other tools.
 
-import { askExport, type ExportFormat, type Selection } from "../client/client";
+import type { ExportFormat, Selection } from "../generated/api";
+import { askExport } from "../client/client";
 import { colour } from "../model/theme";
 import { button, element, harmless } from "./elements";
 import { giveTitles } from "./svg";
@@ -27,7 +28,9 @@ async function pngOf(svg: string): Promise<Blob> {
     pen.fillStyle = colour("ground");
     pen.fillRect(0, 0, canvas.width, canvas.height);
     pen.drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await new Promise((done, failed) => canvas.toBlob((blob) => (blob === null ? failed(new Error("no PNG came out")) : done(blob)), "image/png"));
+    return await new Promise((done, failed) =>
+      canvas.toBlob((blob) => (blob === null ? failed(new Error("no PNG came out")) : done(blob)), "image/png"),
+    );
   } finally {
     URL.revokeObjectURL(address);
   }
@@ -53,7 +56,9 @@ export function saveButtons(name: string, svg: () => string): HTMLElement {
     "span",
     { class: "save" },
     button("SVG", () => download(`${name}.svg`, svgBlob(svg())), { "aria-label": `Save ${name} as SVG` }),
-    button("PNG", () => void pngOf(svg()).then((blob) => download(`${name}.png`, blob)), { "aria-label": `Save ${name} as PNG` }),
+    button("PNG", () => void pngOf(svg()).then((blob) => download(`${name}.png`, blob)), {
+      "aria-label": `Save ${name} as PNG`,
+    }),
   );
 }
 
@@ -69,7 +74,10 @@ export function exportButtons(wanted: () => Selection): HTMLElement {
   const save = async (format: ExportFormat): Promise<void> => {
     const asking = new AbortController();
     said.className = "faint";
-    said.replaceChildren("making the file… ", button("Cancel", () => asking.abort(), { "aria-label": "Cancel making the file" }));
+    said.replaceChildren(
+      "making the file… ",
+      button("Cancel", () => asking.abort(), { "aria-label": "Cancel making the file" }),
+    );
     formats.forEach((each) => (each.disabled = true));
     try {
       const file = await askExport(format, wanted(), asking.signal);
@@ -77,11 +85,20 @@ export function exportButtons(wanted: () => Selection): HTMLElement {
       said.replaceChildren(harmless(file.note));
     } catch (error) {
       said.className = asking.signal.aborted ? "faint" : "error";
-      said.replaceChildren(asking.signal.aborted ? "cancelled" : harmless(error instanceof Error ? error.message : String(error)));
+      said.replaceChildren(
+        asking.signal.aborted ? "cancelled" : harmless(error instanceof Error ? error.message : String(error)),
+      );
     } finally {
       formats.forEach((each) => (each.disabled = false));
     }
   };
-  const formats = TOOLS.map(([format, name, title]) => button(name, () => void save(format), { title, "aria-label": `Save the events for ${name}` }));
-  return element("span", { class: "save exports", role: "group", "aria-label": "Save the events for other tools" }, ...formats, said);
+  const formats = TOOLS.map(([format, name, title]) =>
+    button(name, () => void save(format), { title, "aria-label": `Save the events for ${name}` }),
+  );
+  return element(
+    "span",
+    { class: "save exports", role: "group", "aria-label": "Save the events for other tools" },
+    ...formats,
+    said,
+  );
 }

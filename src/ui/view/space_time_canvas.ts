@@ -5,7 +5,17 @@ import { colour } from "../model/theme";
 import { element } from "./elements";
 import { CanvasPen } from "./pen_canvas";
 import { SvgPen } from "./pen_svg";
-import { datumAt, drawSpaceTime, frameOf, lengthOf, momentAt, pixelOf, type Datum, type Frame, type Picture } from "./space_time_drawing";
+import {
+  datumAt,
+  drawSpaceTime,
+  frameOf,
+  lengthOf,
+  momentAt,
+  pixelOf,
+  type Datum,
+  type Frame,
+  type Picture,
+} from "./space_time_drawing";
 
 const STEP = 0.2; // of the window, a key
 const ZOOM = 1.25; // a key, or a click of the wheel
@@ -33,13 +43,24 @@ interface Drag {
 
 export class SpaceTimeCanvas implements Stage {
   readonly root = element("div", { class: "scroll space-time" });
-  private readonly canvas = element("canvas", { tabindex: "0", role: "img", "aria-label": "Space-time: lanes and messages; the same as a table is below", "data-chart": "space-time" });
+  private readonly canvas = element("canvas", {
+    tabindex: "0",
+    role: "img",
+    "aria-label": "Space-time: lanes and messages; the same as a table is below",
+    "data-chart": "space-time",
+  });
   private picture: Picture | null = null;
   private drag: Drag | null = null;
   private brush: [number, number] | null = null; // moments
   private isDue = false;
 
-  constructor(private window: [number, number], private readonly isDown: boolean, private readonly roomHeight: () => number, private readonly doings: Doings, signal: AbortSignal) {
+  constructor(
+    private window: [number, number],
+    private readonly isDown: boolean,
+    private readonly roomHeight: () => number,
+    private readonly doings: Doings,
+    signal: AbortSignal,
+  ) {
     this.root.append(this.canvas);
     const watch = new ResizeObserver(() => this.redraw());
     watch.observe(this.root);
@@ -53,7 +74,8 @@ export class SpaceTimeCanvas implements Stage {
   }
 
   svgText(): string {
-    const frame = this.frame(), pen = new SvgPen(frame.width, frame.height);
+    const frame = this.frame(),
+      pen = new SvgPen(frame.width, frame.height);
     if (this.picture !== null) {
       drawSpaceTime(pen, frame, this.picture);
     }
@@ -65,7 +87,12 @@ export class SpaceTimeCanvas implements Stage {
   }
 
   private frame(): Frame {
-    return frameOf(Math.max(this.data?.lanes.length ?? 1, 1), { width: Math.max(this.root.clientWidth, 400), height: this.roomHeight() }, this.window, this.isDown);
+    return frameOf(
+      Math.max(this.data?.lanes.length ?? 1, 1),
+      { width: Math.max(this.root.clientWidth, 400), height: this.roomHeight() },
+      this.window,
+      this.isDown,
+    );
   }
 
   private redraw(): void {
@@ -79,7 +106,9 @@ export class SpaceTimeCanvas implements Stage {
   }
 
   private draw(): void {
-    const { canvas, picture } = this, frame = this.frame(), ratio = devicePixelRatio;
+    const { canvas, picture } = this,
+      frame = this.frame(),
+      ratio = devicePixelRatio;
     const context = canvas.getContext("2d");
     if (context === null || picture === null) {
       return;
@@ -98,7 +127,8 @@ export class SpaceTimeCanvas implements Stage {
     if (this.brush === null) {
       return;
     }
-    const [a, b] = this.brush.map((moment) => pixelOf(frame, moment)) as [number, number], { plot } = frame;
+    const [a, b] = this.brush.map((moment) => pixelOf(frame, moment)) as [number, number],
+      { plot } = frame;
     context.globalAlpha = 0.2;
     context.fillStyle = colour("mark");
     if (frame.isDown) {
@@ -109,8 +139,10 @@ export class SpaceTimeCanvas implements Stage {
   }
 
   private setWindow(begin: number, end: number): void {
-    const span = this.data?.span ?? [0, 1], most = (span[1] - span[0]) * 1.2 + 1;
-    const size = Math.min(Math.max(end - begin, 1), most), middle = Math.min(Math.max((begin + end) / 2, span[0]), span[1]);
+    const span = this.data?.span ?? [0, 1],
+      most = (span[1] - span[0]) * 1.2 + 1;
+    const size = Math.min(Math.max(end - begin, 1), most),
+      middle = Math.min(Math.max((begin + end) / 2, span[0]), span[1]);
     this.window = [middle - size / 2, middle + size / 2];
     this.redraw();
     this.doings.moved(this.window);
@@ -137,10 +169,14 @@ export class SpaceTimeCanvas implements Stage {
 
   private listen(signal: AbortSignal): void {
     const { canvas } = this;
-    canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      this.zoom(ZOOM ** (-event.deltaY / 100), this.momentOf(this.positionOf(event)));
-    }, { passive: false });
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        this.zoom(ZOOM ** (-event.deltaY / 100), this.momentOf(this.positionOf(event)));
+      },
+      { passive: false },
+    );
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       this.drag = { at: this.positionOf(event), window: this.window, selects: event.shiftKey, isFar: false };
@@ -185,13 +221,30 @@ export class SpaceTimeCanvas implements Stage {
 
   private onKey(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
-    if (event.ctrlKey || event.metaKey || event.altKey || target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName)) {
+    if (
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      target.isContentEditable ||
+      ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName)
+    ) {
       return;
     }
     const middle = (this.window[0] + this.window[1]) / 2;
     const keys: Record<string, () => void> = {
-      w: () => this.zoom(ZOOM, middle), s: () => this.zoom(1 / ZOOM, middle), a: () => this.pan(-STEP), d: () => this.pan(STEP), Escape: () => this.doings.picked(null),
-      ...(target === this.canvas ? { ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), ArrowDown: () => this.step(1), ArrowUp: () => this.step(-1) } : {}),
+      w: () => this.zoom(ZOOM, middle),
+      s: () => this.zoom(1 / ZOOM, middle),
+      a: () => this.pan(-STEP),
+      d: () => this.pan(STEP),
+      Escape: () => this.doings.picked(null),
+      ...(target === this.canvas
+        ? {
+            ArrowRight: () => this.step(1),
+            ArrowLeft: () => this.step(-1),
+            ArrowDown: () => this.step(1),
+            ArrowUp: () => this.step(-1),
+          }
+        : {}),
     };
     const does = keys[event.key];
     if (does !== undefined) {
@@ -202,9 +255,11 @@ export class SpaceTimeCanvas implements Stage {
 
   // To the next call in time, or the one before; the window goes along.
   private step(by: number): void {
-    const moves = this.data?.moves ?? [], here = this.picture?.chosen ?? null;
+    const moves = this.data?.moves ?? [],
+      here = this.picture?.chosen ?? null;
     const inWindow = moves.findIndex(({ x }) => x >= this.window[0]);
-    const next = Math.min(Math.max(here === null ? inWindow : here + by, 0), moves.length - 1), move = moves[next];
+    const next = Math.min(Math.max(here === null ? inWindow : here + by, 0), moves.length - 1),
+      move = moves[next];
     if (move === undefined) {
       return;
     }

@@ -4,7 +4,11 @@ import { harmless } from "./elements";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
-export function svg<Name extends keyof SVGElementTagNameMap>(name: Name, attributes: Record<string, string | number>, ...children: (Node | string)[]): SVGElementTagNameMap[Name] {
+export function svg<Name extends keyof SVGElementTagNameMap>(
+  name: Name,
+  attributes: Record<string, string | number>,
+  ...children: (Node | string)[]
+): SVGElementTagNameMap[Name] {
   const made = document.createElementNS(NAMESPACE, name);
   for (const [key, value] of Object.entries(attributes)) {
     made.setAttribute(key, String(value));
@@ -38,7 +42,13 @@ export const wordsOf = (datum: Element): string => datum.getAttribute(WORDS) ?? 
 // What has words and lies there, or a few pixels beside it: the topmost.
 export function datumAt(picture: SVGSVGElement, x: number, y: number): SVGElement | null {
   const NEAR = 3;
-  for (const [dx, dy] of [[0, 0], [NEAR, 0], [-NEAR, 0], [0, NEAR], [0, -NEAR]] as const) {
+  for (const [dx, dy] of [
+    [0, 0],
+    [NEAR, 0],
+    [-NEAR, 0],
+    [0, NEAR],
+    [0, -NEAR],
+  ] as const) {
     for (const each of document.elementsFromPoint(x + dx, y + dy)) {
       const datum = each.closest<SVGElement>(`[${WORDS}]`);
       if (datum !== null && picture.contains(datum)) {

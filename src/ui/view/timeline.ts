@@ -1,7 +1,8 @@
 // The timeline: all calls of all threads, from a whole day to a microsecond. The server draws levels of detail (src/api/timeline), the page
 // asks for what is in view and a little beside it.
 
-import { askTimelineProgress, askTimelineRows, type TimelineRows } from "../client/timeline";
+import type { TimelineRows } from "../generated/api";
+import { askTimelineProgress, askTimelineRows } from "../client/timeline";
 import { place } from "../model/place";
 import { element, note } from "./elements";
 import { Stage } from "./timeline_stage";
@@ -15,15 +16,18 @@ let stage: Stage | null = null;
 async function rowsFor(scene: Scene, where: string): Promise<TimelineRows> {
   const words = element("progress", { "aria-label": "reading the trace" });
   const looks = setInterval(() => {
-    void askTimelineProgress(where).then(({ read, of }) => {
-      if (of > 0 && !scene.signal.aborted) {
-        words.max = of;
-        words.value = Math.min(read, of);
-        if (!words.isConnected && stage?.root.isConnected !== true) {
-          scene.main.replaceChildren(note("reading the trace…"), words);
+    void askTimelineProgress(where).then(
+      ({ read, of }) => {
+        if (of > 0 && !scene.signal.aborted) {
+          words.max = of;
+          words.value = Math.min(read, of);
+          if (!words.isConnected && stage?.root.isConnected !== true) {
+            scene.main.replaceChildren(note("reading the trace…"), words);
+          }
         }
-      }
-    }, () => undefined);
+      },
+      () => undefined,
+    );
   }, PROGRESS_MS);
   try {
     return await askTimelineRows(where, scene.signal);
@@ -54,10 +58,14 @@ export const timeline: View = {
     }
     stage.update(rows, where);
     const shown = stage;
-    scene.signal.addEventListener("abort", () => {
-      if (place().view !== "timeline") {
-        shown.leaveView();
-      }
-    }, { once: true });
+    scene.signal.addEventListener(
+      "abort",
+      () => {
+        if (place().view !== "timeline") {
+          shown.leaveView();
+        }
+      },
+      { once: true },
+    );
   },
 };

@@ -18,14 +18,19 @@ export interface BarActions {
   exports: HTMLElement | null; // made once: it says how far a file is
 }
 
-const COLOURINGS: [Colouring, string][] = [["class", "class"], ["content", "content"], ["latency", "latency"]];
+const COLOURINGS: [Colouring, string][] = [
+  ["class", "class"],
+  ["content", "content"],
+  ["latency", "latency"],
+];
 
 export const colouringIn = (words: URLSearchParams): Colouring => {
   const word = words.get("colour");
   return word === "content" || word === "latency" ? word : "class";
 };
 
-const group = (label: string, ...buttons: HTMLElement[]): HTMLElement => element("span", { class: "choice", role: "group", "aria-label": label }, ...buttons);
+const group = (label: string, ...buttons: HTMLElement[]): HTMLElement =>
+  element("span", { class: "choice", role: "group", "aria-label": label }, ...buttons);
 
 export function barOf(actions: BarActions): HTMLElement[] {
   const items = legend(actions.colouring).map(([words, ink]) => {
@@ -35,11 +40,32 @@ export function barOf(actions: BarActions): HTMLElement[] {
   });
   return [
     choice("colour by", COLOURINGS, actions.colouring, (name) => actions.colour(name)),
-    group("zoom", button("+", () => actions.zoom(0.5), { "aria-label": "zoom in" }), button("−", () => actions.zoom(2), { "aria-label": "zoom out" }), button("all", () => actions.all())),
-    group("processes", button("open all", () => actions.foldAll(true)), button("fold all", () => actions.foldAll(false))),
-    ...(actions.flows === null ? [] : [button("flows", actions.flows, { "aria-pressed": String(actions.hasFlows), title: "where bytes went, as arrows" })]),
+    group(
+      "zoom",
+      button("+", () => actions.zoom(0.5), { "aria-label": "zoom in" }),
+      button("−", () => actions.zoom(2), { "aria-label": "zoom out" }),
+      button("all", () => actions.all()),
+    ),
+    group(
+      "processes",
+      button("open all", () => actions.foldAll(true)),
+      button("fold all", () => actions.foldAll(false)),
+    ),
+    ...(actions.flows === null
+      ? []
+      : [
+          button("flows", actions.flows, {
+            "aria-pressed": String(actions.hasFlows),
+            title: "where bytes went, as arrows",
+          }),
+        ]),
     ...(actions.exports === null ? [] : [actions.exports]),
     saveButtons(actions.name, () => actions.svg()),
-    element("ul", { class: "legend", "aria-label": "colours" }, ...items, element("li", { class: "faint" }, "pale: waiting · hatched: events are missing · red: failed")),
+    element(
+      "ul",
+      { class: "legend", "aria-label": "colours" },
+      ...items,
+      element("li", { class: "faint" }, "pale: waiting · hatched: events are missing · red: failed"),
+    ),
   ];
 }

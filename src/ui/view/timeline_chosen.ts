@@ -10,14 +10,21 @@ export class Chosen {
   readonly root = element("section", { "aria-label": "Chosen event", "aria-live": "polite", hidden: "" });
   private run: Run | null = null;
 
-  constructor(private readonly look: (span: TimeSpan) => void, private readonly signal: AbortSignal) {}
+  constructor(
+    private readonly look: (span: TimeSpan) => void,
+    private readonly signal: AbortSignal,
+  ) {}
 
   async show(drawing: Drawing, run: Run): Promise<void> {
     this.run = run;
     this.root.hidden = false;
     const title = element("h2", {}, run.event === null ? "Chosen calls" : "Chosen event");
     if (run.event === null) {
-      this.root.replaceChildren(title, note(runWords(drawing, run).replaceAll("\n", " · ")), button("zoom to them", () => this.look(around(run.begin, run.end, drawing.lanes.all.span_ns))));
+      this.root.replaceChildren(
+        title,
+        note(runWords(drawing, run).replaceAll("\n", " · ")),
+        button("zoom to them", () => this.look(around(run.begin, run.end, drawing.lanes.all.span_ns))),
+      );
       return;
     }
     this.root.replaceChildren(title, note("asking…"));

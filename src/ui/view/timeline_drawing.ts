@@ -5,8 +5,9 @@
 //
 // The last picture stands for the time until the next one is there: it is stretched and moved to where its time is now.
 
+import type { TimelineFlow, TimelineGap } from "../generated/api";
 import type { Side } from "../client/client";
-import { ERROR, flagsOf, RowKind, UNFINISHED, type Colouring, type Flow, type Picture, type TimelineGap } from "../client/timeline";
+import { ERROR, flagsOf, RowKind, UNFINISHED, type Colouring, type Picture } from "../client/timeline";
 import type { Lane, LaneList } from "../model/lanes";
 import type { TimeSpan } from "../model/time_span";
 import { CLASSES, colour, theme } from "../model/theme";
@@ -14,11 +15,15 @@ import { momentText, niceStep } from "../model/words";
 import { harmless } from "./elements";
 import type { Letters, Pen } from "./pen";
 
-export const LABELS = 210, AXIS = 26;
+export const LABELS = 210,
+  AXIS = 26;
 const MIDDLE: Letters = { isMiddle: true };
 const LABELLED_MIN = 44; // pixels of a slice that has words
 const LATENCIES = ["< 1 µs", "< 10 µs", "< 100 µs", "< 1 ms", "< 10 ms", "< 100 ms", "< 1 s", "≥ 1 s"];
-const LATENCY_COLOURS = { light: ["#cfd4da", "#fde0a6", "#f7b95b", "#e8862e", "#cf5b2e", "#a8324a", "#7a1f6a", "#45105e"], dark: ["#4b5159", "#6b5a2e", "#97762c", "#c98a2b", "#e8862e", "#f06a4e", "#ee5c8f", "#d58bff"] };
+const LATENCY_COLOURS = {
+  light: ["#cfd4da", "#fde0a6", "#f7b95b", "#e8862e", "#cf5b2e", "#a8324a", "#7a1f6a", "#45105e"],
+  dark: ["#4b5159", "#6b5a2e", "#97762c", "#c98a2b", "#e8862e", "#f06a4e", "#ee5c8f", "#d58bff"],
+};
 
 // Of a canvas.
 export interface Room {
@@ -38,14 +43,15 @@ export interface Drawing extends Room {
   row: number; // where the keyboard is
   run: { row: number; begin: number; end: number } | null; // what was chosen
   targets: Map<string, string>; // of events: on what
-  flows: Flow[];
+  flows: TimelineFlow[];
 }
 
 // A colour, and a paler one on the panel of this theme.
 type Shades = [solid: string, pale: string];
 
 function paler(hex: string): string {
-  const ground = Number.parseInt(colour("panel").slice(1), 16), ink = Number.parseInt(hex.slice(1), 16);
+  const ground = Number.parseInt(colour("panel").slice(1), 16),
+    ink = Number.parseInt(hex.slice(1), 16);
   const mixed = [16, 8, 0].map((shift) => Math.round(0.38 * ((ink >> shift) & 255) + 0.62 * ((ground >> shift) & 255)));
   return `#${mixed.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
@@ -59,7 +65,9 @@ function hslHex(hue: number, saturation: number, light: number): string {
   const part = (n: number): string => {
     const k = (n + hue / 30) % 12;
     const value = light - saturation * Math.min(light, 1 - light) * Math.max(-1, Math.min(k - 3, 9 - k, 1));
-    return Math.round(value * 255).toString(16).padStart(2, "0");
+    return Math.round(value * 255)
+      .toString(16)
+      .padStart(2, "0");
   };
   return `#${part(0)}${part(8)}${part(4)}`;
 }
@@ -86,14 +94,19 @@ export function legend(colouring: Colouring): [string, string][] {
     case "latency":
       return LATENCIES.map((words, index) => [words, of[index] ?? "#888888"]);
     case "content":
-      return [["no content", of[0] ?? "#888888"], ["same colour, same content (12 colours)", of[1] ?? "#888888"]];
+      return [
+        ["no content", of[0] ?? "#888888"],
+        ["same colour, same content (12 colours)", of[1] ?? "#888888"],
+      ];
   }
 }
 
 type Axis = Pick<Drawing, "span" | "width">;
 
-export const xOf = (drawing: Axis, at: number): number => LABELS + ((at - drawing.span.from) / (drawing.span.to - drawing.span.from)) * (drawing.width - LABELS);
-export const timeAt = (drawing: Axis, x: number): number => drawing.span.from + ((x - LABELS) / (drawing.width - LABELS)) * (drawing.span.to - drawing.span.from);
+export const xOf = (drawing: Axis, at: number): number =>
+  LABELS + ((at - drawing.span.from) / (drawing.span.to - drawing.span.from)) * (drawing.width - LABELS);
+export const timeAt = (drawing: Axis, x: number): number =>
+  drawing.span.from + ((x - LABELS) / (drawing.width - LABELS)) * (drawing.span.to - drawing.span.from);
 export const yOf = (drawing: Drawing, lane: Lane): number => AXIS + lane.top - drawing.top;
 
 // From pixels of the picture to pixels here: x = add + factor * x0.
@@ -137,7 +150,8 @@ export function drawWords(pen: Pen, drawing: Drawing): void {
 function drawSelection(pen: Pen, drawing: Drawing): void {
   const { from, to } = drawing.selection;
   const mark = (begin: number, end: number): void => {
-    const x0 = Math.max(xOf(drawing, begin), LABELS), x1 = Math.min(xOf(drawing, end), drawing.width);
+    const x0 = Math.max(xOf(drawing, begin), LABELS),
+      x1 = Math.min(xOf(drawing, end), drawing.width);
     if (x1 > x0) {
       pen.rect(x0, AXIS, x1 - x0, drawing.height, colour("mark") + "22");
       pen.rect(x0, 0, Math.max(x1 - x0, 1), 3, colour("mark"));
@@ -153,7 +167,8 @@ function drawSelection(pen: Pen, drawing: Drawing): void {
 
 // Runs come in order of their begin: the first that begins there or later.
 function firstFrom(begins: Float32Array, first: number, end: number, x: number): number {
-  let low = first, high = end;
+  let low = first,
+    high = end;
   while (low < high) {
     const middle = (low + high) >> 1;
     if ((begins[middle] ?? 0) < x) {
@@ -166,15 +181,25 @@ function firstFrom(begins: Float32Array, first: number, end: number, x: number):
 }
 
 // Runs of a lane that are in view, with their edges.
-function eachRun(drawing: Drawing, lane: Lane, take: (picture: Picture, run: number, x0: number, x1: number) => void): void {
+function eachRun(
+  drawing: Drawing,
+  lane: Lane,
+  take: (picture: Picture, run: number, x0: number, x1: number) => void,
+): void {
   const { picture } = drawing;
   const runs = picture?.runsOf.get(lane.row);
   if (picture === null || runs === undefined) {
     return;
   }
-  const { add, factor } = scaleOf(drawing, picture), { x0: begins, x1: ends } = picture;
-  for (let run = firstFrom(begins, runs.begin, runs.end, (LABELS - add) / factor - runs.longest); run < runs.end; ++run) {
-    const begin = add + factor * (begins[run] ?? 0), x1 = Math.min(add + factor * (ends[run] ?? 0), drawing.width);
+  const { add, factor } = scaleOf(drawing, picture),
+    { x0: begins, x1: ends } = picture;
+  for (
+    let run = firstFrom(begins, runs.begin, runs.end, (LABELS - add) / factor - runs.longest);
+    run < runs.end;
+    ++run
+  ) {
+    const begin = add + factor * (begins[run] ?? 0),
+      x1 = Math.min(add + factor * (ends[run] ?? 0), drawing.width);
     if (begin > drawing.width) {
       break;
     }
@@ -185,16 +210,25 @@ function eachRun(drawing: Drawing, lane: Lane, take: (picture: Picture, run: num
 }
 
 function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Shades[]): void {
-  const y = yOf(drawing, lane), inner = lane.height - 4, base = y + lane.height - 2;
+  const y = yOf(drawing, lane),
+    inner = lane.height - 4,
+    base = y + lane.height - 2;
   if (lane.row === drawing.row) {
     pen.rect(LABELS, y, drawing.width - LABELS, lane.height, colour("mark") + "14");
   }
   pen.rect(LABELS, y + lane.height - 1, drawing.width - LABELS, 1, colour("line"));
-  const unit = inner / 255, error = colour("bad"), waits = paler(colour("wait")), panel = colour("panel");
+  const unit = inner / 255,
+    error = colour("bad"),
+    waits = paler(colour("wait")),
+    panel = colour("panel");
   eachRun(drawing, lane, ({ look }, run, x0, x1) => {
-    const width = Math.max(x1 - x0, 1), at = 4 * run;
-    const [solid, pale] = ink[(look[at] ?? 0) & 15] ?? ["#888888", "#cccccc"], flags = flagsOf(look, run);
-    const fill = Math.max((look[at + 1] ?? 0) * unit, 1), work = (look[at + 2] ?? 0) * unit, ran = (look[at + 3] ?? 0) * unit;
+    const width = Math.max(x1 - x0, 1),
+      at = 4 * run;
+    const [solid, pale] = ink[(look[at] ?? 0) & 15] ?? ["#888888", "#cccccc"],
+      flags = flagsOf(look, run);
+    const fill = Math.max((look[at + 1] ?? 0) * unit, 1),
+      work = (look[at + 2] ?? 0) * unit,
+      ran = (look[at + 3] ?? 0) * unit;
     if (fill > work) {
       pen.rect(x0, base - fill, width, fill - work, waits);
     }
@@ -216,7 +250,8 @@ function drawLane(pen: Pen, drawing: Drawing, lane: Lane, ink: Shades[]): void {
 }
 
 function drawLaneWords(pen: Pen, drawing: Drawing, lane: Lane): void {
-  const y = yOf(drawing, lane), base = y + lane.height - 2;
+  const y = yOf(drawing, lane),
+    base = y + lane.height - 2;
   eachRun(drawing, lane, ({ look, singleOf }, run, x0, x1) => {
     if (x1 - x0 > LABELLED_MIN && singleOf[run] !== -1) {
       drawCallWords(pen, drawing, run, x0 + 4, y + lane.height / 2, x1 - x0 - 6, (look[4 * run + 3] ?? 0) > 127);
@@ -224,7 +259,8 @@ function drawLaneWords(pen: Pen, drawing: Drawing, lane: Lane): void {
   });
   if (drawing.run?.row === lane.row) {
     const mark = { colour: colour("text"), width: 2 };
-    const x0 = Math.max(xOf(drawing, drawing.run.begin), LABELS), x1 = Math.max(xOf(drawing, drawing.run.end), x0 + 2);
+    const x0 = Math.max(xOf(drawing, drawing.run.begin), LABELS),
+      x1 = Math.max(xOf(drawing, drawing.run.end), x0 + 2);
     for (const edge of [y + 1, base]) {
       pen.line(x0 - 1, edge, x1 + 1, edge, mark);
     }
@@ -233,7 +269,15 @@ function drawLaneWords(pen: Pen, drawing: Drawing, lane: Lane): void {
   }
 }
 
-function drawCallWords(pen: Pen, drawing: Drawing, run: number, x: number, y: number, width: number, isSolid: boolean): void {
+function drawCallWords(
+  pen: Pen,
+  drawing: Drawing,
+  run: number,
+  x: number,
+  y: number,
+  width: number,
+  isSolid: boolean,
+): void {
   const { picture } = drawing;
   const single = picture?.singleOf[run] ?? -1;
   const name = drawing.lanes.all.names[picture?.names[single] ?? 0] ?? "";
@@ -245,7 +289,9 @@ function drawCallWords(pen: Pen, drawing: Drawing, run: number, x: number, y: nu
 
 export function gapsOf(drawing: Drawing, row: number): TimelineGap[] {
   const host = drawing.lanes.all.rows.host[row];
-  return drawing.lanes.all.gaps.filter((gap) => gap.host === host && gap.begin <= drawing.span.to && gap.end >= drawing.span.from);
+  return drawing.lanes.all.gaps.filter(
+    (gap) => gap.host === host && gap.begin <= drawing.span.to && gap.end >= drawing.span.from,
+  );
 }
 
 function drawGaps(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
@@ -255,7 +301,8 @@ function drawGaps(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
     const gaps = byHost.get(host) ?? gapsOf(drawing, lane.row);
     byHost.set(host, gaps);
     for (const gap of gaps) {
-      const x0 = Math.max(xOf(drawing, gap.begin), LABELS), x1 = Math.min(xOf(drawing, gap.end), drawing.width);
+      const x0 = Math.max(xOf(drawing, gap.begin), LABELS),
+        x1 = Math.min(xOf(drawing, gap.end), drawing.width);
       pen.hatch(x0, yOf(drawing, lane), Math.max(x1 - x0, 2), lane.height - 1);
     }
   }
@@ -263,11 +310,13 @@ function drawGaps(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
 
 function drawFlows(pen: Pen, drawing: Drawing): void {
   for (const flow of drawing.flows) {
-    const from = drawing.lanes.of(flow.from_row), to = drawing.lanes.of(flow.to_row);
+    const from = drawing.lanes.of(flow.from_row),
+      to = drawing.lanes.of(flow.to_row);
     if (from !== null && to !== null) {
       const width = Math.min(1 + Math.log2(flow.count) / 2, 5);
       const ink = colour(flow.is_certain ? "text" : "faint") + (flow.count > 1 ? "66" : "cc");
-      const x0 = Math.min(Math.max(xOf(drawing, flow.from), LABELS), drawing.width), x1 = Math.min(Math.max(xOf(drawing, flow.to), LABELS), drawing.width);
+      const x0 = Math.min(Math.max(xOf(drawing, flow.from), LABELS), drawing.width),
+        x1 = Math.min(Math.max(xOf(drawing, flow.to), LABELS), drawing.width);
       pen.curve(x0, yOf(drawing, from) + from.height / 2, x1, yOf(drawing, to) + to.height / 2, { colour: ink, width });
     }
   }
@@ -277,15 +326,26 @@ function drawLabels(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
   pen.rect(0, AXIS, LABELS, drawing.height, colour("ground"));
   const { label, kind, threads } = drawing.lanes.all.rows;
   for (const lane of lanes) {
-    const y = yOf(drawing, lane), middle = y + lane.height / 2, x = 22 + lane.depth * 14;
+    const y = yOf(drawing, lane),
+      middle = y + lane.height / 2,
+      x = 22 + lane.depth * 14;
     if (lane.row === drawing.row) {
       pen.rect(0, y, LABELS, lane.height, colour("mark") + "33");
     }
     if (lane.isOpen !== null) {
       pen.text(x - 16, middle, lane.isOpen ? "▾" : "▸", { colour: colour("text") }, MIDDLE);
     }
-    const count = kind[lane.row] === RowKind.thread || (threads[lane.row] ?? 1) === 1 ? "" : ` · ${(threads[lane.row] ?? 0).toLocaleString("en")} threads`;
-    pen.text(x, middle, harmless(label[lane.row] ?? "") + count, { colour: colour(kind[lane.row] === RowKind.thread ? "faint" : "text") }, { ...MIDDLE, room: LABELS - x - 4 });
+    const count =
+      kind[lane.row] === RowKind.thread || (threads[lane.row] ?? 1) === 1
+        ? ""
+        : ` · ${(threads[lane.row] ?? 0).toLocaleString("en")} threads`;
+    pen.text(
+      x,
+      middle,
+      harmless(label[lane.row] ?? "") + count,
+      { colour: colour(kind[lane.row] === RowKind.thread ? "faint" : "text") },
+      { ...MIDDLE, room: LABELS - x - 4 },
+    );
     pen.rect(0, y + lane.height - 1, LABELS, 1, colour("line"));
   }
   pen.rect(LABELS - 1, 0, 1, drawing.height, colour("line"));
@@ -293,7 +353,8 @@ function drawLabels(pen: Pen, drawing: Drawing, lanes: Lane[]): void {
 
 export function drawAxis(pen: Pen, drawing: Drawing): void {
   pen.rect(0, 0, drawing.width, AXIS, colour("ground"));
-  const { from, to } = drawing.span, ink = { colour: colour("faint") };
+  const { from, to } = drawing.span,
+    ink = { colour: colour("faint") };
   const step = niceStep(to - from, Math.max((drawing.width - LABELS) / 130, 2));
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
     const x = xOf(drawing, at);

@@ -23,7 +23,10 @@ export interface Hands {
   open(): void;
 }
 
-const ZOOM_OF_WHEEL = 0.0018, MOVE_OF_KEY = 0.15, ZOOM_OF_KEY = 1.5, CLICK = 4;
+const ZOOM_OF_WHEEL = 0.0018,
+  MOVE_OF_KEY = 0.15,
+  ZOOM_OF_KEY = 1.5,
+  CLICK = 4;
 const LINE = 18; // pixels, where a wheel counts lines
 
 function zoom(hands: Hands, factor: number, at?: number): void {
@@ -75,7 +78,10 @@ export function takeHands(canvas: HTMLCanvasElement, hands: Hands): void {
     return [event.clientX - area.left, event.clientY - area.top];
   };
   const brushTo = (x: number): TimeSpan => {
-    const [begin, end] = [timeAt(hands.seen(), Math.max(down?.x ?? 0, LABELS)), timeAt(hands.seen(), Math.max(x, LABELS))];
+    const [begin, end] = [
+      timeAt(hands.seen(), Math.max(down?.x ?? 0, LABELS)),
+      timeAt(hands.seen(), Math.max(x, LABELS)),
+    ];
     return { from: Math.max(Math.min(begin, end), 0), to: Math.max(begin, end) };
   };
   canvas.addEventListener("wheel", (event) => onWheel(event, hands, at(event)[0]), { passive: false });

@@ -16,22 +16,33 @@ export interface Run {
 }
 
 export function runAt(picture: Picture, row: number, index: number): Run {
-  const { from, to, width } = picture.asked, single = picture.singleOf[index] ?? -1;
+  const { from, to, width } = picture.asked,
+    single = picture.singleOf[index] ?? -1;
   const time = (x: number): number => from + (x / width) * (to - from);
-  const x0 = picture.x0[index] ?? 0, x1 = picture.x1[index] ?? 0;
-  return { row, index, begin: time(x0), end: time(x1), isCut: x0 < 0 || x1 > width, event: single < 0 ? null : String(picture.events[single]) };
+  const x0 = picture.x0[index] ?? 0,
+    x1 = picture.x1[index] ?? 0;
+  return {
+    row,
+    index,
+    begin: time(x0),
+    end: time(x1),
+    isCut: x0 < 0 || x1 > width,
+    event: single < 0 ? null : String(picture.events[single]),
+  };
 }
 
 // What is drawn last at this place of a row, or three pixels beside it.
 export function runUnder(drawing: Drawing, row: number, x: number): Run | null {
-  const { picture } = drawing, runs = picture?.runsOf.get(row);
+  const { picture } = drawing,
+    runs = picture?.runsOf.get(row);
   if (picture === null || runs === undefined || x < LABELS) {
     return null;
   }
   const { add, factor } = scaleOf(drawing, picture);
   for (let slack = 0; slack <= 3; slack += 3) {
     for (let run = runs.end - 1; run >= runs.begin; --run) {
-      const x0 = add + factor * (picture.x0[run] ?? 0), x1 = Math.max(add + factor * (picture.x1[run] ?? 0), x0 + 1);
+      const x0 = add + factor * (picture.x0[run] ?? 0),
+        x1 = Math.max(add + factor * (picture.x1[run] ?? 0), x0 + 1);
       if (x >= x0 - slack && x < x1 + slack) {
         return runAt(picture, row, run);
       }
@@ -70,11 +81,15 @@ export function runBehind(picture: Picture, row: number, run: Run | null, by: nu
 
 // Calls of these rows that are so wide that what they act on is written into them.
 export function wideRuns(drawing: Drawing, rows: number[]): Run[] {
-  const { picture } = drawing, wide: Run[] = [];
+  const { picture } = drawing,
+    wide: Run[] = [];
   for (const row of picture === null ? [] : rows) {
     const runs = picture?.runsOf.get(row);
     for (let run = runs?.begin ?? 0; picture !== null && run < (runs?.end ?? 0); ++run) {
-      if ((picture.singleOf[run] ?? -1) >= 0 && ((picture.x1[run] ?? 0) - (picture.x0[run] ?? 0)) * scaleOf(drawing, picture).factor > WIDE) {
+      if (
+        (picture.singleOf[run] ?? -1) >= 0 &&
+        ((picture.x1[run] ?? 0) - (picture.x0[run] ?? 0)) * scaleOf(drawing, picture).factor > WIDE
+      ) {
         wide.push(runAt(picture, row, run));
       }
     }

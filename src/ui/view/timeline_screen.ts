@@ -28,7 +28,11 @@ export class Screen {
   private steps = 0;
 
   // `room` is kept up to date.
-  constructor(attributes: Record<string, string>, private readonly room: Room, private readonly doings: ScreenDoings) {
+  constructor(
+    attributes: Record<string, string>,
+    private readonly room: Room,
+    private readonly doings: ScreenDoings,
+  ) {
     this.canvas = element("canvas", { tabindex: "0", role: "application", ...attributes });
     this.root = element("div", { class: "lanes" }, this.canvas, this.filler);
     this.root.addEventListener("scroll", () => {
@@ -41,7 +45,9 @@ export class Screen {
 
   // How high all lanes are by now.
   fit(lanesHeight: number): void {
-    const { room, canvas } = this, scale = devicePixelRatio, { clientWidth, clientHeight } = this.root;
+    const { room, canvas } = this,
+      scale = devicePixelRatio,
+      { clientWidth, clientHeight } = this.root;
     this.lanesHeight = lanesHeight;
     room.width = Math.max(clientWidth, LABELS + 100);
     room.height = Math.max(clientHeight, HEIGHT_MIN);
@@ -95,11 +101,13 @@ export class Screen {
   private drawNow(): void {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
-    const { canvas, room } = this, context = canvas.getContext("2d", { alpha: false });
+    const { canvas, room } = this,
+      context = canvas.getContext("2d", { alpha: false });
     if (context === null) {
       return;
     }
-    const begin = performance.now(), scale = canvas.width / room.width;
+    const begin = performance.now(),
+      scale = canvas.width / room.width;
     context.setTransform(scale, 0, 0, canvas.height / room.height, 0, 0);
     this.pixels.begin(canvas.width, canvas.height, scale);
     const pen = new CanvasPen(context, this.pixels);

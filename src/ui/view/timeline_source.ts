@@ -1,8 +1,9 @@
 // Pictures of a timeline, asked for as fast as somebody zooms: one question is under way, the newest wish waits, those between are forgotten.
 // Nothing is asked of what is there, and who moves finds what comes next (model/picture_window.ts).
 
+import type { PictureQuestion } from "../generated/api";
 import type { Side } from "../client/client";
-import { askPicture, type Picture, type PictureQuestion } from "../client/timeline";
+import { askPicture, type Picture } from "../client/timeline";
 import { isAmple, isWhole, questionFor, type Wanted } from "../model/picture_window";
 
 const PATIENCE_MS = 150; // after that a question that nobody wants any more is cancelled
@@ -17,11 +18,15 @@ export class PictureSource {
   private under: { question: PictureQuestion; stop: AbortController; since: number } | null = null;
   private wanted: Wanted | null = null; // last
 
-  constructor(private readonly takes: Takes, private readonly side: Side = "this") {}
+  constructor(
+    private readonly takes: Takes,
+    private readonly side: Side = "this",
+  ) {}
 
   // `picture` is the one that is there.
   want(wanted: Wanted, picture: Picture | null): void {
-    const before = this.wanted?.span ?? wanted.span, { span } = wanted;
+    const before = this.wanted?.span ?? wanted.span,
+      { span } = wanted;
     const isMove = Math.abs((span.to - span.from) / (before.to - before.from) - 1) < 1e-6;
     const ahead = isMove ? Math.sign(Math.round(span.from - before.from)) : 0;
     this.wanted = wanted;
@@ -57,7 +62,8 @@ export class PictureSource {
 
   private async next(): Promise<void> {
     while (this.wish !== null) {
-      const question = this.wish, stop = new AbortController();
+      const question = this.wish,
+        stop = new AbortController();
       this.wish = null;
       this.under = { question, stop, since: performance.now() };
       try {

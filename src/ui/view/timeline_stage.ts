@@ -3,10 +3,21 @@
 //   hands ──▶ span, rows ──▶ want() ──▶ PictureSource ──▶ take() ──▶ redraw()
 //                  └────────────────▶ redraw() with the picture that is there, stretched and moved
 
-import { askTimelineRows, type Picture, type TimelineRows } from "../client/timeline";
+import type { TimelineRows } from "../generated/api";
+import { askTimelineRows, type Picture } from "../client/timeline";
 import { foldedIn, foldedText, Lanes, type Lane } from "../model/lanes";
 import { go, note as noteInAddress, place, selection } from "../model/place";
-import { around, clamped, inView, spanInAddress, spanText, ViewInAddress, whole, zoomed, type TimeSpan } from "../model/time_span";
+import {
+  around,
+  clamped,
+  inView,
+  spanInAddress,
+  spanText,
+  ViewInAddress,
+  whole,
+  zoomed,
+  type TimeSpan,
+} from "../model/time_span";
 import { durationText } from "../model/words";
 import { button, element, failure } from "./elements";
 import { exportButtons } from "./save";
@@ -28,7 +39,10 @@ export class Stage implements Hands {
   private readonly words = element("p", { id: "timeline-words", class: "faint", "aria-live": "polite" });
   private readonly rowsTable = element("div", {});
   private readonly exports = exportButtons(() => inView(selection(), this.state.span, this.state.lanes.all.span_ns));
-  private readonly source = new PictureSource({ take: (picture) => this.take(picture), fail: (error) => this.words.replaceChildren(failure(error)) });
+  private readonly source = new PictureSource({
+    take: (picture) => this.take(picture),
+    fail: (error) => this.words.replaceChildren(failure(error)),
+  });
   private readonly screen: Screen;
   private readonly chosen: Chosen;
   private readonly state: Drawing;
@@ -40,15 +54,34 @@ export class Stage implements Hands {
   private wording = new AbortController();
   private flowing = new AbortController();
 
-  constructor(rows: TimelineRows, private where: string) {
+  constructor(
+    rows: TimelineRows,
+    private where: string,
+  ) {
     const { words } = place();
     this.lanes = new Lanes(rows, foldedIn(words));
     this.state = {
-      side: "this", lanes: this.lanes, span: spanInAddress(rows.span_ns), picture: null, colouring: colouringIn(words), width: 800, height: 300, top: 0,
-      selection: {}, brush: null, row: 0, run: null, targets: new Map(), flows: [],
+      side: "this",
+      lanes: this.lanes,
+      span: spanInAddress(rows.span_ns),
+      picture: null,
+      colouring: colouringIn(words),
+      width: 800,
+      height: 300,
+      top: 0,
+      selection: {},
+      brush: null,
+      row: 0,
+      run: null,
+      targets: new Map(),
+      flows: [],
     };
     const label = "timeline: w and s zoom, a and d move, arrows go from call to call, Enter opens";
-    this.screen = new Screen({ "aria-label": label, "aria-describedby": "timeline-words" }, this.state, { draw: (pen) => draw(pen, this.state), isComplete: () => this.source.isWhole(this.state.picture), changed: () => this.want() });
+    this.screen = new Screen({ "aria-label": label, "aria-describedby": "timeline-words" }, this.state, {
+      draw: (pen) => draw(pen, this.state),
+      isComplete: () => this.source.isWhole(this.state.picture),
+      changed: () => this.want(),
+    });
     this.chosen = new Chosen((span) => this.look(span), this.asking.signal);
     const rest = element("details", {}, element("summary", {}, "What is in view, as a table"), this.rowsTable);
     this.root.replaceChildren(this.bar, this.screen.root, this.screen.tip.root, this.words, this.chosen.root, rest);
@@ -66,9 +99,14 @@ export class Stage implements Hands {
 
   // What the address says now; `rows` are new ones.
   update(rows: TimelineRows, where: string): void {
-    const { from_ns, to_ns } = selection(), old = this.state.lanes, view = this.address.taken(rows.span_ns);
+    const { from_ns, to_ns } = selection(),
+      old = this.state.lanes,
+      view = this.address.taken(rows.span_ns);
     this.where = where;
-    this.state.selection = { ...(from_ns === undefined ? {} : { from: from_ns }), ...(to_ns === undefined ? {} : { to: to_ns }) };
+    this.state.selection = {
+      ...(from_ns === undefined ? {} : { from: from_ns }),
+      ...(to_ns === undefined ? {} : { to: to_ns }),
+    };
     this.state.colouring = colouringIn(place().words);
     if (rows.revision !== old.all.revision) {
       const followed = this.state.span.to >= old.all.span_ns;
@@ -119,12 +157,14 @@ export class Stage implements Hands {
     if (tip.isPinned) {
       return;
     }
-    const lane = this.laneAt(y), run = this.runAt(x, y);
+    const lane = this.laneAt(y),
+      run = this.runAt(x, y);
     const slack = timeAt(this.state, x + 2) - timeAt(this.state, x);
     const gaps = lane === null || x < LABELS ? "" : gapWords(this.state, lane.row, timeAt(this.state, x), slack);
     const words = [run === null ? "" : runWords(this.state, run), gaps].filter((text) => text !== "").join("\n");
     tip.show(canvas, x, y, words);
-    canvas.style.cursor = x < LABELS && lane?.isOpen !== null && lane !== null ? "pointer" : run !== null ? "pointer" : "default";
+    canvas.style.cursor =
+      x < LABELS && lane?.isOpen !== null && lane !== null ? "pointer" : run !== null ? "pointer" : "default";
   }
 
   leave(): void {
@@ -134,7 +174,8 @@ export class Stage implements Hands {
   }
 
   choose(x: number, y: number): void {
-    const lane = this.laneAt(y), { tip, canvas } = this.screen;
+    const lane = this.laneAt(y),
+      { tip, canvas } = this.screen;
     canvas.focus({ preventScroll: true });
     tip.hide();
     if (lane === null) {
@@ -238,7 +279,18 @@ export class Stage implements Hands {
   private want(): void {
     const { span, lanes, width, colouring, picture } = this.state;
     const pixels = (width - LABELS) * Math.min(devicePixelRatio, 2);
-    this.source.want({ where: this.where, revision: lanes.all.revision, span, pixels, colour: colouring, rows: this.rowsInView(), rowsInView: this.rowsInView(0) }, picture);
+    this.source.want(
+      {
+        where: this.where,
+        revision: lanes.all.revision,
+        span,
+        pixels,
+        colour: colouring,
+        rows: this.rowsInView(),
+        rowsInView: this.rowsInView(0),
+      },
+      picture,
+    );
     this.screen.wish();
     clearTimeout(this.settled);
     this.settled = window.setTimeout(() => void this.settle(), SETTLED_MS);
@@ -290,7 +342,9 @@ export class Stage implements Hands {
     this.wording.abort();
     this.wording = new AbortController();
     void this.showFlows();
-    const targets = await askTargets(this.state, wideRuns(this.state, this.rowsInView()), this.wording.signal).catch(() => []);
+    const targets = await askTargets(this.state, wideRuns(this.state, this.rowsInView()), this.wording.signal).catch(
+      () => [],
+    );
     for (const [event, target] of targets) {
       this.state.targets.set(event, target);
     }
@@ -312,7 +366,14 @@ export class Stage implements Hands {
       this.state.flows = [];
       return;
     }
-    const waits = setTimeout(() => this.words.replaceChildren("following the bytes of all calls… ", button("cancel", () => go({ flows: null }))), 2 * SETTLED_MS);
+    const waits = setTimeout(
+      () =>
+        this.words.replaceChildren(
+          "following the bytes of all calls… ",
+          button("cancel", () => go({ flows: null })),
+        ),
+      2 * SETTLED_MS,
+    );
     try {
       this.state.flows = await flowsInView(this.state, this.where, signal);
       this.words.textContent = flowsText(this.state.flows);
@@ -327,7 +388,8 @@ export class Stage implements Hands {
   }
 
   private tell(): void {
-    const { span, lanes } = this.state, rows = this.rowsInView();
+    const { span, lanes } = this.state,
+      rows = this.rowsInView();
     if (this.chosenRun === null) {
       this.words.textContent = `${durationText(span.to - span.from)} in view · ${lanes.lanes.length.toLocaleString("en")} lanes · ${lanes.all.events.toLocaleString("en")} calls in all${this.where === "" ? "" : " that the filter leaves"}`;
     }
@@ -338,7 +400,8 @@ export class Stage implements Hands {
 
   private showBar(): void {
     const { lanes, colouring } = this.state;
-    const zoom = (factor: number): void => this.look(zoomed(this.state.span, factor, (this.state.span.from + this.state.span.to) / 2, lanes.all.span_ns));
+    const zoom = (factor: number): void =>
+      this.look(zoomed(this.state.span, factor, (this.state.span.from + this.state.span.to) / 2, lanes.all.span_ns));
     this.bar.replaceChildren(
       ...barOf({
         name: "timeline",

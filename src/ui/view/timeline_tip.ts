@@ -9,8 +9,10 @@ export class Tip {
   show(beside: HTMLElement, x: number, y: number, words: string): void {
     this.root.hidden = words === "";
     this.root.textContent = words;
-    const area = beside.getBoundingClientRect(), box = this.root.offsetParent?.getBoundingClientRect() ?? area;
-    const width = this.root.offsetWidth, isLeft = x + width + 24 > area.width;
+    const area = beside.getBoundingClientRect(),
+      box = this.root.offsetParent?.getBoundingClientRect() ?? area;
+    const width = this.root.offsetWidth,
+      isLeft = x + width + 24 > area.width;
     this.root.style.left = `${area.left - box.left + x + (isLeft ? -width - 12 : 14)}px`;
     this.root.style.top = `${area.top - box.top + Math.min(y + 16, area.height - this.root.offsetHeight - 4)}px`;
   }

@@ -1,11 +1,13 @@
 // What a call waited for that names no object: poll, select, epoll_wait, futex and sleeps. The rules are those of woken_by() in SQL (docs/causality.md);
 // what the words say is what the kernel or the trace knows, and no more.
 
-import { askRows, type Cell, type Side } from "../client/client";
+import type { Cell } from "../generated/api";
+import { askRecords, type Side } from "../client/client";
 import { element, harmless, type Child } from "./elements";
 import { eventsAddress } from "./rows";
 
-const WAITS = /^(p?poll(_time64)?|_?(new)?select|pselect6(_time64)?|epoll_p?wait2?|futex(_time64)?|(clock_)?nanosleep(_time64)?)$/;
+const WAITS =
+  /^(p?poll(_time64)?|_?(new)?select|pselect6(_time64)?|epoll_p?wait2?|futex(_time64)?|(clock_)?nanosleep(_time64)?)$/;
 const NAMED_MAX = 8;
 const WAKERS_MAX = 1000;
 
@@ -19,12 +21,18 @@ interface Waker {
 }
 
 function wakerLink({ event, start, what }: Waker, side: Side): Child {
-  return event === null || start === null || side !== "this" ? what : element("a", { href: eventsAddress(`event_id = ${event} AND start_ns = ${start}`) }, what);
+  return event === null || start === null || side !== "this"
+    ? what
+    : element("a", { href: eventsAddress(`event_id = ${event} AND start_ns = ${start}`) }, what);
 }
 
 function listed(wakers: Waker[], side: Side): Child[] {
-  const shown = wakers.slice(0, NAMED_MAX).flatMap((waker, index): Child[] => [...(index === 0 ? [] : [", "]), wakerLink(waker, side)]);
-  return wakers.length > NAMED_MAX ? [...shown, ` and ${(wakers.length - NAMED_MAX).toLocaleString("en")} more`] : shown;
+  const shown = wakers
+    .slice(0, NAMED_MAX)
+    .flatMap((waker, index): Child[] => [...(index === 0 ? [] : [", "]), wakerLink(waker, side)]);
+  return wakers.length > NAMED_MAX
+    ? [...shown, ` and ${(wakers.length - NAMED_MAX).toLocaleString("en")} more`]
+    : shown;
 }
 
 // By rule, in this order: what is said before the names, and instead of them if there are none.
@@ -43,7 +51,19 @@ const SAID: [string, string, string][] = [
 function sentences(wakers: Waker[], side: Side): Child[] {
   const said = SAID.flatMap(([rule, before, instead]): Child[][] => {
     const of = wakers.filter((waker) => waker.rule === rule);
-    return of.length === 0 ? [] : [of.every(({ what }) => what === "") ? [instead === "" ? `${before}what was added before the recording` : instead] : [before, ...listed(of.filter(({ what }) => what !== ""), side)]];
+    return of.length === 0
+      ? []
+      : [
+          of.every(({ what }) => what === "")
+            ? [instead === "" ? `${before}what was added before the recording` : instead]
+            : [
+                before,
+                ...listed(
+                  of.filter(({ what }) => what !== ""),
+                  side,
+                ),
+              ],
+        ];
   });
   return said.flatMap((sentence) => [...sentence, ". "]);
 }
@@ -55,8 +75,16 @@ export async function waitWords(event: string, name: string, side: Side, signal:
   if (!isWait(name)) {
     return [];
   }
-  const rows = await askRows(`SELECT rule, event_id::VARCHAR, start_ns::VARCHAR, what, poll_events FROM woken_by(${event})`, {}, signal, WAKERS_MAX, side);
-  const wakers = rows.rows.map(([rule, by, start, what, events]): Waker => ({ rule: String(rule), event: by === null || by === undefined ? null : String(by), start: start === null || start === undefined ? null : String(start), what: text(what) + (events === null || events === undefined ? "" : ` (${text(events)})`) }));
+  const wanted = { name: "wait_ends", parameters: { event }, rows_max: WAKERS_MAX } as const;
+  const rows = await askRecords({ ...wanted, selection: {}, signal, side });
+  const wakers = rows.map(
+    ({ rule, event_id = null, start_ns = null, what, poll_events = null }): Waker => ({
+      rule: String(rule),
+      event: event_id === null ? null : String(event_id),
+      start: start_ns === null ? null : String(start_ns),
+      what: text(what) + (poll_events === null ? "" : ` (${text(poll_events)})`),
+    }),
+  );
   return wakers.length === 0 ? [] : [element("p", { "data-wait": wakers[0]?.rule ?? "" }, ...sentences(wakers, side))];
 }
 
@@ -65,7 +93,10 @@ export async function waitTargets(events: string[], side: Side, signal: AbortSig
   if (events.length === 0) {
     return [];
   }
-  const few = `SELECT wait::VARCHAR, min(rule), min(what), count(*) FROM woken_by_each([${events.join(", ")}]) WHERE rule IN ('ready', 'wake', 'exit') AND what IS NOT NULL GROUP BY wait`;
-  const rows = await askRows(few, {}, signal, WAKERS_MAX, side);
-  return rows.rows.map(([wait, rule, what, many]): [string, string] => [String(wait), `${rule === "wake" ? "← " : ""}${text(what)}${Number(many) > 1 ? `, ${Number(many) - 1} more` : ""}`]);
+  const wanted = { name: "wait_targets", parameters: { events }, rows_max: WAKERS_MAX } as const;
+  const rows = await askRecords({ ...wanted, selection: {}, signal, side });
+  return rows.map(({ event_id, rule, what, ends }): [string, string] => [
+    String(event_id),
+    `${rule === "wake" ? "← " : ""}${text(what)}${Number(ends) > 1 ? `, ${Number(ends) - 1} more` : ""}`,
+  ]);
 }

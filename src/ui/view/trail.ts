@@ -1,11 +1,24 @@
 // Where bytes went, or where they came from: a start that is typed or linked to, its trail as a graph or as a table.
 
-import { askRows } from "../client/client";
-import { askTrail, type Certainty, type Direction, type Trail, type TrailQuestion } from "../client/trail";
+import type { Certainty, Direction, Trail, TrailQuestion } from "../generated/api";
+import { askRecords } from "../client/client";
+import { askTrail } from "../client/trail";
 import { address, addressHere, go, selection } from "../model/place";
 import { certaintyOfHops, trailGraph, type Graph } from "../model/trail_graph";
 import { colour } from "../model/theme";
-import { asking, button, choice, element, failure, harmless, lacking, note, section, short, type Child } from "./elements";
+import {
+  asking,
+  button,
+  choice,
+  element,
+  failure,
+  harmless,
+  lacking,
+  note,
+  section,
+  short,
+  type Child,
+} from "./elements";
 import { framed } from "./readout";
 import { svg } from "./svg";
 import { DASHES, edgeWords, nameOfEdge, trailPicture } from "./trail_picture";
@@ -15,10 +28,15 @@ import type { Scene, View } from "./view";
 const HOPS_MAX = 400; // more is no picture; the table and the terminal have them
 const STARTS_MAX = 12; // offered
 
-const CERTAINTIES: [Certainty, string][] = [["certain", "certain"], ["likely", "likely"], ["possible", "possible"]];
+const CERTAINTIES: [Certainty, string][] = [
+  ["certain", "certain"],
+  ["likely", "likely"],
+  ["possible", "possible"],
+];
 
-function questionOf({ place }: Scene): TrailQuestion {
-  const word = <T extends string>(name: string, among: T[], usual: T): T => among.find((each) => each === place.words.get(name)) ?? usual;
+function questionOf({ place }: Scene): Required<TrailQuestion> {
+  const word = <T extends string>(name: string, among: T[], usual: T): T =>
+    among.find((each) => each === place.words.get(name)) ?? usual;
   return {
     start: (place.words.get("start") ?? "").trim(),
     direction: word<Direction>("direction", ["forward", "back"], "forward"),
@@ -27,7 +45,8 @@ function questionOf({ place }: Scene): TrailQuestion {
   };
 }
 
-export const trailAddress = (start: string, direction: Direction = "forward"): string => address("trail", { start, direction: direction === "back" ? "back" : null });
+export const trailAddress = (start: string, direction: Direction = "forward"): string =>
+  address("trail", { start, direction: direction === "back" ? "back" : null });
 
 interface Starts {
   dyes: string[];
@@ -36,23 +55,42 @@ interface Starts {
 
 // What may be followed: dyes that were met, files that most bytes went to or came from.
 async function startsOf({ signal }: Scene): Promise<Starts> {
-  const [dyes, paths] = await Promise.all([
-    askRows(`SELECT dye FROM dye_hits GROUP BY dye ORDER BY count(*) DESC, dye LIMIT ${STARTS_MAX}`, {}, signal),
-    askRows(`SELECT path FROM selected WHERE object_type = 'file' AND bytes > 0 AND starts_with(path, '/') GROUP BY path ORDER BY sum(bytes) FILTER (WHERE verb = 'wrote') DESC NULLS LAST, sum(bytes) DESC, path LIMIT ${STARTS_MAX}`, selection(), signal),
+  const parameters = { most: STARTS_MAX };
+  const [dyes, files] = await Promise.all([
+    askRecords({ name: "trail_dyes", parameters, selection: {}, signal }),
+    askRecords({ name: "trail_files", parameters, selection: selection(), signal }),
   ]);
-  return { dyes: dyes.rows.map(([dye]) => `dye:${String(dye)}`), paths: paths.rows.map(([path]) => String(path)) };
+  return { dyes: dyes.map(({ dye }) => `dye:${String(dye)}`), paths: files.map(({ path }) => String(path)) };
 }
 
-function form(question: TrailQuestion): HTMLElement {
-  const input = element("input", { id: "trail-start", type: "text", value: question.start, list: "trail-starts", "aria-label": "What to follow", spellcheck: "false", placeholder: "/srv/data, /srv/data:100-200, dye:NAME, event:123" });
+function form(question: Required<TrailQuestion>): HTMLElement {
+  const input = element("input", {
+    id: "trail-start",
+    type: "text",
+    value: question.start,
+    list: "trail-starts",
+    "aria-label": "What to follow",
+    spellcheck: "false",
+    placeholder: "/srv/data, /srv/data:100-200, dye:NAME, event:123",
+  });
   const made = element(
     "form",
     { class: "row trail-form" },
     input,
     element("datalist", { id: "trail-starts" }),
     element("button", { class: "main", type: "submit" }, "Follow"),
-    choice("Direction", [["forward", "where it went"], ["back", "where it came from"]], question.direction, (direction) => go({ start: input.value, direction: direction === "back" ? "back" : null, pick: null })),
-    choice("At least", CERTAINTIES, question.min_certainty, (certainty) => go({ start: input.value, certainty: certainty === "likely" ? null : certainty, pick: null })),
+    choice(
+      "Direction",
+      [
+        ["forward", "where it went"],
+        ["back", "where it came from"],
+      ],
+      question.direction,
+      (direction) => go({ start: input.value, direction: direction === "back" ? "back" : null, pick: null }),
+    ),
+    choice("At least", CERTAINTIES, question.min_certainty, (certainty) =>
+      go({ start: input.value, certainty: certainty === "likely" ? null : certainty, pick: null }),
+    ),
   );
   made.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -62,17 +100,42 @@ function form(question: TrailQuestion): HTMLElement {
 }
 
 function offers(starts: Starts): HTMLElement {
-  const links = (names: string[]): HTMLElement => element("ul", { class: "starts" }, ...names.map((start) => element("li", {}, element("a", { href: addressHere({ start, pick: null }), title: harmless(start) }, short(harmless(start), 90)))));
+  const links = (names: string[]): HTMLElement =>
+    element(
+      "ul",
+      { class: "starts" },
+      ...names.map((start) =>
+        element(
+          "li",
+          {},
+          element(
+            "a",
+            { href: addressHere({ start, pick: null }), title: harmless(start) },
+            short(harmless(start), 90),
+          ),
+        ),
+      ),
+    );
   return section(
     "What can be followed",
-    ...(starts.dyes.length > 0 ? [note("dyes that were met"), links(starts.dyes)] : [lacking("No dye was looked for, or none was met: to know where a text goes, record with", "dyetrace record --content=anchors --dye NAME=TEXT …")]),
-    ...(starts.paths.length > 0 ? [note("files with most bytes; FILE:FROM-TO is some bytes of one"), links(starts.paths)] : []),
+    ...(starts.dyes.length > 0
+      ? [note("dyes that were met"), links(starts.dyes)]
+      : [
+          lacking(
+            "No dye was looked for, or none was met: to know where a text goes, record with",
+            "dyetrace record --content=anchors --dye NAME=TEXT …",
+          ),
+        ]),
+    ...(starts.paths.length > 0
+      ? [note("files with most bytes; FILE:FROM-TO is some bytes of one"), links(starts.paths)]
+      : []),
     note("an event, by its event_id: click one in Space-time, or take its number from Query"),
   );
 }
 
 function summary(trail: Trail): string {
-  const count = (of: unknown[], one: string, many: string): string => `${of.length.toLocaleString("en")} ${of.length === 1 ? one : many}`;
+  const count = (of: unknown[], one: string, many: string): string =>
+    `${of.length.toLocaleString("en")} ${of.length === 1 ? one : many}`;
   const processes = new Set(trail.hops.map(({ process_id }) => process_id));
   const links = (certainty: Certainty): Trail["links"] => trail.links.filter((link) => link.certainty === certainty);
   return [
@@ -88,16 +151,49 @@ function summary(trail: Trail): string {
 function remarks(trail: Trail): Child[] {
   const lost = trail.hops.filter((hop) => hop.lost_sight).length;
   return [
-    ...(trail.hops_left_out > 0 || trail.is_cut ? [note(`The trail is longer: the first ${trail.hops.length} hops are shown. Follow fewer bytes (FILE:FROM-TO), or what is certain; dyetrace follow --json has all.`)] : []),
-    ...(Object.keys(selection()).length === 0 ? [] : [note("The filter bar leaves nothing out here: bytes are followed through all of the trace.")]),
-    ...(trail.has_content ? [] : [lacking("Nobody saw what the bytes were: what a process took in and gave out again is not known to be the same. Record with", "dyetrace record --content=anchors …")]),
-    ...(lost > 0 && trail.min_certainty !== "possible" ? [element("p", { class: "faint" }, `Sight was lost ${lost === 1 ? "once" : `${lost} times`}: compressed, encrypted, or changed. `, element("a", { href: addressHere({ certainty: "possible", pick: null }) }, "go on with what is possible"))] : []),
+    ...(trail.hops_left_out > 0 || trail.is_cut
+      ? [
+          note(
+            `The trail is longer: the first ${trail.hops.length} hops are shown. Follow fewer bytes (FILE:FROM-TO), or what is certain; dyetrace follow --json has all.`,
+          ),
+        ]
+      : []),
+    ...(Object.keys(selection()).length === 0
+      ? []
+      : [note("The filter bar leaves nothing out here: bytes are followed through all of the trace.")]),
+    ...(trail.has_content
+      ? []
+      : [
+          lacking(
+            "Nobody saw what the bytes were: what a process took in and gave out again is not known to be the same. Record with",
+            "dyetrace record --content=anchors …",
+          ),
+        ]),
+    ...(lost > 0 && trail.min_certainty !== "possible"
+      ? [
+          element(
+            "p",
+            { class: "faint" },
+            `Sight was lost ${lost === 1 ? "once" : `${lost} times`}: compressed, encrypted, or changed. `,
+            element("a", { href: addressHere({ certainty: "possible", pick: null }) }, "go on with what is possible"),
+          ),
+        ]
+      : []),
   ];
 }
 
 function legend(): HTMLElement {
   const line = ([certainty]: [Certainty, string]): HTMLElement =>
-    element("li", {}, svg("svg", { width: 34, height: 8, "aria-hidden": "true" }, svg("path", { d: "M0,4H32", stroke: colour("text"), "stroke-width": 2, "stroke-dasharray": DASHES[certainty] })), ` ${certainty}`);
+    element(
+      "li",
+      {},
+      svg(
+        "svg",
+        { width: 34, height: 8, "aria-hidden": "true" },
+        svg("path", { d: "M0,4H32", stroke: colour("text"), "stroke-width": 2, "stroke-dasharray": DASHES[certainty] }),
+      ),
+      ` ${certainty}`,
+    );
   return element("ul", { class: "legend", "aria-label": "Lines" }, ...CERTAINTIES.map(line));
 }
 
@@ -108,16 +204,46 @@ function startOfNode(label: string): string | null {
 // What was picked: its operations, and the trails that begin there.
 function details(trail: Trail, graph: Graph, pick: string): HTMLElement {
   const certainties = certaintyOfHops(trail);
-  const node = graph.nodes.find(({ id }) => id === pick), edge = graph.edges.find((each) => nameOfEdge(each) === pick);
-  const edges = node === undefined ? (edge === undefined ? [] : [edge]) : graph.edges.filter(({ from, to }) => from === node.id || to === node.id);
-  const hops = [...new Map(edges.flatMap((each) => each.hops).map((hop) => [hop.hop, hop])).values()].sort((a, b) => a.hop - b.hop);
+  const node = graph.nodes.find(({ id }) => id === pick),
+    edge = graph.edges.find((each) => nameOfEdge(each) === pick);
+  const edges =
+    node === undefined
+      ? edge === undefined
+        ? []
+        : [edge]
+      : graph.edges.filter(({ from, to }) => from === node.id || to === node.id);
+  const hops = [...new Map(edges.flatMap((each) => each.hops).map((hop) => [hop.hop, hop])).values()].sort(
+    (a, b) => a.hop - b.hop,
+  );
   const start = node === undefined ? null : startOfNode(node.label);
-  const title = node === undefined ? edgeWords(edge ?? { from: "", to: "", hops: [], bytes: 0, calls: 0, certainty: "certain" }) : node.label;
+  const title =
+    node === undefined
+      ? edgeWords(edge ?? { from: "", to: "", hops: [], bytes: 0, calls: 0, certainty: "certain" })
+      : node.label;
   return section(
     harmless(title),
-    ...(start === null ? [] : [element("p", {}, element("a", { href: trailAddress(start) }, "where it went"), " · ", element("a", { href: trailAddress(start, "back") }, "where it came from"))]),
-    ...(node !== undefined && node.paths.length > 1 ? [element("p", { class: "faint" }, harmless(node.paths.join("  ")))] : []),
-    ...hops.map((hop) => element("div", { class: "picked" }, element("span", {}, harmless(hop.process)), operation(hop, certainties[hop.hop] ?? "certain"))),
+    ...(start === null
+      ? []
+      : [
+          element(
+            "p",
+            {},
+            element("a", { href: trailAddress(start) }, "where it went"),
+            " · ",
+            element("a", { href: trailAddress(start, "back") }, "where it came from"),
+          ),
+        ]),
+    ...(node !== undefined && node.paths.length > 1
+      ? [element("p", { class: "faint" }, harmless(node.paths.join("  ")))]
+      : []),
+    ...hops.map((hop) =>
+      element(
+        "div",
+        { class: "picked" },
+        element("span", {}, harmless(hop.process)),
+        operation(hop, certainties[hop.hop] ?? "certain"),
+      ),
+    ),
     button("Close", () => go({ pick: null })),
   );
 }
@@ -126,12 +252,12 @@ function drawn(trail: Trail, scene: Scene): Child[] {
   if (scene.place.words.get("as") === "table") {
     return [trailTable(trail)];
   }
-  const graph = trailGraph(trail), pick = scene.place.words.get("pick") ?? "";
-  const picture = trailPicture(graph, trail.question, scene.main.clientWidth - 70, pick, ({ name }) => go({ pick: name === pick ? null : name }));
-  return [
-    framed("trail", picture, "scroll"),
-    ...(pick === "" ? [] : [details(trail, graph, pick)]),
-  ];
+  const graph = trailGraph(trail),
+    pick = scene.place.words.get("pick") ?? "";
+  const picture = trailPicture(graph, trail.question, scene.main.clientWidth - 70, pick, ({ name }) =>
+    go({ pick: name === pick ? null : name }),
+  );
+  return [framed("trail", picture, "scroll"), ...(pick === "" ? [] : [details(trail, graph, pick)])];
 }
 
 // The last answer: to pick something in it asks nothing anew.
@@ -147,7 +273,9 @@ async function trailOf(question: TrailQuestion, scene: Scene): Promise<Trail> {
 
 // Completes what is typed, when it is known.
 function complete(starts: Starts): void {
-  document.getElementById("trail-starts")?.replaceChildren(...[...starts.dyes, ...starts.paths].map((start) => element("option", { value: start })));
+  document
+    .getElementById("trail-starts")
+    ?.replaceChildren(...[...starts.dyes, ...starts.paths].map((start) => element("option", { value: start })));
 }
 
 async function show(scene: Scene): Promise<void> {
@@ -163,7 +291,12 @@ async function show(scene: Scene): Promise<void> {
     answer.replaceChildren(await starting);
     return;
   }
-  answer.replaceChildren(asking("following… ", button("Cancel", () => go({ start: null }))));
+  answer.replaceChildren(
+    asking(
+      "following… ",
+      button("Cancel", () => go({ start: null })),
+    ),
+  );
   let trail: Trail;
   try {
     trail = await trailOf(question, scene);
@@ -176,7 +309,23 @@ async function show(scene: Scene): Promise<void> {
   const shape = scene.place.words.get("as") === "table" ? "table" : "graph";
   answer.replaceChildren(
     element("p", { class: "summary" }, harmless(summary(trail))),
-    element("div", { class: "row" }, choice("Shape", [["graph", "graph"], ["table", "table"]], shape, (as) => go({ as: as === "graph" ? null : as })), legend(), ...(trail.hops.length === 0 || shape === "table" ? [] : [element("span", { class: "faint" }, "click a box or a line for its operations")])),
+    element(
+      "div",
+      { class: "row" },
+      choice(
+        "Shape",
+        [
+          ["graph", "graph"],
+          ["table", "table"],
+        ],
+        shape,
+        (as) => go({ as: as === "graph" ? null : as }),
+      ),
+      legend(),
+      ...(trail.hops.length === 0 || shape === "table"
+        ? []
+        : [element("span", { class: "faint" }, "click a box or a line for its operations")]),
+    ),
     ...remarks(trail),
     ...(trail.hops.length === 0 ? [note("Nothing is known to have had these bytes.")] : drawn(trail, scene)),
   );

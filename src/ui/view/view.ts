@@ -1,12 +1,12 @@
 // What every view is given, and what it is called.
 
-import type { TraceInfo } from "../client/client";
+import type { Trace } from "../generated/api";
 import type { Place } from "../model/place";
 
 export interface Scene {
   main: HTMLElement; // the view's own; what it puts there stays until it is replaced
   place: Place;
-  trace: TraceInfo;
+  trace: Trace;
   signal: AbortSignal; // the person has gone elsewhere
   isAgain: boolean; // the same place, with what is new in a trace that is being recorded
 }

@@ -7,7 +7,8 @@ const LOOK_MS = 250;
 const PATIENCE_MS = 1000; // what is answered sooner says nothing
 
 export function waitingBar(stop: () => void): HTMLElement {
-  const share = element("progress", { "aria-label": "questions that are answered" }), words = element("span");
+  const share = element("progress", { "aria-label": "questions that are answered" }),
+    words = element("span");
   const bar = element("div", { id: "waiting", role: "status" }, share, " ", words, " ", button("Stop", stop));
   bar.hidden = true;
   setInterval(() => {

@@ -1,0 +1,2 @@
+-- All that is known of an event.
+SELECT * FROM selected WHERE $condition

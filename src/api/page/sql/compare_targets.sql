@@ -1,0 +1,3 @@
+-- What bytes were moved from and to, those with most bytes first.
+SELECT target AS key, coalesce(sum(bytes), 0)::BIGINT AS bytes, count(*) AS calls
+FROM selected WHERE verb IS NOT NULL AND parent_event_id IS NULL GROUP BY key ORDER BY bytes DESC, calls DESC, key

@@ -1,0 +1,2 @@
+-- Names of the hosts that were recorded.
+SELECT host FROM hosts ORDER BY host

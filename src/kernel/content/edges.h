@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The first and last bytes of a call, from which src/capture finds what crosses the border of two calls: dyes and anchors. They go
+ * to the recorder as the attachment `dye_edges`, and never further.
+ *
+ * Of sendfile and its kin they are those of both objects. Limits: what could not be read as a whole has none.
+ */
+#pragma once
+
+#include "kernel/memory/scratch.h"
+
+/* To the event in scratch. */
+int attach_edges(struct scratch *scratch);
+
+/* To the part that is being built. */
+int attach_part_edges(struct scratch *scratch);

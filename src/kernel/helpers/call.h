@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * From a system call's registers to an event: the generic handler that schema/syscalls.toml drives. A call's shape says
+ * which register is a descriptor, a path, an offset; nothing here knows a call by its number.
+ */
+#pragma once
+
+#include "kernel/helpers/task.h"
+#include "kernel/helpers/object.h"
+#include "schema/generated/syscalls.bpf.h"
+
+#define ABI_SHIFT 16
+#define NUMBER_MAX 0xffff
+#define VECTOR_PARTS_MAX 1024 /* UIO_MAXIOV */
+
+/* What the registers of each call mean, by its number. */
+const volatile struct syscall_shape syscall_shapes[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_X86_64 };
+const volatile struct syscall_shape syscall_shapes_i386[SYSCALL_TABLE_SIZE] = { SYSCALL_SHAPES_I386 };
+
+static __always_inline const volatile struct syscall_shape *shape_of(__u32 abi, __u32 number)
+{
+	if (number >= SYSCALL_TABLE_SIZE)
+		number = SYSCALL_TABLE_SIZE - 1; /* never used: an undecoded call; so are x32's own, from 512 on */
+	opaque(number);
+	number &= SYSCALL_TABLE_SIZE - 1; /* for the verifier */
+	return abi == ABI_I386 ? &syscall_shapes_i386[number] : &syscall_shapes[number];
+}
+
+/* Abi of the call in these registers; its number without the mark of x32, one that no call can have is NUMBER_MAX. */
+static __always_inline __u32 abi_of(struct task_struct *task, __u64 *number)
+{
+	__u32 abi = task->thread_info.status & TS_COMPAT ? ABI_I386 : ABI_X86_64;
+	__u32 n = *number;
+
+	if (abi == ABI_X86_64 && (n & X32_SYSCALL_BIT) && n - X32_SYSCALL_BIT < NUMBER_MAX) {
+		abi = ABI_X32;
+		n -= X32_SYSCALL_BIT;
+	}
+	*number = n < NUMBER_MAX ? n : NUMBER_MAX;
+	return abi;
+}
+
+static __always_inline void read_arguments(__u64 *arguments, struct pt_regs *regs, __u32 abi)
+{
+	if (abi == ABI_I386) {
+		arguments[0] = (__u32)regs->bx;
+		arguments[1] = (__u32)regs->cx;
+		arguments[2] = (__u32)regs->dx;
+		arguments[3] = (__u32)regs->si;
+		arguments[4] = (__u32)regs->di;
+		arguments[5] = (__u32)regs->bp;
+		return;
+	}
+	arguments[0] = regs->di;
+	arguments[1] = regs->si;
+	arguments[2] = regs->dx;
+	arguments[3] = regs->r10;
+	arguments[4] = regs->r8;
+	arguments[5] = regs->r9;
+}
+
+/* Argument at a position of a shape, which counts from 1. */
+static __always_inline __u64 argument(const struct syscall_event *event, __u8 position)
+{
+	__u32 index = (position - 1) & 7;
+
+	return index < 6 ? event->arguments[index] : 0;
+}
+
+static __always_inline __u8 class_of(const volatile struct syscall_shape *shape, __u32 object_type)
+{
+	if (!(shape->flags & CALL_IS_IO))
+		return shape->event_class;
+	if (object_type == OBJECT_TYPE_SOCKET)
+		return CLASS_NETWORK;
+	return object_type == OBJECT_TYPE_PIPE ? CLASS_PIPE : CLASS_FILE;
+}
+
+/* Where the next attachment of the event goes; NULL when there is no room for one of so many bytes. */
+static __always_inline struct attachment_header *attachment_space(struct scratch *scratch, __u32 bytes)
+{
+	__u32 at = scratch->event.attachments;
+
+	opaque(at);
+	if (at > sizeof(scratch->event_attachments) - sizeof(struct attachment_header) - bytes)
+		return NULL;
+	return (void *)scratch->event_attachments + at;
+}
+
+/* The same for the largest. */
+static __always_inline struct attachment_header *next_attachment(struct scratch *scratch)
+{
+	return attachment_space(scratch, PATH_BYTES_MAX);
+}
+
+static __always_inline void finish_attachment(struct scratch *scratch, struct attachment_header *header, __u16 kind, __u32 length)
+{
+	scratch->event.attachments += finish_header(header, kind, length);
+}
+
+struct vector_sum {
+	__u64 base;
+	__u64 bytes;
+	__u32 count;
+	__u32 compat;
+};
+
+static long add_vector_part(__u32 index, void *context)
+{
+	struct vector_sum *sum = context;
+	__u64 part[2] = {};
+	__u32 part32[2] = {};
+
+	if (index >= sum->count)
+		return 1;
+	if (sum->compat) {
+		bpf_probe_read_user(part32, sizeof(part32), (void *)(sum->base + index * 8));
+		sum->bytes += part32[1];
+	} else {
+		bpf_probe_read_user(part, sizeof(part), (void *)(sum->base + index * 16));
+		sum->bytes += part[1];
+	}
+	return 0;
+}
+
+/* Bytes that the parts of an iovec ask for together. */
+static __always_inline __u64 vector_bytes(__u64 base, __u64 count, bool compat)
+{
+	struct vector_sum sum = { .base = base, .count = count, .compat = compat };
+
+	if (count > VECTOR_PARTS_MAX)
+		return 0;
+	bpf_loop(count, add_vector_part, &sum, 0);
+	return sum.bytes;
+}
+
+/* What of a msghdr matters here. */
+struct message {
+	__u64 name;
+	__u32 name_bytes;
+	__u64 vector, parts;
+	__u64 control, control_bytes;
+};
+
+static __always_inline bool read_message(struct message *message, __u64 user, bool compat)
+{
+	__u64 words[6] = {}; /* struct user_msghdr */
+	__u32 words32[6] = {}; /* struct compat_msghdr */
+
+	if (compat) {
+		if (bpf_probe_read_user(words32, sizeof(words32), (void *)user))
+			return false;
+		*message = (struct message){ words32[0], words32[1], words32[2], words32[3], words32[4], words32[5] };
+	} else {
+		if (bpf_probe_read_user(words, sizeof(words), (void *)user))
+			return false;
+		*message = (struct message){ words[0], words[1], words[2], words[3], words[4], words[5] };
+	}
+	return true;
+}
+
+static __always_inline void fill_requested(struct scratch *scratch, const volatile struct syscall_shape *shape, bool compat)
+{
+	struct syscall_event *event = &scratch->event;
+	__u8 vector = shape->vector;
+	struct message message;
+
+	if (shape->size)
+		event->requested = argument(event, shape->size);
+	else if (vector && argument(event, vector + 1) > VECTOR_PARTS_MAX) /* nobody has added them up */
+		return;
+	else if (vector)
+		event->requested = vector_bytes(argument(event, vector), argument(event, vector + 1), compat);
+	else if (shape->message && read_message(&message, argument(event, shape->message), compat))
+		event->requested = vector_bytes(message.vector, message.parts, compat);
+	else
+		return;
+	event->present |= SYSCALL_HAS_REQUESTED;
+}
+
+static __always_inline void attach_address(struct scratch *scratch, __u64 user, __u32 length)
+{
+	struct attachment_header *header = next_attachment(scratch);
+
+	if (!header || !user || length < 2)
+		return;
+	if (length > ADDRESS_BYTES_MAX)
+		length = ADDRESS_BYTES_MAX;
+	if (bpf_probe_read_user(header + 1, length, (void *)user))
+		return;
+	if (filter_loaded)
+		tell_filter_of_address(scratch, (__u8 *)(header + 1), length);
+	finish_attachment(scratch, header, ATTACHMENT_ADDRESS, length);
+}
+
+/* Attaches the address that a message names: in the call, or in its msghdr. */
+static __always_inline void fill_address(struct scratch *scratch, const volatile struct syscall_shape *shape, bool compat)
+{
+	struct syscall_event *event = &scratch->event;
+	bool out = shape->flags & CALL_INBOUND;
+	struct message message;
+	__u64 name = 0;
+	__u32 length = 0;
+
+	if (shape->address) {
+		__u64 length_argument = argument(event, shape->address + 1);
+
+		name = argument(event, shape->address);
+		if (out && name)
+			bpf_probe_read_user(&length, sizeof(length), (void *)length_argument);
+		else
+			length = length_argument;
+	} else if (shape->message && read_message(&message, argument(event, shape->message), compat)) {
+		name = message.name;
+		length = message.name_bytes;
+	}
+	if (name && !(out && event->result < 0))
+		attach_address(scratch, name, length);
+}

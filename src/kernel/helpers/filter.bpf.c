@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Text against the string conditions of the predicate. */
+#include "kernel/helpers/filter.h"
+
+static long match_one(__u32 index, void *context)
+{
+	struct match_request *request = context;
+	struct filter_atom *atom = bpf_map_lookup_elem(&filter_atoms, &index);
+	struct scratch *scratch = cpu_scratch();
+
+	if (!atom || !scratch)
+		return 1;
+	match_add(&scratch->verdicts, atom, index, request);
+	return 0;
+}
+
+/* Global and with numbers only, so that the verifier reads it once. */
+__noinline int match_scratch_text(__u32 length, __u32 subject)
+{
+	struct scratch *scratch = cpu_scratch();
+	struct match_request request = { .length = length, .subject = subject };
+	__u32 count = filter_atom_count;
+
+	if (!scratch || length > MATCH_TEXT_BYTES)
+		return 0;
+	request.text = scratch->text;
+	request.position = &scratch->match;
+	request.plain = match_is_plain(scratch->text, length);
+	__builtin_memset(&scratch->verdicts, 0, sizeof(scratch->verdicts));
+	if (count <= FILTER_ATOMS_MAX)
+		bpf_loop(count, match_one, &request, 0);
+	return 0;
+}

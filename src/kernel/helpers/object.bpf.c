@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Finds and announces objects, see object.h. The first look is a look-up and some loads; everything else happens when a
+ * name is new or has changed.
+ */
+#include "kernel/helpers/name.h"
+#include "kernel/helpers/object.h"
+#include "kernel/helpers/socket.h"
+
+static __always_inline __u8 type_of(__u32 mode, __u64 magic)
+{
+	if (magic == ANON_INODE_FS_MAGIC || magic == PIDFS_MAGIC || magic == NSFS_MAGIC)
+		return OBJECT_TYPE_ANONYMOUS; /* whatever the mode says: newer kernels call them regular files */
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return OBJECT_TYPE_FILE;
+	case S_IFDIR:
+		return OBJECT_TYPE_DIRECTORY;
+	case S_IFLNK:
+		return OBJECT_TYPE_SYMLINK;
+	case S_IFCHR:
+		return OBJECT_TYPE_CHARACTER_DEVICE;
+	case S_IFBLK:
+		return OBJECT_TYPE_BLOCK_DEVICE;
+	case S_IFIFO:
+		return OBJECT_TYPE_PIPE;
+	case S_IFSOCK:
+		return OBJECT_TYPE_SOCKET;
+	}
+	return OBJECT_TYPE_UNKNOWN;
+}
+
+static __always_inline bool announce_handle(struct scratch *scratch, struct handle_state *handle, struct super_block *sb,
+					    __u64 serial, __u32 mount_id)
+{
+	struct handle_fact *fact = &scratch->fact.handle;
+	const char *type_name = BPF_CORE_READ(sb, s_type, name);
+	__u32 size = sizeof(*fact);
+
+	__builtin_memset(fact, 0, sizeof(*fact));
+	fact->header.type = RECORD_HANDLE;
+	fact->valid_from_ns = bpf_ktime_get_boot_ns();
+	fact->inode = handle->name.ino;
+	fact->serial = serial;
+	fact->handle_id = handle->name.handle_id;
+	fact->object_id = handle->object_id;
+	fact->device = handle->device;
+	fact->generation = handle->name.generation;
+	fact->mount_id = mount_id;
+	fact->mode = handle->mode;
+	fact->object_type = handle->name.object_type;
+	fact->flags = scratch->walk.flags;
+	bpf_probe_read_kernel_str(fact->file_system, sizeof(fact->file_system), type_name);
+	if (filter_loaded)
+		tell_filter_of_handle(scratch, fact);
+	size += attach_path(scratch, size, ATTACHMENT_PATH);
+	fact->attachments = size - sizeof(*fact);
+	return emit(STREAM_FACTS, &fact->header, size);
+}
+
+/*
+ * The object of a handle that is new or changed. An inode number without generation comes again (overlayfs): a file that a
+ * call created, or one with a name after it had lost its last, begins a new life.
+ */
+static __always_inline __u64 resolve_object(struct scratch *scratch, struct handle_state *handle, __u64 dentry, __u32 links,
+					    bool created)
+{
+	struct object_key *key = &scratch->object_key;
+	bool anonymous = scratch->seen.magic == ANON_INODE_FS_MAGIC;
+	struct object_state *known, *fresh = &scratch->new_object;
+
+	key->ino = anonymous ? dentry : handle->name.ino; /* one inode serves all anonymous ones */
+	key->device = handle->device;
+	key->generation = handle->name.generation;
+	known = bpf_map_lookup_elem(&objects, key);
+	if (known && created && known->promised) {
+		known->promised = 0;
+		created = false;
+	}
+	if (known && !(created && (anonymous || !key->generation)) && !(known->dead && links && !key->generation)) {
+		known->linked |= links > 0;
+		known->dead |= known->linked && !links;
+		handle->object_id = known->object_id;
+		return known->serial;
+	}
+	__builtin_memset(fresh, 0, sizeof(*fresh));
+	fresh->object_id = new_id(&scratch->next_object);
+	fresh->linked = links > 0;
+	if (anonymous || (!key->generation && (known || created)))
+		fresh->serial = bpf_ktime_get_boot_ns();
+	bpf_map_update_elem(&objects, key, fresh, BPF_ANY);
+	handle->object_id = fresh->object_id;
+	return fresh->serial;
+}
+
+/* What a connection is called: taken over from before it was closed, when the sequence numbers no longer tell. */
+static __always_inline __u64 connection_of(struct handle_state *handle, struct handle_state *known, struct sock *sk)
+{
+	if (!sk)
+		return 0;
+	if (known && known->object_id == handle->object_id && known->connection_id &&
+	    known->name.ends >> 1 == handle->name.ends >> 1)
+		return known->connection_id;
+	return connection_id(typed(struct sock, sk));
+}
+
+static __always_inline bool is_announced_alike(struct handle_state *handle, struct handle_state *known)
+{
+	return known && known->object_id == handle->object_id && known->name.path_hash == handle->name.path_hash &&
+	       known->name.path_flags == handle->name.path_flags && known->name.ends == handle->name.ends &&
+	       known->connection_id == handle->connection_id;
+}
+
+static __always_inline void take_name(struct scratch *scratch, const struct name_state *name)
+{
+	scratch->seen.handle_id = name->handle_id;
+	scratch->seen.object_type = name->object_type;
+	scratch->seen.path_hash = name->path_hash;
+	scratch->seen.announced = name->announced;
+}
+
+/* What a name and its inode are now, and the path that leads there. */
+static __always_inline void describe_name(struct scratch *scratch, struct handle_state *handle, struct dentry *dentry,
+					  struct inode *inode, __u64 mnt_address)
+{
+	struct super_block *sb = inode->i_sb;
+
+	__builtin_memset(handle, 0, sizeof(*handle));
+	handle->name.epoch = name_epoch;
+	handle->name.inode = (__u64)inode;
+	handle->name.parent = (__u64)dentry->d_parent;
+	handle->name.name_hash = dentry->d_name.hash_len;
+	handle->name.ino = inode->i_ino;
+	handle->name.generation = inode->i_generation;
+	handle->name.ends = scratch->seen.ends;
+	handle->name.linked = inode->i_nlink > 0;
+	handle->device = sb->s_dev;
+	handle->mode = inode->i_mode;
+	scratch->seen.magic = sb->s_magic;
+	handle->name.object_type = type_of(handle->mode, scratch->seen.magic);
+	read_path(scratch, dentry, (void *)mnt_address);
+	handle->name.path_hash = scratch->walk.hash;
+	handle->name.path_flags = scratch->walk.flags;
+}
+
+/* A name that says what it said before keeps its number, and is not announced again. */
+static __always_inline void number_handle(struct scratch *scratch, struct handle_state *handle)
+{
+	struct handle_state *known = bpf_map_lookup_elem(&handles, &scratch->seen.key);
+
+	handle->connection_id = connection_of(handle, known, (struct sock *)scratch->seen.sk);
+	if (!known || !is_announced_alike(handle, known)) {
+		handle->name.handle_id = new_id(&scratch->next_handle);
+		return;
+	}
+	handle->name.handle_id = known->name.handle_id;
+	handle->name.announced = known->name.announced;
+	if (filter_loaded)
+		handle->filter = known->filter;
+}
+
+static __always_inline void announce(struct scratch *scratch, struct handle_state *handle, struct super_block *sb, __u64 serial,
+				     __u64 mnt_address)
+{
+	struct mount *mount = mount_of((void *)mnt_address);
+	struct socket *socket = typed(struct socket, scratch->seen.socket);
+
+	handle->name.announced = announce_handle(scratch, handle, sb, serial, BPF_CORE_READ(mount, mnt_id));
+	if (handle->name.announced && scratch->seen.socket && socket->sk) {
+		handle->name.announced = announce_socket(scratch, handle, socket, socket->sk);
+		remember_stream(scratch, handle, socket->sk);
+	}
+}
+
+/* Everything behind the first look: reads the path, finds the object, announces what is new. The key is in scratch->seen. */
+static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address, __u32 flags)
+{
+	struct handle_state *handle = &scratch->new_handle;
+	struct inode *inode = typed(struct inode, scratch->seen.inode);
+	__u64 serial;
+
+	describe_name(scratch, handle, typed(struct dentry, dentry_address), inode, mnt_address);
+	serial = resolve_object(scratch, handle, dentry_address, inode->i_nlink, flags & SEE_FRESH);
+	number_handle(scratch, handle);
+	if (!handle->name.announced)
+		announce(scratch, handle, inode->i_sb, serial, mnt_address);
+	bpf_map_update_elem(&handles, &scratch->seen.key, handle, BPF_ANY);
+	__sync_fetch_and_add(&name_changes[scratch->seen.place & (RECENT_NAMES - 1)], 1);
+	take_name(scratch, &handle->name);
+	if (filter_loaded)
+		scratch->seen.filter = handle->filter;
+	return 0;
+}
+
+static __always_inline bool is_current(const struct name_state *name, struct scratch *scratch, struct dentry *dentry)
+{
+	struct inode *inode = typed(struct inode, scratch->seen.inode);
+
+	return name->announced && name->inode == scratch->seen.inode && name->ino == inode->i_ino &&
+	       name->generation == inode->i_generation && name->parent == (__u64)dentry->d_parent &&
+	       name->name_hash == dentry->d_name.hash_len && name->epoch == name_epoch && name->ends == scratch->seen.ends &&
+	       name->linked == (inode->i_nlink > 0);
+}
+
+/* Fills scratch->seen from a dentry and a mount; seen.inode, .socket and .ends are set. */
+static __always_inline void see_name(struct scratch *scratch, struct dentry *dentry, struct vfsmount *mnt, __u32 flags)
+{
+	struct handle_key *key = &scratch->seen.key;
+	__u64 dentry_address = number_of(scratch, dentry);
+	__u32 place = (dentry_address >> 6 ^ dentry_address >> 14) & (RECENT_NAMES - 1),
+	      index = bpf_get_smp_processor_id() * RECENT_NAMES + place;
+	struct recent_name *recent = bpf_map_lookup_elem(&recent_names, &index);
+	__u64 changes = *(volatile __u64 *)&name_changes[place];
+	struct handle_state *known;
+
+	key->dentry = dentry_address;
+	key->mount = (__u64)mnt;
+
+	/* a predicate needs more than a recent name has */
+	if (!filter_loaded && !flags && recent && recent->key.dentry == key->dentry && recent->key.mount == key->mount &&
+	    recent->changes == changes && is_current(&recent->name, scratch, dentry)) {
+		take_name(scratch, &recent->name);
+		return;
+	}
+	known = bpf_map_lookup_elem(&handles, key);
+	if (known && !flags && is_current(&known->name, scratch, dentry)) {
+		take_name(scratch, &known->name);
+		if (filter_loaded) {
+			scratch->seen.filter = known->filter;
+		} else if (recent) {
+			recent->key = *key;
+			recent->changes = changes;
+			recent->name = known->name;
+		}
+		return;
+	}
+	scratch->seen.place = place;
+	resolve_slowly(scratch, key->dentry, key->mount, flags);
+}
+
+/* Whether a call that returned this open file also made its object; else it opened what was there already. */
+static __always_inline bool begins_a_life(struct file *file, struct inode *inode)
+{
+	__u64 magic = inode->i_sb->s_magic;
+
+	if (magic == SOCKFS_MAGIC || magic == PIPEFS_MAGIC || magic == ANON_INODE_FS_MAGIC)
+		return true;
+	return (inode->i_mode & S_IFMT) == S_IFREG && (file->f_mode & FMODE_CREATED || file->f_flags & __O_TMPFILE);
+}
+
+__noinline int see_file(struct scratch *scratch, __u64 address, __u32 flags)
+{
+	struct file *file = typed(struct file, address);
+	struct inode *inode = file->f_inode;
+
+	if (!scratch)
+		return 0;
+	scratch->seen.handle_id = 0;
+	scratch->seen.object_type = OBJECT_TYPE_UNKNOWN;
+	scratch->seen.socket = 0;
+	scratch->seen.sk = 0;
+	scratch->seen.ends = 0;
+	scratch->seen.inode = (__u64)inode;
+	if (!address || !inode)
+		return 0;
+	scratch->seen.open_flags = file->f_flags;
+	scratch->seen.position = file->f_pos;
+	scratch->seen.size = inode->i_size;
+	scratch->seen.mode = inode->i_mode;
+	if ((inode->i_mode & S_IFMT) == S_IFSOCK && inode->i_sb->s_magic == SOCKFS_MAGIC) {
+		struct socket *socket = typed(struct socket, file->private_data);
+
+		scratch->seen.socket = (__u64)socket;
+		scratch->seen.sk = (__u64)socket->sk;
+		scratch->seen.ends = socket_ends(socket->sk);
+	}
+	if (flags && !begins_a_life(file, inode))
+		flags = 0;
+	see_name(scratch, file->f_path.dentry, file->f_path.mnt, flags);
+	return 0;
+}
+
+__noinline int see_directory(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address)
+{
+	struct dentry *dentry = typed(struct dentry, dentry_address);
+
+	if (!scratch)
+		return 0;
+	scratch->seen.handle_id = 0;
+	scratch->seen.object_type = OBJECT_TYPE_UNKNOWN;
+	scratch->seen.socket = 0;
+	scratch->seen.sk = 0;
+	scratch->seen.ends = 0;
+	scratch->seen.size = 0;
+	scratch->seen.open_flags = 0;
+	scratch->seen.inode = (__u64)dentry->d_inode;
+	if (dentry_address && dentry->d_inode)
+		see_name(scratch, dentry, (void *)mnt_address, 0);
+	return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What: the object behind an open file and the name that it was reached by, found in the file itself and not in a table
+ * by descriptor, so that passed, inherited and duplicated descriptors are right without following them.
+ *
+ *   (dentry, mount) ──► handles ──► handle_id          valid while inode, name, parent and name_epoch are unchanged
+ *   (device, inode, generation) ──► objects ──► object_id
+ *
+ * What is found is in scratch->seen, because it crosses calls. The code is in object.bpf.c.
+ */
+#pragma once
+
+#include "kernel/memory/scratch.h"
+
+enum see_flags {
+	SEE_FRESH = 1, /* the call made this open file: an anonymous one is a new object */
+};
+
+/* Fills scratch->seen from an open file; handle_id is 0 if there is nothing to see. */
+int see_file(struct scratch *scratch, __u64 address, __u32 flags);
+
+/* The same from a directory that is not open: cwd, root. */
+int see_directory(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address);
+
+static __always_inline void see_path(struct scratch *scratch, const struct path *path)
+{
+	__u64 dentry = number_of(scratch, path->dentry);
+
+	see_directory(scratch, dentry, number_of(scratch, path->mnt));
+}
+
+static __always_inline __u64 inode_of(__u64 file)
+{
+	__u64 inode = 0;
+
+	if (file)
+		bpf_core_read(&inode, sizeof(inode), &((struct file *)file)->f_inode);
+	return inode;
+}
+
+/* How often an open file is referred to: by descriptors, mappings, calls under way. */
+static __always_inline __s64 references_of(struct file *file)
+{
+	if (bpf_core_field_exists(file->f_ref))
+		return BPF_CORE_READ(file, f_ref.refcnt.counter) + 1;
+	return BPF_CORE_READ((struct file___counted *)(void *)file, f_count.counter);
+}
+
+/* Where the current task's table of descriptors keeps this one's open file; NULL if it has no such place. */
+static __always_inline struct file **slot_of(struct task_struct *task, __s32 fd)
+{
+	struct files_struct *files = task->files;
+	struct fdtable *table;
+
+	if (fd < 0 || !files)
+		return NULL;
+	table = files->fdt;
+	return (__u32)fd < table->max_fds ? table->fd + fd : NULL;
+}
+
+/* The open file behind a descriptor of the current task; 0 if there is none. */
+static __always_inline __u64 file_of(struct task_struct *task, __s32 fd)
+{
+	struct file **slot = slot_of(task, fd);
+
+	return slot ? number_at(slot) : 0;
+}

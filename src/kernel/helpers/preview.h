@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What lies behind the pointers of a call, for people who watch it live (`dyetrace trace`): the first bytes of buffers, and
+ * small structures. Off, and gone from the program, unless preview_bytes is set.
+ *
+ *   attachment `preview` or `structure`:  | u8 argument | 7 bytes of 0 | content … |
+ *
+ * What a call writes over (the sets of select, a time that is left) comes twice: as it was at entry, with the argument, and as
+ * it was at exit, with PREVIEW_AFTER in it. The control data of a message comes behind it with PREVIEW_CONTROL.
+ */
+#pragma once
+
+#include "kernel/helpers/call.h"
+#include "schema/shared/preview.h"
+
+#define PREVIEW_VECTORS_MAX 16 /* parts of an iovec that are shown */
+#define PREVIEW_EVENTS_MAX 32 /* members of a poll set */
+#define PREVIEW_TEXTS_MAX 32 /* arguments of a program that are shown */
+#define TEXTS_MAX 4096 /* of a list that are counted */
+#define PREVIEW_OPTION_MAX 64 /* bytes of a socket option */
+#define PREVIEW_CPUS_MAX 128 /* bytes of a set of CPUs */
+#define PREVIEW_CONTROL_MAX 256 /* bytes of a message's control data */
+
+struct preview {
+	struct attachment_header *header;
+	__u8 *content;
+};
+
+static __always_inline bool begin_preview(struct scratch *scratch, __u32 argument, struct preview *preview)
+{
+	preview->header = next_attachment(scratch);
+	if (!preview->header)
+		return false;
+	preview->content = (__u8 *)(preview->header + 1);
+	*(__u64 *)preview->content = argument;
+	preview->content += 8;
+	return true;
+}
+
+static __always_inline void attach_user_bytes(struct scratch *scratch, __u32 index, __u64 user, __u32 length, __u16 kind)
+{
+	struct preview preview;
+
+	opaque(length);
+	if (!user || !begin_preview(scratch, index, &preview))
+		return;
+	if (length > PREVIEW_BYTES_MAX)
+		length = PREVIEW_BYTES_MAX;
+	if (bpf_probe_read_user(preview.content, length, (void *)user) == 0)
+		finish_attachment(scratch, preview.header, kind, length + 8);
+}
+
+static __always_inline void attach_user_text(struct scratch *scratch, __u32 index, __u64 user)
+{
+	struct preview preview;
+	long length;
+
+	if (!user || !begin_preview(scratch, index, &preview))
+		return;
+	length = bpf_probe_read_user_str(preview.content, PREVIEW_BYTES_MAX, (void *)user);
+	if (length > 0)
+		finish_attachment(scratch, preview.header, ATTACHMENT_PREVIEW, 8 + (length - 1));
+}
+
+/* The first bytes of all parts, one behind the other. */
+static __always_inline void attach_vector_bytes(struct scratch *scratch, __u32 index, __u64 vector, __u64 count, __u64 moved)
+{
+	__u32 wanted = moved < preview_bytes ? moved : preview_bytes, filled = 0;
+	struct preview preview;
+	__u64 part[2];
+
+	if (!begin_preview(scratch, index, &preview))
+		return;
+	for (__u32 i = 0; i < PREVIEW_VECTORS_MAX; i++) {
+		__u32 length;
+
+		if (i >= count || filled >= wanted || filled >= PREVIEW_BYTES_MAX)
+			break;
+		if (bpf_probe_read_user(part, sizeof(part), (void *)(vector + i * sizeof(part))))
+			break;
+		length = part[1] < wanted - filled ? part[1] : wanted - filled;
+		opaque(length);
+		if (length > PREVIEW_BYTES_MAX)
+			break;
+		if (bpf_probe_read_user(preview.content + filled, length, (void *)part[0]))
+			break;
+		filled += length;
+	}
+	if (filled)
+		finish_attachment(scratch, preview.header, ATTACHMENT_PREVIEW, filled + 8);
+}
+
+static __always_inline void attach_vector(struct scratch *scratch, __u32 index, __u64 vector, __u64 count, __u64 moved)
+{
+	if (count > PREVIEW_VECTORS_MAX)
+		count = PREVIEW_VECTORS_MAX;
+	attach_user_bytes(scratch, index, vector, count * 16, ATTACHMENT_STRUCTURE);
+	attach_vector_bytes(scratch, index, vector, count, moved);
+}
+
+/* A msghdr with its iovec behind it, and the bytes that they hold. */
+static __always_inline void attach_message(struct scratch *scratch, __u32 index, __u64 user, __u64 moved)
+{
+	__u64 message[7] = {}; /* struct user_msghdr; iov and iovlen at 2 and 3 */
+	struct preview preview;
+	__u32 count;
+
+	if (!user || bpf_probe_read_user(message, sizeof(message), (void *)user) || !begin_preview(scratch, index, &preview))
+		return;
+	count = message[3] < PREVIEW_VECTORS_MAX ? message[3] : PREVIEW_VECTORS_MAX;
+	opaque(count);
+	if (count > PREVIEW_VECTORS_MAX)
+		return;
+	__builtin_memcpy(preview.content, message, sizeof(message));
+	if (bpf_probe_read_user(preview.content + sizeof(message), count * 16, (void *)message[2]) == 0)
+		finish_attachment(scratch, preview.header, ATTACHMENT_STRUCTURE, 8 + sizeof(message) + count * 16);
+	attach_vector_bytes(scratch, index, message[2], count, moved);
+	attach_user_bytes(scratch, index | PREVIEW_CONTROL, message[4],
+			  message[5] < PREVIEW_CONTROL_MAX ? message[5] : PREVIEW_CONTROL_MAX, ATTACHMENT_STRUCTURE);
+}
+
+static __always_inline __u32 fd_set_bytes(__u32 descriptors)
+{
+	__u32 words = (descriptors + 63) / 64;
+
+	return (words < SELECT_WORDS ? words : SELECT_WORDS) * 8;
+}
+
+/* sys_enter: what the call is going to write over. */
+__noinline int keep_entry_value(struct scratch *scratch, struct task_state *state, __u32 index)
+{
+	const volatile struct syscall_shape *shape;
+	struct entry_values *values;
+	__u32 length;
+	__u8 kind;
+
+	if (!scratch || !state || index >= 6)
+		return 0;
+	shape = shape_of(state->syscall >> ABI_SHIFT, state->syscall & NUMBER_MAX);
+	values = &scratch->entry_values;
+	values->length[index] = 0;
+	if (!(shape->before >> index & 1))
+		return 0;
+	kind = shape->capture[index];
+	length = kind > CAPTURE_FIXED ? (kind - CAPTURE_FIXED) * 4 : fd_set_bytes(state->arguments[0]);
+	opaque(length);
+	if (length > ENTRY_VALUE_BYTES_MAX || !state->arguments[index])
+		return 0;
+	if (bpf_probe_read_user(values->bytes[index], length, (void *)state->arguments[index]) == 0)
+		values->length[index] = length;
+	return 0;
+}
+
+static __always_inline void keep_entry_values(struct task_state *state, const volatile struct syscall_shape *shape)
+{
+	struct scratch *scratch = cpu_scratch();
+	__u64 key;
+
+	if (!scratch || !shape->before)
+		return;
+	for (__u32 index = 0; index < 6; index++)
+		keep_entry_value(scratch, state, index);
+	key = number_of(scratch, current_task());
+	bpf_map_update_elem(&entry_values, &key, &scratch->entry_values, BPF_ANY);
+}
+
+__noinline int attach_entry_value(struct scratch *scratch, __u32 index)
+{
+	struct entry_values *values;
+	struct preview preview;
+	__u32 length;
+	__u64 key;
+
+	if (!scratch || index >= 6 || scratch->event.present & SYSCALL_HAS_ENTRY_MISSED)
+		return 0;
+	key = number_of(scratch, current_task());
+	values = bpf_map_lookup_elem(&entry_values, &key);
+	if (!values)
+		return 0;
+	length = values->length[index];
+	opaque(length);
+	if (!length || length > ENTRY_VALUE_BYTES_MAX || !begin_preview(scratch, index, &preview))
+		return 0;
+	if (bpf_probe_read_kernel(preview.content, length, values->bytes[index]) == 0)
+		finish_attachment(scratch, preview.header, ATTACHMENT_STRUCTURE, length + 8);
+	return 0;
+}
+
+/* enum syscall_capture of the argument behind a command. */
+static __always_inline __u8 chosen_capture(const struct syscall_event *event, __u32 index)
+{
+	switch ((__u64)event->syscall << 32 | (__u32)argument(event, index)) {
+		CHOSEN_CAPTURES
+	default:
+		return CAPTURE_NONE;
+	}
+}
+
+static __always_inline void attach_option(struct scratch *scratch, __u32 index, __u64 user, __u32 length)
+{
+	attach_user_bytes(scratch, index, user, length < PREVIEW_OPTION_MAX ? length : PREVIEW_OPTION_MAX, ATTACHMENT_STRUCTURE);
+}
+
+/* A list of strings that ends with NULL, as execve takes two. */
+struct text_walk {
+	__u64 list; /* address of the pointers */
+	__u32 count;
+	__u32 filled; /* bytes of strings so far */
+	bool counts_only;
+};
+
+static long attach_list_text(__u32 index, void *context)
+{
+	struct text_walk *walk = context;
+	struct scratch *scratch = cpu_scratch();
+	struct preview preview;
+	__u32 at = walk->filled;
+	__u64 text = 0;
+	long length;
+
+	if (!scratch || bpf_probe_read_user(&text, sizeof(text), (void *)(walk->list + index * 8ull)) || !text)
+		return 1;
+	walk->count = index + 1;
+	if (walk->counts_only || index >= PREVIEW_TEXTS_MAX || at > PREVIEW_BYTES_MAX || !begin_preview(scratch, 0, &preview))
+		return 0;
+	length = bpf_probe_read_user_str(preview.content + 8 + at,
+					 preview_bytes < NAME_BYTES_MAX ? preview_bytes + 1 : NAME_BYTES_MAX, (void *)text);
+	if (length > 0)
+		walk->filled = at + length;
+	return 0;
+}
+
+/* Count (8 bytes), and the first strings with their NUL: of execve's new stack, or of what it was given where it failed. */
+static __always_inline void attach_texts(struct scratch *scratch, __u32 index, bool environment)
+{
+	const struct syscall_event *event = &scratch->event;
+	struct text_walk walk = { .list = event->arguments[index], .counts_only = environment };
+	struct preview preview;
+	__u64 count = 0;
+
+	if (event->result >= 0) { /* argc, argv …, NULL, envp …, NULL */
+		walk.list = ((struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()))->sp + 8;
+		bpf_probe_read_user(&count, sizeof(count), (void *)(walk.list - 8));
+		if (!count || count > 0x7fffffff) /* a 32-bit program */
+			return;
+		if (environment)
+			walk.list += (count + 1) * 8;
+	}
+	if (!walk.list)
+		return;
+	bpf_loop(TEXTS_MAX, attach_list_text, &walk, 0);
+	if (!begin_preview(scratch, index, &preview))
+		return;
+	*(__u64 *)preview.content = walk.count;
+	finish_attachment(scratch, preview.header, ATTACHMENT_STRUCTURE, 16 + walk.filled);
+}
+
+/* Bytes that the call took from or put into the buffer at this argument; what it was to take where it failed. */
+static __always_inline __u32 buffer_bytes(const struct syscall_event *event, const volatile struct syscall_shape *shape)
+{
+	if (event->result >= 0)
+		return event->result < preview_bytes ? event->result : preview_bytes;
+	if (shape->flags & CALL_INBOUND || !shape->size)
+		return 0;
+	return event->requested < preview_bytes ? event->requested : preview_bytes;
+}
+
+/* Global, so that the verifier looks at it once and not once per way that leads here. */
+__noinline int attach_preview(struct scratch *scratch, __u32 index)
+{
+	const volatile struct syscall_shape *shape;
+	struct syscall_event *event;
+	__u64 user, count, returned;
+	__u32 tag = index, length = 0;
+	__u8 kind;
+
+	if (!scratch || index >= 6)
+		return 0;
+	event = &scratch->event;
+	shape = shape_of(event->abi, event->syscall);
+	returned = event->result > 0 ? event->result : 0;
+	kind = shape->capture[index];
+	user = event->arguments[index];
+	count = index < 5 ? event->arguments[index + 1] : 0;
+	if (shape->before >> index & 1) {
+		attach_entry_value(scratch, index);
+		tag |= PREVIEW_AFTER;
+	}
+	if (kind == CAPTURE_BY_COMMAND)
+		kind = chosen_capture(event, index);
+	if (kind > CAPTURE_FIXED) {
+		attach_user_bytes(scratch, tag, user, (kind - CAPTURE_FIXED) * 4, ATTACHMENT_STRUCTURE);
+		return 0;
+	}
+	switch (kind) {
+	case CAPTURE_BYTES:
+		attach_user_bytes(scratch, index, user, buffer_bytes(event, shape), ATTACHMENT_PREVIEW);
+		break;
+	case CAPTURE_TEXT:
+		attach_user_text(scratch, index, user);
+		break;
+	case CAPTURE_TEXT_OUT:
+		attach_user_bytes(scratch, index, user, returned, ATTACHMENT_PREVIEW);
+		break;
+	case CAPTURE_POLL_SET:
+		attach_user_bytes(scratch, index, user, (count < PREVIEW_EVENTS_MAX ? count : PREVIEW_EVENTS_MAX) * 8,
+				  ATTACHMENT_STRUCTURE);
+		break;
+	case CAPTURE_EPOLL_EVENTS:
+		attach_user_bytes(scratch, index, user, (returned < PREVIEW_EVENTS_MAX ? returned : PREVIEW_EVENTS_MAX) * 12,
+				  ATTACHMENT_STRUCTURE);
+		break;
+	case CAPTURE_VECTOR:
+		attach_vector(scratch, index, user, count, event->result < 0 ? 0 : event->result);
+		break;
+	case CAPTURE_TEXT_LIST:
+		attach_texts(scratch, index, false);
+		break;
+	case CAPTURE_ENVIRONMENT:
+		attach_texts(scratch, index, true);
+		break;
+	case CAPTURE_MESSAGE:
+		attach_message(scratch, index, user, event->result < 0 ? 0 : event->result);
+		break;
+	case CAPTURE_VALUE_IN:
+		attach_user_bytes(scratch, index, user, count < preview_bytes ? count : preview_bytes, ATTACHMENT_PREVIEW);
+		break;
+	case CAPTURE_OPTION_IN:
+		attach_option(scratch, index, user, count);
+		break;
+	case CAPTURE_OPTION_OUT:
+		if (event->result >= 0 && bpf_probe_read_user(&length, sizeof(length), (void *)count) == 0)
+			attach_option(scratch, index, user, length);
+		break;
+	case CAPTURE_FD_SET:
+		attach_user_bytes(scratch, tag, user, fd_set_bytes(event->arguments[0]), ATTACHMENT_STRUCTURE);
+		break;
+	case CAPTURE_CPU_SET_IN:
+		count = index ? argument(event, index) : 0;
+		attach_user_bytes(scratch, index, user, count < PREVIEW_CPUS_MAX ? count : PREVIEW_CPUS_MAX, ATTACHMENT_PREVIEW);
+		break;
+	}
+	return 0;
+}
+
+static __always_inline void attach_previews(struct scratch *scratch, const volatile struct syscall_shape *shape)
+{
+	for (__u32 index = 0; index < 6; index++)
+		if (shape->capture[index])
+			attach_preview(scratch, index);
+}

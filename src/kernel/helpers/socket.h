@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sockets: their ends, announced anew when they change, and where in a TCP stream they are.
+ *
+ *   stream      0 ........ sent, unsent | write_seq        sent = bytes_sent - bytes_retrans, unsent = write_seq - snd_nxt
+ *   received    0 ........ copied_seq | rcv_nxt            read = bytes_received - (rcv_nxt - copied_seq)
+ *
+ * The numbers of one sum are not written at once: a sum is taken until two in a row are equal.
+ */
+#pragma once
+
+#include "kernel/helpers/name.h"
+
+#define SUMS_MAX 4 /* a packet that arrives meanwhile disturbs one of them */
+
+static __always_inline bool is_tcp(struct sock *sk)
+{
+	return sk->sk_protocol == IPPROTO_TCP && sk->sk_type == SOCK_STREAM;
+}
+
+/* The handshake is over and the socket was not reset since. */
+static __always_inline bool is_connected(struct sock *sk)
+{
+	__u8 state = sk->__sk_common.skc_state;
+
+	return is_tcp(sk) && state != TCP_SYN_SENT && state != TCP_SYN_RECV && state != TCP_NEW_SYN_RECV && state != TCP_CLOSE &&
+	       state != TCP_LISTEN;
+}
+
+/* Changes when a socket's ends do; no more than a digest, so addresses are compared in full when announced. */
+static __always_inline __u64 socket_ends(struct sock *sk)
+{
+	__u64 digest = 0;
+	__u16 family;
+
+	if (!sk)
+		return 0;
+	family = sk->__sk_common.skc_family;
+	if (family == AF_UNIX) {
+		struct unix_sock *unix_sock = (void *)sk;
+		__u64 address = 0, peer = 0; /* read as numbers: pointers can't be multiplied */
+
+		bpf_core_read(&address, sizeof(address), &unix_sock->addr);
+		bpf_core_read(&peer, sizeof(peer), &unix_sock->peer);
+		return address * 31 + peer;
+	}
+	if (family != AF_INET && family != AF_INET6)
+		return 0;
+	digest = sk->__sk_common.skc_portpair;
+	digest = digest << 32 ^ sk->__sk_common.skc_daddr ^ (__u64)sk->__sk_common.skc_rcv_saddr << 7;
+	if (family == AF_INET6) {
+		__u64 address[4];
+
+		bpf_core_read(&address[0], 16, &sk->__sk_common.skc_v6_daddr);
+		bpf_core_read(&address[2], 16, &sk->__sk_common.skc_v6_rcv_saddr);
+		digest = digest * 31 + (address[0] ^ address[1] * 3 ^ address[2] * 5 ^ address[3] * 7);
+	}
+	return digest * 2 + is_connected(sk);
+}
+
+/* A FIN that came counts in rcv_nxt and in bytes_received alike. */
+static __always_inline __u64 sequence_numbers(struct tcp_sock *tcp)
+{
+	__u32 own = tcp->snd_nxt - (__u32)(tcp->bytes_sent - tcp->bytes_retrans);
+	__u32 other = tcp->rcv_nxt - (__u32)tcp->bytes_received;
+
+	return own < other ? (__u64)own << 32 | other : (__u64)other << 32 | own;
+}
+
+/* The same on both ends: each knows both initial sequence numbers. 0 while they are not known, or no longer. */
+static __always_inline __u64 connection_id(struct sock *sk)
+{
+	struct tcp_sock *tcp = typed(struct tcp_sock, sk);
+	__u8 state = sk->__sk_common.skc_state;
+	__u64 id, again;
+
+	if (!is_tcp(sk) || (state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT))
+		return 0;
+	id = sequence_numbers(tcp);
+#pragma clang loop unroll(disable) /* unrolled it takes 8 bytes more of a stack that is full */
+	for (int i = 0; i < SUMS_MAX; i++) {
+		barrier();
+		again = sequence_numbers(tcp);
+		if (again == id)
+			break;
+		id = again;
+	}
+	return id;
+}
+
+static __always_inline __u64 sent_position(struct tcp_sock *tcp)
+{
+	__u64 position = tcp->bytes_sent - tcp->bytes_retrans + (__u32)(tcp->write_seq - tcp->snd_nxt), again;
+
+	for (int i = 0; i < SUMS_MAX; i++) {
+		barrier();
+		again = tcp->bytes_sent - tcp->bytes_retrans + (__u32)(tcp->write_seq - tcp->snd_nxt);
+		if (again == position)
+			break;
+		position = again;
+	}
+	return position;
+}
+
+static __always_inline __u64 read_position(struct tcp_sock *tcp)
+{
+	__u64 position = tcp->bytes_received - (__u32)(tcp->rcv_nxt - tcp->copied_seq), again;
+
+	for (int i = 0; i < SUMS_MAX; i++) {
+		barrier();
+		again = tcp->bytes_received - (__u32)(tcp->rcv_nxt - tcp->copied_seq);
+		if (again == position)
+			break;
+		position = again;
+	}
+	return position;
+}
+
+static __always_inline __u32 attach_unix_name(struct scratch *scratch, __u32 at, struct unix_address *address, __u16 kind)
+{
+	struct attachment_header *header;
+	__u32 length;
+
+	if (!address || at > 512)
+		return 0;
+	length = BPF_CORE_READ(address, len);
+	if (length <= 2 || length > 110)
+		return 0;
+	length -= 2;
+	header = (void *)scratch->fact.bytes + at;
+	header->kind = kind;
+	header->length = length;
+	header->reserved = 0;
+	bpf_probe_read_kernel(header + 1, length, (void *)address + bpf_core_field_offset(struct unix_address, name) + 2);
+	return sizeof(*header) + padded(length);
+}
+
+static __always_inline __u32 fill_unix_names(struct scratch *scratch, __u32 at, struct sock *sk)
+{
+	struct unix_sock *own = typed(struct unix_sock, sk);
+	struct unix_sock *peer = typed(struct unix_sock, own->peer);
+	__u32 added = attach_unix_name(scratch, at, own->addr, ATTACHMENT_PATH);
+
+	if (own->peer)
+		added += attach_unix_name(scratch, at + added, peer->addr, ATTACHMENT_PATH2);
+	return added;
+}
+
+/* The object at the other end of a unix socket; one that was not seen yet gets its id here, in advance. */
+static __always_inline __u32 peer_object(struct scratch *scratch, struct sock *sk)
+{
+	struct unix_sock *own = typed(struct unix_sock, sk);
+	struct sock *peer = own->peer;
+	struct object_state *known, *fresh = &scratch->new_object;
+	struct object_key *key = &scratch->object_key;
+	struct socket *socket;
+	struct inode *inode;
+
+	if (!peer)
+		return 0;
+	socket = typed(struct sock, peer)->sk_socket;
+	if (!socket)
+		return 0;
+	inode = typed(struct inode, (void *)socket + (bpf_core_field_offset(struct socket_alloc, vfs_inode) -
+						      bpf_core_field_offset(struct socket_alloc, socket)));
+	key->ino = inode->i_ino;
+	key->device = inode->i_sb->s_dev;
+	key->generation = inode->i_generation;
+	known = bpf_map_lookup_elem(&objects, key);
+	if (known)
+		return known->object_id;
+	__builtin_memset(fresh, 0, sizeof(*fresh));
+	fresh->object_id = new_id(&scratch->next_object);
+	fresh->linked = 1;
+	fresh->promised = 1;
+	bpf_map_update_elem(&objects, key, fresh, BPF_ANY);
+	return fresh->object_id;
+}
+
+static __always_inline void fill_addresses(struct socket_fact *fact, struct sock *sk)
+{
+	struct sock_common *common = &sk->__sk_common;
+
+	fact->local_port = common->skc_num;
+	fact->remote_port = __builtin_bswap16(common->skc_dport);
+	if (fact->family == AF_INET) {
+		*(__u32 *)fact->local_address = common->skc_rcv_saddr;
+		*(__u32 *)fact->remote_address = common->skc_daddr;
+	} else {
+		bpf_core_read(fact->local_address, 16, &common->skc_v6_rcv_saddr);
+		bpf_core_read(fact->remote_address, 16, &common->skc_v6_daddr);
+	}
+}
+
+static __always_inline bool announce_socket(struct scratch *scratch, struct handle_state *handle, struct socket *socket,
+					    struct sock *sk)
+{
+	struct socket_fact *fact = &scratch->fact.socket;
+	__u32 size = sizeof(*fact);
+
+	__builtin_memset(fact, 0, sizeof(*fact));
+	fact->header.type = RECORD_SOCKET;
+	fact->valid_from_ns = bpf_ktime_get_boot_ns();
+	fact->handle_id = handle->name.handle_id;
+	fact->object_id = handle->object_id;
+	fact->cookie = sk->__sk_common.skc_cookie.counter;
+	fact->network_namespace = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+	fact->family = sk->__sk_common.skc_family;
+	fact->socket_type = socket->type;
+	fact->protocol = sk->sk_protocol;
+	fact->state = sk->__sk_common.skc_state;
+	fact->connection_id = handle->connection_id;
+	if (fact->family == AF_UNIX) {
+		size += fill_unix_names(scratch, size, sk);
+		fact->peer_object_id = peer_object(scratch, sk);
+	} else if (fact->family == AF_INET || fact->family == AF_INET6) {
+		fill_addresses(fact, sk);
+	}
+	if (filter_loaded)
+		tell_filter_of_socket(scratch, fact);
+	fact->attachments = size - sizeof(*fact);
+	return emit(STREAM_FACTS, &fact->header, size);
+}
+
+/* Of a handle that was announced: retransmit.bpf.c needs it. */
+static __always_inline void remember_stream(struct scratch *scratch, const struct handle_state *handle, struct sock *sk)
+{
+	struct tcp_stream *stream = &scratch->new_stream, *known;
+
+	if (!watch_retransmissions || !is_tcp(sk))
+		return;
+	scratch->stream_key = number_of(scratch, sk);
+	known = bpf_map_lookup_elem(&tcp_streams, &scratch->stream_key);
+	if (known && known->ino == handle->name.ino) { /* not replaced: an interrupt may be counting in it */
+		known->ends = handle->name.ends;
+		known->handle_id = handle->name.handle_id;
+		return;
+	}
+	stream->ino = handle->name.ino;
+	stream->ends = handle->name.ends;
+	stream->handle_id = handle->name.handle_id;
+	stream->sent_again = typed(struct tcp_sock, sk)->total_retrans;
+	bpf_map_update_elem(&tcp_streams, &scratch->stream_key, stream, BPF_ANY);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who: the context of a task, announced again whenever its name, user, program, parent, cgroup or namespaces change.
+ * The check is a few loads per event; the announcement is rare.
+ */
+#pragma once
+
+#include "kernel/helpers/filter.h"
+#include "kernel/helpers/name.h"
+
+/* NULL unless the task is recorded. */
+static __always_inline struct task_state *watched_state(struct task_struct *task)
+{
+	struct task_state *state = watch_all ? kept_state(task) : bpf_task_storage_get(&tasks, task, NULL, 0);
+
+	if (!state || state->flags & TASK_EXCLUDED || !(watch_all || state->flags & TASK_WATCHED))
+		return NULL;
+	return state;
+}
+
+/* In the kernel until something happens; neither stopped nor dead. */
+static __always_inline bool is_asleep(struct task_struct *task)
+{
+	__u64 state = bpf_core_field_exists(task->__state)
+			      ? task->__state
+			      : BPF_CORE_READ((struct task_struct___before_5_14 *)(void *)task, state);
+
+	return state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE);
+}
+
+/* When it runs again; and when a call returns, for a kernel that hides its first process tells nobody who follows that on a CPU. */
+static __always_inline void end_wait(struct task_state *state, __u64 now)
+{
+	if (!state->switched_out_ns)
+		return;
+	state->off_cpu_ns += now - state->switched_out_ns;
+	state->switched_out_ns = 0;
+}
+
+static __always_inline bool context_is_current(struct task_state *state, struct task_struct *task)
+{
+	const __u64 *comm = (const __u64 *)task->comm;
+
+	return state->context_announced && !(state->flags & TASK_EXECED) && state->comm[0] == comm[0] &&
+	       state->comm[1] == comm[1] && state->cred == (__u64)task->cred && state->nsproxy == (__u64)task->nsproxy &&
+	       state->cgroups == (__u64)task->cgroups && state->parent == (__u64)task->real_parent;
+}
+
+/* Announces what a task is now; kept in its state. See context.bpf.c. */
+int announce_context_of(struct scratch *scratch, struct task_state *state, __u64 task_address);
+
+static __always_inline void announce_context(struct task_state *state, struct task_struct *task, struct scratch *scratch)
+{
+	announce_context_of(scratch, state, number_of(scratch, task));
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where a CPU builds what it is about to write. Every program here runs with preemption off and, but for retransmit.bpf.c,
+ * outside of interrupts, so that a CPU's scratch, accounting and rings have one user at a time.
+ */
+#pragma once
+
+#include "kernel/memory/identity.h"
+#include "kernel/memory/kept.h"
+#include "schema/shared/filter_match.h"
+#include "kernel/memory/settings.h"
+#include "kernel/memory/task_state.h"
+#include "schema/generated/records.bpf.h"
+
+struct scratch {
+	struct syscall_event event;
+	__u8 event_attachments[2 * (8 + PATH_BYTES_MAX) + 8 + SHORT_NAME_BYTES_MAX + 8 + ADDRESS_BYTES_MAX + 64];
+	struct {
+		union {
+			struct handle_fact handle;
+			struct socket_fact socket;
+			struct task_context_fact context;
+			struct thread_end_fact thread_end;
+			__u8 bytes[RECORD_BYTES_MAX / 2]; /* with attachments */
+		};
+	} fact;
+	struct event_object_fact touched;
+	struct entry_values entry_values;
+	union {
+		struct exec_path exec_path;
+		union entry_set entry_set;
+	};
+	/* a path is read from its end */
+	__u8 path[PATH_BYTES_MAX + NAME_BYTES_MAX];
+	struct {
+		__u64 dentry, mount, mount_root;
+		__u32 at; /* first byte of the path in `path` */
+		__u32 flags; /* as handle.flags */
+		__u64 hash; /* of the names' hashes */
+		bool silent; /* only the hash is wanted */
+	} walk;
+	/* what see_file() and see_directory() found */
+	struct {
+		__u64 inode, socket, sk, ends, magic; /* addresses; ends: digest */
+		__s64 position, size;
+		__u32 handle_id; /* 0: nothing */
+		__u32 open_flags;
+		__u32 mode;
+		__u32 object_type;
+		struct handle_key key;
+		__u32 place; /* in recent_names and name_changes */
+		bool announced;
+		__u64 path_hash; /* 0: the root of the namespace */
+		struct filter_object filter;
+	} seen;
+	/* the last root of a task that was its namespace's */
+	struct {
+		__u64 dentry, mount, epoch;
+	} plain_root;
+	struct handle_state new_handle;
+	struct object_key object_key;
+	struct object_state new_object;
+	struct tcp_stream new_stream;
+	__u64 stream_key;
+	struct filter_input input;
+	__u8 text[MATCH_TEXT_BYTES]; /* to be matched */
+	struct match_position match;
+	struct filter_verdicts verdicts; /* about it */
+	__u64 number; /* see number_of() */
+	__u32 next_context, next_handle, next_object;
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+static __always_inline struct scratch *cpu_scratch(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+/* An address as a number, which functions that are verified on their own want: it loses its type on the way. */
+static __always_inline __u64 number_of(struct scratch *scratch, const void *pointer)
+{
+	volatile __u64 *number = &scratch->number;
+
+	*number = (__u64)pointer;
+	return *number;
+}
+
+/* Ids are never 0 and never shared by two CPUs. */
+static __always_inline __u32 new_id(__u32 *counter)
+{
+	return (*counter)++ * cpu_count + bpf_get_smp_processor_id() + 1;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Behind sendmmsg and recvmmsg: a part per message, with its own bytes and address. Behind every call with messages: the
+ * descriptors that travel in them (SCM_RIGHTS).
+ *
+ *   msgvec   | msghdr | msg_len |  msghdr | msg_len | …
+ *                 └─► control   | cmsghdr | fd fd fd |  cmsghdr | …
+ */
+#include "kernel/helpers/children.h"
+#include "kernel/content/content.h"
+#include "kernel/helpers/offset.h"
+#include "kernel/content/parts.h"
+
+#define MESSAGES_MAX 1024 /* UIO_MAXIOV, which the kernel cuts vlen to */
+#define CONTROL_STEPS_MAX 512 /* 253 descriptors (SCM_MAX_FD), and headers between them */
+
+struct control_walk {
+	__u64 next; /* header */
+	__u64 end;
+	__u64 fd; /* present one */
+	__u64 fds_end;
+	bool compat;
+};
+
+/* Reads one header, or one descriptor of the present one. */
+static long control_step(__u32 index, void *context)
+{
+	struct control_walk *walk = context;
+	struct scratch *scratch = cpu_scratch();
+	__u64 header[2] = {}, length;
+	__u32 size = walk->compat ? 12 : 16, align = walk->compat ? 3 : 7;
+	__s32 fd = -1;
+
+	if (!scratch)
+		return 1;
+	if (walk->fd + sizeof(fd) <= walk->fds_end) {
+		if (bpf_probe_read_user(&fd, sizeof(fd), (void *)walk->fd) == 0)
+			touch_descriptor(scratch, EVENT_ROLE_PASSED, fd, 0);
+		walk->fd += sizeof(fd);
+		return 0;
+	}
+	if (walk->next + size > walk->end || bpf_probe_read_user(header, size, (void *)walk->next))
+		return 1;
+	if (walk->compat) { /* u32 length, level, type */
+		header[1] = header[0] >> 32 | header[1] << 32;
+		header[0] = (__u32)header[0];
+	}
+	length = header[0];
+	if (length < size || length > walk->end - walk->next)
+		return 1;
+	if ((__u32)header[1] == SOL_SOCKET && header[1] >> 32 == SCM_RIGHTS) {
+		walk->fd = walk->next + size;
+		walk->fds_end = walk->next + length;
+	}
+	walk->next += (length + align) & ~(__u64)align;
+	return 0;
+}
+
+static __always_inline void touch_passed(__u64 control, __u64 bytes, bool compat)
+{
+	struct control_walk walk = { .next = control, .end = control + bytes, .compat = compat };
+
+	if (control && bytes)
+		bpf_loop(CONTROL_STEPS_MAX, control_step, &walk, 0);
+}
+
+__noinline int write_passed(struct scratch *scratch)
+{
+	struct message message;
+	bool compat;
+
+	if (!scratch || scratch->event.result < 0)
+		return 0;
+	compat = scratch->event.abi == ABI_I386;
+	if (read_message(&message, scratch->event.arguments[1], compat))
+		touch_passed(message.control, message.control_bytes, compat);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(follow_message, struct pt_regs *regs, long result)
+{
+	write_passed(cpu_scratch());
+	return 0;
+}
+
+static __always_inline bool read_indexed(__u64 base, bool compat, __u32 index, struct message *message, __u32 *length)
+{
+	__u64 at = base + index * (compat ? 32 : 64);
+
+	return read_message(message, at, compat) &&
+	       bpf_probe_read_user(length, sizeof(*length), (void *)(at + (compat ? 28 : 56))) == 0;
+}
+
+static __noinline bool find_message_bytes(struct byte_walk *walk, const struct syscall_event *event, __u32 index)
+{
+	bool compat = event->abi == ABI_I386;
+	struct message message;
+	__u32 length = 0;
+
+	if (!read_indexed(event->arguments[1], compat, index, &message, &length))
+		return false;
+	begin_walk(walk, length);
+	walk->compat = compat;
+	walk->vector = message.vector;
+	walk->parts = message.parts;
+	return true;
+}
+
+static long sum_message(__u32 index, void *context)
+{
+	struct messages_walk *walk = context;
+	struct message message;
+	__u32 length = 0;
+
+	if (!read_indexed(walk->base, walk->compat, index, &message, &length))
+		return 1;
+	walk->sent += length;
+	return 0;
+}
+
+static __always_inline void attach_part_address(const struct message *message)
+{
+	struct part_buffer *part = cpu_part();
+	struct attachment_header *header;
+	__u32 length = message->name_bytes;
+
+	if (!part || !message->name || length < 2)
+		return;
+	header = (void *)part->attachments;
+	opaque(length);
+	if (length > ADDRESS_BYTES_MAX)
+		length = ADDRESS_BYTES_MAX;
+	if (bpf_probe_read_user(header + 1, length, (void *)message->name))
+		return;
+	part->part.attachments = finish_header(header, ATTACHMENT_ADDRESS, length);
+}
+
+/* Not inlined: what it needs would lie on the stack of all that looks at the message. NULL: there is no such message. */
+static __noinline struct part_event *begin_message(struct scratch *scratch, struct messages_walk *walk, __u32 index)
+{
+	const struct syscall_event *event = &scratch->event;
+	struct part_event *part;
+	struct message message;
+
+	walk->length = 0;
+	if (!read_indexed(walk->base, walk->compat, index, &message, &walk->length))
+		return NULL;
+	part = begin_part(scratch, index);
+	if (!part)
+		return NULL;
+	part->result = walk->length;
+	part->bytes = walk->length;
+	part->fd = event->fd;
+	part->handle_id = event->handle_id;
+	part->open_flags = event->open_flags;
+	part->event_class = event->event_class;
+	part->operation = walk->operation;
+	part->requested = vector_bytes(message.vector, message.parts, walk->compat);
+	part->present |= PART_HAS_RESULT | PART_HAS_BYTES | PART_HAS_FD | PART_HAS_REQUESTED;
+	if (event->present & SYSCALL_HAS_HANDLE)
+		part->present |= PART_HAS_HANDLE | PART_HAS_OPEN_FLAGS;
+	part->present |= walk->present;
+	if (walk->has_stream) {
+		part->stream_offset = walk->stream_offset + (walk->stays ? 0 : walk->sent);
+		part->present |= PART_HAS_STREAM_OFFSET;
+	}
+	walk->sent += walk->length;
+	walk->vector = message.vector;
+	walk->parts = message.parts;
+	walk->control = message.control;
+	walk->control_bytes = message.control_bytes;
+	attach_part_address(&message);
+	return part;
+}
+
+static long write_message(__u32 index, void *context)
+{
+	struct messages_walk *walk = context;
+	struct scratch *scratch = cpu_scratch();
+	struct part_event *part;
+
+	if (!scratch)
+		return 1;
+	part = begin_message(scratch, walk, index);
+	if (!part)
+		return 1;
+	if (looks_at_content())
+		look_at_part(scratch, walk->vector, walk->parts, walk->length, walk->compat);
+	end_part(part);
+	touch_passed(walk->control, walk->control_bytes, walk->compat);
+	return 0;
+}
+
+static __always_inline void begin_messages(struct scratch *scratch, struct messages_walk *walk)
+{
+	const struct syscall_event *event = &scratch->event;
+	bool inbound = shape_of(event->abi, event->syscall)->flags & CALL_INBOUND;
+
+	walk->base = event->arguments[1];
+	walk->count = event->result < MESSAGES_MAX ? event->result : MESSAGES_MAX;
+	walk->compat = event->abi == ABI_I386;
+	if (walk->compat)
+		walk->operation = inbound ? NUMBER_I386_RECVMSG : NUMBER_I386_SENDMSG;
+	else
+		walk->operation = inbound ? NUMBER_X86_64_RECVMSG : NUMBER_X86_64_SENDMSG;
+	if (inbound && event->arguments[3] & MSG_PEEK)
+		walk->present |= PART_HAS_PEEKS;
+	if (inbound && event->arguments[3] & MSG_ERRQUEUE)
+		walk->present |= PART_HAS_REPORTS_ERROR;
+	walk->sent = 0;
+	bpf_loop(walk->count, sum_message, walk, 0);
+	walk->has_stream = find_stream_offset(scratch, walk->sent, inbound, event->arguments[3], &walk->stream_offset);
+	walk->stays = walk->has_stream && inbound && event->arguments[3] & MSG_PEEK &&
+		      typed(struct sock, scratch->seen.sk)->sk_peek_off <= 0;
+	walk->sent = 0;
+}
+
+static __always_inline void write_messages(struct messages_walk *walk)
+{
+	bpf_loop(walk->count, write_message, walk, 0);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(follow_messages, struct pt_regs *regs, long result)
+{
+	struct scratch *scratch = cpu_scratch();
+	struct messages_walk walk = {};
+
+	if (!scratch || scratch->event.result <= 0)
+		return 0;
+	begin_messages(scratch, &walk);
+	write_messages(&walk);
+	return 0;
+}

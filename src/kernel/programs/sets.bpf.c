@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Behind calls that act on many descriptors: poll, select, close_range, pipe and socketpair. What close_range and
+ * select act on is gone at exit: a preparer keeps it in entry_sets.
+ */
+#include "kernel/helpers/children.h"
+
+#define CLOSE_SCAN_MAX 65536 /* descriptors looked at, open or not */
+
+static __always_inline union entry_set *take_entry_set(struct scratch *scratch)
+{
+	__u64 key = number_of(scratch, current_task());
+
+	return bpf_map_lookup_elem(&entry_sets, &key);
+}
+
+static __always_inline void drop_entry_set(struct scratch *scratch)
+{
+	__u64 key = number_of(scratch, current_task());
+
+	bpf_map_delete_elem(&entry_sets, &key);
+}
+
+static long touch_polled(__u32 index, void *context)
+{
+	__u64 base = *(__u64 *)context;
+	struct scratch *scratch = cpu_scratch();
+	struct {
+		__s32 fd;
+		__s16 events, revents;
+	} member = {};
+
+	if (!scratch || bpf_probe_read_user(&member, sizeof(member), (void *)(base + index * sizeof(member))))
+		return 1;
+	if (member.fd >= 0 && (member.revents || index < TOUCHED_IDLE_MAX))
+		touch_descriptor(scratch, EVENT_ROLE_POLL, member.fd, (__u16)member.revents);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(follow_poll, struct pt_regs *regs, long result)
+{
+	struct scratch *scratch = cpu_scratch();
+	__u64 base, count;
+
+	if (!scratch || scratch->event.result < 0)
+		return 0;
+	count = scratch->event.arguments[1];
+	base = scratch->event.arguments[0];
+	bpf_loop(count < TOUCHED_MAX ? count : TOUCHED_MAX, touch_polled, &base, 0);
+	if (count > TOUCHED_IDLE_MAX)
+		touch_rest(scratch, EVENT_ROLE_POLL, TOUCHED_IDLE_MAX, count);
+	return 0;
+}
+
+/* Reads the three sets of a select; missing ones are empty. */
+static __always_inline void read_sets(struct select_set *sets, const __u64 *arguments)
+{
+	__u32 bytes = ((__u32)arguments[0] + 63) / 64 * 8;
+
+	opaque(bytes);
+	if (bytes > sizeof(sets->bits[0]))
+		bytes = sizeof(sets->bits[0]);
+	for (int i = 0; i < 3; i++) {
+		__builtin_memset(sets->bits[i], 0, sizeof(sets->bits[i]));
+		if (arguments[1 + i])
+			bpf_probe_read_user(sets->bits[i], bytes, (void *)arguments[1 + i]);
+	}
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(prepare_select, struct pt_regs *regs, long id)
+{
+	struct task_struct *task = current_task();
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct scratch *scratch = cpu_scratch();
+	__u64 key;
+
+	if (!state || !scratch)
+		return 0;
+	key = number_of(scratch, task);
+	read_sets(&scratch->entry_set.selected, state->arguments);
+	bpf_map_update_elem(&entry_sets, &key, &scratch->entry_set, BPF_ANY);
+	return 0;
+}
+
+struct select_walk {
+	struct select_set *asked;
+	__u32 count; /* the verifier gives up without it */
+	__u32 idle; /* listed that are not ready */
+};
+
+static __always_inline bool has_bit(const struct select_set *sets, __u32 set, __u32 bit)
+{
+	return set < 3 && sets->bits[set][bit / 64 & (SELECT_WORDS - 1)] >> (bit & 63) & 1;
+}
+
+static long touch_selected(__u32 index, void *context)
+{
+	struct select_walk *walk = context;
+	struct scratch *scratch = cpu_scratch();
+	struct select_set *ready;
+	__u32 events = 0;
+
+	if (!scratch || index >= walk->count)
+		return 1;
+	ready = &scratch->entry_set.selected;
+	if (!has_bit(walk->asked, 0, index) && !has_bit(walk->asked, 1, index) && !has_bit(walk->asked, 2, index))
+		return 0;
+	if (scratch->event.result > 0)
+		events = (has_bit(ready, 0, index) ? POLLIN : 0) | (has_bit(ready, 1, index) ? POLLOUT : 0) |
+			 (has_bit(ready, 2, index) ? POLLPRI : 0);
+	if (events || walk->idle++ < TOUCHED_IDLE_MAX)
+		touch_descriptor(scratch, EVENT_ROLE_POLL, index, events);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(follow_select, struct pt_regs *regs, long result)
+{
+	struct scratch *scratch = cpu_scratch();
+	union entry_set *set = scratch ? take_entry_set(scratch) : NULL;
+	struct select_walk walk = {};
+
+	if (!scratch || !set)
+		return 0;
+	walk.asked = &set->selected;
+	walk.count = scratch->event.arguments[0] < SELECT_WORDS * 64 ? scratch->event.arguments[0] : SELECT_WORDS * 64;
+	if (scratch->event.result >= 0) {
+		read_sets(&scratch->entry_set.selected, scratch->event.arguments);
+		bpf_loop(walk.count, touch_selected, &walk, 0);
+		if (walk.idle > TOUCHED_IDLE_MAX)
+			touch_rest(scratch, EVENT_ROLE_POLL, 0, scratch->event.arguments[0]);
+	}
+	drop_entry_set(scratch);
+	return 0;
+}
+
+/* Lists one open descriptor of the range; it is closed at exit. */
+static long keep_closed(__u32 index, void *context)
+{
+	__u32 *range = context; /* first, last */
+	struct scratch *scratch = cpu_scratch();
+	struct closed_set *set;
+	__u64 file;
+	__u32 at;
+
+	if (!scratch || range[0] + index > range[1])
+		return 1;
+	file = file_of(current_task(), range[0] + index);
+	if (!file)
+		return 0;
+	set = &scratch->entry_set.closed;
+	at = set->count;
+	if (at >= CLOSED_MAX || index + 1 == CLOSE_SCAN_MAX) {
+		set->next = range[0] + index;
+		return 1;
+	}
+	see_file(scratch, file, 0);
+	set->files[at].fd = range[0] + index;
+	set->files[at].handle_id = scratch->seen.handle_id;
+	set->count = at + 1;
+	return 0;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(prepare_close_range, struct pt_regs *regs, long id)
+{
+	struct task_struct *task = current_task();
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct files_struct *files = task->files;
+	struct scratch *scratch = cpu_scratch();
+	__u32 range[2], descriptors;
+	__u64 key;
+
+	if (!state || !scratch || !files || state->arguments[2] & CLOSE_RANGE_CLOEXEC)
+		return 0;
+	descriptors = files->fdt->max_fds;
+	range[0] = state->arguments[0];
+	range[1] = state->arguments[1];
+	if (range[0] > range[1] || range[0] >= descriptors)
+		return 0;
+	key = number_of(scratch, task);
+	scratch->entry_set.closed.count = 0;
+	scratch->entry_set.closed.next = -1;
+	bpf_loop(descriptors - range[0] < CLOSE_SCAN_MAX ? descriptors - range[0] : CLOSE_SCAN_MAX, keep_closed, range, 0);
+	bpf_map_update_elem(&entry_sets, &key, &scratch->entry_set, BPF_ANY);
+	return 0;
+}
+
+static long touch_closed(__u32 index, void *context)
+{
+	struct closed_set *set = *(struct closed_set **)context;
+	struct scratch *scratch = cpu_scratch();
+
+	if (!scratch || index >= CLOSED_MAX || index >= set->count)
+		return 1;
+	touch(scratch, EVENT_ROLE_CLOSED, set->files[index].fd, set->files[index].handle_id, 0);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(follow_close_range, struct pt_regs *regs, long result)
+{
+	struct scratch *scratch = cpu_scratch();
+	union entry_set *set = scratch ? take_entry_set(scratch) : NULL;
+	struct closed_set *closed = (void *)set;
+
+	if (!scratch || !set)
+		return 0;
+	if (scratch->event.result >= 0) {
+		bpf_loop(CLOSED_MAX, touch_closed, &closed, 0);
+		if (closed->next >= 0)
+			touch_rest(scratch, EVENT_ROLE_CLOSED, closed->next, (__s64)(__u32)scratch->event.arguments[1] + 1);
+	}
+	drop_entry_set(scratch);
+	return 0;
+}
+
+/* pipe and socketpair: sys_exit has seen both ends. */
+SEC("tp_btf/sys_exit")
+int BPF_PROG(follow_pair, struct pt_regs *regs, long result)
+{
+	struct scratch *scratch = cpu_scratch();
+	const struct syscall_event *event;
+	__s32 ends[2];
+
+	if (!scratch || scratch->event.result < 0)
+		return 0;
+	event = &scratch->event;
+	if (bpf_probe_read_user(ends, sizeof(ends), (void *)argument(event, shape_of(event->abi, event->syscall)->several)))
+		return 0;
+	touch(scratch, EVENT_ROLE_CREATED, ends[0], event->handle_id, 0);
+	touch(scratch, EVENT_ROLE_CREATED, ends[1], event->handle2_id, 0);
+	return 0;
+}

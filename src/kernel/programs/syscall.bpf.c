@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * tp_btf/sys_enter, tp_btf/sys_exit: every system call of the watched tasks. Entry remembers what exit can't know (when it
+ * began, and the file behind a descriptor that the call may close); exit builds one event and writes it. With a predicate
+ * exit is several programs, see filter.h.
+ */
+#include "kernel/helpers/children.h"
+#include "kernel/content/content.h"
+#include "kernel/content/deferred.h"
+#include "kernel/helpers/offset.h"
+#include "kernel/helpers/packed.h"
+#include "kernel/content/parts.h"
+#include "kernel/helpers/paths.h"
+#include "kernel/helpers/preview.h"
+#include "kernel/helpers/process.h"
+#include "kernel/memory/totals.h"
+
+/* Where src/filter finds what it reads. */
+const volatile __u32 scratch_event_offset = offsetof(struct scratch, event);
+const volatile __u32 scratch_input_offset = offsetof(struct scratch, input);
+
+/*
+ * Programs that do what only some calls need, by enum syscall_special; filled by src/capture. They run in place of the end of
+ * sys_enter (preparers) and of sys_exit (followers), so that these stay small.
+ */
+#define SPECIALS_MAX 64
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, SPECIALS_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} preparers SEC(".maps"), followers SEC(".maps");
+
+/* close: the file is gone at exit. */
+static __always_inline void remember_closed(struct task_state *state)
+{
+	struct scratch *scratch = cpu_scratch();
+
+	if (!scratch || !state->entry_file)
+		return;
+	see_file(scratch, state->entry_file, 0);
+	state->handle_id = scratch->seen.handle_id;
+	state->open_flags = scratch->seen.open_flags;
+	state->entry_type = scratch->seen.object_type;
+	if (filter_loaded) {
+		state->closed = scratch->seen.filter;
+		if (!scratch->seen.announced)
+			state->closed.object_id = 0;
+	}
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
+{
+	struct task_struct *current = bpf_get_current_task_btf(), *task = typed(struct task_struct, current);
+	struct task_state *state = watched_state(current);
+	const volatile struct syscall_shape *shape;
+	__u64 number = id;
+	__u32 abi, index;
+
+	if (!state)
+		return 0;
+	abi = abi_of(task, &number);
+	shape = shape_of(abi, number);
+	/* what may change a task's context is remembered all the same: its exit is judged by the new one */
+	if (filter_loaded && state->flags & TASK_DROPPED && shape->event_class != CLASS_PROCESS)
+		return 0;
+	state->syscall = (number & 0xffff) | abi << ABI_SHIFT;
+	state->flags |= TASK_IN_CALL;
+	state->off_cpu_ns = 0;
+	state->switched_out_ns = 0;
+	state->entry_file = 0;
+	state->handle_id = 0;
+	state->target_tid = 0;
+	state->stream_sk = 0;
+	/* most calls need no more than a descriptor, which most have in front */
+	if (preview_bytes || shape->special || shape->fd > 1 || abi == ABI_I386)
+		read_arguments(state->arguments, regs, abi);
+	else
+		state->arguments[0] = regs->di;
+	if (abi == ABI_I386)
+		shape = shape_of(abi, unpack_entry(state, number));
+	if (shape->fd) {
+		index = (shape->fd - 1) & 7;
+		state->entry_file = file_of(task, index < 6 ? state->arguments[index] : -1);
+		if (state->entry_file && shape->flags & CALL_POSITION)
+			state->entry_position = typed(struct file, state->entry_file)->f_pos;
+		if (shape->special == SPECIAL_CLOSE)
+			remember_closed(state);
+	}
+	if (preview_bytes)
+		keep_entry_values(state, shape);
+	state->entry_ns = bpf_ktime_get_boot_ns();
+	if (shape->special)
+		bpf_tail_call(ctx, &preparers, shape->special);
+	return 0;
+}
+
+static __always_inline void fill_first_object(struct scratch *scratch, struct task_state *state,
+					      const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, false);
+	event->handle_id = scratch->seen.handle_id;
+	event->open_flags = scratch->seen.open_flags;
+	event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_OPEN_FLAGS;
+	event->event_class = class_of(shape, scratch->seen.object_type);
+	if (scratch->seen.object_type == OBJECT_TYPE_FILE) {
+		event->object_size = scratch->seen.size;
+		event->present |= SYSCALL_HAS_OBJECT_SIZE;
+	}
+	if (shape->flags & CALL_POSITION || shape->offset)
+		fill_offset(event, shape, state, scratch);
+	if (shape->flags & CALL_IS_IO && shape->returns == RETURNS_BYTES)
+		fill_stream_offset(scratch, shape, shape->flags & CALL_INBOUND || shape->special == SPECIAL_SPLICE);
+}
+
+static __always_inline void fill_closed(struct scratch *scratch, struct task_state *state,
+					const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+
+	if (!state->handle_id)
+		return;
+	if (filter_loaded && state->closed.object_id) {
+		scratch->input.object = state->closed;
+		scratch->input.known |= FILTER_KNOWS_OBJECT;
+	}
+	event->handle_id = state->handle_id;
+	event->open_flags = state->open_flags;
+	event->event_class = class_of(shape, state->entry_type);
+	event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_OPEN_FLAGS;
+}
+
+/* A second object that is only named: the socket that was listened on, the descriptor that was duplicated. */
+static __always_inline void name_second(struct syscall_event *event, struct scratch *scratch)
+{
+	if (!scratch->seen.handle_id)
+		return;
+	event->handle2_id = scratch->seen.handle_id;
+	event->present |= SYSCALL_HAS_HANDLE2;
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, true);
+}
+
+/* pipe and socketpair: one object with two ends, or two. */
+static __always_inline void fill_pair(struct scratch *scratch, struct task_struct *task, struct task_state *state,
+				      const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	__s32 ends[2];
+	__u64 inode;
+
+	if (event->result < 0 || bpf_probe_read_user(ends, sizeof(ends), (void *)argument(event, shape->several)))
+		return;
+	event->fd = ends[0];
+	event->present |= SYSCALL_HAS_FD;
+	see_file(scratch, file_of(task, ends[0]), SEE_FRESH);
+	if (scratch->seen.handle_id)
+		fill_first_object(scratch, state, shape);
+	inode = scratch->seen.inode;
+	see_file(scratch, file_of(task, ends[1]), inode_of(file_of(task, ends[1])) == inode ? 0 : SEE_FRESH);
+	name_second(event, scratch);
+}
+
+static __always_inline bool makes_descriptor(const struct syscall_event *event, const volatile struct syscall_shape *shape)
+{
+	if (event->result < 0)
+		return false;
+	if (shape->special == SPECIAL_FCNTL)
+		return event->arguments[1] == F_DUPFD || event->arguments[1] == F_DUPFD_CLOEXEC;
+	return shape->returns == RETURNS_FD;
+}
+
+/* The descriptor that a call made, or the one that it was given. */
+static __always_inline void fill_objects(struct scratch *scratch, struct task_struct *task, struct task_state *state,
+					 const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	bool makes = makes_descriptor(event, shape);
+	__u64 file = state->entry_file;
+	__u32 flags = 0;
+
+	if (shape->fd) {
+		event->fd = argument(event, shape->fd);
+		event->present |= SYSCALL_HAS_FD;
+	}
+	if (shape->special == SPECIAL_CLOSE) {
+		fill_closed(scratch, state, shape);
+		return;
+	}
+	if (makes) {
+		if (shape->special == SPECIAL_ACCEPT) {
+			see_file(scratch, file, 0);
+			name_second(event, scratch);
+		}
+		event->fd = event->result;
+		event->present |= SYSCALL_HAS_FD;
+		file = file_of(task, event->result);
+		flags = !shape->fd || shape->special == SPECIAL_ACCEPT ? SEE_FRESH : 0;
+	} else if (!shape->fd) {
+		return;
+	}
+	see_file(scratch, file, flags);
+	if (!scratch->seen.handle_id)
+		return;
+	fill_first_object(scratch, state, shape);
+	if (makes && (shape->special == SPECIAL_DUP || shape->special == SPECIAL_FCNTL))
+		name_second(event, scratch);
+}
+
+static __always_inline void fill_second_object(struct scratch *scratch, struct task_struct *task, struct task_state *state,
+					       const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+
+	see_file(scratch, file_of(task, argument(event, shape->fd2)), 0);
+	if (!scratch->seen.handle_id)
+		return;
+	name_second(event, scratch);
+	if (shape->special == SPECIAL_SPLICE)
+		fill_stream_offset(scratch, shape, false);
+	if (!(shape->flags & CALL_POSITION) || scratch->seen.object_type != OBJECT_TYPE_FILE)
+		return;
+	fill_offset2(event, shape, state, scratch);
+}
+
+static __always_inline void fill_event(struct scratch *scratch, struct task_struct *task, struct task_state *state)
+{
+	struct syscall_event *event = &scratch->event;
+	const volatile struct syscall_shape *shape = shape_of(event->abi, event->syscall);
+	bool compat = event->abi == ABI_I386;
+
+	event->event_class = shape->event_class;
+	if (shape->packed && !(state->flags & TASK_UNPACKED))
+		return;
+	if (shape->special == SPECIAL_PAIR)
+		fill_pair(scratch, task, state, shape);
+	else
+		fill_objects(scratch, task, state, shape);
+	if (shape->fd2)
+		fill_second_object(scratch, task, state, shape);
+	if (shape->flags & CALL_TEXTS)
+		fill_texts(scratch, state);
+	if (shape->flags & CALL_IS_IO || shape->size)
+		fill_requested(scratch, shape, compat);
+	if (shape->address || shape->message)
+		fill_address(scratch, shape, compat);
+	if (shape->returns == RETURNS_BYTES && event->result >= 0) {
+		event->bytes = event->result;
+		event->present |= SYSCALL_HAS_BYTES;
+	}
+	if (shape->special == SPECIAL_OWN_ADDRESS)
+		event->present |= SYSCALL_HAS_NAMES_OWN_END;
+	if (shape->special == SPECIAL_WAIT && event->result >= 0)
+		fill_waited(scratch, state, shape);
+	if (state->target_tid) {
+		event->target_tid = state->target_tid;
+		event->target_start_ns = state->target_start_ns;
+		event->present |= SYSCALL_HAS_TARGET;
+	}
+	if (preview_bytes)
+		attach_previews(scratch, shape);
+	if (shape->special == SPECIAL_RENAME && event->result >= 0)
+		__sync_fetch_and_add(&name_epoch, 1);
+}
+
+/*
+ * False for the first exit of a new task, the return of its parent's clone, and for calls that began when sys_enter was
+ * already detached: whatever is detached first, the other goes on for some milliseconds.
+ */
+static __always_inline bool is_own_call(struct task_state *state)
+{
+	bool missed = !(state->flags & TASK_IN_CALL), child = missed && state->flags & TASK_CHILD_RETURN;
+
+	state->flags &= ~TASK_CHILD_RETURN;
+	return !child && !(missed && ending);
+}
+
+static __always_inline void begin_event(struct syscall_event *event, struct task_state *state, struct pt_regs *regs,
+					struct task_struct *task, long result)
+{
+	__u64 now = bpf_ktime_get_boot_ns();
+	__u64 number = regs->orig_ax;
+	const volatile struct syscall_shape *shape;
+
+	__builtin_memset(event, 0, sizeof(*event));
+	event->header.type = RECORD_SYSCALL_EVENT;
+	event->result = result;
+	event->present = SYSCALL_HAS_RESULT;
+	event->abi = abi_of(task, &number);
+	event->syscall = number;
+	read_arguments(event->arguments, regs, event->abi);
+	if (state->flags & TASK_IN_CALL) {
+		event->start_ns = state->entry_ns;
+		event->duration_ns = now - state->entry_ns;
+		end_wait(state, now);
+		event->off_cpu_ns = state->off_cpu_ns;
+		event->present |= SYSCALL_HAS_DURATION;
+		event->syscall = state->syscall; /* execve may have changed the abi, and rt_sigreturn everything */
+		event->abi = state->syscall >> ABI_SHIFT;
+		if (event->abi == ABI_I386 || shape_of(event->abi, event->syscall)->special == SPECIAL_EXEC)
+			__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
+	}
+	if (event->abi == ABI_I386 && !(state->flags & TASK_IN_CALL && state->flags & TASK_UNPACKED))
+		unpack_exit(event, task, state);
+	if (!(state->flags & TASK_IN_CALL)) {
+		/* denied by seccomp, or attached in mid-call */
+		event->start_ns = now;
+		event->present |= SYSCALL_HAS_ENTRY_MISSED;
+		shape = shape_of(event->abi, event->syscall);
+		/* the descriptor is still there, but for close */
+		state->entry_file = shape->fd && shape->special != SPECIAL_CLOSE ? file_of(task, argument(event, shape->fd)) : 0;
+		state->handle_id = 0;
+		state->target_tid = 0;
+		state->stream_sk = 0;
+	}
+	state->flags &= ~TASK_IN_CALL;
+}
+
+/* Asks the predicate about a task whose context is new; goes on through PROGRAM_SYS_EXIT if it may select its calls. */
+static __always_inline void judge_task(void *ctx, struct scratch *scratch, struct task_state *state)
+{
+	if (!state->context_announced || state->flags & TASK_JUDGED)
+		return;
+	state->flags |= TASK_JUDGED;
+	__builtin_memset(&scratch->input, 0, sizeof(scratch->input));
+	scratch->input.task = state->filter;
+	scratch->input.known = FILTER_KNOWS_TASK;
+	bpf_tail_call(ctx, &programs, PROGRAM_TASK_FILTER);
+}
+
+/* The predicate selects no call of this task. */
+static __always_inline void drop_call(struct task_state *state, struct ring_control *control)
+{
+	state->flags &= ~TASK_IN_CALL;
+	control->generated++;
+	control->filtered++;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(drop_task, struct pt_regs *regs, long result)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct ring_control *control = ring_control(STREAM_EVENTS);
+
+	if (!state || !control)
+		return 0;
+	state->flags |= TASK_DROPPED;
+	drop_call(state, control);
+	return 0;
+}
+
+static __always_inline bool has_parts(const struct syscall_event *event)
+{
+	__u8 special = shape_of(event->abi, event->syscall)->special;
+
+	return moves_in_parts(special) || special == SPECIAL_IO_SUBMIT;
+}
+
+/* Sends the event through the predicate; comes back only if there is none. An event with parts is decided with them. */
+static __always_inline void pass_on(void *ctx, struct scratch *scratch, struct ring_control *control, struct task_state *state)
+{
+	scratch->input.cpu = bpf_get_smp_processor_id();
+	if (state->context_announced) {
+		scratch->input.task = state->filter;
+		scratch->input.known |= FILTER_KNOWS_TASK;
+	}
+	control->filtered++;
+	bpf_tail_call(ctx, &programs, PROGRAM_FILTER);
+	control->filtered--;
+}
+
+/* Writes the event, and then what belongs to it (`followers`). */
+static __always_inline void write_event(void *ctx, struct scratch *scratch, struct ring_control *control)
+{
+	__u32 special = shape_of(scratch->event.abi, scratch->event.syscall)->special;
+
+	if (count_only) {
+		if (add_to_totals(&scratch->event, bpf_get_current_pid_tgid() >> 32))
+			control->aggregated++;
+		else
+			count_loss(control);
+		return;
+	}
+	if (only_dyed && !scratch->event.attachments && scratch->event.bytes <= 0 && !has_parts(&scratch->event)) {
+		control->filtered++;
+		return;
+	}
+	if (!write_with_finds(scratch))
+		return;
+	/* where the index is a constant the JIT makes it a jump; these come once per request */
+	if (special == SPECIAL_EPOLL_CTL) {
+		if (scratch->event.arguments[1] != EPOLL_CTL_DEL)
+			bpf_tail_call_static(ctx, &followers, SPECIAL_EPOLL_CTL);
+	} else if (special == SPECIAL_EPOLL_WAIT) {
+		if (scratch->event.result > 0)
+			bpf_tail_call_static(ctx, &followers, SPECIAL_EPOLL_WAIT);
+	} else if (special) {
+		bpf_tail_call(ctx, &followers, special);
+	}
+}
+
+/* With --content or --dye, of a call that may have moved bytes: goes on in write_with_content. */
+static __always_inline void write_content(void *ctx, const struct scratch *scratch)
+{
+	const struct syscall_event *event = &scratch->event;
+	const volatile struct syscall_shape *shape;
+
+	if (!looks_at_content())
+		return;
+	shape = shape_of(event->abi, event->syscall);
+	if ((event->present & SYSCALL_HAS_BYTES && event->bytes >= 0 && shape->flags & CALL_IS_IO) ||
+	    (can_defer && moves_in_parts(shape->special)))
+		bpf_tail_call(ctx, &programs, PROGRAM_WRITE_CONTENT);
+}
+
+/* False: something of it is not in memory. */
+static __always_inline bool look_or_probe(struct scratch *scratch)
+{
+	if (moves_in_parts(shape_of(scratch->event.abi, scratch->event.syscall)->special))
+		return parts_are_resident(scratch);
+	return look_at_content(scratch, can_defer);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(write_with_content, struct pt_regs *regs, long result)
+{
+	struct ring_control *control = ring_control(STREAM_EVENTS);
+	struct scratch *scratch = cpu_scratch();
+
+	if (!scratch || !control)
+		return 0;
+	if (!look_or_probe(scratch)) {
+		if (defer(scratch))
+			return 0;
+		if (scratch->event.present & SYSCALL_HAS_BYTES)
+			look_at_content(scratch, false);
+	}
+	write_event(ctx, scratch, control);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(write_selected, struct pt_regs *regs, long result)
+{
+	struct ring_control *control = ring_control(STREAM_EVENTS);
+	struct scratch *scratch = cpu_scratch();
+
+	if (!scratch || !control)
+		return 0;
+	control->filtered--;
+	write_content(ctx, scratch);
+	write_event(ctx, scratch, control);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(sys_exit, struct pt_regs *regs, long result)
+{
+	struct task_struct *current = bpf_get_current_task_btf(), *task = typed(struct task_struct, current);
+	struct task_state *state = watched_state(current);
+	struct ring_control *control;
+	struct scratch *scratch;
+	bool is_current;
+
+	if (!state || !is_own_call(state))
+		return 0;
+	control = ring_control(STREAM_EVENTS);
+	if (!control)
+		return 0;
+	is_current = context_is_current(state, task);
+	if (filter_loaded && is_current && state->flags & TASK_DROPPED) {
+		drop_call(state, control);
+		return 0;
+	}
+	scratch = cpu_scratch();
+	if (!scratch)
+		return 0;
+	if (!is_current)
+		announce_context(state, task, scratch);
+	if (filter_loaded) {
+		judge_task(ctx, scratch, state);
+		__builtin_memset(&scratch->input, 0, sizeof(scratch->input));
+	}
+	control->generated++;
+	begin_event(&scratch->event, state, regs, task, result);
+	scratch->event.context_id = state->context_id;
+	fill_event(scratch, task, state);
+	if (filter_loaded && !has_parts(&scratch->event))
+		pass_on(ctx, scratch, control, state);
+	write_content(ctx, scratch);
+	write_event(ctx, scratch, control);
+	return 0;
+}

@@ -1,0 +1,7 @@
+-- What was derived of causes, as happened_before() and its like hold it in memory.
+
+-- statement edges: event, thread and time that it comes from; event, thread and time that it goes to; rank of both; rule.
+SELECT from_event, from_thread, from_at, to_event, to_thread, to_at, from_rank, to_rank, rule::UBIGINT FROM internal.derived_edges
+
+-- statement places: event, thread, begin, end, logical order.
+SELECT event, thread, begin_ns, end_ns, logical_order FROM internal.derived_causal_clocks

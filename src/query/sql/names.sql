@@ -1,0 +1,29 @@
+-- What objects and events are called, and what is called so.
+
+-- statement objects_called: objects that had the name $path at some time.
+SELECT DISTINCT object_id FROM object_names WHERE path = $path ORDER BY 1
+
+-- statement alike: names that may have been meant. $name: / and the last component; at most $most.
+SELECT DISTINCT path FROM object_names WHERE ends_with(path, $name) ORDER BY 1 LIMIT $most
+
+-- statement of_objects: object, what people call it; of $ids, numbers with commas between.
+SELECT o.object_id, coalesce(s.ends, o.path, o.object_type || ' ' || o.object_id)
+FROM objects o LEFT JOIN (
+  SELECT object_id, any_value(local_address || ':' || local_port || '→' || remote_address || ':' || remote_port) AS ends
+  FROM sockets GROUP BY object_id) s USING (object_id)
+WHERE o.object_id IN ($ids)
+
+-- statement of_events: event, who did what to what; of $ids, numbers with commas between.
+SELECT event_id, concat_ws(' ', _on_host(host, comm || '[' || pid || ']'), name, path) FROM events WHERE event_id IN ($ids)
+
+-- statement parts_of_events: event, who, name, what the first object is called (of a connection its ends, as bytes went or came), the second one, of a copy both in the
+-- order in which bytes went, start_ns; of $ids, numbers with commas between.
+WITH asked AS (
+  SELECT *, coalesce(local_address, '?') || ':' || local_port AS own_end, coalesce(remote_address, '?') || ':' || remote_port AS far_end
+  FROM events WHERE event_id IN ($ids)),
+named AS (
+  SELECT * REPLACE (CASE WHEN object_type <> 'socket' OR own_end IS NULL OR far_end IS NULL THEN path
+    WHEN transfer IN ('write', 'copy_from') THEN own_end || '→' || far_end ELSE far_end || '→' || own_end END AS path) FROM asked)
+SELECT event_id, _on_host(host, comm || '[' || pid || ']'), name, path, path2,
+  CASE WHEN path IS NULL OR path2 IS NULL THEN path WHEN transfer = 'copy_from' THEN path2 || ' → ' || path
+    WHEN transfer IN ('copy_to', 'tee') THEN path || ' → ' || path2 ELSE path END, start_ns FROM named

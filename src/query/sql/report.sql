@@ -1,0 +1,126 @@
+-- The parts of `dyetrace report`. `views` and `sums` come first; the others ask what they made. No parameters.
+
+-- statement views: every call once, with the bytes of its parts if it has some, and with who did what to what, as people say it. What is small and asked for in
+-- each part of the report is looked up once. Gives no rows.
+CREATE OR REPLACE TEMP TABLE _report_processes AS
+SELECT process_id, _process_words(host, exe, comm, pid) AS process
+FROM processes;
+CREATE OR REPLACE TEMP TABLE _report_parts AS
+SELECT parent_event_id, sum(bytes) AS bytes FROM events WHERE parent_event_id IS NOT NULL GROUP BY 1;
+CREATE OR REPLACE TEMP VIEW _report_calls AS
+SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.object_type, e.object_id,
+       epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
+       CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
+       e.transfer, _verb(e.name, e.transfer) AS verb,
+       _target_words(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) AS target
+FROM events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
+LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
+WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
+
+-- statement sums: calls that are alike, added up once. To plan a question about `events` takes 100 ms, and to look at ten million of them seconds: all is asked of
+-- the sums but quantiles, which no sum has. Gives no rows.
+CREATE OR REPLACE TEMP TABLE _report_sums AS
+SELECT host, process_id, thread_id, comm, name, class, transfer, error, path, object_type, object_id, target, bytes > 0 AS has_bytes,
+       any_value(process) AS process, any_value(tid) AS tid, any_value(verb) AS verb,
+       count(*) AS calls, count(*) FILTER (WHERE state = 'unfinished') AS unfinished, sum(bytes) AS bytes, sum(duration_ns) AS total_ns,
+       sum(on_cpu_ns) AS on_cpu_ns, max(duration_ns) AS max_ns, min(start_ns) AS begin_ns, max(start_ns + duration_ns) AS end_ns
+FROM _report_calls GROUP BY ALL
+
+-- statement overview: one row: calls, failed, unfinished, processes, threads, hosts, length in ns.
+SELECT sum(calls), sum(calls) FILTER (WHERE error IS NOT NULL), sum(unfinished), count(DISTINCT process_id), count(DISTINCT thread_id),
+       (SELECT count(*) FROM hosts), coalesce(max(end_ns) - min(begin_ns), 0) FROM _report_sums
+
+-- statement kept: all calls, kept for the quantiles, of a small trace. Gives no rows.
+CREATE OR REPLACE TEMP TABLE _report_kept AS FROM _report_calls;
+CREATE OR REPLACE TEMP VIEW _report_calls AS FROM _report_kept
+
+-- statement activities: who did what to what, longest first: process, verb, target, calls, bytes, total_ns, p50, p99, max.
+SELECT process, verb, target, count(*), sum(bytes), sum(duration_ns), quantile_disc(duration_ns, 0.5), quantile_disc(duration_ns, 0.99),
+       max(duration_ns)
+FROM _report_calls WHERE verb IS NOT NULL AND error IS NULL
+GROUP BY process_id, process, verb, target ORDER BY sum(duration_ns) DESC, count(*) DESC, process, verb, target LIMIT 60
+
+-- statement calls: system calls by name, longest first: name, calls, failed, bytes, total_ns, p50, p99, max.
+SELECT coalesce(name, '?'), count(*), count(error), sum(bytes), sum(duration_ns), quantile_disc(duration_ns, 0.5),
+       quantile_disc(duration_ns, 0.99), max(duration_ns)
+FROM _report_calls GROUP BY name ORDER BY sum(duration_ns) DESC, count(*) DESC, name LIMIT 12
+
+-- statement files: files by bytes: file, process, processes, calls, read, written, total_ns. By process first: the one that called most is named.
+SELECT _on_host(host, target), first(process ORDER BY calls DESC, process_id), count(process_id), sum(calls), sum(read_bytes), sum(written_bytes), sum(total_ns)
+FROM (SELECT host, target, process_id, process, sum(calls) AS calls, sum(bytes) AS bytes, sum(bytes) FILTER (WHERE transfer IN ('read', 'copy_to')) AS read_bytes,
+             sum(bytes) FILTER (WHERE transfer IN ('write', 'copy_from')) AS written_bytes, sum(total_ns) AS total_ns
+      FROM _report_sums WHERE object_type IN ('file', 'block_device', 'memory') AND verb IS NOT NULL GROUP BY ALL)
+GROUP BY host, target ORDER BY sum(bytes) DESC, sum(total_ns) DESC, host, target LIMIT 8
+
+-- statement sockets: peers by bytes: peer, process, processes, calls, received, sent, total_ns. An address on the network is the same for all hosts; a path, a
+-- loopback address or a port that is served is a host's own.
+SELECT peer, first(process ORDER BY calls DESC, process_id), count(process_id), sum(calls), sum(received_bytes), sum(sent_bytes), sum(total_ns)
+FROM (SELECT CASE WHEN target SIMILAR TO '[\[0-9].*' AND NOT starts_with(target, '127.') AND NOT starts_with(target, '[::1]') THEN target
+                  ELSE _on_host(host, target) END AS peer,
+             process_id, process, sum(calls) AS calls, sum(bytes) AS bytes, sum(bytes) FILTER (WHERE transfer IN ('read', 'copy_to')) AS received_bytes,
+             sum(bytes) FILTER (WHERE transfer IN ('write', 'copy_from')) AS sent_bytes, sum(total_ns) AS total_ns
+      FROM _report_sums WHERE object_type = 'socket' AND verb IS NOT NULL GROUP BY ALL)
+GROUP BY peer ORDER BY sum(bytes) DESC, sum(total_ns) DESC, peer LIMIT 8
+
+-- statement failures: what failed often: process, call, error, failed, calls, total_ns.
+SELECT f.process, f.name, f.error, f.failed, t.calls, f.total_ns
+FROM (SELECT process_id, process, name, error, sum(calls) AS failed, sum(total_ns) AS total_ns
+      FROM _report_sums WHERE error IS NOT NULL AND NOT starts_with(error, 'ERESTART') GROUP BY ALL HAVING sum(calls) >= 10) f
+JOIN (SELECT process_id, name, sum(calls) AS calls FROM _report_sums GROUP BY ALL) t USING (process_id, name)
+ORDER BY f.failed DESC, f.process, f.name, f.error LIMIT 2000
+
+-- statement opens: what was opened again and again: process, path, opens, total_ns.
+SELECT process, path, sum(calls), sum(total_ns) FROM _report_sums
+WHERE name IN ('open', 'openat', 'openat2', 'creat') AND error IS NULL AND path IS NOT NULL AND object_type IN ('file', 'directory')
+GROUP BY process_id, process, path HAVING sum(calls) >= 10 ORDER BY sum(calls) DESC, process, path LIMIT 2000
+
+-- statement small: many small transfers: process, verb, target, calls, bytes, total_ns.
+SELECT process, verb, target, sum(calls), sum(bytes), sum(total_ns) FROM _report_sums
+WHERE verb IN ('read', 'wrote') AND error IS NULL AND has_bytes
+GROUP BY process_id, process, verb, target HAVING sum(calls) >= 1000 AND sum(bytes) < 512 * sum(calls)
+ORDER BY sum(total_ns) DESC, process, verb, target LIMIT 2000
+
+-- statement sent_again: what TCP sent again: process, peer, segments, bytes, segments whose timer ran out, bytes sent at all.
+WITH again AS (SELECT object_id, sum(segments) AS segments, sum(bytes) AS bytes, sum(segments) FILTER (WHERE congestion_state = 'loss') AS timers
+               FROM retransmissions GROUP BY object_id),
+senders AS (SELECT process_id, process, target, object_id, sum(bytes) AS sent FROM _report_sums
+            WHERE transfer IN ('write', 'copy_from') AND error IS NULL AND object_id IN (SELECT object_id FROM again) GROUP BY ALL)
+SELECT process, target, sum(segments), sum(a.bytes), coalesce(sum(timers), 0), sum(sent) FROM senders s JOIN again a USING (object_id)
+GROUP BY process_id, process, target HAVING sum(segments) >= 10 ORDER BY sum(segments) DESC, process, target LIMIT 2000
+
+-- statement syncs: who waited for the disk: process, file, calls, total_ns, max_ns, length of the process in ns, whether it deleted the file.
+WITH s AS (SELECT process_id, process, target, sum(calls) AS calls, sum(total_ns) AS total_ns, max(max_ns) AS max_ns
+           FROM _report_sums WHERE verb = 'synced' GROUP BY ALL)
+SELECT s.process, s.target, s.calls, s.total_ns, s.max_ns, p.span_ns, d.path IS NOT NULL
+FROM s
+JOIN (SELECT process_id, max(end_ns) - min(begin_ns) AS span_ns FROM _report_sums
+      WHERE process_id IN (SELECT process_id FROM s) GROUP BY 1) p USING (process_id)
+LEFT JOIN (SELECT DISTINCT process_id, path FROM _report_sums WHERE name IN ('unlink', 'unlinkat') AND error IS NULL) d
+       ON d.process_id = s.process_id AND d.path = s.target
+ORDER BY s.total_ns DESC, s.process, s.target LIMIT 2000
+
+-- statement threads: what threads waited for: thread, length, time on a CPU, then blocked by files, network, pipes, waits, anything else, all in ns.
+WITH blocked AS (SELECT *, total_ns - on_cpu_ns AS off_cpu_ns FROM _report_sums WHERE thread_id IS NOT NULL)
+SELECT arg_max(_on_host(host, comm || '[' || tid || ']'), end_ns), max(end_ns) - min(begin_ns), sum(on_cpu_ns),
+       sum(off_cpu_ns) FILTER (WHERE class IN ('file', 'metadata', 'block')),
+       sum(off_cpu_ns) FILTER (WHERE class = 'network'), sum(off_cpu_ns) FILTER (WHERE class = 'pipe'),
+       sum(off_cpu_ns) FILTER (WHERE class = 'wait' OR name IN ('wait4', 'waitid', 'waitpid', 'vfork')),
+       sum(off_cpu_ns) FILTER (WHERE class NOT IN ('file', 'metadata', 'block', 'network', 'pipe', 'wait')
+                               AND name NOT IN ('wait4', 'waitid', 'waitpid', 'vfork'))
+FROM blocked GROUP BY thread_id ORDER BY sum(off_cpu_ns) DESC, thread_id LIMIT 8
+
+-- statement deaths: processes that a signal killed which tells of a mistake or of a limit: process, signal, address.
+SELECT p.process, d.exit_code & 127, arg_max(format('{:#x}', s.address), s.start_ns)
+FROM processes d JOIN _report_processes p USING (process_id)
+LEFT JOIN (SELECT c.process_id, e.signal, e.address, e.start_ns FROM internal.raw_signal_event e JOIN internal.contexts c USING (host_index, context_id)) s
+       ON s.process_id = d.process_id AND s.signal = d.exit_code & 127
+WHERE d.exit_code & 127 IN ({signal.SIGILL}, {signal.SIGTRAP}, {signal.SIGABRT}, {signal.SIGBUS}, {signal.SIGFPE}, {signal.SIGKILL}, {signal.SIGSEGV},
+                             {signal.SIGXCPU}, {signal.SIGXFSZ}, {signal.SIGSYS})
+GROUP BY d.process_id, d.end_ns, p.process, d.exit_code ORDER BY d.end_ns, p.process LIMIT 8
+
+-- statement gaps: what was lost: host, reason, gaps, events, gaps of which the number is not known, length in ns.
+SELECT host, reason, count(*), coalesce(sum(lost), 0), count(*) - count(lost), sum(end_ns - begin_ns)
+FROM gaps GROUP BY ALL ORDER BY host, reason
+
+-- statement coverage: what was not watched: host, source, state, reason.
+SELECT host, source, state, reason FROM coverage WHERE state <> 'on' ORDER BY host, source LIMIT 20

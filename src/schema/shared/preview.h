@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/*
+ * How an attachment `preview` or `structure` begins: which argument of the call its content was found at. Shared by BPF C, which
+ * writes it, and C++, which shows it.
+ *
+ *   | u8 argument and marks | 7 bytes of 0 | content … |
+ */
+#pragma once
+
+#define PREVIEW_AFTER 0x80   /* what the call wrote over, as it was at exit; without it: at entry */
+#define PREVIEW_CONTROL 0x40 /* the control data of a message */

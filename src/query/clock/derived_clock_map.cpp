@@ -34,15 +34,16 @@ constexpr std::int64_t kOrderOffMax = 1'000'000'000;  // ns
 
 Result<std::vector<ClockHost>> load_hosts(store::Database& database) {
     std::vector<ClockHost> hosts;
-    TRY(each_number_row(database, filled(sql::kClockHosts), [&](const auto& columns, std::size_t row) {
-        ClockHost host{.host = static_cast<std::uint32_t>(columns[0][row]),
-                       .wall_offset_ns = columns[1].template get<std::int64_t>(row)};
-        if (!columns[2].is_null(row)) {
-            host.first_ns = static_cast<std::int64_t>(columns[2][row]);
-            host.last_ns = static_cast<std::int64_t>(columns[3][row]);
-        }
-        hosts.push_back(host);
-    }));
+    TRY(each_number_row(
+        database, filled(sql::kClockHosts), [&](const auto& columns, std::size_t row) {
+            ClockHost host{.host = static_cast<std::uint32_t>(columns[0][row]),
+                           .wall_offset_ns = columns[1].template get<std::int64_t>(row)};
+            if (!columns[2].is_null(row)) {
+                host.first_ns = static_cast<std::int64_t>(columns[2][row]);
+                host.last_ns = static_cast<std::int64_t>(columns[3][row]);
+            }
+            hosts.push_back(host);
+        }));
     return hosts;
 }
 

@@ -119,23 +119,23 @@ Result<Moves> find_moves(store::Database& database,
     const char* const inbound = direction.empty() ? "NULL" : direction == "in" ? "true" : "false";
     const char* const offset = object.is_file() ? "file_offset" : "stream_offset";
     Moves out;
-    TRY(query::each_row(database,
-                        query::filled(sql::kCatMovesOf,
-                                      {{"offset", query::SqlPiece{offset}},
-                                       {"object", object.id},
-                                       {"inbound", query::SqlPiece{inbound}},
-                                       {"most", kMovesMax + 1}}),
-                        [&](query::Row c) {
-                            out.by_event.emplace(query::number_of(c[0]), out.moves.size());
-                            out.moves.push_back(
-                                {c[1].is_true(),
+    TRY(query::each_row(
+        database,
+        query::filled(sql::kCatMovesOf,
+                      {{"offset", query::SqlPiece{offset}},
+                       {"object", object.id},
+                       {"inbound", query::SqlPiece{inbound}},
+                       {"most", kMovesMax + 1}}),
+        [&](query::Row c) {
+            out.by_event.emplace(query::number_of(c[0]), out.moves.size());
+            out.moves.push_back({c[1].is_true(),
                                  c[2].unsigned_number(),
                                  query::number_of(c[3]),
                                  object.type == "file" ? c[4].unsigned_number() : std::nullopt,
                                  c[6].is_true(),
                                  {}});
-                            out.uncertain += object.is_file() && !c[5].is_null() && !c[5].is_true() ? 1 : 0;
-                        }));
+            out.uncertain += object.is_file() && !c[5].is_null() && !c[5].is_true() ? 1 : 0;
+        }));
     if (out.moves.size() > kMovesMax) {
         return Error(ErrorCode::kLimitReached,
                      fmt::format("object {} was read and written more than {} times, which is more "

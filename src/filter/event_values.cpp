@@ -363,6 +363,11 @@ Value EventValues::of_operation(const Event& e, EventColumn column) const {
             return number_if(has(Event::kHasBytes), e.bytes);
         case EventColumn::kStreamOffset:
             return number_if(has(Event::kHasStreamOffset), e.stream_offset);
+        case EventColumn::kTransfer: {
+            const auto transfer = schema::transfer_of(e);
+            return transfer ? Value::of(schema::transfer_name(static_cast<std::uint8_t>(*transfer)))
+                            : Value{};
+        }
         case EventColumn::kLocalAddress:
         case EventColumn::kLocalPort:
         case EventColumn::kRemoteAddress:
@@ -387,6 +392,10 @@ Value EventValues::of_only(const SyscallEvent& e, EventColumn column) const {
             return call_arguments();
         case EventColumn::kFileOffset2:
             return number_if(has(SyscallEvent::kHasFileOffset2), e.file_offset2);
+        case EventColumn::kOffset2Certain:
+            return has(SyscallEvent::kHasFileOffset2)
+                       ? Value::of(has(SyscallEvent::kHasOffset2Certain))
+                       : Value{};
         case EventColumn::kObjectSize:
             return number_if(has(SyscallEvent::kHasObjectSize), e.object_size);
         case EventColumn::kObjectId:

@@ -67,7 +67,8 @@ constexpr std::array kCgroups{
 constexpr std::array kFileSystems{"ext4"sv, "tmpfs"sv, ""sv, "overlay"sv};
 constexpr std::array kIps{"10.0.0.7"sv, "127.0.0.1"sv, "::1"sv, "2001:db8::7"sv, "0.0.0.0"sv};
 constexpr std::array<std::uint16_t, 5> kPorts{0, 22, 80, 5432, 65535};
-constexpr std::array<std::uint16_t, 12> kCalls{0, 1, 2, 3, 17, 257, 82, 40, 44, 45, 999, 59};
+constexpr std::array<std::uint16_t, 16> kCalls{
+    0, 1, 2, 3, 17, 257, 82, 40, 44, 45, 999, 59, 47, 275, 276, 278};
 constexpr std::array<std::int64_t, 12> kResults{
     0, 1, 3, 4096, 100'000, -1, -2, -11, -13, -512, -4095, -4096};
 constexpr std::array<std::uint64_t, 12> kNumbers{0,
@@ -242,7 +243,7 @@ schema::OwnedRecord RandomCases::syscall_event(std::uint64_t sequence) {
     e.syscall = pick(kCalls);
     e.abi = static_cast<std::uint8_t>(below(4));
     e.state = static_cast<std::uint8_t>(below(3));
-    e.present = static_cast<std::uint32_t>(random_() & (chance(50) ? 0x3ffffu : 0x33fffu));
+    e.present = static_cast<std::uint32_t>(random_() & (chance(50) ? 0x7ffffu : 0x73fffu));
     e.fd = static_cast<std::int32_t>(below(6)) - 1;
     e.handle_id = static_cast<std::uint32_t>(below(kHandles + 2));
     e.handle2_id = static_cast<std::uint32_t>(below(kHandles + 2));
@@ -286,7 +287,7 @@ schema::OwnedRecord RandomCases::part_event(std::uint64_t sequence) {
     e.operation = pick(kCalls);
     e.event_class = static_cast<std::uint8_t>(below(11));
     e.abi = static_cast<std::uint8_t>(below(4));
-    e.present = static_cast<std::uint32_t>(random_() & 0x3ff);
+    e.present = static_cast<std::uint32_t>(random_() & 0xfff);
     e.fd = static_cast<std::int32_t>(below(6)) - 1;
     e.handle_id = static_cast<std::uint32_t>(below(kHandles + 2));
     e.file_offset = result();
@@ -407,6 +408,9 @@ std::string RandomCases::text_for(std::string_view column) {
     if (column == "abi") return "x86_64";
     if (column == "state") return chance(50) ? "finished" : "unfinished";
     if (column == "kind") return chance(50) ? "syscall" : "log";
+    if (column == "transfer")
+        return std::string(
+            pick(std::array{"read"sv, "peek"sv, "write"sv, "copy_to"sv, "copy_from"sv}));
     if (column == "host") return "node-3";
     if (column == "open_flags") return chance(50) ? "O_WRONLY|O_CREAT" : "O_RDONLY";
     if (column == "arguments") return chance(50) ? R"({"count":4096})" : R"({"whence":"SEEK_END"})";

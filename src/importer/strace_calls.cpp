@@ -37,8 +37,8 @@ bool has_argument(const schema::SyscallInfo& call, std::initializer_list<std::st
 
 // Which of an open file's movers a call that has begun will move; null: none.
 Mover OpenFile::*mover_of(const schema::SyscallInfo& call, const LogObject& object) {
-    const bool takes = has_argument(call, {"bytes_out", "iovec_out", "message_out"});
-    const bool gives = has_argument(call, {"bytes_in", "iovec_in", "message_in"});
+    const bool takes = call.transfer == "read";
+    const bool gives = schema::gives_bytes(call);
     if (!call.is_io || call.returns != "bytes" || (!takes && !gives)) {
         return nullptr;
     }

@@ -317,7 +317,7 @@ void StraceCalls::move(Reading& reading) {
 void StraceCalls::copy_bytes(Reading& reading) {
     SyscallEvent& event = reading.event;
     const auto bytes = static_cast<std::uint64_t>(*reading.result->value);
-    const bool to_first = reading.begun.name == "sendfile";
+    const bool to_first = reading.info->transfer == "copy_from";
     const auto take_place = [&](const std::shared_ptr<OpenFile>& file, bool is_second, bool sends) {
         if (file == nullptr || reading.begun.name == "tee") {
             return;

@@ -3,11 +3,10 @@
 //   TRY(each_row(database, "SELECT object_id, path FROM objects", [&](Row row) { names[number_of(row[0])] = row[1].text; }));
 //   TRY(each_number_row(database, "SELECT event_id, bytes …", [&](const auto& columns, std::size_t row) { … columns[1][row] … }));
 //
-// The second is for millions: numbers only, 0 to 2^64-1, NULL is schema::kDerivedNull. Setting `*cancelled` ends both with kInterrupted.
+// The second is for millions, and for numbers only (store/number_scan.h). Setting `*cancelled` ends both with kInterrupted.
 #pragma once
 
 #include <atomic>
-#include <charconv>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -58,9 +57,10 @@ Result<void> each_number_row(store::Database& database,
 
 // 0 where there is none.
 inline std::uint64_t number_of(const store::Cell& cell) {
-    std::uint64_t number = 0;
-    std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), number);
-    return number;
+    return cell.unsigned_number().value_or(0);
+}
+inline std::int64_t signed_number_of(const store::Cell& cell) {
+    return cell.signed_number().value_or(0);
 }
 
 }  // namespace dyetrace::query

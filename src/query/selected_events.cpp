@@ -53,12 +53,6 @@ Result<void> run(store::Database& database,
         sql, [](store::Rows&) -> Result<void> { return {}; }, &cancelled);
 }
 
-std::int64_t signed_number_of(const store::Cell& cell) {
-    std::int64_t number = 0;
-    std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), number);
-    return number;
-}
-
 // What the selection says, as a condition on `selected`. Bounds of the time are told a second time as those of start_ns, which is on disk: what lies outside of them
 // is left out before anything is looked up for it.
 Result<std::string> condition_of(const base::Json& question, const TraceSpan& span) {

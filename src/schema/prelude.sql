@@ -8,11 +8,10 @@ CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM 
 -- Who did what to what, as people say it: cat[812], wrote, 10.0.0.7:443.
 CREATE OR REPLACE MACRO _process_words(host, exe, comm, pid) AS
     _on_host(host, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?') || '[' || pid || ']');
-CREATE OR REPLACE MACRO _verb(name, class) AS CASE WHEN name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
-    WHEN name IN ('sendfile', 'sendfile64', 'splice', 'tee', 'copy_file_range') THEN 'copied'
-    WHEN class NOT IN ('file', 'network', 'pipe') THEN NULL
-    WHEN starts_with(name, 'read') OR starts_with(name, 'pread') OR starts_with(name, 'recv') THEN 'read'
-    WHEN starts_with(name, 'write') OR starts_with(name, 'pwrite') OR starts_with(name, 'send') THEN 'wrote' END;
+CREATE OR REPLACE MACRO _verb(name, transfer) AS CASE WHEN name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
+    WHEN transfer IN ('copy_to', 'copy_from', 'tee') THEN 'copied'
+    WHEN transfer IN ('read', 'peek') THEN 'read'
+    WHEN transfer = 'write' THEN 'wrote' END;
 CREATE OR REPLACE MACRO _target_words(name, object_type, path, local_port, remote_address, remote_port) AS
     CASE WHEN object_type = 'socket' AND remote_port IS NOT NULL THEN
               CASE WHEN local_port < remote_port AND local_port < 32768 THEN 'clients of :' || local_port
@@ -39,12 +38,20 @@ CREATE OR REPLACE TABLE internal.flag_sets AS SELECT unnest(string_split(types, 
              FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM internal.flag_words;
 CREATE OR REPLACE TABLE internal.syscalls AS
 WITH calls AS (SELECT name, unnest([0, 1, 2]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64)]) AS number,
-                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices FROM internal.call_words),
+                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices, transfer, cuts FROM internal.call_words),
 typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
 sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
        types, list_transform(types, lambda word: by_type[word]) AS sets,
-       map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_behind(w), 'words': by_type[_type_behind(w)]}} FOR w IN choices]) AS choices FROM typed, sets;
+       map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_behind(w), 'words': by_type[_type_behind(w)]}} FOR w IN choices]) AS choices,
+       transfer, list_position(types, 'message_flags') AS message_flags_at, CASE WHEN cuts = 'allocate' AND abi = 1 THEN 'allocate_split' ELSE cuts END AS cuts FROM typed, sets;
+-- What an event does with the bytes of its objects, out of what its call does. MSG_PEEK (2) leaves them where they are. With MSG_ERRQUEUE (8192) what
+-- comes is no byte of the object: the kernel gives back what the socket had sent. vmsplice follows the mode in which its pipe is open.
+CREATE OR REPLACE MACRO _message_flags(flags_at, argument2, argument3) AS CASE flags_at WHEN 3 THEN argument2 WHEN 4 THEN argument3 ELSE 0 END;
+CREATE OR REPLACE MACRO _transfer(transfer, open_flags, message_flags) AS CASE transfer
+    WHEN 'read' THEN CASE WHEN message_flags & 8192 <> 0 THEN NULL WHEN message_flags & 2 <> 0 THEN 'peek' ELSE 'read' END
+    WHEN 'by_mode' THEN CASE WHEN open_flags & 3 = 0 THEN 'read' WHEN open_flags IS NOT NULL THEN 'write' END
+    ELSE transfer END;
 -- The words of a number. `s` is a set of flags (internal.flag_sets.words), `v` the raw register; flags.cpp does the same in C++.
 -- All arguments go through one lambda, so that a query that never shows them is not planned for six copies of it.
 CREATE OR REPLACE MACRO _signed(v) AS CASE WHEN (v & 4294967295::UBIGINT) >= 2147483648

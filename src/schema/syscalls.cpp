@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schema/generated/enum_names.h"
+
 namespace dyetrace::schema {
 
 namespace {
@@ -13,6 +15,45 @@ std::span<const SyscallInfo> find_calls_of(Abi abi) {
     const auto end =
         std::find_if(begin, all.end(), [&](const auto& call) { return call.abi != abi; });
     return {begin, end};
+}
+
+constexpr std::uint64_t kMsgPeek = 2, kMsgErrqueue = 0x2000;
+constexpr std::uint32_t kAccessMode = 3, kReadOnly = 0;  // O_ACCMODE, O_RDONLY
+
+std::uint64_t message_flags_of(const SyscallInfo& call, const SyscallEvent& event) {
+    for (std::size_t i = 0; i < call.argument_count; ++i) {
+        if (call.arguments[i].type == "message_flags") {
+            return event.arguments[i];
+        }
+    }
+    return 0;
+}
+
+// The macro _transfer of prelude.sql says the same.
+std::optional<Transfer> transfer_of(const SyscallInfo& call,
+                                    std::optional<std::uint32_t> open_flags,
+                                    std::uint64_t message_flags) {
+    if (call.transfer == "read") {
+        return (message_flags & kMsgErrqueue) != 0 ? std::nullopt
+               : (message_flags & kMsgPeek) != 0   ? std::optional(Transfer::kPeek)
+                                                   : Transfer::kRead;
+    }
+    if (call.transfer == "by_mode") {
+        return !open_flags                                ? std::nullopt
+               : (*open_flags & kAccessMode) == kReadOnly ? std::optional(Transfer::kRead)
+                                                          : Transfer::kWrite;
+    }
+    const auto names = transfer_names();
+    const auto at = std::find(names.begin(), names.end(), call.transfer);
+    return call.transfer.empty() || at == names.end()
+               ? std::nullopt
+               : std::optional(static_cast<Transfer>(at - names.begin()));
+}
+
+template <class Event>
+std::optional<std::uint32_t> open_flags_of(const Event& event) {
+    return (event.present & Event::kHasOpenFlags) != 0 ? std::optional(event.open_flags)
+                                                       : std::nullopt;
 }
 
 }  // namespace
@@ -34,13 +75,27 @@ const SyscallInfo* find_syscall(Abi abi, std::uint16_t number) {
     return at != calls.end() && at->number == number ? &*at : nullptr;
 }
 
+std::optional<Transfer> transfer_of(const SyscallEvent& event) {
+    const SyscallInfo* const call = find_syscall(static_cast<Abi>(event.abi), event.syscall);
+    return call == nullptr
+               ? std::nullopt
+               : transfer_of(*call, open_flags_of(event), message_flags_of(*call, event));
+}
+
+std::optional<Transfer> transfer_of(const PartEvent& event) {
+    const SyscallInfo* const call = find_syscall(static_cast<Abi>(event.abi), event.operation);
+    const bool reports_error = (event.present & PartEvent::kHasReportsError) != 0;
+    const bool peeks = (event.present & PartEvent::kHasPeeks) != 0;
+    return call == nullptr ? std::nullopt
+                           : transfer_of(*call,
+                                         open_flags_of(event),
+                                         reports_error ? kMsgErrqueue
+                                         : peeks       ? kMsgPeek
+                                                       : 0);
+}
+
 bool gives_bytes(const SyscallInfo& call) {
-    return std::any_of(call.arguments.begin(),
-                       call.arguments.begin() + call.argument_count,
-                       [](const ArgumentInfo& argument) {
-                           return argument.type == "bytes_in" || argument.type == "iovec_in" ||
-                                  argument.type == "message_in";
-                       });
+    return call.transfer == "write" || call.transfer == "by_mode";
 }
 
 ArgumentInfo argument_of(const SyscallInfo& call,

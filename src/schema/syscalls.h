@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -33,6 +34,8 @@ struct SyscallInfo {
     std::uint8_t argument_count;
     std::array<ArgumentInfo, 6> arguments;
     std::span<const ChoiceInfo> choices;  // by rising command
+    std::string_view
+        transfer;  // a word of syscalls.toml: read, write, copy_to, …; empty: it moves no bytes
 };
 
 // What the argument is in a call with these registers; `ulong` where nothing is known of the command.
@@ -45,6 +48,10 @@ std::span<const SyscallInfo> syscalls();
 
 // nullptr if this version does not know the number.
 const SyscallInfo* find_syscall(Abi abi, std::uint16_t number);
+
+// What an event does with the bytes of its objects, as the column `transfer` says it.
+std::optional<Transfer> transfer_of(const SyscallEvent& event);
+std::optional<Transfer> transfer_of(const PartEvent& event);
 
 // Whether the bytes that it moves go out of the process: writes and sends.
 bool gives_bytes(const SyscallInfo& call);

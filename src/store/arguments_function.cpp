@@ -23,8 +23,8 @@ enum Parameter : idx_t {
     kName2
 };
 
-struct NumberColumn {
-    NumberColumn(duckdb_data_chunk input, idx_t index) {
+struct InputColumn {
+    InputColumn(duckdb_data_chunk input, idx_t index) {
         duckdb_vector vector = duckdb_data_chunk_get_vector(input, index);
         values = static_cast<const std::uint64_t*>(duckdb_vector_get_data(vector));
         validity = duckdb_vector_get_validity(vector);
@@ -56,7 +56,7 @@ struct TextColumn {
 };
 
 // nullptr: nobody knows the call.
-const schema::SyscallInfo* call_at(const NumberColumn& abi, const NumberColumn& number, idx_t row) {
+const schema::SyscallInfo* call_at(const InputColumn& abi, const InputColumn& number, idx_t row) {
     if (!abi.has(row) || !number.has(row) || number.values[row] > UINT16_MAX ||
         abi.values[row] > UINT8_MAX) {
         return nullptr;
@@ -66,11 +66,11 @@ const schema::SyscallInfo* call_at(const NumberColumn& abi, const NumberColumn& 
 }
 
 void call(duckdb_function_info, duckdb_data_chunk input, duckdb_vector output) {
-    const NumberColumn abi(input, kAbi), number(input, kSyscall);
+    const InputColumn abi(input, kAbi), number(input, kSyscall);
     const TextColumn name(input, kName1), name2(input, kName2);
     std::array<const std::uint64_t*, kRegisters> registers{};
     for (idx_t i = 0; i < kRegisters; ++i) {
-        registers[i] = NumberColumn(input, kFirstRegister + i).values;
+        registers[i] = InputColumn(input, kFirstRegister + i).values;
     }
     duckdb_vector_ensure_validity_writable(output);
     std::uint64_t* const validity = duckdb_vector_get_validity(output);

@@ -19,7 +19,9 @@ void take_all(NumberScan scan, Ids& ids) {
         if (batch->rows == 0) {
             return;
         }
-        ids.insert(batch->columns[0].begin(), batch->columns[0].end());
+        for (std::size_t row = 0; row < batch->rows; ++row) {
+            ids.insert(batch->columns[0][row]);
+        }
     }
 }
 

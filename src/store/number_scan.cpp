@@ -4,20 +4,21 @@
 
 #include <utility>
 
-#include "schema/derived_tables.h"
 #include "store/number_scan_state.h"
 
 namespace dyetrace::store {
 namespace {
 
-// Puts kDerivedNull where DuckDB has NULL: what lies there is not defined.
-void fill_nulls(duckdb_vector vector, idx_t rows) {
-    std::uint64_t* const validity = duckdb_vector_get_validity(vector);
-    auto* const values = static_cast<std::uint64_t*>(duckdb_vector_get_data(vector));
-    for (idx_t row = 0; validity != nullptr && row < rows; ++row) {
-        if (!duckdb_validity_row_is_valid(validity, row)) {
-            values[row] = schema::kDerivedNull;
-        }
+std::optional<NumberType> number_type_of(duckdb_type type) {
+    switch (type) {
+        case DUCKDB_TYPE_UBIGINT:
+            return NumberType::kUnsigned;
+        case DUCKDB_TYPE_BIGINT:
+            return NumberType::kSigned;
+        case DUCKDB_TYPE_DOUBLE:
+            return NumberType::kDouble;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -54,11 +55,14 @@ Result<std::unique_ptr<NumberScan::State>> start_number_scan(const Engine& engin
     }
     const idx_t columns = duckdb_column_count(state->result.out());
     for (idx_t i = 0; i < columns; ++i) {
-        if (duckdb_column_type(state->result.out(), i) != DUCKDB_TYPE_UBIGINT) {
+        const auto type = number_type_of(duckdb_column_type(state->result.out(), i));
+        if (!type) {
             return Error(ErrorCode::kInvalidArgument,
-                         fmt::format("column {} of a scan of numbers is no UBIGINT",
+                         fmt::format("column {} of a scan of numbers is no UBIGINT, BIGINT or "
+                                     "DOUBLE",
                                      duckdb_column_name(state->result.out(), i)));
         }
+        state->types.push_back(*type);
     }
     state->batch.columns.resize(columns);
     return state;
@@ -78,9 +82,8 @@ Result<const NumberBatch*> NumberScan::next() {
     batch.rows = duckdb_data_chunk_get_size(state_->chunk.get());
     for (std::size_t i = 0; i < batch.columns.size(); ++i) {
         const duckdb_vector vector = duckdb_data_chunk_get_vector(state_->chunk.get(), i);
-        fill_nulls(vector, batch.rows);
-        batch.columns[i] = std::span(
-            static_cast<const std::uint64_t*>(duckdb_vector_get_data(vector)), batch.rows);
+        batch.columns[i] = NumberColumn(
+            state_->types[i], duckdb_vector_get_data(vector), duckdb_vector_get_validity(vector));
     }
     return &std::as_const(batch);
 }

@@ -10,6 +10,7 @@ struct NumberScan::State {
     OwnedConnection connection;
     OwnedResult result;
     OwnedChunk chunk;
+    std::vector<NumberType> types;  // of the columns
     NumberBatch batch;
 };
 

@@ -1,8 +1,12 @@
 #include "store/rows.h"
 
+#include <cmath>
+#include <type_traits>
 #include <utility>
 
+#include "base/check.h"
 #include "store/cell_text.h"
+#include "store/cell_value.h"
 #include "store/rows_state.h"
 
 namespace dyetrace::store {
@@ -16,7 +20,54 @@ bool is_json(duckdb_result* result, idx_t column) {
     return alias != nullptr && std::string_view(alias.get()) == "JSON";
 }
 
+// What `Number` cannot hold is none.
+template <typename Number>
+struct Converted {
+    std::optional<Number> operator()(std::monostate /*none*/) const { return std::nullopt; }
+    std::optional<Number> operator()(bool is_true) const { return static_cast<Number>(is_true); }
+    std::optional<Number> operator()(double number) const {
+        if constexpr (std::is_same_v<Number, double>) {
+            return number;
+        } else {
+            const double whole = std::trunc(number);
+            // A bound may be what a number beyond it was rounded to.
+            const double below = std::is_signed_v<Number> ? -0x1p63 : -1;
+            const double beyond = std::is_signed_v<Number> ? 0x1p63 : 0x1p64;
+            return whole > below && whole < beyond ? std::optional(static_cast<Number>(whole))
+                                                   : std::nullopt;
+        }
+    }
+    template <typename Whole>
+    std::optional<Number> operator()(Whole number) const {
+        if constexpr (std::is_same_v<Number, double>) {
+            return static_cast<double>(number);
+        } else {
+            return std::in_range<Number>(number) ? std::optional(static_cast<Number>(number))
+                                                 : std::nullopt;
+        }
+    }
+};
+
+template <typename Number>
+std::optional<Number> number_in(const Cell& cell) {
+    CHECK(cell.kind != CellKind::kText && cell.kind != CellKind::kNested,
+          "text was asked for a number");
+    return std::visit(Converted<Number>(), cell.value);
+}
+
 }  // namespace
+
+std::optional<std::uint64_t> Cell::unsigned_number() const {
+    return number_in<std::uint64_t>(*this);
+}
+
+std::optional<std::int64_t> Cell::signed_number() const {
+    return number_in<std::int64_t>(*this);
+}
+
+std::optional<double> Cell::number() const {
+    return number_in<double>(*this);
+}
 
 Rows::Rows(std::unique_ptr<State> state) : state_(std::move(state)) {
     duckdb_result* const result = state_->result.out();
@@ -25,6 +76,7 @@ Rows::Rows(std::unique_ptr<State> state) : state_(std::move(state)) {
     }
     for (idx_t i = 0; i < duckdb_column_count(result); ++i) {
         const duckdb_type type = duckdb_column_type(result, i);
+        state_->types.push_back(type);
         columns_.push_back({duckdb_column_name(result, i),
                             cell_kind_of(type),
                             is_64_bit(type),
@@ -59,6 +111,9 @@ Result<std::span<const Cell>> Rows::next() {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         const duckdb_vector vector = duckdb_data_chunk_get_vector(state_->chunk.get(), i);
         cells_[i].kind = append_cell(text_, vector, state_->row, false);
+        cells_[i].value = cells_[i].kind == CellKind::kNull
+                              ? CellValue()
+                              : value_at(vector, state_->types[i], state_->row);
         ends_[i] = text_.size();
     }
     std::size_t begin = 0;

@@ -1,9 +1,10 @@
-// The rows that a statement gives, one after another, each cell as text.
+// The rows that a statement gives, one after another, each cell as text and, where it is one, as a number.
 //
 //   for (;;) {
 //       TRY(const std::span<const Cell> row, rows.next());
 //       if (row.empty()) break;
 //       for (const Cell& cell : row) … cell.kind, cell.text
+//       const std::optional<std::int64_t> offset = row[2].signed_number();      none: NULL
 //   }
 //
 // Rows are made while they are read: an answer of any size needs the memory of one chunk. Nested values (lists, structs,
@@ -12,9 +13,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -23,9 +26,20 @@ namespace dyetrace::store {
 
 enum class CellKind : std::uint8_t { kNull, kBool, kNumber, kText, kNested };
 
+using CellValue = std::variant<std::monostate, bool, std::uint64_t, std::int64_t, double>;
+
 struct Cell {
     CellKind kind = CellKind::kNull;
     std::string_view text;  // "" for NULL; valid until the next row is asked for
+    CellValue value = {};   // of a boolean or a number
+
+    bool is_null() const { return kind == CellKind::kNull; }
+    bool is_true() const { return std::get_if<bool>(&value) != nullptr && std::get<bool>(value); }
+
+    // None for NULL, and for what the type cannot hold. Of a double the whole part. Text is no number, whatever it says: asking for one is our mistake.
+    std::optional<std::uint64_t> unsigned_number() const;
+    std::optional<std::int64_t> signed_number() const;
+    std::optional<double> number() const;
 };
 
 struct ResultColumn {

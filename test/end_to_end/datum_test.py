@@ -67,7 +67,7 @@ class RedisTest(DatumTest):
         written = self.hop_on(trail, file)
         self.assertEqual(self.way(trail, written),
                          ("redis-cli", [("certain", ["tcp"], "redis-server"), ("likely", ["dye"], "redis-server")]))
-        self.assertEqual((written["begin"], written["name"]), (at, "write"))
+        self.assertEqual((written["offset"], written["name"]), (at, "write"))
         back = self.trail(trace, "--path", f"{self.seen(file)}:{at}-{at + len(CARD)}", "--back")
         self.assertEqual([(hop["process"].split("[")[0], hop["name"], hop["bytes"]) for hop in back["hops"]],
                          [("redis-cli", "sendto", len(CARD)), ("redis-server", "read", len(CARD)), ("redis-server", "write", len(CARD))])
@@ -125,7 +125,7 @@ class NginxTest(DatumTest):
                          ("nginx", [("certain", ["tcp"], "curl"), ("likely", ["dye"], "curl")]))
         for path in (page, self.path("fetched")):
             hop = self.hop_on(trail, path)
-            self.assertEqual((hop["begin"], hop["end"]), (at, at + len(CARD)))
+            self.assertEqual((hop["offset"], hop["offset_end"]), (at, at + len(CARD)))
 
 
 class SshTest(DatumTest):
@@ -154,7 +154,7 @@ class SshTest(DatumTest):
     def assert_connection_is_certain(self, trace, port):
         """Each byte between the two programs, with its place in the stream."""
         flows = trace.rows(f"""
-            SELECT a.comm || '>' || b.comm AS pair, rule, certainty, sum(f.bytes)::BIGINT AS bytes, bool_and(from_begin = to_begin) AS same_place
+            SELECT a.comm || '>' || b.comm AS pair, rule, certainty, sum(f.bytes)::BIGINT AS bytes, bool_and(from_offset = to_offset) AS same_place
             FROM flows f JOIN events a ON a.event_id = from_event JOIN events b ON b.event_id = to_event
             WHERE {port} IN (a.local_port, a.remote_port) AND {port} IN (b.local_port, b.remote_port) GROUP BY ALL ORDER BY ALL""")
         sent = trace.numbers(f"""

@@ -59,7 +59,7 @@ class RelayTest(FollowTest):
         self.assertEqual(len({hop["process"] for hop in trail["hops"]}), 4, self.follow(trace, "--path", self.seen(source)))
         size = os.path.getsize(source)
         for hop in trail["hops"]:
-            self.assertEqual((hop["begin"], hop["end"], hop["bytes"]), (0, size, size), hop)
+            self.assertEqual((hop["offset"], hop["offset_end"], hop["bytes"]), (0, size, size), hop)
         self.assertEqual({link["certainty"] for link in trail["links"] if link["rules"] == ["tcp"]}, {"certain"})
         back = self.trail(trace, "--path", self.seen(self.path("target")), "--back")
         self.assertEqual(self.files(back), {"target", "source"})
@@ -70,7 +70,7 @@ class RelayTest(FollowTest):
         trace = self.record(*self.python(RELAY, source, self.path("target"), self.path("copy"), "4096", "50021", "300007"))
         trail = self.trail(trace, "--path", f"{self.seen(source)}:1000003-1000103")
         self.assertEqual(self.files(trail), {"source", "copy", "target"})
-        self.assertEqual({(hop["begin"], hop["end"], hop["bytes"]) for hop in trail["hops"]}, {(1000003, 1000103, 100)})
+        self.assertEqual({(hop["offset"], hop["offset_end"], hop["bytes"]) for hop in trail["hops"]}, {(1000003, 1000103, 100)})
 
     def test_traffic_beside_it_has_no_flow_to_it(self):
         source = self.random_file("source", MEGABYTE)
@@ -199,7 +199,7 @@ assert ctypes.CDLL(None).fallocate(fd, 3, ctypes.c_long(10), ctypes.c_long(20)) 
 read("e")
 """
         trace = self.record("--", sys.executable, "-c", program, cwd=self.folder)
-        rows = trace.rows("SELECT parse_filename(e.path) AS name, list(f.bytes ORDER BY from_begin)::VARCHAR AS bytes, "
+        rows = trace.rows("SELECT parse_filename(e.path) AS name, list(f.bytes ORDER BY from_offset)::VARCHAR AS bytes, "
                           "list(DISTINCT certainty)::VARCHAR AS certainty FROM flows f JOIN events e ON e.event_id = to_event "
                           f"WHERE rule = 'file' AND starts_with(e.path, '{self.seen(self.folder)}') GROUP BY 1 ORDER BY 1")
         self.assertEqual([(row["name"], row["bytes"], row["certainty"]) for row in rows],

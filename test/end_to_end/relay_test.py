@@ -74,13 +74,13 @@ class RelayTest(FollowTest):
     def test_ranges_are_right_to_the_byte(self):
         """What comes out lies where it lay in the file, but for four bytes in front of each piece that the third process hands on."""
         trace = self.relay()
-        rows = trace.rows("SELECT from_begin, to_begin, f.bytes, e.process_id FROM flows f JOIN events e ON e.event_id = f.to_event WHERE rule = 'anchor'")
+        rows = trace.rows("SELECT from_offset, to_offset, f.bytes, e.process_id FROM flows f JOIN events e ON e.event_id = f.to_event WHERE rule = 'anchor'")
         framer = trace.number(f"SELECT any_value(process_id) FROM events WHERE ends_with(path, '{self.path('copy')}') AND name = 'write'")
         framed = 0
         for row in rows:
-            begin, end = int(row["from_begin"]), int(row["from_begin"]) + int(row["bytes"])
+            begin, end = int(row["from_offset"]), int(row["from_offset"]) + int(row["bytes"])
             frames = 4 * (1 + begin // 65537) if int(row["process_id"]) == framer else 0
-            self.assertEqual(int(row["to_begin"]), begin + frames, row)
+            self.assertEqual(int(row["to_offset"]), begin + frames, row)
             if frames:
                 framed += 1
                 self.assertLessEqual(end, (1 + begin // 65537) * 65537, row)

@@ -85,7 +85,7 @@ class DyeTrailTest(FollowTest):
         self.assertEqual([["dye"], ["tcp"], ["dye"]], [link["rules"] for link in trail["links"]])
         back = self.trail(trace, "--path", self.seen(self.path("target")), "--back")
         self.assertEqual({"target", "source"}, self.files(back))
-        self.assertEqual([(5000, 5000 + len(CARD))], [(hop["begin"], hop["end"]) for hop in back["hops"] if hop["path"] == self.seen(source)])
+        self.assertEqual([(5000, 5000 + len(CARD))], [(hop["offset"], hop["offset_end"]) for hop in back["hops"] if hop["path"] == self.seen(source)])
 
     def test_what_is_no_dye_is_told_with_those_that_there_are(self):
         trace = self.record("--dye", f"card={CARD}", "--dye", "never=not to be met", "--", "true")
@@ -104,10 +104,10 @@ class TextTest(FollowTest):
         trail = self.trail(trace, "--text", f"@{inner}")
         self.assertEqual({"source", "target"}, self.files(trail))
         for hop in trail["hops"]:
-            self.assertGreaterEqual(hop["begin"], 50_000)
-            self.assertLess(hop["begin"], 60_000)
-            self.assertLessEqual(hop["end"], 90_000)
-            self.assertGreater(hop["end"], 80_000)
+            self.assertGreaterEqual(hop["offset"], 50_000)
+            self.assertLess(hop["offset"], 60_000)
+            self.assertLessEqual(hop["offset_end"], 90_000)
+            self.assertGreater(hop["offset_end"], 80_000)
 
     def test_a_whole_call_is_known_by_its_fingerprint(self):
         key = "hex:00112233445566778899aabbccddeeff"
@@ -126,7 +126,7 @@ class TextTest(FollowTest):
         trace = self.record("--content=bytes", "--", sys.executable, "-c", program, cwd=self.folder)
         trail = self.trail(trace, "--text", "word of", "--min-certainty", "possible")
         self.assertEqual({"source", "target", "other"}, self.files(trail))
-        starts = {os.path.basename(hop["path"]): (hop["begin"], hop["end"]) for hop in trail["hops"] if hop.get("begin") in (70_002, 12)}
+        starts = {os.path.basename(hop["path"]): (hop["offset"], hop["offset_end"]) for hop in trail["hops"] if hop.get("offset") in (70_002, 12)}
         self.assertEqual(starts, {"source": (70_002, 70_009), "target": (12, 19)})
         self.assertIn("nothing", self.refused(trace, "--text", "another word"))
 

@@ -102,6 +102,29 @@ TEST_F(Messages, sendmmsg_and_recvmmsg_have_a_part_per_message) {
     EXPECT_TRUE(trace.nth("recvmmsg", 1).parts().empty());
 }
 
+// A part has no flags of its own: what those of its call say of its bytes is a bit.
+TEST_F(Messages, of_recvmmsg_say_whether_their_bytes_stay) {
+    constexpr auto kHasPeeks = schema::PartEvent::kHasPeeks;
+    constexpr auto kHasReportsError = schema::PartEvent::kHasReportsError;
+    Shared<std::uint16_t> from, to;
+    const Trace trace = record([&] {
+        const int sender = udp_socket(*from), receiver = udp_socket(*to);
+        Batch out, in;
+        out.set(0, 10, true);
+        out.addresses[0] = loopback(*to);
+        in.set(0, 64, true);
+        REQUIRE(sendmmsg(sender, out.messages.data(), 1, 0) == 1);
+        REQUIRE(recvmmsg(receiver, in.messages.data(), 1, MSG_DONTWAIT | MSG_PEEK, nullptr) == 1);
+        REQUIRE(recvmmsg(receiver, in.messages.data(), 1, MSG_DONTWAIT, nullptr) == 1);
+    });
+    const auto bits_of = [](const Event& call) {
+        return call.parts().at(0).raw().present & (kHasPeeks | kHasReportsError);
+    };
+    EXPECT_EQ(bits_of(trace.only("sendmmsg")), 0u);
+    EXPECT_EQ(bits_of(trace.nth("recvmmsg", 0)), kHasPeeks);
+    EXPECT_EQ(bits_of(trace.nth("recvmmsg", 1)), 0u);
+}
+
 void send_descriptors(int socket, int first, int second) {
     alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
     char byte = 'x';

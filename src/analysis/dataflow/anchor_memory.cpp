@@ -33,8 +33,8 @@ Flow flow_of(const Run& run, const Act& act) {
             .to_event = act.event,
             .object = run.object,
             .to_object = act.object,
-            .from_begin = run.object_begin == kUnknown ? kUnknown : run.object_begin + from,
-            .to_begin = act.begin == kUnknown ? kUnknown : act.begin + to,
+            .from_offset = run.object_begin == kUnknown ? kUnknown : run.object_begin + from,
+            .to_offset = act.offset == kUnknown ? kUnknown : act.offset + to,
             .from_position = from,
             .to_position = to,
             .bytes = static_cast<std::uint64_t>(run.end - run.begin),
@@ -49,9 +49,10 @@ void AnchorMemory::read(const Operation& operation, const Act& act) {
         return;
     }
     for (const Anchor& anchor : operation.anchors) {
-        recall_.add(operation,
-                    anchor.fingerprint,
-                    {act.event, act.object, act.begin, act.end_ns, anchor.position, ANCHOR_WINDOW});
+        recall_.add(
+            operation,
+            anchor.fingerprint,
+            {act.event, act.object, act.offset, act.end_ns, anchor.position, ANCHOR_WINDOW});
     }
 }
 

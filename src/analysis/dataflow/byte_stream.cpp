@@ -9,7 +9,7 @@ void ByteStream::sent(const Act& act,
                       std::uint64_t bytes,
                       schema::FlowRule rule,
                       std::vector<Flow>& flows) {
-    const std::uint64_t begin = act.begin, end = act.begin + bytes;
+    const std::uint64_t begin = act.offset, end = act.offset + bytes;
     for (const Peek& peek : early_peeks_) {
         const std::uint64_t first = std::max(begin, peek.begin), last = std::min(end, peek.end);
         if (first < last) {
@@ -32,8 +32,8 @@ void ByteStream::taken(const Act& act,
                        bool peeks,
                        schema::FlowRule rule,
                        std::vector<Flow>& flows) {
-    const std::uint64_t end = act.begin + bytes;
-    std::uint64_t known = act.begin;
+    const std::uint64_t end = act.offset + bytes;
+    std::uint64_t known = act.offset;
     const auto wait_for_writer = [&](std::uint64_t from, std::uint64_t to) {
         if (from >= to) {
             return;
@@ -47,14 +47,14 @@ void ByteStream::taken(const Act& act,
             early_peeks_.pop_front();
         }
     };
-    sent_.each(act.begin, end, [&](std::uint64_t first, std::uint64_t last, const Extent& writer) {
+    sent_.each(act.offset, end, [&](std::uint64_t first, std::uint64_t last, const Extent& writer) {
         wait_for_writer(known, first);
         flows.push_back(flow_between(writer.act, act, first, last, rule, true));
         known = last;
     });
     wait_for_writer(known, end);
     if (!peeks) {
-        sent_.cut(act.begin, end);
+        sent_.cut(act.offset, end);
     }
 }
 
@@ -62,18 +62,18 @@ void ByteStream::send_next(Act act,
                            std::uint64_t bytes,
                            schema::FlowRule rule,
                            std::vector<Flow>& flows) {
-    act.begin = std::exchange(sent_bytes_, sent_bytes_ + bytes);
+    act.offset = std::exchange(sent_bytes_, sent_bytes_ + bytes);
     act.certain = sending_.ends_alone(act.event) && act.certain && counted_;
     sent(act, bytes, rule, flows);
 }
 
 std::uint64_t ByteStream::take_next(
     Act act, std::uint64_t bytes, bool peeks, schema::FlowRule rule, std::vector<Flow>& flows) {
-    act.begin = taken_bytes_;
+    act.offset = taken_bytes_;
     taken_bytes_ += peeks ? 0 : bytes;
     act.certain = taking_.ends_alone(act.event) && act.certain && counted_;
     taken(act, bytes, peeks, rule, flows);
-    return act.begin;
+    return act.offset;
 }
 
 void ByteStream::add_reached(std::vector<std::uint64_t>& reached, bool those_away) const {

@@ -13,7 +13,7 @@ void ContentMemory::read(const Operation& operation, const Act& act) {
     if (has_content(operation)) {
         recall_.add(operation,
                     content_key(operation),
-                    {act.event, act.object, act.begin, act.end_ns, 0, operation.bytes});
+                    {act.event, act.object, act.offset, act.end_ns, 0, operation.bytes});
     }
 }
 
@@ -31,8 +31,8 @@ bool ContentMemory::write(const Operation& operation,
                      .to_event = act.event,
                      .object = read->object,
                      .to_object = act.object,
-                     .from_begin = read->begin,
-                     .to_begin = act.begin,
+                     .from_offset = read->begin,
+                     .to_offset = act.offset,
                      .bytes = operation.bytes,
                      .rule = schema::FlowRule::kHash,
                      .certainty = schema::Certainty::kLikely});

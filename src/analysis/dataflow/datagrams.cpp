@@ -52,13 +52,13 @@ Datagrams::Key Datagrams::key_of(const Operation& operation, const Side& side) {
 }
 
 void Datagrams::sent(const Operation& operation, Act act, std::vector<Flow>& flows) {
-    act.begin = 0;
+    act.offset = 0;
     const Side& side = operation.to;
     meet(key_of(operation, side), {act, side.own_address, side.far_address}, true, false, flows);
 }
 
 void Datagrams::taken(const Operation& operation, Act act, std::vector<Flow>& flows) {
-    act.begin = 0;
+    act.offset = 0;
     const Side& side = operation.from;
     meet(key_of(operation, side),
          {act, side.far_address, side.own_address},

@@ -29,7 +29,7 @@ void DyeMemory::read(const Operation& operation, const Act& act) {
     for (const DyeMark& mark : operation.dyes) {
         recall_.add(operation,
                     mark.dye,
-                    {act.event, act.object, act.begin, act.end_ns, mark.position, mark.bytes});
+                    {act.event, act.object, act.offset, act.end_ns, mark.position, mark.bytes});
     }
 }
 
@@ -51,8 +51,8 @@ void DyeMemory::write(const Operation& operation, const Act& act, std::vector<Fl
                          .to_event = act.event,
                          .object = taken->object,
                          .to_object = act.object,
-                         .from_begin = moved_on(taken->begin, from.position),
-                         .to_begin = moved_on(act.begin, to.position),
+                         .from_offset = moved_on(taken->begin, from.position),
+                         .to_offset = moved_on(act.offset, to.position),
                          .from_position = from.position,
                          .to_position = to.position,
                          .bytes = std::min(from.bytes, to.bytes),

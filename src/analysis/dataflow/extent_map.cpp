@@ -18,7 +18,7 @@ constexpr std::size_t kExtentWords = 3 + kActWords;
 void append_act(const Act& act, std::vector<std::uint64_t>& words) {
     words.insert(
         words.end(),
-        {act.event, act.object, act.begin, act.start_ns, act.end_ns, std::uint64_t{act.certain}});
+        {act.event, act.object, act.offset, act.start_ns, act.end_ns, std::uint64_t{act.certain}});
 }
 
 Act act_at(std::span<const std::uint64_t> words) {

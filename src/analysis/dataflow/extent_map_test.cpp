@@ -155,7 +155,7 @@ TEST_F(ExtentMapTest, keeps_other_owners_while_it_is_away) {
     map_.put(0,
              10,
              Act{.event = 1},
-             {Act{.event = 2, .begin = 7, .end_ns = 9, .certain = false}, Act{.event = 3}});
+             {Act{.event = 2, .offset = 7, .end_ns = 9, .certain = false}, Act{.event = 3}});
     map_.put_away_before(UINT64_MAX);
     map_.each(0, 10, [](std::uint64_t, std::uint64_t, const Extent& extent) {
         ASSERT_EQ(extent.others->size(), 2u);

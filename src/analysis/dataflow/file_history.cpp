@@ -78,35 +78,35 @@ void FileHistory::keep_replaced(Replaced replaced) {
 }
 
 void FileHistory::write(const Act& act, std::uint64_t bytes) {
-    const std::uint64_t end = act.begin + bytes;
+    const std::uint64_t end = act.offset + bytes;
     std::erase_if(writing_, [&](const Writing& w) { return w.event == act.event; });
     // a page that is written again: what a database does all day
-    if (Extent* const same = extents_.find(act.begin, end);
+    if (Extent* const same = extents_.find(act.offset, end);
         same != nullptr && same->act.end_ns <= act.start_ns) {
-        keep_all(*same, act.begin, end, act.end_ns);
+        keep_all(*same, act.offset, end, act.end_ns);
         same->act = act;
         same->others = nullptr;
         return;
     }
     std::vector<Contested> contested;
     extents_.each(
-        act.begin, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
+        act.offset, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
             if (extent.act.end_ns > act.start_ns) {
                 contested.push_back({first, last, rivals_of(act, extent, first, last)});
             } else {
                 keep_all(extent, first, last, act.end_ns);
             }
         });
-    extents_.put(act.begin, end, act);
+    extents_.put(act.offset, end, act);
     for (Contested& part : contested) {
         extents_.put(part.begin, part.end, act, std::move(part.others));
     }
 }
 
 void FileHistory::read(const Act& act, std::uint64_t bytes, std::vector<Flow>& flows) {
-    const std::uint64_t end = act.begin + bytes;
+    const std::uint64_t end = act.offset + bytes;
     extents_.each(
-        act.begin, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
+        act.offset, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
             const bool certain = extent.others == nullptr && extent.act.end_ns <= act.start_ns &&
                                  !is_being_written(act.event, first, last);
             flows.push_back(flow_between(extent.act, act, first, last, FlowRule::kFile, certain));
@@ -115,10 +115,10 @@ void FileHistory::read(const Act& act, std::uint64_t bytes, std::vector<Flow>& f
             }
         });
     for (const Writing& writing : writing_) {
-        const std::uint64_t first = std::max(act.begin, writing.begin);
+        const std::uint64_t first = std::max(act.offset, writing.begin);
         const std::uint64_t last = std::min(end, writing.end);
         if (first < last && writing.event != act.event) {
-            const Act writer{.event = writing.event, .object = act.object, .begin = writing.begin};
+            const Act writer{.event = writing.event, .object = act.object, .offset = writing.begin};
             flows.push_back(flow_between(writer, act, first, last, FlowRule::kFile, false));
         }
     }
@@ -126,7 +126,7 @@ void FileHistory::read(const Act& act, std::uint64_t bytes, std::vector<Flow>& f
         return;
     }
     for (const Replaced& replaced : replaced_) {
-        const std::uint64_t first = std::max(act.begin, replaced.begin);
+        const std::uint64_t first = std::max(act.offset, replaced.begin);
         const std::uint64_t last = std::min(end, replaced.end);
         if (first < last && replaced.replaced_ns > act.start_ns) {
             flows.push_back(flow_between(replaced.act, act, first, last, FlowRule::kFile, false));

@@ -1,4 +1,5 @@
-// Bytes that went from one event to another one.
+// Bytes that went from one event to another one. An `offset` is one in a file or stream (events.file_offset, events.stream_offset), a `position` one
+// among the bytes that an event moved.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,9 @@ struct Flow {
     std::uint64_t to_event = 0;
     std::uint64_t object = 0;     // that `from_event` put them into (rule hash: took them out of)
     std::uint64_t to_object = 0;  // that `to_event` took them out of (rule hash: put them into)
-    std::uint64_t from_begin =
-        0;  // position of the first byte in the file or stream, as from_event sees it; kUnknown
-    std::uint64_t to_begin = 0;       // the same for to_event
+    std::uint64_t from_offset =
+        0;  // of the first byte in the file or stream, as from_event sees it; kUnknown
+    std::uint64_t to_offset = 0;      // the same for to_event
     std::uint64_t from_position = 0;  // of the first byte among those that from_event moved
     std::uint64_t to_position = 0;
     std::uint64_t bytes = 0;
@@ -29,7 +30,7 @@ struct Flow {
 struct Act {
     std::uint64_t event = 0;
     std::uint64_t object = 0;
-    std::uint64_t begin = 0;  // where in the object its first byte lies
+    std::uint64_t offset = 0;  // of its first byte in the file or stream
     std::uint64_t start_ns = 0;
     std::uint64_t end_ns = 0;
     bool certain = true;
@@ -46,10 +47,10 @@ inline Flow flow_between(const Act& from,
             .to_event = to.event,
             .object = from.object,
             .to_object = to.object,
-            .from_begin = begin,
-            .to_begin = begin,
-            .from_position = begin - from.begin,
-            .to_position = begin - to.begin,
+            .from_offset = begin,
+            .to_offset = begin,
+            .from_position = begin - from.offset,
+            .to_position = begin - to.offset,
             .bytes = end - begin,
             .rule = rule,
             .certainty = certain && from.certain && to.certain ? schema::Certainty::kCertain

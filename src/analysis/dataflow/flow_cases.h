@@ -46,7 +46,7 @@ inline Side side(Channel channel, std::uint64_t object, std::uint64_t other, std
     made.channel = channel;
     made.object = object;
     made.other = other;
-    made.at = at;
+    made.offset = at;
     return made;
 }
 inline Side file(std::uint64_t object, std::uint64_t at) {
@@ -154,8 +154,8 @@ class Flows {
             };
             text += number(flow.from_event) + "→" + number(flow.to_event) + " " +
                     std::string(schema::flow_rule_name(static_cast<std::uint8_t>(flow.rule))) +
-                    " " + number(flow.from_begin) +
-                    (flow.to_begin == flow.from_begin ? "" : ">" + number(flow.to_begin)) + "+" +
+                    " " + number(flow.from_offset) +
+                    (flow.to_offset == flow.from_offset ? "" : ">" + number(flow.to_offset)) + "+" +
                     number(flow.bytes) + " " +
                     std::string(schema::certainty_name(static_cast<std::uint8_t>(flow.certainty))) +
                     "\n";

@@ -19,7 +19,7 @@ FlowRule rule_of(Channel channel) {
 Act act_of(const Operation& operation, const Side& side) {
     return {.event = operation.event,
             .object = side.object,
-            .begin = side.at,
+            .offset = side.offset,
             .start_ns = operation.start_ns,
             .end_ns = operation.end_ns,
             .certain = side.certain};
@@ -100,8 +100,8 @@ void FlowEngine::starts(const Operation& operation) {
     } else if (from.channel == Channel::kUnixMessages) {
         messages_[from.object].take_starts(operation.event);
     }
-    if (to.channel == Channel::kFile && to.at != kUnknown) {
-        file_of(to.object).write_starts(operation.event, to.at, to.at + operation.bytes);
+    if (to.channel == Channel::kFile && to.offset != kUnknown) {
+        file_of(to.object).write_starts(operation.event, to.offset, to.offset + operation.bytes);
     } else if (is_counted(to.channel) && taker_of(to) != 0) {
         stream_of(taker_of(to), operation.start_ns).send_starts(operation.event);
     } else if (to.channel == Channel::kUnixMessages && to.other != 0) {
@@ -115,16 +115,16 @@ std::uint64_t FlowEngine::take(const Operation& operation, std::vector<Flow>& fl
     switch (side.channel) {
         case Channel::kFile:
             if (const auto file = files_.find(side.object);
-                file != files_.end() && side.at != kUnknown) {
+                file != files_.end() && side.offset != kUnknown) {
                 file->second.read(act, operation.bytes, flows);
             }
-            return side.at;
+            return side.offset;
         case Channel::kTcp:
             if (ByteStream* const stream = tcp_stream(side, false, operation.end_ns);
-                stream != nullptr && side.at != kUnknown) {
+                stream != nullptr && side.offset != kUnknown) {
                 stream->taken(act, operation.bytes, side.peeks, FlowRule::kTcp, flows);
             }
-            return side.at;
+            return side.offset;
         case Channel::kPipe:
         case Channel::kUnixStream:
             return stream_of(side.object, operation.end_ns)
@@ -146,16 +146,16 @@ std::uint64_t FlowEngine::put(const Operation& operation, std::vector<Flow>& flo
     const Act act = act_of(operation, side);
     switch (side.channel) {
         case Channel::kFile:
-            if (side.at != kUnknown) {
+            if (side.offset != kUnknown) {
                 file_of(side.object).write(act, operation.bytes);
             }
-            return side.at;
+            return side.offset;
         case Channel::kTcp:
             if (ByteStream* const stream = tcp_stream(side, true, operation.end_ns);
-                stream != nullptr && side.at != kUnknown) {
+                stream != nullptr && side.offset != kUnknown) {
                 stream->sent(act, operation.bytes, FlowRule::kTcp, flows);
             }
-            return side.at;
+            return side.offset;
         case Channel::kPipe:
         case Channel::kUnixStream: {
             if (taker_of(side) == 0) {
@@ -207,14 +207,14 @@ void FlowEngine::ends(const Operation& operation, std::vector<Flow>& flows) {
     }
     if (operation.from.object != 0) {
         Act act = act_of(operation, operation.from);
-        act.begin = take(operation, flows);
+        act.offset = take(operation, flows);
         content_.read(operation, act);
         anchors_.read(operation, act);
         dyes_.read(operation, act);
     }
     if (operation.to.object != 0) {
         Act act = act_of(operation, operation.to);
-        act.begin = put(operation, flows);
+        act.offset = put(operation, flows);
         if (!content_.write(operation, act, flows)) {
             anchors_.write(operation, act, flows);
             dyes_.write(operation, act, flows);

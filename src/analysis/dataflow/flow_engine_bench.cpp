@@ -27,7 +27,7 @@ Side on(Channel channel, std::uint64_t object, std::uint64_t other, std::uint64_
     side.channel = channel;
     side.object = object;
     side.other = other;
-    side.at = at;
+    side.offset = at;
     return side;
 }
 

@@ -22,7 +22,7 @@ std::multiset<ByteFlow> bytes_of(const std::vector<Flow>& flows) {
     std::multiset<ByteFlow> bytes;
     for (const Flow& flow : flows) {
         for (std::uint64_t i = 0; i < flow.bytes; ++i) {
-            bytes.emplace(flow.from_event, flow.to_event, flow.from_begin + i);
+            bytes.emplace(flow.from_event, flow.to_event, flow.from_offset + i);
         }
     }
     return bytes;
@@ -32,9 +32,9 @@ class NaiveFiles {
   public:
     void apply(const Case& operation) {
         for (std::uint64_t i = 0; operation.from.object != 0 && i < operation.bytes; ++i) {
-            const auto writer = writers_.find({operation.from.object, operation.from.at + i});
+            const auto writer = writers_.find({operation.from.object, operation.from.offset + i});
             if (writer != writers_.end()) {
-                flows_.emplace(writer->second, operation.event, operation.from.at + i);
+                flows_.emplace(writer->second, operation.event, operation.from.offset + i);
             }
         }
         for (std::uint64_t i = operation.cut_begin; i < std::min(operation.cut_end, kFileBytes * 2);
@@ -42,7 +42,7 @@ class NaiveFiles {
             writers_.erase({operation.to.object, i});
         }
         for (std::uint64_t i = 0; operation.to.object != 0 && i < operation.bytes; ++i) {
-            writers_[{operation.to.object, operation.to.at + i}] = operation.event;
+            writers_[{operation.to.object, operation.to.offset + i}] = operation.event;
         }
     }
     const std::multiset<ByteFlow>& flows() const { return flows_; }
@@ -95,8 +95,8 @@ TEST(FlowOracle, each_byte_of_a_file_comes_from_its_last_writer) {
         ASSERT_EQ(bytes_of(flows), naive.flows()) << "seed " << seed;
         for (const Flow& flow : flows) {
             ASSERT_EQ(flow.certainty, schema::Certainty::kCertain) << "seed " << seed;
-            ASSERT_EQ(flow.from_position, flow.from_begin - cases[flow.from_event - 1].to.at);
-            ASSERT_EQ(flow.to_position, flow.to_begin - cases[flow.to_event - 1].from.at);
+            ASSERT_EQ(flow.from_position, flow.from_offset - cases[flow.from_event - 1].to.offset);
+            ASSERT_EQ(flow.to_position, flow.to_offset - cases[flow.to_event - 1].from.offset);
         }
     }
 }
@@ -138,7 +138,7 @@ TEST(FlowOracle, what_overlaps_is_never_missing_and_never_wrongly_certain) {
                  flow.certainty == schema::Certainty::kCertain && i < flow.bytes;
                  ++i) {
                 ASSERT_TRUE(
-                    naive.flows().contains({flow.from_event, flow.to_event, flow.from_begin + i}))
+                    naive.flows().contains({flow.from_event, flow.to_event, flow.from_offset + i}))
                     << "seed " << seed << ": " << flow.from_event << " to " << flow.to_event;
             }
         }

@@ -8,9 +8,9 @@ namespace {
 
 // A receiver that has less room gets the beginning.
 void add_flow(const Act& from, Act to, std::uint64_t bytes, std::vector<Flow>& flows) {
-    to.begin = from.begin;
+    to.offset = from.offset;
     flows.push_back(
-        flow_between(from, to, from.begin, from.begin + bytes, schema::FlowRule::kUnix, true));
+        flow_between(from, to, from.offset, from.offset + bytes, schema::FlowRule::kUnix, true));
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ void MessageQueue::wait(std::deque<Message>& queue, Message message) {
 }
 
 void MessageQueue::sent(Act act, std::uint64_t bytes, std::vector<Flow>& flows) {
-    act.begin = std::exchange(sent_bytes_, sent_bytes_ + bytes);
+    act.offset = std::exchange(sent_bytes_, sent_bytes_ + bytes);
     act.certain = sending_.ends_alone(act.event) && act.certain;
     if (early_.empty()) {
         wait(sent_, {act, bytes});

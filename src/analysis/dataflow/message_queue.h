@@ -19,7 +19,7 @@ inline constexpr std::size_t kWaitingMessagesMax = 4096;
 
 class MessageQueue {
   public:
-    // act.begin is filled in: bytes of all messages before.
+    // act.offset is filled in: bytes of all messages before.
     void sent(Act act, std::uint64_t bytes, std::vector<Flow>& flows);
     void taken(Act act, std::uint64_t bytes, bool peeks, std::vector<Flow>& flows);
     void send_starts(std::uint64_t event) { sending_.starts(event); }

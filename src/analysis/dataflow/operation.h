@@ -11,13 +11,13 @@
 
 namespace dyetrace::analysis {
 
-inline constexpr std::uint64_t kUnknown = UINT64_MAX;  // a position that nobody knows
+inline constexpr std::uint64_t kUnknown = UINT64_MAX;  // an offset that nobody knows
 
 // How bytes that one operation left there are found by another one.
 enum class Channel : std::uint8_t {
     kNone,          // they are not: devices, sockets whose other end is not in the trace
-    kFile,          // by their position in the object
-    kTcp,           // by their position in the stream of a connection
+    kFile,          // by their offset in the object
+    kTcp,           // by their offset in the stream of a connection
     kPipe,          // in the order in which they were written
     kUnixStream,    // the same, from one end to the other one
     kUnixMessages,  // message by message
@@ -33,7 +33,8 @@ struct Side {
     std::uint64_t object = 0;  // 0: there is no such side
     std::uint64_t other =
         0;  // TCP: the connection; unix: the object at the other end; UDP: both ports; 0: not known
-    std::uint64_t at = kUnknown;  // file, TCP: position of the first byte
+    std::uint64_t offset =
+        kUnknown;  // of the first byte: a file's file_offset, a TCP stream's stream_offset
     // UDP: numbers that stand for the addresses of this end and of the other one; 0: not known.
     std::uint32_t own_address = 0, far_address = 0;
 };

@@ -44,8 +44,9 @@ void Trail::offer(const Operation& operation) {
     act.anchors = operation.anchors;
     acts_.emplace(operation.event, act);
     if (!act.passes_on) {
-        const std::uint64_t at = takes ? operation.from.at : operation.to.at;
-        doings_[operation.process].push_back({operation.event, act.time_ns, operation.bytes, at});
+        const std::uint64_t offset = takes ? operation.from.offset : operation.to.offset;
+        doings_[operation.process].push_back(
+            {operation.event, act.time_ns, operation.bytes, offset});
     }
 }
 
@@ -150,10 +151,10 @@ void Trail::follow_flows(const TrailPiece& piece) {
         if (begin >= end) {
             continue;
         }
-        const std::uint64_t far_object = forward ? flow->to_begin : flow->from_begin;
+        const std::uint64_t far_object = forward ? flow->to_offset : flow->from_offset;
         add_step({.near_event = piece.event,
                   .far_event = forward ? flow->to_event : flow->from_event,
-                  .far_begin = far_object == kUnknown ? kUnknown : far_object + (begin - near),
+                  .far_offset = far_object == kUnknown ? kUnknown : far_object + (begin - near),
                   .bytes = end - begin,
                   .rule = flow->rule,
                   .certainty = flow->certainty},
@@ -180,7 +181,7 @@ void Trail::follow_doings(const TrailPiece& piece, const Moment& moment) {
             add_step(
                 {.near_event = piece.event,
                  .far_event = doing.event,
-                 .far_begin = doing.at,
+                 .far_offset = doing.offset,
                  .bytes = doing.bytes,
                  .rule = rule.value_or(schema::FlowRule::kProcess),
                  .certainty = rule ? schema::Certainty::kLikely : schema::Certainty::kPossible},

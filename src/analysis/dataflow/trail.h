@@ -31,7 +31,7 @@ enum class Direction : std::uint8_t { kForward, kBack };
 // A Flow as a trail keeps it: a call moves 2 GiB at most.
 struct TrailFlow {
     std::uint64_t from_event = 0, to_event = 0;
-    std::uint64_t from_begin = 0, to_begin = 0;
+    std::uint64_t from_offset = 0, to_offset = 0;
     std::uint32_t from_position = 0, to_position = 0;
     std::uint32_t bytes = 0;
     schema::FlowRule rule = schema::FlowRule::kFile;
@@ -47,8 +47,8 @@ struct TrailPiece {
 // From an event that the trail had reached to the next one, away from where it started.
 struct TrailStep {
     std::uint64_t near_event = 0, far_event = 0;
-    std::uint64_t far_begin =
-        0;  // position in the object that far_event took them out of (back: put them into); kUnknown
+    std::uint64_t far_offset =
+        0;  // in the object that far_event took them out of (back: put them into); kUnknown
     std::uint64_t bytes = 0;
     schema::FlowRule rule = schema::FlowRule::kFile;
     schema::Certainty certainty = schema::Certainty::kCertain;
@@ -81,7 +81,7 @@ class Trail {
         std::span<const Anchor> anchors = {};
     };
     struct Doing {  // what a process did, and is not reached yet
-        std::uint64_t event, time_ns, bytes, at;
+        std::uint64_t event, time_ns, bytes, offset;
     };
     struct Moment {
         std::uint64_t process, time_ns;

@@ -16,8 +16,8 @@ std::vector<TrailFlow> trail_flows(const std::vector<Case>& cases) {
     for (const Flow& flow : flows_of(engine, cases)) {
         flows.push_back({.from_event = flow.from_event,
                          .to_event = flow.to_event,
-                         .from_begin = flow.from_begin,
-                         .to_begin = flow.to_begin,
+                         .from_offset = flow.from_offset,
+                         .to_offset = flow.to_offset,
                          .from_position = static_cast<std::uint32_t>(flow.from_position),
                          .to_position = static_cast<std::uint32_t>(flow.to_position),
                          .bytes = static_cast<std::uint32_t>(flow.bytes),
@@ -31,7 +31,8 @@ std::vector<TrailFlow> trail_flows(const std::vector<Case>& cases) {
 std::string text(const Trail& trail) {
     std::string text;
     for (const TrailStep& step : trail.steps()) {
-        const std::string begin = step.far_begin == kUnknown ? "?" : std::to_string(step.far_begin);
+        const std::string begin =
+            step.far_offset == kUnknown ? "?" : std::to_string(step.far_offset);
         text += (text.empty() ? "" : " ") + std::to_string(step.near_event) + "→" +
                 std::to_string(step.far_event) + ":" + begin + "+" + std::to_string(step.bytes);
     }

@@ -289,8 +289,8 @@ class Family {
              i < pieces.size() && pieces[i].position < change.stretch.copy_end;
              ++i) {
             for (const TrailFlow& flow : writes.read_by(pieces[i].event)) {
-                if (flow.to_begin < change.stretch.copy_end &&
-                    change.stretch.copy_begin < flow.to_begin + flow.bytes &&
+                if (flow.to_offset < change.stretch.copy_end &&
+                    change.stretch.copy_begin < flow.to_offset + flow.bytes &&
                     writes.copy_of(flow.from_event) != change.good) {
                     change.overwritten_by = flow.from_event;
                     return;

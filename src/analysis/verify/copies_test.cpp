@@ -103,8 +103,8 @@ TEST_F(CopiesTest, of_a_file_that_somebody_else_wrote_to_name_him) {
     const std::uint64_t reader = copies_[2].strip.piece_at(9000).event;
     flows_.push_back({.from_event = 777,
                       .to_event = reader,
-                      .from_begin = 9000,
-                      .to_begin = 9000,
+                      .from_offset = 9000,
+                      .to_offset = 9000,
                       .bytes = 1,
                       .rule = FlowRule::kFile});
     EXPECT_EQ(only_change().overwritten_by, 777u);

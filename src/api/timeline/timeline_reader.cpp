@@ -14,7 +14,6 @@
 #include "query/clock/shown_clock.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
-#include "schema/derived_tables.h"
 #include "schema/dictionary.h"
 #include "schema/generated/enum_names.h"
 
@@ -22,7 +21,6 @@ namespace dyetrace::api {
 namespace {
 
 using api::TimelineRowKind;
-using schema::kDerivedNull;
 
 // The columns of a scan; `bits` is class + 16 for an error + 32 for a call that never returned.
 enum Column : std::size_t {
@@ -43,6 +41,7 @@ constexpr std::size_t kNamesMax = 65'536;  // of 16 bits; of more the last have 
 
 // At most kGapsShown of a host and a reason: what lies within a thousandth of the time is one.
 constexpr std::uint64_t kGapsShown = 1000;
+constexpr std::uint64_t kLostUnknown = UINT64_MAX;  // of a gap, as a record has it
 
 class Reader {
   public:
@@ -151,28 +150,29 @@ class Reader {
         }
     }
 
-    void take(const std::vector<std::span<const std::uint64_t>>& columns, std::size_t row) {
+    void take(const store::NumberColumns& columns, std::size_t row) {
         const auto number = [&](Column column) { return columns[column][row]; };
-        const std::uint64_t bits = number(kBits), duration = number(kDuration);
-        const std::uint64_t took = duration == kDerivedNull ? 0 : duration;
+        const std::uint64_t bits = number(kBits);
+        const std::uint64_t took = columns[kDuration].value_or(row, std::uint64_t{0});
+        const auto on_cpu = columns[kOnCpu].optional(row);
+        const auto fingerprint = columns[kFingerprint].optional(row);
+        const std::uint64_t thread_id = columns[kThread].value_or(row, std::uint64_t{0});
         TimelineEvent event{.begin_ns = number(kTime),
                             .end_ns = number(kTime) + took,
                             .id = number(kEvent),
                             .name = name_of(number(kName)),
                             .call_class = static_cast<std::uint8_t>(bits & kClassBits),
-                            .content = number(kFingerprint) == kDerivedNull
-                                           ? std::uint8_t{0}
-                                           : content_colour(number(kFingerprint)),
+                            .content = fingerprint ? content_colour(*fingerprint) : std::uint8_t{0},
                             .is_error = (bits & kErrorBit) != 0,
                             .is_unfinished = (bits & kUnfinishedBit) != 0};
-        if (took > 0 && number(kOnCpu) != kDerivedNull) {
-            event.waited = 1 - static_cast<double>(number(kOnCpu)) / static_cast<double>(took);
+        if (took > 0 && on_cpu) {
+            event.waited = 1 - static_cast<double>(*on_cpu) / static_cast<double>(took);
         }
-        TimelineThreads::Thread& thread = threads_.of(number(kThread), event.id);
+        TimelineThreads::Thread& thread = threads_.of(thread_id, event.id);
         see_time(thread.host_index, event, number(kStart));
-        if (event.is_unfinished && duration == kDerivedNull) {
+        if (event.is_unfinished && columns[kDuration].is_null(row)) {
             event.waited = 1;
-            read_.unfinished.push_back({.thread_id = number(kThread), .event = event});
+            read_.unfinished.push_back({.thread_id = thread_id, .event = event});
         } else {
             thread.lane.add(event);
         }
@@ -225,7 +225,7 @@ class Reader {
         return query::each_row(
             database_,
             query::filled(query::sql::kTimelineGaps,
-                          {{"unknown", kDerivedNull}, {"step_ns", step}}),
+                          {{"unknown", kLostUnknown}, {"step_ns", step}}),
             [&](query::Row row) {
                 const std::uint64_t host_index = query::number_of(row[0]);
                 timeline_.gaps.push_back(

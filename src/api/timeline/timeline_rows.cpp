@@ -8,7 +8,6 @@
 #include "query/asked_rows.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
-#include "schema/derived_tables.h"
 #include "schema/dictionary.h"
 
 namespace dyetrace::api {
@@ -43,9 +42,6 @@ std::uint32_t TimelineThreads::host(std::uint32_t host_index) const {
 }
 
 TimelineThreads::Thread& TimelineThreads::of(std::uint64_t thread_id, std::uint64_t event_id) {
-    if (thread_id == schema::kDerivedNull) {
-        thread_id = 0;
-    }
     if (thread_id != last_id_ || thread_id == 0 || last_at_ == UINT32_MAX) {
         const auto at = thread_at_.find(thread_id);
         if (at == thread_at_.end()) {

@@ -31,7 +31,7 @@ class TimelineThreads {
         std::uint32_t lane_before = TimelineRow::kNone;  // of which it was a copy
     };
 
-    // kDerivedNull: nobody knows which thread it was.
+    // 0: nobody knows which thread it was.
     Result<void> load(store::Database& database);
 
     Thread& of(std::uint64_t thread_id, std::uint64_t event_id);

@@ -16,6 +16,7 @@ struct messages_walk {
 	__u16 operation;
 	bool compat, has_stream;
 	bool stays; /* each begins where the first does: MSG_PEEK without SO_PEEK_OFF */
+	__u32 present; /* bits that all of them have */
 	__u32 length; /* of the present one */
 	__u64 vector, parts, control, control_bytes;
 };

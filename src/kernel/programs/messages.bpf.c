@@ -160,6 +160,7 @@ static __noinline struct part_event *begin_message(struct scratch *scratch, stru
 	part->present |= PART_HAS_RESULT | PART_HAS_BYTES | PART_HAS_FD | PART_HAS_REQUESTED;
 	if (event->present & SYSCALL_HAS_HANDLE)
 		part->present |= PART_HAS_HANDLE | PART_HAS_OPEN_FLAGS;
+	part->present |= walk->present;
 	if (walk->has_stream) {
 		part->stream_offset = walk->stream_offset + (walk->stays ? 0 : walk->sent);
 		part->present |= PART_HAS_STREAM_OFFSET;
@@ -203,6 +204,10 @@ static __always_inline void begin_messages(struct scratch *scratch, struct messa
 		walk->operation = inbound ? NUMBER_I386_RECVMSG : NUMBER_I386_SENDMSG;
 	else
 		walk->operation = inbound ? NUMBER_X86_64_RECVMSG : NUMBER_X86_64_SENDMSG;
+	if (inbound && event->arguments[3] & MSG_PEEK)
+		walk->present |= PART_HAS_PEEKS;
+	if (inbound && event->arguments[3] & MSG_ERRQUEUE)
+		walk->present |= PART_HAS_REPORTS_ERROR;
 	walk->sent = 0;
 	bpf_loop(walk->count, sum_message, walk, 0);
 	walk->has_stream = find_stream_offset(scratch, walk->sent, inbound, event->arguments[3], &walk->stream_offset);

@@ -44,7 +44,8 @@ places AS (
 // The calls that rules other than those of flows look at.
 constexpr const char* kCalls = R"(
 calls AS (
-  SELECT k.name, _event_id(e.host_index, e.cpu, e.sequence) AS event, c.thread_id AS thread, c.process_id AS process, e.start_ns AS begin_ns,
+  SELECT k.name, _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer,
+    _event_id(e.host_index, e.cpu, e.sequence) AS event, c.thread_id AS thread, c.process_id AS process, e.start_ns AS begin_ns,
     e.start_ns + coalesce(e.duration_ns, 0) AS end_ns, e.host_index, e.result, e.state, e.fd, e.open_flags, e.requested, e.argument0, e.argument1, e.argument2,
     e.argument3, e.names_base, e.names_base2, e.path, e.path2, h.path AS object_path, h2.path AS object2_path, e.handle_id IS NULL AS is_nameless,
     e.handle2_id IS NULL AS is_nameless2, c.mount_namespace, c.pid, c.pid_in_namespace,
@@ -62,14 +63,14 @@ constexpr const char* kHandoverCalls =
 
 // Of futexes only waits that are not private: who joins a thread waits so.
 constexpr const char* kCauseCalls =
-    "k.name IN "
+    "(k.transfer IN ('read', 'copy_to') AND e.bytes = 0) OR (k.name IN "
     "('futex','futex_time64','clone','clone3','fork','vfork','wait4','waitid','waitpid','execve','"
     "execveat','connect',"
-    "'accept','accept4','shutdown','close','read','readv','recvfrom','recvmsg','recv','open',"
+    "'accept','accept4','shutdown','close','open',"
     "'openat','openat2','creat','rename','renameat','renameat2','link','linkat','unlink',"
     "'unlinkat','rmdir','mkdir','mkdirat','symlink','symlinkat','mknod','mknodat') AND (k.name NOT "
     "IN ('futex','futex_time64') OR "
-    "(e.argument1 & 255 IN (0, 9) AND e.result IN (0, -11)))";
+    "(e.argument1 & 255 IN (0, 9) AND e.result IN (0, -11))))";
 
 // Who locks bytes of which file: `holder` has them, a descriptor or, by fcntl without F_OFD_, a process, whose locks all go with any descriptor of
 // the file that it closes. What ends with a process, ends behind the last event of its last thread.
@@ -135,22 +136,21 @@ constexpr const char* kUnsent = R"(
 tcp AS (SELECT object_id AS object, max(connection_id) AS connection_id FROM internal.handles WHERE connection_id IS NOT NULL GROUP BY 1),
 ended AS (SELECT DISTINCT _task_id(host_index, process_start_ns, pid) AS process FROM internal.raw_thread_end WHERE tid = pid),
 touched AS (
-  SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event, k.name, e.bytes, e.stream_offset, e.result, h.object_id AS object, t.connection_id, c.process_id AS process,
-    (k.name = 'recvfrom' AND e.argument3 & 2 <> 0) OR (k.name = 'recvmsg' AND e.argument2 & 2 <> 0) AS peeks
+  SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event, k.name, e.bytes, e.stream_offset, h.object_id AS object, t.connection_id, c.process_id AS process,
+    _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer
   FROM internal.raw_syscall_event e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
   JOIN internal.contexts c USING (host_index, context_id)
   JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id JOIN tcp t ON t.object = h.object_id
-  WHERE k.name IN ('connect', 'accept', 'accept4', 'write', 'writev', 'sendto', 'sendmsg', 'sendfile', 'sendfile64', 'shutdown', 'close',
-    'read', 'readv', 'recvfrom', 'recvmsg')),
+  WHERE k.transfer IS NOT NULL OR k.name IN ('connect', 'accept', 'accept4', 'shutdown', 'close')),
 watched AS (
   SELECT object, connection_id, min(CASE WHEN name IN ('connect', 'accept', 'accept4') THEN 0 WHEN sends THEN stream_offset END) AS from_at,
     max(CASE WHEN name IN ('shutdown', 'close') OR e.process IS NOT NULL THEN 18446744073709551615 WHEN sends THEN stream_offset + bytes END) AS to_at
-  FROM (SELECT *, bytes > 0 AND name IN ('write', 'writev', 'sendto', 'sendmsg', 'sendfile', 'sendfile64') AS sends FROM touched) t
+  FROM (SELECT *, bytes > 0 AND transfer IN ('write', 'copy_from') AS sends FROM touched) t
   LEFT JOIN ended e USING (process) GROUP BY 1, 2),
 sent AS (SELECT to_event AS event, sum(bytes) AS bytes FROM internal.derived_flows WHERE rule = 0 GROUP BY 1),
 unsent AS (
   SELECT r.event FROM touched r JOIN watched w ON w.connection_id = r.connection_id AND w.object <> r.object LEFT JOIN sent s USING (event)
-  WHERE r.name IN ('read', 'readv', 'recvfrom', 'recvmsg') AND r.bytes > 0 AND NOT r.peeks AND r.stream_offset BETWEEN w.from_at AND w.to_at - r.bytes
+  WHERE r.transfer IN ('read', 'copy_to') AND r.bytes > 0 AND r.stream_offset BETWEEN w.from_at AND w.to_at - r.bytes
     AND coalesce(s.bytes, 0) < r.bytes))";
 
 // Bytes: what left a call did so after it began, what reached it before it ended. A call that passes bytes on does so in their order: what
@@ -158,7 +158,7 @@ unsent AS (
 constexpr const char* kByteRules = R"(
 passing AS (SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event, e.bytes, coalesce(e.duration_ns, 0) AS duration_ns
   FROM internal.raw_syscall_event e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
-  WHERE k.name IN ('sendfile', 'sendfile64', 'splice', 'tee', 'copy_file_range') AND e.bytes > 0 AND e.duration_ns > 0),
+  WHERE k.transfer IN ('copy_to', 'copy_from', 'tee') AND e.bytes > 0 AND e.duration_ns > 0),
 bytes_moved AS (
   SELECT a.event AS from_event, a.thread AS from_thread, CASE WHEN s.event IS NULL THEN a.begin_ns
       ELSE a.begin_ns + 1 + ((f.from_position + f.bytes - 1)::HUGEINT * (s.duration_ns - 1) // s.bytes)::UBIGINT END AS from_at,
@@ -228,7 +228,7 @@ closes AS (FROM shut UNION ALL
   WHERE name = 'close' AND result = 0 AND (object_type = 'socket' OR (object_type = 'pipe' AND open_flags & 3 <> 0))),
 ends_of_file AS (
   SELECT object, object_type, thread, arg_min(event, end_ns) AS event, min(end_ns) AS end_ns FROM calls
-  WHERE name IN ('read', 'readv', 'recvfrom', 'recvmsg', 'recv') AND result = 0 AND coalesce(requested, 1) > 0
+  WHERE transfer IN ('read', 'copy_to') AND result = 0 AND coalesce(requested, 1) > 0
     AND ((object_type = 'socket' AND socket_type = 1) OR (object_type = 'pipe' AND NOT starts_with(object_path, '/'))) GROUP BY ALL),
 ended AS (
   SELECT c.event, c.thread, c.begin_ns, e.event, e.thread, e.end_ns, {eof}

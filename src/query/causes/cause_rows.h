@@ -34,7 +34,7 @@ enum HandoverColumn : std::uint8_t {
     kActKey,
     kActHolder,
     kActRangeBegin,
-    kActRangeEnd,  // schema::kDerivedNull: no end
+    kActRangeEnd,  // NULL: no end
     kActColumns,
 };
 

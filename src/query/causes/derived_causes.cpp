@@ -26,7 +26,7 @@ std::uint64_t unsigned_of(Enum value) {
 }
 
 // Raised whenever the rules give other edges for the same events.
-constexpr std::uint32_t kCauseRulesVersion = 4;
+constexpr std::uint32_t kCauseRulesVersion = 5;
 
 Result<void> make_first(store::Database& database, const char* table) {
     return database.query(fmt::format("SELECT 1 FROM internal.derived_{} LIMIT 0", table),
@@ -57,7 +57,7 @@ class HandoverRows {
     }
 
   private:
-    void take(const std::vector<std::span<const std::uint64_t>>& columns, std::size_t row) {
+    void take(const store::NumberColumns& columns, std::size_t row) {
         const analysis::HandoverAct act = {
             .kind = static_cast<analysis::ActKind>(columns[kActKind][row]),
             .event = columns[kActEvent][row],
@@ -66,7 +66,8 @@ class HandoverRows {
             .end_ns = columns[kActEnd][row],
             .key = columns[kActKey][row],
             .holder = columns[kActHolder][row],
-            .range = {columns[kActRangeBegin][row], columns[kActRangeEnd][row]}};
+            .range = {columns[kActRangeBegin][row],
+                      columns[kActRangeEnd].value_or(row, std::uint64_t{UINT64_MAX})}};
         if (columns[kActIsEnd][row] == 0) {
             engine_.starts(act, found_);
         } else {
@@ -186,9 +187,9 @@ class ContradictionRows {
             ++number_;
             append({.kind = static_cast<ContradictionKind>(batch->columns[0][row]),
                     .cause = batch->columns[1][row],
-                    .rule = batch->columns[2][row],
-                    .from_event = batch->columns[3][row],
-                    .to_event = batch->columns[4][row]},
+                    .rule = batch->columns[2].value_or(row, schema::kDerivedNull),
+                    .from_event = batch->columns[3].value_or(row, schema::kDerivedNull),
+                    .to_event = batch->columns[4].value_or(row, schema::kDerivedNull)},
                    numbers);
         }
         return {};

@@ -10,6 +10,7 @@
 
 #include "analysis/clock/cluster_clock.h"
 #include "base/log.h"
+#include "query/asked_rows.h"
 #include "query/flows/flow_rows.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
@@ -27,29 +28,23 @@ using base::HostClock;
 using base::Instant;
 
 // Raised whenever the same messages give another clock.
-constexpr std::uint32_t kClockRulesVersion = 2;
+constexpr std::uint32_t kClockRulesVersion = 3;
 // Wall clocks that are off by more bring the messages into an order in which steps cannot be told from delays: then it is done again.
 constexpr std::int64_t kOrderOffMax = 1'000'000'000;  // ns
 
 Result<std::vector<ClockHost>> load_hosts(store::Database& database) {
-    TRY(store::NumberScan scan, database.scan_numbers(filled(sql::kClockHosts)));
     std::vector<ClockHost> hosts;
-    for (;;) {
-        TRY(const store::NumberBatch* const batch, scan.next());
-        if (batch->rows == 0) {
-            return hosts;
-        }
-        for (std::size_t row = 0; row < batch->rows; ++row) {
-            ClockHost host{.host = static_cast<std::uint32_t>(batch->columns[0][row]),
-                           .wall_offset_ns = static_cast<std::int64_t>(
-                               batch->columns[1][row] - static_cast<std::uint64_t>(INT64_MAX))};
-            if (batch->columns[2][row] != schema::kDerivedNull) {
-                host.first_ns = static_cast<std::int64_t>(batch->columns[2][row]);
-                host.last_ns = static_cast<std::int64_t>(batch->columns[3][row]);
+    TRY(each_number_row(
+        database, filled(sql::kClockHosts), [&](const auto& columns, std::size_t row) {
+            ClockHost host{.host = static_cast<std::uint32_t>(columns[0][row]),
+                           .wall_offset_ns = columns[1].template get<std::int64_t>(row)};
+            if (!columns[2].is_null(row)) {
+                host.first_ns = static_cast<std::int64_t>(columns[2][row]);
+                host.last_ns = static_cast<std::int64_t>(columns[3][row]);
             }
             hosts.push_back(host);
-        }
-    }
+        }));
+    return hosts;
 }
 
 Instant<HostClock> instant(std::uint64_t host, std::uint64_t ns) {
@@ -63,18 +58,11 @@ Result<ClockSolution> solve(store::Database& database,
     for (const ClockHost& host : hosts) {
         clock.add_host(host);
     }
-    TRY(store::NumberScan scan, database.scan_numbers(messages_sql(shifts)));
-    for (;;) {
-        TRY(const store::NumberBatch* const batch, scan.next());
-        if (batch->rows == 0) {
-            return clock.solve();
-        }
-        const auto& columns = batch->columns;
-        for (std::size_t row = 0; row < batch->rows; ++row) {
-            clock.add({instant(columns[kMessageFrom][row], columns[kMessageSent][row]),
-                       instant(columns[kMessageTo][row], columns[kMessageReceived][row])});
-        }
-    }
+    TRY(each_number_row(database, messages_sql(shifts), [&](const auto& columns, std::size_t row) {
+        clock.add({instant(columns[kMessageFrom][row], columns[kMessageSent][row]),
+                   instant(columns[kMessageTo][row], columns[kMessageReceived][row])});
+    }));
+    return clock.solve();
 }
 
 // How far each host's wall clock is off, by its map; empty: none by so much that it matters.

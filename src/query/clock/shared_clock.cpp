@@ -5,7 +5,6 @@
 #include "query/asked_rows.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
-#include "schema/derived_tables.h"
 #include "schema/dictionary.h"
 
 namespace dyetrace::query {
@@ -14,9 +13,10 @@ namespace {
 // 400 years: what is further away is no time.
 constexpr std::uint64_t kTimeMax = std::uint64_t{1} << 63;
 
-double bound(std::uint64_t ns) {
-    return ns == schema::kDerivedNull ? std::numeric_limits<double>::infinity()
-                                      : static_cast<double>(ns);
+// NULL: there is none.
+double bound(const store::NumberColumn& column, std::size_t row) {
+    return column.is_null(row) ? std::numeric_limits<double>::infinity()
+                               : static_cast<double>(column[row]);
 }
 
 }  // namespace
@@ -35,17 +35,18 @@ Result<void> each_clock_piece(
                   .to_ns = time(2),
                   .cluster_ns = time(3),
                   .cluster_to_ns = time(4),
-                  .below_ns = bound(columns[5][row]),
-                  .above_ns = bound(columns[6][row]),
-                  .below_to_ns = bound(columns[7][row]),
-                  .above_to_ns = bound(columns[8][row])});
+                  .below_ns = bound(columns[5], row),
+                  .above_ns = bound(columns[6], row),
+                  .below_to_ns = bound(columns[7], row),
+                  .above_to_ns = bound(columns[8], row)});
         });
 }
 
 Result<SharedClock> SharedClock::of(store::Database& database) {
     SharedClock clock;
     TRY(each_row(database, filled(sql::kClockWallOffsetsOfSeveral), [&](Row row) {
-        clock.wall_offsets_ns_[number_of(row[0])] = number_of(row[1]);
+        clock.wall_offsets_ns_[number_of(row[0])] =
+            static_cast<std::uint64_t>(signed_number_of(row[1]));
     }));
     if (clock.is_needed()) {
         TRY(each_clock_piece(database, [&](std::uint64_t host, const analysis::ClockPiece& piece) {

@@ -20,7 +20,7 @@ namespace dyetrace::query {
 namespace {
 
 // Raised whenever the rules give other flows for the same events.
-constexpr std::uint32_t kFlowRulesVersion = 5;
+constexpr std::uint32_t kFlowRulesVersion = 6;
 
 std::string temporary_folder() {
     std::error_code error;
@@ -55,8 +55,8 @@ class FlowRows {
                             flow.to_event,
                             flow.object,
                             flow.to_object,
-                            flow.from_begin,
-                            flow.to_begin,
+                            flow.from_offset,
+                            flow.to_offset,
                             flow.from_position,
                             flow.to_position,
                             flow.bytes,

@@ -10,7 +10,7 @@ Result<EventMarks<analysis::Anchor>> load_anchors(store::Database& database) {
         filled(sql::kContentAnchors),
         kAnchorsMax,
         [](const auto& columns, std::size_t row) {
-            return analysis::Anchor{lowered(columns[1][row]), columns[2][row]};
+            return analysis::Anchor{columns[1].template get<std::int64_t>(row), columns[2][row]};
         });
 }
 
@@ -22,7 +22,8 @@ Result<EventMarks<analysis::DyeMark>> load_dye_marks(store::Database& database,
                {{"dye", name.empty() ? SqlValue(SqlPiece{"NULL"}) : SqlValue(name)}}),
         kDyeMarksMax,
         [](const auto& columns, std::size_t row) {
-            return analysis::DyeMark{lowered(columns[1][row]), columns[2][row], columns[3][row]};
+            return analysis::DyeMark{
+                columns[1].template get<std::int64_t>(row), columns[2][row], columns[3][row]};
         });
 }
 

@@ -19,17 +19,10 @@
 
 namespace dyetrace::query {
 
-// Numbers of a scan come unsigned: a position below 0 is brought above it.
-inline constexpr std::int64_t kMarkLift = std::int64_t{1} << 32;
-
-inline std::int64_t lowered(std::uint64_t position) {
-    return static_cast<std::int64_t>(position) - kMarkLift;
-}
-
 template <typename Mark>
 class EventMarks {
   public:
-    using Columns = std::vector<std::span<const std::uint64_t>>;
+    using Columns = store::NumberColumns;
 
     // `sql` gives the event first, and all marks of one event behind each other.
     static Result<EventMarks> load(

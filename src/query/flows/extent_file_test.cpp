@@ -90,7 +90,7 @@ TEST_F(ExtentFileTest, lets_the_flow_engine_do_with_little_memory) {
         analysis::Side& side = event % 3 == 0 ? operation.from : operation.to;
         side.object = 1;
         side.channel = analysis::Channel::kFile;
-        side.at = random() % 20'000 * 4096;
+        side.offset = random() % 20'000 * 4096;
         whole.ends(operation, expected);
         small.ends(operation, found);
     }

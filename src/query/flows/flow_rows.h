@@ -8,24 +8,9 @@
 #include <vector>
 
 #include "analysis/dataflow/operation.h"
+#include "store/number_scan.h"
 
 namespace dyetrace::query {
-
-// How a call moves bytes.
-enum class Movement : std::uint8_t {
-    kNone,
-    kRead,      // out of its object
-    kWrite,     // into its object
-    kCopyTo,    // out of its first object into its second: splice, copy_file_range
-    kCopyFrom,  // out of its second object into its first: sendfile
-    kTee,       // like kCopyTo, and the bytes stay
-    kByMode,  // vmsplice: into a pipe that is open for writing, out of one that is open for reading
-    kOpen,    // cuts what was in the file if it is empty afterwards
-    kTruncate,
-    kAllocate,       // fallocate: may punch holes
-    kTruncateSplit,  // ftruncate64 and fallocate of 32-bit programs: a number in two registers
-    kAllocateSplit,
-};
 
 // The operations of a trace in order of time, ends before starts: a row of numbers each (MoveColumn).
 std::string moves_sql();
@@ -54,22 +39,21 @@ enum MoveColumn : std::uint8_t {
     kMoveStart,
     kMoveEnd,
     kMoveProcess,
-    kMoveMovement,
+    kMoveTransfer,  // schema::Transfer; 0: it only cuts
     kMoveBytes,
     kMoveUnfinished,
-    kMovePeeks,
     kMoveObject,
     kMoveChannel,
     kMoveOther,
     kMoveCounted,
-    kMoveAt,
-    kMoveAtCertain,
+    kMoveOffset,
+    kMoveOffsetCertain,
     kMoveObject2,
     kMoveChannel2,
     kMoveOther2,
     kMoveCounted2,
-    kMoveAt2,
-    kMoveAt2Certain,
+    kMoveOffset2,
+    kMoveOffset2Certain,
     kMoveFingerprint,
     kMoveDistinctBytes,
     kMoveCutBegin,
@@ -80,7 +64,6 @@ enum MoveColumn : std::uint8_t {
 };
 
 // `columns` as moves_sql() gives them.
-analysis::Operation operation_in(const std::vector<std::span<const std::uint64_t>>& columns,
-                                 std::size_t row);
+analysis::Operation operation_in(const store::NumberColumns& columns, std::size_t row);
 
 }  // namespace dyetrace::query

@@ -9,7 +9,7 @@
 namespace dyetrace::query {
 namespace {
 
-using Columns = std::vector<std::span<const std::uint64_t>>;
+using Columns = store::NumberColumns;
 
 template <typename Link>
 Result<std::vector<Link>> load(store::Database& database,

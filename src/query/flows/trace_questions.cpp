@@ -17,8 +17,8 @@ void add_flows(const store::NumberBatch& batch, std::vector<analysis::TrailFlow>
     for (std::size_t i = 0; i < batch.rows; ++i) {
         flows.push_back({.from_event = column[0][i],
                          .to_event = column[1][i],
-                         .from_begin = column[2][i],
-                         .to_begin = column[3][i],
+                         .from_offset = column[2].value_or(i, analysis::kUnknown),
+                         .to_offset = column[3].value_or(i, analysis::kUnknown),
                          .from_position = static_cast<std::uint32_t>(column[4][i]),
                          .to_position = static_cast<std::uint32_t>(column[5][i]),
                          .bytes = static_cast<std::uint32_t>(column[6][i]),
@@ -101,16 +101,12 @@ Result<std::unordered_map<std::uint64_t, EventLabels>> labels_of_events(
                  filled(sql::kNamesPartsOfEvents,
                         {{"ids", SqlPiece{fmt::format("{}", fmt::join(events, ","))}}}),
                  [&](Row row) {
-                     EventLabels& event = labels[number_of(row[0])];
-                     event.who = row[1].text;
-                     event.name = row[2].text;
-                     event.path = row[3].text;
-                     event.path2 = row[4].text;
-                     event.is_connection =
-                         row[5].text == "true" && !row[6].text.empty() && !row[7].text.empty();
-                     event.sent = fmt::format("{}→{}", row[6].text, row[7].text);
-                     event.received = fmt::format("{}→{}", row[7].text, row[6].text);
-                     event.start_ns = number_of(row[8]);
+                     labels[number_of(row[0])] = {.who = std::string(row[1].text),
+                                                 .name = std::string(row[2].text),
+                                                 .path = std::string(row[3].text),
+                                                 .path2 = std::string(row[4].text),
+                                                 .what = std::string(row[5].text),
+                                                 .start_ns = number_of(row[6])};
                  }));
     return labels;
 }

@@ -35,11 +35,10 @@ Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
 
 // What people call an event, and what it acted on.
 struct EventLabels {
-    std::string who, name;    // "cat[28338]", "read"
-    std::string path, path2;  // of its objects
-    bool is_connection = false;
-    std::string sent,
-        received;  // of a connection: "10.0.0.1:80→10.0.0.2:4711", as bytes went or came
+    std::string who, name;  // "cat[28338]", "read"
+    std::string path,
+        path2;  // of its objects; of a connection "10.0.0.1:80→10.0.0.2:4711", as bytes went or came
+    std::string what;  // of a copy both, in the order in which bytes went: "/source → /copy"
     std::uint64_t start_ns = 0;
 };
 Result<std::unordered_map<std::uint64_t, EventLabels>> labels_of_events(

@@ -10,7 +10,6 @@
 
 #include "content/sketch.h"
 #include "query/asked_rows.h"
-#include "schema/derived_tables.h"
 
 namespace dyetrace::query {
 namespace {
@@ -97,15 +96,12 @@ class ItemReader {
             if (items_->size() == kItemsMax) {
                 return;
             }
-            const std::uint64_t fingerprint = columns[2][row];
             analysis::Item item;
             item.id = columns[0][row];
             item.bytes = columns[1][row];
             item.content_bytes = columns[3][row];
             item.trace = trace;
-            if (fingerprint != schema::kDerivedNull) {
-                item.fingerprint = fingerprint;
-            }
+            item.fingerprint = columns[2].optional(row);
             items_->add(item);
             ids_.push_back(item.id);
         });

@@ -3,8 +3,8 @@
 -- statement make: has the table made, which can be cancelled; gives no rows.
 SELECT bytes FROM flows LIMIT 0
 
--- statement pieces: from_event, to_event, where the piece begins in each, its place in the list of each, bytes, rule, certainty; from $certainty on.
-SELECT from_event, to_event, from_begin, to_begin, from_position, to_position, bytes, rule::UBIGINT AS rule, certainty::UBIGINT AS certainty
+-- statement pieces: from_event, to_event, offset of the piece in each, its position in what each moved, bytes, rule, certainty; from $certainty on.
+SELECT from_event, to_event, from_offset, to_offset, from_position, to_position, bytes, rule::UBIGINT AS rule, certainty::UBIGINT AS certainty
 FROM internal.derived_flows WHERE certainty >= $certainty
 
 -- statement arrows: from_event, to_event, bytes, whether it is certain; at most $most.

@@ -3,15 +3,13 @@
 
 -- statement views: accesses and files. $key: process_id, thread_id or 0: whose accesses are put together. Gives no rows.
 CREATE OR REPLACE TEMP VIEW _pattern_moves AS
-SELECT CASE WHEN name IN ('write', 'writev', 'pwrite64', 'pwritev', 'pwritev2', 'sendfile', 'sendfile64') THEN 'write' ELSE 'read' END AS access,
+SELECT CASE WHEN transfer IN ('write', 'copy_from') THEN 'write' ELSE 'read' END AS access,
        host, path, file_offset AS first_byte, bytes, object_size AS size, fingerprint, offset_certain, start_ns, event_id, process_id, thread_id, comm, tid
-FROM events
-WHERE name IN ('read', 'readv', 'pread64', 'preadv', 'preadv2', 'copy_file_range', 'splice',
-               'write', 'writev', 'pwrite64', 'pwritev', 'pwritev2', 'sendfile', 'sendfile64')
+FROM events WHERE transfer IS NOT NULL
 UNION ALL
-SELECT CASE WHEN name IN ('copy_file_range', 'splice') THEN 'write' ELSE 'read' END,
-       host, path2, file_offset2, bytes, NULL, fingerprint, offset_certain, start_ns, event_id, process_id, thread_id, comm, tid
-FROM events WHERE name IN ('sendfile', 'sendfile64', 'copy_file_range', 'splice');
+SELECT CASE WHEN transfer = 'copy_from' THEN 'read' ELSE 'write' END,
+       host, path2, file_offset2, bytes, NULL, fingerprint, offset2_certain, start_ns, event_id, process_id, thread_id, comm, tid
+FROM events WHERE transfer IN ('copy_to', 'copy_from', 'tee');
 
 CREATE OR REPLACE TEMP VIEW _pattern_processes AS
 SELECT process_id, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?') || '[' || pid || ']' AS process

@@ -11,7 +11,7 @@ CREATE OR REPLACE TEMP VIEW _report_calls AS
 SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.object_type, e.object_id,
        epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
        CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
-       _verb(e.name, e.class) AS verb,
+       e.transfer, _verb(e.name, e.transfer) AS verb,
        _target_words(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) AS target
 FROM events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
 LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
@@ -20,7 +20,7 @@ WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
 -- statement sums: calls that are alike, added up once. To plan a question about `events` takes 100 ms, and to look at ten million of them seconds: all is asked of
 -- the sums but quantiles, which no sum has. Gives no rows.
 CREATE OR REPLACE TEMP TABLE _report_sums AS
-SELECT host, process_id, thread_id, comm, name, class, error, path, object_type, object_id, target, bytes > 0 AS has_bytes,
+SELECT host, process_id, thread_id, comm, name, class, transfer, error, path, object_type, object_id, target, bytes > 0 AS has_bytes,
        any_value(process) AS process, any_value(tid) AS tid, any_value(verb) AS verb,
        count(*) AS calls, count(*) FILTER (WHERE state = 'unfinished') AS unfinished, sum(bytes) AS bytes, sum(duration_ns) AS total_ns,
        sum(on_cpu_ns) AS on_cpu_ns, max(duration_ns) AS max_ns, min(start_ns) AS begin_ns, max(start_ns + duration_ns) AS end_ns
@@ -47,8 +47,8 @@ FROM _report_calls GROUP BY name ORDER BY sum(duration_ns) DESC, count(*) DESC, 
 
 -- statement files: files by bytes: file, process, processes, calls, read, written, total_ns. By process first: the one that called most is named.
 SELECT _on_host(host, target), first(process ORDER BY calls DESC, process_id), count(process_id), sum(calls), sum(read_bytes), sum(written_bytes), sum(total_ns)
-FROM (SELECT host, target, process_id, process, sum(calls) AS calls, sum(bytes) AS bytes, sum(bytes) FILTER (WHERE verb IN ('read', 'copied')) AS read_bytes,
-             sum(bytes) FILTER (WHERE verb = 'wrote') AS written_bytes, sum(total_ns) AS total_ns
+FROM (SELECT host, target, process_id, process, sum(calls) AS calls, sum(bytes) AS bytes, sum(bytes) FILTER (WHERE transfer IN ('read', 'copy_to')) AS read_bytes,
+             sum(bytes) FILTER (WHERE transfer IN ('write', 'copy_from')) AS written_bytes, sum(total_ns) AS total_ns
       FROM _report_sums WHERE object_type IN ('file', 'block_device', 'memory') AND verb IS NOT NULL GROUP BY ALL)
 GROUP BY host, target ORDER BY sum(bytes) DESC, sum(total_ns) DESC, host, target LIMIT 8
 
@@ -57,8 +57,8 @@ GROUP BY host, target ORDER BY sum(bytes) DESC, sum(total_ns) DESC, host, target
 SELECT peer, first(process ORDER BY calls DESC, process_id), count(process_id), sum(calls), sum(received_bytes), sum(sent_bytes), sum(total_ns)
 FROM (SELECT CASE WHEN target SIMILAR TO '[\[0-9].*' AND NOT starts_with(target, '127.') AND NOT starts_with(target, '[::1]') THEN target
                   ELSE _on_host(host, target) END AS peer,
-             process_id, process, sum(calls) AS calls, sum(bytes) AS bytes, sum(bytes) FILTER (WHERE verb = 'read') AS received_bytes,
-             sum(bytes) FILTER (WHERE verb IN ('wrote', 'copied')) AS sent_bytes, sum(total_ns) AS total_ns
+             process_id, process, sum(calls) AS calls, sum(bytes) AS bytes, sum(bytes) FILTER (WHERE transfer IN ('read', 'copy_to')) AS received_bytes,
+             sum(bytes) FILTER (WHERE transfer IN ('write', 'copy_from')) AS sent_bytes, sum(total_ns) AS total_ns
       FROM _report_sums WHERE object_type = 'socket' AND verb IS NOT NULL GROUP BY ALL)
 GROUP BY peer ORDER BY sum(bytes) DESC, sum(total_ns) DESC, peer LIMIT 8
 
@@ -84,7 +84,7 @@ ORDER BY sum(total_ns) DESC, process, verb, target LIMIT 2000
 WITH again AS (SELECT object_id, sum(segments) AS segments, sum(bytes) AS bytes, sum(segments) FILTER (WHERE congestion_state = 'loss') AS timers
                FROM retransmissions GROUP BY object_id),
 senders AS (SELECT process_id, process, target, object_id, sum(bytes) AS sent FROM _report_sums
-            WHERE verb IN ('wrote', 'copied') AND error IS NULL AND object_id IN (SELECT object_id FROM again) GROUP BY ALL)
+            WHERE transfer IN ('write', 'copy_from') AND error IS NULL AND object_id IN (SELECT object_id FROM again) GROUP BY ALL)
 SELECT process, target, sum(segments), sum(a.bytes), coalesce(sum(timers), 0), sum(sent) FROM senders s JOIN again a USING (object_id)
 GROUP BY process_id, process, target HAVING sum(segments) >= 10 ORDER BY sum(segments) DESC, process, target LIMIT 2000
 

@@ -1,6 +1,5 @@
 #include "reports/export/export_scene.h"
 
-#include <charconv>
 #include <string>
 
 #include "query/asked_rows.h"
@@ -9,12 +8,6 @@
 
 namespace dyetrace::reports {
 namespace {
-
-std::int64_t signed_of(const store::Cell& cell) {
-    std::int64_t number = 0;
-    std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), number);
-    return number;
-}
 
 template <typename Number>
 std::optional<Number> number_or_none(const store::Cell& cell) {
@@ -57,7 +50,7 @@ Result<exporter::PerfettoClock> perfetto_clock(store::Database& database, std::s
     // The host that was started first: no time of any host is then before Perfetto's zero.
     TRY(query::each_row(database, query::filled(query::sql::kExportFirstHost), [&](query::Row row) {
         if (clock != "raw" && row[0].kind != store::CellKind::kNull) {
-            out.wall_offset_ns = signed_of(row[0]);
+            out.wall_offset_ns = query::signed_number_of(row[0]);
         }
     }));
     TRY(query::each_row(
@@ -85,7 +78,7 @@ Result<void> each_gap(store::Database& database,
                 return {};
             }
             TRY(each({.host_index = small_number_of(row[0]),
-                      .begin_ns = signed_of(row[1]),
+                      .begin_ns = query::signed_number_of(row[1]),
                       .duration_ns = query::number_of(row[2]),
                       .lost = number_or_none<std::uint64_t>(row[3]),
                       .reason = row[4].text,

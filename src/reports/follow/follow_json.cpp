@@ -46,9 +46,9 @@ Json hop_json(const FollowHop& hop, std::size_t number) {
         .set("path2", hop.path2.empty() ? Json() : Json(hop.path2));
     json.set("object_id", hop.object == 0 ? Json() : Json(id_text(hop.object)))
         .set("object2_id", hop.object2 == 0 ? Json() : Json(id_text(hop.object2)));
-    const bool has_range = hop.begin != analysis::kUnknown;
-    json.set("begin", has_range ? Json(hop.begin) : Json())
-        .set("end", has_range ? Json(hop.end) : Json())
+    const bool has_range = hop.offset != analysis::kUnknown;
+    json.set("offset", has_range ? Json(hop.offset) : Json())
+        .set("offset_end", has_range ? Json(hop.offset_end) : Json())
         .set("bytes", hop.bytes)
         .set("calls", hop.calls);
     json.set("first_event_id", id_text(hop.first_event))

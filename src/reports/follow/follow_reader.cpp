@@ -95,13 +95,9 @@ class TrailReader {
             const query::EventLabels& event = found->second;
             hop.who = event.who;
             hop.name = event.name;
-            hop.path =
-                event.is_connection ? hop.object2 != 0 ? event.sent : event.received : event.path;
+            hop.path = event.path;
             hop.path2 = event.path2;
-            hop.what = hop.object == 0 || hop.object2 == 0 ? hop.path
-                       : hop.name.starts_with("sendfile")
-                           ? fmt::format("{} → {}", hop.path2, hop.path)
-                           : fmt::format("{} → {}", hop.path, hop.path2);
+            hop.what = event.what;
         }
         return {};
     }

@@ -33,15 +33,15 @@ constexpr std::size_t kNamesListedMax = 10;    // dyes that there are instead
 std::optional<TrailPiece> piece_in(const Operation& operation,
                                    const Side& side,
                                    const FollowQuestion& question) {
-    if (side.at == kUnknown) {
+    if (side.offset == kUnknown) {
         return TrailPiece{operation.event, 0, operation.bytes};
     }
-    const std::uint64_t begin = std::max(side.at, question.begin);
-    const std::uint64_t end = std::min(side.at + operation.bytes, question.end);
+    const std::uint64_t begin = std::max(side.offset, question.begin);
+    const std::uint64_t end = std::min(side.offset + operation.bytes, question.end);
     if (begin >= end) {
         return std::nullopt;
     }
-    return TrailPiece{operation.event, begin - side.at, end - side.at};
+    return TrailPiece{operation.event, begin - side.offset, end - side.offset};
 }
 
 // Places in events by event: what a dye's hits or a text's windows cover. Begins may lie before the event, ends behind it.

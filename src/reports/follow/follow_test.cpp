@@ -38,7 +38,7 @@ Operation read_of(std::uint64_t event,
                   std::uint64_t at) {
     Operation made = operation(event, process, 100);
     made.from.object = object;
-    made.from.at = at;
+    made.from.offset = at;
     return made;
 }
 
@@ -48,15 +48,15 @@ Operation write_of(std::uint64_t event,
                    std::uint64_t at) {
     Operation made = operation(event, process, 100);
     made.to.object = object;
-    made.to.at = at;
+    made.to.offset = at;
     return made;
 }
 
 TrailFlow flow(std::uint64_t from, std::uint64_t to, std::uint64_t begin, FlowRule rule) {
     return {.from_event = from,
             .to_event = to,
-            .from_begin = begin,
-            .to_begin = begin,
+            .from_offset = begin,
+            .to_offset = begin,
             .bytes = 100,
             .rule = rule,
             .certainty = rule == FlowRule::kHash ? Certainty::kLikely : Certainty::kCertain};
@@ -106,13 +106,13 @@ TEST(FollowTrail, folds_calls_that_are_alike_into_one_hop) {
     const FollowTrail trail = copied_file();
     ASSERT_EQ(trail.hops.size(), 3u);
     EXPECT_EQ(trail.hops[0].calls, 3u);
-    EXPECT_EQ(trail.hops[0].begin, 0u);
-    EXPECT_EQ(trail.hops[0].end, 300u);
+    EXPECT_EQ(trail.hops[0].offset, 0u);
+    EXPECT_EQ(trail.hops[0].offset_end, 300u);
     EXPECT_EQ(trail.hops[0].first_event, 10u);
     EXPECT_TRUE(trail.hops[0].is_start);
     EXPECT_EQ(trail.hops[2].calls, 6u);
     EXPECT_EQ(trail.hops[2].bytes, 600u);
-    EXPECT_EQ(trail.hops[2].end, 300u);
+    EXPECT_EQ(trail.hops[2].offset_end, 300u);
     ASSERT_EQ(trail.links.size(), 2u);
     EXPECT_EQ(trail.links[1].flows, 6u);
     EXPECT_EQ(trail.flows[static_cast<std::size_t>(Certainty::kCertain)], 6u);
@@ -268,8 +268,8 @@ FollowTrail long_chain(std::size_t length) {
         hop.who = "relay[" + std::to_string(i) + "]";
         hop.name = i % 2 == 0 ? "read" : "write";
         hop.what = "/a/folder/with/a/rather/long/name/and/a/file/" + std::to_string(i);
-        hop.begin = 0;
-        hop.end = 1'000'000'000;
+        hop.offset = 0;
+        hop.offset_end = 1'000'000'000;
         hop.calls = 12'345;
         hop.is_start = i == 0;
         trail.hops.push_back(hop);
@@ -327,52 +327,54 @@ TEST(FollowJson, points_from_cause_to_effect_whichever_way_was_asked) {
 
 // One row as moves_sql() gives it.
 Operation operation_of(const std::vector<std::uint64_t>& row) {
-    std::vector<std::span<const std::uint64_t>> columns;
+    store::NumberColumns columns;
     columns.reserve(row.size());
     for (const std::uint64_t& number : row) {
-        columns.emplace_back(&number, 1);
+        columns.emplace_back(std::span(&number, 1));
     }
     return query::operation_in(columns, 0);
 }
 
-std::vector<std::uint64_t> row_of(query::Movement movement) {
+std::vector<std::uint64_t> row_of(schema::Transfer transfer) {
     std::vector<std::uint64_t> row(query::kMoveColumns, 0);
     row[query::kMoveEvent] = 1;
-    row[query::kMoveMovement] = static_cast<std::uint64_t>(movement);
+    row[query::kMoveTransfer] = static_cast<std::uint64_t>(transfer);
     row[query::kMoveBytes] = 10;
     row[query::kMoveObject] = 7;
     row[query::kMoveChannel] = static_cast<std::uint64_t>(analysis::Channel::kFile);
     row[query::kMoveCounted] = 1;
-    row[query::kMoveAtCertain] = 1;
+    row[query::kMoveOffsetCertain] = 1;
     row[query::kMoveObject2] = 8;
     row[query::kMoveCounted2] = 1;
-    row[query::kMoveAt2Certain] = 1;
+    row[query::kMoveOffset2Certain] = 1;
     row[query::kMoveFingerprint] = schema::kDerivedNull;
     return row;
 }
 
 TEST(FlowRows, know_which_side_a_call_takes_from_and_puts_to) {
-    EXPECT_EQ(operation_of(row_of(query::Movement::kRead)).from.object, 7u);
-    EXPECT_EQ(operation_of(row_of(query::Movement::kRead)).to.object, 0u);
-    EXPECT_EQ(operation_of(row_of(query::Movement::kWrite)).to.object, 7u);
-    EXPECT_EQ(operation_of(row_of(query::Movement::kCopyTo)).from.object, 7u);
-    EXPECT_EQ(operation_of(row_of(query::Movement::kCopyTo)).to.object, 8u);
-    EXPECT_EQ(operation_of(row_of(query::Movement::kCopyFrom)).from.object, 8u);
-    EXPECT_EQ(operation_of(row_of(query::Movement::kCopyFrom)).to.object, 7u);
-    EXPECT_TRUE(operation_of(row_of(query::Movement::kTee)).from.peeks);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kRead)).from.object, 7u);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kRead)).to.object, 0u);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kWrite)).to.object, 7u);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kCopyTo)).from.object, 7u);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kCopyTo)).to.object, 8u);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kCopyFrom)).from.object, 8u);
+    EXPECT_EQ(operation_of(row_of(schema::Transfer::kCopyFrom)).to.object, 7u);
+    EXPECT_TRUE(operation_of(row_of(schema::Transfer::kTee)).from.peeks);
+    EXPECT_TRUE(operation_of(row_of(schema::Transfer::kPeek)).from.peeks);
+    EXPECT_FALSE(operation_of(row_of(schema::Transfer::kRead)).from.peeks);
 }
 
 TEST(FlowRows, tell_what_is_not_certain_and_not_known) {
-    std::vector<std::uint64_t> row = row_of(query::Movement::kRead);
+    std::vector<std::uint64_t> row = row_of(schema::Transfer::kRead);
     EXPECT_TRUE(operation_of(row).from.certain);
     EXPECT_FALSE(operation_of(row).fingerprint);
-    row[query::kMoveAtCertain] = 0;
+    row[query::kMoveOffsetCertain] = 0;
     row[query::kMoveFingerprint] = 42;
     EXPECT_FALSE(operation_of(row).from.certain);
     EXPECT_EQ(operation_of(row).fingerprint, 42u);
-    std::vector<std::uint64_t> copy = row_of(query::Movement::kCopyTo);
+    std::vector<std::uint64_t> copy = row_of(schema::Transfer::kCopyTo);
     EXPECT_TRUE(operation_of(copy).to.certain);
-    copy[query::kMoveAt2Certain] = 0;
+    copy[query::kMoveOffset2Certain] = 0;
     EXPECT_FALSE(operation_of(copy).to.certain);
     EXPECT_TRUE(operation_of(copy).from.certain);
 }

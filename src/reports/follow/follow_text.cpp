@@ -126,9 +126,10 @@ class Tree {
     }
 
     static std::string range_of(const FollowHop& hop) {
-        return hop.begin == analysis::kUnknown
+        return hop.offset == analysis::kUnknown
                    ? fmt::format(" {}", base::bytes_text(hop.bytes))
-                   : fmt::format(" {}–{}", with_separators(hop.begin), with_separators(hop.end));
+                   : fmt::format(
+                         " {}–{}", with_separators(hop.offset), with_separators(hop.offset_end));
     }
 
     // The number of its calls, and its own if others refer to it.

@@ -62,15 +62,16 @@ void FollowTrailBuilder::add(const Operation& operation, std::uint64_t call) {
     ++hop.calls;
     hop.spread.add(operation);
     hop.bytes += trail_.bytes_reached(operation.event);
-    places_.emplace(operation.event, Place{found->second, operation.from.at, operation.to.at});
+    places_.emplace(operation.event,
+                    Place{found->second, operation.from.offset, operation.to.offset});
 }
 
-void FollowTrailBuilder::widen(std::size_t hop, std::uint64_t begin, std::uint64_t bytes) {
-    if (begin == kUnknown) {
+void FollowTrailBuilder::widen(std::size_t hop, std::uint64_t offset, std::uint64_t bytes) {
+    if (offset == kUnknown) {
         return;
     }
-    hops_[hop].begin = std::min(hops_[hop].begin, begin);
-    hops_[hop].end = std::max(hops_[hop].end, begin + bytes);
+    hops_[hop].offset = std::min(hops_[hop].offset, offset);
+    hops_[hop].offset_end = std::max(hops_[hop].offset_end, offset + bytes);
 }
 
 void FollowTrailBuilder::add_starts() {
@@ -80,10 +81,11 @@ void FollowTrailBuilder::add_starts() {
             continue;
         }
         hops_[place->second.hop].is_start = true;
-        const std::uint64_t at =
-            place->second.taken_at != kUnknown ? place->second.taken_at : place->second.put_at;
-        if (at != kUnknown) {
-            widen(place->second.hop, at + start.begin, start.end - start.begin);
+        const std::uint64_t offset = place->second.from_offset != kUnknown
+                                         ? place->second.from_offset
+                                         : place->second.to_offset;
+        if (offset != kUnknown) {
+            widen(place->second.hop, offset + start.begin, start.end - start.begin);
         }
     }
 }
@@ -157,7 +159,7 @@ FollowTrail FollowTrailBuilder::build(std::size_t hops_max) {
     for (const TrailStep& step : trail_.steps()) {
         ++result.flows[static_cast<std::size_t>(step.certainty)];
         if (const auto far = places_.find(step.far_event); far != places_.end()) {
-            widen(far->second.hop, step.far_begin, step.bytes);
+            widen(far->second.hop, step.far_offset, step.bytes);
         }
     }
     std::vector<FollowLink> all_links = links();

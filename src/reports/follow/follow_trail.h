@@ -45,8 +45,10 @@ struct FollowHop {
     std::uint64_t first_event = 0;
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;  // of the trail
-    std::uint64_t begin = analysis::kUnknown,
-                  end = 0;       // range of the object that they cover; begin kUnknown: not known
+    std::uint64_t
+        offset = analysis::kUnknown,
+        offset_end =
+            0;  // of the file or stream, as far as they cover it; offset kUnknown: not known
     std::uint64_t start_ns = 0;  // when the first call began
     std::uint64_t first_ns = 0;  // when the first call ended: what it read was there
     std::uint64_t end_ns = 0;    // when the last call ended
@@ -115,7 +117,7 @@ class FollowTrailBuilder {
     };
     struct Place {  // of an event
         std::size_t hop;
-        std::uint64_t taken_at, put_at;
+        std::uint64_t from_offset, to_offset;
     };
 
     struct Doings {                                // of a process
@@ -124,7 +126,7 @@ class FollowTrailBuilder {
         Spread read, written;
     };
 
-    void widen(std::size_t hop, std::uint64_t begin, std::uint64_t bytes);
+    void widen(std::size_t hop, std::uint64_t offset, std::uint64_t bytes);
     void add_starts();
     std::vector<FollowLink> links() const;
     bool went_on(const FollowHop& hop, const Doings& doings) const;

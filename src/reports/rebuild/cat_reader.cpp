@@ -22,11 +22,6 @@ namespace sql = query::sql;
 constexpr std::size_t kMovesMax = 4'000'000;  // 200 bytes each
 constexpr std::size_t kObjectsNamed = 5;      // in a message
 
-std::optional<std::uint64_t> number_or_none(const store::Cell& cell) {
-    return cell.kind == store::CellKind::kNull ? std::nullopt
-                                               : std::optional(query::number_of(cell));
-}
-
 // What is asked for, as words and as a condition.
 struct Wanted {
     std::string words, condition;
@@ -79,8 +74,8 @@ Result<CatObject> find_object(store::Database& database, const CatQuestion& ques
             objects.push_back({query::number_of(c[0]),
                                std::string(c[1].text),
                                std::string(c[2].text),
-                               c[3].text == "true",
-                               c[4].text == "true"});
+                               c[3].is_true(),
+                               c[4].is_true()});
         }));
     if (objects.empty()) {
         return Error(
@@ -122,25 +117,25 @@ Result<Moves> find_moves(store::Database& database,
                          const CatObject& object,
                          const std::string& direction) {
     const char* const inbound = direction.empty() ? "NULL" : direction == "in" ? "true" : "false";
-    const char* const place = object.is_file() ? "file_place" : "stream_offset";
+    const char* const offset = object.is_file() ? "file_offset" : "stream_offset";
     Moves out;
-    TRY(query::each_row(database,
-                        query::filled(sql::kCatMovesOf,
-                                      {{"place", query::SqlPiece{place}},
-                                       {"object", object.id},
-                                       {"inbound", query::SqlPiece{inbound}},
-                                       {"most", kMovesMax + 1}}),
-                        [&](query::Row c) {
-                            out.by_event.emplace(query::number_of(c[0]), out.moves.size());
-                            out.moves.push_back(
-                                {c[1].text == "true",
-                                 number_or_none(c[2]),
+    TRY(query::each_row(
+        database,
+        query::filled(sql::kCatMovesOf,
+                      {{"offset", query::SqlPiece{offset}},
+                       {"object", object.id},
+                       {"inbound", query::SqlPiece{inbound}},
+                       {"most", kMovesMax + 1}}),
+        [&](query::Row c) {
+            out.by_event.emplace(query::number_of(c[0]), out.moves.size());
+            out.moves.push_back({c[1].is_true(),
+                                 c[2].unsigned_number(),
                                  query::number_of(c[3]),
-                                 object.type == "file" ? number_or_none(c[4]) : std::nullopt,
-                                 c[6].text == "true",
+                                 object.type == "file" ? c[4].unsigned_number() : std::nullopt,
+                                 c[6].is_true(),
                                  {}});
-                            out.uncertain += object.is_file() && c[5].text == "false" ? 1 : 0;
-                        }));
+            out.uncertain += object.is_file() && !c[5].is_null() && !c[5].is_true() ? 1 : 0;
+        }));
     if (out.moves.size() > kMovesMax) {
         return Error(ErrorCode::kLimitReached,
                      fmt::format("object {} was read and written more than {} times, which is more "

@@ -45,10 +45,10 @@ Key key_of(const Operation& operation) {
 
 // The side that says where the bytes are: of a copy in the kernel the one that they come from.
 const Side& placing_side(const Operation& operation) {
-    return operation.from.object != 0 && operation.from.at != kUnknown ? operation.from
-           : operation.to.object != 0 && operation.to.at != kUnknown   ? operation.to
-           : operation.from.object != 0                                ? operation.from
-                                                                       : operation.to;
+    return operation.from.object != 0 && operation.from.offset != kUnknown ? operation.from
+           : operation.to.object != 0 && operation.to.offset != kUnknown   ? operation.to
+           : operation.from.object != 0                                    ? operation.from
+                                                                           : operation.to;
 }
 
 bool has_places(const Side& side) {
@@ -109,8 +109,8 @@ class CopyReader {
         if (!objects_.contains(side.object) || side.object == 0) {
             return false;
         }
-        return side.at == kUnknown ||
-               (side.at < question_.path->end && side.at + operation.bytes > question_.path->begin);
+        return side.offset == kUnknown || (side.offset < question_.path->end &&
+                                           side.offset + operation.bytes > question_.path->begin);
     }
 
     Result<void> find_starts() {
@@ -198,11 +198,11 @@ class CopyReader {
         std::uint64_t next = 0, last_end_ns = 0;
         for (const Operation& operation : operations) {
             const Side& side = placing_side(operation);
-            if (has_places(side) && side.at == kUnknown) {
+            if (has_places(side) && side.offset == kUnknown) {
                 continue;
             }
             MovedPiece piece{.event = operation.event,
-                             .position = has_places(side) ? side.at : next,
+                             .position = has_places(side) ? side.offset : next,
                              .bytes = operation.bytes,
                              .end_ns = operation.end_ns,
                              .sum = sums.sum_of(operation.event),
@@ -310,7 +310,7 @@ class CopyReader {
             event.start_ns = clock.at(copy.strip.pieces().front().event, event.start_ns);
             answer.copies.push_back({.who = event.who,
                                      .name = event.name,
-                                     .what = what_of(event, copy),
+                                     .what = event.what,
                                      .begin = copy.strip.begin(),
                                      .end = copy.strip.end(),
                                      .calls = copy.strip.pieces().size(),
@@ -329,19 +329,6 @@ class CopyReader {
         }
         TRY(answer.gaps, query::gaps_between(database_, clock, start_ns, end_ns));
         return {};
-    }
-
-    static std::string what_of(const query::EventLabels& event, const Copy& copy) {
-        if (copy.object != 0 && copy.object2 != 0) {
-            return event.name.starts_with("sendfile")
-                       ? fmt::format(
-                             "{} → {}", event.path2, event.is_connection ? event.sent : event.path)
-                       : fmt::format("{} → {}", event.path, event.path2);
-        }
-        if (event.is_connection) {
-            return copy.object2 != 0 ? event.sent : event.received;
-        }
-        return event.path;
     }
 
     struct Edge {

@@ -4,7 +4,7 @@
 namespace dyetrace::schema {
 namespace {
 
-constexpr DerivedColumn kFlows[] = {{"from_event", false}, {"to_event", false}, {"object_id", false}, {"to_object_id", false}, {"from_begin", false}, {"to_begin", false}, {"from_position", false}, {"to_position", false}, {"bytes", false}, {"rule", true}, {"certainty", true}};
+constexpr DerivedColumn kFlows[] = {{"from_event", false}, {"to_event", false}, {"object_id", false}, {"to_object_id", false}, {"from_offset", false}, {"to_offset", false}, {"from_position", false}, {"to_position", false}, {"bytes", false}, {"rule", true}, {"certainty", true}};
 constexpr DerivedColumn kSimilarities[] = {{"kind", true}, {"a", false}, {"b", false}, {"jaccard", false}, {"jaccard_low", false}, {"jaccard_high", false}, {"a_in_b", false}, {"a_in_b_low", false}, {"a_in_b_high", false}, {"b_in_a", false}, {"b_in_a_low", false}, {"b_in_a_high", false}, {"is_equal", true}, {"shared_bytes", false}, {"shared", false}, {"anchors_a", false}, {"anchors_b", false}};
 constexpr DerivedColumn kClusters[] = {{"cluster_id", false}, {"kind", true}, {"member", false}, {"leader", false}};
 constexpr DerivedColumn kClockMap[] = {{"host_index", false}, {"from_ns", false}, {"to_ns", false}, {"cluster_ns", false}, {"cluster_to_ns", false}, {"below_ns", false}, {"above_ns", false}, {"below_to_ns", false}, {"above_to_ns", false}};

@@ -10,6 +10,7 @@ constexpr std::string_view kClassNames[] = {"other", "file", "metadata", "networ
 constexpr std::string_view kStateNames[] = {"finished", "unfinished"};
 constexpr std::string_view kAbiNames[] = {"x86_64", "i386", "x32"};
 constexpr std::string_view kObjectTypeNames[] = {"unknown", "file", "directory", "symlink", "character_device", "block_device", "pipe", "socket", "anonymous", "memory"};
+constexpr std::string_view kTransferNames[] = {"", "read", "peek", "write", "copy_to", "copy_from", "tee"};
 constexpr std::string_view kGapReasonNames[] = {"ring_full", "damaged_block", "recorder_died", "disk_full", "spool_full", "ring_damaged", "damaged_file", "unreadable_line"};
 constexpr std::string_view kCoverageStateNames[] = {"on", "partial", "off", "refused"};
 constexpr std::string_view kAttachmentNames[] = {"", "path", "path2", "address", "exe", "command", "cgroup", "text", "preview", "structure", "name", "name2", "content", "", "dyes", "dye_edges", "sketch"};
@@ -31,6 +32,7 @@ std::span<const std::string_view> class_names() { return kClassNames; }
 std::span<const std::string_view> state_names() { return kStateNames; }
 std::span<const std::string_view> abi_names() { return kAbiNames; }
 std::span<const std::string_view> object_type_names() { return kObjectTypeNames; }
+std::span<const std::string_view> transfer_names() { return kTransferNames; }
 std::span<const std::string_view> gap_reason_names() { return kGapReasonNames; }
 std::span<const std::string_view> coverage_state_names() { return kCoverageStateNames; }
 std::span<const std::string_view> attachment_names() { return kAttachmentNames; }

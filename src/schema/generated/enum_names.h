@@ -15,6 +15,7 @@ std::span<const std::string_view> class_names();
 std::span<const std::string_view> state_names();
 std::span<const std::string_view> abi_names();
 std::span<const std::string_view> object_type_names();
+std::span<const std::string_view> transfer_names();
 std::span<const std::string_view> gap_reason_names();
 std::span<const std::string_view> coverage_state_names();
 std::span<const std::string_view> attachment_names();
@@ -39,6 +40,7 @@ inline std::string_view class_name(std::uint8_t value) { return name_in(class_na
 inline std::string_view state_name(std::uint8_t value) { return name_in(state_names(), value); }
 inline std::string_view abi_name(std::uint8_t value) { return name_in(abi_names(), value); }
 inline std::string_view object_type_name(std::uint8_t value) { return name_in(object_type_names(), value); }
+inline std::string_view transfer_name(std::uint8_t value) { return name_in(transfer_names(), value); }
 inline std::string_view gap_reason_name(std::uint8_t value) { return name_in(gap_reason_names(), value); }
 inline std::string_view coverage_state_name(std::uint8_t value) { return name_in(coverage_state_names(), value); }
 inline std::string_view attachment_name(std::uint8_t value) { return name_in(attachment_names(), value); }

@@ -15,6 +15,9 @@ export type Abi = "x86_64" | "i386" | "x32";
 /** what an object is */
 export type ObjectType = "unknown" | "file" | "directory" | "symlink" | "character_device" | "block_device" | "pipe" | "socket" | "anonymous" | "memory";
 
+/** what an event does with the bytes of its objects. read: out of its object; peek: out of it, and they stay there; write: into it; copy_to: out of its object, into the second one; copy_from: out of the second one, into its object; tee: as copy_to, and they stay */
+export type Transfer = "read" | "peek" | "write" | "copy_to" | "copy_from" | "tee";
+
 /** why events are missing */
 export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_full" | "spool_full" | "ring_damaged" | "damaged_file" | "unreadable_line";
 
@@ -141,12 +144,16 @@ export interface Event {
   requested: string | null;
   /** bytes moved */
   bytes: string | null;
+  /** read, peek, write, copy_to, copy_from, tee: where from and where to it moves bytes, or would if it moved any; NULL: none of its objects' bytes (truncate and fallocate change what is there, and move none) */
+  transfer: string | null;
   /** second object: rename, link, sendfile, splice, copy_file_range, dup */
   object2_id: string | null;
   /** its name */
   path2: string | null;
   /** byte of the second object at which it began */
   file_offset2: string | null;
+  /** as offset_certain, of file_offset2 */
+  offset2_certain: boolean | null;
   /** own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name */
   local_address: string | null;
   /** its port */

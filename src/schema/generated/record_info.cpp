@@ -81,6 +81,8 @@ constexpr ColumnInfo kPartEventColumns[] = {
     {"stream_offset", ColumnType::kU64, ColumnSource::kField, 104, 8, 8, 0},
     {"cookie", ColumnType::kU64, ColumnSource::kField, 112, 8, -1, 0},
     {"offset_certain", ColumnType::kBool, ColumnSource::kBit, 0, 0, 9, 0},
+    {"peeks", ColumnType::kBool, ColumnSource::kBit, 0, 0, 10, 0},
+    {"reports_error", ColumnType::kBool, ColumnSource::kBit, 0, 0, 11, 0},
     {"address", ColumnType::kText, ColumnSource::kAddress, 0, 0, -1, 3},
     {"address_port", ColumnType::kU16, ColumnSource::kAddressPort, 0, 0, -1, 3},
     {"fingerprint", ColumnType::kU64, ColumnSource::kAttachmentField, 0, 8, -1, 12},

@@ -58,6 +58,16 @@ enum object_type {
     OBJECT_TYPE_MEMORY = 9,
 };
 
+/* what an event does with the bytes of its objects. read: out of its object; peek: out of it, and they stay there; write: into it; copy_to: out of its object, into the second one; copy_from: out of the second one, into its object; tee: as copy_to, and they stay */
+enum transfer {
+    TRANSFER_READ = 1,
+    TRANSFER_PEEK = 2,
+    TRANSFER_WRITE = 3,
+    TRANSFER_COPY_TO = 4,
+    TRANSFER_COPY_FROM = 5,
+    TRANSFER_TEE = 6,
+};
+
 /* why events are missing */
 enum gap_reason {
     GAP_REASON_RING_FULL = 0,
@@ -329,6 +339,8 @@ enum part_event_present {
     PART_HAS_BYTES = 1u << 7, /* bytes holds a value */
     PART_HAS_STREAM_OFFSET = 1u << 8, /* stream_offset holds a value */
     PART_HAS_OFFSET_CERTAIN = 1u << 9, /* as in syscall_event */
+    PART_HAS_PEEKS = 1u << 10, /* MSG_PEEK: its bytes stay where they are */
+    PART_HAS_REPORTS_ERROR = 1u << 11, /* MSG_ERRQUEUE: its bytes are no bytes of the object, but what that had sent */
 };
 
 /* a line of a log, an annotation by a user, or what another tracer saw that is no system call, at a point of time */

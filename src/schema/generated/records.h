@@ -60,6 +60,16 @@ enum class ObjectType : std::uint8_t {
     kMemory = 9,
 };
 
+// what an event does with the bytes of its objects. read: out of its object; peek: out of it, and they stay there; write: into it; copy_to: out of its object, into the second one; copy_from: out of the second one, into its object; tee: as copy_to, and they stay
+enum class Transfer : std::uint8_t {
+    kRead = 1,
+    kPeek = 2,
+    kWrite = 3,
+    kCopyTo = 4,
+    kCopyFrom = 5,
+    kTee = 6,
+};
+
 // why events are missing
 enum class GapReason : std::uint8_t {
     kRingFull = 0,
@@ -334,6 +344,8 @@ struct PartEvent {
     static constexpr std::uint32_t kHasBytes = 1u << 7;  // bytes holds a value
     static constexpr std::uint32_t kHasStreamOffset = 1u << 8;  // stream_offset holds a value
     static constexpr std::uint32_t kHasOffsetCertain = 1u << 9;  // as in syscall_event
+    static constexpr std::uint32_t kHasPeeks = 1u << 10;  // MSG_PEEK: its bytes stay where they are
+    static constexpr std::uint32_t kHasReportsError = 1u << 11;  // MSG_ERRQUEUE: its bytes are no bytes of the object, but what that had sent
     RecordHeader header;
     std::uint64_t parent_sequence;  // sequence of the parent on the same CPU
     std::uint64_t start_ns;  // as the parent; for AIO the time of submission

@@ -45,6 +45,8 @@ CREATE OR REPLACE MACRO _class_name(v) AS (['other', 'file', 'metadata', 'networ
 CREATE OR REPLACE MACRO _state_name(v) AS (['finished', 'unfinished'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _abi_name(v) AS (['x86_64', 'i386', 'x32'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _object_type_name(v) AS (['unknown', 'file', 'directory', 'symlink', 'character_device', 'block_device', 'pipe', 'socket', 'anonymous', 'memory'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _transfer_name(v) AS ([NULL, 'read', 'peek', 'write', 'copy_to', 'copy_from', 'tee'])[v::INTEGER + 1];
+CREATE OR REPLACE MACRO _transfer_number(name) AS list_position([NULL, 'read', 'peek', 'write', 'copy_to', 'copy_from', 'tee'], name) - 1;
 CREATE OR REPLACE MACRO _gap_reason_name(v) AS (['ring_full', 'damaged_block', 'recorder_died', 'disk_full', 'spool_full', 'ring_damaged', 'damaged_file', 'unreadable_line'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _coverage_state_name(v) AS (['on', 'partial', 'off', 'refused'])[v::INTEGER + 1];
 CREATE OR REPLACE MACRO _attachment_name(v) AS ([NULL, 'path', 'path2', 'address', 'exe', 'command', 'cgroup', 'text', 'preview', 'structure', 'name', 'name2', 'content', NULL, 'dyes', 'dye_edges', 'sketch'])[v::INTEGER + 1];
@@ -90,11 +92,10 @@ CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM 
 -- Who did what to what, as people say it: cat[812], wrote, 10.0.0.7:443.
 CREATE OR REPLACE MACRO _process_words(host, exe, comm, pid) AS
     _on_host(host, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?') || '[' || pid || ']');
-CREATE OR REPLACE MACRO _verb(name, class) AS CASE WHEN name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
-    WHEN name IN ('sendfile', 'sendfile64', 'splice', 'tee', 'copy_file_range') THEN 'copied'
-    WHEN class NOT IN ('file', 'network', 'pipe') THEN NULL
-    WHEN starts_with(name, 'read') OR starts_with(name, 'pread') OR starts_with(name, 'recv') THEN 'read'
-    WHEN starts_with(name, 'write') OR starts_with(name, 'pwrite') OR starts_with(name, 'send') THEN 'wrote' END;
+CREATE OR REPLACE MACRO _verb(name, transfer) AS CASE WHEN name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
+    WHEN transfer IN ('copy_to', 'copy_from', 'tee') THEN 'copied'
+    WHEN transfer IN ('read', 'peek') THEN 'read'
+    WHEN transfer = 'write' THEN 'wrote' END;
 CREATE OR REPLACE MACRO _target_words(name, object_type, path, local_port, remote_address, remote_port) AS
     CASE WHEN object_type = 'socket' AND remote_port IS NOT NULL THEN
               CASE WHEN local_port < remote_port AND local_port < 32768 THEN 'clients of :' || local_port
@@ -122,12 +123,20 @@ CREATE OR REPLACE TABLE internal.flag_sets AS SELECT unnest(string_split(types, 
              FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM internal.flag_words;
 CREATE OR REPLACE TABLE internal.syscalls AS
 WITH calls AS (SELECT name, unnest([0, 1, 2]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64)]) AS number,
-                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices FROM internal.call_words),
+                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices, transfer, cuts FROM internal.call_words),
 typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
 sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
        types, list_transform(types, lambda word: by_type[word]) AS sets,
-       map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_behind(w), 'words': by_type[_type_behind(w)]}} FOR w IN choices]) AS choices FROM typed, sets;
+       map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_behind(w), 'words': by_type[_type_behind(w)]}} FOR w IN choices]) AS choices,
+       transfer, list_position(types, 'message_flags') AS message_flags_at, CASE WHEN cuts = 'allocate' AND abi = 1 THEN 'allocate_split' ELSE cuts END AS cuts FROM typed, sets;
+-- What an event does with the bytes of its objects, out of what its call does. MSG_PEEK (2) leaves them where they are. With MSG_ERRQUEUE (8192) what
+-- comes is no byte of the object: the kernel gives back what the socket had sent. vmsplice follows the mode in which its pipe is open.
+CREATE OR REPLACE MACRO _message_flags(flags_at, argument2, argument3) AS CASE flags_at WHEN 3 THEN argument2 WHEN 4 THEN argument3 ELSE 0 END;
+CREATE OR REPLACE MACRO _transfer(transfer, open_flags, message_flags) AS CASE transfer
+    WHEN 'read' THEN CASE WHEN message_flags & 8192 <> 0 THEN NULL WHEN message_flags & 2 <> 0 THEN 'peek' ELSE 'read' END
+    WHEN 'by_mode' THEN CASE WHEN open_flags & 3 = 0 THEN 'read' WHEN open_flags IS NOT NULL THEN 'write' END
+    ELSE transfer END;
 -- The words of a number. `s` is a set of flags (internal.flag_sets.words), `v` the raw register; flags.cpp does the same in C++.
 -- All arguments go through one lambda, so that a query that never shows them is not planned for six copies of it.
 CREATE OR REPLACE MACRO _signed(v) AS CASE WHEN (v & 4294967295::UBIGINT) >= 2147483648
@@ -214,7 +223,8 @@ CREATE OR REPLACE MACRO _readable_name(object_type, inode, path, file_system) AS
 -- Of a socket that has no such end yet the kernel shows zeros.
 CREATE OR REPLACE MACRO _known_address(address, port) AS CASE WHEN NOT (port = 0 AND address IN ('0.0.0.0', '::')) THEN address END;
 
--- 32 bits that stand for an address, by which the ends of a datagram are compared; 0: not known. Each host has a loopback of its own.
+)dyetrace"
+    R"dyetrace(-- 32 bits that stand for an address, by which the ends of a datagram are compared; 0: not known. Each host has a loopback of its own.
 CREATE OR REPLACE MACRO _address_number(address, host_index) AS CASE WHEN address IS NULL OR address IN ('0.0.0.0', '::') THEN 0::UBIGINT
     ELSE greatest(hash(regexp_replace(address, '^::ffff:', ''), CASE WHEN regexp_matches(address, '^(::ffff:)?127\.|^::1$') THEN host_index END) & 4294967295, 1)::UBIGINT END;
 
@@ -224,8 +234,7 @@ WITH names AS (SELECT host_index, network_namespace, arg_min(text, time_ns) AS n
 SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any_value(ppid) AS ppid,
        any_value(pid_in_namespace) AS pid_in_namespace, any_value(comm) AS comm, any_value(exe) AS exe, any_value(uid) AS uid,
        any_value(cgroup_id) AS cgroup_id, any_value(_container_of(cgroup)) AS container,
-)dyetrace"
-    R"dyetrace(       any_value(network_namespace) AS network_namespace, any_value(network_name) AS network_name, any_value(mount_namespace) AS mount_namespace,
+       any_value(network_namespace) AS network_namespace, any_value(network_name) AS network_name, any_value(mount_namespace) AS mount_namespace,
        any_value(process_start_ns) AS process_start_ns, any_value(thread_start_ns) AS thread_start_ns,
        min(valid_from_ns) AS valid_from_ns,
        any_value(_task_id(host_index, process_start_ns, pid)) AS process_id,
@@ -305,7 +314,8 @@ SELECT * FROM rows ORDER BY wait, rule = 'not_ready', what, fd, start_ns;
 CREATE OR REPLACE MACRO woken_by(wait_event) AS TABLE SELECT * EXCLUDE (wait) FROM woken_by_each([wait_event]);
 
 CREATE OR REPLACE VIEW events AS
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments(e.abi, e.syscall, k.labels, k.types, k.sets, k.pair, k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns
+)dyetrace"
+    R"dyetrace(SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments(e.abi, e.syscall, k.labels, k.types, k.sets, k.pair, k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.file_offset2 IS NOT NULL THEN e.offset2_certain END AS offset2_certain, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns
 FROM internal.raw_syscall_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -313,8 +323,7 @@ LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.
 LEFT JOIN internal.handles h2 ON h2.host_index = e.host_index AND h2.handle_id = e.handle2_id
 LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
 UNION ALL BY NAME
-)dyetrace"
-    R"dyetrace(SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits
+SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, _transfer(k.transfer, e.open_flags, CASE WHEN e.peeks THEN 2 WHEN e.reports_error THEN 8192 ELSE 0 END) AS transfer, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits
 FROM internal.raw_part_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -379,7 +388,8 @@ FROM (SELECT *, time_ns AS start_ns FROM internal.raw_retransmission) e JOIN int
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 -- a SYN is sent again before connect() returns, and so before the ends are known
 LEFT JOIN (SELECT object_id, arg_min(local_address, valid_from_ns) AS local_address, arg_min(local_port, valid_from_ns) AS local_port,
-           arg_min(remote_address, valid_from_ns) AS remote_address, arg_min(remote_port, valid_from_ns) AS remote_port,
+)dyetrace"
+    R"dyetrace(           arg_min(remote_address, valid_from_ns) AS remote_address, arg_min(remote_port, valid_from_ns) AS remote_port,
            arg_min(connection_id, valid_from_ns) AS connection_id
            FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = h.object_id AND h.remote_port IS NULL;
 CREATE OR REPLACE VIEW event_objects AS
@@ -418,8 +428,7 @@ FROM internal.raw_gap g JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW accounting AS
 SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, arg_max(a.generated, a.time_ns) AS generated,
        arg_max(a.filtered, a.time_ns) AS filtered, arg_max(a.aggregated, a.time_ns) AS aggregated,
-)dyetrace"
-    R"dyetrace(       arg_max(a.delivered, a.time_ns) AS delivered, arg_max(a.lost, a.time_ns) AS lost, arg_max(a.facts_lost, a.time_ns) AS facts_lost
+       arg_max(a.delivered, a.time_ns) AS delivered, arg_max(a.lost, a.time_ns) AS lost, arg_max(a.facts_lost, a.time_ns) AS facts_lost
 FROM internal.raw_accounting a JOIN internal.hosts o USING (host_index) GROUP BY host_index, a.cpu;
 CREATE OR REPLACE VIEW coverage AS
 SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) AS state, v.text AS reason
@@ -427,7 +436,7 @@ FROM internal.raw_coverage v JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW clock_snapshots AS
 SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM internal.raw_clock_snapshot s JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW flows AS
-SELECT from_event, to_event, object_id, to_object_id, from_begin, from_begin + bytes AS from_end, to_begin, to_begin + bytes AS to_end,
+SELECT from_event, to_event, object_id, to_object_id, from_offset, from_offset + bytes AS from_offset_end, to_offset, to_offset + bytes AS to_offset_end,
        from_position, to_position, bytes, _flow_rule_name(rule) AS rule, _certainty_name(certainty) AS certainty
 FROM internal.derived_flows;
 CREATE OR REPLACE VIEW similarities AS
@@ -501,7 +510,8 @@ COMMENT ON COLUMN events.cgroup_id IS 'kernfs id of the cgroup';
 COMMENT ON COLUMN events.container IS 'container, from the cgroup''s path';
 COMMENT ON COLUMN events.network_namespace IS 'inode of the network namespace';
 COMMENT ON COLUMN events.kind IS 'syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import';
-COMMENT ON COLUMN events.name IS 'what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.name IS 'what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call';
 COMMENT ON COLUMN events.class IS 'file, metadata, network, pipe, process, memory, wait, block, other';
 COMMENT ON COLUMN events.abi IS 'x86_64, i386 or x32';
 COMMENT ON COLUMN events.state IS 'finished, or unfinished (its thread died or the recording stopped)';
@@ -523,9 +533,11 @@ COMMENT ON COLUMN events.offset_certain IS 'no overlapping call can have moved i
 COMMENT ON COLUMN events.object_size IS 'size after the call';
 COMMENT ON COLUMN events.requested IS 'bytes asked for';
 COMMENT ON COLUMN events.bytes IS 'bytes moved';
+COMMENT ON COLUMN events.transfer IS 'read, peek, write, copy_to, copy_from, tee: where from and where to it moves bytes, or would if it moved any; NULL: none of its objects'' bytes (truncate and fallocate change what is there, and move none)';
 COMMENT ON COLUMN events.object2_id IS 'second object: rename, link, sendfile, splice, copy_file_range, dup';
 COMMENT ON COLUMN events.path2 IS 'its name';
 COMMENT ON COLUMN events.file_offset2 IS 'byte of the second object at which it began';
+COMMENT ON COLUMN events.offset2_certain IS 'as offset_certain, of file_offset2';
 COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name';
 COMMENT ON COLUMN events.local_port IS 'its port';
 COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to';
@@ -542,8 +554,7 @@ COMMENT ON COLUMN events.dye_hits IS 'occurrences of dyes in the bytes that it m
 COMMENT ON COLUMN events.stack_id IS 'stack at the call';
 COMMENT ON COLUMN events.cause_event_id IS 'event that made it happen';
 COMMENT ON COLUMN events.request_id IS 'request that it served';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.span_id IS 'span that it belongs to';
+COMMENT ON COLUMN events.span_id IS 'span that it belongs to';
 COMMENT ON COLUMN events.time_uncertainty_ns IS 'how far off time may be from cluster time, either way; NULL: not bounded, or a trace of one host';
 )dyetrace";
 }

@@ -303,7 +303,7 @@ def cpp_syscalls(schema):
             assert call.class_name == "io" or call.class_name in classes
             rows.append(f'    {{Abi::{constant(abi)}, {call.numbers[abi]}, "{call.name}", Class::{cls}, "{call.returns}", '
                         f"{str(call.decoded).lower()}, {str(call.class_name == 'io').lower()}, {len(arguments)}, {{{{{words}}}}}, "
-                        f"{constant(call.name) + 'Choices' if call.choices else '{}'}}},\n")
+                        f"{constant(call.name) + 'Choices' if call.choices else '{}'}, \"{call.transfer or ''}\"}},\n")
     return (NOTICE + '\n#include "schema/syscalls.h"\n\nnamespace dyetrace::schema {\nnamespace {\n\n'
             + "".join(cpp_choices(call) for call in schema.syscalls) + 'constexpr SyscallInfo kSyscalls[] = {\n'
             + "".join(rows) + "};\n\n}  // namespace\n\nstd::span<const SyscallInfo> syscalls() { return kSyscalls; }\n\n}  // namespace dyetrace::schema\n")

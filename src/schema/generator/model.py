@@ -81,6 +81,13 @@ class Argument:
     type: str
 
 
+# Buffers of a call that moves bytes: word in `arguments` -> what it does with them, if it has one object.
+BUFFERS = {word + side: transfer for word in ("bytes", "iovec", "message", "messages") for side, transfer in (("_out", "read"), ("_in", "write"))}
+COPIES = {"copy_to", "copy_from", "tee"}
+BY_MODE = "by_mode"  # into an object that is open for writing, out of one that is open for reading
+CUTS = {"open", "truncate", "truncate_split", "allocate"}
+
+
 @dataclass
 class Syscall:
     name: str
@@ -94,6 +101,8 @@ class Syscall:
     decoded: bool
     packed_i386: bool                # the first register points to the arguments, a word of 4 bytes each
     choices: list[tuple[str, int, str]]  # what its by_command is: the command, its number, a word of `arguments`
+    transfer: str | None             # what it does with bytes: a value of the enumeration, or by_mode; None: it moves none
+    cuts: str | None                 # how it changes what is in a file without moving bytes: one of CUTS
     carries: list[tuple[str, int]]   # what it does by its first argument, from 1: the call, and how many words hold its arguments
 
     def shows(self, argument):
@@ -185,6 +194,16 @@ def read_choices(flags, call, arguments):
     return sorted(choices, key=lambda choice: choice[1])
 
 
+def check_transfer(call):
+    """A call moves bytes if it has a buffer for them, or two objects and a number of bytes; nothing else does."""
+    buffers = {BUFFERS[a.type] for a in call.arguments if a.type in BUFFERS}
+    expected = buffers | {BY_MODE} if buffers else COPIES if call.returns == "bytes" else {None}
+    if call.transfer not in expected or (call.transfer in COPIES) != (call.returns == "bytes" and "fd2" in {a.type for a in call.arguments}):
+        raise SchemaError(f"{call.name}: its transfer is {call.transfer}, and by its arguments it is one of {expected}")
+    if call.cuts not in CUTS | {None}:
+        raise SchemaError(f"{call.name}: nothing cuts by {call.cuts}")
+
+
 def read_syscalls(flags):
     calls = []
     for name, row in load_toml(ROOT / "syscalls.toml").items():
@@ -197,7 +216,8 @@ def read_syscalls(flags):
         carries = [(word.split(":")[0], int(word.split(":")[1])) for word in row.get("carries", [])]
         calls.append(Syscall(name, numbers, row.get("class", "other"), row.get("returns", "int"), arguments, i386,
                              row.get("offset"), row.get("special"), row.get("decoded", False), row.get("packed_i386", False),
-                             read_choices(flags, name, arguments), carries))
+                             read_choices(flags, name, arguments), row.get("transfer"), row.get("cuts"), carries))
+        check_transfer(calls[-1])
     return calls
 
 

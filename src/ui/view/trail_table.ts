@@ -16,8 +16,10 @@ function callsOf(hop: Hop): string {
   return [`process_id = ${hop.process_id}`, `name = '${hop.name}'`, ...objects].join(" AND ");
 }
 
-export const rangeText = ({ begin, end }: Hop): string =>
-  begin === null || end === null ? "" : `bytes ${begin.toLocaleString("en")}–${end.toLocaleString("en")}`;
+export const rangeText = ({ offset, offset_end }: Hop): string =>
+  offset === null || offset_end === null
+    ? ""
+    : `bytes ${offset.toLocaleString("en")}–${offset_end.toLocaleString("en")}`;
 
 // What was done, leading to its first event; behind it how many calls, leading to all of them.
 export function operation(hop: Hop, certainty: Certainty): HTMLElement {

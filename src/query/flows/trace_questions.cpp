@@ -102,11 +102,11 @@ Result<std::unordered_map<std::uint64_t, EventLabels>> labels_of_events(
                         {{"ids", SqlPiece{fmt::format("{}", fmt::join(events, ","))}}}),
                  [&](Row row) {
                      labels[number_of(row[0])] = {.who = std::string(row[1].text),
-                                                 .name = std::string(row[2].text),
-                                                 .path = std::string(row[3].text),
-                                                 .path2 = std::string(row[4].text),
-                                                 .what = std::string(row[5].text),
-                                                 .start_ns = number_of(row[6])};
+                                                  .name = std::string(row[2].text),
+                                                  .path = std::string(row[3].text),
+                                                  .path2 = std::string(row[4].text),
+                                                  .what = std::string(row[5].text),
+                                                  .start_ns = number_of(row[6])};
                  }));
     return labels;
 }

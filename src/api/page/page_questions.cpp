@@ -101,9 +101,9 @@ Result<api::Answer> query_answer(const PageQuestion& question) {
 }
 
 Result<api::Answer> rows_answer(const PageQuestion& question) {
-    TRY(const std::string sql, page_statement(question.words));
-    TRY(question.trace.select(question.database, question.words, sql, question.cancelled));
-    return api::rows_answer(question.database, sql, question.words, question.cancelled);
+    TRY(const std::string sql, page_statement(question.body));
+    TRY(question.trace.select(question.database, question.body, sql, question.cancelled));
+    return api::rows_answer(question.database, sql, question.body, question.cancelled);
 }
 
 Result<api::Answer> examples_answer(const PageQuestion&) {

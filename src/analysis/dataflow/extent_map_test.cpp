@@ -159,7 +159,7 @@ TEST_F(ExtentMapTest, keeps_other_owners_while_it_is_away) {
     map_.put_away_before(UINT64_MAX);
     map_.each(0, 10, [](std::uint64_t, std::uint64_t, const Extent& extent) {
         ASSERT_EQ(extent.others->size(), 2u);
-        EXPECT_EQ((*extent.others)[0].begin, 7u);
+        EXPECT_EQ((*extent.others)[0].offset, 7u);
         EXPECT_EQ((*extent.others)[0].end_ns, 9u);
         EXPECT_FALSE((*extent.others)[0].certain);
         EXPECT_EQ((*extent.others)[1].event, 3u);

@@ -1,11 +1,11 @@
-#include "reports/pattern/pattern_sql.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 #include "schema/record_builder.h"
 #include "schema/syscalls.h"
 #include "trace/segment_fixture.h"
@@ -62,8 +62,9 @@ class CopiedFiles : public testing::Test {
         trace_.folder().finish().value();
         const auto database =
             store::Database::open(trace_.path(), {.threads = 1, .memory_limit = ""}).value();
-        query::each_row(*database, pattern_sql("/*", PatternBy::kAll).views, [](query::Row) {
-        }).value();
+        const std::string views = query::filled(query::sql::kPatternViews,
+                                                {{"path", "/*"}, {"key", query::SqlPiece{"0"}}});
+        query::each_row(*database, views, [](query::Row) {}).value();
         std::string out;
         query::each_row(*database,
                         "SELECT access, file, offset_certain FROM _pattern_accesses ORDER BY "

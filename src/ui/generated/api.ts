@@ -859,8 +859,8 @@ export interface components {
             object_id: string | null;
             /** @description Bytes were put into it */
             object2_id: string | null;
-            begin: number | null;
-            end: number | null;
+            offset: number | null;
+            offset_end: number | null;
             bytes: number;
             calls: number;
             first_event_id: string;

@@ -55,7 +55,7 @@ test("a bar says how many calls it stands for; after a click the words stay, to 
   assert.equal(await line.innerText(), words, "it stays");
   assert.ok(await isSelectable(line));
   assert.equal(await page.part("Latency").locator("svg title").count(), 0, "the browser shows no box of its own");
-  const bands = page.rows(`SELECT floor(log2(greatest(duration_ns, 1)))::INTEGER AS band, count(*) AS calls FROM events WHERE object_id = ${file} AND _verb(name, class) = '${verb}' AND duration_ns IS NOT NULL GROUP BY 1 ORDER BY 1`);
+  const bands = page.rows(`SELECT floor(log2(greatest(duration_ns, 1)))::INTEGER AS band, count(*) AS calls FROM events WHERE object_id = ${file} AND _verb(name, transfer) = '${verb}' AND duration_ns IS NOT NULL GROUP BY 1 ORDER BY 1`);
   const shown = (await allWords("Latency")).filter((each) => each.includes(`× ${verb},`)).map(count);
   assert.deepEqual(shown, bands.map(({ calls }) => calls));
 });

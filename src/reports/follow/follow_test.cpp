@@ -325,12 +325,15 @@ TEST(FollowJson, points_from_cause_to_effect_whichever_way_was_asked) {
         << follow_dot(trail);
 }
 
-// One row as moves_sql() gives it.
+// One row as moves_sql() gives it; schema::kDerivedNull stands for NULL.
 Operation operation_of(const std::vector<std::uint64_t>& row) {
+    static constexpr std::uint64_t kNull = 0, kThere = 1;  // validity of one row
     store::NumberColumns columns;
     columns.reserve(row.size());
     for (const std::uint64_t& number : row) {
-        columns.emplace_back(std::span(&number, 1));
+        columns.emplace_back(store::NumberType::kUnsigned,
+                             &number,
+                             number == schema::kDerivedNull ? &kNull : &kThere);
     }
     return query::operation_in(columns, 0);
 }

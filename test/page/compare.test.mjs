@@ -58,7 +58,7 @@ async function pairRows(page) {
 test("timelines of both: processes of the same name stand beside each other in the order of their begin, with the calls that SQL counts", async (t) => {
   let told; // what calls act on, which is written into them
   const prepare = (tab) => {
-    told = Promise.all(["query", "other_query"].map((name) => tab.waitForResponse((response) => response.url().endsWith(`api/${name}`) && response.request().postData().includes("event_id IN ("))));
+    told = Promise.all(["rows", "other_rows"].map((name) => tab.waitForResponse((response) => response.url().endsWith(`api/${name}`) && JSON.parse(response.request().postData()).name === "timeline_targets")));
   };
   const { page, traces } = await openPair(t, ["git", "git_again"], "#compare?order=time", { prepare });
   await told;

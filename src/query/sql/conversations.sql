@@ -1,10 +1,10 @@
--- conversations(from_ns, to_ns): a row per process of the selection and peer. What TCP sent again (sent_again()) belongs to sockets, and so to each process that used them.
-CREATE OR REPLACE TEMP MACRO conversations(from_ns := NULL, to_ns := NULL) AS TABLE
+-- conversations(since_ns, until_ns): a row per process of the selection and peer. What TCP sent again (sent_again()) belongs to sockets, and so to each process that used them.
+CREATE OR REPLACE TEMP MACRO conversations(since_ns := NULL, until_ns := NULL) AS TABLE
 WITH calls AS MATERIALIZED (FROM socket_calls()),
 used AS (SELECT DISTINCT process_id, peer, object_id FROM calls),
 lossy AS (
   SELECT process_id, peer, sum(segments)::BIGINT AS segments, sum(bytes)::BIGINT AS bytes
-  FROM used JOIN sent_again(from_ns := from_ns, to_ns := to_ns) USING (object_id) GROUP BY ALL)
+  FROM used JOIN sent_again(since_ns := since_ns, until_ns := until_ns) USING (object_id) GROUP BY ALL)
 SELECT c.process_id, any_value(c.process) AS process, c.peer, count(DISTINCT c.object_id) AS sockets,
        sum(c.bytes) FILTER (WHERE verb IN ('wrote', 'copied'))::BIGINT AS sent_bytes, sum(c.bytes) FILTER (WHERE verb = 'read')::BIGINT AS received_bytes,
        count(*) AS calls, count(trip_ns) AS round_trips, sum(waited_ns) FILTER (WHERE verb = 'read')::BIGINT AS waited_ns,

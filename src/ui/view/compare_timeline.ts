@@ -379,7 +379,10 @@ class PairStage implements Hands {
     this.address.note(this.span);
     const many = (side: number): string =>
       `${SIDE_NAMES[side] ?? ""} ${(this.all[side]?.events ?? 0).toLocaleString("en")} calls in ${durationText(this.all[side]?.span_ns ?? 0)}`;
-    this.words.textContent = `${durationText(this.span.to - this.span.from)} in view · ${this.lanes.lanes.length.toLocaleString("en")} lanes, the first trace above the second · ${many(0)}, ${many(1)}`;
+    const isSaid = this.run !== null && this.run.end >= this.span.from && this.run.begin <= this.span.to;
+    if (!isSaid) {
+      this.words.textContent = `${durationText(this.span.to - this.span.from)} in view · ${this.lanes.lanes.length.toLocaleString("en")} lanes, the first trace above the second · ${many(0)}, ${many(1)}`;
+    } // else the words of the chosen call stay
     const found = await Promise.all(
       this.sides.map((side, index) =>
         askTargets(side, wideRuns(side, this.rowsIn(index, 0)), this.asking.signal).catch(() => []),

@@ -1,4 +1,4 @@
 -- The conversations with most bytes: conversations() of the selection, whose stretch of time is told a second time, for what TCP sent again.
 SELECT process_id, process, peer, sockets, sent_bytes, received_bytes, calls, round_trips, waited_ns, retransmissions, sent_again_bytes, errors
-FROM conversations(from_ns := $from_ns, to_ns := $to_ns)
+FROM conversations(since_ns := $from_ns, until_ns := $to_ns)
 ORDER BY coalesce(sent_bytes, 0) + coalesce(received_bytes, 0) DESC, calls DESC, process, peer LIMIT $most

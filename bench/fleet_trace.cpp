@@ -30,7 +30,7 @@ std::int64_t clock_of(std::uint32_t host, std::int64_t ns) {
     return (host + 1) * kDay + ns + ns / 50'000 * (static_cast<std::int64_t>(host) - 1);
 }
 
-// Of the connection between two hosts, on both of them.
+// The connection between two hosts has the same handle on both of them.
 std::uint32_t handle_of(std::uint32_t a, std::uint32_t b) {
     return a + b;
 }

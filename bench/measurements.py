@@ -9,7 +9,7 @@ import servers
 from tracers import (DYETRACE, EMPTY, LOAD, MISSING, TRACERS, UNTRACED, Recording, Said, empty_programs, falco, folder_bytes,
                      output_of)
 
-# One of each kind: no object, a file, a device, a pipe, a socket, a set of sockets. The name for strace's filter behind it.
+# One of each kind: no object, a file, a device, a pipe, a socket, a set of sockets. The name for strace's filter stands after it.
 CALLS = {"getppid": "getppid", "pread": "pread64", "write": "write", "pipe": "read,write", "tcp": "read,write",
          "epoll_ctl": "epoll_ctl", "epoll_wait": "epoll_wait"}
 

@@ -180,7 +180,7 @@ class Replay final : public transport::Recorder {
         return bytes.size();
     }
 
-    // As a recorder's stderr. Without it the collector only says that it ended.
+    // Writes what a recorder's stderr would have. Without it the collector only says that it ended.
     void say(const std::string& text) const {
         static_cast<void>(base::write_file_atomically(order_.said, text + "\n").ok());
     }

@@ -3,8 +3,9 @@
 //   bench_similarity [--pairs N] FILE…
 //
 // Pairs of pieces of the files are made with a known similarity, in six ways; the truth is the Jaccard coefficient of all their different
-// windows of 32 bytes. Of each size and similarity: how many pairs are found, and how far the estimate is from the truth. For CaT the
-// truth is that of its own shingles of 5 bytes, once of the first 4,096 bytes as it uses them, once of all.
+// windows of 32 bytes. The bench says for each size and similarity how many pairs are found, and
+// how far the estimate is from the truth. For CaT the truth is that of its own shingles of 5 bytes,
+// once of the first 4,096 bytes as it uses them, once of all.
 //
 // CaT (CatBpf, CaSolver): 10 hashes, values cut to 16 bits, candidates by 3 bands of 3, Sorensen-Dice of the signatures as similarity.
 #include <fmt/format.h>
@@ -118,7 +119,7 @@ class CatSignature {
     std::array<std::uint64_t, kHashes> values_{};
 };
 
-// As `dyetrace similar` compares two events that moved these bytes.
+// What `dyetrace similar` estimates when it compares two events that moved these bytes.
 struct Estimate {
     Share share;
     bool is_found = false;
@@ -273,7 +274,7 @@ const std::vector<std::pair<const char*, Way>> kWays = {{"blocks replaced", repl
                                                         {"cut elsewhere", shifted},
                                                         {"appended to", appended}};
 
-// Of the pairs of one line.
+// Sums up the pairs of one line.
 struct Line {
     std::size_t pairs = 0;
     double truth = 0, cat_truth = 0;

@@ -54,7 +54,7 @@ trace::TraceFolder record_again(const std::string& path) {
     return trace::TraceFolder::resume(path).value();
 }
 
-// Calls of all threads in turn, behind all others.
+// Adds calls of all threads in turn, after all others.
 class Caller {
   public:
     explicit Caller(trace::TraceFolder& part)

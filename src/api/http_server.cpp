@@ -23,7 +23,7 @@ namespace {
 using base::Json;
 
 constexpr std::size_t kServerThreads =
-    16;  // more than answers at once: a cancellation must not wait behind them
+    16;  // more than answers at once: a cancellation must not wait for them
 constexpr std::chrono::milliseconds kLookForGoneEvery{50};
 constexpr std::size_t kTokenBytes = 16;
 constexpr std::size_t kPieceBytes = 1 << 18;  // of a file, read and sent at once

@@ -28,7 +28,7 @@ Result<uint64_t> file_size(const Fd& file);
 // kLimitReached when there is more than bytes_max.
 Result<std::string> read_file(const std::string& path, size_t bytes_max);
 
-// As many bytes as there are, up to into.size(), from the file's position or from `offset`.
+// Reads as many bytes as there are, up to into.size(), from the file's position or from `offset`.
 Result<size_t> read_up_to(const Fd& file, std::span<std::byte> into);
 Result<size_t> read_up_to_at(const Fd& file, std::span<std::byte> into, uint64_t offset);
 Result<void> write_all(const Fd& file, std::span<const std::byte> bytes);

@@ -4,8 +4,9 @@
 //        keeps its first and last bytes, as many as may belong to an occurrence, and nothing of the middle
 //
 // Pieces with positions (TCP, files) meet by position, in whatever order they come: a read of the second half before the
-// first is joined too. Of a file a new piece takes the place of those that it overlaps. Pieces without (pipes, unix sockets)
-// follow each other as they come. Pieces of two objects, or of its two directions, never meet.
+// first is joined too. In a file a new piece takes the place of those that it overlaps. Pieces
+// without (pipes, unix sockets) follow each other as they come. Pieces of two objects, or of its
+// two directions, never meet.
 //
 // An occurrence that lies in one piece as a whole is not found here: the kernel has found it.
 //

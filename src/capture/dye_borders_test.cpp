@@ -23,7 +23,7 @@ class DyeBordersTest : public testing::Test {
         }
         ASSERT_TRUE(table_.build(std::move(patterns)).ok());
     }
-    // As the kernel cuts it.
+    // Cuts the bytes as the kernel does.
     DyePiece piece(std::string_view bytes,
                    std::optional<std::uint64_t> position,
                    std::uint32_t object = 1,

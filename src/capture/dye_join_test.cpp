@@ -191,7 +191,7 @@ TEST_F(DyeJoinTest, joins_messages_in_their_order_and_control_blocks_by_position
     EXPECT_EQ(join(6), (Found{{late, -2}}));
     take({.end_ns = 7, .bytes = "se"});
     take_part({.end_ns = 8, .bytes = "cret"}, 79);
-    take({.end_ns = 9, .bytes = "cret"});  // behind what the control block moved, nobody knows when
+    take({.end_ns = 9, .bytes = "cret"});  // after what the control block moved, nobody knows when
     take_part({.handle_id = kDatagrams, .end_ns = 10, .bytes = "se"});
     take_part({.handle_id = kDatagrams, .end_ns = 10, .bytes = "cret"});
     EXPECT_EQ(join(kEnd), Found{});

@@ -111,7 +111,8 @@ void Redactor::finish() {
     waiting_bytes_ = 0;
 }
 
-// As doubt() of all that wait in a row with this one, looked at once. Returns who follows them.
+// Does what doubt() does, for all that wait in a row with this one, which are looked at once.
+// Returns who follows them.
 Redactor::Waiting::iterator Redactor::doubt_run(Waiting::iterator first) {
     const Lane lane = first->first.first;
     const std::uint64_t begin = first->second.begin();

@@ -19,7 +19,8 @@
 //
 // Limits: kHeldBytesMax wait; kMatchesMax places of matches are remembered. What was decided stays so, and what waits is decided
 // by what comes to stand beside it: where a file is written over, half of a secret may have stood beside something else before
-// or after. Of a match that crosses a border of calls Secrets::kJoinedBytesMax bytes are known. One thread.
+// or after. No more than Secrets::kJoinedBytesMax bytes are known of a match that crosses a border
+// of calls. One thread.
 #pragma once
 
 #include <cstdint>

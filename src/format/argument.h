@@ -41,7 +41,7 @@ class CallText {
     void append_arguments(std::string& out) const;
 
     bool failed() const;
-    // Behind the "= ".
+    // Appends what stands after the "= ".
     void append_result(std::string& out) const;
 
   private:

@@ -32,7 +32,7 @@ char short_escape(char c) {
     }
 }
 
-// As few digits as the next character allows.
+// Writes as few digits as the next character allows.
 void append_octal(std::string& out, unsigned char byte, char next) {
     const bool all = is_octal_digit(next);
     out.push_back('\\');

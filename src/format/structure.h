@@ -30,7 +30,7 @@ struct CallDetail {
 // ] or, after some members and before others, ", ...]".
 void end_array(std::string& out, bool after_some, bool before_others);
 
-// As C's %#x: 0 without 0x.
+// Writes as C's %#x does: 0 without 0x.
 std::string hex(std::uint64_t value);
 std::string pointer_text(std::uint64_t address);  // NULL, 0x7f00
 std::string device_text(std::uint64_t device);    // makedev(0xfe, 0)

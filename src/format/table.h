@@ -39,7 +39,7 @@ class Table {
 
     explicit Table(std::vector<TableColumn> columns, std::size_t indent = 0);
 
-    // As many cells as columns; missing ones are empty.
+    // There are at most as many cells as columns; missing ones are empty.
     void add(std::vector<std::string> cells);
     std::size_t rows() const { return rows_.size(); }
 

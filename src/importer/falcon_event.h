@@ -44,7 +44,7 @@ enum class FalconType : std::uint8_t {
     kFileSync = 25,  // 13 in CaT's logs
 };
 
-// As Falcon writes it: "SND".
+// Gives the name that Falcon writes: "SND".
 std::string_view name_of(FalconType type);
 
 struct FalconEnd {

@@ -27,7 +27,8 @@ void set_address(std::uint8_t (&field)[16], std::uint16_t family, const std::str
     }
 }
 
-// As the kernel keeps it: without a NUL at the end of a path, with one in front of an abstract name.
+// Gives the name as the kernel keeps it: without a NUL at the end of a path, with one in front of
+// an abstract name.
 std::string unix_name(const std::string& text) {
     return text.starts_with('@') ? std::string(1, '\0') + text.substr(1) : text;
 }

@@ -25,7 +25,8 @@ class StraceClock {
     std::uint64_t next(const StraceLine& line);
 
     StraceTime kind() const { return kind_; }
-    // Times that were behind the line before by a microsecond or more, and by how much at most.
+    // How many times were earlier than the line before by a microsecond or more, and by how much at
+    // most.
     std::uint64_t steps_back() const { return steps_back_; }
     std::uint64_t largest_step_ns() const { return largest_step_ns_; }
 

@@ -12,9 +12,10 @@
 //
 // On `selected` stand conversations(), round_trips(), file_moves() and others: sql/ has a file for each.
 //
-// Of a trace with at most kKeptMax events they are kept in the database, for to plan a question about `events` takes 100 ms; of one that is
-// being recorded kKeptLiveMax, for they are kept anew with each look. `arguments` is long text that few ask for: it is not kept,
-// and a statement that says `arguments` or `*` reads `events`.
+// If a trace has at most kKeptMax events, they are kept in the database, for to plan a question
+// about `events` takes 100 ms; while it is being recorded, at most kKeptLiveMax, for they are kept
+// anew with each look. `arguments` is long text that few ask for: it is not kept, and a statement
+// that says `arguments` or `*` reads `events`.
 //
 // Thread: any; each database belongs to one thread at a time.
 #pragma once
@@ -75,7 +76,7 @@ class SelectedEvents {
         TraceSpan span = {};
         bool has_views = false;
         bool is_kept = false;
-        std::string selected = {};  // the statement behind `selected`
+        std::string selected = {};  // the statement that `selected` stands for
         // Those that there are: to make one, DuckDB plans it.
         std::set<std::string_view> functions = {};
     };

@@ -43,8 +43,8 @@ bool is_program(const std::string& path) {
            access(path.c_str(), X_OK) == 0;
 }
 
-// As execvp looks for it, but before the recording: its misses are not the command's, and a command that is not there
-// leaves no trace behind.
+// Looks for it as execvp does, but before the recording: its misses are not the command's, and a
+// command that is not there leaves no trace behind.
 Result<std::string> find_program(const std::string& name) {
     const char* path = std::getenv("PATH");
     if (name.find('/') != std::string::npos || path == nullptr) {

@@ -12,7 +12,7 @@ namespace dyetrace::store {
 
 Result<void> register_arguments_function(const Engine& engine);
 
-// Behind public_sql(): the views take the function from here on.
+// Runs after public_sql(): the views take the function from here on.
 inline constexpr const char* kArgumentsByFunction =
     "CREATE OR REPLACE MACRO _arguments(abi, syscall, labels, types, sets, pair, choices, a0, a1, "
     "a2, a3, a4, a5, name, name2) AS "

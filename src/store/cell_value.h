@@ -7,7 +7,8 @@
 
 namespace dyetrace::store {
 
-// Of a boolean or a number that is not NULL; of anything else it is none. A wide number that fits into 64 bits is one of them, else a double.
+// Gives a boolean or a number that is not NULL; for anything else it gives none. A wide number that
+// fits into 64 bits is given as such a number, any other as a double.
 CellValue value_at(duckdb_vector vector, duckdb_type type, idx_t row);
 
 }  // namespace dyetrace::store

@@ -38,7 +38,7 @@ struct DatabaseOptions {
     int threads = 0;           // 0: as many as CPUs
     std::string memory_limit;  // "2GB"; empty: DuckDB's own, 80 % of the machine
     // Parquet files are compared with their checksums when a trace is opened, up to so many bytes: less than 2 s when
-    // they are in memory. Of files beyond that only the sizes are.
+    // they are in memory. Files beyond that are compared by their sizes only.
     std::uint64_t check_bytes_max = std::uint64_t{4} << 30;
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t kRows = 10'000'000;
 
-// As what moves bytes: numbers that are always there, and some that are not.
+// The rows are like those of calls that move bytes: numbers that are always there, and some that
+// are not.
 constexpr const char* kSelect =
     "SELECT i::UBIGINT AS a, (i + 7)::UBIGINT AS b, CASE WHEN i % 3 <> 0 THEN i END::UBIGINT AS c, "
     "CASE WHEN i % 100 = 0 THEN i END::UBIGINT AS d FROM range(10000000) r(i)";

@@ -36,7 +36,8 @@ struct Cell {
     bool is_null() const { return kind == CellKind::kNull; }
     bool is_true() const { return std::get_if<bool>(&value) != nullptr && std::get<bool>(value); }
 
-    // None for NULL, and for what the type cannot hold. Of a double the whole part. Text is no number, whatever it says: asking for one is our mistake.
+    // None for NULL, and for what the type cannot hold. A double gives its whole part. Text is no
+    // number, whatever it says: asking for one is our mistake.
     std::optional<std::uint64_t> unsigned_number() const;
     std::optional<std::int64_t> signed_number() const;
     std::optional<double> number() const;

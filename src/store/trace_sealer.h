@@ -3,7 +3,8 @@
 //   TRY(TraceSealer sealer, TraceSealer::start("fleet.trace"));
 //   TRY(const trace::TraceState state, sealer.seal_what_is_there(may_seal));      kRecording: come again
 //
-// As long as the trace of many hosts has not ended, none of its parts has: their collector may carry on where it died.
+// While the trace of many hosts has not ended, none of its parts has: their collector may carry on
+// where it died.
 #pragma once
 
 #include <map>

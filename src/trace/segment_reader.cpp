@@ -14,7 +14,7 @@
 namespace dyetrace::trace {
 namespace {
 
-// Behind damage, headers are looked for in pieces of this size.
+// After damage, headers are looked for in pieces of this size.
 constexpr std::size_t kSearchBytes = 256 * 1024;
 
 std::span<const std::byte> checked_bytes(const BlockHeader& header) {
@@ -241,7 +241,7 @@ Result<void> SegmentReader::verify() {
     return {};
 }
 
-// A damaged block whose header is intact. Of facts, no event is lost.
+// Counts what a damaged block whose header is intact lost. If it held facts, no event is lost.
 void SegmentReader::lose(const BlockHeader& block) {
     lose(block.begin_ns == UINT64_MAX ? block.written_ns : block.begin_ns,
          block.end_ns == 0 ? block.written_ns : block.end_ns,

@@ -75,7 +75,7 @@ class SegmentReader {
     // When its last block was made; when it was created if it has none.
     std::uint64_t last_written_ns() const { return last_written_ns_; }
 
-    // As BlockReader::read, but a damaged block has no records and is told by lost().
+    // Does what BlockReader::read does, but a damaged block has no records and is told by lost().
     Result<std::span<const std::byte>> read(const BlockHeader& block);
 
     // Reads everything once: takes damaged blocks out of blocks() and into lost().

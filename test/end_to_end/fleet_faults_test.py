@@ -207,7 +207,7 @@ class DiskTest(FaultTest):
             bytes_of_it = segment.read()
             headers = [at for at in range(0, len(bytes_of_it), 8) if bytes_of_it[at:at + 4] == b"DBLK"]
             for index in (len(headers) // 3, len(headers) // 2):
-                position = headers[index + 1] - 16  # behind the header, before what pads to the next one
+                position = headers[index + 1] - 16  # after the header, before what pads to the next one
                 segment.seek(position)
                 segment.write(bytes([bytes_of_it[position] ^ 0xff]))
 

@@ -10,7 +10,7 @@ from simulated_fleet import SimulatedFleet
 HOSTS = 50
 SEGMENT_RECORDS = 1000  # so that there are several
 
-# Of a host: what it has, and what nobody may have changed.
+# What a host has, and what nobody may have changed.
 SUMS = """SELECT {host} count(*) AS events, count(DISTINCT event_id) AS ids, count(DISTINCT object_id) AS objects, sum(duration_ns)::BIGINT AS durations,
     sum(result)::BIGINT AS results, min(start_ns) AS first, max(start_ns) AS last, count(path) AS named FROM events {group}"""
 

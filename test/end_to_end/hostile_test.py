@@ -255,7 +255,7 @@ class DamageTest(support.EndToEndTest):
 
     def test_damaged_segment(self):
         trace = self.record("--no-seal", "--", "sh", "-c", "cat /etc/passwd /etc/hostname; ls -l /etc")
-        # what is behind the header costs its block and no more
+        # what comes after the header costs its block and no more
         self.assertGreater(self.check(trace, "segment-000001.seg"), 1.8 * DAMAGES)
 
     def test_damaged_parquet(self):

@@ -71,7 +71,7 @@ ATTEMPTS = 4
 HIDDEN = "not while process 1 has the CPU: this kernel keeps it from BPF programs"
 HIDES = f"SELECT count(*) FROM coverage WHERE source = 'retransmissions' AND reason = '{HIDDEN}'"
 SUMS = "SELECT coalesce(sum(segments), 0) AS segments, coalesce(sum(bytes), 0) AS bytes FROM retransmissions"
-UNTIL_COUNTED = " WHERE tcp_flag IS DISTINCT FROM 'FIN'"  # which comes behind the count
+UNTIL_COUNTED = " WHERE tcp_flag IS DISTINCT FROM 'FIN'"  # which comes after the count
 
 
 class RetransmissionTest(support.EndToEndTest):

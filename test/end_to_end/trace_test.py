@@ -138,7 +138,7 @@ def plain(line):
     """A line without what no two runs share."""
     line = re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", line)
     line = re.sub(r" /\* \d+ (vars|entries) \*/", "", line)
-    if name_of(line) == "getdents64":  # its result stands behind that comment
+    if name_of(line) == "getdents64":  # its result stands after that comment
         line = re.sub(r" += ", " = ", line)
     line = re.sub(r"(socket|pipe):\[\d+\]", r"\1:[INODE]", line)
     line = re.sub(r"si_pid=\d+", "si_pid=TASK", line)

@@ -94,7 +94,7 @@ std::string statement_called(const std::string& name) {
     return found == sql::kAll.end() ? "" : std::string(found->second);
 }
 
-// Of the first line the part after `ask NAME` or `sql`: {"word": value} piece=SQL
+// `words` is the part of the first line after `ask NAME` or `sql`: {"word": value} piece=SQL
 std::string with_words(std::string statement, const std::string& words) {
     static const std::regex kWords(R"((?: (\{.*\}))?((?: \w+=\S+)*))");
     std::smatch parts;

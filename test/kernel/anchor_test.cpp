@@ -39,7 +39,8 @@ class Anchors : public KernelTest {
         }
         return result;
     }
-    // Of all these events together, by place: what each moved begins `begin(event)` bytes into the whole.
+    // Gives the anchors of all these events together, by place: what each moved begins
+    // `begin(event)` bytes into the whole.
     template <typename Begin>
     static std::vector<FoundAnchor> together(const std::vector<Event>& events, Begin&& begin) {
         std::vector<FoundAnchor> result;
@@ -109,7 +110,7 @@ std::uint32_t distinct_values(std::string_view bytes) {
     return static_cast<std::uint32_t>(std::set<char>(bytes.begin(), bytes.end()).size());
 }
 
-// The samples: behind a head of 192 bytes, and the last 64.
+// One sample comes after a head of 192 bytes, the other one is the last 64.
 TEST_F(Anchors, come_with_how_random_the_bytes_look) {
     const std::string random = random_bytes(1 << 20, 21), text(1 << 20, 'x');
     std::vector<std::string> contents = {random.substr(0, 63) + text.substr(0, 193)};
@@ -327,7 +328,8 @@ TEST_F(Sketches, of_a_call_of_any_size_are_those_of_its_bytes) {
 }
 
 TEST_F(Sketches, of_zeros_and_of_bytes_that_repeat_too_much_are_none) {
-    // windows behind one another, as many as there is room for, and those that lie over the borders between them
+    // windows one after another, as many as there is room for, and those that lie over the borders
+    // between them
     std::string dense;
     const std::string random = random_bytes(1 << 20, 31);
     const auto windows = content::AnchorRule(64).find(std::as_bytes(std::span(random)));

@@ -256,7 +256,7 @@ TEST_F(DyeBorders, are_not_those_of_two_streams_or_files_or_of_datagrams) {
                                             std::pair(unix_ends(), unix_ends()),
                                             std::pair(pipe_ends(), pipe_ends())}) {
             move_head(first.from);
-            move_tail(second.from);  // behind the head of the other one
+            move_tail(second.from);  // after the head of the other one
             move_head(second.from);
             append(first.from, "-");
             move_tail(first.from);

@@ -159,7 +159,8 @@ class Event {
     bool offset_certain() const;
     schema::Class event_class() const { return static_cast<schema::Class>(raw_->event_class); }
 
-    // As the public columns path, path2, argument_path: a relative name is joined to its base; empty: NULL.
+    // These are as the public columns path, path2, argument_path: a relative name is joined to its
+    // base; empty: NULL.
     std::string path() const;
     std::string path2() const;
     std::optional<std::string> argument_path() const;
@@ -176,11 +177,11 @@ class Event {
 
     std::vector<Part> parts() const;
     std::vector<Touched> touched() const;
-    // Of dyes, wherever the record of it is; by position.
+    // Gives the hits of dyes, wherever the record of it is; by position.
     std::vector<DyeHit> dye_hits() const;
     std::vector<FoundAnchor> anchors() const;
     std::optional<content::WindowSketch> sketch() const { return sketch_of(raw_->header.sequence); }
-    // Of the event itself, or of one of its parts.
+    // Gives the sketch of the event itself, or of one of its parts.
     std::optional<content::WindowSketch> sketch_of(std::uint64_t sequence) const;
     std::optional<schema::DyeLook> dye_look() const { return schema::dye_look_of(*raw_); }
 
@@ -243,7 +244,7 @@ class KernelTest : public testing::Test {
     // The same, but stops the recording as soon as `program` has called up(); then the child is killed.
     Trace record_until_stopped(const std::function<void()>& program);
 
-    // Of a test that is alone: with others, what they met is among them.
+    // Only a test that is alone asks this: with others, what they met is among them.
     const std::vector<capture::Source>& sources() const { return own_->capture.sources(); }
 
     // A file of the test's own folder.

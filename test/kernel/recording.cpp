@@ -118,7 +118,7 @@ capture::Accounting between(const capture::Accounting& before, const capture::Ac
     return accounting;
 }
 
-// Of all CPUs.
+// Sums up all CPUs.
 capture::Accounting accounting_of(const capture::Capture& capture) {
     capture::Accounting sum;
     for (std::uint32_t cpu = 0; cpu < capture.cpu_count(); ++cpu) {

@@ -10,10 +10,11 @@
 //   target=process | arguments
 //
 // What differs from run to run has a number in the order of its appearance: objects #1, processes and threads p1, ports
-// :port1, connections connection1. ~ is the folder of the test, 0x* an address in memory, [N] and #N the inode in a name, <1b> a control character. A ?
-// behind an offset: not certain. `[tmpfs]` is said only of a file system that is not the folder's; abi, state and thread
-// where they are not x86_64, finished, p1. The columns that say who and when are not shown: each row is held to laws().
-// Nor is O_LARGEFILE, which the kernel gives to all that 64-bit code opens.
+// :port1, connections connection1. ~ is the folder of the test, 0x* an address in memory, [N] and
+// #N the inode in a name, <1b> a control character. A ? after an offset says that it is not
+// certain. `[tmpfs]` is said only of a file system that is not the folder's; abi, state and thread
+// where they are not x86_64, finished, p1. The columns that say who and when are not shown: each
+// row is held to laws(). Nor is O_LARGEFILE, which the kernel gives to all that 64-bit code opens.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ const isSelectable = (line) => line.evaluate((element) => {
   return getComputedStyle(element).userSelect !== "none" && getSelection().toString() === element.textContent;
 });
 
-// What all of its data say, one after the other, by keys; those behind the first in the page, which is faster.
+// What all of its data say, one after the other, by keys; those after the first in the page, which is faster.
 async function allWords(title) {
   const chart = page.part(title).locator("svg[data-chart]");
   await chart.focus();

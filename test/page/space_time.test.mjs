@@ -23,7 +23,7 @@ async function drawn(of = page) {
   return { lines: all("line"), calls: all("circle").filter(({ r }) => r === "4"), dyes: all("circle").filter(({ r }) => r === "7.5") };
 }
 
-// As model/theme.ts has it, in the light theme.
+// Gives the colour that model/theme.ts gives, in the light theme.
 function contentColour(fingerprint) {
   let hash = 0;
   for (const letter of fingerprint) hash = (Math.imul(hash, 31) + letter.charCodeAt(0)) >>> 0;

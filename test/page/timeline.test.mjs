@@ -146,7 +146,7 @@ test("an address that is typed moves the view, however soon it comes, and the ba
 });
 
 const lengthOf = (page) => page.number(`SELECT max(epoch_ns(time) + coalesce(duration_ns, 0)::BIGINT) - min(epoch_ns(time)) ${CALLS}`);
-// Of the lanes' upper part, as letters: a million numbers take seconds on their way.
+// `pixels` gives the lanes' upper part, as letters: a million numbers take seconds on their way.
 const NODE = 24; // the first lane, into which nothing is written
 const pixels = (page, height = 200) =>
   canvasOf(page).evaluate((canvas, height) => {

@@ -56,7 +56,8 @@ class ClockMapTest : public testing::Test {
     }
     std::string path() const { return temporary_.path() + "/trace"; }
 
-    // Of everything that was sent in a chain, whose second host is the reference: it has two neighbours.
+    // Checks all that was sent in a chain, whose second host is the reference: it has two
+    // neighbours.
     void expect_truth(const SimulatedCluster& cluster, store::Database& database) const {
         std::uint64_t outside = 0, asked = 0;
         const auto done = query::each_row(

@@ -60,7 +60,7 @@ void record(const std::string& path, const SimulatedCluster& cluster) {
     trace.finish();
 }
 
-// Of the calls that began when a gap did.
+// Gives the calls that began when a gap did.
 std::set<Seen> seen_calls(store::Database& database) {
     std::set<Seen> seen;
     const auto done = query::each_row(

@@ -39,7 +39,7 @@ analysis::Corridor lines_of(const SimulatedCluster& cluster, std::int64_t x0, st
     return lines;
 }
 
-// Of one method, over the instants of a run.
+// Sums up one method, over the instants of a run.
 class Tally {
   public:
     void add(double low, double high, double truth) {

@@ -61,7 +61,7 @@ struct CauseCycle {
 // What most likely made a cycle whose least trusted edge is this.
 schema::ContradictionCause likely_cause(const CauseCycle& cycle);
 
-// An edge whose giver began after its taker had ended: given.earliest is behind taken.latest.
+// An edge whose giver began after its taker had ended: given.earliest is later than taken.latest.
 struct LateEdge {
     CauseEdge edge;
     ClusterTime given, taken;

@@ -1,6 +1,6 @@
 // One step of cause: what `from` did before `to` could do what it did, and by which rule that is known.
 //
-//   thread 1   ───[ send ]────────────►        from_at: the moment in the send's thread behind which the bytes can leave, its start
+//   thread 1   ───[ send ]────────────►        from_at: the moment in the send's thread after which the bytes can leave, its start
 //                 │ tcp
 //   thread 2   ───┼──[   recv ]───────►        to_at: the moment in the receive's thread before which they were there, its end
 //                 └─────────►

@@ -46,7 +46,8 @@ CauseIndex::CauseIndex(std::span<const CauseEdge> edges) {
     sort_pairs();
 }
 
-// Of two arrivals from the same thread the later one may have left earlier: then it tells nothing new and is left out.
+// Leaves out an arrival that left no later than one that came before it from the same thread: it
+// tells nothing new.
 void CauseIndex::sort_pairs() {
     std::vector<std::uint32_t> order;
     for (Thread& thread : threads_) {

@@ -21,7 +21,8 @@
 
 namespace dyetrace::analysis {
 
-// Of each thread by its number in the index, the last moment that is in the past; one more than it, 0: nothing is.
+// Holds for each thread, by its number in the index, one more than its last moment that is in the
+// past; 0: nothing is.
 using Past = std::vector<std::uint64_t>;
 
 class CauseIndex {

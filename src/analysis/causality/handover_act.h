@@ -26,7 +26,7 @@ enum class ActKind : std::uint8_t {
 
 struct ByteRange {
     std::uint64_t begin = 0;
-    std::uint64_t end = UINT64_MAX;  // behind the last
+    std::uint64_t end = UINT64_MAX;  // one after the last
 
     bool overlaps(const ByteRange& other) const { return begin < other.end && other.begin < end; }
     bool covers(const ByteRange& other) const { return begin <= other.begin && other.end <= end; }
@@ -38,7 +38,7 @@ struct HandoverAct {
     std::uint64_t thread = 0;
     std::uint64_t start_ns = 0;
     std::uint64_t end_ns = 0;
-    // Of the item: who is signalled with what by whom, the futex, the file, the counter.
+    // Identifies the item: who is signalled with what by whom, the futex, the file, the counter.
     std::uint64_t key = 0;
     std::uint64_t holder = 0;  // locks: who has them, an open descriptor or a process
     ByteRange range = {};      // locks: which bytes of the file

@@ -4,7 +4,8 @@
 //   order.between(a, b)          a → b?
 //   const Cone cone = order.after(a);  order.reaches(cone, b)      the same for one a and many b, each at the cost of a look-up
 //
-// Of two events of a thread the one that ended before the other began. O(1) with a cone; without: see cause_index.h.
+// Two events of one thread are ordered if one ended before the other began. With a cone a question
+// costs O(1); without one see cause_index.h.
 #pragma once
 
 #include <cstdint>

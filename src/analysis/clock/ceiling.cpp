@@ -4,7 +4,7 @@
 
 namespace dyetrace::analysis {
 
-// Of the lifted corners, without the difference of two large squares.
+// Computes the slope from the lifted corners, which avoids the difference of two large squares.
 double Ceiling::edge_slope(std::size_t left) const {
     const Corner& a = corners_[left];
     const Corner& b = corners_[left + 1];
@@ -83,7 +83,7 @@ Ceiling::Touch Ceiling::touch(double middle, double slope) const {
     }
     const double sought = slope + bend_ * middle;
     std::size_t low = 0,
-                high = corners_.size() - 1;  // the first corner behind which the edge is steeper
+                high = corners_.size() - 1;  // the first corner after which the edge is steeper
     while (low < high) {
         const std::size_t half = (low + high) / 2;
         if (edge_slope(half) >= sought) {

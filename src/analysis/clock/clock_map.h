@@ -54,9 +54,11 @@ class ClockMap {
 
     // `instant` must be of this host.
     ClusterTime at(base::Instant<base::HostClock> instant) const;
-    // All from `first_ns` to `last_ns`, both included and not below 0, gives what at() gives; behind a knot below 0 up to 1 ns apart.
+    // The pieces from `first_ns` to `last_ns`, both included and not below 0, give what at() gives;
+    // after a knot below 0 they may be up to 1 ns off.
     std::vector<ClockPiece> pieces(std::int64_t first_ns, std::int64_t last_ns) const;
-    // Of the clocks' bend between this knot and the next one: to add to both sides of the interval there.
+    // How far the clocks may bend between this knot and the next one: it is added to both sides of
+    // the interval there.
     double slack_behind(std::size_t knot) const;
 
   private:

@@ -14,7 +14,7 @@ struct ClockMessage {
     base::Instant<base::HostClock> received;
 };
 
-// Of any two clocks, except where one of them steps or stands still.
+// What holds of any two clocks, except where one of them steps or stands still.
 struct ClockAssumptions {
     // They never run apart faster. Crystals are within 100 or 200 ppm, each; a kernel that is told to catch up adds to that.
     double rate_apart_max = 500e-6;

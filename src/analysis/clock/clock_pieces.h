@@ -4,7 +4,8 @@
 //   clock.add({.host = 3}, piece);                 of each host in order of time
 //   clock.at(Instant({3}, 95'000))                 time, earliest, latest; nothing: there is no piece of this host
 //
-// Before the first piece and behind the last one time goes on as there, and is not bounded. O(log pieces). 64 bytes a piece.
+// Before the first piece and after the last one time goes on as there, and is not bounded. O(log
+// pieces). 64 bytes a piece.
 #pragma once
 
 #include <optional>

@@ -293,7 +293,8 @@ void ClockSolver::add_moment(const Island& island,
     }
 }
 
-// Of the reference's clock: over the time in which any host's clock that did not step has events.
+// Gives instants of the reference's clock, over the time in which any host's clock that did not
+// step has events.
 std::vector<std::int64_t> ClockSolver::grid(const Island& island) {
     const ClockHost& reference = state_.hosts[island.reference].asked;
     std::int64_t first = reference.first_ns, last = reference.last_ns;

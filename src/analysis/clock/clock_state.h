@@ -19,15 +19,16 @@ struct ClockHost {
     std::int64_t last_ns = kNeverBefore;
 };
 
-// Around a step that one of two hosts made, on the clock of one of them. Two follow each other in ClockState::cuts: of the host that seems late
-// behind it (it stood still), and of the other one (it jumped ahead).
+// Around a step that one of two hosts made, on the clock of one of them. Two follow each other in
+// ClockState::cuts: that of the host that seems late after it (it stood still), and that of the
+// other one (it jumped ahead).
 struct HostCut {
     std::uint32_t host = 0;
     std::uint32_t seen_by = 0;  // pair
     std::int64_t sure = 0;      // before the step
     std::int64_t last_old = 0;  // until here the old time is used
     std::int64_t begins = 0;    // from here the new one
-    std::int64_t proven = 0;    // behind the step
+    std::int64_t proven = 0;    // after the step
 };
 
 // A message of which it is not certain whether one of its hosts stepped before it.

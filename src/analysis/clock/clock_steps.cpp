@@ -127,7 +127,8 @@ const Corridor& ClockSteps::corridor(std::uint32_t pair, std::size_t stretch) co
     return may_end && of.sure.has_value() ? *of.sure : of.corridor;
 }
 
-// How far the lines before and behind each cut are apart there, if that is more than what is not known of them.
+// How far the lines before and after each cut are apart there, if that is more than what is not
+// known of them.
 std::vector<ClockStep> ClockSteps::told(const std::vector<ClockMap>& maps) const {
     std::vector<ClockStep> found;
     const auto by_time = [](const ClockKnot& knot, std::int64_t at) { return knot.host_ns < at; };

@@ -29,13 +29,14 @@ class ClockSteps {
     std::size_t of(std::uint32_t host) const { return of_host_[host]; }
     // Whether the host of this cut stepped there, or may have.
     bool is_blamed(std::size_t cut) const { return is_blamed_[cut] != 0; }
-    // Whether a pair's clocks may be apart by more behind the beginning of this stretch than before.
+    // Whether a pair's clocks may be apart by more after the beginning of this stretch than before.
     bool may_jump(std::uint32_t pair, const PairStretch& stretch) const {
         return is_blamed(stretch.cut) || state_.cuts[stretch.cut].seen_by == pair;
     }
     // What counts of a stretch: if its pair may jump where it ends, only what is sure to be before that.
     const Corridor& corridor(std::uint32_t pair, std::size_t stretch) const;
-    // Whether a host's clock may never have shown this: between its last message before a step and its first one behind it.
+    // Whether a host's clock may never have shown this: between its last message before a step and
+    // its first one after it.
     bool is_in_gap(std::uint32_t host, std::int64_t at) const;
     // Whether it is not certain if the host's clock had stepped when it showed this.
     bool is_unsure(std::uint32_t host, std::int64_t at) const;

@@ -122,8 +122,8 @@ void ClusterClock::cut_both(std::uint32_t pair) {
         refuse(pair, {step.first_new});
         return;
     }
-    // What is in doubt was received by the host that seems to be late: it stood still, or the other one jumped ahead. Either way what
-    // was before and what behind is told by the late one's clock.
+    // What is in doubt was received by the host that seems to be late: it stood still, or the other
+    // one jumped ahead. Either way the late one's clock tells what was before and what was after.
     const std::uint32_t late = step.is_up ? first : second, ahead = step.is_up ? second : first;
     const auto on = [&](std::uint32_t host, std::int64_t x, std::int64_t y) {
         return host == first ? x : y;
@@ -157,7 +157,8 @@ std::int64_t ClusterClock::first_doubt(std::uint32_t host,
 }
 
 // ahead_ns: by how much the host's clock jumped ahead, if it did. Then nothing happened on it for so long, by its own clock: the last such gap before
-// `proven` is the step. 0: behind the step the host is later than its old time says, and the old one may be used up to there.
+// `proven` is the step. 0: after the step the host is later than its old time says, and the old one
+// may be used up to there.
 void ClusterClock::cut(std::uint32_t host,
                        std::int64_t sure,
                        std::int64_t proven,
@@ -208,7 +209,8 @@ void ClusterClock::cut(std::uint32_t host,
     take_again(again);
 }
 
-// Behind a step: what a pair then finds to be another one would be seen twice.
+// Takes messages again after a step. What a pair then finds to be another step is refused: it would
+// be seen twice.
 void ClusterClock::take_again(const std::vector<Recent>& messages) {
     for (const Recent& message : messages) {
         std::vector<PairSample> refused;

@@ -39,9 +39,9 @@ class ClusterClock {
   public:
     static constexpr std::size_t kHostsMax = 1024;  // of a trace
     static constexpr std::size_t kRecentMax =
-        1024;  // messages of a host that may turn out to be behind a step: 32 KB
+        1024;  // messages of a host that may turn out to be after a step: 32 KB
     static constexpr std::size_t kStepsMax =
-        256;  // each costs eight instants; behind them steps are contradictions
+        256;  // each costs eight instants; after them steps are contradictions
 
     static constexpr std::size_t kUnsureMax =
         kStepsMax * kRecentMax;  // 16 MB; of more the maps may receive some before they were sent
@@ -50,7 +50,7 @@ class ClusterClock {
 
     // Each host once, before its messages.
     void add_host(const ClockHost& host);
-    // Of hosts that were added; one of a host to itself tells nothing.
+    // Both hosts must have been added; a message of a host to itself tells nothing.
     void add(const ClockMessage& message);
 
     ClockSolution solve() const;

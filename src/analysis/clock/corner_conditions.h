@@ -17,7 +17,7 @@ class CornerConditions {
     CornerConditions(const ClockState& state, const ClockSteps& steps)
         : state_(state), steps_(steps) {}
 
-    // Of the pairs between these hosts.
+    // Gives the conditions of the pairs between these hosts.
     std::vector<MapRepair::Condition> corners(const std::vector<std::uint32_t>& hosts) const;
     // That no map of theirs runs backwards between the knots of a step.
     void add_order(const std::vector<std::uint32_t>& hosts,

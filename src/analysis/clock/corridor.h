@@ -8,7 +8,8 @@
 //
 // Assumed: |slope| <= slope_max, |bend| <= that of the ceilings. Then at an instant m the curve is a + b (t - m), give or take the bend, and each
 // point is one linear condition on (a, b): the greatest and the least a of that flat polygon are the range. For m between points of one kind
-// that is their hull less the bend; behind the last points it is the steepest line between the two hulls.
+// that is their hull less the bend; after the last points it is the steepest line between the two
+// hulls.
 #pragma once
 
 #include <optional>

@@ -11,9 +11,10 @@ namespace dyetrace::analysis {
 // In order of the host's clock, each time once.
 void sort_knots(std::vector<ClockKnot>& knots);
 
-// Between the last knot that is sure to be before a step and the first that is sure to be behind it, the time may be what either of them
-// says, as far as the rate can be off. Until cut.last_old the map follows the first, from cut.begins on the second, where it has no knots of its
-// own. Knots sorted.
+// Between the last knot that is sure to be before a step and the first that is sure to be after it,
+// the time may be what either of them says, as far as the rate can be off. Until cut.last_old the
+// map follows the first, from cut.begins on the second, where it has no knots of its own. Knots
+// sorted.
 void bridge_step(std::vector<ClockKnot>& knots, const HostCut& cut, double rate_apart_max);
 
 // A knot on the line between its neighbours; none where there is one, or beyond the ends. Knots sorted.

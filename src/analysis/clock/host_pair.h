@@ -7,8 +7,9 @@
 //                       sure  begins
 //
 // A message that no curve through the corridor of the stretch allows is in doubt. kStepProof of them, of one direction and with nothing between them
-// that speaks for the old stretch, are a step: one of the two clocks jumped or stood still. It happened behind the last message that must be
-// of the old stretch (`sure`), and before the first one in doubt. What ends otherwise is a contradiction: the messages are left out.
+// that speaks for the old stretch, are a step: one of the two clocks jumped or stood still. It
+// happened after the last message that must be of the old stretch (`sure`), and before the first
+// one in doubt. What ends otherwise is a contradiction: the messages are left out.
 #pragma once
 
 #include <compare>
@@ -27,7 +28,8 @@ inline constexpr std::int64_t kNeverBefore = std::numeric_limits<std::int64_t>::
 inline constexpr std::int64_t kNeverAfter = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t kBesideStep = 1'000'000'000;  // ns: the coarsest grid of knots
 
-// A message as the pair sees it: the clock of the first host was x when that of the second was not yet behind y (above), or not before it.
+// A message as the pair sees it: the clock of the first host was x when that of the second had not
+// yet passed y (above), or was not before it.
 struct PairSample {
     std::int64_t x = 0;
     std::int64_t y = 0;
@@ -66,7 +68,7 @@ struct PairStretch {
     }
     // Where in the corridor the second clock shows this, from its origin.
     double first_clock(double shown) const;
-    // Of a time of the first clock, or of the second.
+    // Where in the corridor a time of the first clock, or of the second, lies.
     double where(bool on_first, std::int64_t clock) const {
         return on_first ? at(clock) : first_clock(static_cast<double>(clock - y0));
     }

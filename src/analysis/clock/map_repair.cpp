@@ -48,7 +48,7 @@ double MapRepair::lacking(const Condition& condition,
            condition.margin_ns;
 }
 
-// As far as its interval goes.
+// Moves the knot as far as its interval goes.
 void MapRepair::move(std::uint32_t host, std::size_t knot, double by) {
     const ClockKnot& of = knots_[host][knot];
     double& shift = shifts_[host][knot];

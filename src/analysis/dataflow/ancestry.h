@@ -33,7 +33,8 @@ class Ancestry {
         }
     }
 
-    // Of processes that share memory, whichever part of it: the same number, not 0. Once shared, it counts as shared from the beginning.
+    // Processes that share memory, whichever part of it, have the same number, which is not 0. Once
+    // shared, it counts as shared from the beginning.
     std::uint64_t memory_of(std::uint64_t process) const;
 
   private:

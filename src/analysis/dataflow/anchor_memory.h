@@ -6,7 +6,7 @@
 //   write        |head|..a......b.....c..     flows A ─► write (a to the border of A and B), B ─► write (to the end of c)
 //
 // Two reads that follow each other in their file or stream, and do so in the write, meet at their border; at the ends a flow is as
-// long as the anchors show. Of several reads of the same bytes the last one is meant.
+// long as the anchors show. If several calls read the same bytes, the last read is meant.
 #pragma once
 
 #include <cstddef>

@@ -42,7 +42,7 @@ class ByteStream {
 
     std::uint64_t sent_bytes() const { return sent_bytes_; }
 
-    // As ExtentMap.
+    // These do what those of ExtentMap do.
     void add_reached(std::vector<std::uint64_t>& reached, bool those_away) const;
     void put_away_before(std::uint64_t reached);
     void forget_before(std::uint64_t reached);

@@ -3,7 +3,8 @@
 //
 //   read(4096 bytes, F) ── … ── write(4096 bytes, F)      flow read ─► write, rule hash, likely
 //
-// Of several reads of the same bytes the last one is meant. Shorter pieces than kHashBytesMin are equal by chance.
+// If several calls read the same bytes, the last read is meant. Shorter pieces than kHashBytesMin
+// are equal by chance.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ namespace dyetrace::analysis {
 
 inline constexpr std::uint64_t kHashBytesMin = 16;
 
-// Of the fingerprint, which there is, and the length.
+// The key is made of the fingerprint, which must be there, and the length.
 inline std::uint64_t content_key(const Operation& operation) {
     return *operation.fingerprint ^ operation.bytes * 0x9e3779b97f4a7c15u;
 }

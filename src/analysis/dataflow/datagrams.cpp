@@ -116,7 +116,8 @@ void Datagrams::wait(const Key& key, const Datagram& datagram, bool is_sent) {
     }
 }
 
-// Of what was taken meanwhile a younger one of the same kind may stand here: it goes early.
+// If the oldest was taken meanwhile, a younger one of the same kind may stand in its place: that
+// one is forgotten early.
 void Datagrams::forget_oldest() {
     const Place oldest = order_.front();
     order_.pop_front();

@@ -4,10 +4,12 @@
 //   sent    A "x"  B "y"  C "x" ──►   taken   R "y"  S "x"       flows  B ─► R   A ─► S     left  C
 //
 // Without fingerprints equal lengths have to do, and then a flow is only possible. Either may be told first: the clocks of two
-// hosts need not agree. So the n-th of its kind that one socket took is not taken for one that was sent behind the n-th: whichever it really was, the
-// flow's sender had begun before the receiver ended, if one thread sent them all, to this receiver alone. (The causal order stands on that.)
+// hosts need not agree. So the n-th of its kind that one socket took is not taken for one that was
+// sent after the n-th: whichever it really was, the flow's sender had begun before the receiver
+// ended, if one thread sent them all, to this receiver alone. (The causal order stands on that.)
 //
-// What nobody takes waits until kDatagramsWaitingMax others do. Of a kind of which a sent one was forgotten nothing more is said: what is taken may be it.
+// What nobody takes waits until kDatagramsWaitingMax others do. Once a sent one was forgotten,
+// nothing more is said of its kind: what is taken may be it.
 #pragma once
 
 #include <cstddef>

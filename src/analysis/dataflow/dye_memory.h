@@ -3,7 +3,8 @@
 //
 //   read |...card=4929...|  ── … ──  write |{"card":"NDkyOQ=="}|      flow read ─► write, the dye's bytes on both sides
 //
-// Of several reads the last one is meant. A flow is as long as the shorter of the two forms.
+// If several calls read the dye, the last read is meant. A flow is as long as the shorter of the
+// two forms.
 #pragma once
 
 #include <cstddef>

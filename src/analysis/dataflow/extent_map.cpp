@@ -168,7 +168,7 @@ void ExtentMap::insert(std::uint64_t begin, Extent extent) {
 
 void ExtentMap::cut_in(std::size_t leaf, std::size_t index, std::uint64_t end) {
     Leaf& changed = reach(leaf);
-    std::size_t last = index;  // behind those that lie inside
+    std::size_t last = index;  // one after those that lie inside
     while (last < changed.begins.size() && changed.extents[last].end <= end) {
         ++last;
     }
@@ -245,7 +245,7 @@ void ExtentMap::add_reached(std::vector<std::uint64_t>& reached, bool those_away
     }
 }
 
-// What is to be forgotten comes behind the others, and is erased there.
+// What is to be forgotten is moved after the others, and is erased there.
 template <typename Unwanted>
 void ExtentMap::forget_if(Unwanted&& is_unwanted) {
     std::size_t kept = 0;

@@ -6,7 +6,7 @@
 // In leaves of up to kLeafExtents, which a sorted array of their first positions finds:
 //
 //   firsts_   0 ──────── 4096 ─────── 81920 …       O(log extents) to find one, and few cache lines
-//   leaves_   [0,40)…    [4096,…)…    [81920,…)…    changed in place; behind the last extent nothing is moved
+//   leaves_   [0,40)…    [4096,…)…    [81920,…)…    changed in place; after the last extent nothing is moved
 //
 // Measured (flow_engine_bench, pages): three times as fast as std::map with 100,000 extents.
 //
@@ -111,7 +111,7 @@ class ExtentMap {
         std::size_t leaf, index;
     };
 
-    // The first extent that reaches behind `position`; leaf is leaves_.size() if there is none.
+    // The first extent that reaches beyond `position`; leaf is leaves_.size() if there is none.
     Place first_behind(std::uint64_t position);
     void step(Place& place) const;
     void insert(std::uint64_t begin, Extent extent);

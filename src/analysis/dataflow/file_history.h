@@ -31,7 +31,7 @@ class FileHistory {
     // Nothing to know of it.
     bool empty() const { return extents_.empty() && writing_.empty(); }
 
-    // As ExtentMap.
+    // These do what those of ExtentMap do.
     void add_reached(std::vector<std::uint64_t>& reached, bool those_away) const {
         extents_.add_reached(reached, those_away);
     }

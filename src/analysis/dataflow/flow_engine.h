@@ -32,7 +32,8 @@ namespace dyetrace::analysis {
 
 struct FlowLimits {
     std::size_t extents_max = 4'000'000;  // ranges whose writer is known, in memory: 640 MB at most
-    // Of up to 64 ranges each, in memory and in the store: 90 bytes, and 400 in all where a file has but one range.
+    // A leaf has up to 64 ranges; those in memory and those in the store count. It takes 90 bytes,
+    // and 400 in all where a file has but one range.
     std::size_t leaves_max = 4'000'000;
     std::size_t streams_max = 500'000;  // pipes and connections: 300 bytes each without extents
     std::size_t reads_max = 1'000'000;  // reads remembered by content, twice over: 200 MB

@@ -367,7 +367,7 @@ TEST(HashFlow, remembers_no_more_than_the_limit) {
 }
 
 TEST(AnchorFlow, joins_what_was_cut_in_another_way) {
-    // 7: 300..1300 in two reads; written together, behind a frame of 10 bytes
+    // 7: 300..1300 in two reads; written together, after a frame of 10 bytes
     const std::vector<Anchor> first = {{100, 1}, {400, 2}}, second = {{-20, 3}, {200, 4}};
     const std::vector<Anchor> both = {{110, 1}, {410, 2}, {490, 3}, {710, 4}};
     Flows flows;

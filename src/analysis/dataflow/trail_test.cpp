@@ -193,7 +193,8 @@ TEST(PossibleTrail, is_not_likely_where_content_comes_back_that_never_went_this_
               "1 hash likely, ");
 }
 
-// 5 sends what it read in pieces of other sizes: the piece that comes back is not the one behind which the process was looked at.
+// 5 sends what it read in pieces of other sizes: the piece that comes back is not the one after
+// which the process was looked at.
 TEST(PossibleTrail, knows_what_the_same_process_moved_beside_it) {
     const std::vector<Case> cases = {read_of(1, file(7, 0), 100).by(5),
                                      write_of(2, file(8, 0), 50).by(5).saying(41),

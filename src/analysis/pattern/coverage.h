@@ -1,7 +1,7 @@
 // How much of a set of files was moved, and how often each part.
 //
-// The files stand behind one another in the order of their numbers and are cut into kParts equal parts, so that a picture
-// has one column for each, whatever the files' sizes.
+// The files stand one after another in the order of their numbers and are cut into kParts equal
+// parts, so that a picture has one column for each, whatever the files' sizes.
 #pragma once
 
 #include <array>
@@ -14,7 +14,8 @@
 
 namespace dyetrace::analysis {
 
-// Where each file begins when all stand behind one another; a file is as long as it was said to be, or as far as it was accessed.
+// Where each file begins when all stand one after another; a file is as long as it was said to be,
+// or as far as it was accessed.
 class FileLayout {
   public:
     FileLayout() = default;

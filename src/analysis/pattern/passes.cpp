@@ -77,7 +77,7 @@ std::span<const Access> accesses_of(const Pass& pass, std::span<const Access> ac
     return accesses.subspan(pass.first, pass.accesses);
 }
 
-// Of the places where accesses begin, how many are such a place once.
+// Which share of the places where accesses begin is one where only one access begins.
 double once_share(std::span<const Access> pass) {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> places;
     places.reserve(pass.size());

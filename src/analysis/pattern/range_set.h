@@ -35,7 +35,7 @@ class RangeSet {
     using Key = std::pair<std::uint32_t, std::uint64_t>;  // file, from
     using Ends = std::map<Key, std::uint64_t>;            // to
 
-    // The first range that ends at `from` or behind it: it may touch what is added.
+    // The first range that ends at `from` or after it: it may touch what is added.
     Ends::const_iterator first_touching(std::uint32_t file, std::uint64_t from) const;
 
     Ends ends_;

@@ -21,7 +21,7 @@ std::uint64_t first_window(std::uint32_t distance) {
     return level << SKETCH_LEVEL_SHIFT;
 }
 
-// Of sorted ones, those from `least` on.
+// Gives those of the sorted fingerprints that are `least` or more.
 std::span<const std::uint64_t> from(std::span<const std::uint64_t> prints, std::uint64_t least) {
     const auto begin = std::lower_bound(prints.begin(), prints.end(), least);
     return prints.subspan(static_cast<std::size_t>(begin - prints.begin()));

@@ -57,8 +57,9 @@ struct Compared {
 // Both were moved as a whole, and are the same bytes.
 bool are_equal(const Item& a, const Item& b);
 
-// Of sketches that together have so many windows of each level: from which level on they are at most `most`. Those below it are to be
-// left out, which makes all sketches as coarse as one of that level; 4: all.
+// From which level on the sketches, which together have so many windows of each level, have at most
+// `most`. The windows of levels below it are to be left out, which makes all sketches as coarse as
+// one of that level; 4: all.
 inline constexpr std::size_t kSketchLevels = 4;
 std::uint32_t finest_level(const std::array<std::uint64_t, kSketchLevels>& windows,
                            std::uint64_t most);
@@ -121,7 +122,8 @@ class Items {
     std::uint32_t add(const Item& item);
     // `times`: how often it is there.
     void add_anchor(std::uint32_t item, std::uint64_t fingerprint, std::uint64_t times = 1);
-    // Of a sketch with this distance. A item's own distance is that of the coarsest of its sketches; windows too fine for it are left out.
+    // The window is one of a sketch with this distance. An item's own distance is that of the
+    // coarsest of its sketches; windows too fine for it are left out.
     void add_window(std::uint32_t item, std::uint32_t distance, std::uint32_t window);
     std::size_t size() const { return contents_.items_.size(); }
     const Item& item(std::size_t index) const { return contents_.items_[index]; }

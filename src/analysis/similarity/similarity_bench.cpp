@@ -1,4 +1,5 @@
-// How many anchors are compared per second: contents of 100 anchors, of which each shares half with the one before and the one behind it.
+// How many anchors are compared per second: contents of 100 anchors, of which each shares half with
+// the one before and the one after it.
 #include <benchmark/benchmark.h>
 
 #include "analysis/similarity/clusters.h"

@@ -37,7 +37,7 @@ class Collector {
                                   first_of(copy_.subspan(begin, new_size))});
     }
 
-    // As many bytes in both.
+    // There are as many bytes in both: each is compared with the one at its place.
     void compare_each() {
         for (auto at = reference_.begin(), other = copy_.begin();;) {
             std::tie(at, other) = std::mismatch(at, reference_.end(), other);

@@ -8,7 +8,7 @@ namespace {
 
 using CutPair = std::pair<std::size_t, std::size_t>;  // indices in the reference and in the copy
 
-// Of fingerprints that are there once.
+// Gives the cuts whose fingerprints are there once.
 std::unordered_map<std::uint64_t, std::size_t> unique_cuts(const Strip& strip) {
     constexpr std::size_t kTwice = SIZE_MAX;
     std::unordered_map<std::uint64_t, std::size_t> found;
@@ -138,7 +138,8 @@ class Comparer {
         return reference_.cuts()[pair.first].position;
     }
 
-    // As many bytes in front of the first pair, or behind the last one: the ends belong together.
+    // If both have as many bytes before the first pair, or after the last one, the ends belong
+    // together.
     void add_ends(std::vector<CutPair>& pairs) const {
         const std::vector<Cut>& a = reference_.cuts();
         const std::vector<Cut>& b = copy_.cuts();

@@ -5,8 +5,9 @@
 //                                |      |
 //                             another sum: changed    another length: resized (bytes were put in or taken out)
 //
-// Common anchors are found by fingerprints that each strip has once, and around them by equal distance. Before the first and behind the
-// last one the strips are compared if as many bytes stand there in both.
+// Common anchors are found by fingerprints that each strip has once, and around them by equal
+// distance. Before the first and after the last one the strips are compared if as many bytes stand
+// there in both.
 #pragma once
 
 #include <cstdint>

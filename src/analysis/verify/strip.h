@@ -1,11 +1,13 @@
-// The bytes that a process moved into or out of one object, call behind call: a strip, cut where the content has anchors.
+// The bytes that a process moved into or out of one object, call after call: a strip, cut where the
+// content has anchors.
 //
 //   read(4096) read(4096) … read(100)
 //   |-----A--|--B-----C-|…|-D--|          cuts: begin, A, B, C, D, end; the sum of what lies between two of them is known,
 //   begin                     end         over the borders of calls too (content/content_sum.h)
 //
-// A cut stands behind the last byte of an anchor's window. A stretch of calls whose bytes are all known and follow each other is a run;
-// between runs no sum is known. Each run begins and ends with a cut, too.
+// A cut stands after the last byte of an anchor's window. A stretch of calls whose bytes are all
+// known and follow each other is a run; between runs no sum is known. Each run begins and ends with
+// a cut, too.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +20,7 @@ namespace dyetrace::analysis {
 
 // An anchor among the bytes that a call moved.
 struct SummedAnchor {
-    std::uint64_t end = 0;  // behind the window's last byte
+    std::uint64_t end = 0;  // after the window's last byte
     std::uint64_t fingerprint = 0;
     std::uint64_t prefix_sum = 0;  // of the call's bytes up to there
 };
@@ -50,10 +52,11 @@ class Strip {
     std::uint64_t size() const { return end() - begin(); }
     const std::vector<Cut>& cuts() const { return cuts_; }
     const std::vector<MovedPiece>& pieces() const { return pieces_; }
-    // Of the call that moved the byte there, or the next one that is known, or the last.
+    // Finds the call that moved the byte there, or the next one that is known, or the last.
     std::size_t index_at(std::uint64_t position) const;
     const MovedPiece& piece_at(std::uint64_t position) const { return pieces_[index_at(position)]; }
-    // Of the bytes from one cut to another one; nothing if there are no cuts, or some of the bytes are not known.
+    // Sums up the bytes from one cut to another one; nothing if there are no cuts, or some of the
+    // bytes are not known.
     std::optional<std::uint64_t> sum_of(std::uint64_t begin, std::uint64_t end) const;
 
   private:
@@ -61,7 +64,7 @@ class Strip {
     std::vector<Cut> cuts_;
 };
 
-// Of the bytes from one cut to a later one; nothing if some of them are not known.
+// Sums up the bytes from one cut to a later one; nothing if some of them are not known.
 std::optional<std::uint64_t> sum_between(const Cut& from, const Cut& to);
 
 // Pieces in order of time; where one moves bytes at a position again, another strip begins.

@@ -14,7 +14,7 @@ namespace {
 
 using base::Json;
 
-// What is behind `prefix`, if the text begins with it.
+// What follows `prefix`, if the text begins with it.
 std::optional<std::string> behind(std::string_view text, std::string_view prefix) {
     return text.starts_with(prefix) ? std::optional(std::string(text.substr(prefix.size())))
                                     : std::nullopt;

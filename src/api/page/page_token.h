@@ -8,8 +8,9 @@
 
 namespace dyetrace::api {
 
-// Of chance; with a port that the user chose the same each time, so that an address that was kept, or a page that is open, works after a
-// restart: it lies in $XDG_STATE_HOME/dyetrace or ~/.local/state/dyetrace, for this user only.
+// The word is random; for a port that the user chose it is the same each time, so that an address
+// that was kept, or a page that is open, works after a restart: it lies in $XDG_STATE_HOME/dyetrace
+// or ~/.local/state/dyetrace, for this user only.
 Result<std::string> page_token(std::uint16_t port);
 
 }  // namespace dyetrace::api

@@ -35,7 +35,7 @@ class Activity {
     static constexpr std::uint64_t kEventsEach = 16;
     static constexpr std::uint32_t kLevelsMax = 20;  // 2^20 buckets: 100 MB, 16 million events
 
-    // Of `events` events from begin_ns to end_ns.
+    // Is laid out for `events` events from begin_ns to end_ns.
     Activity(std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t events);
 
     // What is before the bucket of changed_ns, if both have the same begin and buckets; else nothing. Before the first event.

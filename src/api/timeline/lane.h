@@ -35,7 +35,7 @@ class Lane {
     void add(const LaneEvent& event) { added_.push_back(event); }
     // The events of that id, when finish() is called.
     void take_out(std::uint64_t id) { taken_out_.push_back(id); }
-    // Behind the last event; what follows sees them. Again, if more were added.
+    // Is called after the last event, and again if more were added; what follows sees them.
     void finish();
 
     std::span<const LaneEvent> events() const { return content_->events; }

@@ -23,7 +23,7 @@ struct TimelineRun {
         kWork = 8,        // one of them did more than wait for whatever comes
     };
 
-    float x0 = 0, x1 = 0;     // pixels behind the begin of the window
+    float x0 = 0, x1 = 0;     // pixels from the begin of the window
     std::uint32_t count = 0;  // events that begin in it
     std::uint8_t colour = 0;  // of most of its work
     // Heights: 255 where its thread was in a call all the time; of several threads, all of them.
@@ -49,7 +49,8 @@ std::uint8_t event_flags(const LaneEvent& event);
 
 class PixelRow {
   public:
-    // Of several threads nothing is a slice, and heights are logarithms: log(1 + busy) / log(1 + threads).
+    // If there are several threads, nothing is a slice, and heights are logarithms: log(1 + busy) /
+    // log(1 + threads).
     PixelRow(const TimeWindow& window, TimelineColour colouring, std::uint32_t threads);
 
     const TimeWindow& window() const { return window_; }

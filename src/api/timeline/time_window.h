@@ -13,7 +13,7 @@ struct TimeWindow {
     static constexpr std::uint32_t kWidthMax = 8192;  // two 4K screens beside each other
 
     std::uint64_t from_ns = 0;
-    std::uint64_t to_ns = 1;  // behind from_ns
+    std::uint64_t to_ns = 1;  // after from_ns
     std::uint32_t width = 1;  // 1 to kWidthMax
 
     double pixels_per_ns() const {

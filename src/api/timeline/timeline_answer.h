@@ -1,4 +1,5 @@
-// Questions about a timeline. Times in them are nanoseconds behind its begin, which JavaScript's numbers hold exactly for 104 days.
+// Questions about a timeline. Times in them are nanoseconds after its begin, which JavaScript's
+// numbers hold exactly for 104 days.
 //
 // timeline_rows  {"where": "…"}: what there is to see. A column of `rows` has a value per row; a parent comes before what is beneath it.
 //
@@ -13,13 +14,14 @@
 //
 //   bytes  "DTTL", u32 version (1), u32 revision, u32 rows R, u32 runs N, u32 singles S
 //          u32 row[R], u32 runs_of_row[R]       in the order asked for
-//          f32 x0[N], f32 x1[N]                 pixels behind `from`
+//          f32 x0[N], f32 x1[N]                 pixels after `from`
 //          u32 count[N]                         events that begin there
 //          u8 look[N][4]                        colour + 16 * flags, fill, work, ran: TimelineRun has what they mean
 //          u64 event[S], u16 name[S]            of the runs with the flag kSingle, in their order; name is an index into `names`
 //
 // timeline_flows  {"where": "…", "revision": 7, "from": 0, "to": 1000, "width": 1500, "rows": [0, 1, 17]}: where bytes went between these rows,
-// TimelineFlows::kSinglesMax arrows at the most. Of a bundle times are the mean, and events those of its first.
+// TimelineFlows::kSinglesMax arrows at the most. The times of a bundle are the mean, and its events
+// those of its first arrow.
 //
 //   {"revision": 7, "flows": [{"from_row": 0, "to_row": 17, "from": 12, "to": 99, "count": 1, "bytes": 100, "is_certain": true,
 //     "from_event": "77", "to_event": "78"}]}

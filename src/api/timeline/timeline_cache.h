@@ -8,8 +8,9 @@
 //                │
 //                no ──▶ reads it; who asks meanwhile for the same waits. If the reader is cancelled, one of those reads.
 //
-// Of a recording look_again() reads what came since, and adds it to a copy, beside the answers once it is kAgeFactor times as old as that took: a tenth
-// of one CPU at the most. Who draws keeps what he draws from. Sometimes all must be read anew (timeline_reader.h).
+// While a trace is recorded, look_again() reads what came since, and adds it to a copy, beside the
+// answers once it is kAgeFactor times as old as that took: a tenth of one CPU at the most. Who
+// draws keeps what he draws from. Sometimes all must be read anew (timeline_reader.h).
 //
 // Thread: any.
 #pragma once
@@ -46,14 +47,16 @@ class TimelineCache {
 
     using KeptFlows = std::shared_ptr<const TimelineFlows>;
 
-    // Of a recording: has what came since read, beside the answers, if it is old by now. Rows get other numbers, so only who asks for rows calls this.
-    // Once the recording has ended the page asks a last time: then it waits for all of it. kInterrupted if `cancelled` is set meanwhile.
+    // Has what a recording got since read, beside the answers, if the timeline is old by now. Rows
+    // get other numbers, so only who asks for rows calls this. Once the recording has ended the
+    // page asks a last time: then it waits for all of it. kInterrupted if `cancelled` is set
+    // meanwhile.
     Result<void> look_again(const std::string& where, const std::atomic<bool>& cancelled);
 
     // kInterrupted if `cancelled` is set while it is read.
     Result<Kept> of(const std::string& where, const std::atomic<bool>& cancelled);
 
-    // Of a timeline that of() gave; read when first asked for.
+    // The flows of a timeline that of() gave are read when they are first asked for.
     Result<KeptFlows> flows_of(const std::string& where,
                                const Kept& timeline,
                                const std::atomic<bool>& cancelled);

@@ -13,7 +13,7 @@ struct Place {
     std::uint64_t begin_ns = 0, end_ns = 0;
 };
 
-// Of the events that flows name; looked for in one pass over all.
+// Finds the events that flows name, in one pass over all.
 std::unordered_map<std::uint64_t, Place> places_of(const TimelineIndex& index,
                                                    std::span<const FoundFlow> found) {
     std::unordered_map<std::uint64_t, Place> places;

@@ -44,7 +44,7 @@ class TimelineIndex {
 
     class Builder;
 
-    // Each behind what it is beneath.
+    // Each comes after what it is beneath.
     std::span<const TimelineRow> rows() const { return rows_; }
     std::uint64_t begin_ns() const { return begin_ns_; }
     std::uint64_t end_ns() const { return end_ns_; }  // not before begin_ns()
@@ -76,7 +76,8 @@ class TimelineIndex {
 
 class TimelineIndex::Builder {
   public:
-    // Its number. Rows come in the order in which they are shown: each directly behind what it is beneath, or that one's others.
+    // Returns the row's number. Rows come in the order in which they are shown: each directly after
+    // what it is beneath, or after that one's others.
     std::uint32_t add_row(std::uint32_t parent = TimelineRow::kNone);
     // `lane` is finished and has an event. `lane_before`: of which lane of the index that is continued it was a copy.
     std::uint32_t add_thread(std::uint32_t parent,

@@ -31,7 +31,7 @@ class RandomLane {
     // From nanoseconds to a quarter of an hour, short ones most often.
     std::uint64_t some_time() { return below(std::uint64_t{1} << (1 + below(40))); }
 
-    // One call behind the other, and now and then one inside another, as a signal is.
+    // One call comes after the other, and now and then one inside another, as a signal is.
     Events events(std::size_t count) {
         Events events;
         std::uint64_t now = kBegin + some_time();

@@ -33,7 +33,8 @@ struct TimelineRequest {
     std::int64_t begin_ns = 0;      // of the trace, as all of the page has it
 };
 
-// Of all events; 0 of 0 where only new ones are read. May be read by others while it goes on.
+// Counts all events; it is 0 of 0 where only new ones are read. Others may read it while it goes
+// on.
 struct TimelineProgress {
     std::atomic<std::uint64_t> read = 0;
     std::atomic<std::uint64_t> of = 0;  // events of the trace; with a condition fewer are read

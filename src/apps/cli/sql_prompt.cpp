@@ -140,7 +140,8 @@ std::string trimmed(std::string text) {
     return text;
 }
 
-// Behind the string, quoted name or comment that begins at `at`; `at` if none does; npos if it does not end.
+// The position after the string, quoted name or comment that begins at `at`; `at` if none does;
+// npos if it does not end.
 std::size_t behind_quoted(const std::string& text, std::size_t at) {
     if (text[at] == '\'' || text[at] == '"') {
         const std::size_t end = text.find(text[at], at + 1);
@@ -202,7 +203,7 @@ bool is_complete_statement(const std::string& text) {
 
 std::optional<std::string> sql_of_command(const std::string& line) {
     std::string command = trimmed(line);
-    while (command.ends_with(';')) {  // people type it behind everything
+    while (command.ends_with(';')) {  // people type it after everything
         command = trimmed(command.substr(0, command.size() - 1));
     }
     if (command == ".quit" || command == ".exit") {

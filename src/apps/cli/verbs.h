@@ -33,7 +33,7 @@ void add_agent(CLI::App& app, int& exit_status);
 void add_collector(CLI::App& app, int& exit_status);
 void add_pki(CLI::App& app, int& exit_status);
 void add_sessions(CLI::App& app, int& exit_status);
-// `record --on …`: `command` is what stands behind --.
+// `record --on …`: `command` is what stands after --.
 void add_record_on(CLI::App& app, const std::vector<std::string>& command, int& exit_status);
 
 // dyetrace-store

@@ -39,7 +39,7 @@ constexpr std::size_t kNameColumns = 18;
 constexpr std::size_t kWordColumns = 7;
 constexpr std::size_t kTextColumnsMin = 20;  // on a terminal too narrow for anything
 
-// name, word, and what wraps behind them
+// Prints the name, the word, and the text, which wraps after them.
 void print_row(std::string_view name, std::string_view word, const std::string& text) {
     const std::size_t width = format::terminal_width(STDOUT_FILENO);
     const std::string indent(kNameColumns + kWordColumns + 3, ' ');

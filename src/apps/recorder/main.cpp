@@ -47,7 +47,7 @@ bool is_one_of(const std::pair<const char*, const char*> (&verbs)[count], const 
     });
 }
 
-// `record --on HOSTS …`: what stands behind -- is a command's.
+// `record --on HOSTS …`: what stands after -- is a command's.
 bool is_record_on(int argc, char** argv) {
     if (std::strcmp(argv[1], "record") != 0) {
         return false;

@@ -80,7 +80,7 @@ std::string default_trace_name() {
     return name;
 }
 
-// But empty ones.
+// Empty lines are left out.
 void append_lines(std::string_view text, std::vector<std::string>& lines) {
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));

@@ -3,7 +3,7 @@
 //   const CancelOnInterrupt scope;
 //   TRY(database.query(sql, each, &scope.cancelled()));      kInterrupted
 //
-// What must clean up behind itself takes all signals that ask for an end:
+// What must clean up after itself takes all signals that ask for an end:
 //
 //   const CancelOnInterrupt scope(CancelOnInterrupt::kEndings);
 //

@@ -32,7 +32,7 @@ reports::PatternBy by_of(const std::string& word) {
                               : reports::PatternBy::kAll;
 }
 
-// As the trace has it: from the root, with the escape of bytes that are not text.
+// Gives the path as the trace has it: from the root, with the escape of bytes that are not text.
 std::string path_in_trace(const std::string& path) {
     const bool is_anywhere =
         path.starts_with('/') || path.starts_with('*') || path.starts_with('?');

@@ -26,7 +26,7 @@ namespace {
 // A new file in the folder wakes the sealer; a recorder that is killed makes none, so it looks by itself too.
 constexpr int kLookIntervalMs = 1000;
 constexpr std::chrono::seconds kTryAgainAfter{60};
-// Behind everything that does work for somebody.
+// The sealer gives way to everything that does work for somebody.
 constexpr int kNice = 19;
 constexpr int kIdleIoClass = 3 << 13;
 

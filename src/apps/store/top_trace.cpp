@@ -43,7 +43,7 @@ struct Process {
     std::string comm;
 };
 
-// Of one process since the last table.
+// What one process did since the last table.
 struct Sums {
     format::TopRow row;
     std::vector<std::uint64_t> durations_ns;

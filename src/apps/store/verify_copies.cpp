@@ -21,7 +21,7 @@
 namespace dyetrace::apps {
 namespace {
 
-// As those of cmp.
+// The exit statuses are those of cmp.
 constexpr int kExitDifferent = 1;
 constexpr int kExitTrouble = 2;
 

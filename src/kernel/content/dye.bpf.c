@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Dyes: from the windows that the filter lets pass to occurrences, and to what is written of them. Behind content.bpf.c, whose
- * buffer it looks at.
+ * Dyes: from the windows that the filter lets pass to occurrences, and to what is written of them. Runs after content.bpf.c,
+ * whose buffer it looks at.
  */
 #include "kernel/helpers/children.h"
 #include "kernel/content/dye.h"

@@ -2,7 +2,7 @@
 /*
  * Dyes: texts that are looked for in all bytes that calls move, in the buffer through which content.bpf.c takes these bytes.
  *
- *   | before, 512 bytes |  rest  |  what was copied behind it ...            |        buffer.h
+ *   | before, 512 bytes |  rest  |  what was copied after it ...             |        buffer.h
  *                       0                    at-256      at       at+256     filled
  *                                            |~~~~~~~~~~~|
  *                       windows that begin here are looked up in one step: all of a pattern around one is there, from at-508

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Behind io_submit and io_getevents: a part per control block. That of io_submit has no result; that of io_getevents has it,
- * and the time from the submission until then. Both carry the control block's address as cookie.
+ * Handles io_submit and io_getevents: writes a part per control block. That of io_submit has no result; that of io_getevents has
+ * it, and the time from the submission until then. Both carry the control block's address as cookie.
  *
  *   io_submit     entry: control block ──► submissions       exit: part (unfinished) and object, per block
  *   io_getevents  exit:  event ──► submissions ──► part (finished)

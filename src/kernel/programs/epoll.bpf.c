@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Behind epoll_ctl and epoll_wait, which hands back no descriptor but a word of the program's own.
+ * Handles epoll_ctl and epoll_wait, which hands back no descriptor but a word of the program's own.
  *
  *   word = descriptor     what most programs ask for: the kernel's list of the file's sets proves it, at epoll_wait
  *   any other word        epoll_ctl keeps what it stands for in `interests`; what was added before the recording, an

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Behind fcntl: which bytes of the file it locked or let go. The lock is a structure in the program's memory; nobody else sees it.
+ * Handles fcntl: tells which bytes of the file it locked or let go. The lock is a structure in the program's memory;
+ * nobody else sees it.
  */
 #include "kernel/helpers/children.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Behind sendmmsg and recvmmsg: a part per message, with its own bytes and address. Behind every call with messages: the
- * descriptors that travel in them (SCM_RIGHTS).
+ * Handles sendmmsg and recvmmsg: writes a part per message, with its own bytes and address. Of every call with messages it writes
+ * the descriptors that travel in them (SCM_RIGHTS).
  *
  *   msgvec   | msghdr | msg_len |  msghdr | msg_len | …
  *                 └─► control   | cmsghdr | fd fd fd |  cmsghdr | …

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Behind calls that act on many descriptors: poll, select, close_range, pipe and socketpair. What close_range and
+ * Handles calls that act on many descriptors: poll, select, close_range, pipe and socketpair. What close_range and
  * select act on is gone at exit: a preparer keeps it in entry_sets.
  */
 #include "kernel/helpers/children.h"

@@ -61,7 +61,7 @@ constexpr const char* kHandoverCalls =
     "k.name IN ('kill','tkill','tgkill','pidfd_send_signal','futex','futex_time64','eventfd',"
     "'eventfd2','read','write','flock','fcntl','fcntl64','close')";
 
-// Of futexes only waits that are not private: who joins a thread waits so.
+// Only waits on futexes that are not private count: who joins a thread waits so.
 constexpr const char* kCauseCalls =
     "(k.transfer IN ('read', 'copy_to') AND e.bytes = 0) OR (k.name IN "
     "('futex','futex_time64','clone','clone3','fork','vfork','wait4','waitid','waitpid','execve','"
@@ -73,7 +73,7 @@ constexpr const char* kCauseCalls =
     "(e.argument1 & 255 IN (0, 9) AND e.result IN (0, -11))))";
 
 // Who locks bytes of which file: `holder` has them, a descriptor or, by fcntl without F_OFD_, a process, whose locks all go with any descriptor of
-// the file that it closes. What ends with a process, ends behind the last event of its last thread.
+// the file that it closes. What ends with a process, ends after the last event of its last thread.
 constexpr const char* kLocks = R"(
 file_locks AS (
   SELECT event, thread, process, begin_ns, end_ns, object, hash('lock', object) AS item, hash(process, fd) AS holder,
@@ -131,7 +131,8 @@ unlike AS (SELECT f.from_event, f.to_event, f.rule FROM internal.derived_flows f
   WHERE f.rule <= 3 AND f.certainty = 2 AND f.bytes = a.bytes AND f.bytes = b.bytes AND a.fingerprint <> b.fingerprint))";
 
 // Bytes that a connection delivered and that nobody is known to have sent, though the other end was watched when they were: a call of it on that end
-// is in the trace from before (connect, accept, an earlier byte) and one from behind (a later byte, shutdown, close, the end of its process).
+// is in the trace from before (connect, accept, an earlier byte) and one from after (a later byte,
+// shutdown, close, the end of its process).
 constexpr const char* kUnsent = R"(
 tcp AS (SELECT object_id AS object, max(connection_id) AS connection_id FROM internal.handles WHERE connection_id IS NOT NULL GROUP BY 1),
 ended AS (SELECT DISTINCT _task_id(host_index, process_start_ns, pid) AS process FROM internal.raw_thread_end WHERE tid = pid),
@@ -154,7 +155,8 @@ unsent AS (
     AND coalesce(s.bytes, 0) < r.bytes))";
 
 // Bytes: what left a call did so after it began, what reached it before it ended. A call that passes bytes on does so in their order: what
-// reached it as byte p is behind all that left it before p. The moments of its bytes are spread over its time, in this order.
+// reached it as byte p is after all that left it before p. The moments of its bytes are spread over
+// its time, in this order.
 constexpr const char* kByteRules = R"(
 passing AS (SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event, e.bytes, coalesce(e.duration_ns, 0) AS duration_ns
   FROM internal.raw_syscall_event e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
@@ -173,8 +175,9 @@ handed_over AS (
   SELECT a.event, a.thread, a.begin_ns, b.event, b.thread, b.end_ns, f.rule
   FROM internal.derived_handovers f JOIN places a ON a.event = f.from_event JOIN places b ON b.event = f.to_event))";
 
-// A thread that has ended left everything behind its last event. What a new one does is behind the call that made it; `- 1`: it had not begun.
-// Who joins a thread waits, in a futex that is not private, until the kernel has cleared the word in which its number stands.
+// A thread that has ended left everything after its last event. What a new one does is after the
+// call that made it; `- 1`: it had not begun. Who joins a thread waits, in a futex that is not
+// private, until the kernel has cleared the word in which its number stands.
 constexpr const char* kTaskRules = R"(
 first AS (SELECT thread, first_event AS event, first_ns AS begin_ns FROM internal.cause_threads),
 last AS (SELECT thread, last_event AS event, last_ns AS end_ns FROM internal.cause_threads),

@@ -60,7 +60,7 @@ std::uint64_t SharedClock::at(std::uint64_t event, std::uint64_t boot_ns) const 
     return is_needed() ? at_host(event / schema::event_id(1, 0, 0), boot_ns) : boot_ns;
 }
 
-// Before the first piece and behind the last one as there.
+// Before the first piece and after the last one time goes on as there.
 std::uint64_t SharedClock::at_host(std::uint64_t host_index, std::uint64_t boot_ns) const {
     const auto wall = wall_offsets_ns_.find(host_index);
     if (wall == wall_offsets_ns_.end() || boot_ns >= kTimeMax) {

@@ -24,7 +24,7 @@ class EventMarks {
   public:
     using Columns = store::NumberColumns;
 
-    // `sql` gives the event first, and all marks of one event behind each other.
+    // `sql` gives the event first, and all marks of one event one after another.
     static Result<EventMarks> load(
         store::Database& database,
         const std::string& sql,
@@ -78,7 +78,7 @@ inline constexpr std::size_t kAnchorsMax =
 inline constexpr std::size_t kDyeMarksMax = 20'000'000;  // 32 bytes each
 
 Result<EventMarks<analysis::Anchor>> load_anchors(store::Database& database);
-// Of all dyes, or of the one of that name.
+// Loads the marks of all dyes, or of the one of that name.
 Result<EventMarks<analysis::DyeMark>> load_dye_marks(store::Database& database,
                                                      const std::string& name = {});
 

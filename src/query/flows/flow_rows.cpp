@@ -11,8 +11,9 @@ using analysis::Channel;
 using analysis::Operation;
 using analysis::Side;
 
-// What stands behind each handle. Files that the kernel makes up while they are read do not give back what was written.
-// The other end of a TCP connection must be in the trace, else nothing would ever take what is sent.
+// What each handle stands for. Files that the kernel makes up while they are read do not give back
+// what was written. The other end of a TCP connection must be in the trace, else nothing would ever
+// take what is sent.
 constexpr const char* kObjects = R"(
 connected AS (SELECT connection_id FROM internal.handles WHERE connection_id IS NOT NULL
     GROUP BY 1 HAVING count(DISTINCT object_id) > 1),
@@ -83,8 +84,8 @@ named AS (
   WHERE transfer IS NOT NULL OR cuts IS NOT NULL)
 )";
 
-// Narrow, for they are sorted. A position of which nothing is known is NULL; behind an append it is the size of the file, if
-// nobody else wrote meanwhile.
+// Narrow, for they are sorted. A position of which nothing is known is NULL; after an append it is
+// the size of the file, if nobody else wrote meanwhile.
 constexpr const char* kNarrow = R"(
 narrow AS (
   SELECT is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns, process_id, coalesce(_transfer_number(transfer), 0)::UTINYINT AS transfer,

@@ -11,7 +11,7 @@ namespace {
 
 // The end of what was last seen of an event: its payload comes in pieces, in order, between those of other CPUs.
 struct Tail {
-    std::uint64_t end = 0;  // position behind it in what the event moved
+    std::uint64_t end = 0;  // position after it in what the event moved
     std::string bytes;      // fewer than the text has
 };
 

@@ -28,7 +28,8 @@ acted AS (
   SELECT m.*, h.object_id FROM moved m JOIN internal.handles h ON h.host_index = m.host_index AND h.handle_id = m.handle2_id)
 )sql";
 
-// id, bytes, fingerprint, bytes that it is of. Of an object: if all that ever moved through it moved at once, and was the same.
+// The columns are id, bytes, fingerprint, and the bytes that it is of. An object has one if all
+// that ever moved through it moved at once, and was the same.
 constexpr const char* kEvents =
     "SELECT _event_id(host_index, cpu, sequence) AS id, bytes, fingerprint, bytes AS content_bytes "
     "FROM moved ORDER BY id";

@@ -40,7 +40,7 @@ FROM (SELECT name FROM internal.syscalls UNION SELECT name FROM internal.raw_log
 SELECT host_index, min(begin_ns), max(end_ns), sum(CASE WHEN lost = $unknown THEN 0 ELSE lost END)::UBIGINT, _gap_reason_name(reason)
 FROM internal.raw_gap GROUP BY host_index, reason, begin_ns // $step_ns ORDER BY ALL
 
--- statement thread_facts: key, hash: what is known of hosts and threads. Keys of 10 bits of host and 32 of id; the highest two bits say what of. Of hosts all are one: if
+-- statement thread_facts: key, hash: what is known of hosts and threads. Keys of 10 bits of host and 32 of id; the highest two bits say what of. All hosts are one key: if
 -- one joins, nothing is where it was.
 SELECT (1::UBIGINT << 62), hash(list(h ORDER BY host_index))::UBIGINT FROM internal.hosts h
 UNION ALL SELECT (host_index::UBIGINT << 32) | context_id, hash(thread_id)::UBIGINT FROM internal.contexts

@@ -20,7 +20,7 @@ enum class ExportOrder : std::uint8_t {
 };
 
 struct ExportQuestion {
-    std::string from = "events";  // what has the columns of `events`, as SQL behind FROM
+    std::string from = "events";  // what has the columns of `events`, as SQL after FROM
     ExportOrder order = ExportOrder::kTime;
     bool with_flows = true;
     bool with_arguments = true;

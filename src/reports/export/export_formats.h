@@ -27,7 +27,7 @@ struct ExportPlan {
     std::string_view clock = "cluster";  // that the database shows times with: raw, wall, cluster
     bool with_flows = true;
     bool with_arguments = true;
-    // Of gaps only those that reach into it, by the clock of the events.
+    // Only gaps that reach into this time are written, by the clock of the events.
     std::optional<std::pair<std::int64_t, std::int64_t>> gaps_within_ns = {};
 };
 

@@ -171,7 +171,7 @@ class PacketExport {
         return {};
     }
 
-    // Of a datagram only what is known from its beginning on.
+    // Adds only what is known of a datagram from its beginning on.
     Result<void> add_datagram(const exporter::MovingCall& call,
                               std::uint64_t moved,
                               std::span<const PayloadIndex::Entry> pieces) {

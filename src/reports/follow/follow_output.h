@@ -27,8 +27,8 @@ struct FollowStyle {
 
 std::string follow_text(const FollowTrail& trail, const FollowStyle& style);
 
-// LAASER's table: time downwards, a column per process, what each did with these bytes. As many columns as the terminal is wide for;
-// the other processes follow in tables of their own.
+// LAASER's table: time downwards, a column per process, what each did with these bytes. It has as
+// many columns as the terminal is wide for; the other processes follow in tables of their own.
 //
 //            cat[812]         tee[813]
 //   +0.000 s  read /tmp/a

@@ -44,7 +44,8 @@ std::optional<TrailPiece> piece_in(const Operation& operation,
     return TrailPiece{operation.event, begin - side.offset, end - side.offset};
 }
 
-// Places in events by event: what a dye's hits or a text's windows cover. Begins may lie before the event, ends behind it.
+// Places in events by event: what a dye's hits or a text's windows cover. Begins may lie before the
+// event, ends after it.
 using Places =
     std::unordered_map<std::uint64_t, std::vector<std::pair<std::int64_t, std::int64_t>>>;
 

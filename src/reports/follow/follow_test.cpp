@@ -183,7 +183,7 @@ TEST(FollowText, says_how_to_go_on_beyond_encryption) {
     EXPECT_EQ(follow_text(trail, {}).find("--min-certainty"), std::string::npos);
 }
 
-// Of content that was met in three places, in one of them only because it went there.
+// The content was met in three places, in one of them only because it went there.
 TEST(FollowTrail, has_no_start_that_was_reached_from_an_earlier_one) {
     analysis::Trail trail({flow(10, 11, 0, FlowRule::kHash)}, Direction::kForward, 100);
     const std::vector<analysis::TrailPiece> starts = {{10, 0, 100}, {11, 0, 100}, {20, 0, 100}};

@@ -25,7 +25,7 @@ std::string_view certainty_text(schema::Certainty certainty) {
     return schema::certainty_name(static_cast<std::uint8_t>(certainty));
 }
 
-// Of a copy both names, each in half of the room.
+// A copy shows both names, each in half of the room.
 std::string cut_names(const FollowHop& hop, std::size_t width) {
     const std::string what = base::make_harmless(hop.what);
     constexpr std::string_view kArrow = " → ";

@@ -1,4 +1,4 @@
-// The questions behind `dyetrace report`, and how their rows become report_rows.h.
+// The questions that `dyetrace report` asks, and how their rows become report_rows.h.
 //
 //   for (const ReportQuestion& question : report_questions()) {
 //       unless report.overview.calls > question.calls_max: for each row of question.sql: question.take(report, cells);

@@ -83,7 +83,7 @@ class Page {
         out_.append(kIndent, ' ');
         const format::Painted painted(out_, style_.colour, format::Colour::kBold);
         out_.append(text);
-        // the line ends behind the colour
+        // the line ends after the colour
     }
     void end_line() { out_.push_back('\n'); }
     void line(std::string_view text) { out_.append(kIndent, ' ').append(text).push_back('\n'); }

@@ -21,7 +21,7 @@ using analysis::Item;
 using analysis::Resemblance;
 
 constexpr std::size_t kPairsMax = 10'000;  // of an answer: more than people or pictures need
-// Of a question about one item all that share an anchor are looked at.
+// A question about one item looks at all that share an anchor.
 constexpr std::size_t kSharersOfOne = SIZE_MAX;
 constexpr std::size_t kNamesAlikeMax = 3;  // that may have been meant
 
@@ -186,7 +186,7 @@ class SimilarReader {
         }
     }
 
-    // Of two contents, each of which may be in either trace; copies have one content.
+    // Takes two contents, each of which may be in either trace; copies have one content.
     void take_across(const Resemblance& one) {
         const auto a = static_cast<std::uint32_t>(*contents_.of_item(index_of(*one.a)));
         const auto b = static_cast<std::uint32_t>(*contents_.of_item(index_of(*one.b)));
@@ -208,7 +208,7 @@ class SimilarReader {
         }
     }
 
-    // Of several objects that had the name, the one of which most is known.
+    // If several objects had the name, takes the one of which most is known.
     Result<void> find_subject(const std::vector<std::uint64_t>& ids) {
         for (std::size_t item = 0; item < contents_.items().size(); ++item) {
             const Item& one = contents_.items()[item];

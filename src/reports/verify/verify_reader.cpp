@@ -247,7 +247,7 @@ class CopyReader {
         return links;
     }
 
-    // Of a question about some bytes of a file: changes that lie elsewhere in it are left out.
+    // A question about some bytes of a file leaves out changes that lie elsewhere in it.
     void keep_asked_range(analysis::CopyVerdict& verdict) const {
         if (!question_.path || (question_.path->begin == 0 && question_.path->end == UINT64_MAX)) {
             return;

@@ -52,7 +52,7 @@ type AnswerOf<Name extends Asked> = paths[`/api/${Name}`]["post"] extends {
   ? Answer
   : never;
 
-// Of two traces that are open: the one that all views show, and the one that it is compared with.
+// Two traces may be open: the one that all views show, and the one that it is compared with.
 export type Side = "this" | "other";
 
 async function posted(name: string, question: object, signal?: AbortSignal): Promise<Response> {

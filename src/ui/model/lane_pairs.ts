@@ -23,7 +23,7 @@ export interface RowPair {
 
 export interface PairLane {
   pair: number;
-  top: number; // pixels behind the first lane
+  top: number; // pixels below the top of the first lane
   height: number; // of both halves
   isOpen: boolean | null; // null: nothing is beneath it
 }

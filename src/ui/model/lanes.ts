@@ -5,7 +5,7 @@ import { RowKind } from "../client/timeline";
 
 export interface Lane {
   row: number;
-  top: number; // pixels behind the first lane
+  top: number; // pixels below the top of the first lane
   height: number;
   depth: number;
   isOpen: boolean | null; // null: nothing is beneath it
@@ -31,7 +31,7 @@ export class LaneList {
     public lanes: Lane[] = [],
   ) {}
 
-  // First and behind the last lane that reach into this part.
+  // The first lane that reaches into this part, and one after the last that does.
   between(top: number, bottom: number): [number, number] {
     const first = this.firstBehind(top);
     let end = first;

@@ -33,13 +33,13 @@ function changed(words: URLSearchParams, changes: Record<string, string | null>)
   return words;
 }
 
-// Of another view, with the same selection.
+// Leads to another view, with the same selection.
 export function address(view: string, changes: Record<string, string | null> = {}): string {
   const words = new URLSearchParams([...place().words].filter(([key]) => COMMON.includes(key)));
   return addressOf(view, changed(words, changes));
 }
 
-// Of this view, with some words changed.
+// Leads to this view, with some words changed.
 export function addressHere(changes: Record<string, string | null>): string {
   const here = place();
   return addressOf(here.view, changed(here.words, changes));

@@ -1,4 +1,4 @@
-// The stretch of time that is looked at: zoomed around a point, moved, kept where there is something to see. Nanoseconds behind the begin of the trace.
+// The stretch of time that is looked at: zoomed around a point, moved, kept where there is something to see. Times are nanoseconds after the begin of the trace.
 
 import type { Selection } from "../generated/api";
 import { note, place, selection } from "./place";
@@ -10,7 +10,7 @@ export interface TimeSpan {
 
 const LEAST_NS = 100; // a microsecond is wide, then
 
-// Nothing is shown before the begin; behind the end there may be as much as is looked at.
+// Nothing is shown before the begin; after the end there may be as much as is looked at.
 export function clamped({ from, to }: TimeSpan, whole_ns: number): TimeSpan {
   const most = Math.max(whole_ns, LEAST_NS) * 1.02;
   const length = Math.min(Math.max(to - from, LEAST_NS), most);

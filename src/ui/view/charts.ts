@@ -14,10 +14,10 @@ const PANEL_MIN = 560,
   PANEL_SHARE = 0.24,
   GAP = 12; // as page.css has them
 
-// Of a chart across the view: letters are as large on a wide screen as on a small one.
+// How wide a chart across the view is drawn: letters are as large on a wide screen as on a small one.
 const viewWidth = (): number => Math.max((document.getElementById("view")?.clientWidth ?? 1000) - MARGINS, 480);
 
-// Of a chart in a panel that is not across the view.
+// How wide a chart is drawn in a panel that is not across the view.
 export function panelWidth(): number {
   const all = viewWidth() + MARGINS / 2,
     columns = Math.max(Math.floor((all + GAP) / (Math.max(PANEL_MIN, all * PANEL_SHARE) + GAP)), 1);
@@ -48,7 +48,7 @@ export function figure(words: ChartWords, options: Plot.PlotOptions): HTMLElemen
   return framed(words.name, drawn);
 }
 
-// As many digits as the ticks are apart.
+// Labels have as many digits as tell the ticks apart.
 export const timeAxis = (): Plot.AxisXOptions => ({
   label: "time from the begin",
   labelOffset: 34,

@@ -233,7 +233,7 @@ function grouped(scene: Scene, name: string): Panel {
   };
 }
 
-// Of all of the trace, whatever is selected: to select something else asks nothing anew.
+// The findings are those of all of the trace, whatever is selected: to select something else asks nothing anew.
 let lastFindings: { key: string; found: Finding[] } | null = null;
 
 async function findings({ trace, signal }: Scene): Promise<Child[]> {

@@ -1,4 +1,4 @@
-// Rows of an answer as people read them: amounts in words, what they stand for behind a link.
+// Rows of an answer as people read them: amounts are in words, and links lead to what they stand for.
 
 import type { Cell, Column, Parameter, Rows, RowsName } from "../generated/api";
 import { askRows } from "../client/client";

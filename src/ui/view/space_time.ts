@@ -191,7 +191,7 @@ class Shown {
     }, SETTLE_MS);
   }
 
-  // Of what was too much to be shown a part may not be.
+  // A part of what was too much to be shown may not be too much.
   private async reload(window: [number, number]): Promise<void> {
     const data = await dataOf({ ...askedOf(this.scene), window }, this.scene).catch(() => this.data);
     if (data !== this.data && !this.scene.signal.aborted) {

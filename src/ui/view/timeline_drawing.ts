@@ -25,7 +25,7 @@ const LATENCY_COLOURS = {
   dark: ["#4b5159", "#6b5a2e", "#97762c", "#c98a2b", "#e8862e", "#f06a4e", "#ee5c8f", "#d58bff"],
 };
 
-// Of a canvas.
+// How large a canvas is.
 export interface Room {
   width: number;
   height: number;

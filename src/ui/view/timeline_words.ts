@@ -14,7 +14,7 @@ import { runAt, type Run } from "./timeline_runs";
 
 const percent = (part: number): string => `${Math.round((part / 255) * 100)} %`;
 
-// Of several threads heights are logarithms.
+// Heights of several threads are logarithms.
 function busyWords(fill: number, work: number, ran: number, threads: number): string {
   if (threads === 1) {
     return `in calls ${percent(fill)} of the time; ${percent(fill - work)} waiting for whatever comes, ${percent(ran)} on a CPU`;
@@ -23,7 +23,7 @@ function busyWords(fill: number, work: number, ran: number, threads: number): st
   return `about ${many(fill)} of ${threads.toLocaleString("en")} threads in calls, ${many(ran)} on a CPU`;
 }
 
-// Of a run that is one event.
+// Names a run that is one event.
 const nameOf = ({ picture, lanes }: Drawing, run: Run): string =>
   lanes.all.names[picture?.names[picture.singleOf[run.index] ?? 0] ?? 0] ?? "";
 
@@ -82,7 +82,7 @@ function startsBetween(all: TimelineRows, host: number, { from, to }: TimeSpan):
 
 const ANY: [bigint, bigint] = [0n, (1n << 64n) - 1n];
 
-// Of some runs, on whichever hosts they are.
+// Between which times some runs start, on whichever hosts they are.
 function startsOf(drawing: Drawing, runs: Run[]): { start_min_ns: string; start_max_ns: string } {
   const { all } = drawing.lanes;
   const { from, to, width } = (drawing.picture as Picture).asked;

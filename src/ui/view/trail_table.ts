@@ -21,7 +21,7 @@ export const rangeText = ({ offset, offset_end }: Hop): string =>
     ? ""
     : `bytes ${offset.toLocaleString("en")}–${offset_end.toLocaleString("en")}`;
 
-// What was done, leading to its first event; behind it how many calls, leading to all of them.
+// What was done, leading to its first event; after it how many calls, leading to all of them.
 export function operation(hop: Hop, certainty: Certainty): HTMLElement {
   const words = [rangeText(hop), bytesText(hop.bytes), hop.is_start ? "start" : certainty]
     .filter((word) => word !== "")

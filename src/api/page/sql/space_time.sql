@@ -17,7 +17,7 @@
 --   span    , , first x, last x
 --
 -- `moved` and `flowing` are made once. The lanes are the busiest ones, each with those that it speaks with: a lane counts as much as the busiest one that it speaks with.
--- Of more lines and calls than are shown, some are taken that are spread evenly, the same each time.
+-- If there are more lines and calls than are shown, some are taken that are spread evenly, the same each time.
 moved AS MATERIALIZED (
   SELECT event_id, CASE WHEN $lanes = 'node' THEN coalesce(node, host) ELSE process_id::VARCHAR END AS lane, x FROM moments
   WHERE bytes > 0 AND verb IN ('read', 'wrote', 'copied')

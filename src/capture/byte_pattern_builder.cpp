@@ -234,7 +234,7 @@ BytePatternBuilder::Bytes BytePatternBuilder::parse_escape() {
         }
     }
     if (at_ > text_.size() || letter == '\0' || std::isalnum(static_cast<unsigned char>(letter))) {
-        fail(letter == '\0' ? "a '\\' with nothing behind it"
+        fail(letter == '\0' ? "a '\\' with nothing after it"
                             : fmt::format("'\\{}' means nothing here", letter));
     }
     return one(static_cast<unsigned char>(letter));
@@ -301,7 +301,7 @@ BytePatternBuilder::Bytes BytePatternBuilder::parse_class() {
     const std::string_view name = text_.substr(at_, end - at_);
     const auto found = end == std::string_view::npos ? kClasses.end() : kClasses.find(name);
     if (found == kClasses.end()) {
-        fail("no class of bytes has the name that is behind '[:'");
+        fail("no class of bytes has the name that follows '[:'");
         return {};
     }
     at_ = end + 2;

@@ -143,8 +143,8 @@ Result<FalconPlace> FalconImport::pass(const FalconPassed& passed) {
 void FalconImport::look_for_doubts(const FalconPassed& passed) {
     const Place place{files_[passed.event.file], passed.event.line};
     if (passed.is_forced) {
-        problems_->add_doubt(
-            "an event that was before another one and behind it, by Falcon's rules", place);
+        problems_->add_doubt("an event that was before another one and after it, by Falcon's rules",
+                             place);
     }
     if (passed.is_late) {
         problems_->add_doubt("an event too far behind later ones of its thread", place);
@@ -233,7 +233,7 @@ void FalconImport::say_coverage(Host& host) const {
         writer.say_coverage("import: times",
                             CoverageState::kPartial,
                             fmt::format("{} events of the logs stand later than they say, by {} ns "
-                                        "at most: they are behind others "
+                                        "at most: they come after others "
                                         "whose timestamps are not earlier",
                                         moved_,
                                         moved_ns_max_));

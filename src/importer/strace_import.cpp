@@ -369,7 +369,7 @@ void StraceImport::say_coverage() const {
         writer_->say_coverage("import: times",
                               CoverageState::kPartial,
                               fmt::format("{} times of the log are before the line above, by {} ns "
-                                          "at most, and stand behind it",
+                                          "at most, and stand after it",
                                           steps,
                                           largest_ns));
     }

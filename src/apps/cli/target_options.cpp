@@ -15,7 +15,7 @@ Result<recorder::Targets> TargetOptions::targets() const {
     if (command.empty() && processes.empty() && !all) {
         return Error(
             ErrorCode::kInvalidArgument,
-            "say whom to watch: a command behind --, processes with -p, or everything with -a");
+            "say whom to watch: a command after --, processes with -p, or everything with -a");
     }
     if (all && !processes.empty()) {
         return Error(ErrorCode::kInvalidArgument,
@@ -62,7 +62,7 @@ void add_target_options(CLI::App& verb, TargetOptions& options) {
     verb.add_flag("-a,--all", options.all, "Watch every process of the system");
     verb.add_option("--duration", options.duration, "Stop after this time: 500ms, 90s, 5m")
         ->type_name("TIME");
-    verb.add_option("command", options.command, "Command to run and watch, behind --")
+    verb.add_option("command", options.command, "Command to run and watch, after --")
         ->type_name("CMD");
 }
 

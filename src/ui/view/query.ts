@@ -33,7 +33,7 @@ function chart(rows: Rows): Child {
   const x = rows.columns[0],
     height = rows.columns[y];
   if (x === undefined || height === undefined || rows.rows.length === 0) {
-    return note("a chart needs a first column to lie along, and a column of numbers behind it");
+    return note("a chart needs a first column to lie along, and a column of numbers after it");
   }
   const data = rows.rows.map((row) => ({ x: row[0], y: Number(row[y] ?? 0) }));
   const words = { name: "query", title: `${height.name} by ${x.name}` };

@@ -10,7 +10,8 @@
 // soft hyphen, noncharacters). Accents, wide characters, emoji and private use (symbols of terminals' fonts) stay.
 // Text that is harmless stays as it is, byte for byte; so does a backslash, and doing it twice does no harm.
 //
-// The page shows the same (src/ui/view/elements.ts); JSON has \uXXXX in its strings instead (base/json_string.h).
+// The ranges stand in base/harmful_ranges.inc. The page shows the same (src/ui/view/elements.ts, held equal by
+// test/page/harmless.test.mjs); JSON has \uXXXX in its strings instead (base/json_string.h).
 #pragma once
 
 #include <string>

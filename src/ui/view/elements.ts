@@ -1,6 +1,7 @@
 // Elements of the page. What a trace says becomes text, never markup.
 
 import type { Cell, Column } from "../generated/api";
+import { HARMFUL } from "../generated/harmful";
 
 export type Child = Node | string;
 
@@ -23,13 +24,23 @@ export function button(words: string, does: () => void, attributes: Record<strin
   return made;
 }
 
-// Control characters, and those that turn the direction of text, as \x1b and \u202e.
-export function harmless(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => {
-    const code = c.charCodeAt(0);
-    return code < 256 ? "\\x" + code.toString(16).padStart(2, "0") : "\\u" + code.toString(16);
-  });
+const hex = (value: number): string => value.toString(16);
+const HARMFUL_CHARACTER = new RegExp(
+  `[${HARMFUL.map(([first, last]) => `\\u{${hex(first)}}-\\u{${hex(last)}}`).join("")}]`,
+  "gu",
+);
+const LETTERS: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r" };
+
+function visible(character: string): string {
+  const value = character.codePointAt(0) ?? 0;
+  if (value < 0x80) {
+    return LETTERS[character] ?? `\\x${hex(value).padStart(2, "0")}`;
+  }
+  return value <= 0xffff ? `\\u${hex(value).padStart(4, "0")}` : `\\u{${hex(value)}}`;
 }
+
+// What src/base/harmless.h makes of it on a terminal: \x1b, \n, \u202e, \u{e0041}.
+export const harmless = (text: string): string => text.replace(HARMFUL_CHARACTER, visible);
 
 // A name that may have 4,000 characters: its begin and its end.
 export function short(text: string, most = 80): string {

@@ -24,12 +24,12 @@ test("names that are markup, escapes, right-to-left, no text or 4,000 characters
   const sql = "SELECT DISTINCT path, comm FROM events WHERE path IS NOT NULL ORDER BY length(path) DESC LIMIT 900";
   await page.go(`#query?sql=${encodeURIComponent(sql)}`);
   const shown = (await page.texts("#answer tbody td")).join("\n");
-  for (const name of ["<img src=x onerror=alert(1)>", "<script>document.title='owned'<", "\\x1b[31mred", "\\u202egnp.exe", "';DROP TABLE events;--"]) {
+  for (const name of ["<img src=x onerror=alert(1)>", "<script>document.title='owned'<", "\\x1b[31mred", "\\u202egnp.exe", "';DROP TABLE events;--", String.raw`unseen\u200b\u2028\u009b\u{e0041}\n\x9b.txt`]) {
     assert.ok(shown.includes(name), name);
   }
   assert.ok((await page.texts("#answer tbody td:first-child"))[0].length > 3000, "the deepest folder has 4,000 characters");
   const text = await page.page.evaluate(() => document.body.innerText);
-  assert.doesNotMatch(text, /[\u0000-\u0008\u000b\u000e-\u001f\u202a-\u202e]/, "nothing turns the terminal or the direction");
+  assert.doesNotMatch(text, /[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e]|\u{e0041}/u, "nothing turns the terminal or the direction, or hides");
   assert.equal(await page.page.locator("#view img, #view script, #view b, #view i").count(), 0);
   assert.doesNotMatch(await page.page.title(), /owned/);
 });

@@ -29,6 +29,13 @@ test("rows are those of dyetrace sql", async () => {
   assert.deepEqual(shown, page.rows(SQL).map(({ name, calls }) => [name, String(calls)]));
 });
 
+test("what EXPLAIN draws has lines, and other text none", async () => {
+  await ask("EXPLAIN SELECT 1");
+  assert.match((await page.texts("#answer tbody td"))[1], /^┌─+┐\n│/);
+  await ask("SELECT concat('a', chr(10), chr(9), 'b') AS text");
+  assert.deepEqual(await page.texts("#answer tbody td"), [String.raw`a\n\tb`]);
+});
+
 test("what is typed is run with Ctrl+Enter, stands in the address, and is there again after a reload", async () => {
   await page.go("#query");
   const editor = page.page.locator(".editor .cm-content");

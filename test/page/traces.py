@@ -23,10 +23,10 @@ import support  # noqa: E402
 import wrong_clock_test  # noqa: E402
 from support import DYETRACE  # noqa: E402
 
-# Markup, a script, an escape, right-to-left, quotes, bytes that are no text; and names of 250 characters one below the other: 4,000 in all.
+# Markup, a script, an escape, right-to-left, quotes, bytes that are no text, what is not seen; and names of 250 characters one below the other: 4,000 in all.
 HOSTILE_NAMES = [
     b"<img src=x onerror=alert(1)>", b"<script>document.title='owned'<", b"\x1b[31mred\x1b[0m", "\u202egnp.exe".encode(), b"it's \"quoted\" `so`", b"\xff\xfe\x80raw", b"new\nline",
-    b"${7*7}{{7*7}}", b"';DROP TABLE events;--",
+    b"${7*7}{{7*7}}", b"';DROP TABLE events;--", "unseen\u200b\u2028\u009b\U000e0041\n".encode() + b"\x9b.txt",
 ]
 HOSTILE = """
 import os, sys

@@ -77,18 +77,23 @@ export function table(
 ): HTMLElement {
   const kind = (index: number): Record<string, string> =>
     columns[index]?.kind === "number" ? { class: "number" } : {};
+  // What EXPLAIN draws has lines, on a terminal too.
+  const words = (value: Cell, index: number): string =>
+    columns[index]?.name === "explain_value"
+      ? String(value).split("\n").map(harmless).join("\n")
+      : harmless(String(value));
   const cell = (value: Cell, index: number, row: Cell[]): HTMLElement => {
     const make = makers[columns[index]?.name ?? ""];
     if (make !== undefined) {
       return element(
         "td",
-        { ...kind(index), ...(value === null ? {} : { title: harmless(String(value)) }) },
+        { ...kind(index), ...(value === null ? {} : { title: words(value, index) }) },
         make(value, row),
       );
     }
     return value === null
       ? element("td", { class: "null " + (kind(index).class ?? "") }, "NULL")
-      : element("td", { ...kind(index), title: harmless(String(value)) }, harmless(String(value)));
+      : element("td", { ...kind(index), title: words(value, index) }, words(value, index));
   };
   const body = element(
     "tbody",

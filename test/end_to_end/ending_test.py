@@ -122,6 +122,7 @@ class KillTest(support.EndToEndTest):
         trace = self.kill_in_full_flow(lambda path: os.path.exists(f"{path}/sealed-000001"), "--ring", "64M", "--segment-records", "100000")
         self.check(trace)
         count = trace.number("SELECT count(*) FROM events")
+        os.kill(self.command, signal.SIGSTOP)  # the sealer takes what others leave of the CPUs
         self.wait_for(lambda: trace.info()["state"] == "died", "the sealer finishes what is there")
         self.assertEqual(trace.number("SELECT count(*) FROM events"), count)
         # the recorder's own sealer says so before it lets go of the trace

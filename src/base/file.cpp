@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -21,8 +22,10 @@ constexpr size_t kReadStepBytes =
 
 constexpr std::string_view kDraftMark = ".new-";
 
+// Threads of one process may write the same file at once: the last to end is what stands there.
 std::string draft_of(const std::string& path) {
-    return fmt::format("{}{}{}", path, kDraftMark, ::getpid());
+    static std::atomic<uint64_t> drafts = 0;
+    return fmt::format("{}{}{}.{}", path, kDraftMark, ::getpid(), drafts++);
 }
 
 Error failed(std::string_view doing, std::string_view path) {

@@ -33,7 +33,7 @@ Result<size_t> read_up_to(const Fd& file, std::span<std::byte> into);
 Result<size_t> read_up_to_at(const Fd& file, std::span<std::byte> into, uint64_t offset);
 Result<void> write_all(const Fd& file, std::span<const std::byte> bytes);
 
-//   path.new-<pid>  --write, fsync-->  --rename-->  path  --fsync of the folder-->  done
+//   path.new-<pid>.<n>  --write, fsync-->  --rename-->  path  --fsync of the folder-->  done
 // Readers see the old file or the new one; after success a crash of the machine does not undo it.
 Result<void> write_file_atomically(const std::string& path, std::string_view content);
 // The name of such a draft, for who writes it otherwise. Drafts of processes that were killed while they wrote are removed.

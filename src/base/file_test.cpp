@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <string>
+#include <thread>
+
 #include "base/temporary_folder.h"
 
 namespace dyetrace::base {
@@ -48,13 +51,31 @@ TEST_F(File, a_failed_atomic_write_leaves_no_draft) {
     EXPECT_EQ(list_folder(folder_.path()).value(), std::vector<std::string>{"a"});
 }
 
+TEST_F(File, threads_that_write_one_file_do_not_disturb_each_other) {
+    constexpr int kTimes = 50;
+    const auto write_often = [&](char with) {
+        const std::string content(100'000, with);
+        for (int i = 0; i < kTimes; ++i) {
+            write_file_atomically(path("a"), content).value();
+        }
+    };
+    std::thread other(write_often, 'x');
+    write_often('y');
+    other.join();
+    const std::string content = read_file(path("a"), 1'000'000).value();
+    EXPECT_EQ(content, std::string(100'000, content[0]));
+    EXPECT_EQ(list_folder(folder_.path()).value(), std::vector<std::string>{"a"});
+}
+
 TEST_F(File, a_draft_begins_by_removing_those_of_the_dead) {
     const std::string dead = path("a.new-999999999");  // above the largest pid there can be
     for (const std::string& other :
          {dead, path("a.new-1"), path("b.new-999999999"), path("a.new-old")}) {
         write_file_atomically(other, "half").value();
     }
-    EXPECT_EQ(begin_draft(path("a")), path("a.new-" + std::to_string(::getpid())));
+    const std::string begun = begin_draft(path("a"));
+    EXPECT_TRUE(begun.starts_with(path("a.new-" + std::to_string(::getpid()) + "."))) << begun;
+    EXPECT_NE(begin_draft(path("a")), begun);
     EXPECT_EQ(list_folder(folder_.path()).value(),
               (std::vector<std::string>{"a.new-1", "a.new-old", "b.new-999999999"}));
 }

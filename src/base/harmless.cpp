@@ -14,7 +14,7 @@ struct HarmfulRange {
     char32_t first, last;
 };
 
-// By code point.
+// The ranges are sorted by code point.
 constexpr HarmfulRange kHarmful[] = {
 #include "base/harmful_ranges.inc"
 };

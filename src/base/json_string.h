@@ -17,7 +17,7 @@ enum class JsonEscapes {
     kRequired,  // only what JSON requires: byte for byte what DuckDB's to_json makes of valid UTF-8
 };
 
-// In quotes.
+// Appends the text in quotes.
 void append_json_string(std::string& out,
                         std::string_view text,
                         JsonEscapes escapes = JsonEscapes::kHarmful);

@@ -11,12 +11,12 @@
 namespace dyetrace::base {
 namespace {
 
-template <class Talk>
-std::string spoken(bool color, Talk talk) {
+template <class Write>
+std::string spoken(bool color, Write write) {
     const TemporaryFolder folder = TemporaryFolder::make().value();
     const std::string path = folder.path() + "/stderr";
     const Fd file = open_file(path, O_WRONLY | O_CREAT | O_APPEND).value();
-    talk(Log(file.get(), color));
+    write(Log(file.get(), color));
     return read_file(path, 10'000).value();
 }
 

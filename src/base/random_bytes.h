@@ -1,4 +1,4 @@
-// For tests: bytes that repeat nowhere, and bytes as damage leaves them; the same for the same seed.
+// Makes bytes for tests that repeat nowhere, and bytes as damage leaves them; the same for the same seed.
 #pragma once
 
 #include <algorithm>

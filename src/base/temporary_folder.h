@@ -14,7 +14,7 @@ class TemporaryFolder {
   public:
     static Result<TemporaryFolder> make();
 
-    // For who must say the name before the folder is needed: one that nobody can guess, and nothing is there yet.
+    // Some must say the name before the folder is needed: they get one that nobody can guess, and nothing is there yet.
     static std::string free_path();
     static Result<TemporaryFolder> make(const std::string& free_path);
 

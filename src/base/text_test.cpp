@@ -55,7 +55,7 @@ TEST(Text, bytes_have_two_digits_each) {
     EXPECT_EQ(hex_text({}), "");
 }
 
-TEST(Text, cuts_behind_a_whole_character) {
+TEST(Text, cuts_after_a_whole_character) {
     EXPECT_EQ(beginning("plain", 3), "pla");
     EXPECT_EQ(beginning("plain", 9), "plain");
     EXPECT_EQ(beginning("14 µs", 4), "14 ") << "µ takes two bytes";

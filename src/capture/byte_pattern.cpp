@@ -66,7 +66,7 @@ class BytePattern::Search {
             }
             take(place);
         }
-        if (!ends.open_behind) {
+        if (!ends.open_after) {
             return;
         }
         for (const std::uint32_t state : now_.states()) {

@@ -35,7 +35,7 @@ using Stretch = std::pair<std::size_t, std::size_t>;
 
 // What stands beside the ends of what is searched: open ones go on with bytes that nobody knows.
 struct Ends {
-    bool open_before = false, open_behind = false;
+    bool open_before = false, open_after = false;
 };
 
 class BytePattern {

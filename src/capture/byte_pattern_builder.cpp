@@ -351,9 +351,9 @@ BytePatternBuilder::Index BytePatternBuilder::lay_repeat(const Part& repeat, Ind
         points_[again].next.push_back(entry);
         next = again;
     } else {
-        const Index behind = next;
+        const Index end = next;
         for (std::size_t i = repeat.least; i < repeat.most && !failure_; ++i) {
-            next = add_point({false, {}, 0, {behind, lay(inner, next)}});
+            next = add_point({false, {}, 0, {end, lay(inner, next)}});
         }
     }
     for (std::size_t i = 0; i < repeat.least && !failure_; ++i) {
@@ -393,7 +393,7 @@ void BytePatternBuilder::join(BytePattern& pattern, Index entry) {
     }
 }
 
-// To all points that take a byte and can be reached without one, under the conditions on the way.
+// Finds the steps to all points that take a byte and can be reached without one, under the conditions on the way.
 void BytePatternBuilder::find_steps(Index from,
                                     const std::vector<Index>& states,
                                     std::vector<BytePattern::Step>& steps) const {

@@ -8,11 +8,12 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/sanitized.h"
 
 namespace dyetrace::capture {
 namespace {
 
-constexpr Ends kOpenBefore{true, false}, kOpenBehind{false, true}, kOpen{true, true};
+constexpr Ends kOpenBefore{true, false}, kOpenAfter{false, true}, kOpen{true, true};
 
 // The text with each byte that was found as '*'.
 std::string hidden(std::string_view pattern, std::string text, Ends ends = {}) {
@@ -50,12 +51,12 @@ TEST(BytePattern, knows_where_lines_begin_and_end) {
 }
 
 TEST(BytePattern, says_what_could_be_part_of_a_match) {
-    EXPECT_EQ(hidden("secret", "the sec", kOpenBehind), "the ***");
+    EXPECT_EQ(hidden("secret", "the sec", kOpenAfter), "the ***");
     EXPECT_EQ(hidden("secret", "ret is out", kOpenBefore), "*** is out");
     EXPECT_EQ(hidden("secret", "cre", kOpen), "***");
     EXPECT_EQ(hidden("secret", "cre", kOpenBefore), "cre");
     EXPECT_EQ(hidden("[0-9]{13,16}", "12 and 34", kOpen), "** and **");
-    EXPECT_EQ(hidden("BEGIN[^-]*END", "x BEGIN y", kOpenBehind), "x *******");
+    EXPECT_EQ(hidden("BEGIN[^-]*END", "x BEGIN y", kOpenAfter), "x *******");
     EXPECT_EQ(hidden("BEGIN[^-]*END", "y END x", kOpenBefore), "***** x");
 }
 
@@ -99,7 +100,7 @@ TEST(BytePattern, refuses_what_makes_no_sense) {
 
 // With backtracking each of these takes longer than the universe has been there.
 TEST(BytePattern, takes_no_longer_for_what_is_meant_to_take_long) {
-    const std::string text(200'000, 'a');
+    const std::string text(base::kIsSanitized ? 20'000 : 200'000, 'a');
     EXPECT_EQ(hidden("(a*)*b", text), text);
     EXPECT_EQ(hidden("(a|a|aa)+$", text + "b"), text + "b");
     EXPECT_EQ(hidden("(a|aa){1,50}b", text), text);

@@ -20,8 +20,8 @@
 #include "capture/iterator.h"
 #include "capture/kernel_dyes.h"
 #include "capture/kernel_filter.h"
-#include "capture/kernel_offer.h"
-#include "capture/load_talk.h"
+#include "capture/kernel_support.h"
+#include "capture/libbpf_log.h"
 #include "capture/payload_rings.h"
 #include "capture/program_table.h"
 #include "capture/retransmissions.h"
@@ -87,11 +87,11 @@ Capture& Capture::operator=(Capture&&) noexcept = default;
 Capture::~Capture() = default;
 
 Result<Capture> Capture::load(const CaptureOptions& options) {
-    LoadTalk::listen();
+    LibbpfLog::listen();
     auto state = std::make_unique<State>();
     state->skeleton.reset(dyetrace_bpf__open());
     if (!state->skeleton) {
-        return LoadTalk::error(errno);
+        return LibbpfLog::error(errno);
     }
     dyetrace_bpf& skeleton = *state->skeleton;
     state->cpus = static_cast<std::uint32_t>(libbpf_num_possible_cpus());
@@ -104,25 +104,25 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     choose_content(skeleton, options, state->cpus);
     choose_dyes(skeleton, options.look_for_dyes, options.only_dyed);
     state->payload.size_maps(skeleton, options, state->cpus);
-    const KernelOffer offer = KernelOffer::find();
-    skeleton.rodata->find_by_vpid = offer.task_from_vpid;
-    skeleton.rodata->find_by_pid = offer.task_from_pid;
-    skeleton.rodata->read_other_tasks = offer.copy_from_user_task;
-    skeleton.rodata->can_defer = offer.task_work;
-    if (offer.copy_from_user_task) {
+    const KernelSupport support = KernelSupport::find();
+    skeleton.rodata->find_by_vpid = support.task_from_vpid;
+    skeleton.rodata->find_by_pid = support.task_from_pid;
+    skeleton.rodata->read_other_tasks = support.copy_from_user_task;
+    skeleton.rodata->can_defer = support.task_work;
+    if (support.copy_from_user_task) {
         bpf_program__set_flags(skeleton.progs.finish_calls, BPF_F_SLEEPABLE);
     }
-    bpf_program__set_autoload(skeleton.progs.find_members, offer.sets_of_files);
-    bpf_program__set_autoload(skeleton.progs.stream_sent, offer.tcp_sendmsg_locked);
-    bpf_program__set_autoload(skeleton.progs.stream_read, offer.tcp_rcv_space_adjust);
+    bpf_program__set_autoload(skeleton.progs.find_members, support.sets_of_files);
+    bpf_program__set_autoload(skeleton.progs.stream_sent, support.tcp_sendmsg_locked);
+    bpf_program__set_autoload(skeleton.progs.stream_read, support.tcp_rcv_space_adjust);
 #if defined(__x86_64__)
     skeleton.rodata->strong_order = true;
 #endif
-    state->retransmissions.prepare(skeleton, options, offer, state->cpus);
+    state->retransmissions.prepare(skeleton, options, support, state->cpus);
     state->rings.size_maps(skeleton, options, state->cpus);
     bpf_map__set_max_entries(skeleton.maps.recent_names, state->cpus * RECENT_NAMES);
     if (const int error = dyetrace_bpf__load(&skeleton); error != 0) {
-        return LoadTalk::error(-error);
+        return LibbpfLog::error(-error);
     }
     TRY(fill_special_programs(skeleton));
     TRY(state->sources, prepare_content(skeleton, options));

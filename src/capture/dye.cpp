@@ -17,14 +17,14 @@ using base::ErrorCode;
 using schema::DyeForm;
 
 constexpr std::string_view kHex = "hex:";
-constexpr std::string_view kFormWords = "plain, nocase, base64, hex, utf16, url, json, all";
+constexpr std::string_view kFormNames = "plain, nocase, base64, hex, utf16, url, json, all";
 constexpr DyeForms kBase64 =
     form_bit(DyeForm::kBase640) | form_bit(DyeForm::kBase641) | form_bit(DyeForm::kBase642);
 constexpr DyeForms kAll = (form_bit(DyeForm::kJson) << 1) - 1;
 
-// 0: no such word.
-DyeForms forms_of_word(std::string_view word) {
-    constexpr std::pair<std::string_view, DyeForms> kWords[] = {
+// 0: no form has this name.
+DyeForms forms_of_name(std::string_view wanted) {
+    constexpr std::pair<std::string_view, DyeForms> kForms[] = {
         {"plain", form_bit(DyeForm::kPlain)},
         {"nocase", form_bit(DyeForm::kNocase)},
         {"base64", kBase64},
@@ -34,8 +34,8 @@ DyeForms forms_of_word(std::string_view word) {
         {"json", form_bit(DyeForm::kJson)},
         {"all", kAll},
     };
-    for (const auto& [name, forms] : kWords) {
-        if (name == word) {
+    for (const auto& [name, forms] : kForms) {
+        if (name == wanted) {
             return forms;
         }
     }
@@ -222,10 +222,10 @@ Result<DyeForms> parse_dye_forms(std::string_view text) {
     DyeForms forms = form_bit(DyeForm::kPlain);
     while (!text.empty()) {
         const std::string_view word = text.substr(0, text.find(','));
-        const DyeForms found = forms_of_word(word);
+        const DyeForms found = forms_of_name(word);
         if (found == 0) {
             return Error(ErrorCode::kInvalidArgument,
-                         fmt::format("'{}' is no form of a dye; there are {}", word, kFormWords));
+                         fmt::format("'{}' is no form of a dye; there are {}", word, kFormNames));
         }
         forms |= found;
         text.remove_prefix(std::min(text.size(), word.size() + 1));

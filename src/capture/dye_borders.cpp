@@ -174,23 +174,23 @@ std::string DyeBorders::bytes_before(const Range& range,
     return last_of(std::move(before), bytes);
 }
 
-std::string DyeBorders::bytes_behind(const Range& range,
-                                     Range::const_iterator piece,
-                                     std::size_t bytes) {
-    std::string behind;
-    while (behind.size() < bytes) {
+std::string DyeBorders::bytes_after(const Range& range,
+                                    Range::const_iterator piece,
+                                    std::size_t bytes) {
+    std::string after;
+    while (after.size() < bytes) {
         const std::uint64_t end = piece->second.end();
         ++piece;
         if (piece == range.end() || piece->first != end) {
             break;
         }
-        behind += piece->second.piece.first;
+        after += piece->second.piece.first;
         if (!piece->second.piece.whole) {
             break;
         }
     }
-    behind.resize(std::min(behind.size(), bytes));
-    return behind;
+    after.resize(std::min(after.size(), bytes));
+    return after;
 }
 
 // The event in which it ends is told; once, however often the bytes in front of it come again.
@@ -222,11 +222,11 @@ void DyeBorders::search(const DyeTable& table,
                         std::vector<DyeCrossing>& found) {
     const DyePiece& own = piece->second.piece;
     const std::string before = bytes_before(range, piece, table.edge_bytes());
-    const std::string behind = bytes_behind(range, piece, table.edge_bytes());
+    const std::string after = bytes_after(range, piece, table.edge_bytes());
     if (!before.empty()) {
         piece->second.met_left = std::prev(piece)->second.met_right = true;
     }
-    if (!behind.empty()) {
+    if (!after.empty()) {
         piece->second.met_right = std::next(piece)->second.met_left = true;
     }
     const auto look_over = [&](const std::string& bytes,
@@ -238,11 +238,11 @@ void DyeBorders::search(const DyeTable& table,
     const std::uint64_t from = piece->first - before.size();
     if (own.whole) {
         look_over(
-            before + own.first + behind, from, {before.size(), before.size() + own.first.size()});
+            before + own.first + after, from, {before.size(), before.size() + own.first.size()});
         return;
     }
     look_over(before + own.first, from, {before.size()});
-    look_over(own.last + behind, piece->second.end() - own.last.size(), {own.last.size()});
+    look_over(own.last + after, piece->second.end() - own.last.size(), {own.last.size()});
 }
 
 }  // namespace dyetrace::capture

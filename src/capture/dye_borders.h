@@ -109,9 +109,9 @@ class DyeBorders {
     static std::string bytes_before(const Range& range,
                                     Range::const_iterator piece,
                                     std::size_t bytes);
-    static std::string bytes_behind(const Range& range,
-                                    Range::const_iterator piece,
-                                    std::size_t bytes);
+    static std::string bytes_after(const Range& range,
+                                   Range::const_iterator piece,
+                                   std::size_t bytes);
     // What begins and ends so far after `position` in the range.
     static void tell(Range& range,
                      const DyeFound& one,

@@ -161,7 +161,7 @@ void DyeJoin::take(std::uint32_t cpu,
         }
         events = events.subspan(record.size());
         if (const auto* call = schema::as<SyscallEvent>(record)) {
-            if (const auto look = schema::dye_look_of(*call)) {
+            if (const auto look = schema::dyes_found_in(*call)) {
                 candidates_dropped_ += look->candidates_dropped;
             }
             take_event(cpu, record, *call, stripped);

@@ -51,7 +51,7 @@ class DyeJoin {
         const auto found = hits_.find(dye);
         return found == hits_.end() ? 0 : found->second;
     }
-    // By the kernel, in all events so far: they were too many to be compared.
+    // What the kernel dropped in all events so far: they were too many to be compared.
     std::uint64_t candidates_dropped() const { return candidates_dropped_; }
 
   private:

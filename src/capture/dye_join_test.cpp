@@ -60,7 +60,7 @@ class DyeJoinTest : public testing::Test {
         }
         return take(event, call);
     }
-    // From kFile to kCopy.
+    // The call copies from kFile to kCopy.
     std::uint64_t take_copy(const Call& call, std::int64_t offset2, bool certain2 = true) {
         schema::SyscallEvent event{};
         event.start_ns = call.end_ns;

@@ -54,7 +54,7 @@ bool DyedOnly::is_dyed(std::uint32_t cpu, std::span<const std::byte> group) cons
     bool dyed = false;
     for_each_record(group, [&](schema::RecordBytes record) {
         const auto* call = schema::as<schema::SyscallEvent>(record);
-        const auto look = call != nullptr ? schema::dye_look_of(*call) : std::nullopt;
+        const auto look = call != nullptr ? schema::dyes_found_in(*call) : std::nullopt;
         dyed = dyed || kept_.contains({cpu, schema::header_of(record).sequence}) ||
                schema::as<schema::DyeHit>(record) != nullptr ||
                (look && look->hits + look->candidates_dropped > 0);

@@ -59,7 +59,7 @@ TEST_F(DyedOnlyTest, lets_a_call_go_on_with_all_that_belongs_to_it_if_a_hit_does
 }
 
 TEST_F(DyedOnlyTest, goes_by_hits_and_not_by_bytes_that_nobody_saw) {
-    for (const schema::DyeLook look : {schema::DyeLook{0, 0, 9}, {1, 0, 0}, {0, 1, 0}}) {
+    for (const dyes_found look : {dyes_found{0, 0, 9}, {1, 0, 0}, {0, 1, 0}}) {
         const std::string_view bytes(reinterpret_cast<const char*>(&look), sizeof(look));
         only_.hold(
             0, schema::build(schema::SyscallEvent{}, {{schema::Attachment::kDyes, bytes}}).bytes());

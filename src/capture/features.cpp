@@ -18,7 +18,7 @@
 #include "base/fd.h"
 #include "capture/blind_spots.h"
 #include "capture/capture.h"
-#include "capture/kernel_offer.h"
+#include "capture/kernel_support.h"
 #include "schema/syscalls.h"
 
 namespace dyetrace::capture {
@@ -178,7 +178,7 @@ Feature probe_function_probes(const Btf& types) {
 }
 
 Feature describe_content() {
-    if (KernelOffer::find().task_work) {
+    if (KernelSupport::find().task_work) {
         return {
             "content", Availability::kYes, "what is not in memory is brought in first", "", false};
     }
@@ -190,7 +190,7 @@ Feature describe_content() {
 }
 
 Feature describe_retransmissions() {
-    const bool is_told = KernelOffer::find().tcp_retransmit_skb;
+    const bool is_told = KernelSupport::find().tcp_retransmit_skb;
     return {"retransmissions",
             is_told ? Availability::kYes : Availability::kNo,
             is_told ? "what TCP sends again, by tcp_retransmit_skb" : "no tcp_retransmit_skb",

@@ -38,7 +38,7 @@ struct Payload {
     std::uint64_t sequence = 0;  // of the event
     std::uint64_t position = 0;  // in what it moved
     Lane lane;
-    // In the lane, of the first byte; nothing where the kernel does not number it: pipes, unix sockets, datagrams, MSG_PEEK,
+    // The first byte's place in the lane; nothing where the kernel does not number it: pipes, unix sockets, datagrams, MSG_PEEK,
     // calls on one file position that overlapped, and what has a place in two lanes (sendfile, splice, copy_file_range).
     std::optional<std::uint64_t> place;
     std::uint64_t end_ns = 0;  // of the event

@@ -118,21 +118,21 @@ Redactor::Waiting::iterator Redactor::doubt_run(Waiting::iterator first) {
     const std::uint64_t begin = first->second.begin();
     std::uint64_t end = begin;
     Ends ends;
-    auto behind = first;
-    for (; behind != waiting_.end() && behind->first.first == lane && behind->second.begin() <= end;
-         ++behind) {
-        end = std::max(end, behind->second.end());
-        ends.open_before |= !behind->second.knows_left && begin > 0;
-        ends.open_behind |= !behind->second.knows_right;
+    auto next = first;
+    for (; next != waiting_.end() && next->first.first == lane && next->second.begin() <= end;
+         ++next) {
+        end = std::max(end, next->second.end());
+        ends.open_before |= !next->second.knows_left && begin > 0;
+        ends.open_after |= !next->second.knows_right;
     }
     for (const auto& [from, to] : secrets_.find(known(lane, begin, end).bytes, ends)) {
         for (auto at = waiting_.lower_bound(nearest(lane, begin + from));
-             at != behind && at->second.begin() < begin + to;
+             at != next && at->second.begin() < begin + to;
              ++at) {
             show(at->second, begin + from, begin + to);
         }
     }
-    return behind;
+    return next;
 }
 
 // What waits is at most as long as the reach, so that nothing that begins before this can touch `place`.
@@ -140,7 +140,7 @@ Redactor::Key Redactor::nearest(const Lane& lane, std::uint64_t place) const {
     return {lane, place > reach_ ? place - reach_ : 0};
 }
 
-// With what came last beside it, as far as a match may reach and as far as that is known.
+// The window includes what came last beside it, as far as a match may reach and as far as that is known.
 Redactor::Window Redactor::window_of(const Payload& payload) const {
     const std::uint64_t begin = *payload.place, end = begin + payload.bytes.size();
     const Known left = known(payload.lane, begin - std::min(begin, reach_), begin);
@@ -283,7 +283,7 @@ void Redactor::keep_or_give(Held held) {
     }
 }
 
-// With one that waits at the same place with the same bytes, it shares what is known of them.
+// It shares what is known of the bytes with one that waits at the same place with the same ones.
 bool Redactor::join_equal(Held& held) {
     const auto [first, last] = waiting_.equal_range({held.payload.lane, held.begin()});
     const auto equal = std::find_if(first, last, [&](const auto& waiting) {

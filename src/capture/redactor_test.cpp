@@ -192,7 +192,7 @@ TEST_F(Redaction, hides_what_waits_where_something_else_is_written_now) {
 
 TEST_F(Redaction, hides_a_second_half_that_is_written_over_something_else) {
     Redactor redactor = this->redactor({"secret"});
-    redactor.take(piece("the sec and what is behind it", kFile, 0));
+    redactor.take(piece("the sec and what is after it", kFile, 0));
     redactor.take(piece("ret", kFile, 7));
     redactor.finish();
     EXPECT_EQ(disk_.event(1), "***");

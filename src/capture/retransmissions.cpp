@@ -23,12 +23,12 @@ constexpr const char* kLack = "what TCP sends again is not recorded";
 
 void Retransmissions::prepare(dyetrace_bpf& skeleton,
                               const CaptureOptions& options,
-                              const KernelOffer& offer,
+                              const KernelSupport& support,
                               std::uint32_t cpus) {
     is_asked_ = options.watch_retransmissions;
-    const bool is_watched = is_asked_ && offer.tcp_retransmit_skb;
+    const bool is_watched = is_asked_ && support.tcp_retransmit_skb;
     skeleton.rodata->watch_retransmissions = is_watched;
-    skeleton.rodata->retransmission_tells_error = offer.retransmission_tells_error;
+    skeleton.rodata->retransmission_tells_error = support.retransmission_tells_error;
     bpf_program__set_autoload(skeleton.progs.retransmitted, is_watched);
     bpf_map__set_max_entries(skeleton.maps.interrupt_rings, cpus);
 }

@@ -9,7 +9,7 @@
 #include "base/mapping.h"
 #include "base/result.h"
 #include "capture/capture.h"
-#include "capture/kernel_offer.h"
+#include "capture/kernel_support.h"
 #include "capture/ring.h"
 
 struct dyetrace_bpf;
@@ -21,7 +21,7 @@ class Retransmissions {
     // Before the programs are loaded, and after.
     void prepare(dyetrace_bpf& skeleton,
                  const CaptureOptions& options,
-                 const KernelOffer& offer,
+                 const KernelSupport& support,
                  std::uint32_t cpus);
     // `controls` has STREAMS for each CPU; this takes the last of them.
     Result<void> map(const dyetrace_bpf& skeleton, ring_control* controls, std::uint32_t cpus);
@@ -31,7 +31,7 @@ class Retransmissions {
     // After the detachment: what came in the middle of another one is in no accounting, and is said here.
     static std::optional<Source> finish(const dyetrace_bpf& skeleton);
 
-    // To be called before the facts are drained: what drain() takes then refers to none that are still to come.
+    // Call it before the facts are drained: what drain() takes then refers to none that are still to come.
     void look();
     // Returns the bytes that it took.
     std::uint64_t drain(std::uint64_t& damaged_bytes);

@@ -19,7 +19,7 @@ TEST(Retransmissions, a_kernel_that_does_not_tell_is_named) {
     const std::unique_ptr<dyetrace_bpf, Closes> skeleton(dyetrace_bpf__open());
     ASSERT_NE(skeleton, nullptr);
     Retransmissions retransmissions;
-    KernelOffer old;
+    KernelSupport old;
     old.tcp_retransmit_skb = false;
     retransmissions.prepare(*skeleton, {.watch_retransmissions = true}, old, 1);
     const auto source = retransmissions.attach(*skeleton, false);
@@ -35,9 +35,9 @@ TEST(Retransmissions, who_does_not_ask_is_told_nothing) {
     const std::unique_ptr<dyetrace_bpf, Closes> skeleton(dyetrace_bpf__open());
     ASSERT_NE(skeleton, nullptr);
     Retransmissions retransmissions;
-    KernelOffer offer;
-    offer.tcp_retransmit_skb = true;
-    retransmissions.prepare(*skeleton, {}, offer, 1);
+    KernelSupport support;
+    support.tcp_retransmit_skb = true;
+    retransmissions.prepare(*skeleton, {}, support, 1);
     EXPECT_FALSE(retransmissions.attach(*skeleton, false));
     EXPECT_FALSE(skeleton->rodata->watch_retransmissions);
 }

@@ -65,13 +65,13 @@ class Ring {
     std::uint64_t lost() const {
         return std::atomic_ref(control_->lost).load(std::memory_order_relaxed);
     }
-    // From any thread.
+    // Any thread may call it.
     std::uint64_t fill_bytes() const {
         const std::uint64_t tail = std::atomic_ref(control_->tail).load(std::memory_order_relaxed);
         return head() - tail;
     }
     std::uint64_t ring_bytes() const { return ring_bytes_; }
-    // From 0 to 1.
+    // The share of the ring that is full, 0 to 1.
     double fill() const {
         return static_cast<double>(fill_bytes()) / static_cast<double>(ring_bytes_);
     }

@@ -127,7 +127,7 @@ void find_parts(std::string_view secret,
                 std::vector<Stretch>& out) {
     const std::string_view first = text.substr(0, secret.size() - 1);
     const std::string_view last = text.substr(text.size() - first.size());
-    if (ends.open_behind) {
+    if (ends.open_after) {
         const std::size_t part = overlap(secret, last);
         out.emplace_back(text.size() - part, text.size());
     }
@@ -136,7 +136,7 @@ void find_parts(std::string_view secret,
                                          std::string(first.rbegin(), first.rend()));
         out.emplace_back(0, part);
     }
-    if (ends.open_before && ends.open_behind && secret.find(text) != std::string_view::npos) {
+    if (ends.open_before && ends.open_after && secret.find(text) != std::string_view::npos) {
         out.emplace_back(0, text.size());
     }
 }

@@ -36,7 +36,7 @@ class Secrets {
     // The longest match that is found whatever borders it crosses.
     std::size_t match_bytes_max() const { return match_bytes_max_; }
 
-    // By rising place and disjoint.
+    // What is found is sorted by place and disjoint.
     std::vector<Stretch> find(std::span<const std::byte> bytes, Ends ends = {}) const;
 
   private:

@@ -136,7 +136,7 @@ std::optional<std::vector<bpf_insn>> Assembler::finish() && {
         targets[at] = *target;
     }
     const std::vector<bool> seen = reached(targets);
-    // From the end, so that the place of every target is known: how many instructions are kept from there on.
+    // Counted from the end, so that the place of every target is known: how many instructions are kept from there on.
     std::vector<std::size_t> kept_from(code_.size() + 1);
     std::vector<bpf_insn> backwards;
     for (std::size_t at = code_.size(); at-- > 0;) {

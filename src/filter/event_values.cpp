@@ -421,7 +421,7 @@ Value EventValues::of_only(const SyscallEvent& e, EventColumn column) const {
             if (column == EventColumn::kFingerprint) {
                 return number_if(is_whole, is_whole ? content->fingerprint : 0);
             }
-            const auto dyes = schema::dye_look_of(e);
+            const auto dyes = schema::dyes_found_in(e);
             return number_if(content || dyes,
                              content ? content->unread_bytes
                              : dyes  ? dyes->unread_bytes
@@ -442,7 +442,7 @@ Value EventValues::of_only(const SyscallEvent& e, EventColumn column) const {
             return number_if(content.has_value(), content ? content->anchors_dropped : 0);
         }
         case EventColumn::kDyeHits: {
-            const auto dyes = schema::dye_look_of(e);
+            const auto dyes = schema::dyes_found_in(e);
             return number_if(dyes && dyes->hits > 0, dyes ? dyes->hits : 0);
         }
         case EventColumn::kTargetProcessId: {

@@ -1,4 +1,4 @@
-// From the text of a condition to its tree, checked: every column is there, every operator gets what it can compare.
+// Turns the text of a condition into its tree, checked: every column is there, every operator gets what it can compare.
 //
 //   or ─ and ─ not ─ is ─ comparison ─ like/in/between ─ bits ─ sum ─ product ─ primary      (DuckDB's precedence)
 //

@@ -117,7 +117,7 @@ std::string small(std::string_view text) {
     return out;
 }
 
-std::size_t behind_runs(std::string_view pattern, std::size_t at, char run) {
+std::size_t end_of_runs(std::string_view pattern, std::size_t at, char run) {
     while (at < pattern.size() && pattern[at] == run) {
         at += 1;
     }
@@ -137,7 +137,7 @@ bool matches(std::string_view text,
     std::size_t run_text = 0;         // where it is tried to end
     while (t < text.size()) {
         if (p < pattern.size() && pattern[p] == run && !run_is_escape) {
-            p = behind_runs(pattern, p, run);
+            p = end_of_runs(pattern, p, run);
             if (p == pattern.size()) {
                 return true;
             }
@@ -157,7 +157,7 @@ bool matches(std::string_view text,
             return false;
         }
     }
-    return behind_runs(pattern, p, run) == pattern.size();
+    return end_of_runs(pattern, p, run) == pattern.size();
 }
 
 }  // namespace

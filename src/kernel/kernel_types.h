@@ -351,10 +351,10 @@ struct in6_addr {
 
 struct sock_common {
 	__u32 skc_daddr, skc_rcv_saddr;
-	__u32 skc_portpair;
 	__u16 skc_dport, skc_num;
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
+	unsigned long skc_flags; /* bits of enum sock_flags */
 	possible_net_t skc_net;
 	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
 	struct {
@@ -367,6 +367,10 @@ struct sock {
 	__u16 sk_protocol, sk_type;
 	struct socket *sk_socket;
 	int sk_peek_off;
+};
+
+struct inet_sock {
+	__u16 inet_sport; /* as on the wire */
 };
 
 struct tcp_sock {
@@ -451,6 +455,7 @@ enum kernel_constants {
 	AF_INET = 2,
 	AF_INET6 = 10,
 	SOCK_STREAM = 1,
+	SOCK_DONE = 1, /* enum sock_flags, a bit of skc_flags */
 	IPPROTO_TCP = 6,
 	TCP_ESTABLISHED = 1,
 	TCP_SYN_SENT = 2,

@@ -88,7 +88,7 @@ TEST_F(PayloadFile, costs_one_block_where_a_bit_is_flipped) {
     EXPECT_EQ(reader.damaged_blocks(), 1u);
 }
 
-TEST_F(PayloadFile, is_found_again_behind_a_damaged_header) {
+TEST_F(PayloadFile, is_found_again_after_a_damaged_header) {
     const Entries written = write(200, {});
     std::string damaged = content();
     damaged[sizeof(PayloadHeader)] ^= 1;  // of the first block's magic

@@ -1,4 +1,4 @@
-// For tests: a trace in a temporary folder, small segments made in one call, and segments edited byte by byte.
+// Gives tests a trace in a temporary folder, makes small segments in one call, and edits segments byte by byte.
 //
 //   SegmentFixture trace;
 //   trace.write({{0, kFacts, bytes}, {1, kEvents, bytes}});    appended, flushed after each, closed

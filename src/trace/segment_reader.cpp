@@ -124,7 +124,7 @@ Result<void> SegmentReader::find_blocks() {
         TRY(const bool intact, header_at(position, header));
         if (!intact) {
             const std::uint64_t before_ns = last_written_ns_;
-            TRY(const std::uint64_t found, find_header_behind(position, header));
+            TRY(const std::uint64_t found, find_header_after(position, header));
             if (found == 0) {
                 break;
             }
@@ -150,8 +150,8 @@ Result<bool> SegmentReader::header_at(std::uint64_t position, BlockHeader& heade
 }
 
 // Position of the next intact header, or 0. Blocks begin at multiples of 8.
-Result<std::uint64_t> SegmentReader::find_header_behind(std::uint64_t position,
-                                                        BlockHeader& header) const {
+Result<std::uint64_t> SegmentReader::find_header_after(std::uint64_t position,
+                                                       BlockHeader& header) const {
     std::vector<std::byte> piece(kSearchBytes + sizeof(BlockHeader));
     for (std::uint64_t at = padded(position + 1); at < size_; at += kSearchBytes) {
         TRY(const std::size_t got, base::read_up_to_at(file_, piece, at));

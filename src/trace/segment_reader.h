@@ -91,7 +91,7 @@ class SegmentReader {
     Result<void> read_segment_header();
     Result<void> find_blocks();
     Result<bool> header_at(std::uint64_t position, BlockHeader& header) const;
-    Result<std::uint64_t> find_header_behind(std::uint64_t position, BlockHeader& header) const;
+    Result<std::uint64_t> find_header_after(std::uint64_t position, BlockHeader& header) const;
     Result<void> take(const BlockHeader& header);
     void say_how_it_ends();
     void lose(const BlockHeader& block);

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace dyetrace::trace {
 namespace {
 
-// With what is interesting as a size.
+// Puts a number there that is interesting as a size.
 void overwrite_a_number(std::string& bytes, std::size_t at, std::mt19937_64& random) {
     constexpr std::uint64_t kInteresting[] = {
         0, 1, 7, 8, 15, 16, 0x7f, 0xffff, 0x7fffffff, 0xffffffff, UINT64_MAX};

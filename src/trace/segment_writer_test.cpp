@@ -14,7 +14,7 @@ std::uint64_t hand_wound_clock() {
     return now_ns;
 }
 
-// A disk with room for so many bytes, of which so many are kept for last words.
+// A disk with room for so many bytes, of which so many are kept for the trailer.
 struct SmallDisk {
     std::size_t room;
     std::size_t promised;

@@ -1,4 +1,4 @@
-// For tests and benches: records as a busy database makes them, from a seed.
+// Tests and benches make records here as a busy database does, from a seed.
 //
 //   SyntheticRecords records(SyntheticOptions{.seed = 1, .cpus = 2});
 //   records.facts(cpu)          one task_context per backend, one handle per file, sockets: append them first

@@ -72,7 +72,7 @@ class TraceFolder {
         return info_.hosts.empty() ? std::uint16_t{0} : info_.hosts.front().index;
     }
 
-    // In a trace of many hosts: where that of one of them is, and all that are there, by index. A trace of one host is its own part.
+    // A trace of many hosts has a part for each: where one of them is, and all that are there, by index. A trace of one host is its own part.
     std::string part_path(std::uint16_t host_index) const;
     Result<std::vector<TraceFolder>> parts() const;
 
@@ -94,7 +94,7 @@ class TraceFolder {
     // The sealer: the recorder is gone and its last segment is sealed with a gap.
     Result<void> mark_died();
 
-    // Gives the room kept for last words back to the disk.
+    // Gives the room that was kept for the trailer back to the disk.
     void release_reserve();
 
   private:

@@ -41,7 +41,7 @@ class TraceTail {
 
     // kRecording as long as more may come.
     Result<TraceState> state() { return folder_.current_state(); }
-    // By the host's index.
+    // The key is the host's index.
     const std::map<std::uint16_t, Part>& parts() const { return parts_; }
     std::uint64_t segments_missed() const { return segments_missed_; }
 

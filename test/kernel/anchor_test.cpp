@@ -188,7 +188,7 @@ TEST_F(Anchors, of_iovecs_messages_and_sendfile_are_those_of_all_their_bytes) {
     EXPECT_EQ(trace.only("sendfile").anchors(), of(std::string_view(bytes).substr(5, 90'001)));
 }
 
-// In pieces of other sizes on each side, most of them shorter than what a window needs.
+// Each side cuts into pieces of other sizes, most of them shorter than what a window needs.
 TEST_F(Anchors, of_a_stream_and_of_a_file_do_not_depend_on_how_they_were_cut) {
     const std::string bytes = random_bytes(60'000, 11);
     const Trace trace = record([&] {
@@ -266,7 +266,7 @@ TEST_F(Anchors, are_not_seen_over_bytes_that_could_not_be_read) {
     EXPECT_EQ(trace.only("recvfrom").content()->unread_bytes, 7288u);
 }
 
-TEST_F(Anchors, behind_more_than_a_call_may_list_are_counted) {
+TEST_F(Anchors, after_the_last_that_a_call_may_list_are_counted) {
     constexpr std::size_t kListed = 65'536;
     const std::string bytes = random_bytes(20u << 20, 14);
     const Trace trace = record([&] {

@@ -23,7 +23,7 @@ namespace dyetrace::test {
 namespace {
 
 constexpr std::string_view kCard = "card=4929123456781234";
-constexpr std::string_view kRest = " and what comes behind it";
+constexpr std::string_view kRest = " and what comes after it.";
 
 void put(int fd, std::string_view text, off_t at) {
     REQUIRE(pwrite(fd, text.data(), text.size(), at) == static_cast<ssize_t>(text.size()));

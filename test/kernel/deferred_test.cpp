@@ -194,12 +194,15 @@ TEST_F(Deferred, what_other_threads_map_meanwhile_does_not_matter) {
     }
 }
 
-// The bytes of the first message are taken away while the call waits for room for the second.
+// The bytes of the first message are taken away while the call waits for room for the second, which the ends do not have.
 TEST_F(Deferred, each_message_that_is_sent_is_seen) {
     constexpr std::size_t kFirst = 50'001, kSecond = 4'000'000;
+    constexpr int kRoom = 200'000;
     const Trace trace = record([&] {
         const char* memory = map_absent();
         const Ends ends = tcp_ends();
+        REQUIRE(setsockopt(ends.from, SOL_SOCKET, SO_SNDBUF, &kRoom, sizeof(kRoom)) == 0);
+        REQUIRE(setsockopt(ends.to, SOL_SOCKET, SO_RCVBUF, &kRoom, sizeof(kRoom)) == 0);
         std::thread other([&] {
             int waiting = 0;
             while (waiting <= static_cast<int>(kFirst)) {
@@ -221,8 +224,8 @@ TEST_F(Deferred, each_message_that_is_sent_is_seen) {
     EXPECT_EQ(parts[0].operation(), "sendmsg");
     EXPECT_EQ(parts[0].stream_offset(), 0);
     EXPECT_EQ(parts[1].stream_offset(), kFirst);
-    ASSERT_TRUE(schema::dye_look_of(parts[0].raw()));
-    EXPECT_EQ(schema::dye_look_of(parts[0].raw())->hits, 1u);
+    ASSERT_TRUE(schema::dyes_found_in(parts[0].raw()));
+    EXPECT_EQ(schema::dyes_found_in(parts[0].raw())->hits, 1u);
 }
 
 TEST_F(Deferred, each_message_that_is_received_is_seen) {

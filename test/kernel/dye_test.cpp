@@ -65,8 +65,8 @@ TEST_F(Dyes, are_found_at_any_position_of_a_write_of_any_size) {
         const std::vector<DyeHit> expected = {
             {1, DyeForm::kPlain, static_cast<std::int64_t>(cases[i].at)}};
         EXPECT_EQ(writes[i].dye_hits(), expected) << cases[i].size << " " << cases[i].at;
-        ASSERT_TRUE(writes[i].dye_look());
-        EXPECT_EQ(writes[i].dye_look()->hits, 1u);
+        ASSERT_TRUE(writes[i].dyes());
+        EXPECT_EQ(writes[i].dyes()->hits, 1u);
         EXPECT_FALSE(writes[i].content());  // the level of content is none
     }
 }
@@ -86,14 +86,14 @@ TEST_F(Dyes, are_all_counted_where_more_than_a_call_lists) {
         REQUIRE(write(ends[1], "824", 3) == 3);
     });
     const Event write = trace.nth("write", 0);
-    ASSERT_TRUE(write.dye_look());
-    EXPECT_EQ(write.dye_look()->hits, kCount);
+    ASSERT_TRUE(write.dyes());
+    EXPECT_EQ(write.dyes()->hits, kCount);
     ASSERT_EQ(write.dye_hits().size(), 64u);
     for (std::int64_t i = 0; i < 64; ++i) {
         EXPECT_EQ(write.dye_hits()[static_cast<std::size_t>(i)].position, 1 + 5 * i);
     }
-    EXPECT_EQ(trace.only("read").dye_look()->hits, kCount);
-    EXPECT_FALSE(trace.nth("write", 1).dye_look());
+    EXPECT_EQ(trace.only("read").dyes()->hits, kCount);
+    EXPECT_FALSE(trace.nth("write", 1).dyes());
     EXPECT_TRUE(trace.nth("write", 1).dye_hits().empty());
 }
 
@@ -268,12 +268,12 @@ TEST_F(Dyes, do_not_lie_over_bytes_that_could_not_be_read) {
         iovec parts[] = {{memory, 8192 + 3}, {memory + 8192 + 3, 1}, {memory + 8192 + 100, 100}};
         REQUIRE(writev(open("/dev/null", O_WRONLY), parts, 3) > 0);
     });
-    EXPECT_EQ(trace.only("recvfrom").dye_look()->unread_bytes, 18u);
+    EXPECT_EQ(trace.only("recvfrom").dyes()->unread_bytes, 18u);
     EXPECT_TRUE(trace.only("recvfrom").dye_hits().empty());
     EXPECT_EQ(trace.nth("write", 1).dye_hits(),
               (std::vector<DyeHit>{{1, DyeForm::kPlain, 4088}, {2, DyeForm::kPlain, 8192}}));
     // /dev/null touches no page: nobody minds that the middle one is not there
-    EXPECT_EQ(trace.only("writev").dye_look()->unread_bytes, 4096u);
+    EXPECT_EQ(trace.only("writev").dyes()->unread_bytes, 4096u);
     EXPECT_EQ(trace.only("writev").dye_hits(), (std::vector<DyeHit>{{2, DyeForm::kPlain, 8192}}));
 }
 
@@ -297,9 +297,9 @@ TEST_F(Dyes, are_found_in_messages_and_in_what_sendfile_sends) {
     });
     const Event sent = trace.only("sendmmsg");
     ASSERT_EQ(sent.parts().size(), 2u);
-    EXPECT_FALSE(schema::dye_look_of(sent.parts()[0].raw()));
-    ASSERT_TRUE(schema::dye_look_of(sent.parts()[1].raw()));
-    EXPECT_EQ(schema::dye_look_of(sent.parts()[1].raw())->hits, 1u);
+    EXPECT_FALSE(schema::dyes_found_in(sent.parts()[0].raw()));
+    ASSERT_TRUE(schema::dyes_found_in(sent.parts()[1].raw()));
+    EXPECT_EQ(schema::dyes_found_in(sent.parts()[1].raw())->hits, 1u);
     EXPECT_EQ(trace.only("sendfile").dye_hits(), (std::vector<DyeHit>{{1, DyeForm::kPlain, 40}}));
 }
 
@@ -320,9 +320,9 @@ TEST_F(AlikeDyes, that_are_too_many_to_be_compared_are_counted) {
         REQUIRE(pipe(ends) == 0);
         REQUIRE(write(ends[1], "aaaaaaaa", 8) == 8);
     });
-    ASSERT_TRUE(trace.only("write").dye_look());
-    EXPECT_EQ(trace.only("write").dye_look()->hits, 5u * DYE_CHAIN_MAX);
-    EXPECT_EQ(trace.only("write").dye_look()->candidates_dropped, 5u * (1000 - DYE_CHAIN_MAX));
+    ASSERT_TRUE(trace.only("write").dyes());
+    EXPECT_EQ(trace.only("write").dyes()->hits, 5u * DYE_CHAIN_MAX);
+    EXPECT_EQ(trace.only("write").dyes()->candidates_dropped, 5u * (1000 - DYE_CHAIN_MAX));
 }
 
 class ManyDyes : public KernelTest {
@@ -371,9 +371,9 @@ TEST_F(ManyDyes, are_found_as_a_naive_search_finds_them) {
         REQUIRE(pread(fd, back.data(), back.size(), 0) == 150'000);
     });
     for (const char* name : {"writev", "pread64"}) {
-        ASSERT_TRUE(trace.only(name).dye_look());
-        EXPECT_EQ(trace.only(name).dye_look()->hits, expected);
-        EXPECT_EQ(trace.only(name).dye_look()->candidates_dropped, 0u);
+        ASSERT_TRUE(trace.only(name).dyes());
+        EXPECT_EQ(trace.only(name).dyes()->hits, expected);
+        EXPECT_EQ(trace.only(name).dyes()->candidates_dropped, 0u);
         ASSERT_TRUE(trace.only(name).content());
         EXPECT_EQ(trace.only(name).content()->fingerprint,
                   content::fingerprint(std::as_bytes(std::span(bytes))));

@@ -83,7 +83,7 @@ constexpr Call kReceives[] = {
      }},
 };
 
-// In the child. Pages of a file that was put out of memory, or of nothing yet; or touched by the program before.
+// The child makes it: pages of a file that was put out of memory, or of nothing yet; or touched by the program before.
 class Memory {
   public:
     Memory(int fd, bool is_resident) {

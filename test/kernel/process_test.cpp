@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 
 #include "kernel/rows.h"
@@ -139,17 +140,24 @@ TEST_F(Process, the_end_of_a_process_is_an_event) {
 }
 
 TEST_F(Process, a_killed_process_leaves_its_call_unfinished) {
+    Shared<std::atomic<bool>> begun;  // before that it reads at its gate
+    meanwhile_ = [&](pid_t child) {
+        if (*begun && is_in_call(child, SYS_read)) {
+            kill(child, SIGALRM);
+        }
+    };
     const std::string shown = rows(
-        [] {
+        [&] {
             int ends[2];
             char byte;
-            alarm(1);
+            *begun = true;
+            alarm(1000);
             REQUIRE(pipe(ends) == 0);
             REQUIRE(read(ends[0], &byte, 1) < 0);
         },
         SIGALRM);
     EXPECT_EQ(shown, lines(R"(
-        alarm other =0 {"seconds":1}
+        alarm other =0 {"seconds":1000}
         pipe2 pipe =0 fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY => #1 pipe:[N] {"flags":"0"}
         read pipe =ERESTARTSYS fd=3 #1 pipe [pipefs] pipe:[N] O_RDONLY -/1 {"count":1}
     )"));

@@ -59,9 +59,13 @@ class Shared {
     void* memory_;
 };
 
-// In the child: ends it, and so fails the test, unless `condition` holds.
+// The child calls it: ends it, and so fails the test, unless `condition` holds.
 void require(bool condition, const char* what);
 #define REQUIRE(condition) ::dyetrace::test::require((condition), #condition)
+
+// Whether a thread is blocked in that system call, or in any.
+bool is_in_call(pid_t thread, long number);
+bool is_in_some_call(pid_t thread);
 
 // Records of one recording, with the dictionary of all its announcements and of those before it that it refers to.
 struct Records {
@@ -183,7 +187,7 @@ class Event {
     std::optional<content::WindowSketch> sketch() const { return sketch_of(raw_->header.sequence); }
     // Gives the sketch of the event itself, or of one of its parts.
     std::optional<content::WindowSketch> sketch_of(std::uint64_t sequence) const;
-    std::optional<schema::DyeLook> dye_look() const { return schema::dye_look_of(*raw_); }
+    std::optional<dyes_found> dyes() const { return schema::dyes_found_in(*raw_); }
 
   private:
     std::optional<std::int64_t> when(std::uint32_t bit, std::int64_t value) const;
@@ -203,7 +207,7 @@ class Trace {
           capture::Accounting accounting,
           int gate_fd);
 
-    // In the order in which they began.
+    // Events are in the order in which they began.
     const std::vector<Event>& events() const { return events_; }
     std::vector<Event> all(std::string_view name) const;
     // The one of this name; anything else fails the test.
@@ -258,6 +262,8 @@ class KernelTest : public testing::Test {
     bool alone_ = false;
     // What the child does before it waits at the gate, and so before anybody watches it.
     std::function<void()> before_;
+    // What this process does while the child runs: called again and again, with the child's number.
+    std::function<void(pid_t)> meanwhile_;
     // The child has standard input, output and error only: its first descriptor is 3.
     bool bare_descriptors_ = false;
 
@@ -275,7 +281,7 @@ class KernelTest : public testing::Test {
     Result<void> load(std::optional<Listener>& listener) const;
     Trace run(const std::function<void()>& program, int killed_by, bool kill_at_end);
     static void begin(Listener& listener, pid_t child, const base::Fd& gate, bool is_shared);
-    static int follow(capture::Capture& capture, Records& records, pid_t child, const bool& up);
+    int follow(capture::Capture& capture, Records& records, pid_t child, const bool& up) const;
     static void end(Listener& listener, Records& records, bool is_shared);
 
     std::optional<Listener> own_;

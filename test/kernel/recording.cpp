@@ -95,15 +95,7 @@ pid_t start_child(const std::function<void()>& before,
     return child;
 }
 
-// Whether it is blocked in that system call.
-bool is_in_call(pid_t thread, long number) {
-    std::ifstream file(fmt::format("/proc/{}/syscall", thread));
-    long blocked_in = -1;  // "running" is none
-    file >> blocked_in;
-    return !file.fail() && blocked_in == number;
-}
-
-// From one moment to a later one.
+// What was counted from one moment to a later one.
 capture::Accounting between(const capture::Accounting& before, const capture::Accounting& after) {
     capture::Accounting accounting;
     for (const auto member : {&capture::Accounting::generated,
@@ -175,7 +167,22 @@ std::uint64_t drain(capture::Capture& capture, Records& records) {
     return drained;
 }
 
+// -1: none; the file says "running".
+long call_of(pid_t thread) {
+    std::ifstream file(fmt::format("/proc/{}/syscall", thread));
+    long blocked_in = -1;
+    file >> blocked_in;
+    return file.fail() ? -1 : blocked_in;
+}
+
 }  // namespace
+
+bool is_in_call(pid_t thread, long number) {
+    return call_of(thread) == number;
+}
+bool is_in_some_call(pid_t thread) {
+    return call_of(thread) >= 0;
+}
 
 std::optional<KernelTest::Listener>& KernelTest::shared() {
     static std::optional<Listener>
@@ -227,11 +234,17 @@ void KernelTest::begin(Listener& listener, pid_t child, const Fd& gate, bool is_
 }
 
 // Until the child has ended, or is up; the status of one that has ended.
-int KernelTest::follow(capture::Capture& capture, Records& records, pid_t child, const bool& up) {
+int KernelTest::follow(capture::Capture& capture,
+                       Records& records,
+                       pid_t child,
+                       const bool& up) const {
     int status = 0;
     const time_t deadline = time(nullptr) + kChildSecondsMax;
     while (waitpid(child, &status, WNOHANG) == 0 && !(up && is_in_call(child, SYS_pause))) {
         drain(capture, records);
+        if (meanwhile_) {
+            meanwhile_(child);
+        }
         nanosleep(&kDrainPause, nullptr);
         if (time(nullptr) > deadline) {
             ADD_FAILURE() << "the child ran longer than " << kChildSecondsMax << " s";

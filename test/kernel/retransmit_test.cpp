@@ -10,7 +10,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <ctime>
+#include <fstream>
+#include <string>
 
 #include "kernel/recorded.h"
 
@@ -114,6 +117,28 @@ void read_all(int connection, int bytes) {
     }
 }
 
+unsigned own_port(int connection) {
+    sockaddr_in address;
+    socklen_t length = sizeof(address);
+    REQUIRE(getsockname(connection, reinterpret_cast<sockaddr*>(&address), &length) == 0);
+    return ntohs(address.sin_port);
+}
+
+// How often the socket of this port, which may be closed, has sent again without an answer; see Linux's
+// Documentation/networking/proc_net_tcp.rst, "number of unrecovered RTO timeouts".
+unsigned timers_run_out(unsigned port) {
+    std::ifstream sockets("/proc/net/tcp");
+    for (std::string line; std::getline(sockets, line);) {
+        unsigned local = 0, timeouts = 0;
+        if (sscanf(line.c_str(), "%*u: %*x:%x %*x:%*x %*x %*x:%*x %*x:%*x %x", &local, &timeouts) ==
+                2 &&
+            local == port) {
+            return timeouts;
+        }
+    }
+    return 0;
+}
+
 // Sends, and again while the other end takes no notice; what is sent again is in `truth` when all has come.
 void send_in_vain(bool close_at_once, Sent& truth) {
     sockaddr_in address;
@@ -125,9 +150,9 @@ void send_in_vain(bool close_at_once, Sent& truth) {
     drop_all(server, true);
     REQUIRE(write(client, bytes.data(), kSentAgain) == kSentAgain);
     if (close_at_once) {
+        const unsigned port = own_port(client);
         close(client);
-        constexpr timespec kLonger{0, 700'000'000};  // than a timer of 200 ms, twice
-        nanosleep(&kLonger, nullptr);
+        wait_until([&] { return timers_run_out(port) >= 2; });
     } else {
         wait_until([&] { return counted(client).segments >= 3; });
     }

@@ -23,7 +23,7 @@ namespace {
 
 using schema::SignalEvent;
 
-sigjmp_buf behind_the_fault;
+sigjmp_buf after_the_fault;
 
 void handle(
     int number, void (*handler)(int) = [](int) {}) {
@@ -111,13 +111,13 @@ TEST_F(Signal, a_fault_has_its_address) {
         void* memory = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         *page = reinterpret_cast<std::uint64_t>(memory);
         for (const int number : {SIGSEGV, SIGILL}) {
-            handle(number, [](int) { siglongjmp(behind_the_fault, 1); });
+            handle(number, [](int) { siglongjmp(after_the_fault, 1); });
         }
-        if (sigsetjmp(behind_the_fault, 1) == 0) {
+        if (sigsetjmp(after_the_fault, 1) == 0) {
             *reinterpret_cast<volatile int*>(*page) = 1;
         }
         munmap(memory, 4096);
-        if (sigsetjmp(behind_the_fault, 1) == 0) {
+        if (sigsetjmp(after_the_fault, 1) == 0) {
             *reinterpret_cast<volatile int*>(*page + 8) = 1;
         }
     });

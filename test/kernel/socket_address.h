@@ -33,7 +33,7 @@ class Address {
         return result;
     }
     static Address unix_path(std::string_view path) { return unix_bytes(path, path.size() + 1); }
-    // In the abstract namespace: a NUL before the name.
+    // An address in the abstract namespace has a NUL before the name.
     static Address abstract(std::string_view name) {
         Address result = unix_bytes("", name.size() + 1);
         auto* address = reinterpret_cast<sockaddr_un*>(&result.storage_);

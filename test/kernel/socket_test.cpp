@@ -48,9 +48,9 @@ TEST_F(Socket, a_tcp_connection_from_socket_to_shutdown) {
         getpeername network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > 127.0.0.1:port3 connection1
         connect network =EISCONN fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port2 connection1 {"addrlen":16}
         shutdown network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port2 connection1 {"how":"SHUT_WR"}
-        shutdown network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port3 {"how":"SHUT_RDWR"}
-        close network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port3
-        close network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1 > 127.0.0.1:port2
+        shutdown network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > 127.0.0.1:port3 connection1 {"how":"SHUT_RDWR"}
+        close network =0 fd=5 #3 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > 127.0.0.1:port3 connection1
+        close network =0 fd=4 #2 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port3 > 127.0.0.1:port2 connection1
         close network =0 fd=3 #1 socket [sockfs] socket:[N] O_RDWR 127.0.0.1:port2 > -
     )"));
 }

@@ -66,9 +66,9 @@ void expect_no_hole(const std::vector<Event>& calls, std::int64_t total) {
     }
     std::sort(ranges.begin(), ranges.end());
     std::int64_t end = 0;
-    for (const auto& [begin, behind] : ranges) {
+    for (const auto& [begin, range_end] : ranges) {
         EXPECT_EQ(begin, end);
-        end = behind;
+        end = range_end;
     }
     EXPECT_EQ(end, total);
 }
@@ -316,9 +316,9 @@ TEST_F(Stream, two_writers_that_append_have_certain_ranges_without_overlap) {
     }
     std::sort(ranges.begin(), ranges.end());
     std::int64_t end = 0;
-    for (const auto& [begin, behind] : ranges) {
+    for (const auto& [begin, range_end] : ranges) {
         EXPECT_EQ(begin, end);
-        end = behind;
+        end = range_end;
     }
 }
 

@@ -10,8 +10,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <ctime>
+#include <fstream>
+#include <string>
 
 #include "kernel/compat.h"
 #include "kernel/rows.h"
@@ -78,16 +81,35 @@ class Unfinished : public RowsTest {
     std::array<pid_t, kBlocking> start() {
         std::array<pid_t, kBlocking> children{};
         for (int which = 0; which < kBlocking; ++which) {
-            const timespec until_it_waits{0, 300'000'000};
             children[static_cast<std::size_t>(which)] = fork();
             if (children[static_cast<std::size_t>(which)] == 0) {
                 REQUIRE(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);
                 block(which);
                 _exit(1);
             }
-            nanosleep(&until_it_waits, nullptr);
+            *awaited_ = children[static_cast<std::size_t>(which)];
+            while (*awaited_ != 0) {
+                const timespec pause{0, 1'000'000};
+                nanosleep(&pause, nullptr);
+            }
         }
         return children;
+    }
+    // Lets start() go on once the process blocks that it waits for.
+    void look(pid_t) {
+        if (const pid_t child = *awaited_; child != 0 && has_begun_to_wait(child)) {
+            *awaited_ = 0;
+        }
+    }
+    static bool has_begun_to_wait(pid_t process) {
+        std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+        std::string line;
+        std::getline(file, line);
+        const std::size_t name_end = line.rfind(')');
+        return name_end + 2 < line.size() && line[name_end + 2] == 'S' && is_in_some_call(process);
+    }
+    Unfinished() {
+        meanwhile_ = [this](pid_t child) { look(child); };
     }
 
     std::string unfinished(const Trace& trace) {
@@ -99,6 +121,7 @@ class Unfinished : public RowsTest {
         return found;
     }
 
+    Shared<std::atomic<pid_t>> awaited_;
     LowMemory low_memory_;
     std::uint32_t low_path_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -18,18 +19,34 @@ namespace {
 
 class Wait : public RowsTest {
   protected:
-    static void on_alarm(int flags) {
+    static void on_alarm() {
         struct sigaction action {};
         action.sa_handler = [](int) {};
-        action.sa_flags = flags;
         sigaction(SIGALRM, &action, nullptr);
     }
-    // It is to come in a call that is made next, on a busy machine too.
-    static constexpr long kUntilItWaits = 300;
-    static void alarm_in_ms(long ms) {
-        const itimerval soon{{0, 0}, {0, ms * 1000}};
-        setitimer(ITIMER_REAL, &soon, nullptr);
+    // What is interrupted finds something to read, in descriptor 4's pipe, when it is begun again.
+    static void on_alarm_write() {
+        struct sigaction action {};
+        action.sa_handler = [](int) { REQUIRE(write(4, "abc", 3) == 3); };
+        action.sa_flags = SA_RESTART;
+        sigaction(SIGALRM, &action, nullptr);
     }
+    // The child calls it: SIGALRM comes once it waits in this call, which it makes next.
+    void ask_for_alarm_in(long call) { *alarm_in_ = call; }
+    // The parent calls it, as meanwhile_.
+    void send_alarm(pid_t child) {
+        if (const long call = *alarm_in_; call >= 0 && is_in_call(child, call)) {
+            *alarm_in_ = -1;
+            kill(child, SIGALRM);
+        }
+    }
+    Wait() {
+        *alarm_in_ = -1;
+        meanwhile_ = [this](pid_t child) { send_alarm(child); };
+    }
+
+  private:
+    Shared<std::atomic<long>> alarm_in_;
 };
 
 TEST_F(Wait, sleeping_is_waiting) {
@@ -97,32 +114,34 @@ TEST_F(Wait, a_signal_ends_a_wait) {
         sigemptyset(&none);
         sigemptyset(&alarm);
         sigaddset(&alarm, SIGALRM);
-        on_alarm(0);
-        alarm_in_ms(kUntilItWaits);
+        on_alarm();
+        const itimerval far{{0, 0}, {1000, 0}};
+        REQUIRE(setitimer(ITIMER_REAL, &far, nullptr) == 0);
+        ask_for_alarm_in(SYS_pause);
         REQUIRE(pause() < 0);
-        alarm_in_ms(kUntilItWaits);
+        ask_for_alarm_in(SYS_rt_sigsuspend);
         REQUIRE(sigsuspend(&none) < 0);
         REQUIRE(sigprocmask(SIG_BLOCK, &alarm, nullptr) == 0);
-        alarm_in_ms(5);
-        const timespec second{1, 0};
-        REQUIRE(syscall(SYS_rt_sigtimedwait, &alarm, nullptr, &second, 8) == SIGALRM);
+        ask_for_alarm_in(SYS_rt_sigtimedwait);
+        REQUIRE(syscall(SYS_rt_sigtimedwait, &alarm, nullptr, nullptr, 8) == SIGALRM);
     });
     EXPECT_EQ(shown, lines(R"(
         rt_sigaction process =0 {"sig":"SIGALRM","sigsetsize":8}
         setitimer other =0 {"which":"ITIMER_REAL"}
         pause wait =ERESTARTNOHAND
         rt_sigreturn other =EINTR
-        setitimer other =0 {"which":"ITIMER_REAL"}
         rt_sigsuspend wait =ERESTARTNOHAND {"sigsetsize":8}
         rt_sigreturn other =EINTR
         rt_sigprocmask process =0 {"how":"SIG_BLOCK","sigsetsize":8}
-        setitimer other =0 {"which":"ITIMER_REAL"}
         rt_sigtimedwait wait =14 {"sigsetsize":8}
     )"));
 }
 
+std::atomic<int> reader = 0;
+
 void* read_for_ever(void* end) {
     char byte;
+    reader = static_cast<int>(syscall(SYS_gettid));
     REQUIRE(read(*static_cast<int*>(end), &byte, 1) < 0);
     return nullptr;
 }
@@ -133,8 +152,8 @@ TEST_F(Wait, what_is_under_way_when_the_recording_stops_is_unfinished) {
         pthread_t thread;
         REQUIRE(pipe(ends) == 0);
         REQUIRE(pthread_create(&thread, nullptr, read_for_ever, ends) == 0);
-        const timespec until_it_reads{0, 500'000'000};
-        nanosleep(&until_it_reads, nullptr);
+        while (!is_in_call(reader, SYS_read)) {
+        }
     });
     std::string unfinished;
     for (const std::string& row : split_rows(rows(trace))) {
@@ -151,18 +170,11 @@ TEST_F(Wait, an_interrupted_read_fails_or_is_begun_again) {
         char buffer[8];
         int ends[2];
         REQUIRE(pipe(ends) == 0);
-        on_alarm(0);
-        alarm_in_ms(kUntilItWaits);
+        on_alarm();
+        ask_for_alarm_in(SYS_read);
         REQUIRE(read(3, buffer, 8) < 0 && errno == EINTR);
-        on_alarm(SA_RESTART);
-        alarm_in_ms(kUntilItWaits);
-        const pid_t writer = fork();
-        if (writer == 0) {
-            const timespec later{1, 0};
-            nanosleep(&later, nullptr);
-            REQUIRE(write(4, "abc", 3) == 3);
-            _exit(0);
-        }
+        on_alarm_write();
+        ask_for_alarm_in(SYS_read);
         REQUIRE(read(3, buffer, 8) == 3);
     });
     std::string reads;

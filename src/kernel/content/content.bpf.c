@@ -300,8 +300,8 @@ static __always_inline void look_at_pages(struct content_buffer *buffer, const s
 /* The bytes that it takes, header included. */
 static __always_inline __u32 finish_content(struct content_buffer *buffer, struct attachment_header *header)
 {
-	struct content *content = (struct content *)(header + 1);
-	__u32 length = records_sums() ? sizeof(*content) : offsetof(struct content, sum);
+	struct content_found *content = (struct content_found *)(header + 1);
+	__u32 length = records_sums() ? sizeof(*content) : offsetof(struct content_found, sum);
 
 	content->fingerprint = end_content(buffer);
 	content->unread_bytes = buffer->unread;
@@ -331,7 +331,7 @@ __noinline int look_at_content(struct scratch *scratch, bool may_wait)
 	if (!scratch || !buffer)
 		return 1;
 	event = &scratch->event;
-	header = attachment_space(scratch, sizeof(struct content));
+	header = attachment_space(scratch, sizeof(struct content_found));
 	if (!header)
 		return 1;
 	shape = shape_of(event->abi, event->syscall);
@@ -364,7 +364,7 @@ __noinline int look_at_part(struct scratch *scratch, __u64 address, __u64 count,
 
 	if (!scratch || !buffer || !part)
 		return 0;
-	header = part_attachment_space(part, sizeof(struct content));
+	header = part_attachment_space(part, sizeof(struct content_found));
 	if (!header)
 		return 0;
 	begin_content(buffer, bytes);

@@ -4,14 +4,6 @@
 
 #include "kernel/memory/scratch.h"
 
-struct content { /* the attachment */
-	__u64 fingerprint; /* nothing where bytes are unread */
-	__u64 unread_bytes;
-	__u32 anchors_dropped; /* after the last that was listed */
-	__u32 distinct_bytes; /* spread.bpf.c; with anchors */
-	__u64 sum; /* with anchors and without a key; nothing where bytes are unread */
-};
-
 static __always_inline bool looks_at_content(void)
 {
 	return content_level || look_for_dyes;

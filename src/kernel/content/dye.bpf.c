@@ -9,10 +9,6 @@
 
 #define DYE_COMPARE_STEPS_MAX (DYE_STRETCH_BYTES * (1 + DYE_CHAIN_MAX)) /* windows of a mask, and their nodes */
 
-struct dye_look { /* the attachment `dyes` */
-	__u64 hits, candidates_dropped, unread_bytes;
-};
-
 static __always_inline void count_dye_hit(struct content_buffer *buffer, __s32 begin, const struct dye_pattern *pattern)
 {
 	struct dye_scan *scan = &buffer->dyes;
@@ -144,9 +140,9 @@ __noinline int look_for_last_dyes(void)
 }
 
 /* Whether there is something to say. */
-static __always_inline bool fill_dye_look(struct content_buffer *buffer, struct attachment_header *header)
+static __always_inline bool fill_dyes(struct content_buffer *buffer, struct attachment_header *header)
 {
-	struct dye_look *look = (struct dye_look *)(header + 1);
+	struct dyes_found *look = (struct dyes_found *)(header + 1);
 
 	if (!buffer->dyes.hits && !buffer->dyes.dropped && (content_level || !buffer->unread))
 		return false;
@@ -167,9 +163,9 @@ __noinline int attach_dyes(struct scratch *scratch)
 	if (!look_for_dyes || !scratch || !buffer)
 		return 0;
 	look_for_last_dyes();
-	header = attachment_space(scratch, sizeof(struct dye_look));
-	if (header && fill_dye_look(buffer, header))
-		scratch->event.attachments += sizeof(*header) + sizeof(struct dye_look);
+	header = attachment_space(scratch, sizeof(struct dyes_found));
+	if (header && fill_dyes(buffer, header))
+		scratch->event.attachments += sizeof(*header) + sizeof(struct dyes_found);
 	return 0;
 }
 
@@ -182,9 +178,9 @@ __noinline int attach_part_dyes(void)
 	if (!look_for_dyes || !part || !buffer)
 		return 0;
 	look_for_last_dyes();
-	header = part_attachment_space(part, sizeof(struct dye_look));
-	if (header && fill_dye_look(buffer, header))
-		part->part.attachments += sizeof(*header) + sizeof(struct dye_look);
+	header = part_attachment_space(part, sizeof(struct dyes_found));
+	if (header && fill_dyes(buffer, header))
+		part->part.attachments += sizeof(*header) + sizeof(struct dyes_found);
 	return 0;
 }
 

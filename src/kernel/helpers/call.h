@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From a system call's registers to an event: the generic handler that schema/syscalls.toml drives. A call's shape says
+ * Makes an event of a system call's registers: the generic handler that schema/syscalls.toml drives. A call's shape says
  * which register is a descriptor, a path, an offset; nothing here knows a call by its number.
  */
 #pragma once

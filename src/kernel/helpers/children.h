@@ -8,6 +8,7 @@
 #include "kernel/content/anchor.h"
 #include "kernel/helpers/call.h"
 #include "kernel/content/dye.h"
+#include "schema/shared/found.h"
 
 /* Writes the event in scratch, and after it what was found in its bytes; false if it was lost. */
 static __always_inline bool write_with_finds(struct scratch *scratch)
@@ -29,7 +30,8 @@ static __always_inline bool write_with_finds(struct scratch *scratch)
 /* The part that is being built; not in scratch, whose room is scarce. */
 struct part_buffer {
 	struct part_event part;
-	__u8 attachments[8 + ADDRESS_BYTES_MAX + 8 + CONTENT_BYTES + 8 + DYE_LOOK_BYTES + 8 + sizeof(struct dye_edges)];
+	__u8 attachments[8 + ADDRESS_BYTES_MAX + 8 + sizeof(struct content_found) + 8 + sizeof(struct dyes_found) + 8 +
+			 sizeof(struct dye_edges)];
 };
 
 struct {

@@ -5,6 +5,9 @@
  *   stream      0 ........ sent, unsent | write_seq        sent = bytes_sent - bytes_retrans, unsent = write_seq - snd_nxt
  *   received    0 ........ copied_seq | rcv_nxt            read = bytes_received - (rcv_nxt - copied_seq)
  *
+ * A FIN has a number too: one that was sent counts in snd_nxt and not in bytes_sent, one that came in rcv_nxt and in
+ * bytes_received alike, and in copied_seq once a read has met it.
+ *
  * The numbers of one sum are not written at once: a sum is taken until two in a row are equal.
  */
 #pragma once
@@ -27,6 +30,16 @@ static __always_inline bool is_connected(struct sock *sk)
 	       state != TCP_LISTEN;
 }
 
+/* The kernel takes skc_num back when a connection is over (inet_put_port()); what stood in its packets stays. */
+static __always_inline __u16 local_port(struct sock *sk)
+{
+	struct sock_common *common = &sk->__sk_common;
+
+	if (!common->skc_num && common->skc_dport && is_tcp(sk))
+		return __builtin_bswap16(typed(struct inet_sock, sk)->inet_sport);
+	return common->skc_num;
+}
+
 /* Changes when a socket's ends do; no more than a digest, so addresses are compared in full when announced. */
 static __always_inline __u64 socket_ends(struct sock *sk)
 {
@@ -46,7 +59,7 @@ static __always_inline __u64 socket_ends(struct sock *sk)
 	}
 	if (family != AF_INET && family != AF_INET6)
 		return 0;
-	digest = sk->__sk_common.skc_portpair;
+	digest = (__u32)local_port(sk) << 16 | sk->__sk_common.skc_dport;
 	digest = digest << 32 ^ sk->__sk_common.skc_daddr ^ (__u64)sk->__sk_common.skc_rcv_saddr << 7;
 	if (family == AF_INET6) {
 		__u64 address[4];
@@ -58,29 +71,48 @@ static __always_inline __u64 socket_ends(struct sock *sk)
 	return digest * 2 + is_connected(sk);
 }
 
-/* A FIN that came counts in rcv_nxt and in bytes_received alike. */
-static __always_inline __u64 sequence_numbers(struct tcp_sock *tcp)
+/* 1 or 0, and no branch, which the verifier would follow each way in each round of a loop. */
+static __always_inline __u32 is_zero(__u32 number)
 {
-	__u32 own = tcp->snd_nxt - (__u32)(tcp->bytes_sent - tcp->bytes_retrans);
+	__u64 below = (__u64)number - 1;
+
+	opaque(below);
+	return below >> 63;
+}
+
+#define FIN_QUEUED (1 << TCP_FIN_WAIT1 | 1 << TCP_FIN_WAIT2 | 1 << TCP_CLOSING | 1 << TCP_LAST_ACK)
+
+/* 1 or 0. The FIN is queued when such a state begins, and may have to wait until it is sent. */
+static __always_inline __u32 sent_fin(struct tcp_sock *tcp, __u8 state)
+{
+	return FIN_QUEUED >> (state & 31) & is_zero(tcp->write_seq - tcp->snd_nxt);
+}
+
+static __always_inline __u64 sequence_numbers(struct tcp_sock *tcp, __u8 state)
+{
+	__u32 own = tcp->snd_nxt - sent_fin(tcp, state) - (__u32)(tcp->bytes_sent - tcp->bytes_retrans);
 	__u32 other = tcp->rcv_nxt - (__u32)tcp->bytes_received;
 
 	return own < other ? (__u64)own << 32 | other : (__u64)other << 32 | own;
 }
 
-/* The same on both ends: each knows both initial sequence numbers. 0 while they are not known, or no longer. */
+/*
+ * The same on both ends: each knows both initial sequence numbers. 0 while they are not known, or no longer: nobody can tell of a
+ * socket that is closed on both sides whether it sent a FIN or was reset before.
+ */
 static __always_inline __u64 connection_id(struct sock *sk)
 {
 	struct tcp_sock *tcp = typed(struct tcp_sock, sk);
 	__u8 state = sk->__sk_common.skc_state;
 	__u64 id, again;
 
-	if (!is_tcp(sk) || (state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT))
+	if (!is_connected(sk))
 		return 0;
-	id = sequence_numbers(tcp);
+	id = sequence_numbers(tcp, state);
 #pragma clang loop unroll(disable) /* unrolled it takes 8 bytes more of a stack that is full */
 	for (int i = 0; i < SUMS_MAX; i++) {
 		barrier();
-		again = sequence_numbers(tcp);
+		again = sequence_numbers(tcp, state);
 		if (again == id)
 			break;
 		id = again;
@@ -102,13 +134,22 @@ static __always_inline __u64 sent_position(struct tcp_sock *tcp)
 	return position;
 }
 
+/* A FIN that came (tcp_fin() sets SOCK_DONE) and that a read has met is the last of what came. */
+static __always_inline __u64 bytes_read(struct tcp_sock *tcp, struct sock *sk)
+{
+	__u32 unread = tcp->rcv_nxt - tcp->copied_seq;
+
+	return tcp->bytes_received - unread - (is_zero(unread) & sk->__sk_common.skc_flags >> SOCK_DONE);
+}
+
 static __always_inline __u64 read_position(struct tcp_sock *tcp)
 {
-	__u64 position = tcp->bytes_received - (__u32)(tcp->rcv_nxt - tcp->copied_seq), again;
+	struct sock *sk = typed(struct sock, (__u64)tcp);
+	__u64 position = bytes_read(tcp, sk), again;
 
 	for (int i = 0; i < SUMS_MAX; i++) {
 		barrier();
-		again = tcp->bytes_received - (__u32)(tcp->rcv_nxt - tcp->copied_seq);
+		again = bytes_read(tcp, sk);
 		if (again == position)
 			break;
 		position = again;
@@ -181,7 +222,7 @@ static __always_inline void fill_addresses(struct socket_fact *fact, struct sock
 {
 	struct sock_common *common = &sk->__sk_common;
 
-	fact->local_port = common->skc_num;
+	fact->local_port = local_port(sk);
 	fact->remote_port = __builtin_bswap16(common->skc_dport);
 	if (fact->family == AF_INET) {
 		*(__u32 *)fact->local_address = common->skc_rcv_saddr;

@@ -12,8 +12,6 @@
 #define PATH_BYTES_MAX 4096 /* PATH_MAX */
 #define SHORT_NAME_BYTES_MAX 256 /* XATTR_NAME_MAX and NUL; comes after two paths */
 #define NAME_BYTES_MAX 256 /* NAME_MAX + 1 */
-#define CONTENT_BYTES 32 /* sizeof(struct content) */
-#define DYE_LOOK_BYTES 24 /* sizeof(struct dye_look) */
 #define ADDRESS_BYTES_MAX 128 /* sizeof(struct sockaddr_storage) */
 
 const volatile __u32 cpu_count;

@@ -61,15 +61,11 @@ static __always_inline bool is_same_stream(struct sock *sk, const struct tcp_str
 	return inode->i_ino == stream->ino;
 }
 
-/* A FIN that was sent counts in snd_nxt and not in bytes_sent. */
 static __always_inline __u64 position_of(struct tcp_sock *tcp, __u8 state, __u32 number)
 {
-	bool has_ended = state == TCP_FIN_WAIT1 || state == TCP_FIN_WAIT2 || state == TCP_CLOSING || state == TCP_LAST_ACK;
-	__u64 behind = (__u32)(tcp->snd_nxt - number);
+	__u64 sent_after = (__u32)(tcp->snd_nxt - number) - sent_fin(tcp, state);
 
-	if (has_ended && tcp->snd_nxt == tcp->write_seq)
-		behind--;
-	return tcp->bytes_sent - tcp->bytes_retrans - behind;
+	return tcp->bytes_sent - tcp->bytes_retrans - sent_after;
 }
 
 /* The kernel counts what it tries to send before it says so here; a stream that was remembered in between has these already. */

@@ -1,4 +1,4 @@
-#include "capture/kernel_offer.h"
+#include "capture/kernel_support.h"
 
 #include <bpf/btf.h>
 
@@ -48,7 +48,7 @@ std::uint32_t argument_count(const btf& types, const char* tracepoint) {
 
 }  // namespace
 
-KernelOffer KernelOffer::find() {
+KernelSupport KernelSupport::find() {
     const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
     if (!types) {
         return {};

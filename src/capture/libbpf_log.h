@@ -17,8 +17,8 @@ namespace dyetrace::capture {
 // A warning of libbpf's that holds the verifier's log: the program's name and the log's last lines. Empty if it holds none.
 std::string verifier_refusal(std::string_view warning);
 
-// libbpf's own talk is for developers; the verifier's refusal, or else the last warning, says why a load failed. For the thread that asks.
-class LoadTalk {
+// libbpf's own log is for developers; the verifier's refusal, or else the last warning, says why a load failed. For the thread that asks.
+class LibbpfLog {
   public:
     static void listen();
     // What is wrong with a load since listen() that failed with this errno.

@@ -1,4 +1,4 @@
-#include "capture/load_talk.h"
+#include "capture/libbpf_log.h"
 
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ using base::ErrorCode;
 constexpr std::size_t kWarningBytesMax = 512;
 constexpr std::size_t kLinesMax = 3;  // the instruction, the registers, what is wrong with them
 
-std::string_view behind(std::string_view text, std::string_view mark) {
+std::string_view after_mark(std::string_view text, std::string_view mark) {
     const std::size_t at = text.find(mark);
     return at == std::string_view::npos ? std::string_view() : text.substr(at + mark.size());
 }
@@ -51,12 +51,12 @@ int keep_warning(libbpf_print_level level, const char* format, va_list arguments
 
 }  // namespace
 
-void LoadTalk::listen() {
+void LibbpfLog::listen() {
     libbpf_set_print(keep_warning);
     refusal.clear();
 }
 
-Error LoadTalk::error(int error_number) {
+Error LibbpfLog::error(int error_number) {
     if (error_number == EPERM) {  // libbpf has nothing to add
         return Error(ErrorCode::kPermissionDenied,
                      "the kernel refuses BPF to this user: run as root, or give the program "
@@ -73,11 +73,11 @@ Error LoadTalk::error(int error_number) {
 }
 
 std::string verifier_refusal(std::string_view warning) {
-    const std::string_view log = behind(warning, "-- BEGIN PROG LOAD LOG --\n");
+    const std::string_view log = after_mark(warning, "-- BEGIN PROG LOAD LOG --\n");
     if (log.empty()) {
         return {};
     }
-    const std::string_view quoted = behind(warning, "prog '");
+    const std::string_view quoted = after_mark(warning, "prog '");
     std::vector<std::string_view> lines;
     for (std::size_t at = 0; at < log.size();) {
         const std::size_t end = std::min(log.find('\n', at), log.size());

@@ -3,7 +3,7 @@
 
 namespace dyetrace::capture {
 
-struct KernelOffer {
+struct KernelSupport {
     bool task_from_vpid =
         false;  // kfunc bpf_task_from_vpid: a task by its number in a pid namespace
     bool task_from_pid = false;         // kfunc bpf_task_from_pid: the same in the host's namespace
@@ -17,7 +17,7 @@ struct KernelOffer {
     bool sets_of_files = false;  // iterator over open files, each with the epoll sets that it is in
 
     // All false where the kernel's types cannot be read.
-    static KernelOffer find();
+    static KernelSupport find();
 };
 
 }  // namespace dyetrace::capture

@@ -1,0 +1,146 @@
+// TCP sockets whose connection is over, or ends while they are read: they keep their ends, and a FIN is no byte.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "kernel/ends.h"
+#include "kernel/recorded.h"
+
+namespace dyetrace::test {
+namespace {
+
+class DeadSocket : public KernelTest {
+  protected:
+    // Makes descriptors 60 and 61 the two ends of a connection.
+    static void connect_both() {
+        const Ends ends = tcp_ends();
+        REQUIRE(dup2(ends.from, 60) == 60 && dup2(ends.to, 61) == 61);
+        close(ends.from);
+        close(ends.to);
+    }
+    static void send_to(int end, std::size_t bytes) {
+        const std::string some(bytes, 'x');
+        REQUIRE(send(end, some.data(), bytes, 0) == static_cast<ssize_t>(bytes));
+    }
+    static void wait_for(int end, short what) {
+        pollfd awaited{end, what, 0};
+        REQUIRE(poll(&awaited, 1, -1) == 1);
+    }
+    static void reset(int end) {
+        const linger at_once{1, 0};
+        REQUIRE(setsockopt(end, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)) == 0);
+        REQUIRE(close(end) == 0);
+    }
+    // Says of each call of a name what it gave, at which place of the stream, and which ends its socket has.
+    static std::string calls(const Trace& trace, const std::string& name) {
+        std::string shown;
+        std::uint64_t connection = 0;
+        for (const Event& event : trace.all(name)) {
+            const schema::SocketEnds& ends = event.object()->socket.value();
+            connection = connection == 0 ? event.connection_id() : connection;
+            shown += event.error().empty() ? std::to_string(event.result()) : event.error();
+            if (const auto at = event.stream_offset()) {
+                shown += "@" + std::to_string(*at);
+            }
+            shown += ends.local_port != 0 ? " port" : " -";
+            shown += ends.remote_port != 0 ? ">port" : ">-";
+            shown += event.connection_id() != 0 && event.connection_id() == connection ? " known\n"
+                                                                                       : " -\n";
+        }
+        return shown;
+    }
+    static void receive(int end, std::size_t room, ssize_t expected, int flags = 0) {
+        std::string bytes(room, 0);
+        REQUIRE(recv(end, bytes.data(), room, flags) == expected);
+    }
+};
+
+TEST_F(DeadSocket, a_reset_leaves_both_ends_and_the_connection) {
+    const Trace trace = record([] {
+        connect_both();
+        send_to(60, 10);
+        receive(61, 10, 10);
+        reset(60);
+        wait_for(61, POLLIN);
+        receive(61, 10, -1);
+        receive(61, 10, 0);
+    });
+    EXPECT_EQ(calls(trace, "recvfrom"),
+              "10@0 port>port known\nECONNRESET port>port known\n0 port>port known\n");
+    EXPECT_EQ(trace.nth("recvfrom", 1).connection_id(), trace.only("sendto").connection_id());
+}
+
+TEST_F(DeadSocket, what_is_read_after_both_fins_is_of_the_connection) {
+    const Trace trace = record([] {
+        connect_both();
+        send_to(60, 30'000);
+        REQUIRE(shutdown(61, SHUT_WR) == 0);
+        wait_for(60, POLLIN);  // its end
+        REQUIRE(close(60) == 0);
+        wait_for(61, POLLRDHUP);
+        receive(61, 10'000, 10'000);
+        receive(61, 20'000, 20'000, MSG_WAITALL);
+        receive(61, 1, 0);
+    });
+    EXPECT_EQ(calls(trace, "recvfrom"),
+              "10000@0 port>port known\n20000@10000 port>port known\n0 port>port known\n");
+    EXPECT_EQ(trace.nth("recvfrom", 0).connection_id(), trace.only("sendto").connection_id());
+}
+
+// Both ends are first seen when one of them has said that it sends no more.
+TEST_F(DeadSocket,
+       a_half_closed_connection_that_is_older_than_the_recording_is_the_same_at_both_ends) {
+    before_ = [] {
+        connect_both();
+        send_to(61, 7);
+        REQUIRE(shutdown(61, SHUT_WR) == 0);
+        wait_for(60, POLLRDHUP);
+    };
+    const Trace trace = record([] {
+        send_to(60, 30'000);
+        receive(61, 30'000, 30'000, MSG_WAITALL);
+        receive(60, 8, 7);
+    });
+    EXPECT_EQ(calls(trace, "sendto"), "30000@0 port>port known\n");
+    EXPECT_EQ(calls(trace, "recvfrom"), "30000@0 port>port known\n7@0 port>port known\n");
+    EXPECT_EQ(trace.nth("recvfrom", 0).connection_id(), trace.only("sendto").connection_id());
+}
+
+TEST_F(DeadSocket, a_read_that_meets_the_fin_begins_where_its_bytes_do) {
+    const Trace trace = record([] {
+        connect_both();
+        send_to(60, 10);
+        receive(61, 4, 4);
+        send_to(60, 5);
+        REQUIRE(close(60) == 0);
+        wait_for(61, POLLRDHUP);
+        receive(61, 3, 3, MSG_PEEK);
+        receive(61, 100, 11, MSG_WAITALL);
+        receive(61, 100, 0);
+    });
+    EXPECT_EQ(
+        calls(trace, "recvfrom"),
+        "4@0 port>port known\n3@4 port>port known\n11@4 port>port known\n0 port>port known\n");
+}
+
+TEST_F(DeadSocket, a_splice_that_meets_the_fin_begins_where_its_bytes_do) {
+    const Trace trace = record([] {
+        connect_both();
+        int pipe[2];
+        REQUIRE(::pipe(pipe) == 0);
+        send_to(60, 10);
+        receive(61, 4, 4);
+        send_to(60, 5);
+        REQUIRE(close(60) == 0);
+        wait_for(61, POLLRDHUP);
+        REQUIRE(splice(61, nullptr, pipe[1], nullptr, 100, 0) == 11);
+        REQUIRE(splice(61, nullptr, pipe[1], nullptr, 100, 0) == 0);
+    });
+    EXPECT_EQ(calls(trace, "splice"), "11@4 port>port known\n0 port>port known\n");
+}
+
+}  // namespace
+}  // namespace dyetrace::test

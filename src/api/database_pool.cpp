@@ -11,7 +11,7 @@ constexpr std::chrono::milliseconds kLookEvery{20};  // whether it was cancelled
 
 }  // namespace
 
-struct DatabasePool::Seat {
+struct DatabasePool::Slot {
     std::unique_ptr<store::Database> database;
     Clock::time_point looked;
     bool is_free = false;
@@ -23,18 +23,18 @@ DatabasePool::DatabasePool(Opener open, std::size_t databases_max)
 DatabasePool::~DatabasePool() = default;
 
 // The first that is free: the others stay closed as long as it is enough.
-Result<DatabasePool::Seat*> DatabasePool::take(const std::atomic<bool>& cancelled) {
+Result<DatabasePool::Slot*> DatabasePool::take(const std::atomic<bool>& cancelled) {
     std::unique_lock lock(mutex_);
     while (true) {
         const auto found = std::find_if(
-            seats_.begin(), seats_.end(), [](const auto& seat) { return seat->is_free; });
-        if (found != seats_.end()) {
+            slots_.begin(), slots_.end(), [](const auto& slot) { return slot->is_free; });
+        if (found != slots_.end()) {
             (*found)->is_free = false;
             return found->get();
         }
-        if (seats_.size() < most_) {
-            seats_.push_back(std::make_unique<Seat>());
-            return seats_.back().get();
+        if (slots_.size() < most_) {
+            slots_.push_back(std::make_unique<Slot>());
+            return slots_.back().get();
         }
         if (cancelled) {
             return Error(ErrorCode::kInterrupted, "cancelled while it waited for others");
@@ -43,30 +43,30 @@ Result<DatabasePool::Seat*> DatabasePool::take(const std::atomic<bool>& cancelle
     }
 }
 
-void DatabasePool::give_back(Seat& seat) {
+void DatabasePool::give_back(Slot& slot) {
     {
         const std::lock_guard lock(mutex_);
-        seat.is_free = true;
+        slot.is_free = true;
     }
     free_.notify_one();
 }
 
 Result<void> DatabasePool::with(const std::atomic<bool>& cancelled,
                                 const std::function<Result<void>(store::Database&)>& use) {
-    TRY(Seat* const seat, take(cancelled));
+    TRY(Slot* const slot, take(cancelled));
     const auto run = [&]() -> Result<void> {
-        if (!seat->database) {
-            TRY(seat->database, open_());
-            seat->looked = Clock::now();
-        } else if (seat->database->state() == trace::TraceState::kRecording &&
-                   Clock::now() - seat->looked >= kLookAgainAfter) {
-            seat->looked = Clock::now();
-            TRY(seat->database->refresh());
+        if (!slot->database) {
+            TRY(slot->database, open_());
+            slot->looked = Clock::now();
+        } else if (slot->database->state() == trace::TraceState::kRecording &&
+                   Clock::now() - slot->looked >= kLookAgainAfter) {
+            slot->looked = Clock::now();
+            TRY(slot->database->refresh());
         }
-        return use(*seat->database);
+        return use(*slot->database);
     };
     Result<void> done = run();
-    give_back(*seat);
+    give_back(*slot);
     return done;
 }
 

@@ -36,15 +36,15 @@ class DatabasePool {
                       const std::function<Result<void>(store::Database&)>& use);
 
   private:
-    struct Seat;
-    Result<Seat*> take(const std::atomic<bool>& cancelled);
-    void give_back(Seat& seat);
+    struct Slot;
+    Result<Slot*> take(const std::atomic<bool>& cancelled);
+    void give_back(Slot& slot);
 
     const Opener open_;
     const std::size_t most_;
     std::mutex mutex_;  // std's, for the condition
     std::condition_variable free_;
-    std::vector<std::unique_ptr<Seat>> seats_;
+    std::vector<std::unique_ptr<Slot>> slots_;
 };
 
 }  // namespace dyetrace::api

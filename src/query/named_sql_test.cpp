@@ -5,6 +5,9 @@
 #include <regex>
 #include <string>
 
+#include "analysis/causality/causal_order.h"
+#include "analysis/causality/handover_act.h"
+#include "analysis/dataflow/operation.h"
 #include "query/sql.h"
 
 namespace dyetrace::query {
@@ -61,6 +64,28 @@ TEST(EmbeddedSql, names_of_the_schema_are_numbers) {
     for (const auto& [name, text] : sql::kAll) {
         EXPECT_FALSE(std::regex_search(std::string(text), std::regex(R"(\{\w+\.\w+\})"))) << name;
     }
+}
+
+TEST(EmbeddedSql, names_of_enumerations_in_cpp_are_numbers) {
+    const auto number = [](auto value) { return std::to_string(static_cast<int>(value)); };
+    const auto has = [](std::string_view text, const std::string& words) {
+        return text.find(words) != std::string_view::npos;
+    };
+    using analysis::ActKind;
+    EXPECT_TRUE(has(sql::kHandoversActs,
+                    "WHEN 'write' THEN " + number(ActKind::kCounterAdded) + " ELSE " +
+                        number(ActKind::kCounterRead)));
+    EXPECT_TRUE(
+        has(sql::kMovesDatagrams, "channel = " + number(analysis::Channel::kDatagrams) + " AND"));
+    EXPECT_TRUE(has(sql::kCauseRulesStepsAndEvents,
+                    "SELECT end_ns, " + number(analysis::StepKind::kEnds) + ", thread"));
+}
+
+TEST(EmbeddedSql, statements_have_those_that_they_are_put_together_from) {
+    for (const auto& [name, text] : sql::kAll) {
+        EXPECT_EQ(text.find('@'), std::string_view::npos) << name;
+    }
+    EXPECT_TRUE(sql::kMovesNamed.starts_with(sql::kMovesItems));
 }
 
 TEST(EmbeddedSql, comments_stay_in_the_file) {

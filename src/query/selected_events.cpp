@@ -1,7 +1,5 @@
 #include "query/selected_events.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "filter/predicate.h"
@@ -16,10 +14,16 @@ constexpr std::string_view kMacro = "CREATE OR REPLACE TEMP MACRO ";
 
 using Files = std::vector<const sql::NamedText*>;
 
-// The functions on `selected` that a text calls, each after those that it calls itself; each has the name of its file.
+// Whether a text makes the function on `selected` that has the name of its file.
+bool is_function(const sql::NamedText& file) {
+    return file.second.starts_with(kMacro) &&
+           file.second.substr(kMacro.size()).starts_with(std::string(file.first) + "(");
+}
+
+// The functions on `selected` that a text calls, each after those that it calls itself.
 void add_functions(std::string_view text, Files& met, Files& found) {
     for (const sql::NamedText& file : sql::kAll) {
-        if (file.second.starts_with(kMacro) && std::ranges::find(met, &file) == met.end() &&
+        if (is_function(file) && std::ranges::find(met, &file) == met.end() &&
             text.find(std::string(file.first) + "(") != std::string_view::npos) {
             met.push_back(&file);
             add_functions(file.second, met, found);
@@ -53,8 +57,7 @@ Result<void> run(store::Database& database,
         sql, [](store::Rows&) -> Result<void> { return {}; }, &cancelled);
 }
 
-// What the selection says, as a condition on `selected`. Bounds of the time are told a second time as those of start_ns, which is on disk: what lies outside of them
-// is left out before anything is looked up for it.
+// What the selection says, as a condition on `selected`.
 Result<std::string> condition_of(const base::Json& question, const TraceSpan& span) {
     std::string condition = "true";
     const base::Json* const selection = question.find("selection");
@@ -69,18 +72,16 @@ Result<std::string> condition_of(const base::Json& question, const TraceSpan& sp
         }
     }
     if (const auto from_ns = selected_bound(question, "from_ns")) {
-        condition = fmt::format(
-            "({}) AND at_ns + coalesce(duration_ns, 0)::BIGINT >= {} AND "
-            "start_ns::BIGINT + coalesce(duration_ns, 0)::BIGINT >= {}",
-            condition,
-            *from_ns,
-            span.begin_ns + *from_ns - span.ahead_max_ns);
+        condition = filled(sql::kSelectedFrom,
+                           {{"condition", SqlPiece{condition}},
+                            {"from_ns", *from_ns},
+                            {"start_ns", span.begin_ns + *from_ns - span.ahead_max_ns}});
     }
     if (const auto to_ns = selected_bound(question, "to_ns")) {
-        condition = fmt::format("({}) AND at_ns <= {} AND start_ns::BIGINT <= {}",
-                                condition,
-                                *to_ns,
-                                span.begin_ns + *to_ns - span.ahead_min_ns);
+        condition = filled(sql::kSelectedTo,
+                           {{"condition", SqlPiece{condition}},
+                            {"to_ns", *to_ns},
+                            {"start_ns", span.begin_ns + *to_ns - span.ahead_min_ns}});
     }
     return condition;
 }
@@ -164,10 +165,8 @@ Result<void> SelectedEvents::keep(store::Database& database,
     known.is_kept =
         keeps_ && known.span.events <=
                       (database.state() == trace::TraceState::kRecording ? kKeptLiveMax : kKeptMax);
-    TRY(const std::string words,
-        with_values(sql::kSelectedWords,
-                    base::Json::object().set("begin_ns", known.span.begin_ns)));
-    std::string statements = std::string(sql::kSelectedProcesses) + words;
+    std::string statements = std::string(sql::kSelectedProcesses) +
+                             filled(sql::kSelectedLabels, {{"begin_ns", known.span.begin_ns}});
     statements += known.is_kept ? sql::kSelectedKept : std::string_view();
     TRY(run(database, statements, cancelled));
     known.has_views = true;
@@ -189,10 +188,9 @@ Result<void> SelectedEvents::select(store::Database& database,
     }
     const bool reads_kept =
         known->is_kept && !says_arguments(statement) && !says_arguments(condition);
-    std::string selected =
-        fmt::format("CREATE OR REPLACE TEMP VIEW selected AS SELECT * FROM _page_{} WHERE {}",
-                    reads_kept ? "kept" : "events",
-                    condition);
+    std::string selected = filled(sql::kSelectedView,
+                                  {{"events", SqlPiece{reads_kept ? "_page_kept" : "_page_events"}},
+                                   {"condition", SqlPiece{condition}}});
     if (known->selected != selected) {
         TRY(run(database, selected, cancelled));
         known->selected = std::move(selected);

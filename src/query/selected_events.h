@@ -64,7 +64,7 @@ class SelectedEvents {
     // A question about it saw that it grows no more.
     bool has_ended();
 
-    // For `statement`, if it says `selected` or a function that stands on it. A question without a selection selects everything.
+    // Makes what `statement` needs, if it says `selected` or a function that stands on it. A question without a selection selects everything.
     Result<void> select(store::Database& database,
                         const base::Json& question,
                         const std::string& statement,

@@ -13,7 +13,7 @@ struct ErrorInfo {
     std::string_view name;
 };
 
-// By rising number; from 512 on those that only a tracer sees (a call that will be restarted).
+// All errors, sorted by number; from 512 on they are those that only a tracer sees (a call that will be restarted).
 std::span<const ErrorInfo> errors();
 
 // "ENOENT" for a result of -2; "E4001" for an error without a name; empty for a result that is none (-4095 to -1 are).

@@ -27,7 +27,7 @@ void append_signed32(std::string& out, std::uint64_t value) {
     out.append(std::to_string(static_cast<std::int32_t>(static_cast<std::uint32_t>(value))));
 }
 
-// As C's %#03o: 000, 007, 022, 0755.
+// Writes what C's %#03o writes: 000, 007, 022, 0755.
 void append_octal(std::string& out, std::uint64_t value) {
     out.append(value < 8 ? "00" : "0");
     append_number(out, value, 8);
@@ -94,7 +94,7 @@ const FlagSet* find_flag_set(std::string_view type) {
 std::string_view field_word(const FlagSet& set, std::uint64_t value) {
     const std::uint64_t field = value & set.width_mask & set.field_mask;
     const auto at = std::lower_bound(
-        set.values.begin(), set.values.end(), field, [](const FlagWord& word, std::uint64_t v) {
+        set.values.begin(), set.values.end(), field, [](const FlagLabel& word, std::uint64_t v) {
             return word.value < v;
         });
     return at != set.values.end() && at->value == field ? at->name : std::string_view{};
@@ -108,7 +108,7 @@ void append_flags(std::string& out, const FlagSet& set, std::uint64_t value) {
     }
     Joiner joiner(out);
     joiner.add(set.last ? std::string_view{} : word);
-    for (const FlagWord& bit : set.bits) {
+    for (const FlagLabel& bit : set.bits) {
         const bool hidden = bit.cover != 0 && (value & set.width_mask & bit.cover) == bit.cover;
         if ((value & bit.value) == bit.value && !hidden) {
             joiner.add(bit.name);

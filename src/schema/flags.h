@@ -16,7 +16,7 @@
 
 namespace dyetrace::schema {
 
-struct FlagWord {
+struct FlagLabel {
     std::uint64_t value;
     std::uint64_t cover;  // a name of more bits that hides this one; 0: none
     std::string_view name;
@@ -26,20 +26,20 @@ struct FlagWord {
 enum class FlagRest : std::uint8_t { kHex, kOctal, kDecimal };
 
 struct FlagSet {
-    std::string_view type;             // word of syscalls.toml
-    std::uint64_t width_mask;          // bits that the kernel looks at
-    std::uint64_t field_mask;          // bits that `values` name
-    std::uint64_t rest_mask;           // bits without a name
-    std::uint64_t nameless_mask;       // the same, when the field has no name for its part either
-    std::span<const FlagWord> values;  // by rising value
-    std::span<const FlagWord> bits;    // in the order in which they are shown
-    std::string_view zero;             // shown when nothing is set
+    std::string_view type;              // word of syscalls.toml
+    std::uint64_t width_mask;           // bits that the kernel looks at
+    std::uint64_t field_mask;           // bits that `values` name
+    std::uint64_t rest_mask;            // bits without a name
+    std::uint64_t nameless_mask;        // the same, when the field has no name for its part either
+    std::span<const FlagLabel> values;  // by rising value
+    std::span<const FlagLabel> bits;    // in the order in which they are shown
+    std::string_view zero;              // shown when nothing is set
     FlagRest rest;
     bool last;  // the word of `values` comes after the bits
     bool pair;  // the number is the argument before it << 32 | this one
 };
 
-// By rising type.
+// All sets, sorted by type.
 std::span<const FlagSet> flag_sets();
 
 // nullptr if the word is none of a set.

@@ -116,7 +116,7 @@ TEST(Arguments, behind_a_command_are_what_the_command_says) {
 TEST(Flags, have_a_set_for_every_word_that_a_call_uses_or_a_plain_number) {
     for (const FlagSet& set : flag_sets()) {
         EXPECT_EQ(find_flag_set(set.type), &set);
-        for (const FlagWord& word : set.values) {
+        for (const FlagLabel& word : set.values) {
             EXPECT_EQ(field_word(set, word.value), word.name) << set.type;
         }
     }

@@ -11,10 +11,10 @@ REPOSITORY = model.ROOT.parent.parent
 
 
 def products(schema):
-    prelude = (model.ROOT / "prelude.sql").read_text()
-    public = emit_sql.public_sql(schema, prelude)
+    macros = emit_sql.macros_sql(schema, (model.ROOT / "prelude.sql").read_text())
+    public = emit_sql.public_sql(schema, (model.ROOT / "facts.sql").read_text())
     ddl = emit_sql.raw_ddl(schema)
-    views = emit_sql.views_sql(schema, public)
+    views = emit_sql.views_sql(schema, macros, public)
     generated = model.ROOT / "generated"
     return {
         generated / "records.bpf.h": emit_c.bpf_records(schema),
@@ -28,10 +28,11 @@ def products(schema):
         generated / "errors.cpp": emit_c.cpp_errors(schema),
         generated / "flags.cpp": emit_flags.cpp_flags(schema),
         generated / "syscalls.cpp": emit_c.cpp_syscalls(schema),
+        generated / "macros_sql.cpp": emit_sql.as_cpp("macros_sql", macros),
         generated / "public_sql.cpp": emit_sql.as_cpp("public_sql", public),
         generated / "clustered_events_sql.cpp": emit_sql.as_cpp("clustered_events_sql", emit_sql.clustered_sql(schema)),
         generated / "views_sql.cpp": emit_sql.as_cpp("views_sql", views),
-        generated / "words_sql.cpp": emit_sql.as_cpp("words_sql", emit_sql.words_sql(schema)),
+        generated / "labels_sql.cpp": emit_sql.as_cpp("labels_sql", emit_sql.labels_sql(schema)),
         generated / "derived_tables.cpp": emit_sql.derived_tables(schema),
         generated / "live_sql.cpp": emit_sql.as_cpp("live_tables_sql", ddl),
         generated / "events.ts": emit_docs.typescript(schema),

@@ -5,6 +5,7 @@
 // A record is taken from outside, so nothing here trusts its lengths: what does not fit is not there.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <string_view>
 
 #include "schema/generated/records.h"
+#include "schema/shared/found.h"
 
 namespace dyetrace::schema {
 
@@ -59,45 +61,30 @@ std::optional<std::string_view> attachment(const Record& record, Attachment kind
 }
 
 // What --content found in the bytes that a call moved.
-struct Content {
-    std::uint64_t fingerprint;  // nothing where bytes are unread
-    std::uint64_t unread_bytes;
-    std::uint32_t anchors_dropped;  // after the last that is in the trace
-    std::uint32_t distinct_bytes;   // byte values among 64 bytes; 0: not looked at
-    std::uint64_t sum;  // content/sum.h; with anchors, and nothing where bytes are unread
+struct Content : content_found {
     bool has_sum;
 };
 
 template <typename Record>
 std::optional<Content> content_of(const Record& record) {
     const auto bytes = attachment(record, Attachment::kContent);
-    if (!bytes || bytes->size() < offsetof(Content, sum)) {
+    if (!bytes || bytes->size() < offsetof(content_found, sum)) {
         return std::nullopt;
     }
-    Content content{};
-    content.has_sum = bytes->size() >= offsetof(Content, has_sum);
-    std::memcpy(&content,
-                bytes->data(),
-                content.has_sum ? offsetof(Content, has_sum) : offsetof(Content, sum));
-    return content;
+    content_found found{};
+    std::memcpy(&found, bytes->data(), std::min(bytes->size(), sizeof(found)));
+    return Content{found, bytes->size() >= sizeof(found)};
 }
 
-// What was seen of dyes in the bytes that a call moved; there where it is not nothing.
-struct DyeLook {
-    std::uint64_t hits;                // occurrences
-    std::uint64_t candidates_dropped;  // that were too many to be compared
-    std::uint64_t unread_bytes;
-};
-
 template <typename Record>
-std::optional<DyeLook> dye_look_of(const Record& record) {
+std::optional<dyes_found> dyes_found_in(const Record& record) {
     const auto bytes = attachment(record, Attachment::kDyes);
-    if (!bytes || bytes->size() < sizeof(DyeLook)) {
+    if (!bytes || bytes->size() < sizeof(dyes_found)) {
         return std::nullopt;
     }
-    DyeLook look{};
-    std::memcpy(&look, bytes->data(), sizeof(look));
-    return look;
+    dyes_found found{};
+    std::memcpy(&found, bytes->data(), sizeof(found));
+    return found;
 }
 
 }  // namespace dyetrace::schema

@@ -12,7 +12,7 @@ namespace dyetrace::store {
 
 Result<void> register_arguments_function(const Engine& engine);
 
-// Runs after public_sql(): the views take the function from here on.
+// Runs after macros_sql() and before public_sql(): views are made with the function.
 inline constexpr const char* kArgumentsByFunction =
     "CREATE OR REPLACE MACRO _arguments(abi, syscall, labels, types, sets, pair, choices, a0, a1, "
     "a2, a3, a4, a5, name, name2) AS "

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/file.h"
+#include "base/sanitized.h"
 #include "store/store_fixture.h"
 
 namespace dyetrace::store {
@@ -42,12 +43,14 @@ class Damaged : public testing::Test {
         const auto write = [&](const std::string& content) {
             base::write_file_atomically(path, content).value();
         };
-        for (const std::size_t size :
-             {std::size_t{0}, std::size_t{7}, whole.size() / 2, whole.size() - 1}) {
+        const auto cuts = base::kIsSanitized
+                              ? std::vector<std::size_t>{whole.size() / 2}
+                              : std::vector<std::size_t>{0, 7, whole.size() / 2, whole.size() - 1};
+        for (const std::size_t size : cuts) {
             write(whole.substr(0, size));
             each("cut: ");
         }
-        for (std::size_t at = 0; at < whole.size(); at += whole.size() / 4) {
+        for (std::size_t at = 0; at < whole.size(); at += whole.size() / cuts.size()) {
             std::string flipped = whole;
             flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
             write(flipped);

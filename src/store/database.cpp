@@ -178,7 +178,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     TRY(register_record_scan(parts->engine, parts->new_source, kNewRecords));
     TRY(parts->derived.add_functions(parts->engine));
     TRY(register_arguments_function(parts->engine));
-    TRY(parts->engine.run(schema::words_sql()));
+    TRY(make_hosts_table(parts->engine, {}));  // macros name it
+    TRY(parts->engine.run(std::string(schema::labels_sql()) + schema::macros_sql() +
+                          kArgumentsByFunction));
     std::unique_ptr<Database> database(new Database(std::move(parts)));
     TRY(database->look());
     TRY(database->parts_->engine.run("SET lock_configuration = true"));
@@ -220,7 +222,7 @@ Result<void> Database::look() {
         views += raw_view(info, parts.snapshot);
     }
     TRY(parts.derived.look(parts.engine, path(), parts.snapshot, parts.temporary_path));
-    TRY(parts.engine.run(views + schema::public_sql() + kArgumentsByFunction)
+    TRY(parts.engine.run(views + schema::public_sql())
             .with_context(fmt::format("cannot open '{}'", path())));
     TRY(set_times());
     parts.derived.forget_wanted();  // of the views
@@ -373,8 +375,7 @@ Result<void> Database::define_macros(const std::string& statements) {
 }
 
 Result<void> Database::register_table(TableDerivation derivation) {
-    parts_->derived.add(std::move(derivation));
-    return parts_->derived.look(parts_->engine, path(), parts_->snapshot, parts_->temporary_path);
+    return parts_->derived.add(parts_->engine, std::move(derivation));
 }
 
 }  // namespace dyetrace::store

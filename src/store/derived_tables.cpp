@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -75,6 +79,44 @@ void put_column(const schema::DerivedColumn& column,
         duckdb_validity_set_row_validity(validity, row, values[row] != schema::kDerivedNull);
     }
 }
+
+// The turn of one database among those of this process that want the same file: it may take minutes to make, and memory.
+class Turn {
+  public:
+    // Error: cancelled before those who came first were done.
+    static Result<Turn> wait(const std::string& path, const std::atomic<bool>* cancelled) {
+        std::unique_lock lock(mutex);
+        while (!taken.insert(path).second) {
+            if (cancelled != nullptr && cancelled->load()) {
+                return Error(ErrorCode::kInterrupted, "interrupted while another made it");
+            }
+            given_back.wait_for(lock, kLookEvery);
+        }
+        return Turn(path);
+    }
+    Turn(Turn&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    Turn& operator=(Turn&&) = delete;
+    ~Turn() {
+        if (!path_.empty()) {
+            {
+                const std::lock_guard lock(mutex);
+                taken.erase(path_);
+            }
+            given_back.notify_all();
+        }
+    }
+
+  private:
+    explicit Turn(std::string path) : path_(std::move(path)) {}
+
+    static constexpr std::chrono::milliseconds kLookEvery{20};  // whether it was cancelled
+
+    static inline std::mutex mutex;
+    static inline std::condition_variable given_back;
+    static inline std::set<std::string> taken;
+
+    std::string path_;
+};
 
 }  // namespace
 
@@ -174,9 +216,11 @@ void DerivedTables::want(const std::string& name) {
     }
 }
 
-void DerivedTables::add(TableDerivation derivation) {
+Result<void> DerivedTables::add(const Engine& engine, TableDerivation derivation) {
+    const schema::DerivedTable* const table = find_derived_table(derivation.name);
     std::string name = derivation.name;
     derivations_.insert_or_assign(std::move(name), std::move(derivation));
+    return table == nullptr ? Result<void>() : make_view(engine, *table);
 }
 
 std::string DerivedTables::kept_path(const std::string& name) const {
@@ -214,17 +258,19 @@ Result<void> DerivedTables::look(const Engine& engine,
                 snapshot.damages.empty();
     missing_.clear();
     for (const schema::DerivedTable& table : schema::derived_tables()) {
-        const bool is_kept = fits(engine, table);
-        if (!is_kept) {
-            missing_.insert(table.name);
-        }
-        const std::string rows =
-            is_kept ? fmt::format("read_parquet({})", sql_text(kept_path(table.name)))
-                    : fmt::format("_derived('{}')", table.name);
-        TRY(engine.run(fmt::format(
-            "CREATE OR REPLACE VIEW internal.derived_{} AS FROM {}", table.name, rows)));
+        TRY(make_view(engine, table));
     }
-    forget_wanted();  // of the views
+    return {};
+}
+
+Result<void> DerivedTables::make_view(const Engine& engine, const schema::DerivedTable& table) {
+    if (fits(engine, table)) {
+        return show_file(engine, table, kept_path(table.name));
+    }
+    missing_.insert(table.name);
+    TRY(engine.run(fmt::format(
+        "CREATE OR REPLACE VIEW internal.derived_{0} AS FROM _derived('{0}')", table.name)));
+    forget_wanted();  // of the view
     return {};
 }
 
@@ -256,9 +302,12 @@ Result<void> DerivedTables::make(Database& database,
     if (derivation == derivations_.end()) {
         return Error(ErrorCode::kUnsupported, "this verb has no rules for it: ask `dyetrace sql`");
     }
-    const std::string folder = folder_for_file();
+    const std::string path = fmt::format("{}/{}.parquet", folder_for_file(), table.name);
+    TRY([[maybe_unused]] const Turn turn, Turn::wait(path, cancelled_));
+    if (fits(engine, table)) {  // made meanwhile
+        return show_file(engine, table, path);
+    }
     TRY(source_, derivation->second.start(database));
-    const std::string path = fmt::format("{}/{}.parquet", folder, table.name);
     const std::string unfinished = base::begin_draft(path);
     Result<void> written = engine.run(
         fmt::format("COPY (FROM _derived_rows('{}')) TO {} (FORMAT parquet, COMPRESSION zstd, "
@@ -274,6 +323,12 @@ Result<void> DerivedTables::make(Database& database,
     if (::rename(unfinished.c_str(), path.c_str()) != 0) {
         return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", path));
     }
+    return show_file(engine, table, path);
+}
+
+Result<void> DerivedTables::show_file(const Engine& engine,
+                                      const schema::DerivedTable& table,
+                                      const std::string& path) {
     missing_.erase(table.name);
     return engine.run(
         fmt::format("CREATE OR REPLACE VIEW internal.derived_{} AS FROM read_parquet({})",

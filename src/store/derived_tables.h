@@ -25,7 +25,8 @@ class DerivedTables {
   public:
     // The functions _derived and _derived_rows; this must outlive the engine's queries.
     Result<void> add_functions(const Engine& engine);
-    void add(TableDerivation derivation);
+    // The table's file may fit from here on.
+    Result<void> add(const Engine& engine, TableDerivation derivation);
 
     // A new look at the trace: makes the views internal.derived_<name> over the files that fit it. Files that are not kept go
     // to the temporary folder.
@@ -50,6 +51,10 @@ class DerivedTables {
 
     Result<void> fill(Scan& scan, duckdb_data_chunk chunk);
     Result<void> make(Database& database, const Engine& engine, const schema::DerivedTable& table);
+    Result<void> make_view(const Engine& engine, const schema::DerivedTable& table);
+    Result<void> show_file(const Engine& engine,
+                           const schema::DerivedTable& table,
+                           const std::string& path);
     std::string folder_for_file() const;
     std::string kept_path(const std::string& name) const;
     bool fits(const Engine& engine, const schema::DerivedTable& table) const;

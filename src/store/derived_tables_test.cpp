@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "base/file.h"
 #include "base/temporary_folder.h"
@@ -52,7 +55,7 @@ class DerivedTablesTest : public ::testing::Test {
     std::string kept() const { return trace_.path() + "/derived/flows.parquet"; }
 
     StoreFixture trace_;
-    int derived_ = 0;
+    std::atomic<int> derived_ = 0;
     std::uint64_t events_ = 0;
     bool is_nothing_ = false;
 };
@@ -76,7 +79,24 @@ TEST_F(DerivedTablesTest, are_made_when_they_are_asked_for_and_then_kept) {
     EXPECT_TRUE(std::filesystem::exists(kept()));
 }
 
-TEST_F(DerivedTablesTest, are_found_behind_views_and_in_later_statements) {
+TEST_F(DerivedTablesTest, that_several_ask_for_at_once_are_made_once) {
+    record_and_seal();
+    std::vector<std::unique_ptr<Database>> databases;
+    for (int i = 0; i < 4; ++i) {
+        databases.push_back(open(10'000));
+    }
+    std::vector<std::thread> threads;
+    for (const auto& database : databases) {
+        threads.emplace_back(
+            [&database] { EXPECT_EQ(ask(*database, kSum), "10000 50005000 0 unix certain\n"); });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(derived_, 1);
+}
+
+TEST_F(DerivedTablesTest, are_found_through_views_and_in_later_statements) {
     record_and_seal();
     const auto database = open();
     EXPECT_EQ(ask(*database,

@@ -80,7 +80,7 @@ bool add_segment(const trace::SegmentReader& segment,
 }
 
 // "CASE cpu WHEN 0 THEN sequence > 77 … ELSE true END"
-std::string is_behind(const std::map<std::uint16_t, std::uint64_t>& last_sequences) {
+std::string is_after(const std::map<std::uint16_t, std::uint64_t>& last_sequences) {
     std::string sql = "CASE cpu";
     for (const auto& [cpu, last] : last_sequences) {
         sql += fmt::format(" WHEN {} THEN sequence > {}", cpu, last);
@@ -132,7 +132,7 @@ std::string new_events_views(const NewEvents& events, const std::string& blocks_
         RawParts parts;
         parts.add_files(events.sealed, info);
         for (const NewEvents::Rest& rest : events.rests) {
-            parts.add_files(std::span(&rest.folder, 1), info, is_behind(rest.last_sequences));
+            parts.add_files(std::span(&rest.folder, 1), info, is_after(rest.last_sequences));
         }
         if (!events.blocks.empty() || !parts.has_all_columns()) {
             parts.add_blocks(blocks_function, info);

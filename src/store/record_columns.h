@@ -19,7 +19,7 @@
 
 namespace dyetrace::store {
 
-// To be destroyed by the caller.
+// The caller destroys it.
 duckdb_logical_type logical_type_of(schema::ColumnType type);
 
 class ColumnWriter {

@@ -83,7 +83,7 @@ Result<trace::SealedFile> write_file(const Engine& engine,
     return trace::describe_sealed_file(folder, record, rows);
 }
 
-// By host, CPU and sequence: neighbours in the file are neighbours in time, and their numbers differ little.
+// The order is host, CPU and sequence: neighbours in the file are neighbours in time, and their numbers differ little.
 RecordSource ordered_source(const trace::SegmentReader& segment) {
     RecordSource source;
     for (const trace::BlockHeader& block : segment.blocks()) {
@@ -163,9 +163,9 @@ Result<void> write_frame_files(const Engine& engine,
         TRY(copy_frame_table(like, path, "syscalls.parquet"));
         return copy_frame_table(like, path, "flags.parquet");
     }
-    TRY(engine.run(schema::words_sql()));
-    TRY(write_frame_table(engine, "internal.call_words", path + "/syscalls.parquet"));
-    return write_frame_table(engine, "internal.flag_words", path + "/flags.parquet");
+    TRY(engine.run(schema::labels_sql()));
+    TRY(write_frame_table(engine, "internal.call_labels", path + "/syscalls.parquet"));
+    return write_frame_table(engine, "internal.flag_labels", path + "/flags.parquet");
 }
 
 Result<void> write_empty_derived_tables(const Engine& engine, const std::string& folder) {
@@ -347,9 +347,9 @@ Result<void> Sealer::commit(const std::string& from, std::uint64_t number) const
     return {};
 }
 
-Result<trace::TraceState> Sealer::seal_what_is_there(const MaySeal& may_seal, Death death) {
+Result<trace::TraceState> Sealer::seal_what_is_there(const MaySeal& may_seal, Abandoned abandoned) {
     TRY(trace::TraceState state, folder_.current_state());
-    if (state == trace::TraceState::kDied && death == Death::kMayCarryOn) {
+    if (state == trace::TraceState::kDied && abandoned == Abandoned::kMayCarryOn) {
         state = trace::TraceState::kRecording;
     }
     TRY(const trace::SegmentList list, folder_.list());

@@ -44,7 +44,7 @@ class Sealer {
     static Result<Sealer> start(trace::TraceFolder folder, const std::string& like = "");
 
     // What becomes of a trace whose recorder is gone without a word.
-    enum class Death {
+    enum class Abandoned {
         kIsSealed,    // its last segment too, with a gap
         kMayCarryOn,  // nothing: another recorder may go on where that one died
     };
@@ -59,7 +59,8 @@ class Sealer {
     // Seals all segments that are complete now. When the recorder is gone that is all of them, and one that died is
     // written down in trace.json and as a gap. Returns the state after which it looked: kRecording means come again.
     Result<trace::TraceState> seal_what_is_there(
-        const MaySeal& may_seal = [](std::size_t) { return true; }, Death death = Death::kIsSealed);
+        const MaySeal& may_seal = [](std::size_t) { return true; },
+        Abandoned abandoned = Abandoned::kIsSealed);
 
     const SealedSegment& totals() const { return totals_; }
 

@@ -44,7 +44,7 @@ std::uint64_t events_lost(std::string_view record, std::optional<std::uint64_t> 
     return info != nullptr && info->id == schema::RecordId::kGap ? UINT64_MAX : 0;
 }
 
-std::string missing_words(std::string_view record, std::optional<std::uint64_t> rows) {
+std::string missing_text(std::string_view record, std::optional<std::uint64_t> rows) {
     const schema::RecordInfo* const info = find_record(record);
     if (info != nullptr && info->stream == schema::Stream::kEvents) {
         return rows ? base::with_separators(*rows) + " events" : "events";
@@ -60,7 +60,7 @@ std::string missing_words(std::string_view record, std::optional<std::uint64_t> 
 }
 
 // " from 2026-11-21 18:20:01 to 18:20:07 UTC" or " at 2026-11-21 18:20:01 UTC", if that is known.
-std::string range_words(const trace::TraceFolder& folder, const trace::SealedInfo& info) {
+std::string range_text(const trace::TraceFolder& folder, const trace::SealedInfo& info) {
     if (info.begin_ns >= info.end_ns || folder.info().hosts.empty()) {
         return {};
     }
@@ -77,7 +77,7 @@ std::string range_words(const trace::TraceFolder& folder, const trace::SealedInf
                                       fmt::gmtime(end));
 }
 
-// For a folder without a usable segment.json: what every Parquet file has.
+// A folder without a usable segment.json is judged by what every Parquet file has.
 std::optional<std::string> frame_damage(const std::string& path) {
     const auto file = base::open_file(path, O_RDONLY);
     const auto bytes = file.ok() ? base::file_size(file.value()) : Result<std::uint64_t>(0);
@@ -121,8 +121,8 @@ Damage damaged_file(const trace::TraceFolder& folder,
         file.record,
         kSuffix,
         what,
-        missing_words(file.record, rows),
-        range_words(folder, info));
+        missing_text(file.record, rows),
+        range_text(folder, info));
     return damage;
 }
 

@@ -97,16 +97,16 @@ void add_unsaid_death(const trace::TraceFolder& folder,
 }
 
 template <typename T>
-void move_behind(std::vector<T>& from, std::vector<T>& to) {
+void append_moved(std::vector<T>& from, std::vector<T>& to) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
 void add_part(Snapshot part, Snapshot& whole) {
-    move_behind(part.hosts, whole.hosts);
-    move_behind(part.sealed, whole.sealed);
-    move_behind(part.segments, whole.segments);
-    move_behind(part.lost, whole.lost);
-    move_behind(part.damages, whole.damages);
+    append_moved(part.hosts, whole.hosts);
+    append_moved(part.sealed, whole.sealed);
+    append_moved(part.segments, whole.segments);
+    append_moved(part.lost, whole.lost);
+    append_moved(part.damages, whole.damages);
 }
 
 Result<Snapshot> snapshot_of_part(trace::TraceFolder& folder, SealedFiles& files) {

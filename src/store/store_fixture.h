@@ -1,4 +1,4 @@
-// For tests: a recorded trace in a temporary folder, and questions whose answers read like tables.
+// Gives tests a recorded trace in a temporary folder, and questions whose answers read like tables.
 //
 //   StoreFixture trace;
 //   trace.record(2, 500);                     two segments with 500 events each, then finished

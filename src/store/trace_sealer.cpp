@@ -42,7 +42,8 @@ Result<trace::TraceState> TraceSealer::seal_what_is_there(const Sealer::MaySeal&
         folder_.info().has_parts && folder_.info().state == trace::TraceState::kRecording;
     for (auto& [path, sealer] : parts_) {
         TRY(sealer.seal_what_is_there(
-            may_seal, may_carry_on ? Sealer::Death::kMayCarryOn : Sealer::Death::kIsSealed));
+            may_seal,
+            may_carry_on ? Sealer::Abandoned::kMayCarryOn : Sealer::Abandoned::kIsSealed));
     }
     return state;
 }

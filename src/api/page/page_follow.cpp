@@ -15,7 +15,7 @@ namespace {
 using base::Json;
 
 // What follows `prefix`, if the text begins with it.
-std::optional<std::string> behind(std::string_view text, std::string_view prefix) {
+std::optional<std::string> after_prefix(std::string_view text, std::string_view prefix) {
     return text.starts_with(prefix) ? std::optional(std::string(text.substr(prefix.size())))
                                     : std::nullopt;
 }
@@ -28,11 +28,11 @@ Error no_start(const std::string& text) {
 }
 
 Result<void> take_start(const std::string& start, reports::FollowQuestion& question) {
-    if (const auto name = behind(start, "dye:")) {
+    if (const auto name = after_prefix(start, "dye:")) {
         question.dye = *name;
-    } else if (const auto event = behind(start, "event:")) {
+    } else if (const auto event = after_prefix(start, "event:")) {
         TRY(question.event, reports::number_in(*event, "event"));
-    } else if (const auto hash = behind(start, "hash:")) {
+    } else if (const auto hash = after_prefix(start, "hash:")) {
         TRY(question.hash, reports::number_in(*hash, "fingerprint"));
     } else if (const auto path = schema::unescaped(start); path && path->starts_with('/')) {
         TRY(const reports::FileRange range, reports::file_range_in(*path));

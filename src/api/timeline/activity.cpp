@@ -36,7 +36,7 @@ void Activity::take_over(const Activity& before, std::uint64_t changed_ns) {
         const auto copy_first = [&](const auto& from, auto& to) {
             const auto begin = from.begin() + static_cast<std::ptrdiff_t>(place(level, 0));
             std::copy(begin,
-                      begin + static_cast<std::ptrdiff_t>(made_[level].first),
+                      begin + static_cast<std::ptrdiff_t>(derived_[level].first),
                       to.begin() + static_cast<std::ptrdiff_t>(place(level, 0)));
         };
         copy_first(before.buckets_, buckets_);
@@ -45,12 +45,12 @@ void Activity::take_over(const Activity& before, std::uint64_t changed_ns) {
 }
 
 void Activity::open() {
-    made_.resize(levels_ + 1);
+    derived_.resize(levels_ + 1);
     std::size_t at = 0;
     for (std::uint32_t level = 0; level <= levels_; ++level) {
         const std::uint32_t up = levels_ - level;
-        made_[level] = {.first = first_ >> up, .end = ((end_ - 1) >> up) + 1, .at = at};
-        at += made_[level].end - made_[level].first;
+        derived_[level] = {.first = first_ >> up, .end = ((end_ - 1) >> up) + 1, .at = at};
+        at += derived_[level].end - derived_[level].first;
     }
     covers_.assign(at, {});
 }
@@ -58,7 +58,7 @@ void Activity::open() {
 // nullptr: it is not made.
 Activity::Cover* Activity::derived_cover(std::size_t place) {
     const auto level = static_cast<std::size_t>(std::bit_width(place) - 1);
-    const Made& made = made_[level];
+    const Buckets& made = derived_[level];
     const std::size_t index = place - (std::size_t{1} << level);
     return index < made.first || index >= made.end ? nullptr
                                                    : &covers_[made.at + index - made.first];
@@ -145,7 +145,7 @@ void Activity::finish() {
 
 void Activity::hand_down() {
     for (std::uint32_t level = 1; level <= levels_; ++level) {
-        for (std::size_t index = made_[level].first; index < made_[level].end; ++index) {
+        for (std::size_t index = derived_[level].first; index < derived_[level].end; ++index) {
             const Cover& above = *derived_cover(place(level - 1, index / 2));
             Cover& cover = *derived_cover(place(level, index));
             cover.busy += above.busy;
@@ -174,7 +174,7 @@ void Activity::settle(std::size_t place, const Cover& cover, double width_ns) {
 
 void Activity::sum_up() {
     for (std::uint32_t level = levels_ + 1; level-- > 0;) {
-        for (std::size_t index = made_[level].first; index < made_[level].end; ++index) {
+        for (std::size_t index = derived_[level].first; index < derived_[level].end; ++index) {
             const std::size_t i = place(level, index);
             Cover& cover = *derived_cover(i);
             if (level < levels_) {

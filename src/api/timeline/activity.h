@@ -43,7 +43,7 @@ class Activity {
     // Events that end earlier need not be told of.
     std::uint64_t from_ns() const { return begin_ns_ + (first_ << shift_); }
 
-    // In the order in which another one that is to be the same was told of them.
+    // Two that are to be the same are told of events in the same order.
     void add(const LaneEvent& event);
     void finish();
 
@@ -67,7 +67,7 @@ class Activity {
     };
     using Weights = std::array<float, kTimelineColourings>;  // of votes
     // Buckets of a level that are made: from the first that changed to the last that has events.
-    struct Made {
+    struct Buckets {
         std::size_t first = 0, end = 0;
         std::size_t at = 0;  // of the first, in covers_
     };
@@ -94,7 +94,7 @@ class Activity {
     std::vector<EventSum> buckets_;    // as a heap: the children of i are 2i and 2i + 1; 0 is none
     std::vector<Weights> weights_;     // the same
     std::size_t first_ = 0, end_ = 0;  // buckets of the finest level that are made
-    std::vector<Made> made_;           // by level
+    std::vector<Buckets> derived_;     // by level
     std::vector<Cover> covers_;        // of those; empty when finished
 };
 

@@ -82,10 +82,10 @@ void Lane::finish() {
                                      added_.empty() ? UINT64_MAX : added_.front().begin_ns());
     made->events.reserve(before.size() + added_.size());
     made->events.assign(before.begin(), changed);
-    std::vector<LaneEvent> behind;
-    std::remove_copy_if(changed, before.end(), std::back_inserter(behind), is_taken_out);
-    std::merge(behind.begin(),
-               behind.end(),
+    std::vector<LaneEvent> rest;
+    std::remove_copy_if(changed, before.end(), std::back_inserter(rest), is_taken_out);
+    std::merge(rest.begin(),
+               rest.end(),
                added_.begin(),
                added_.end(),
                std::back_inserter(made->events),
@@ -132,10 +132,10 @@ void Lane::Content::make_sums(const Content& before, std::size_t changed_from) {
         levels.empty() ? 0 : levels.back().size() * reach_of(levels.size() - 1);
     for (std::size_t i = unmade; i < events.size(); ++i) {
         open[0].add(events[i]);
-        std::size_t behind = i + 1;
-        for (std::size_t level = 0; level < levels.size() && behind % kFan == 0; ++level) {
+        std::size_t closed = i + 1;
+        for (std::size_t level = 0; level < levels.size() && closed % kFan == 0; ++level) {
             close(level, i);
-            behind /= kFan;
+            closed /= kFan;
         }
     }
     for (std::size_t level = 0; level < levels.size(); ++level) {

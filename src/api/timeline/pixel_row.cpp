@@ -40,10 +40,10 @@ PixelRow::PixelRow(const TimeWindow& window, TimelineColour colouring, std::uint
 
 // Without the window's division: this is asked for each sum and event that is looked at.
 double PixelRow::position(std::uint64_t time_ns) const {
-    const double behind = time_ns >= window_.from_ns
-                              ? static_cast<double>(time_ns - window_.from_ns)
-                              : -static_cast<double>(window_.from_ns - time_ns);
-    return behind * per_ns_;
+    const double since_from_ns = time_ns >= window_.from_ns
+                                     ? static_cast<double>(time_ns - window_.from_ns)
+                                     : -static_cast<double>(window_.from_ns - time_ns);
+    return since_from_ns * per_ns_;
 }
 
 std::uint32_t PixelRow::common_pixel(std::uint64_t begin_ns, std::uint64_t end_ns) const {

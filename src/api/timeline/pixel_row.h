@@ -76,7 +76,7 @@ class PixelRow {
         const LaneEvent* event = nullptr;  // the only one that begins here
         float weights[kTimelineColours] = {};
     };
-    // From a pixel on, until another step ends it.
+    // A step holds from a pixel on, until another step ends it.
     struct Step {
         double busy = 0, work = 0, ran = 0;
         double weights[kTimelineColours] = {};

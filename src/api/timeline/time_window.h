@@ -19,11 +19,11 @@ struct TimeWindow {
     double pixels_per_ns() const {
         return static_cast<double>(width) / static_cast<double>(to_ns - from_ns);
     }
-    // In pixels; below 0 or above `width` outside.
+    // The position in pixels; it is below 0 or above `width` outside.
     double position(std::uint64_t time_ns) const {
-        const double behind = time_ns >= from_ns ? static_cast<double>(time_ns - from_ns)
-                                                 : -static_cast<double>(from_ns - time_ns);
-        return behind * pixels_per_ns();
+        const double since_from_ns = time_ns >= from_ns ? static_cast<double>(time_ns - from_ns)
+                                                        : -static_cast<double>(from_ns - time_ns);
+        return since_from_ns * pixels_per_ns();
     }
     // A moment at its end is not in it, one at its begin is.
     bool touches(std::uint64_t begin_ns, std::uint64_t end_ns) const {

@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "answers are written a
 constexpr std::uint32_t kVersion = 1;
 
 // Below 0: gaps may begin before the first event, and so may events whose host's clock turned out to be another one.
-std::int64_t behind(const Timeline& timeline, std::uint64_t time_ns) {
+std::int64_t since_begin(const Timeline& timeline, std::uint64_t time_ns) {
     return static_cast<std::int64_t>(time_ns - timeline.begin_ns);
 }
 
@@ -47,8 +47,9 @@ Json rows_json(const Timeline& timeline) {
         .set("threads", of([](const Row& row, const Label&) { return row.lanes; }))
         .set("events", of([](const Row& row, const Label&) { return row.events; }))
         .set("begin",
-             of([&](const Row& row, const Label&) { return behind(timeline, row.begin_ns); }))
-        .set("end", of([&](const Row& row, const Label&) { return behind(timeline, row.end_ns); }));
+             of([&](const Row& row, const Label&) { return since_begin(timeline, row.begin_ns); }))
+        .set("end",
+             of([&](const Row& row, const Label&) { return since_begin(timeline, row.end_ns); }));
 }
 
 Json hosts_json(const Timeline& timeline) {
@@ -67,8 +68,8 @@ Json gaps_json(const Timeline& timeline) {
     for (const TimelineGap& gap : timeline.gaps) {
         gaps.append(Json::object()
                         .set("host", gap.host)
-                        .set("begin", behind(timeline, gap.begin_ns))
-                        .set("end", behind(timeline, gap.end_ns))
+                        .set("begin", since_begin(timeline, gap.begin_ns))
+                        .set("end", since_begin(timeline, gap.end_ns))
                         .set("lost", gap.lost)
                         .set("reason", gap.reason));
     }
@@ -224,8 +225,8 @@ Result<Answer> timeline_flows_answer(const Timeline& timeline,
             drawn.append(Json::object()
                              .set("from_row", flow.from_row)
                              .set("to_row", flow.to_row)
-                             .set("from", behind(timeline, flow.from_ns))
-                             .set("to", behind(timeline, flow.to_ns))
+                             .set("from", since_begin(timeline, flow.from_ns))
+                             .set("to", since_begin(timeline, flow.to_ns))
                              .set("count", flow.count)
                              .set("bytes", flow.bytes)
                              .set("is_certain", flow.is_certain)

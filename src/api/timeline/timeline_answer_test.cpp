@@ -64,7 +64,7 @@ Number number_at(const std::string& bytes, std::size_t at) {
     return number;
 }
 
-TEST(TimelineAnswer, says_what_rows_there_are_with_times_behind_the_begin_of_the_trace) {
+TEST(TimelineAnswer, says_what_rows_there_are_with_times_since_the_begin_of_the_trace) {
     const Json rows = Json::parse(timeline_rows_answer(two_threads()).body).value();
     EXPECT_EQ(
         rows.text(),

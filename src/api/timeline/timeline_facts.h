@@ -19,7 +19,7 @@ namespace dyetrace::api {
 
 class TimelineFacts {
   public:
-    // With a condition more of them count.
+    // More of them count when there is a condition.
     static Result<TimelineFacts> of(store::Database& database, bool has_condition);
 
     bool hold(const TimelineFacts& before) const;

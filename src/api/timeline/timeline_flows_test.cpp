@@ -62,7 +62,7 @@ TEST(TimelineFlows,
     EXPECT_EQ(words(flows.drawn(kWindow, half)), "");
 }
 
-TEST(TimelineFlows, that_end_before_the_window_or_begin_behind_it_are_not_drawn) {
+TEST(TimelineFlows, that_end_before_the_window_or_begin_after_it_are_not_drawn) {
     const std::vector<FoundFlow> found = {
         {1000, 3000, 1, true}, {1000, 3001, 2, true}, {1011, 3012, 3, true}, {1005, 3099, 4, true}};
     const TimelineFlows flows(three_threads(20), found);

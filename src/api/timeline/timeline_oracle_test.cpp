@@ -28,7 +28,7 @@ class RandomLane {
     explicit RandomLane(std::uint64_t seed) : random_(seed) {}
 
     std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
-    // From nanoseconds to a quarter of an hour, short ones most often.
+    // A time between a nanosecond and a quarter of an hour; short ones come most often.
     std::uint64_t some_time() { return below(std::uint64_t{1} << (1 + below(40))); }
 
     // One call comes after the other, and now and then one inside another, as a signal is.
@@ -52,9 +52,9 @@ class RandomLane {
 
     TimeWindow window(const Events& events) {
         const TimelineEvent& at = events[below(events.size())];
-        const std::uint64_t before = some_time(), behind = 1 + some_time();
+        const std::uint64_t before = some_time(), after = 1 + some_time();
         return {.from_ns = at.begin_ns - before,
-                .to_ns = at.begin_ns + behind,
+                .to_ns = at.begin_ns + after,
                 .width = static_cast<std::uint32_t>(1 + below(300))};
     }
 

@@ -50,7 +50,7 @@ struct TimelineRead {
     api::Timeline timeline;
     bool is_added_to = false;  // only what was new was read
 
-    // For the next one, of a recording.
+    // What the next timeline of a recording goes on from.
     store::EventsSeen seen = {};
     TimelineFacts facts = {};
     std::vector<Unfinished> unfinished = {};

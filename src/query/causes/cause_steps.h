@@ -12,9 +12,10 @@ namespace dyetrace::query {
 
 // What there is to put in order.
 struct CauseQuestion {
-    std::vector<std::string> candidates;  // statements that make internal.cause_candidates
-    bool with_events = false;             // each event of the trace, too
-    bool with_clock = false;              // edges between hosts are held against their clocks
+    std::vector<std::string>
+        candidates;  // statements of sql/cause_rules.sql that make internal.cause_candidates
+    bool with_events = false;  // each event of the trace, too
+    bool with_clock = false;   // edges between hosts are held against their clocks
 };
 
 class CauseSteps {

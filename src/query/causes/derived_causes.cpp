@@ -5,13 +5,15 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analysis/causality/handover.h"
 #include "base/log.h"
-#include "query/causes/cause_rows.h"
 #include "query/causes/cause_steps.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 #include "schema/derived_tables.h"
 
 namespace dyetrace::query {
@@ -28,9 +30,48 @@ std::uint64_t unsigned_of(Enum value) {
 // Raised whenever the rules give other edges for the same events.
 constexpr std::uint32_t kCauseRulesVersion = 5;
 
-Result<void> make_first(store::Database& database, const char* table) {
-    return database.query(fmt::format("SELECT 1 FROM internal.derived_{} LIMIT 0", table),
-                          [](store::Rows&) { return Result<void>(); });
+// As sql/handovers.sql gives them.
+enum HandoverColumn : std::uint8_t {
+    kActIsEnd,
+    kActEvent,
+    kActThread,
+    kActStart,
+    kActEnd,
+    kActKind,
+    kActKey,
+    kActHolder,
+    kActRangeBegin,
+    kActRangeEnd,  // NULL: no end
+    kActColumns,
+};
+
+// Each rule has a statement of its own.
+std::vector<std::string> candidates() {
+    std::vector<std::string> statements;
+    for (const std::string_view text : {sql::kCauseRulesMakePlaces,
+                                        sql::kCauseRulesMakeThreads,
+                                        sql::kCauseRulesMakeCalls,
+                                        sql::kCauseRulesMakeFound,
+                                        sql::kCauseRulesBytesMoved,
+                                        sql::kCauseRulesHandedOver,
+                                        sql::kCauseRulesForked,
+                                        sql::kCauseRulesWaited,
+                                        sql::kCauseRulesJoined,
+                                        sql::kCauseRulesReplaced,
+                                        sql::kCauseRulesTold,
+                                        sql::kCauseRulesConnected,
+                                        sql::kCauseRulesEnded,
+                                        sql::kCauseRulesRenamed,
+                                        sql::kCauseRulesDelivered,
+                                        sql::kCauseRulesImported,
+                                        sql::kCauseRulesCandidates}) {
+        statements.push_back(filled(text));
+    }
+    return statements;
+}
+
+Result<void> make_first(store::Database& database, std::string_view statement) {
+    return database.query(filled(statement), [](store::Rows&) { return Result<void>(); });
 }
 
 class HandoverRows {
@@ -89,15 +130,15 @@ class HandoverRows {
 };
 
 Result<store::RowSource> start_handovers(store::Database& database) {
-    TRY(store::NumberScan scan, database.scan_numbers(handover_acts_sql()));
+    TRY(store::NumberScan scan, database.scan_numbers(filled(sql::kHandoversActs)));
     const auto rows = std::make_shared<HandoverRows>(std::move(scan));
     return store::RowSource([rows](Numbers& numbers) { return rows->next(numbers); });
 }
 
 Result<std::shared_ptr<CauseSteps>> start_edges(store::Database& database) {
-    TRY(make_first(database, "flows"));
-    TRY(make_first(database, "handovers"));
-    return CauseSteps::start(database, {.candidates = cause_candidates_sql(), .with_clock = true});
+    TRY(make_first(database, sql::kFlowsMake));
+    TRY(make_first(database, sql::kCausesMakeHandovers));
+    return CauseSteps::start(database, {.candidates = candidates(), .with_clock = true});
 }
 
 void append(const analysis::CauseEdge& edge, Numbers& numbers) {
@@ -224,16 +265,10 @@ class ContradictionRows {
 
 Result<store::RowSource> start_contradictions(store::Database& database) {
     TRY(auto steps, start_edges(database));
-    TRY(store::NumberScan others, database.scan_numbers(contradictions_sql()));
+    TRY(store::NumberScan others, database.scan_numbers(filled(sql::kContradictionsAlone)));
     const auto rows = std::make_shared<ContradictionRows>(std::move(steps), std::move(others));
     return store::RowSource([rows](Numbers& numbers) { return rows->next(numbers); });
 }
-
-constexpr const char* kOrderedEdges =
-    "CREATE OR REPLACE TABLE internal.cause_candidates AS SELECT row_number() OVER ()::UBIGINT AS "
-    "edge, from_event, from_thread, from_at, to_event, "
-    "to_thread, to_at, rule, from_event >> 54 AS from_host, to_event >> 54 AS to_host "
-    "FROM internal.derived_edges";
 
 }  // namespace
 
@@ -249,9 +284,11 @@ Result<void> offer_causes(store::Database& database) {
         {"causal_clocks",
          kCauseRulesVersion,
          [](store::Database& asked) -> Result<store::RowSource> {
-             TRY(make_first(asked, "edges"));
+             TRY(make_first(asked, sql::kCausesMakeEdges));
              TRY(auto steps,
-                 CauseSteps::start(asked, {.candidates = {kOrderedEdges}, .with_events = true}));
+                 CauseSteps::start(asked,
+                                   {.candidates = {filled(sql::kCauseRulesOrderedCandidates)},
+                                    .with_events = true}));
              return rows_of(std::move(steps), &analysis::OrderedSteps::events);
          }});
 }

@@ -15,6 +15,8 @@
 #include "query/flows/extent_file.h"
 #include "query/flows/flow_rows.h"
 #include "query/flows/lineage_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 
 namespace dyetrace::query {
 namespace {
@@ -114,7 +116,7 @@ Result<void> offer_flows(store::Database& database) {
     return database.register_table(
         {"flows", kFlowRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
              TRY(const analysis::Lineage lineage, load_lineage(asked));
-             TRY(store::NumberScan scan, asked.scan_numbers(moves_sql()));
+             TRY(store::NumberScan scan, asked.scan_numbers(filled(sql::kMovesInOrder)));
              TRY(EventMarks<analysis::Anchor> anchors, load_anchors(asked));
              TRY(EventMarks<analysis::DyeMark> dyes, load_dye_marks(asked));
              const auto rows = std::make_shared<FlowRows>(

@@ -1,10 +1,9 @@
-// Operations for the flow engine, out of a trace: the SQL that asks for them, and what its rows mean.
+// Operations for the flow engine, out of a trace: what the rows of sql/moves.sql and sql/messages.sql mean.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analysis/dataflow/operation.h"
@@ -12,18 +11,7 @@
 
 namespace dyetrace::query {
 
-// The operations of a trace in order of time, ends before starts: a row of numbers each (MoveColumn).
-std::string moves_sql();
-
-// The same, each once, in any order.
-std::string unordered_moves_sql();
-
-// Datagrams (UDP) that were sent or taken, each once, in any order: event, sends, object, thread, other (Side::other), addresses (kMoveAddresses).
-std::string datagrams_sql();
-
-// What went over TCP between different hosts: for each call that took bytes, and each that sent some, the other one that had its last
-// byte, in the order in which they were received by the wall clocks, each moved by what `shifts` says (host_index, nanoseconds). A row
-// of numbers each (MessageColumn).
+// sql/messages.sql of a trace, with what its hosts' clocks are moved by, each by its index. A row of numbers each (MessageColumn).
 std::string messages_sql(std::span<const std::int64_t> shifts);
 
 enum MessageColumn : std::uint8_t {
@@ -63,7 +51,7 @@ enum MoveColumn : std::uint8_t {
     kMoveColumns,
 };
 
-// `columns` as moves_sql() gives them.
+// `columns` as sql/moves.sql gives them.
 analysis::Operation operation_in(const store::NumberColumns& columns, std::size_t row);
 
 }  // namespace dyetrace::query

@@ -1,4 +1,4 @@
-// Out of a trace: who may have bytes from whom without a call.
+// Reads from a trace who may have bytes from whom without a call.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace dyetrace::query {
 
 Result<std::vector<analysis::ProcessLink>> load_processes(store::Database& database);
 
-// And who shares memory with whom: mappings that were there when the recording began, and those of later.
+// Reads who made whom, and who shares memory with whom: mappings that were there when the recording began, and those of later.
 Result<analysis::Lineage> load_lineage(store::Database& database);
 
 }  // namespace dyetrace::query

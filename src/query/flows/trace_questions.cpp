@@ -35,7 +35,7 @@ Result<void> each_operation(
     const std::atomic<bool>* cancelled) {
     return each_number_row(
         database,
-        unordered_moves_sql(),
+        filled(sql::kMovesInAnyOrder),
         [&](const auto& columns, std::size_t row) {
             take(operation_in(columns, row), columns[kMoveCall][row]);
         },

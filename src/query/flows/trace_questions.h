@@ -37,7 +37,7 @@ Result<std::vector<analysis::TrailFlow>> load_flows(store::Database& database,
 struct EventLabels {
     std::string who, name;  // "cat[28338]", "read"
     std::string path,
-        path2;  // of its objects; of a connection "10.0.0.1:80→10.0.0.2:4711", as bytes went or came
+        path2;  // of its objects, of a copy where bytes came from and went to; of a connection "10.0.0.1:80→10.0.0.2:4711", as bytes went or came
     std::string what;  // of a copy both, in the order in which bytes went: "/source → /copy"
     std::uint64_t start_ns = 0;
 };

@@ -10,58 +10,16 @@
 
 #include "content/sketch.h"
 #include "query/asked_rows.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 
 namespace dyetrace::query {
 namespace {
-
-// Bytes that were looked at, by the call or the part of a call that moved them. sendfile and its kin move them through two objects.
-constexpr const char* kMoved = R"sql(
-WITH moved AS (
-  SELECT host_index, cpu, sequence, handle_id, handle2_id, bytes::UBIGINT AS bytes, CASE WHEN unread_bytes = 0 THEN fingerprint END AS fingerprint
-  FROM internal.raw_syscall_event WHERE unread_bytes IS NOT NULL AND bytes > 0
-  UNION ALL
-  SELECT host_index, cpu, sequence, handle_id, NULL, bytes::UBIGINT, CASE WHEN unread_bytes = 0 THEN fingerprint END
-  FROM internal.raw_part_event WHERE unread_bytes IS NOT NULL AND bytes > 0),
-acted AS (
-  SELECT m.*, h.object_id FROM moved m JOIN internal.handles h ON h.host_index = m.host_index AND h.handle_id = m.handle_id
-  UNION
-  SELECT m.*, h.object_id FROM moved m JOIN internal.handles h ON h.host_index = m.host_index AND h.handle_id = m.handle2_id)
-)sql";
-
-// The columns are id, bytes, fingerprint, and the bytes that it is of. An object has one if all
-// that ever moved through it moved at once, and was the same.
-constexpr const char* kEvents =
-    "SELECT _event_id(host_index, cpu, sequence) AS id, bytes, fingerprint, bytes AS content_bytes "
-    "FROM moved ORDER BY id";
-constexpr const char* kMovedObjects = R"sql(
-SELECT object_id AS id, sum(bytes)::UBIGINT AS bytes,
-       CASE WHEN min(fingerprint) = max(fingerprint) AND min(bytes) = max(bytes) AND count(fingerprint) = count(*) THEN min(fingerprint) END AS fingerprint,
-       max(bytes) AS content_bytes
-FROM acted GROUP BY object_id ORDER BY id)sql";
-
-// id, fingerprint, how often.
-constexpr const char* kEventAnchors =
-    "SELECT _event_id(host_index, cpu, parent_sequence) AS id, fingerprint, count(*)::UBIGINT AS "
-    "times FROM internal.raw_anchor GROUP BY ALL";
-constexpr const char* kObjectAnchors = R"sql(
-SELECT a.object_id AS id, x.fingerprint, count(*)::UBIGINT AS times
-FROM internal.raw_anchor x JOIN acted a ON a.host_index = x.host_index AND a.cpu = x.cpu AND a.sequence = x.parent_sequence GROUP BY ALL)sql";
 
 // What moves through an object in several operations lacks the windows over their borders, 31 for each: an object is only compared by
 // sketches if that is less than one of 64, and if so little was moved that it has few anchors.
 constexpr std::uint64_t kSketchedBytesEach = 2048;  // of an operation, on average
 constexpr std::uint64_t kSketchedBytesMax = 65'536;
-
-// id, distance, window.
-constexpr const char* kEventWindows =
-    "SELECT _event_id(host_index, cpu, parent_sequence) AS id, distance::UBIGINT AS distance, "
-    "unnest(windows)::UBIGINT AS number FROM internal.raw_sketch";
-constexpr const char* kObjectWindows = R"sql(
-SELECT a.object_id AS id, s.distance::UBIGINT AS distance, unnest(s.windows)::UBIGINT AS number
-FROM acted a JOIN internal.raw_sketch s ON s.host_index = a.host_index AND s.cpu = a.cpu AND s.parent_sequence = a.sequence
-WHERE a.object_id IN (
-  SELECT object_id FROM acted o LEFT JOIN internal.raw_sketch t ON t.host_index = o.host_index AND t.cpu = o.cpu AND t.parent_sequence = o.sequence
-  GROUP BY object_id HAVING count(*) = count(t.parent_sequence) AND sum(o.bytes) BETWEEN {} * count(*) AND {}))sql";
 
 Error too_many(const store::Database& database, std::size_t limit, const char* what) {
     return Error(ErrorCode::kLimitReached,
@@ -92,7 +50,7 @@ class ItemReader {
   private:
     Result<void> read_items(std::uint32_t trace) {
         first_ = items_->size();
-        const std::string sql = std::string(kMoved) + (is_object_ ? kMovedObjects : kEvents);
+        const std::string sql = filled(is_object_ ? sql::kItemsObjects : sql::kItemsEvents);
         return each_number_row(*database_, sql, [&](const auto& columns, std::size_t row) {
             if (items_->size() == kItemsMax) {
                 return;
@@ -109,7 +67,8 @@ class ItemReader {
     }
 
     Result<void> read_anchors() {
-        const std::string sql = is_object_ ? std::string(kMoved) + kObjectAnchors : kEventAnchors;
+        const std::string sql =
+            filled(is_object_ ? sql::kItemsAnchorsOfObjects : sql::kItemsAnchorsOfEvents);
         return each_number_row(*database_, sql, [&](const auto& columns, std::size_t row) {
             const auto item = item_of(columns[0][row]);
             if (item && anchors_ < kItemAnchorsMax) {
@@ -119,20 +78,18 @@ class ItemReader {
         });
     }
 
-    std::string windows_sql(const std::string& what) const {
-        const std::string select = "SELECT " + what + " FROM (";
-        return is_object_
-                   ? kMoved + select +
-                         fmt::format(kObjectWindows, kSketchedBytesEach, kSketchedBytesMax) + ")"
-                   : select + kEventWindows + ")";
+    SqlPiece sketched() const {
+        return {is_object_
+                    ? filled(sql::kItemsWindowsOfObjects,
+                             {{"bytes_each", kSketchedBytesEach}, {"bytes_max", kSketchedBytesMax}})
+                    : filled(sql::kItemsWindowsOfEvents)};
     }
 
     Result<std::uint32_t> finest_level() const {
         std::array<std::uint64_t, analysis::kSketchLevels> windows{};
         TRY(each_number_row(*database_,
-                            windows_sql(fmt::format("number >> {} AS level, count(*)::UBIGINT",
-                                                    SKETCH_LEVEL_SHIFT)) +
-                                " GROUP BY level",
+                            filled(sql::kItemsWindowsByLevel,
+                                   {{"windows", sketched()}, {"shift", SKETCH_LEVEL_SHIFT}}),
                             [&](const auto& columns, std::size_t row) {
                                 windows[columns[0][row]] = columns[1][row];
                             }));
@@ -141,10 +98,11 @@ class ItemReader {
 
     Result<void> read_sketches() {
         TRY(const std::uint32_t level, finest_level());
-        const std::string sql =
-            windows_sql(fmt::format("id, greatest(distance, {})::UBIGINT AS distance, number",
-                                    SKETCH_DISTANCE_MIN << level)) +
-            fmt::format(" WHERE (number >> {}) >= {}", SKETCH_LEVEL_SHIFT, level);
+        const std::string sql = filled(sql::kItemsWindowsFromLevel,
+                                       {{"windows", sketched()},
+                                        {"distance_min", SKETCH_DISTANCE_MIN << level},
+                                        {"shift", SKETCH_LEVEL_SHIFT},
+                                        {"level", level}});
         return each_number_row(*database_, sql, [&](const auto& columns, std::size_t row) {
             if (const auto item = item_of(columns[0][row])) {
                 items_->add_window(*item,

@@ -3,7 +3,7 @@
 -- statement views: every call once, with the bytes of its parts if it has some, and with who did what to what, as people say it. What is small and asked for in
 -- each part of the report is looked up once. Gives no rows.
 CREATE OR REPLACE TEMP TABLE _report_processes AS
-SELECT process_id, _process_words(host, exe, comm, pid) AS process
+SELECT process_id, _process_label(host, exe, comm, pid) AS process
 FROM processes;
 CREATE OR REPLACE TEMP TABLE _report_parts AS
 SELECT parent_event_id, sum(bytes) AS bytes FROM events WHERE parent_event_id IS NOT NULL GROUP BY 1;
@@ -12,7 +12,7 @@ SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e
        epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
        CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
        e.transfer, _verb(e.name, e.transfer) AS verb,
-       _target_words(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) AS target
+       _target_label(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) AS target
 FROM events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
 LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
 WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
@@ -109,7 +109,7 @@ SELECT arg_max(_on_host(host, comm || '[' || tid || ']'), end_ns), max(end_ns) -
                                AND name NOT IN ('wait4', 'waitid', 'waitpid', 'vfork'))
 FROM blocked GROUP BY thread_id ORDER BY sum(off_cpu_ns) DESC, thread_id LIMIT 8
 
--- statement deaths: processes that a signal killed which tells of a mistake or of a limit: process, signal, address.
+-- statement killed_processes: processes that a signal killed which tells of a mistake or of a limit: process, signal, address.
 SELECT p.process, d.exit_code & 127, arg_max(format('{:#x}', s.address), s.start_ns)
 FROM processes d JOIN _report_processes p USING (process_id)
 LEFT JOIN (SELECT c.process_id, e.signal, e.address, e.start_ns FROM internal.raw_signal_event e JOIN internal.contexts c USING (host_index, context_id)) s

@@ -65,7 +65,7 @@ constexpr EventColumnInfo kEventColumns[] = {
     {EventColumn::kContentSum, "content_sum", SqlType::kUbigint, EventColumnGroup::kContent, "of all bytes that it moved; with --content=anchors and no key; NULL if some are unread; sums can be joined (docs/content.md)"},
     {EventColumn::kUnreadBytes, "unread_bytes", SqlType::kUbigint, EventColumnGroup::kContent, "bytes that could not be looked at; with --content or --dye"},
     {EventColumn::kDistinctBytes, "distinct_bytes", SqlType::kUbigint, EventColumnGroup::kContent, "byte values among 64 bytes, the most of two samples: 57 or so where content is compressed or encrypted; with --content=anchors; NULL below 64 bytes"},
-    {EventColumn::kAnchorsDropped, "anchors_dropped", SqlType::kUbigint, EventColumnGroup::kContent, "anchors behind the last that is in the table anchors; with --content=anchors"},
+    {EventColumn::kAnchorsDropped, "anchors_dropped", SqlType::kUbigint, EventColumnGroup::kContent, "anchors after the last that is in the table anchors; with --content=anchors"},
     {EventColumn::kDyeHits, "dye_hits", SqlType::kUbigint, EventColumnGroup::kContent, "occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none"},
     {EventColumn::kStackId, "stack_id", SqlType::kUbigint, EventColumnGroup::kLater, "stack at the call"},
     {EventColumn::kCauseEventId, "cause_event_id", SqlType::kUbigint, EventColumnGroup::kLater, "event that made it happen"},

@@ -24,7 +24,7 @@ export type GapReason = "ring_full" | "damaged_block" | "recorder_died" | "disk_
 /** whether a source of events is watched */
 export type CoverageState = "on" | "partial" | "off" | "refused";
 
-/** what a variable part behind an event holds */
+/** what a variable part after an event holds */
 export type Attachment = "path" | "path2" | "address" | "exe" | "command" | "cgroup" | "text" | "preview" | "structure" | "name" | "name2" | "content" | "dyes" | "dye_edges" | "sketch";
 
 /** what is recorded of the bytes that a call moves */
@@ -176,7 +176,7 @@ export interface Event {
   unread_bytes: string | null;
   /** byte values among 64 bytes, the most of two samples: 57 or so where content is compressed or encrypted; with --content=anchors; NULL below 64 bytes */
   distinct_bytes: string | null;
-  /** anchors behind the last that is in the table anchors; with --content=anchors */
+  /** anchors after the last that is in the table anchors; with --content=anchors */
   anchors_dropped: string | null;
   /** occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none */
   dye_hits: string | null;

@@ -5,19 +5,19 @@
 namespace dyetrace::schema {
 namespace {
 
-constexpr FlagWord kAccessAtFlagsBits[] = {
+constexpr FlagLabel kAccessAtFlagsBits[] = {
     {0x100, 0x0, "AT_SYMLINK_NOFOLLOW"},
     {0x200, 0x0, "AT_EACCESS"},
     {0x1000, 0x0, "AT_EMPTY_PATH"},
 };
 
-constexpr FlagWord kAccessModeBits[] = {
+constexpr FlagLabel kAccessModeBits[] = {
     {0x4, 0x0, "R_OK"},
     {0x2, 0x0, "W_OK"},
     {0x1, 0x0, "X_OK"},
 };
 
-constexpr FlagWord kArchPrctlOptionValues[] = {
+constexpr FlagLabel kArchPrctlOptionValues[] = {
     {0x1001, 0x0, "ARCH_SET_GS"},
     {0x1002, 0x0, "ARCH_SET_FS"},
     {0x1003, 0x0, "ARCH_GET_FS"},
@@ -26,7 +26,7 @@ constexpr FlagWord kArchPrctlOptionValues[] = {
     {0x1012, 0x0, "ARCH_SET_CPUID"},
 };
 
-constexpr FlagWord kAtFlagsBits[] = {
+constexpr FlagLabel kAtFlagsBits[] = {
     {0x100, 0x0, "AT_SYMLINK_NOFOLLOW"},
     {0x200, 0x0, "AT_REMOVEDIR"},
     {0x400, 0x0, "AT_SYMLINK_FOLLOW"},
@@ -35,7 +35,7 @@ constexpr FlagWord kAtFlagsBits[] = {
     {0x8000, 0x0, "AT_RECURSIVE"},
 };
 
-constexpr FlagWord kBpfCommandValues[] = {
+constexpr FlagLabel kBpfCommandValues[] = {
     {0x0, 0x0, "BPF_MAP_CREATE"},
     {0x1, 0x0, "BPF_MAP_LOOKUP_ELEM"},
     {0x2, 0x0, "BPF_MAP_UPDATE_ELEM"},
@@ -74,7 +74,7 @@ constexpr FlagWord kBpfCommandValues[] = {
     {0x23, 0x0, "BPF_PROG_BIND_MAP"},
 };
 
-constexpr FlagWord kCapabilityValues[] = {
+constexpr FlagLabel kCapabilityValues[] = {
     {0x0, 0x0, "CAP_CHOWN"},
     {0x1, 0x0, "CAP_DAC_OVERRIDE"},
     {0x2, 0x0, "CAP_DAC_READ_SEARCH"},
@@ -118,13 +118,13 @@ constexpr FlagWord kCapabilityValues[] = {
     {0x28, 0x0, "CAP_CHECKPOINT_RESTORE"},
 };
 
-constexpr FlagWord kCapabilityVersionValues[] = {
+constexpr FlagLabel kCapabilityVersionValues[] = {
     {0x19980330, 0x0, "_LINUX_CAPABILITY_VERSION_1"},
     {0x20071026, 0x0, "_LINUX_CAPABILITY_VERSION_2"},
     {0x20080522, 0x0, "_LINUX_CAPABILITY_VERSION_3"},
 };
 
-constexpr FlagWord kClockIdValues[] = {
+constexpr FlagLabel kClockIdValues[] = {
     {0x0, 0x0, "CLOCK_REALTIME"},
     {0x1, 0x0, "CLOCK_MONOTONIC"},
     {0x2, 0x0, "CLOCK_PROCESS_CPUTIME_ID"},
@@ -139,7 +139,7 @@ constexpr FlagWord kClockIdValues[] = {
     {0xb, 0x0, "CLOCK_TAI"},
 };
 
-constexpr FlagWord kCloneFlagsValues[] = {
+constexpr FlagLabel kCloneFlagsValues[] = {
     {0x1, 0x0, "SIGHUP"},
     {0x2, 0x0, "SIGINT"},
     {0x3, 0x0, "SIGQUIT"},
@@ -207,7 +207,7 @@ constexpr FlagWord kCloneFlagsValues[] = {
     {0x80, 0x0, "CLONE_NEWTIME"},
 };
 
-constexpr FlagWord kCloneFlagsBits[] = {
+constexpr FlagLabel kCloneFlagsBits[] = {
     {0x100, 0x0, "CLONE_VM"},
     {0x200, 0x0, "CLONE_FS"},
     {0x400, 0x0, "CLONE_FILES"},
@@ -236,37 +236,37 @@ constexpr FlagWord kCloneFlagsBits[] = {
     {0x200000000, 0x0, "CLONE_INTO_CGROUP"},
 };
 
-constexpr FlagWord kCloseOnExecBits[] = {
+constexpr FlagLabel kCloseOnExecBits[] = {
     {0x1, 0x0, "FD_CLOEXEC"},
 };
 
-constexpr FlagWord kCloseRangeFlagsBits[] = {
+constexpr FlagLabel kCloseRangeFlagsBits[] = {
     {0x2, 0x0, "CLOSE_RANGE_UNSHARE"},
     {0x4, 0x0, "CLOSE_RANGE_CLOEXEC"},
 };
 
-constexpr FlagWord kDescriptorFlagsBits[] = {
+constexpr FlagLabel kDescriptorFlagsBits[] = {
     {0x80, 0x0, "O_EXCL"},
     {0x800, 0x0, "O_NONBLOCK"},
     {0x4000, 0x0, "O_DIRECT"},
     {0x80000, 0x0, "O_CLOEXEC"},
 };
 
-constexpr FlagWord kDirfdValues[] = {
+constexpr FlagLabel kDirfdValues[] = {
     {0xffffff9c, 0x0, "AT_FDCWD"},
 };
 
-constexpr FlagWord kDumpableValues[] = {
+constexpr FlagLabel kDumpableValues[] = {
     {0x0, 0x0, "SUID_DUMP_DISABLE"},
     {0x1, 0x0, "SUID_DUMP_USER"},
     {0x2, 0x0, "SUID_DUMP_ROOT"},
 };
 
-constexpr FlagWord kEpollCreateFlagsBits[] = {
+constexpr FlagLabel kEpollCreateFlagsBits[] = {
     {0x80000, 0x0, "EPOLL_CLOEXEC"},
 };
 
-constexpr FlagWord kEpollMaskBits[] = {
+constexpr FlagLabel kEpollMaskBits[] = {
     {0x1, 0x0, "EPOLLIN"},
     {0x2, 0x0, "EPOLLPRI"},
     {0x4, 0x0, "EPOLLOUT"},
@@ -285,19 +285,19 @@ constexpr FlagWord kEpollMaskBits[] = {
     {0x80000000, 0x0, "EPOLLET"},
 };
 
-constexpr FlagWord kEpollOperationValues[] = {
+constexpr FlagLabel kEpollOperationValues[] = {
     {0x1, 0x0, "EPOLL_CTL_ADD"},
     {0x2, 0x0, "EPOLL_CTL_DEL"},
     {0x3, 0x0, "EPOLL_CTL_MOD"},
 };
 
-constexpr FlagWord kEventfdFlagsBits[] = {
+constexpr FlagLabel kEventfdFlagsBits[] = {
     {0x1, 0x0, "EFD_SEMAPHORE"},
     {0x80000, 0x0, "EFD_CLOEXEC"},
     {0x800, 0x0, "EFD_NONBLOCK"},
 };
 
-constexpr FlagWord kFadviseAdviceValues[] = {
+constexpr FlagLabel kFadviseAdviceValues[] = {
     {0x0, 0x0, "POSIX_FADV_NORMAL"},
     {0x1, 0x0, "POSIX_FADV_RANDOM"},
     {0x2, 0x0, "POSIX_FADV_SEQUENTIAL"},
@@ -306,7 +306,7 @@ constexpr FlagWord kFadviseAdviceValues[] = {
     {0x5, 0x0, "POSIX_FADV_NOREUSE"},
 };
 
-constexpr FlagWord kFallocateModeBits[] = {
+constexpr FlagLabel kFallocateModeBits[] = {
     {0x1, 0x0, "FALLOC_FL_KEEP_SIZE"},
     {0x2, 0x0, "FALLOC_FL_PUNCH_HOLE"},
     {0x4, 0x0, "FALLOC_FL_NO_HIDE_STALE"},
@@ -316,7 +316,7 @@ constexpr FlagWord kFallocateModeBits[] = {
     {0x40, 0x0, "FALLOC_FL_UNSHARE_RANGE"},
 };
 
-constexpr FlagWord kFcntlCommandValues[] = {
+constexpr FlagLabel kFcntlCommandValues[] = {
     {0x0, 0x0, "F_DUPFD"},
     {0x1, 0x0, "F_GETFD"},
     {0x2, 0x0, "F_SETFD"},
@@ -349,7 +349,7 @@ constexpr FlagWord kFcntlCommandValues[] = {
     {0x40a, 0x0, "F_GET_SEALS"},
 };
 
-constexpr FlagWord kFlockOperationBits[] = {
+constexpr FlagLabel kFlockOperationBits[] = {
     {0x1, 0x0, "LOCK_SH"},
     {0x2, 0x0, "LOCK_EX"},
     {0x4, 0x0, "LOCK_NB"},
@@ -360,7 +360,7 @@ constexpr FlagWord kFlockOperationBits[] = {
     {0x80, 0xc0, "LOCK_WRITE"},
 };
 
-constexpr FlagWord kFutexOperationValues[] = {
+constexpr FlagLabel kFutexOperationValues[] = {
     {0x0, 0x0, "FUTEX_WAIT"},
     {0x1, 0x0, "FUTEX_WAKE"},
     {0x2, 0x0, "FUTEX_FD"},
@@ -391,22 +391,22 @@ constexpr FlagWord kFutexOperationValues[] = {
     {0x8d, 0x0, "FUTEX_LOCK_PI2_PRIVATE"},
 };
 
-constexpr FlagWord kFutexOperationBits[] = {
+constexpr FlagLabel kFutexOperationBits[] = {
     {0x100, 0x0, "FUTEX_CLOCK_REALTIME"},
 };
 
-constexpr FlagWord kGetrandomFlagsBits[] = {
+constexpr FlagLabel kGetrandomFlagsBits[] = {
     {0x1, 0x0, "GRND_NONBLOCK"},
     {0x2, 0x0, "GRND_RANDOM"},
     {0x4, 0x0, "GRND_INSECURE"},
 };
 
-constexpr FlagWord kInotifyInitFlagsBits[] = {
+constexpr FlagLabel kInotifyInitFlagsBits[] = {
     {0x800, 0x0, "IN_NONBLOCK"},
     {0x80000, 0x0, "IN_CLOEXEC"},
 };
 
-constexpr FlagWord kInotifyMaskBits[] = {
+constexpr FlagLabel kInotifyMaskBits[] = {
     {0x1, 0x0, "IN_ACCESS"},
     {0x2, 0x0, "IN_MODIFY"},
     {0x4, 0x0, "IN_ATTRIB"},
@@ -431,7 +431,7 @@ constexpr FlagWord kInotifyMaskBits[] = {
     {0x80000000, 0x0, "IN_ONESHOT"},
 };
 
-constexpr FlagWord kInterfaceFlagsBits[] = {
+constexpr FlagLabel kInterfaceFlagsBits[] = {
     {0x1, 0x0, "IFF_UP"},
     {0x2, 0x0, "IFF_BROADCAST"},
     {0x4, 0x0, "IFF_DEBUG"},
@@ -450,7 +450,7 @@ constexpr FlagWord kInterfaceFlagsBits[] = {
     {0x8000, 0x0, "IFF_DYNAMIC"},
 };
 
-constexpr FlagWord kIoctlCommandValues[] = {
+constexpr FlagLabel kIoctlCommandValues[] = {
     {0x1, 0x0, "FIBMAP"},
     {0x2, 0x0, "FIGETBSZ"},
     {0x125d, 0x0, "BLKROSET"},
@@ -564,7 +564,7 @@ constexpr FlagWord kIoctlCommandValues[] = {
     {0xc020660b, 0x0, "FS_IOC_FIEMAP"},
 };
 
-constexpr FlagWord kIpProtocolValues[] = {
+constexpr FlagLabel kIpProtocolValues[] = {
     {0x0, 0x0, "IPPROTO_IP"},
     {0x1, 0x0, "IPPROTO_ICMP"},
     {0x2, 0x0, "IPPROTO_IGMP"},
@@ -601,7 +601,7 @@ constexpr FlagWord kIpProtocolValues[] = {
     {0x106, 0x0, "IPPROTO_MPTCP"},
 };
 
-constexpr FlagWord kIpcCallValues[] = {
+constexpr FlagLabel kIpcCallValues[] = {
     {0x1, 0x0, "SEMOP"},
     {0x2, 0x0, "SEMGET"},
     {0x3, 0x0, "SEMCTL"},
@@ -616,19 +616,19 @@ constexpr FlagWord kIpcCallValues[] = {
     {0x18, 0x0, "SHMCTL"},
 };
 
-constexpr FlagWord kItimerWhichValues[] = {
+constexpr FlagLabel kItimerWhichValues[] = {
     {0x0, 0x0, "ITIMER_REAL"},
     {0x1, 0x0, "ITIMER_VIRTUAL"},
     {0x2, 0x0, "ITIMER_PROF"},
 };
 
-constexpr FlagWord kLockTypeValues[] = {
+constexpr FlagLabel kLockTypeValues[] = {
     {0x0, 0x0, "F_RDLCK"},
     {0x1, 0x0, "F_WRLCK"},
     {0x2, 0x0, "F_UNLCK"},
 };
 
-constexpr FlagWord kMadviseAdviceValues[] = {
+constexpr FlagLabel kMadviseAdviceValues[] = {
     {0x0, 0x0, "MADV_NORMAL"},
     {0x1, 0x0, "MADV_RANDOM"},
     {0x2, 0x0, "MADV_SEQUENTIAL"},
@@ -656,7 +656,7 @@ constexpr FlagWord kMadviseAdviceValues[] = {
     {0x65, 0x0, "MADV_SOFT_OFFLINE"},
 };
 
-constexpr FlagWord kMemfdFlagsBits[] = {
+constexpr FlagLabel kMemfdFlagsBits[] = {
     {0x1, 0x0, "MFD_CLOEXEC"},
     {0x2, 0x0, "MFD_ALLOW_SEALING"},
     {0x4, 0x0, "MFD_HUGETLB"},
@@ -665,7 +665,7 @@ constexpr FlagWord kMemfdFlagsBits[] = {
     {0x10, 0x0, "MFD_EXEC"},
 };
 
-constexpr FlagWord kMessageFlagsBits[] = {
+constexpr FlagLabel kMessageFlagsBits[] = {
     {0x1, 0x0, "MSG_OOB"},
     {0x2, 0x0, "MSG_PEEK"},
     {0x4, 0x0, "MSG_DONTROUTE"},
@@ -692,24 +692,24 @@ constexpr FlagWord kMessageFlagsBits[] = {
     {0x80000000, 0x0, "MSG_CMSG_COMPAT"},
 };
 
-constexpr FlagWord kMlock2FlagsBits[] = {
+constexpr FlagLabel kMlock2FlagsBits[] = {
     {0x1, 0x0, "MLOCK_ONFAULT"},
 };
 
-constexpr FlagWord kMlockallFlagsBits[] = {
+constexpr FlagLabel kMlockallFlagsBits[] = {
     {0x1, 0x0, "MCL_CURRENT"},
     {0x2, 0x0, "MCL_FUTURE"},
     {0x4, 0x0, "MCL_ONFAULT"},
 };
 
-constexpr FlagWord kMmapFlagsValues[] = {
+constexpr FlagLabel kMmapFlagsValues[] = {
     {0x1, 0x0, "MAP_SHARED"},
     {0x2, 0x0, "MAP_PRIVATE"},
     {0x3, 0x0, "MAP_SHARED_VALIDATE"},
     {0x8, 0x0, "MAP_DROPPABLE"},
 };
 
-constexpr FlagWord kMmapFlagsBits[] = {
+constexpr FlagLabel kMmapFlagsBits[] = {
     {0x80, 0x0, "MAP_FILE"},
     {0x10, 0x0, "MAP_FIXED"},
     {0x20, 0x0, "MAP_ANONYMOUS"},
@@ -728,7 +728,7 @@ constexpr FlagWord kMmapFlagsBits[] = {
     {0x4000000, 0x0, "MAP_HUGE_SHIFT"},
 };
 
-constexpr FlagWord kMmapProtectionBits[] = {
+constexpr FlagLabel kMmapProtectionBits[] = {
     {0x1, 0x0, "PROT_READ"},
     {0x2, 0x0, "PROT_WRITE"},
     {0x4, 0x0, "PROT_EXEC"},
@@ -737,7 +737,7 @@ constexpr FlagWord kMmapProtectionBits[] = {
     {0x2000000, 0x0, "PROT_GROWSUP"},
 };
 
-constexpr FlagWord kModeValues[] = {
+constexpr FlagLabel kModeValues[] = {
     {0x1000, 0x0, "S_IFIFO"},
     {0x2000, 0x0, "S_IFCHR"},
     {0x4000, 0x0, "S_IFDIR"},
@@ -747,7 +747,7 @@ constexpr FlagWord kModeValues[] = {
     {0xc000, 0x0, "S_IFSOCK"},
 };
 
-constexpr FlagWord kMountFlagsBits[] = {
+constexpr FlagLabel kMountFlagsBits[] = {
     {0x1, 0x0, "MS_RDONLY"},
     {0x2, 0x0, "MS_NOSUID"},
     {0x4, 0x0, "MS_NODEV"},
@@ -781,19 +781,19 @@ constexpr FlagWord kMountFlagsBits[] = {
     {0x80000000, 0x0, "MS_NOUSER"},
 };
 
-constexpr FlagWord kMremapFlagsBits[] = {
+constexpr FlagLabel kMremapFlagsBits[] = {
     {0x1, 0x0, "MREMAP_MAYMOVE"},
     {0x2, 0x0, "MREMAP_FIXED"},
     {0x4, 0x0, "MREMAP_DONTUNMAP"},
 };
 
-constexpr FlagWord kMsyncFlagsBits[] = {
+constexpr FlagLabel kMsyncFlagsBits[] = {
     {0x4, 0x0, "MS_SYNC"},
     {0x1, 0x0, "MS_ASYNC"},
     {0x2, 0x0, "MS_INVALIDATE"},
 };
 
-constexpr FlagWord kNotifyMaskBits[] = {
+constexpr FlagLabel kNotifyMaskBits[] = {
     {0x1, 0x0, "DN_ACCESS"},
     {0x2, 0x0, "DN_MODIFY"},
     {0x4, 0x0, "DN_CREATE"},
@@ -803,14 +803,14 @@ constexpr FlagWord kNotifyMaskBits[] = {
     {0x80000000, 0x0, "DN_MULTISHOT"},
 };
 
-constexpr FlagWord kOpenFlagsValues[] = {
+constexpr FlagLabel kOpenFlagsValues[] = {
     {0x0, 0x0, "O_RDONLY"},
     {0x1, 0x0, "O_WRONLY"},
     {0x2, 0x0, "O_RDWR"},
     {0x3, 0x0, "O_ACCMODE"},
 };
 
-constexpr FlagWord kOpenFlagsBits[] = {
+constexpr FlagLabel kOpenFlagsBits[] = {
     {0x40, 0x0, "O_CREAT"},
     {0x80, 0x0, "O_EXCL"},
     {0x100, 0x0, "O_NOCTTY"},
@@ -832,7 +832,7 @@ constexpr FlagWord kOpenFlagsBits[] = {
     {0x2000, 0x0, "FASYNC"},
 };
 
-constexpr FlagWord kPollEventsBits[] = {
+constexpr FlagLabel kPollEventsBits[] = {
     {0x1, 0x0, "POLLIN"},
     {0x2, 0x0, "POLLPRI"},
     {0x4, 0x0, "POLLOUT"},
@@ -849,7 +849,7 @@ constexpr FlagWord kPollEventsBits[] = {
     {0x8000, 0x0, "POLL_BUSY_LOOP"},
 };
 
-constexpr FlagWord kPrctlOptionValues[] = {
+constexpr FlagLabel kPrctlOptionValues[] = {
     {0x1, 0x0, "PR_SET_PDEATHSIG"},
     {0x2, 0x0, "PR_GET_PDEATHSIG"},
     {0x3, 0x0, "PR_GET_DUMPABLE"},
@@ -914,13 +914,13 @@ constexpr FlagWord kPrctlOptionValues[] = {
     {0x59616d61, 0x0, "PR_SET_PTRACER"},
 };
 
-constexpr FlagWord kRenameFlagsBits[] = {
+constexpr FlagLabel kRenameFlagsBits[] = {
     {0x1, 0x0, "RENAME_NOREPLACE"},
     {0x2, 0x0, "RENAME_EXCHANGE"},
     {0x4, 0x0, "RENAME_WHITEOUT"},
 };
 
-constexpr FlagWord kResolveFlagsBits[] = {
+constexpr FlagLabel kResolveFlagsBits[] = {
     {0x1, 0x0, "RESOLVE_NO_XDEV"},
     {0x2, 0x0, "RESOLVE_NO_MAGICLINKS"},
     {0x4, 0x0, "RESOLVE_NO_SYMLINKS"},
@@ -929,7 +929,7 @@ constexpr FlagWord kResolveFlagsBits[] = {
     {0x20, 0x0, "RESOLVE_CACHED"},
 };
 
-constexpr FlagWord kRlimitResourceValues[] = {
+constexpr FlagLabel kRlimitResourceValues[] = {
     {0x0, 0x0, "RLIMIT_CPU"},
     {0x1, 0x0, "RLIMIT_FSIZE"},
     {0x2, 0x0, "RLIMIT_DATA"},
@@ -948,13 +948,13 @@ constexpr FlagWord kRlimitResourceValues[] = {
     {0xf, 0x0, "RLIMIT_RTTIME"},
 };
 
-constexpr FlagWord kRusageWhoValues[] = {
+constexpr FlagLabel kRusageWhoValues[] = {
     {0x0, 0x0, "RUSAGE_SELF"},
     {0x1, 0x0, "RUSAGE_THREAD"},
     {0xffffffff, 0x0, "RUSAGE_CHILDREN"},
 };
 
-constexpr FlagWord kRwfFlagsBits[] = {
+constexpr FlagLabel kRwfFlagsBits[] = {
     {0x1, 0x0, "RWF_HIPRI"},
     {0x2, 0x0, "RWF_DSYNC"},
     {0x4, 0x0, "RWF_SYNC"},
@@ -965,7 +965,7 @@ constexpr FlagWord kRwfFlagsBits[] = {
     {0x80, 0x0, "RWF_DONTCACHE"},
 };
 
-constexpr FlagWord kSealsBits[] = {
+constexpr FlagLabel kSealsBits[] = {
     {0x1, 0x0, "F_SEAL_SEAL"},
     {0x2, 0x0, "F_SEAL_SHRINK"},
     {0x4, 0x0, "F_SEAL_GROW"},
@@ -974,7 +974,7 @@ constexpr FlagWord kSealsBits[] = {
     {0x20, 0x0, "F_SEAL_EXEC"},
 };
 
-constexpr FlagWord kSeekWhenceValues[] = {
+constexpr FlagLabel kSeekWhenceValues[] = {
     {0x0, 0x0, "SEEK_SET"},
     {0x1, 0x0, "SEEK_CUR"},
     {0x2, 0x0, "SEEK_END"},
@@ -982,13 +982,13 @@ constexpr FlagWord kSeekWhenceValues[] = {
     {0x4, 0x0, "SEEK_HOLE"},
 };
 
-constexpr FlagWord kShutdownHowValues[] = {
+constexpr FlagLabel kShutdownHowValues[] = {
     {0x0, 0x0, "SHUT_RD"},
     {0x1, 0x0, "SHUT_WR"},
     {0x2, 0x0, "SHUT_RDWR"},
 };
 
-constexpr FlagWord kSigactionFlagsBits[] = {
+constexpr FlagLabel kSigactionFlagsBits[] = {
     {0x4000000, 0x0, "SA_RESTORER"},
     {0x8000000, 0x0, "SA_ONSTACK"},
     {0x10000000, 0x0, "SA_RESTART"},
@@ -999,13 +999,13 @@ constexpr FlagWord kSigactionFlagsBits[] = {
     {0x4, 0x0, "SA_SIGINFO"},
 };
 
-constexpr FlagWord kSigmaskHowValues[] = {
+constexpr FlagLabel kSigmaskHowValues[] = {
     {0x0, 0x0, "SIG_BLOCK"},
     {0x1, 0x0, "SIG_UNBLOCK"},
     {0x2, 0x0, "SIG_SETMASK"},
 };
 
-constexpr FlagWord kSignalValues[] = {
+constexpr FlagLabel kSignalValues[] = {
     {0x1, 0x0, "SIGHUP"},
     {0x2, 0x0, "SIGINT"},
     {0x3, 0x0, "SIGQUIT"},
@@ -1072,7 +1072,7 @@ constexpr FlagWord kSignalValues[] = {
     {0x40, 0x0, "SIGRT_32"},
 };
 
-constexpr FlagWord kSignalCodeValues[] = {
+constexpr FlagLabel kSignalCodeValues[] = {
     {0x0, 0x0, "SI_USER"},
     {0x80, 0x0, "SI_KERNEL"},
     {0xffffffc4, 0x0, "SI_ASYNCNL"},
@@ -1137,18 +1137,18 @@ constexpr FlagWord kSignalCodeValues[] = {
     {0x1f00000002, 0x0, "SYS_USER_DISPATCH"},
 };
 
-constexpr FlagWord kSignalStackFlagsBits[] = {
+constexpr FlagLabel kSignalStackFlagsBits[] = {
     {0x1, 0x0, "SS_ONSTACK"},
     {0x2, 0x0, "SS_DISABLE"},
     {0x80000000, 0x0, "SS_AUTODISARM"},
 };
 
-constexpr FlagWord kSignalfdFlagsBits[] = {
+constexpr FlagLabel kSignalfdFlagsBits[] = {
     {0x80000, 0x0, "SFD_CLOEXEC"},
     {0x800, 0x0, "SFD_NONBLOCK"},
 };
 
-constexpr FlagWord kSocketFamilyValues[] = {
+constexpr FlagLabel kSocketFamilyValues[] = {
     {0x0, 0x0, "AF_UNSPEC"},
     {0x1, 0x0, "AF_UNIX"},
     {0x2, 0x0, "AF_INET"},
@@ -1197,12 +1197,12 @@ constexpr FlagWord kSocketFamilyValues[] = {
     {0x2d, 0x0, "AF_MCTP"},
 };
 
-constexpr FlagWord kSocketFlagsBits[] = {
+constexpr FlagLabel kSocketFlagsBits[] = {
     {0x80000, 0x0, "SOCK_CLOEXEC"},
     {0x800, 0x0, "SOCK_NONBLOCK"},
 };
 
-constexpr FlagWord kSocketLevelValues[] = {
+constexpr FlagLabel kSocketLevelValues[] = {
     {0x0, 0x0, "SOL_IP"},
     {0x1, 0x0, "SOL_SOCKET"},
     {0x6, 0x0, "SOL_TCP"},
@@ -1245,7 +1245,7 @@ constexpr FlagWord kSocketLevelValues[] = {
     {0x11b, 0x0, "SOL_XDP"},
 };
 
-constexpr FlagWord kSocketOptionValues[] = {
+constexpr FlagLabel kSocketOptionValues[] = {
     {0x1, 0x0, "IP_TOS"},
     {0x2, 0x0, "IP_TTL"},
     {0x3, 0x0, "IP_HDRINCL"},
@@ -1489,7 +1489,7 @@ constexpr FlagWord kSocketOptionValues[] = {
     {0x10e0000000c, 0x0, "NETLINK_GET_STRICT_CHK"},
 };
 
-constexpr FlagWord kSocketTypeValues[] = {
+constexpr FlagLabel kSocketTypeValues[] = {
     {0x1, 0x0, "SOCK_STREAM"},
     {0x2, 0x0, "SOCK_DGRAM"},
     {0x3, 0x0, "SOCK_RAW"},
@@ -1499,12 +1499,12 @@ constexpr FlagWord kSocketTypeValues[] = {
     {0xa, 0x0, "SOCK_PACKET"},
 };
 
-constexpr FlagWord kSocketTypeBits[] = {
+constexpr FlagLabel kSocketTypeBits[] = {
     {0x80000, 0x0, "SOCK_CLOEXEC"},
     {0x800, 0x0, "SOCK_NONBLOCK"},
 };
 
-constexpr FlagWord kSocketcallCallValues[] = {
+constexpr FlagLabel kSocketcallCallValues[] = {
     {0x1, 0x0, "SYS_SOCKET"},
     {0x2, 0x0, "SYS_BIND"},
     {0x3, 0x0, "SYS_CONNECT"},
@@ -1527,20 +1527,20 @@ constexpr FlagWord kSocketcallCallValues[] = {
     {0x14, 0x0, "SYS_SENDMMSG"},
 };
 
-constexpr FlagWord kSpliceFlagsBits[] = {
+constexpr FlagLabel kSpliceFlagsBits[] = {
     {0x1, 0x0, "SPLICE_F_MOVE"},
     {0x2, 0x0, "SPLICE_F_NONBLOCK"},
     {0x4, 0x0, "SPLICE_F_MORE"},
     {0x8, 0x0, "SPLICE_F_GIFT"},
 };
 
-constexpr FlagWord kStatxFlagsValues[] = {
+constexpr FlagLabel kStatxFlagsValues[] = {
     {0x0, 0x0, "AT_STATX_SYNC_AS_STAT"},
     {0x2000, 0x0, "AT_STATX_FORCE_SYNC"},
     {0x4000, 0x0, "AT_STATX_DONT_SYNC"},
 };
 
-constexpr FlagWord kStatxFlagsBits[] = {
+constexpr FlagLabel kStatxFlagsBits[] = {
     {0x100, 0x0, "AT_SYMLINK_NOFOLLOW"},
     {0x200, 0x0, "AT_REMOVEDIR"},
     {0x400, 0x0, "AT_SYMLINK_FOLLOW"},
@@ -1549,7 +1549,7 @@ constexpr FlagWord kStatxFlagsBits[] = {
     {0x8000, 0x0, "AT_RECURSIVE"},
 };
 
-constexpr FlagWord kStatxMaskBits[] = {
+constexpr FlagLabel kStatxMaskBits[] = {
     {0xfff, 0x0, "STATX_ALL"},
     {0x7ff, 0xfff, "STATX_BASIC_STATS"},
     {0x1, 0x7ff, "STATX_TYPE"},
@@ -1568,29 +1568,29 @@ constexpr FlagWord kStatxMaskBits[] = {
     {0x2000, 0x0, "STATX_DIOALIGN"},
 };
 
-constexpr FlagWord kSyncFileRangeFlagsBits[] = {
+constexpr FlagLabel kSyncFileRangeFlagsBits[] = {
     {0x1, 0x0, "SYNC_FILE_RANGE_WAIT_BEFORE"},
     {0x2, 0x0, "SYNC_FILE_RANGE_WRITE"},
     {0x4, 0x0, "SYNC_FILE_RANGE_WAIT_AFTER"},
 };
 
-constexpr FlagWord kTimerFlagsBits[] = {
+constexpr FlagLabel kTimerFlagsBits[] = {
     {0x1, 0x0, "TIMER_ABSTIME"},
 };
 
-constexpr FlagWord kTimerfdFlagsBits[] = {
+constexpr FlagLabel kTimerfdFlagsBits[] = {
     {0x80000, 0x0, "TFD_CLOEXEC"},
     {0x800, 0x0, "TFD_NONBLOCK"},
 };
 
-constexpr FlagWord kUmountFlagsBits[] = {
+constexpr FlagLabel kUmountFlagsBits[] = {
     {0x1, 0x0, "MNT_FORCE"},
     {0x2, 0x0, "MNT_DETACH"},
     {0x4, 0x0, "MNT_EXPIRE"},
     {0x8, 0x0, "UMOUNT_NOFOLLOW"},
 };
 
-constexpr FlagWord kWaitOptionsBits[] = {
+constexpr FlagLabel kWaitOptionsBits[] = {
     {0x1, 0x0, "WNOHANG"},
     {0x4, 0x0, "WEXITED"},
     {0x2, 0x0, "WSTOPPED"},
@@ -1601,14 +1601,14 @@ constexpr FlagWord kWaitOptionsBits[] = {
     {0x20000000, 0x0, "__WNOTHREAD"},
 };
 
-constexpr FlagWord kWaitidTypeValues[] = {
+constexpr FlagLabel kWaitidTypeValues[] = {
     {0x0, 0x0, "P_ALL"},
     {0x1, 0x0, "P_PID"},
     {0x2, 0x0, "P_PGID"},
     {0x3, 0x0, "P_PIDFD"},
 };
 
-constexpr FlagWord kXattrFlagsBits[] = {
+constexpr FlagLabel kXattrFlagsBits[] = {
     {0x1, 0x0, "XATTR_CREATE"},
     {0x2, 0x0, "XATTR_REPLACE"},
 };

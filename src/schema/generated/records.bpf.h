@@ -88,7 +88,7 @@ enum coverage_state {
     COVERAGE_STATE_REFUSED = 3,
 };
 
-/* what a variable part behind an event holds */
+/* what a variable part after an event holds */
 enum attachment {
     ATTACHMENT_PATH = 1,
     ATTACHMENT_PATH2 = 2,
@@ -243,7 +243,7 @@ struct record_header {
     __u64 sequence; /* per CPU and stream, lost ones counted too */
 };
 
-/* A variable part behind a record, padded to 8 bytes. */
+/* A variable part after a record, padded to 8 bytes. */
 struct attachment_header {
     __u16 kind; /* enum attachment */
     __u16 length; /* bytes of content */
@@ -269,7 +269,7 @@ struct syscall_event {
     __u32 open_flags; /* flags of the open file (O_*) */
     __u8 event_class; /* class by call and object */
     __u8 part; /* 0; reserved */
-    __u16 attachments; /* bytes of attachments behind the record */
+    __u16 attachments; /* bytes of attachments after the record */
     __s64 file_offset; /* byte of the object at which the operation began */
     __s64 file_offset2; /* the same of the second object */
     __s64 object_size; /* size of the object after the call */
@@ -319,7 +319,7 @@ struct part_event {
     __s32 fd; /* descriptor acted on */
     __u32 handle_id; /* handle: the object and the name it was reached by */
     __u32 open_flags; /* flags of the open file (O_*) */
-    __u16 attachments; /* bytes of attachments behind the record */
+    __u16 attachments; /* bytes of attachments after the record */
     __u16 reserved; /* 0 */
     __s64 file_offset; /* byte of the object at which the part began */
     __u64 requested; /* bytes asked for */
@@ -350,7 +350,7 @@ struct log_event {
     __u32 context_id; /* task_context: who; 0 if nobody */
     __u8 kind; /* log, annotation or import */
     __u8 severity; /* syslog severity, 0 emergency to 7 debug */
-    __u16 attachments; /* bytes of attachments behind the record: text; name = what an imported event was */
+    __u16 attachments; /* bytes of attachments after the record: text; name = what an imported event was */
 };
 
 /* a thread was given a signal that it does not ignore, or its process was ended by one */
@@ -401,7 +401,7 @@ struct task_context_fact {
     __u32 mount_namespace; /* inode of the namespace */
     __u32 pid_namespace; /* inode of the namespace */
     __u8 comm[16]; /* name of the thread */
-    __u16 attachments; /* bytes of attachments behind the record: exe, cgroup */
+    __u16 attachments; /* bytes of attachments after the record: exe, cgroup */
     __u16 flags; /* bit 0: kernel thread */
     __u32 reserved; /* 0 */
 };
@@ -420,7 +420,7 @@ struct handle_fact {
     __u32 mode; /* S_IFMT and permissions */
     __u8 object_type; /* what it is */
     __u8 flags; /* bit 0: path is torn (changed while it was read); bit 1: unlinked; bit 2: cut at the limit */
-    __u16 attachments; /* bytes of attachments behind the record: path */
+    __u16 attachments; /* bytes of attachments after the record: path */
     __u32 reserved; /* 0 */
     __u8 file_system[16]; /* type of the file system */
 };
@@ -440,7 +440,7 @@ struct socket_fact {
     __u16 state; /* TCP_* */
     __u16 local_port; /* host byte order */
     __u16 remote_port; /* host byte order */
-    __u16 attachments; /* bytes of attachments behind the record: path of a unix socket (path own, path2 peer's) */
+    __u16 attachments; /* bytes of attachments after the record: path of a unix socket (path own, path2 peer's) */
     __u16 reserved; /* 0 */
     __u32 peer_object_id; /* object at the other end of a unix socket pair, 0 if not known */
     __u8 local_address[16]; /* IPv6, or IPv4 in the first 4 bytes */
@@ -487,7 +487,7 @@ struct coverage_fact {
     __u64 time_ns; /* CLOCK_BOOTTIME */
     __u8 state; /* on, partial, off, refused */
     __u8 reserved; /* 0 */
-    __u16 attachments; /* bytes of attachments behind the record: path = source, text = reason */
+    __u16 attachments; /* bytes of attachments after the record: path = source, text = reason */
     __u32 reserved2; /* 0 */
 };
 
@@ -496,7 +496,7 @@ struct event_object_fact {
     struct record_header header;
     __u64 parent_sequence; /* sequence of the event on the same CPU */
     __s64 range_begin; /* first byte or descriptor; -1 if it has none */
-    __s64 range_end; /* behind the last; -1 if it has none, or of a lock no end */
+    __s64 range_end; /* one after the last; -1 if it has none, or of a lock no end */
     __u32 handle_id; /* handle */
     __s32 fd; /* descriptor; -1 if it has none */
     __u8 role; /* how */
@@ -521,7 +521,7 @@ struct namespace_name_fact {
     struct record_header header;
     __u64 time_ns; /* CLOCK_BOOTTIME at which it was called so */
     __u32 network_namespace; /* inode of the namespace */
-    __u16 attachments; /* bytes of attachments behind the record: text = name */
+    __u16 attachments; /* bytes of attachments after the record: text = name */
     __u16 reserved; /* 0 */
 };
 
@@ -534,10 +534,10 @@ struct dye_fact {
     __u32 length; /* bytes of the text */
     __u8 removed; /* 1: it is no longer looked for */
     __u8 reserved; /* 0 */
-    __u16 attachments; /* bytes of attachments behind the record: name */
+    __u16 attachments; /* bytes of attachments after the record: name */
 };
 
-/* an occurrence of a dye whose last byte an event moved; behind that event, or among the facts where it began in an earlier call */
+/* an occurrence of a dye whose last byte an event moved; it stands after that event, or among the facts where it began in an earlier call */
 struct dye_hit_fact {
     struct record_header header;
     __u64 parent_sequence; /* sequence of the event on its CPU */
@@ -549,7 +549,7 @@ struct dye_hit_fact {
     __u8 reserved[6]; /* 0 */
 };
 
-/* an anchor whose last byte an event moved; behind that event, or among the facts where its window began in an earlier call */
+/* an anchor whose last byte an event moved; it stands after that event, or among the facts where its window began in an earlier call */
 struct anchor_fact {
     struct record_header header;
     __u64 parent_sequence; /* sequence of the event on its CPU */
@@ -577,12 +577,12 @@ struct shared_mapping_fact {
     __u8 reserved[7]; /* 0 */
 };
 
-/* windows that an event of 512 bytes to 32 KiB moved, closer to each other than anchors; behind that event */
+/* windows that an event of 512 bytes to 32 KiB moved, closer to each other than anchors; it stands after that event */
 struct sketch_fact {
     struct record_header header;
     __u64 parent_sequence; /* sequence of the event on its CPU */
     __u32 distance; /* bytes from one window to the next, on average: 64, 128, 256 or 512 */
-    __u16 attachments; /* bytes of attachments behind the record: sketch, 4 for each window (content/sketch.h) */
+    __u16 attachments; /* bytes of attachments after the record: sketch, 4 for each window (content/sketch.h) */
     __u16 reserved; /* 0 */
 };
 
@@ -590,7 +590,7 @@ struct sketch_fact {
 struct import_edge_fact {
     struct record_header header;
     __u64 from_sequence; /* sequence of the event that was before */
-    __u64 to_sequence; /* sequence of the event that was behind it */
+    __u64 to_sequence; /* sequence of the event that came after it */
     __u16 from_host; /* host of the first */
     __u16 from_cpu; /* CPU of the first */
     __u16 to_cpu; /* CPU of the second */

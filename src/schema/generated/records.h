@@ -90,7 +90,7 @@ enum class CoverageState : std::uint8_t {
     kRefused = 3,
 };
 
-// what a variable part behind an event holds
+// what a variable part after an event holds
 enum class Attachment : std::uint8_t {
     kPath = 1,
     kPath2 = 2,
@@ -245,7 +245,7 @@ struct RecordHeader {
     std::uint64_t sequence;  // per CPU and stream, lost ones counted too
 };
 static_assert(sizeof(RecordHeader) == 16);
-// A variable part behind a record, padded to 8 bytes.
+// A variable part after a record, padded to 8 bytes.
 struct AttachmentHeader {
     std::uint16_t kind;    // enum Attachment
     std::uint16_t length;  // bytes of content
@@ -292,7 +292,7 @@ struct SyscallEvent {
     std::uint32_t open_flags;  // flags of the open file (O_*)
     std::uint8_t event_class;  // class by call and object
     std::uint8_t part;  // 0; reserved
-    std::uint16_t attachments;  // bytes of attachments behind the record
+    std::uint16_t attachments;  // bytes of attachments after the record
     std::int64_t file_offset;  // byte of the object at which the operation began
     std::int64_t file_offset2;  // the same of the second object
     std::int64_t object_size;  // size of the object after the call
@@ -360,7 +360,7 @@ struct PartEvent {
     std::int32_t fd;  // descriptor acted on
     std::uint32_t handle_id;  // handle: the object and the name it was reached by
     std::uint32_t open_flags;  // flags of the open file (O_*)
-    std::uint16_t attachments;  // bytes of attachments behind the record
+    std::uint16_t attachments;  // bytes of attachments after the record
     std::uint16_t reserved;  // 0
     std::int64_t file_offset;  // byte of the object at which the part began
     std::uint64_t requested;  // bytes asked for
@@ -398,7 +398,7 @@ struct LogEvent {
     std::uint32_t context_id;  // task_context: who; 0 if nobody
     std::uint8_t kind;  // log, annotation or import
     std::uint8_t severity;  // syslog severity, 0 emergency to 7 debug
-    std::uint16_t attachments;  // bytes of attachments behind the record: text; name = what an imported event was
+    std::uint16_t attachments;  // bytes of attachments after the record: text; name = what an imported event was
 };
 static_assert(sizeof(LogEvent) == 32);
 static_assert(offsetof(LogEvent, start_ns) == 16);
@@ -470,7 +470,7 @@ struct TaskContext {
     std::uint32_t mount_namespace;  // inode of the namespace
     std::uint32_t pid_namespace;  // inode of the namespace
     std::uint8_t comm[16];  // name of the thread
-    std::uint16_t attachments;  // bytes of attachments behind the record: exe, cgroup
+    std::uint16_t attachments;  // bytes of attachments after the record: exe, cgroup
     std::uint16_t flags;  // bit 0: kernel thread
     std::uint32_t reserved;  // 0
 };
@@ -510,7 +510,7 @@ struct Handle {
     std::uint32_t mode;  // S_IFMT and permissions
     std::uint8_t object_type;  // what it is
     std::uint8_t flags;  // bit 0: path is torn (changed while it was read); bit 1: unlinked; bit 2: cut at the limit
-    std::uint16_t attachments;  // bytes of attachments behind the record: path
+    std::uint16_t attachments;  // bytes of attachments after the record: path
     std::uint32_t reserved;  // 0
     std::uint8_t file_system[16];  // type of the file system
 };
@@ -546,7 +546,7 @@ struct Socket {
     std::uint16_t state;  // TCP_*
     std::uint16_t local_port;  // host byte order
     std::uint16_t remote_port;  // host byte order
-    std::uint16_t attachments;  // bytes of attachments behind the record: path of a unix socket (path own, path2 peer's)
+    std::uint16_t attachments;  // bytes of attachments after the record: path of a unix socket (path own, path2 peer's)
     std::uint16_t reserved;  // 0
     std::uint32_t peer_object_id;  // object at the other end of a unix socket pair, 0 if not known
     std::uint8_t local_address[16];  // IPv6, or IPv4 in the first 4 bytes
@@ -637,7 +637,7 @@ struct Coverage {
     std::uint64_t time_ns;  // CLOCK_BOOTTIME
     std::uint8_t state;  // on, partial, off, refused
     std::uint8_t reserved;  // 0
-    std::uint16_t attachments;  // bytes of attachments behind the record: path = source, text = reason
+    std::uint16_t attachments;  // bytes of attachments after the record: path = source, text = reason
     std::uint32_t reserved2;  // 0
 };
 static_assert(sizeof(Coverage) == 32);
@@ -653,7 +653,7 @@ struct EventObject {
     RecordHeader header;
     std::uint64_t parent_sequence;  // sequence of the event on the same CPU
     std::int64_t range_begin;  // first byte or descriptor; -1 if it has none
-    std::int64_t range_end;  // behind the last; -1 if it has none, or of a lock no end
+    std::int64_t range_end;  // one after the last; -1 if it has none, or of a lock no end
     std::uint32_t handle_id;  // handle
     std::int32_t fd;  // descriptor; -1 if it has none
     std::uint8_t role;  // how
@@ -697,7 +697,7 @@ struct NamespaceName {
     RecordHeader header;
     std::uint64_t time_ns;  // CLOCK_BOOTTIME at which it was called so
     std::uint32_t network_namespace;  // inode of the namespace
-    std::uint16_t attachments;  // bytes of attachments behind the record: text = name
+    std::uint16_t attachments;  // bytes of attachments after the record: text = name
     std::uint16_t reserved;  // 0
 };
 static_assert(sizeof(NamespaceName) == 32);
@@ -716,7 +716,7 @@ struct Dye {
     std::uint32_t length;  // bytes of the text
     std::uint8_t removed;  // 1: it is no longer looked for
     std::uint8_t reserved;  // 0
-    std::uint16_t attachments;  // bytes of attachments behind the record: name
+    std::uint16_t attachments;  // bytes of attachments after the record: name
 };
 static_assert(sizeof(Dye) == 40);
 static_assert(offsetof(Dye, time_ns) == 16);
@@ -727,7 +727,7 @@ static_assert(offsetof(Dye, removed) == 36);
 static_assert(offsetof(Dye, reserved) == 37);
 static_assert(offsetof(Dye, attachments) == 38);
 
-// an occurrence of a dye whose last byte an event moved; behind that event, or among the facts where it began in an earlier call
+// an occurrence of a dye whose last byte an event moved; it stands after that event, or among the facts where it began in an earlier call
 struct DyeHit {
     static constexpr RecordId kId = RecordId::kDyeHit;
     RecordHeader header;
@@ -748,7 +748,7 @@ static_assert(offsetof(DyeHit, form) == 40);
 static_assert(offsetof(DyeHit, second) == 41);
 static_assert(offsetof(DyeHit, reserved) == 42);
 
-// an anchor whose last byte an event moved; behind that event, or among the facts where its window began in an earlier call
+// an anchor whose last byte an event moved; it stands after that event, or among the facts where its window began in an earlier call
 struct Anchor {
     static constexpr RecordId kId = RecordId::kAnchor;
     static constexpr std::uint32_t kHasPrefixSum = 1u << 0;  // prefix_sum holds a value
@@ -790,13 +790,13 @@ static_assert(offsetof(SharedMapping, device) == 44);
 static_assert(offsetof(SharedMapping, is_writable) == 48);
 static_assert(offsetof(SharedMapping, reserved) == 49);
 
-// windows that an event of 512 bytes to 32 KiB moved, closer to each other than anchors; behind that event
+// windows that an event of 512 bytes to 32 KiB moved, closer to each other than anchors; it stands after that event
 struct Sketch {
     static constexpr RecordId kId = RecordId::kSketch;
     RecordHeader header;
     std::uint64_t parent_sequence;  // sequence of the event on its CPU
     std::uint32_t distance;  // bytes from one window to the next, on average: 64, 128, 256 or 512
-    std::uint16_t attachments;  // bytes of attachments behind the record: sketch, 4 for each window (content/sketch.h)
+    std::uint16_t attachments;  // bytes of attachments after the record: sketch, 4 for each window (content/sketch.h)
     std::uint16_t reserved;  // 0
 };
 static_assert(sizeof(Sketch) == 32);
@@ -810,7 +810,7 @@ struct ImportEdge {
     static constexpr RecordId kId = RecordId::kImportEdge;
     RecordHeader header;
     std::uint64_t from_sequence;  // sequence of the event that was before
-    std::uint64_t to_sequence;  // sequence of the event that was behind it
+    std::uint64_t to_sequence;  // sequence of the event that came after it
     std::uint16_t from_host;  // host of the first
     std::uint16_t from_cpu;  // CPU of the first
     std::uint16_t to_cpu;  // CPU of the second

@@ -77,7 +77,7 @@ def bpf_records(schema):
                "    __u32 size; /* bytes, with this header and attachments; a multiple of 8 */\n"
                "    __u16 type; /* enum record_id */\n    __u16 flags; /* bit 0: may be skipped by who does not know the type */\n"
                "    __u64 sequence; /* per CPU and stream, lost ones counted too */\n};\n")
-    out.append("/* A variable part behind a record, padded to 8 bytes. */\nstruct attachment_header {\n"
+    out.append("/* A variable part after a record, padded to 8 bytes. */\nstruct attachment_header {\n"
                "    __u16 kind; /* enum attachment */\n    __u16 length; /* bytes of content */\n    __u32 reserved;\n};\n")
     for r in schema.records:
         rows = "".join(f"    {BPF_TYPES[f.type]} {f.name}{f'[{f.count}]' if f.count > 1 else ''}; /* {f.comment} */\n" for f in r.fields)
@@ -111,7 +111,7 @@ def cpp_records(schema):
                "    RecordId type;\n    std::uint16_t flags;     // bit 0: may be skipped by who does not know the type\n"
                "    std::uint64_t sequence;  // per CPU and stream, lost ones counted too\n};\n"
                f"static_assert(sizeof(RecordHeader) == {HEADER_BYTES});\n"
-               "// A variable part behind a record, padded to 8 bytes.\nstruct AttachmentHeader {\n"
+               "// A variable part after a record, padded to 8 bytes.\nstruct AttachmentHeader {\n"
                "    std::uint16_t kind;    // enum Attachment\n    std::uint16_t length;  // bytes of content\n    std::uint32_t reserved;\n};\n"
                "static_assert(sizeof(AttachmentHeader) == 8);\n")
     out += [cpp_record(r) for r in schema.records]

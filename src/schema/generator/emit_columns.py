@@ -30,7 +30,7 @@ struct EventColumnInfo {
     std::string_view comment;
 };
 
-// By rising EventColumn, so that event_columns()[n] describes column n.
+// They are sorted by EventColumn, so that event_columns()[n] describes column n.
 std::span<const EventColumnInfo> event_columns();
 
 }  // namespace dyetrace::schema

@@ -14,7 +14,7 @@ def cpp_flags(schema):
         values = sorted(((n, v, 0) for n, v in s.values), key=lambda row: row[1])
         for suffix, rows in (("Values", values), ("Bits", s.bits)):
             if rows:
-                arrays.append(f"constexpr FlagWord {stem}{suffix}[] = {{\n{cpp_words(rows)}}};\n")
+                arrays.append(f"constexpr FlagLabel {stem}{suffix}[] = {{\n{cpp_words(rows)}}};\n")
         words = [f"{stem}{suffix}" if rows else "{}" for suffix, rows in (("Values", s.values), ("Bits", s.bits))]
         sets += [(t, f'    {{"{t}", {s.width_mask:#x}, {s.field_mask:#x}, {s.rest_mask:#x}, {s.nameless_mask:#x}, {words[0]}, {words[1]}, "{s.zero}", '
                      f"FlagRest::k{s.rest.capitalize()}, {str(s.last).lower()}, {str(s.pair).lower()}}},\n") for t in s.types]
@@ -35,7 +35,7 @@ def open_flags_macro(schema):
             + ",\n    ".join(bits + [rest]) + ") END;")
 
 
-def flag_words_sql(schema):
+def flag_labels_sql(schema):
     """One row per set, as text that prelude.sql takes apart: NAME=number, a bit that a larger name hides NAME=number/larger."""
     text = lambda items: "'" + ",".join(items) + "'" if items else "NULL"
     rows = []
@@ -44,6 +44,6 @@ def flag_words_sql(schema):
         bits = text([f"{n}={v}" + (f"/{c}" if c else "") for n, v, c in s.bits])
         rows.append(f"('{','.join(s.types)}', {s.width_mask}, {s.field_mask}, {s.rest_mask}, {s.nameless_mask}, {values}, {bits}, "
                     f"'{s.zero}', '{s.rest}', {str(s.last).lower()}, {str(s.pair).lower()})")
-    return ("CREATE OR REPLACE TABLE internal.flag_words (types VARCHAR, width UBIGINT, field UBIGINT, rest_mask UBIGINT, nameless UBIGINT, "
+    return ("CREATE OR REPLACE TABLE internal.flag_labels (types VARCHAR, width UBIGINT, field UBIGINT, rest_mask UBIGINT, nameless UBIGINT, "
             '"values" VARCHAR, bits VARCHAR, zero VARCHAR, rest VARCHAR, last BOOLEAN, pair BOOLEAN);\n'
-            "INSERT INTO internal.flag_words VALUES\n" + ",\n".join(rows) + ";\n")
+            "INSERT INTO internal.flag_labels VALUES\n" + ",\n".join(rows) + ";\n")

@@ -40,7 +40,7 @@ class Field:
     enum: str | None = None
     present: str | None = None
     sensitive: bool = False
-    at: int = 0  # bytes behind the header
+    at: int = 0  # bytes after the header
 
     @property
     def size(self):

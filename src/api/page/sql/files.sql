@@ -1,7 +1,7 @@
 -- The files whose path contains $like, those with most bytes first.
 SELECT object_id, any_value(path) AS file, any_value(host) AS host,
-       coalesce(sum(bytes) FILTER (WHERE verb IN ('read', 'copied')), 0)::BIGINT AS read_bytes,
-       coalesce(sum(bytes) FILTER (WHERE verb = 'wrote'), 0)::BIGINT AS written_bytes, count(*) AS calls, count(DISTINCT process_id) AS processes,
+       coalesce(sum(bytes) FILTER (WHERE verb = 'read'), 0)::BIGINT AS read_bytes,
+       coalesce(sum(bytes) FILTER (WHERE verb = 'wrote'), 0)::BIGINT AS written_bytes, sum(uses)::BIGINT AS calls, count(DISTINCT process_id) AS processes,
        count(*) FILTER (WHERE verb = 'synced') AS syncs, sum(duration_ns)::BIGINT AS time_ns
-FROM selected WHERE object_type = 'file' AND object_id IS NOT NULL AND ($like = '' OR contains(path, $like))
+FROM file_uses() WHERE object_type = 'file' AND ($like = '' OR contains(path, $like))
 GROUP BY object_id ORDER BY coalesce(sum(bytes), 0) DESC, calls DESC, object_id LIMIT 200

@@ -1,0 +1,118 @@
+-- Operations for the flow engine: what moved bytes, or cut a file. Names of channels are those of analysis::Channel, whose order is looked at: from kPipe on bytes have no offset.
+
+-- statement items: CTEs up to `items`: what each handle stands for. Files that the kernel makes up while they are read do not give back what was written. The other end of a
+-- TCP connection must be in the trace, else nothing would ever take what is sent.
+connected AS (SELECT connection_id FROM internal.handles WHERE connection_id IS NOT NULL
+    GROUP BY 1 HAVING count(DISTINCT object_id) > 1),
+tcp AS (SELECT object_id, max(connection_id) AS connection_id FROM internal.handles SEMI JOIN connected USING (connection_id)
+    GROUP BY 1),
+ids AS (SELECT DISTINCT r.host_index, r.object_id AS kernel_id, h.object_id
+    FROM internal.raw_handle r JOIN internal.handles h USING (host_index, handle_id)),
+pairs AS (SELECT h.object_id, i.object_id AS peer FROM internal.raw_socket s JOIN internal.handles h USING (host_index, handle_id)
+    JOIN ids i ON i.host_index = s.host_index AND i.kernel_id = s.peer_object_id WHERE s.family = {socket_family.AF_UNIX} AND s.peer_object_id > 0),
+peers AS (SELECT object_id, max(peer) AS peer FROM (FROM pairs UNION ALL SELECT peer, object_id FROM pairs) GROUP BY 1),
+born AS (SELECT h.object_id FROM internal.raw_event_object e JOIN internal.handles h USING (host_index, handle_id)
+    WHERE _event_role_name(e.role) = 'created'
+  UNION SELECT h.object_id FROM internal.raw_syscall_event e JOIN internal.handles h USING (host_index, handle_id)
+    JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE e.result >= 0 AND h.object_type IN ('pipe', 'socket')
+    AND k.name IN ('open', 'openat', 'openat2', 'socket', 'accept', 'accept4')),
+whole AS (SELECT (SELECT count(*) FROM internal.raw_gap) = 0 AND
+    (SELECT coalesce(max(filtered), 0) FROM internal.raw_accounting) = 0 AS nothing_missing),
+items AS (SELECT h.host_index, h.handle_id, h.object_id,
+    CASE WHEN h.object_type IN ('file', 'block_device', 'memory') THEN
+            CASE WHEN h.file_system IN ('proc', 'sysfs', 'cgroup', 'cgroup2', 'debugfs', 'tracefs', 'securityfs', 'configfs', 'bpf')
+                THEN {Channel.kNone} ELSE {Channel.kFile} END
+        WHEN t.connection_id IS NOT NULL THEN {Channel.kTcp}
+        WHEN h.object_type = 'pipe' THEN {Channel.kPipe}
+        WHEN h.family = {socket_family.AF_UNIX} THEN
+            CASE WHEN h.socket_type = {socket_type.SOCK_STREAM} THEN {Channel.kUnixStream} ELSE {Channel.kUnixMessages} END
+        WHEN h.protocol = {ip_protocol.IPPROTO_UDP} THEN {Channel.kDatagrams}
+        ELSE {Channel.kNone} END AS channel,
+    coalesce(t.connection_id, p.peer, 0) AS other, coalesce(h.local_port, 0)::UBIGINT AS own_port, coalesce(h.remote_port, 0)::UBIGINT AS peer_port,
+    h.local_address AS own_address, h.remote_address AS peer_address,
+    channel IN ({Channel.kFile}, {Channel.kTcp}) OR (b.object_id IS NOT NULL AND w.nothing_missing) AS counted
+    FROM internal.handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id), whole w)
+
+-- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file. open cuts what was in a file that is empty afterwards; fallocate may punch
+-- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has.
+@moves_items,
+calls AS (SELECT abi, number, transfer, message_flags_at, cuts FROM internal.syscalls WHERE transfer IS NOT NULL OR cuts IS NOT NULL),
+moved AS (
+  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id,
+    _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer, k.cuts, k.abi << 16 | k.number AS call,
+    e.bytes, e.result, e.state = {state.unfinished} AS unfinished,
+    e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.offset2_certain, e.object_size, e.stream_offset,
+    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes, e.address, e.address_port,
+    CASE WHEN k.cuts IN ('allocate', 'allocate_split') THEN e.argument1 ELSE 0 END AS hole_mode,
+    CASE k.cuts WHEN 'truncate' THEN e.argument1 WHEN 'allocate' THEN e.argument2 WHEN 'truncate_split' THEN e.argument1 | (e.argument2 << 32)
+      WHEN 'allocate_split' THEN e.argument2 | (e.argument3 << 32) END AS hole_begin,
+    CASE k.cuts WHEN 'allocate' THEN e.argument3 WHEN 'allocate_split' THEN e.argument4 | (e.argument5 << 32) END AS hole_bytes
+  FROM internal.raw_syscall_event e JOIN calls k ON k.abi = e.abi AND k.number = e.syscall
+  WHERE NOT e.names_base AND CASE WHEN k.cuts IS NULL THEN e.bytes > 0 OR e.state = {state.unfinished} WHEN k.cuts = 'open' THEN e.result >= 0 AND e.object_size = 0
+    ELSE e.result = 0 AND (k.cuts IN ('truncate', 'truncate_split') OR e.argument1 <> 0) END
+  UNION ALL BY NAME
+  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id,
+    _transfer(k.transfer, e.open_flags, CASE WHEN e.peeks THEN {message_flags.MSG_PEEK} WHEN e.reports_error THEN {message_flags.MSG_ERRQUEUE} ELSE 0 END) AS transfer, k.abi << 16 | k.number AS call, e.bytes, e.result,
+    false AS unfinished, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset,
+    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes, e.address, e.address_port
+  FROM internal.raw_part_event e JOIN calls k ON k.abi = e.abi AND k.number = e.operation
+  WHERE e.bytes > 0 AND e.result >= 0 AND k.cuts IS NULL),
+named AS (
+  SELECT e.*, c.process_id, c.thread_id, a.object_id, a.channel, a.counted, b.object_id AS object2_id, b.channel AS channel2,
+    b.other AS other2, b.counted AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,
+    coalesce(e.address_port::UBIGINT, a.peer_port) AS far_port,
+    CASE WHEN a.channel <> {Channel.kDatagrams} THEN a.other WHEN a.own_port = 0 OR far_port = 0 THEN 0
+      WHEN transfer IN ('read', 'peek', 'copy_to') THEN far_port << 16 | a.own_port ELSE a.own_port << 16 | far_port END AS other,
+    CASE WHEN a.channel = {Channel.kDatagrams} THEN _address_number(a.own_address, e.host_index) << 32 | _address_number(coalesce(e.address, a.peer_address), e.host_index)
+      ELSE 0::UBIGINT END AS addresses
+  FROM moved e LEFT JOIN internal.contexts c USING (host_index, context_id)
+  LEFT JOIN items a ON a.host_index = e.host_index AND a.handle_id = e.handle_id
+  LEFT JOIN items b ON b.host_index = e.host_index AND b.handle_id = e.handle2_id
+  WHERE transfer IS NOT NULL OR cuts IS NOT NULL)
+
+-- statement columns: of `narrow`, which is sorted. A position of which nothing is known is NULL; after an append it is the size of the file, if nobody else wrote meanwhile.
+-- 18446744073709551614 is the end of any file.
+SELECT is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns, process_id, coalesce(_transfer_number(transfer), 0)::UTINYINT AS transfer,
+    coalesce(bytes, 0)::UINTEGER AS bytes, unfinished, object_id, channel::UTINYINT AS channel, other, counted,
+    CASE channel WHEN {Channel.kFile} THEN CASE WHEN file_offset >= 0 THEN file_offset WHEN object_size >= bytes THEN object_size - bytes END::UBIGINT
+      WHEN {Channel.kTcp} THEN stream_offset END AS offset1,
+    channel <> {Channel.kFile} OR (file_offset IS NOT NULL AND offset_certain) AS is_certain, object2_id, channel2::UTINYINT AS channel2, other2, counted2,
+    CASE channel2 WHEN {Channel.kFile} THEN CASE WHEN file_offset2 >= 0 THEN file_offset2 END::UBIGINT WHEN {Channel.kTcp} THEN stream_offset END AS offset2,
+    channel2 <> {Channel.kFile} OR (file_offset2 IS NOT NULL AND offset2_certain) AS is_certain2, fingerprint,
+    coalesce(distinct_bytes, 0)::UTINYINT AS distinct_bytes,
+    CASE WHEN cuts IN ('truncate', 'truncate_split') OR hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_COLLAPSE_RANGE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE}
+      | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN hole_begin ELSE 0::UBIGINT END AS cut_begin,
+    CASE WHEN cuts IN ('open', 'truncate', 'truncate_split') OR hole_mode & ({fallocate_mode.FALLOC_FL_COLLAPSE_RANGE} | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN 18446744073709551614::UBIGINT
+      WHEN hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE})::UBIGINT <> 0 THEN hole_begin + hole_bytes ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call, addresses
+
+-- statement rows: of numbers (MoveColumn).
+SELECT is_start::UBIGINT, event, start_ns, end_ns, process_id, transfer::UBIGINT, bytes::UBIGINT, unfinished::UBIGINT,
+  coalesce(object_id, 0), coalesce(channel, 0)::UBIGINT, coalesce(other, 0), coalesce(counted, false)::UBIGINT, offset1, coalesce(is_certain, true)::UBIGINT,
+  coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, false)::UBIGINT, offset2,
+  coalesce(is_certain2, false)::UBIGINT, fingerprint, distinct_bytes::UBIGINT,
+  cut_begin, cut_end, call::UBIGINT, addresses
+FROM narrow
+
+-- statement in_order: in order of time, ends before starts. Only what is in another order by its start than by its end has a row for its start.
+WITH @moves_named,
+narrow AS (
+  @moves_columns
+  FROM named, (VALUES (false), (true)) s(is_start)
+  WHERE NOT is_start OR (duration_ns > 0 AND bytes > 0 AND (channel >= {Channel.kPipe} OR channel2 >= {Channel.kPipe} OR (channel = {Channel.kFile} AND transfer IN ('write', 'copy_from'))
+    OR (channel2 = {Channel.kFile} AND transfer = 'copy_to')))
+  ORDER BY CASE WHEN is_start THEN start_ns ELSE end_ns END, is_start, event
+)
+@moves_rows
+
+-- statement in_any_order: the same, each once.
+WITH @moves_named,
+narrow AS (
+  @moves_columns
+  FROM named, (VALUES (false)) s(is_start)
+)
+@moves_rows
+
+-- statement datagrams: those (UDP) that were sent or taken, each once, in any order: event, sends, object, thread, other (Side::other), addresses (kMoveAddresses).
+WITH @moves_named
+SELECT _event_id(host_index, cpu, sequence) AS event, transfer = 'write' AS sends, object_id AS object, thread_id AS thread, other, addresses
+FROM named WHERE channel = {Channel.kDatagrams} AND bytes > 0 AND transfer IN ('read', 'peek', 'write')

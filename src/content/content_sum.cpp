@@ -52,7 +52,7 @@ std::uint64_t joined_sum(std::uint64_t front, std::uint64_t back, std::uint64_t 
         {(first.high + last.high) % SUM_PRIME_HIGH, (first.low + last.low) % SUM_PRIME_LOW});
 }
 
-std::uint64_t sum_behind(std::uint64_t whole, std::uint64_t front, std::uint64_t back_bytes) {
+std::uint64_t sum_of_rest(std::uint64_t whole, std::uint64_t front, std::uint64_t back_bytes) {
     const Halves first = shifted(front, back_bytes), all = halves_of(whole);
     return whole_of({(all.high + SUM_PRIME_HIGH - first.high) % SUM_PRIME_HIGH,
                      (all.low + SUM_PRIME_LOW - first.low) % SUM_PRIME_LOW});

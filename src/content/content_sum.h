@@ -1,7 +1,7 @@
 // Sums of content (content/sum.h): the same that src/kernel/content/anchor.h computes, and what follows from them.
 //
 //   content_sum("hello world") == joined_sum(content_sum("hello "), content_sum("world"), 5)
-//   sum_behind(content_sum("hello world"), content_sum("hello "), 5) == content_sum("world")
+//   sum_of_rest(content_sum("hello world"), content_sum("hello "), 5) == content_sum("world")
 //
 // Two contents of equal length and equal sum are taken for the same; a change within 7 bytes always gives another sum. Bytes of
 // value 0 in front do not count: compare lengths, too.
@@ -21,6 +21,6 @@ std::uint64_t content_sum(std::span<const std::byte> bytes);
 std::uint64_t joined_sum(std::uint64_t front, std::uint64_t back, std::uint64_t back_bytes);
 
 // The sum of the last bytes of the whole: all but the front.
-std::uint64_t sum_behind(std::uint64_t whole, std::uint64_t front, std::uint64_t back_bytes);
+std::uint64_t sum_of_rest(std::uint64_t whole, std::uint64_t front, std::uint64_t back_bytes);
 
 }  // namespace dyetrace::content

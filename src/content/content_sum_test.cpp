@@ -30,7 +30,7 @@ TEST(ContentSum, of_a_whole_follows_from_its_parts_and_the_other_way_round) {
     for (const std::size_t cut : {0u, 1u, 3u, 4u, 500u, 999u, 1000u}) {
         const std::string front = bytes.substr(0, cut), back = bytes.substr(cut);
         EXPECT_EQ(joined_sum(sum_of(front), sum_of(back), back.size()), sum_of(bytes)) << cut;
-        EXPECT_EQ(sum_behind(sum_of(bytes), sum_of(front), back.size()), sum_of(back)) << cut;
+        EXPECT_EQ(sum_of_rest(sum_of(bytes), sum_of(front), back.size()), sum_of(back)) << cut;
     }
 }
 

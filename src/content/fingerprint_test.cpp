@@ -13,7 +13,7 @@ std::uint64_t of(std::string_view text, const std::optional<ContentKey>& key = s
     return fingerprint(std::as_bytes(std::span(text)), key);
 }
 
-// From the specification of xxHash, and `xxh64sum`.
+// The values are of the specification of xxHash, and of `xxh64sum`.
 TEST(Fingerprint, is_xxh64) {
     EXPECT_EQ(of(""), 0xef46db3751d8e999u);
     EXPECT_EQ(of("a"), 0xd24ec4f1a98c6e5bu);

@@ -91,9 +91,9 @@ class DyeTest(EndToEndTest):
         self.assertEqual({"bash", "tee", "cat"}, {event["comm"] for event in events})
         self.assertTrue(any(event["path"].endswith("/second") for event in events))
         self.assertEqual(len(events), trace.number("SELECT count(*) FROM dye_hits"))
-        books = trace.books()
-        self.assertEqual(books["generated"], books["filtered"] + books["delivered"])
-        self.assertEqual(books["delivered"], 2 * len(events))  # a record of each hit
+        accounting = trace.accounting()
+        self.assertEqual(accounting["generated"], accounting["filtered"] + accounting["delivered"])
+        self.assertEqual(accounting["delivered"], 2 * len(events))  # a record of each hit
 
     def test_only_what_carries_a_dye_is_kept_where_it_is_split(self):
         program = (f"import os; fd = os.open('{self.path('file')}', os.O_WRONLY | os.O_CREAT); "

@@ -65,9 +65,9 @@ class FilterTest(support.EndToEndTest):
                 expected = self.calls(full, f"({condition}) AND {since}")
                 self.assertEqual(self.calls(part, since), expected)
                 self.assertEqual(self.calls(part, f"NOT coalesce(({condition}), false)"), [])
-                books = part.books()
-                self.assertEqual(books["generated"], books["filtered"] + books["delivered"] + books["lost"])
-                self.assertEqual(books["lost"], 0)
+                accounting = part.accounting()
+                self.assertEqual(accounting["generated"], accounting["filtered"] + accounting["delivered"] + accounting["lost"])
+                self.assertEqual(accounting["lost"], 0)
 
     def test_short_forms_mean_what_they_stand_for(self):
         new = f"*{self.path('new')}/*"  # in a chroot a path begins with what lies above it

@@ -155,7 +155,7 @@ class FleetTest(support.EndToEndTest):
         self.wait_for(lambda: self.count(trace) > than, f"more than {than} events arrive", patience)
         return self.count(trace)
 
-    def check_books(self, trace, hosts):
+    def check_accounting(self, trace, hosts):
         """What the kernel counted is in the trace or in a gap of it, on each host."""
         self.assertEqual(trace.info()["state"], "finished")
         rows = trace.rows("SELECT h.host, (SELECT sum(generated) FROM accounting a WHERE a.host = h.host) AS generated, "

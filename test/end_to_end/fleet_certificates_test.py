@@ -54,7 +54,7 @@ class RightsTest(CertificateTest):
         calls, comm = self.of_its_own(program("calls"))
         trace = self.run_on("a", "--comm", comm, "--", calls, self.file("read"), "1", "100")
         self.assertEqual(trace.number("SELECT count(*) FROM events WHERE name = 'pread64' AND requested = 1"), 100)
-        self.check_books(trace, ["a"])
+        self.check_accounting(trace, ["a"])
         for key in ("pki/ca.key", "pki/host-a/key.pem"):
             self.assertEqual(os.stat(self.path(key)).st_mode & 0o777, 0o600)
         self.assertEqual(os.stat(self.path("spool-a")).st_mode & 0o777, 0o700)
@@ -126,7 +126,7 @@ class WrongCertificateTest(CertificateTest):
         self.issue("pki", "--host", "a")
         self.wait_for_more(trace, before)
         self.assertEqual(self.stop(operator), 0, self.said("operator"))
-        self.check_books(trace, ["a"])
+        self.check_accounting(trace, ["a"])
         self.assertEqual(trace.rows("SELECT * FROM gaps"), [])
 
     def test_a_second_authority_is_refused_beside_the_first(self):
@@ -147,7 +147,7 @@ class ClockTest(CertificateTest):
         trace = self.run_on("a", "--comm", comm, "--", calls, self.file("read"), "1", "100")
         first_s = trace.number("SELECT epoch_ns(min(time)) FROM events") / 1e9
         self.assertLess(abs(first_s - begin_s), support.PATIENCE_S)
-        self.check_books(trace, ["a"])
+        self.check_accounting(trace, ["a"])
 
     def test_a_collector_whose_clock_is_a_day_behind_refuses_until_it_is_right(self):
         self.start_collector()
@@ -166,7 +166,7 @@ class ClockTest(CertificateTest):
         self.start_collector()
         self.wait_for_more(trace, before)
         self.assertEqual(self.stop(operator), 0, self.said("operator"))
-        self.check_books(trace, ["a"])
+        self.check_accounting(trace, ["a"])
         self.assertEqual(trace.rows("SELECT * FROM gaps"), [])
         self.assertGreater(trace.number(f"SELECT count(*) FROM events WHERE start_ns BETWEEN {while_refused_ns} AND {until_ns}"), 0)
 

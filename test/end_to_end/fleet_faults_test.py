@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What happens to a recording on many hosts when something breaks: it goes on, and its books are closed at the end."""
+"""What happens to a recording on many hosts when something breaks: it goes on, and its accounting closes at the end."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ class FaultTest(fleet.FleetTest):
         self.wait_for_more(self.trace, self.count(self.trace))
         self.assertEqual(self.stop(self.operator), 0, self.said("operator") + self.said("collector") + self.said("agent-a"))
         self.assertFalse(self.spool_segments(), "the spool is empty")
-        return self.check_books(self.trace, ["a"])
+        return self.check_accounting(self.trace, ["a"])
 
     def end_without_a_gap(self):
         rows = self.end()
@@ -168,12 +168,12 @@ class DiskTest(FaultTest):
         self.fill("spool-a")
         self.wait_for(lambda: self.operator.poll() is not None, "the session ends by itself")
         self.assertEqual(self.trace.number("SELECT count(*) FROM gaps WHERE reason = 'disk_full' AND host = 'a'"), 1)
-        self.check_books_of_full_disk()
+        self.check_accounting_of_full_disk()
 
-    def check_books_of_full_disk(self):
-        books = self.trace.books()
-        self.assertEqual(books["generated"], sum(books[name] for name in ("filtered", "aggregated", "delivered", "lost")))
-        self.assertEqual(books["delivered"], self.count(self.trace))
+    def check_accounting_of_full_disk(self):
+        accounting = self.trace.accounting()
+        self.assertEqual(accounting["generated"], sum(accounting[name] for name in ("filtered", "aggregated", "delivered", "lost")))
+        self.assertEqual(accounting["delivered"], self.count(self.trace))
 
     def test_a_full_spool_drops_the_oldest_events_and_says_how_many(self):
         before = self.begin("--spool-max", "1M", count="1000")

@@ -36,7 +36,7 @@ class ManyHostsTest(fleet.FleetTest):
         """All of it, once; of each host the same as what was recorded, but for who it is."""
         self.assertEqual(self.stop(operator), 0, self.said("operator") + self.said("collector"))
         names = [f"host-{number:04}" for number in range(HOSTS)]
-        self.check_books(trace, names)
+        self.check_accounting(trace, names)
         self.assertEqual(trace.rows("SELECT * FROM gaps"), [])
         self.no_holes(trace)
         (expected,) = self.recorded.rows(SUMS.format(host="", group=""))

@@ -51,7 +51,7 @@ class NetworkTest(fleet.FleetTest):
     def end_without_a_gap(self):
         said = self.fleet.stop()
         self.assertEqual(said.count("nothing lost"), len(self.lab.hosts), said)
-        rows = self.check_books(self.trace, ["far", "near"])
+        rows = self.check_accounting(self.trace, ["far", "near"])
         self.assertEqual([int(row["lost"]) for row in rows], [0, 0], rows)
         self.assertEqual(self.trace.rows("SELECT * FROM gaps"), [])
 

@@ -130,12 +130,12 @@ class StraceTest(ImportTest):
         log = self.strace(["-f", "-ttt", "-T", "-yy", "-s", "64"], [sys.executable, "net.py"])
         trace = self.imported(log)
         pairs = trace.rows("SELECT a.name AS sent, b.name AS taken, e.rule, happened_before(a.event_id, b.event_id) AS before, "
-                           "happened_before(b.event_id, a.event_id) AS behind, a.local_port = b.remote_port AS meet, "
+                           "happened_before(b.event_id, a.event_id) AS after, a.local_port = b.remote_port AS meet, "
                            "a.fingerprint IS NOT NULL AS printed FROM edges e JOIN events a ON a.event_id = from_event "
                            "JOIN events b ON b.event_id = to_event WHERE e.rule IN ('tcp', 'connect') ORDER BY a.start_ns")
         self.assertEqual([(row["rule"], row["taken"]) for row in pairs], [("connect", "accept4"), ("tcp", "recvfrom"), ("tcp", "recvfrom")])
         for row in pairs[1:]:
-            self.assertTrue(row["before"] and not row["behind"] and row["meet"] and row["printed"], row)
+            self.assertTrue(row["before"] and not row["after"] and row["meet"] and row["printed"], row)
         self.assertEqual(trace.number("SELECT count(*) FROM flows WHERE rule = 'unix' AND certainty = 'certain'"), 1)
         offsets = trace.rows("SELECT name, file_offset, bytes, path FROM events WHERE path LIKE '%/f.txt' AND name IN ('read', 'write') ORDER BY start_ns")
         self.assertEqual([(row["name"], int(row["file_offset"]), int(row["bytes"])) for row in offsets], [("write", 0, 3), ("read", 1, 2)])
@@ -194,7 +194,7 @@ class HostileTest(ImportTest):
         log = self.file("strace", b'7 close(3) = 0\n7 write(1, "' + b"x" * 10_000_000 + b'", 10000000) = 10000000\n7 close(4) = 0\n')
         trace = self.imported(log, name="other")
         self.assertEqual(trace.number("SELECT count(*) FROM events"), 2)
-        self.assertEqual(trace.books()["lost"], 1)
+        self.assertEqual(trace.accounting()["lost"], 1)
 
     def test_a_log_comes_through_standard_input(self):
         done = subprocess.run([support.DYETRACE, "import", "-", "-q", "-o", self.path("trace")], input=b"7 close(3) = 0\n", capture_output=True,

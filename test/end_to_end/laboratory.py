@@ -129,9 +129,7 @@ class Host(Namespaces):
 
     def close(self):
         for process in self._processes:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
+            support.end(process)
         super().close()
 
 

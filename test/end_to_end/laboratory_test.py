@@ -256,7 +256,7 @@ class LaboratoryTest(FollowTest):
         """host:program of every hop, in the order of the trail."""
         return [hop["process"].split("[")[0] for hop in trail["hops"]]
 
-    def test_nothing_is_lost_and_the_books_of_each_host_are_closed(self):
+    def test_nothing_is_lost_and_the_accounting_of_each_host_are_closed(self):
         rows = self.trace.rows("SELECT host, sum(generated) AS generated, sum(filtered + aggregated + delivered + lost) AS booked, sum(lost) AS lost "
                                "FROM accounting GROUP BY 1 ORDER BY 1")
         self.assertEqual([row["host"] for row in rows], ["alpha", "beta", "gamma"])

@@ -30,13 +30,13 @@ class PayloadTest(support.EndToEndTest):
         return self.record(*options, "--", sys.executable, "-c", program, *words, **record)
 
     def payload(self, trace):
-        """Entries and books, without dyetrace."""
-        entries, books = payload_file.read(os.path.join(trace.path, "payload"))
-        self.assertEqual(books["generated"], books["kept"] + books["lost"] + books["left_out"], books)
-        self.assertEqual(books["kept"], sum(len(entry.bytes) for entry in entries))
-        return entries, books
+        """Entries and accounting, without dyetrace."""
+        entries, accounting = payload_file.read(os.path.join(trace.path, "payload"))
+        self.assertEqual(accounting["generated"], accounting["kept"] + accounting["lost"] + accounting["left_out"], accounting)
+        self.assertEqual(accounting["kept"], sum(len(entry.bytes) for entry in entries))
+        return entries, accounting
 
-    def books(self, trace):
+    def accounting(self, trace):
         return self.payload(trace)[1]
 
     def content(self, name):
@@ -197,9 +197,9 @@ class PayloadTest(support.EndToEndTest):
         self.assertEqual(lines, ["card " + "*" * len(SECRET) + " end"] * 3 * (len(SECRET) - 1))
         self.assertIn(f"{SECRET}", self.content("data").decode(), "the program's own file is as it was")
         self.assertNothingInside(trace)
-        books = self.books(trace)
-        self.assertGreaterEqual(books["redacted"], 2 * 3 * (len(SECRET) - 1) * len(SECRET), "written, and read again")
-        self.assertEqual(books["lost"], 0)
+        accounting = self.accounting(trace)
+        self.assertGreaterEqual(accounting["redacted"], 2 * 3 * (len(SECRET) - 1) * len(SECRET), "written, and read again")
+        self.assertEqual(accounting["lost"], 0)
 
     def secret_file(self):
         """So that no command line has it, which every trace keeps."""
@@ -238,8 +238,8 @@ class PayloadTest(support.EndToEndTest):
         trace = self.record("--content=bytes", "-P", support.outer_root() + self.path("wanted"), "--", "sh", "-c",
                             f"echo first > {self.path('wanted')}; echo second > {self.path('other')}; echo third >> {self.path('wanted')}")
         self.assertEqual(self.cat_path(trace, self.path("wanted")), b"first\nthird\n")
-        books = self.books(trace)
-        self.assertEqual((books["kept"], books["lost"]), (len("first\nthird\n"), 0))
+        accounting = self.accounting(trace)
+        self.assertEqual((accounting["kept"], accounting["lost"]), (len("first\nthird\n"), 0))
         with open(os.path.join(trace.path, "payload"), "rb") as file:
             self.assertNotIn(b"second", file.read())
 
@@ -278,7 +278,7 @@ class PayloadTest(support.EndToEndTest):
                             "fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)\n"
                             "data = os.urandom(32 << 20)\n"
                             "os.write(fd, data)\n", self.path("data"), options=("--content=bytes", "--ring", "64K"))
-        self.assertGreater(self.books(trace)["lost"], 30 << 20, "in its rings, or while it waited for the end of the call")
+        self.assertGreater(self.accounting(trace)["lost"], 30 << 20, "in its rings, or while it waited for the end of the call")
         self.assertRegex(trace.said, r"warning: \d+ MB of payload were lost because there was no room for them")
         done = self.cat(trace, "--path", support.outer_root() + self.path("data"), status=3)
         data = self.content("data")

@@ -123,9 +123,9 @@ class RetransmissionTest(support.EndToEndTest):
         self.assertEqual(lost, [])
         report = subprocess.run([support.DYETRACE, "report", trace.path], check=True, capture_output=True, text=True, timeout=support.PATIENCE_S).stdout
         self.assertRegex(" ".join(report.split()), rf"sent to {self.lab['far'].address}:{PORT} was sent again by TCP: \d+ segments")
-        books = trace.books()
-        self.assertEqual(books["generated"], books["delivered"])
-        self.assertEqual(books["delivered"], trace.number("SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM retransmissions) + "
+        accounting = trace.accounting()
+        self.assertEqual(accounting["generated"], accounting["delivered"])
+        self.assertEqual(accounting["delivered"], trace.number("SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM retransmissions) + "
                                                           "(SELECT count(*) FROM event_objects)"))
 
     def test_sockets_that_were_closed_count_until_all_has_come(self):
@@ -168,10 +168,10 @@ class RetransmissionTest(support.EndToEndTest):
         # of the right order on any host; a clock that was not mapped would be off by seconds
         of_near, after_far = "host = 'near' AND name = 'connect'", "host = 'far' AND name = 'close'"
         rows = trace.rows(f"""SELECT host, sum(segments) AS segments,
-            bool_and(time >= (SELECT min(time) FROM events WHERE {of_near}) - to_milliseconds(10)) AS is_behind_the_connection,
+            bool_and(time >= (SELECT min(time) FROM events WHERE {of_near}) - to_milliseconds(10)) AS is_after_the_connection,
             bool_and(time <= (SELECT max(time) FROM events WHERE {after_far}) + to_milliseconds(10)) AS is_before_the_end
             FROM retransmissions {UNTIL_COUNTED} AND remote_port = {PORT} GROUP BY host""")
-        self.assertEqual(rows, [{"host": "near", "segments": counted["segments"], "is_behind_the_connection": True, "is_before_the_end": True}])
+        self.assertEqual(rows, [{"host": "near", "segments": counted["segments"], "is_after_the_connection": True, "is_before_the_end": True}])
 
 
 if __name__ == "__main__":

@@ -42,11 +42,26 @@ def boot_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
-def children_of(process, name):
-    """The processes of this name that its first thread made."""
-    with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
-        pids = [int(pid) for pid in file.read().split()]
-    return [pid for pid in pids if comm_of(pid) == name]
+def children_of(process, name=None):
+    """The processes (of this name) that its first thread made."""
+    try:
+        with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+            pids = [int(pid) for pid in file.read().split()]
+    except OSError:
+        return []  # it has ended
+    return [pid for pid in pids if name is None or comm_of(pid) == name]
+
+
+def end(process):
+    """Kills what was started, if it still runs, and what it started: a recorder's command, the daemon behind `git daemon`."""
+    if process.poll() is None:
+        family = [process.pid]
+        for pid in family:
+            family += children_of(pid)
+        for pid in family:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    process.wait()
 
 
 def comm_of(process):
@@ -173,7 +188,7 @@ class Trace:
         """The first row, all of whose columns are numbers."""
         return {name: None if value is None else int(value) for name, value in self.rows(statement)[0].items()}
 
-    def books(self):
+    def accounting(self):
         return self.numbers("SELECT sum(generated) AS generated, sum(filtered) AS filtered, sum(aggregated) AS aggregated, "
                             "sum(delivered) AS delivered, sum(lost) AS lost, sum(facts_lost) AS facts_lost FROM accounting")
 
@@ -196,9 +211,7 @@ class EndToEndTest(unittest.TestCase):
 
     def end_processes(self):
         for process in self.processes:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
+            end(process)
 
     def skip_without(self, lacking):
         if lacking:

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+import signal
 import stat
 import subprocess
 import urllib.request
@@ -208,14 +209,15 @@ class UiTest(support.EndToEndTest):
     def test_a_recording_shows_itself_while_it_runs_and_after_and_leaves_the_page_out(self):
         trace, said = self.path("trace"), self.path("said")
         with open(said, "wb") as file:
-            recorder = self.start([DYETRACE, "record", "--ui", "-o", trace, "-a", "--duration", "8"], stderr=file)
+            recorder = self.start([DYETRACE, "record", "--ui", "-o", trace, "-a"], stderr=file)
         self.wait_for(lambda: "http://" in self.text_of(said), "it says where the page is")
         url = re.search(r"http://\S+", self.text_of(said))[0]
         info = json.loads(self.post(url + "api/trace"))
         self.assertEqual((info["path"], info["is_recording"]), (trace, True))
         pages = {int(pid) for pid in subprocess.run(["pgrep", "-f", f"dyetrace ui {trace}"], capture_output=True, text=True, check=True).stdout.split()}
+        recorder.send_signal(signal.SIGINT)
         self.wait_for(lambda: "until Ctrl-C" in self.text_of(said), "the recording has ended")
-        self.assertFalse(json.loads(self.post(url + "api/trace"))["is_recording"])
+        self.wait_for(lambda: not json.loads(self.post(url + "api/trace"))["is_recording"], "the page knows it")  # it looks again when it is asked
         self.assertEqual(self.stop(recorder), 0)
         self.assertRaises(OSError, self.post, url + "api/trace")
         in_trace = {int(row["pid"]) for row in support.Trace(trace).rows("SELECT DISTINCT pid FROM events")}

@@ -114,15 +114,15 @@ void CauseIndex::each_before(std::uint32_t number,
     }
     for (std::size_t i = thread.pairs_begin; i < thread.pairs_end; ++i) {
         const auto first = from_pair_.begin() + static_cast<std::ptrdiff_t>(pairs_[i].begin);
-        const auto behind =
+        const auto after =
             std::lower_bound(first,
                              from_pair_.begin() + static_cast<std::ptrdiff_t>(pairs_[i].end),
                              limit,
                              [this](std::uint32_t position, std::uint64_t moment) {
                                  return arrivals_[position].to_at < moment;
                              });
-        if (behind != first) {
-            visit(arrivals_[*std::prev(behind)]);
+        if (after != first) {
+            visit(arrivals_[*std::prev(after)]);
         }
     }
 }

@@ -1,4 +1,4 @@
-// For tests: hosts with threads whose calls follow each other, and causes between calls; the truth is one time that nobody sees.
+// Makes hosts for tests, with threads whose calls follow each other, and causes between calls; the truth is one time that nobody sees.
 #pragma once
 
 #include <algorithm>

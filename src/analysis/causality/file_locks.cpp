@@ -46,29 +46,29 @@ void FileLocks::keep_within_limit(std::vector<Part>& parts) {
 }
 
 // What the same thread let go of before is before this, too.
-void FileLocks::let_go(const HandoverAct& act, const ByteRange& range, bool exclusive) {
-    std::erase_if(let_go_, [&](const LetGo& each) {
+void FileLocks::add_release(const HandoverAct& act, const ByteRange& range, bool exclusive) {
+    std::erase_if(releases_, [&](const Release& each) {
         return each.thread == act.thread && range.covers(each.range) &&
                (exclusive || !each.exclusive);
     });
-    let_go_.push_back({range, act.event, act.thread, exclusive});
-    keep_within_limit(let_go_);
+    releases_.push_back({range, act.event, act.thread, exclusive});
+    keep_within_limit(releases_);
 }
 
-void FileLocks::asks(const HandoverAct& act) {
+void FileLocks::requested(const HandoverAct& act) {
     const bool exclusive = act.kind == ActKind::kLockedExclusive;
     cut_out(
         held_,
         act.range,
         [&](const Held& held) { return held.holder == act.holder && held.exclusive != exclusive; },
-        [&](const Held& held, const ByteRange& taken) { let_go(act, taken, held.exclusive); });
+        [&](const Held& held, const ByteRange& taken) { add_release(act, taken, held.exclusive); });
 }
 
-void FileLocks::gets(const HandoverAct& act, std::vector<Handover>& found) {
+void FileLocks::acquired(const HandoverAct& act, std::vector<Handover>& found) {
     const bool exclusive = act.kind == ActKind::kLockedExclusive;
     const auto nothing = [](const auto&, const ByteRange&) {};
     std::uint64_t last = act.event;  // pieces of one call stand together; its own do not count
-    for (const LetGo& each : let_go_) {
+    for (const Release& each : releases_) {
         if (each.range.overlaps(act.range) && (exclusive || each.exclusive) && each.event != last &&
             each.event != act.event) {
             found.push_back({each.event, act.event, schema::CauseRule::kLock});
@@ -77,7 +77,7 @@ void FileLocks::gets(const HandoverAct& act, std::vector<Handover>& found) {
     }
     if (exclusive) {  // whoever comes next, comes after this one
         cut_out(
-            let_go_, act.range, [](const LetGo&) { return true; }, nothing);
+            releases_, act.range, [](const Release&) { return true; }, nothing);
     }
     cut_out(
         held_, act.range, [&](const Held& held) { return held.holder == act.holder; }, nothing);
@@ -85,12 +85,12 @@ void FileLocks::gets(const HandoverAct& act, std::vector<Handover>& found) {
     keep_within_limit(held_);
 }
 
-void FileLocks::lets_go(const HandoverAct& act) {
+void FileLocks::released(const HandoverAct& act) {
     cut_out(
         held_,
         act.range,
         [&](const Held& held) { return held.holder == act.holder; },
-        [&](const Held& held, const ByteRange& taken) { let_go(act, taken, held.exclusive); });
+        [&](const Held& held, const ByteRange& taken) { add_release(act, taken, held.exclusive); });
 }
 
 }  // namespace dyetrace::analysis

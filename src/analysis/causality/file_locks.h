@@ -25,10 +25,10 @@ inline constexpr std::size_t kFileLocksMax = 1024;  // 40 bytes each
 
 class FileLocks {
   public:
-    // In order of time: of a call that locks its start and its end, of one that lets go its start.
-    void asks(const HandoverAct& act);
-    void gets(const HandoverAct& act, std::vector<Handover>& found);
-    void lets_go(const HandoverAct& act);
+    // Calls are told in order of time: one that locks at its start and at its end, one that lets go at its start.
+    void requested(const HandoverAct& act);
+    void acquired(const HandoverAct& act, std::vector<Handover>& found);
+    void released(const HandoverAct& act);
 
     std::uint64_t forgotten() const { return forgotten_; }
 
@@ -38,18 +38,18 @@ class FileLocks {
         std::uint64_t holder;
         bool exclusive;
     };
-    struct LetGo {
+    struct Release {
         ByteRange range;
         std::uint64_t event, thread;
         bool exclusive;
     };
 
-    void let_go(const HandoverAct& act, const ByteRange& range, bool exclusive);
+    void add_release(const HandoverAct& act, const ByteRange& range, bool exclusive);
     template <typename Part>
     void keep_within_limit(std::vector<Part>& parts);
 
     std::vector<Held> held_;
-    std::vector<LetGo> let_go_;  // oldest first
+    std::vector<Release> releases_;  // oldest first
     std::uint64_t forgotten_ = 0;
 };
 

@@ -104,7 +104,7 @@ TEST(FileLocks, of_more_than_it_remembers_the_oldest_are_forgotten_and_counted) 
                                  .thread = 1 + i,
                                  .holder = 1 + i,
                                  .range = {i, i + 1}};
-        locks.gets(act, found);
+        locks.acquired(act, found);
     }
     EXPECT_EQ(locks.forgotten(), 3u);
     EXPECT_TRUE(found.empty());

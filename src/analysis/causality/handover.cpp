@@ -40,7 +40,7 @@ std::uint64_t HandoverEngine::forgotten() const {
 void HandoverEngine::starts(const HandoverAct& act, std::vector<Handover>& found) {
     if (is_of_lock(act.kind)) {
         FileLocks& locks = locks_[act.key];
-        act.kind == ActKind::kUnlocked ? locks.lets_go(act) : locks.asks(act);
+        act.kind == ActKind::kUnlocked ? locks.released(act) : locks.requested(act);
         return;
     }
     Item& item = items_[act.key];
@@ -64,7 +64,7 @@ void HandoverEngine::starts(const HandoverAct& act, std::vector<Handover>& found
 void HandoverEngine::ends(const HandoverAct& act, std::vector<Handover>& found) {
     if (is_of_lock(act.kind)) {
         if (act.kind != ActKind::kUnlocked) {
-            locks_[act.key].gets(act, found);
+            locks_[act.key].acquired(act, found);
         }
         return;
     }

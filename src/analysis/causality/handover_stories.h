@@ -1,4 +1,4 @@
-// For tests: calls as little stories, told to the engine in order of time.
+// Lets tests write calls as little stories, which are told to the engine in order of time.
 #pragma once
 
 #include <algorithm>

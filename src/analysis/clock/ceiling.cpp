@@ -13,9 +13,9 @@ double Ceiling::edge_slope(std::size_t left) const {
 
 // How far the lifted middle is above the straight line between the others.
 double Ceiling::above_chord(const Corner& left, const Corner& between, const Corner& right) const {
-    const double before = between.at - left.at, behind = right.at - between.at;
-    const double chord = (left.height * behind + right.height * before) / (before + behind);
-    return between.height - chord - bend_ / 2 * before * behind;
+    const double before = between.at - left.at, after = right.at - between.at;
+    const double chord = (left.height * after + right.height * before) / (before + after);
+    return between.height - chord - bend_ / 2 * before * after;
 }
 
 void Ceiling::add(double at, double height) {

@@ -35,7 +35,7 @@ ClockMap::ClockMap(HostClock host,
     CHECK(!knots_.empty());
 }
 
-double ClockMap::slack_behind(std::size_t knot) const {
+double ClockMap::slack_after(std::size_t knot) const {
     if (knot + 1 >= knots_.size()) {
         return kRoundingNs;
     }
@@ -83,7 +83,7 @@ std::vector<ClockPiece> ClockMap::pieces(std::int64_t first_ns, std::int64_t las
     std::vector<ClockKnot> ends = knots_;
     std::vector<double> slacks;
     for (std::size_t i = 0; i < knots_.size(); ++i) {
-        slacks.push_back(slack_behind(i));
+        slacks.push_back(slack_after(i));
     }
     if (first_ns < ends.front().host_ns) {
         ends.insert(ends.begin(), carried(knots_.front(), first_ns));
@@ -129,7 +129,7 @@ ClusterTime ClockMap::at(Instant<HostClock> instant) const {
     const std::int64_t cluster_ns =
         a.cluster_ns + (host_ns - a.host_ns) +
         static_cast<std::int64_t>(std::floor(static_cast<double>(gained) * share));
-    const double slack = slack_behind(static_cast<std::size_t>(right - knots_.begin()) - 1);
+    const double slack = slack_after(static_cast<std::size_t>(right - knots_.begin()) - 1);
     return around(cluster_ns,
                   a.below_ns + (b.below_ns - a.below_ns) * share + slack,
                   a.above_ns + (b.above_ns - a.above_ns) * share + slack);

@@ -1,4 +1,4 @@
-// From one host's clock to cluster time: a line between knots, with the interval that the truth is in.
+// Maps one host's clock to cluster time: a line between knots, with the interval that the truth is in.
 //
 //   cluster  ▲                 ┆    ╱│ latest
 //   time     │        ╱────╱   ┆  ╱──╯ time
@@ -59,7 +59,7 @@ class ClockMap {
     std::vector<ClockPiece> pieces(std::int64_t first_ns, std::int64_t last_ns) const;
     // How far the clocks may bend between this knot and the next one: it is added to both sides of
     // the interval there.
-    double slack_behind(std::size_t knot) const;
+    double slack_after(std::size_t knot) const;
 
   private:
     ClockKnot carried(const ClockKnot& nearest, std::int64_t host_ns) const;

@@ -104,7 +104,7 @@ bool ClockSolver::cross(const HostPair& pair, std::uint32_t from, Moment& moment
     return is_known;
 }
 
-// From host to host, over pairs that speak in both directions as far as they lead.
+// Goes from host to host, over pairs that speak in both directions as far as they lead.
 void ClockSolver::align(std::uint32_t anchor, std::int64_t at, Moment& moment) const {
     const std::size_t hosts = state_.hosts.size();
     moment.at.assign(hosts, 0);
@@ -350,7 +350,7 @@ void ClockSolver::solve_island(const Island& island) {
     }
 }
 
-// In order, none twice, and no host's time runs backwards.
+// Afterwards knots are in order, none is there twice, and no host's time runs backwards.
 void ClockSolver::finish_knots() {
     for (std::size_t host = 0; host < knots_.size(); ++host) {
         std::vector<ClockKnot>& knots = knots_[host];

@@ -57,10 +57,10 @@ std::optional<Corridor::Range> jump(const HostPair& pair, const HostCut& cut) {
     }
     const PairStretch &old = pair.stretches()[index - 1], &next = pair.stretches()[index];
     const std::int64_t x = next.x0 + std::llround(next.where(pair.first() == cut.host, cut.proven));
-    const Corridor::Range before = old.sure->at(old.at(x)), behind = next.corridor.at(next.at(x));
+    const Corridor::Range before = old.sure->at(old.at(x)), after = next.corridor.at(next.at(x));
     const double shift = static_cast<double>((next.y0 - next.x0) - (old.y0 - old.x0));
-    return Corridor::Range{.low = behind.low - before.high + shift,
-                           .high = behind.high - before.low + shift};
+    return Corridor::Range{.low = after.low - before.high + shift,
+                           .high = after.high - before.low + shift};
 }
 
 }  // namespace
@@ -102,10 +102,10 @@ ClockSteps::ClockSteps(const ClockState& state)
 bool ClockSteps::is_inside(std::uint32_t host,
                            std::int64_t at,
                            std::int64_t HostCut::*before,
-                           std::int64_t HostCut::*behind) const {
+                           std::int64_t HostCut::*after) const {
     for (std::size_t i = 0; i < state_.cuts.size(); ++i) {
         const HostCut& cut = state_.cuts[i];
-        if (cut.host == host && is_blamed_[i] && at > cut.*before && at < cut.*behind) {
+        if (cut.host == host && is_blamed_[i] && at > cut.*before && at < cut.*after) {
             return true;
         }
     }
@@ -138,14 +138,14 @@ std::vector<ClockStep> ClockSteps::told(const std::vector<ClockMap>& maps) const
         const auto left = std::lower_bound(knots.begin(), knots.end(), cut.sure, by_time);
         const auto right = std::lower_bound(knots.begin(), knots.end(), cut.proven, by_time);
         const auto before = settled({std::make_reverse_iterator(left), knots.rend()});
-        const auto behind = settled({right, knots.end()});
-        if (!is_blamed_[i] || before.size() < 2 || behind.size() < 2) {
+        const auto after = settled({right, knots.end()});
+        if (!is_blamed_[i] || before.size() < 2 || after.size() < 2) {
             continue;
         }
-        const double missing = line_through(behind.front(), behind.back(), cut.begins) -
+        const double missing = line_through(after.front(), after.back(), cut.begins) -
                                line_through(before.back(), before.front(), cut.last_old);
         if (std::abs(missing) >
-            std::max(kStepTold, width_of(before.front()) + width_of(behind.front()))) {
+            std::max(kStepTold, width_of(before.front()) + width_of(after.front()))) {
             found.push_back({Instant(maps[cut.host].host(), cut.begins), std::llround(missing)});
         }
     }

@@ -48,7 +48,7 @@ class ClockSteps {
     bool is_inside(std::uint32_t host,
                    std::int64_t at,
                    std::int64_t HostCut::*before,
-                   std::int64_t HostCut::*behind) const;
+                   std::int64_t HostCut::*after) const;
     static int votes(const ClockState& state, const HostCut& cut, double size);
 
     const ClockState& state_;

@@ -60,9 +60,9 @@ void CornerConditions::add_order(const std::vector<std::uint32_t>& hosts,
     for (const std::uint32_t host : hosts) {
         const std::vector<ClockKnot>& of = knots[host];
         for (std::size_t i = 1; steps_.of(host) > 0 && i < of.size(); ++i) {
-            const std::int64_t before = of[i - 1].host_ns, behind = of[i].host_ns;
-            if (steps_.is_unsure(host, before) || steps_.is_unsure(host, behind)) {
-                made.push_back({host, host, before, behind, -MapRepair::kRoundingNs});
+            const std::int64_t before = of[i - 1].host_ns, after = of[i].host_ns;
+            if (steps_.is_unsure(host, before) || steps_.is_unsure(host, after)) {
+                made.push_back({host, host, before, after, -MapRepair::kRoundingNs});
             }
         }
     }

@@ -35,17 +35,17 @@ void sort_knots(std::vector<ClockKnot>& knots) {
 }
 
 void bridge_step(std::vector<ClockKnot>& knots, const HostCut& cut, double rate_apart_max) {
-    const auto behind_sure =
+    const auto after_sure =
         std::upper_bound(knots.begin(), knots.end(), ClockKnot{cut.sure, 0, 0, 0}, is_before);
     const auto from_proven =
         std::lower_bound(knots.begin(), knots.end(), ClockKnot{cut.proven, 0, 0, 0}, is_before);
-    if (behind_sure == knots.begin() || from_proven == knots.end()) {
+    if (after_sure == knots.begin() || from_proven == knots.end()) {
         return;
     }
-    const ClockKnot old = behind_sure[-1], next = *from_proven;
+    const ClockKnot old = after_sure[-1], next = *from_proven;
     for (const std::int64_t at : {old.host_ns + 1, cut.last_old, cut.begins, next.host_ns - 1}) {
         const bool is_there = std::any_of(
-            behind_sure, from_proven, [&](const ClockKnot& knot) { return knot.host_ns == at; });
+            after_sure, from_proven, [&](const ClockKnot& knot) { return knot.host_ns == at; });
         if (!is_there && at > old.host_ns && at < next.host_ns) {
             knots.push_back(carried(at <= cut.last_old ? old : next, at, rate_apart_max));
         }

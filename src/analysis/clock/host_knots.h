@@ -8,7 +8,7 @@
 
 namespace dyetrace::analysis {
 
-// In order of the host's clock, each time once.
+// Sorts knots by the host's clock, and keeps each time once.
 void sort_knots(std::vector<ClockKnot>& knots);
 
 // Between the last knot that is sure to be before a step and the first that is sure to be after it,

@@ -217,12 +217,12 @@ bool HostPair::is_beside_last_step(const PairSample& sample) const {
     if (stretches_.size() == 1) {
         return false;
     }
-    const PairStretch &before = stretches_.end()[-2], &behind = stretches_.back();
+    const PairStretch &before = stretches_.end()[-2], &after = stretches_.back();
     const auto is_before = [](std::int64_t at, std::int64_t border) {
         return border != kNeverAfter && at - kBesideStep < border;
     };
     return (sample.x + kBesideStep > before.sure_x || sample.y + kBesideStep > before.sure_y) &&
-           (is_before(sample.x, behind.proven_x) || is_before(sample.y, behind.proven_y));
+           (is_before(sample.x, after.proven_x) || is_before(sample.y, after.proven_y));
 }
 
 std::optional<std::size_t> HostPair::common_stretch(std::int64_t x, std::int64_t y) const {
@@ -230,17 +230,17 @@ std::optional<std::size_t> HostPair::common_stretch(std::int64_t x, std::int64_t
     if (by_x == by_y) {
         return by_x;
     }
-    const std::size_t before = std::min(by_x, by_y), behind = std::max(by_x, by_y);
-    if (behind != before + 1) {
+    const std::size_t before = std::min(by_x, by_y), after = std::max(by_x, by_y);
+    if (after != before + 1) {
         return std::nullopt;
     }
-    const PairStretch& border = stretches_[behind];
+    const PairStretch& border = stretches_[after];
     if (border.proven_x == kNeverAfter || border.proven_y == kNeverAfter) {
         return border.begins_on_first ? by_x : by_y;  // the clock that it was drawn on
     }
-    const bool may_be_behind =
+    const bool may_be_after =
         by_x < by_y ? x > stretches_[before].sure_x : y > stretches_[before].sure_y;
-    return may_be_behind ? std::optional(behind) : std::nullopt;
+    return may_be_after ? std::optional(after) : std::nullopt;
 }
 
 }  // namespace dyetrace::analysis

@@ -119,9 +119,9 @@ class HostPair {
     void also_begins(bool on_first, const Border& border);
 
     const std::vector<PairStretch>& stretches() const { return stretches_; }
-    // By the clock of the first host, or of the second.
+    // The stretch that the clock of the first host, or of the second, is in then.
     std::size_t stretch_at(bool on_first, std::int64_t clock) const;
-    // In which both clocks can be, when they show x and y; none: one of them stands still then.
+    // The stretch that both clocks can be in when they show x and y; none: one of them stands still then.
     std::optional<std::size_t> common_stretch(std::int64_t x, std::int64_t y) const;
     // Whether it may be of the last stretch or of the one before, or is so near that the same knots of a map tell its time.
     bool is_beside_last_step(const PairSample& sample) const;

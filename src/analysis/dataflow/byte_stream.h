@@ -22,7 +22,7 @@ class ByteStream {
   public:
     explicit ByteStream(ExtentPool& pool) : sent_(pool), early_(pool) {}
 
-    // For streams that number their bytes (TCP): act.offset is the position. Flows are added to `flows`.
+    // These two are for streams that number their bytes (TCP): act.offset is the position. Flows are added to `flows`.
     void sent(const Act& act, std::uint64_t bytes, schema::FlowRule rule, std::vector<Flow>& flows);
     void taken(const Act& act,
                std::uint64_t bytes,
@@ -30,7 +30,7 @@ class ByteStream {
                schema::FlowRule rule,
                std::vector<Flow>& flows);
 
-    // For those that do not: in the order of the calls' ends. act.offset is filled in.
+    // These two are for streams that do not: calls come in the order of their ends. act.offset is filled in.
     void send_next(Act act, std::uint64_t bytes, schema::FlowRule rule, std::vector<Flow>& flows);
     // Returns the position of the first byte.
     std::uint64_t take_next(

@@ -91,7 +91,7 @@ bool ExtentMap::put_away(Leaf& leaf) {
     return true;
 }
 
-ExtentMap::Place ExtentMap::first_behind(std::uint64_t position) {
+ExtentMap::Place ExtentMap::first_ending_after(std::uint64_t position) {
     const auto next = std::upper_bound(firsts_.begin(), firsts_.end(), position);
     if (next == firsts_.begin()) {
         return {0, 0};
@@ -185,7 +185,7 @@ void ExtentMap::cut_in(std::size_t leaf, std::size_t index, std::uint64_t end) {
 
 // The end of one leaf, whole leaves, which are not looked at, and the head of another one.
 void ExtentMap::cut(std::uint64_t begin, std::uint64_t end) {
-    Place place = first_behind(begin);
+    Place place = first_ending_after(begin);
     if (place.leaf == leaves_.size()) {
         return;
     }
@@ -215,7 +215,7 @@ void ExtentMap::cut(std::uint64_t begin, std::uint64_t end) {
 }
 
 Extent* ExtentMap::find(std::uint64_t begin, std::uint64_t end) {
-    const Place place = first_behind(begin);
+    const Place place = first_ending_after(begin);
     if (place.leaf == leaves_.size() || (place.index == 0 && firsts_[place.leaf] != begin)) {
         return nullptr;
     }

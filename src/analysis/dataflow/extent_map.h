@@ -3,7 +3,7 @@
 //   put(0, 100, a); put(40, 60, b)    ─►    [0,40) a   [40,60) b   [60,100) a
 //   cut(50, 80)                       ─►    [0,40) a   [40,50) b   [80,100) a
 //
-// In leaves of up to kLeafExtents, which a sorted array of their first positions finds:
+// Extents lie in leaves of up to kLeafExtents, which a sorted array of their first positions finds:
 //
 //   firsts_   0 ──────── 4096 ─────── 81920 …       O(log extents) to find one, and few cache lines
 //   leaves_   [0,40)…    [4096,…)…    [81920,…)…    changed in place; after the last extent nothing is moved
@@ -68,7 +68,7 @@ class ExtentMap {
     // Calls visit(begin, end, extent) for each part of the range that has an owner, from the left.
     template <typename Visit>
     void each(std::uint64_t begin, std::uint64_t end, Visit&& visit) {
-        for (Place at = first_behind(begin); at.leaf < leaves_.size(); step(at)) {
+        for (Place at = first_ending_after(begin); at.leaf < leaves_.size(); step(at)) {
             if (at.index == 0 && firsts_[at.leaf] >= end) {
                 return;
             }
@@ -111,8 +111,8 @@ class ExtentMap {
         std::size_t leaf, index;
     };
 
-    // The first extent that reaches beyond `position`; leaf is leaves_.size() if there is none.
-    Place first_behind(std::uint64_t position);
+    // The first extent that ends after `position`; leaf is leaves_.size() if there is none.
+    Place first_ending_after(std::uint64_t position);
     void step(Place& place) const;
     void insert(std::uint64_t begin, Extent extent);
     void split(std::size_t leaf);

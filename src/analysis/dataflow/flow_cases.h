@@ -1,4 +1,4 @@
-// For tests: operations as short lines, and their flows as text.
+// Lets tests write operations as short lines, and read their flows as text.
 //
 //   Flows flows;
 //   flows.add(write_of(1, file(7, 0), 100).at(10, 20));
@@ -64,7 +64,7 @@ inline Side unix_stream(std::uint64_t object, std::uint64_t peer) {
 inline Side messages(std::uint64_t object, std::uint64_t peer) {
     return side(Channel::kUnixMessages, object, peer, kUnknown);
 }
-// From port to port.
+// A datagram goes from port to port.
 inline Side datagrams(std::uint64_t object, std::uint64_t from, std::uint64_t to) {
     return side(Channel::kDatagrams, object, from << 16 | to, kUnknown);
 }
@@ -107,7 +107,7 @@ inline Case cut_of(std::uint64_t event,
     return made;
 }
 
-// In order of time, ends before starts, as the engine wants them.
+// Tells the engine the cases in order of time, ends before starts, as it wants them.
 inline std::vector<Flow> flows_of(FlowEngine& engine, const std::vector<Case>& cases) {
     struct Moment {
         std::uint64_t ns;

@@ -103,7 +103,7 @@ void engine(benchmark::State& state) {
     state.counters["flows"] = static_cast<double>(found) / static_cast<double>(state.iterations());
 }
 
-// With memory for a tenth of the ranges, and a store that takes no time.
+// The engine has memory for a tenth of the ranges, and a store that takes no time.
 void pages_with_little_memory(benchmark::State& state) {
     const std::vector<Operation> operations = pages();
     std::vector<Flow> flows;

@@ -45,7 +45,7 @@ void Trail::offer(const Operation& operation) {
     acts_.emplace(operation.event, act);
     if (!act.passes_on) {
         const std::uint64_t offset = takes ? operation.from.offset : operation.to.offset;
-        doings_[operation.process].push_back(
+        process_moves_[operation.process].push_back(
             {operation.event, act.time_ns, operation.bytes, offset});
     }
 }
@@ -163,26 +163,29 @@ void Trail::follow_flows(const TrailPiece& piece) {
 }
 
 // Whatever the process did on the other side of the moment; each is taken away, for it need not be reached twice.
-void Trail::follow_doings(const TrailPiece& piece, const Moment& moment) {
-    const auto found = doings_.find(moment.process);
-    if (found == doings_.end()) {
+void Trail::follow_process_moves(const TrailPiece& piece, const Moment& moment) {
+    const auto found = process_moves_.find(moment.process);
+    if (found == process_moves_.end()) {
         return;
     }
-    std::vector<Doing>& doings = found->second;
-    const auto first = std::lower_bound(
-        doings.begin(), doings.end(), moment.time_ns, [&](const Doing& d, std::uint64_t time_ns) {
-            return is_forward() ? d.time_ns < time_ns : d.time_ns > time_ns;
-        });
-    const std::vector<Doing> reached(first, doings.end());
-    doings.erase(first, doings.end());
-    for (const Doing& doing : reached) {
-        if (!has_reached(doing.event)) {
-            const auto rule = came_back(doing.event, place_of(piece.event));
+    std::vector<ProcessMove>& moves = found->second;
+    const auto first =
+        std::lower_bound(moves.begin(),
+                         moves.end(),
+                         moment.time_ns,
+                         [&](const ProcessMove& d, std::uint64_t time_ns) {
+                             return is_forward() ? d.time_ns < time_ns : d.time_ns > time_ns;
+                         });
+    const std::vector<ProcessMove> reached(first, moves.end());
+    moves.erase(first, moves.end());
+    for (const ProcessMove& move : reached) {
+        if (!has_reached(move.event)) {
+            const auto rule = came_back(move.event, place_of(piece.event));
             add_step(
                 {.near_event = piece.event,
-                 .far_event = doing.event,
-                 .far_offset = doing.offset,
-                 .bytes = doing.bytes,
+                 .far_event = move.event,
+                 .far_offset = move.offset,
+                 .bytes = move.bytes,
                  .rule = rule.value_or(schema::FlowRule::kProcess),
                  .certainty = rule ? schema::Certainty::kLikely : schema::Certainty::kPossible},
                 0);
@@ -197,7 +200,7 @@ void Trail::follow_process(const TrailPiece& piece) {
     while (!moments.empty()) {
         const Moment moment = moments.back();
         moments.pop_back();
-        follow_doings(piece, moment);
+        follow_process_moves(piece, moment);
         const auto [first, last] = relatives_.equal_range(moment.process);
         for (auto relative = first; relative != last; ++relative) {
             const ProcessLink& link = relative->second;
@@ -211,8 +214,8 @@ void Trail::follow_process(const TrailPiece& piece) {
 }
 
 void Trail::prepare() {
-    for (auto& [process, doings] : doings_) {
-        std::sort(doings.begin(), doings.end(), [&](const Doing& a, const Doing& b) {
+    for (auto& [process, moves] : process_moves_) {
+        std::sort(moves.begin(), moves.end(), [&](const ProcessMove& a, const ProcessMove& b) {
             return is_forward() ? a.time_ns < b.time_ns : a.time_ns > b.time_ns;
         });
     }

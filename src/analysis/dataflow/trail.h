@@ -44,7 +44,7 @@ struct TrailPiece {
     std::uint64_t begin = 0, end = 0;
 };
 
-// From an event that the trail had reached to the next one, away from where it started.
+// A step goes from an event that the trail had reached to the next one, away from where it started.
 struct TrailStep {
     std::uint64_t near_event = 0, far_event = 0;
     std::uint64_t far_offset =
@@ -59,7 +59,7 @@ class Trail {
     // After steps_max steps it ends, and is_cut() says so.
     Trail(std::vector<TrailFlow> flows, Direction direction, std::size_t steps_max);
 
-    // For possible steps: what a process did, in any order; and who made whom. Its anchors must live on.
+    // Possible steps need what a process did, in any order, and who made whom. Its anchors must live on.
     void offer(const Operation& operation);
     void offer(const ProcessLink& link) { links_.push_back(link); }
 
@@ -80,7 +80,7 @@ class Trail {
         std::uint64_t key = 0;  // of its whole content; 0: not known
         std::span<const Anchor> anchors = {};
     };
-    struct Doing {  // what a process did, and is not reached yet
+    struct ProcessMove {  // what a process did, and is not reached yet
         std::uint64_t event, time_ns, bytes, offset;
     };
     struct Moment {
@@ -99,15 +99,15 @@ class Trail {
     ReachedContent::Place place_of(std::uint64_t event) const;
     std::optional<schema::FlowRule> came_back(std::uint64_t event,
                                               ReachedContent::Place near) const;
-    void follow_doings(const TrailPiece& piece, const Moment& moment);
+    void follow_process_moves(const TrailPiece& piece, const Moment& moment);
     void prepare();
 
     std::vector<TrailFlow> flows_;  // by near event
     Direction direction_;
     std::size_t steps_max_;
     std::unordered_map<std::uint64_t, Act> acts_;  // by event
-    std::unordered_map<std::uint64_t, std::vector<Doing>>
-        doings_;  // by process; those to reach next are last
+    std::unordered_map<std::uint64_t, std::vector<ProcessMove>>
+        process_moves_;  // by process; those to reach next are last
     std::vector<ProcessLink> links_;
     std::unordered_multimap<std::uint64_t, ProcessLink>
         relatives_;  // children of a parent; back: the parent of a child

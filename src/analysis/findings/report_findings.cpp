@@ -51,18 +51,18 @@ Proof proof_on_path(const Report& report, std::string_view task, const std::stri
     return proof;
 }
 
-std::vector<Finding> deaths_of(const Report& report) {
+std::vector<Finding> killed_processes_of(const Report& report) {
     std::vector<Finding> out;
-    for (const Death& death : report.deaths) {
-        Proof proof = proof_of(report, death.process);
-        proof.signal = death.signal;
+    for (const KilledProcess& killed : report.killed_processes) {
+        Proof proof = proof_of(report, killed.process);
+        proof.signal = killed.signal;
         out.push_back(
             {"killed_by_signal",
-             death.process,
+             killed.process,
              fmt::format("{} was killed by {}{}",
-                         death.process,
-                         schema::flags_text("signal", death.signal),
-                         death.address.empty() ? "" : ", at the address " + death.address),
+                         killed.process,
+                         schema::flags_text("signal", killed.signal),
+                         killed.address.empty() ? "" : ", at the address " + killed.address),
              0,
              std::move(proof)});
     }
@@ -256,7 +256,7 @@ std::vector<Finding> findings_of(const Report& report) {
     std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
         return a.cost_ns > b.cost_ns;
     });
-    std::vector<Finding> first = deaths_of(report);
+    std::vector<Finding> first = killed_processes_of(report);
     add_sent_again(report, first);
     findings.insert(findings.begin(),
                     std::make_move_iterator(first.begin()),

@@ -102,7 +102,7 @@ struct ThreadTime {
 };
 
 // A process that a signal ended which nobody sends to end one in order.
-struct Death {
+struct KilledProcess {
     std::string process;
     std::uint64_t signal = 0;
     std::string address;  // that it faulted at; empty: no fault, or not known
@@ -149,7 +149,7 @@ struct Report {
     std::vector<Syncs> syncs;
     std::vector<ThreadTime> threads;
     std::vector<SentAgain> sent_again;
-    std::vector<Death> deaths;
+    std::vector<KilledProcess> killed_processes;
     std::vector<GapRow> gaps;
     std::vector<CoverageRow> not_covered;
 };

@@ -32,7 +32,7 @@ TEST(Pattern, says_what_was_covered_and_how_often) {
     EXPECT_NEAR(pattern.coverage.times[20], 0, 1e-9);  // 1000 to 1050
 }
 
-TEST(Pattern, puts_files_behind_one_another) {
+TEST(Pattern, puts_files_after_one_another) {
     PatternBuilder builder;
     builder.add(read_at(0, 100, 1));
     builder.add(read_at(0, 300, 0));

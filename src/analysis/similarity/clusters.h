@@ -27,7 +27,7 @@ struct Cluster {
     std::uint32_t leader = 0;  // content
 };
 
-// By content.
+// The index is the content's number.
 std::vector<Cluster> clusters_of(SimilarityIndex& index);
 
 }  // namespace dyetrace::analysis

@@ -57,7 +57,7 @@ struct Compared {
 // Both were moved as a whole, and are the same bytes.
 bool are_equal(const Item& a, const Item& b);
 
-// From which level on the sketches, which together have so many windows of each level, have at most
+// The level from which on the sketches, which together have so many windows of each level, have at most
 // `most`. The windows of levels below it are to be left out, which makes all sketches as coarse as
 // one of that level; 4: all.
 inline constexpr std::size_t kSketchLevels = 4;
@@ -90,9 +90,9 @@ class Contents {
     std::size_t size_of(std::uint32_t content) const {
         return has_sketch(content) ? sketch(content).size() : anchors(content).size();
     }
-    // By sketches if both have one. `shared`: windows or anchors that both have.
+    // Compares by sketches if both have one. `shared`: windows or anchors that both have.
     Compared compared(std::uint32_t a, std::uint32_t b, std::uint64_t shared) const;
-    // With itself: of items that are the same.
+    // Compares a content with itself: what items that are the same have.
     Compared compared(std::uint32_t content) const {
         return compared(content, content, size_of(content));
     }

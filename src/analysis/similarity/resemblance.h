@@ -40,7 +40,7 @@ struct PairLimits {
 };
 
 // Every pair of contents that is one of the best of either, once; and of items with one content each with the first of them.
-// In the same order whenever the contents are the same.
+// They come in the same order whenever the contents are the same.
 class Resemblances {
   public:
     // `index` must outlive it, and nobody else may ask it meanwhile.

@@ -32,7 +32,7 @@ class SimilarityIndex {
     // `contents` must outlive it.
     explicit SimilarityIndex(const Contents& contents, std::size_t sharers_max = kSharersMax);
 
-    // In no order; valid until the next call.
+    // The result has no order and is valid until the next call.
     std::span<const Shared> sharing(std::uint32_t content);
 
     const Contents& contents() const { return *contents_; }

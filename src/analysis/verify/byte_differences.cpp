@@ -21,7 +21,7 @@ class Collector {
     Collector(const Stretch& stretch, Bytes reference, Bytes copy)
         : stretch_(stretch), reference_(reference), copy_(copy) {}
 
-    // From `begin` on in both.
+    // The difference begins at `begin` in both.
     void add(std::size_t begin, std::size_t old_size, std::size_t new_size) {
         result_.old_bytes += old_size;
         result_.new_bytes += new_size;

@@ -119,23 +119,30 @@ class Comparer {
         std::vector<CutPair> pairs = Matcher(reference_, copy_).pairs();
         add_ends(pairs);
         if (pairs.empty()) {
-            add_unknown(reference_.begin(), reference_.end());
+            add_unknown(reference_.begin(), reference_.end(), copy_.begin(), copy_.end());
             return std::move(result_);
         }
-        add_unknown(reference_.begin(), position(pairs.front()));
+        add_unknown(reference_.begin(),
+                    position(pairs.front()),
+                    copy_.begin(),
+                    copy_position(pairs.front()));
         for (std::size_t i = 0; i < pairs.size(); ++i) {
-            result_.places.emplace_back(position(pairs[i]), copy_.cuts()[pairs[i].second].position);
+            result_.places.emplace_back(position(pairs[i]), copy_position(pairs[i]));
             if (i > 0) {
                 add(pairs[i - 1], pairs[i]);
             }
         }
-        add_unknown(position(pairs.back()), reference_.end());
+        add_unknown(
+            position(pairs.back()), reference_.end(), copy_position(pairs.back()), copy_.end());
         return std::move(result_);
     }
 
   private:
     std::uint64_t position(const CutPair& pair) const {
         return reference_.cuts()[pair.first].position;
+    }
+    std::uint64_t copy_position(const CutPair& pair) const {
+        return copy_.cuts()[pair.second].position;
     }
 
     // If both have as many bytes before the first pair, or after the last one, the ends belong
@@ -164,10 +171,16 @@ class Comparer {
         }
     }
 
-    void add_unknown(std::uint64_t begin, std::uint64_t end) {
+    // What one of them never moved there, a reader that gave up for one, is not unknown: it is nowhere.
+    void add_unknown(std::uint64_t begin,
+                     std::uint64_t end,
+                     std::uint64_t copy_begin,
+                     std::uint64_t copy_end) {
         if (begin < end) {
-            result_.stretches.push_back({begin, end, 0, 0, Outcome::kNotCompared});
-            result_.unknown_bytes += end - begin;
+            const std::uint64_t unknown = std::min(reference_.moved_between(begin, end),
+                                                   copy_.moved_between(copy_begin, copy_end));
+            result_.stretches.push_back({begin, end, 0, 0, Outcome::kNotCompared, unknown});
+            result_.unknown_bytes += unknown;
         }
     }
 
@@ -178,7 +191,7 @@ class Comparer {
         const Cut& b_end = copy_.cuts()[to.second];
         const auto sum = sum_between(a, a_end), copy_sum = sum_between(b, b_end);
         if (!sum || !copy_sum) {
-            add_unknown(a.position, a_end.position);
+            add_unknown(a.position, a_end.position, b.position, b_end.position);
             return;
         }
         result_.compared_bytes += a_end.position - a.position;
@@ -199,15 +212,42 @@ class Comparer {
 
 }  // namespace
 
+bool StripComparison::is_shifted() const {
+    return std::adjacent_find(places.begin(), places.end(), [](const auto& a, const auto& b) {
+               return a.second - a.first != b.second - b.first;
+           }) != places.end();
+}
+
+bool StripComparison::is_same(std::uint64_t copy_begin, std::uint64_t copy_end) const {
+    auto next = std::partition_point(places.begin(), places.end(), [&](const auto& place) {
+        return place.second <= copy_begin;
+    });
+    if (next == places.begin()) {
+        return false;
+    }
+    for (; copy_begin < copy_end && next != places.end(); ++next) {
+        const std::uint64_t from = std::prev(next)->first;
+        const auto stretch =
+            std::partition_point(stretches.begin(), stretches.end(), [&](const Stretch& one) {
+                return one.end <= from;
+            });
+        if (stretch != stretches.end() && stretch->begin < next->first) {
+            return false;
+        }
+        copy_begin = next->second;
+    }
+    return copy_begin >= copy_end;
+}
+
 std::uint64_t StripComparison::place_of(std::uint64_t position) const {
-    const auto behind = std::upper_bound(
+    const auto next = std::upper_bound(
         places.begin(), places.end(), position, [](std::uint64_t at, const auto& place) {
             return at < place.first;
         });
-    if (behind == places.begin()) {
+    if (next == places.begin()) {
         return places.empty() ? 0 : places.front().second;
     }
-    const auto& [here, there] = *std::prev(behind);
+    const auto& [here, there] = *std::prev(next);
     return there + (position - here);
 }
 

@@ -29,6 +29,9 @@ struct Stretch {
     std::uint64_t begin = 0, end = 0;            // in the reference
     std::uint64_t copy_begin = 0, copy_end = 0;  // in the copy; unknown: both 0
     Outcome outcome = Outcome::kNotCompared;
+    std::uint64_t unknown_bytes = 0;  // of kNotCompared: that were moved in both
+    // How many bytes more the copy has there; wraps around where it has fewer.
+    std::uint64_t put_in() const { return (copy_end - copy_begin) - (end - begin); }
     friend bool operator==(const Stretch&, const Stretch&) = default;
 };
 
@@ -37,8 +40,12 @@ struct StripComparison {
     std::vector<std::pair<std::uint64_t, std::uint64_t>>
         places;                        // common ones: in the reference, in the copy
     std::uint64_t compared_bytes = 0;  // of the reference; equal or not
-    std::uint64_t unknown_bytes = 0;
+    std::uint64_t unknown_bytes = 0;   // of all stretches
 
+    // Whether something was put in or taken out between some of the common places.
+    bool is_shifted() const;
+    // Whether bytes of the copy are known to be the same as in the reference.
+    bool is_same(std::uint64_t copy_begin, std::uint64_t copy_end) const;
     // Where in the copy a byte of the reference should be.
     std::uint64_t place_of(std::uint64_t position) const;
 };

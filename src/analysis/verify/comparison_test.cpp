@@ -69,7 +69,7 @@ TEST_F(ComparisonTest, bytes_that_were_put_in_or_taken_out_make_a_stretch_longer
               less.stretches.front().end - less.stretches.front().begin);
 }
 
-TEST_F(ComparisonTest, behind_a_header_all_but_the_ends_is_compared) {
+TEST_F(ComparisonTest, after_a_header_all_but_the_ends_is_compared) {
     const StripComparison found =
         compare_strips(moved_.strip(kContent, {4096}),
                        moved_.strip("header" + kContent + "trailer", {5000}, 1'000'000));
@@ -111,7 +111,21 @@ TEST_F(ComparisonTest, bytes_that_repeat_are_compared_where_they_stand) {
 TEST_F(ComparisonTest, other_content_is_not_compared) {
     const StripComparison found = compare_with(random_bytes(40'000, 2), {4096});
     EXPECT_EQ(found.compared_bytes, 0u);
-    EXPECT_EQ(found.unknown_bytes, kContent.size());
+    EXPECT_EQ(found.unknown_bytes, 40'000u);
+}
+
+TEST_F(ComparisonTest, what_a_reader_never_moved_is_not_unknown) {
+    for (const std::size_t bytes : {10'000u, 25'000u, 49'999u}) {
+        const StripComparison found = compare_with(kContent.substr(0, bytes), {4096});
+        EXPECT_EQ(found.compared_bytes + found.unknown_bytes, bytes);
+        EXPECT_LT(found.unknown_bytes, 4096u);
+    }
+    std::vector<MovedPiece> pieces = moved_.pieces(kContent, {4096});
+    pieces.erase(pieces.begin() + 2, pieces.begin() + 9);
+    const StripComparison found =
+        compare_strips(moved_.strip(kContent, {4096}), Strip(std::move(pieces)));
+    EXPECT_EQ(found.compared_bytes + found.unknown_bytes, kContent.size() - 7 * 4096);
+    EXPECT_LT(found.unknown_bytes, 8192u);
 }
 
 TEST(Strips, begin_anew_where_bytes_are_moved_again) {

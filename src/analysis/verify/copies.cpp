@@ -5,14 +5,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/verify/file_writes.h"
+#include "analysis/verify/stored_copies.h"
+
 namespace dyetrace::analysis {
 namespace {
 
 using schema::FlowRule;
-
-bool is_bad(const Stretch& stretch) {
-    return stretch.outcome != Outcome::kNotCompared;
-}
 
 Place place_of(FlowRule rule) {
     switch (rule) {
@@ -28,42 +27,6 @@ Place place_of(FlowRule rule) {
     }
 }
 
-// Who wrote last what the copies read from files.
-class FileWrites {
-  public:
-    FileWrites(const std::vector<Copy>& copies, std::span<const TrailFlow> flows) {
-        for (std::size_t i = 0; i < copies.size(); ++i) {
-            for (const MovedPiece& piece : copies[i].strip.pieces()) {
-                copy_of_.emplace(piece.event, i);
-            }
-        }
-        for (const TrailFlow& flow : flows) {
-            if (flow.rule == FlowRule::kFile && copy_of_.contains(flow.to_event)) {
-                flows_.push_back(flow);
-            }
-        }
-        std::sort(flows_.begin(), flows_.end(), [](const TrailFlow& a, const TrailFlow& b) {
-            return std::pair(a.to_event, a.to_position) < std::pair(b.to_event, b.to_position);
-        });
-    }
-
-    std::span<const TrailFlow> read_by(std::uint64_t event) const {
-        const auto first = std::partition_point(
-            flows_.begin(), flows_.end(), [&](const auto& flow) { return flow.to_event < event; });
-        const auto last = std::partition_point(
-            first, flows_.end(), [&](const auto& flow) { return flow.to_event == event; });
-        return {first, last};
-    }
-    std::optional<std::size_t> copy_of(std::uint64_t event) const {
-        const auto found = copy_of_.find(event);
-        return found == copy_of_.end() ? std::nullopt : std::optional(found->second);
-    }
-
-  private:
-    std::unordered_map<std::uint64_t, std::size_t> copy_of_;  // by event
-    std::vector<TrailFlow> flows_;                            // by to_event
-};
-
 // All copies that come from one reference.
 class Family {
   public:
@@ -75,6 +38,7 @@ class Family {
         compare_members();
         find_parents();
         drop_reframed();
+        hold_against_first_file(copies_, members_, reference_, comparisons_, changes_);
     }
 
     void judge(const FileWrites& writes, std::size_t changes_max, CopyVerdict& verdict) {
@@ -87,18 +51,29 @@ class Family {
             verdict.compared_bytes += comparison.compared_bytes;
             verdict.unknown_bytes += comparison.unknown_bytes;
             for (const Stretch& stretch : comparison.stretches) {
-                if (is_bad(stretch)) {
+                if (is_bad(member, stretch)) {
                     explain(member, stretch);
+                    continue;
                 }
+                std::uint64_t unknown = stretch.unknown_bytes;
+                if (stretch.outcome != Outcome::kNotCompared) {
+                    unknown = stretch.end - stretch.begin;
+                    verdict.compared_bytes -= unknown;
+                    verdict.unknown_bytes += unknown;
+                }
+                verdict.open_bytes += is_good_later(member, stretch) ? 0 : unknown;
             }
         }
+        add_framed();
         for (Change& change : changes_) {
             if (verdict.changes.size() == changes_max) {
                 ++verdict.changes_left_out;
                 continue;
             }
             find_overwriter(writes, change);
-            verdict.changes.push_back(std::move(change));
+            if (!is_told(change, verdict)) {
+                verdict.changes.push_back(std::move(change));
+            }
         }
     }
 
@@ -128,8 +103,11 @@ class Family {
 
     void compare_members() {
         for (const std::size_t member : members_) {
-            comparisons_.emplace(member,
-                                 compare_strips(copies_[reference_].strip, copies_[member].strip));
+            const auto [entry, is_new] = comparisons_.emplace(
+                member, compare_strips(copies_[reference_].strip, copies_[member].strip));
+            if (entry->second.is_shifted()) {
+                shifted_.insert(member);
+            }
         }
     }
 
@@ -144,6 +122,38 @@ class Family {
 
     std::vector<CopyLink>::const_iterator first_link_of(std::size_t copy) const {
         return std::lower_bound(links_.begin(), links_.end(), CopyLink{copy, 0, FlowRule{}});
+    }
+
+    // What a later copy has as it was is good in those before it.
+    bool is_good_later(std::size_t copy, const Stretch& stretch) {
+        auto& later = later_of_[copy];
+        if (later.empty()) {
+            later = reached_from(copy);
+        }
+        return std::any_of(later.begin(), later.end(), [&](std::size_t one) {
+            return stretches_in(one, stretch).empty();
+        });
+    }
+
+    // Whether that is told: more or fewer bytes from one file to another one, or other ones. Not other ones from connection to connection where both
+    // may have frames, each at another place: what the one takes out there and the other one puts in may be as long.
+    bool is_bad(std::size_t copy, const Stretch& stretch) const {
+        const bool from_file = copies_[reference_].in_file, to_file = copies_[copy].in_file;
+        switch (stretch.outcome) {
+            case Outcome::kChanged:
+                return from_file || to_file || !shifted_.contains(copy);
+            case Outcome::kResized:
+                return from_file && to_file;
+            case Outcome::kNotCompared:
+                break;
+        }
+        return false;
+    }
+    // Whether that may be what is bad in a later copy: on a connection as many bytes more or fewer.
+    bool is_bad_as(std::size_t copy, const Stretch& stretch, const Stretch& later) const {
+        return is_bad(copy, stretch) ||
+               (stretch.outcome == Outcome::kResized && later.outcome == Outcome::kResized &&
+                stretch.put_in() == later.put_in());
     }
 
     // Those of a copy that overlap this one.
@@ -161,7 +171,7 @@ class Family {
     State state_of(std::size_t copy, const Stretch& where) const {
         State state = State::kGood;
         for (const Stretch& stretch : stretches_in(copy, where)) {
-            if (is_bad(stretch)) {
+            if (is_bad_as(copy, stretch, where)) {
                 return State::kBad;
             }
             state = State::kOpen;
@@ -192,8 +202,9 @@ class Family {
                         return is_as_long(one, stretch);
                     })) {
                     stretch.outcome = Outcome::kNotCompared;
-                    comparison.compared_bytes -= stretch.end - stretch.begin;
-                    comparison.unknown_bytes += stretch.end - stretch.begin;
+                    stretch.unknown_bytes = stretch.end - stretch.begin;
+                    comparison.compared_bytes -= stretch.unknown_bytes;
+                    comparison.unknown_bytes += stretch.unknown_bytes;
                 }
             }
         }
@@ -237,7 +248,28 @@ class Family {
 
     const Stretch& bad_stretch(std::size_t copy, const Stretch& where) const {
         const auto stretches = stretches_in(copy, where);
-        return *std::find_if(stretches.begin(), stretches.end(), is_bad);
+        return *std::find_if(stretches.begin(), stretches.end(), [&](const Stretch& stretch) {
+            return is_bad_as(copy, stretch, where);
+        });
+    }
+
+    // Copies on connections, where what was put in or taken out is told of a file.
+    void add_framed() {
+        for (Change& change : changes_) {
+            for (const std::size_t member : members_) {
+                const auto stretches = stretches_in(member, change.stretch);
+                if (member != reference_ && member != change.bad && member != change.good &&
+                    change.stretch.outcome == Outcome::kResized &&
+                    copies_[member].first_ns > copies_[change.bad].first_ns &&
+                    std::find(change.later.begin(), change.later.end(), member) ==
+                        change.later.end() &&
+                    std::any_of(stretches.begin(), stretches.end(), [&](const Stretch& stretch) {
+                        return is_bad_as(member, stretch, change.stretch);
+                    })) {
+                    change.later.push_back(member);
+                }
+            }
+        }
     }
 
     // Back to the first copy that is bad there.
@@ -254,12 +286,56 @@ class Family {
         const auto [number, is_new] =
             number_of_.try_emplace({first, where->begin}, changes_.size());
         if (is_new) {
-            changes_.push_back(change_of(first, *where, found));
+            Change change = change_of(first, *where, found);
+            number->second = same_in_file(change);
+            if (number->second == changes_.size()) {
+                changes_.push_back(std::move(change));
+            }
         }
-        std::vector<std::size_t>& later = changes_[number->second].later;
-        if (copy != first && std::find(later.begin(), later.end(), copy) == later.end()) {
-            later.push_back(copy);
+        Change& change = changes_[number->second];
+        for (const std::size_t one : {first, copy}) {
+            if (one != change.bad &&
+                std::find(change.later.begin(), change.later.end(), one) == change.later.end()) {
+                change.later.push_back(one);
+            }
         }
+    }
+
+    // Several may read the same bad bytes of a file: that is one change. Which one: as many as there are if it is none of them.
+    std::size_t same_in_file(const Change& change) const {
+        const Copy& copy = copies_[change.bad];
+        const auto same = std::find_if(changes_.begin(), changes_.end(), [&](const Change& other) {
+            const Copy& told = copies_[other.bad];
+            const Stretch& stretch = other.stretch;
+            if (change.place != Place::kFile || other.place != Place::kFile ||
+                told.object != copy.object || other.good != change.good ||
+                stretch != change.stretch) {
+                return false;
+            }
+            const auto sum = told.strip.sum_of(stretch.copy_begin, stretch.copy_end);
+            return sum && sum == copy.strip.sum_of(stretch.copy_begin, stretch.copy_end);
+        });
+        return static_cast<std::size_t>(same - changes_.begin());
+    }
+
+    // Copies that come from two origins, such as a file that two wrote, are held against both.
+    static bool is_told(const Change& change, CopyVerdict& verdict) {
+        const auto told =
+            std::find_if(verdict.changes.begin(), verdict.changes.end(), [&](const Change& other) {
+                return other.bad == change.bad &&
+                       other.stretch.copy_begin < change.stretch.copy_end &&
+                       change.stretch.copy_begin < other.stretch.copy_end &&
+                       other.reference != change.reference;
+            });
+        if (told == verdict.changes.end()) {
+            return false;
+        }
+        for (const std::size_t later : change.later) {
+            if (std::find(told->later.begin(), told->later.end(), later) == told->later.end()) {
+                told->later.push_back(later);
+            }
+        }
+        return true;
     }
 
     Change change_of(std::size_t copy, const Stretch& stretch, const Before& found) const {
@@ -279,6 +355,25 @@ class Family {
         return change;
     }
 
+    // Whether what that copy put into the file is good where the change is: then it is the last that was.
+    bool was_written_well(std::optional<std::size_t> copy, Change& change) const {
+        if (!copy || *copy == change.good) {
+            return copy.has_value();
+        }
+        const StripComparison comparison =
+            compare_strips(copies_[reference_].strip, copies_[*copy].strip);
+        const bool is_good = std::none_of(
+            comparison.stretches.begin(), comparison.stretches.end(), [&](const Stretch& one) {
+                return one.begin < change.stretch.end && change.stretch.begin < one.end;
+            });
+        if (is_good) {
+            change.good = *copy;
+            change.good_begin = comparison.place_of(change.stretch.begin);
+            change.good_event = copies_[*copy].strip.piece_at(change.good_begin).event;
+        }
+        return is_good;
+    }
+
     // What was read there may come from a write that has nothing to do with the good copy.
     void find_overwriter(const FileWrites& writes, Change& change) const {
         if (change.place != Place::kFile) {
@@ -291,7 +386,7 @@ class Family {
             for (const TrailFlow& flow : writes.read_by(pieces[i].event)) {
                 if (flow.to_offset < change.stretch.copy_end &&
                     change.stretch.copy_begin < flow.to_offset + flow.bytes &&
-                    writes.copy_of(flow.from_event) != change.good) {
+                    !was_written_well(writes.copy_of(flow.from_event), change)) {
                     change.overwritten_by = flow.from_event;
                     return;
                 }
@@ -304,7 +399,9 @@ class Family {
     std::size_t reference_;
     std::vector<std::size_t> members_;
     std::map<std::size_t, StripComparison> comparisons_;
+    std::unordered_set<std::size_t> shifted_;  // members with something put in or taken out
     std::unordered_map<std::size_t, std::vector<CopyLink>> parents_;  // by child
+    std::unordered_map<std::size_t, std::vector<std::size_t>> later_of_;
     std::vector<Change> changes_;
     std::map<std::pair<std::size_t, std::uint64_t>, std::size_t>
         number_of_;  // of a change, by its bad copy and where it begins

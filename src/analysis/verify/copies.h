@@ -5,8 +5,12 @@
 //
 // A copy is a strip: what one process moved into or out of one object. Each is compared with the one from which it comes in the end, its
 // reference: not with the one before it, so that a program that frames what it passes on, and another one that takes the frames away again,
-// changed nothing. Bytes that were put in or taken out count only where
-// no later copy is as long as the reference again.
+// changed nothing.
+//
+// On their way bytes are framed: headers stand between them, and are taken away where they are stored. So bytes that were put in or taken out
+// count only from one file to another one, and only where no later copy is as long again; the way back to who did it goes over copies on
+// connections that have as many bytes more or less. Where all that is known of the source is a connection, with frames of its own, files are held
+// against the first file, too.
 //
 // Nobody can tell from the outside whether a program meant to change bytes.
 //
@@ -32,6 +36,7 @@ struct Copy {
     std::uint64_t object = 0;   // taken from
     std::uint64_t object2 = 0;  // put into
     std::uint64_t first_ns = 0;
+    bool in_file = false;  // a file's bytes; else those of a connection or a pipe
     Strip strip;
 };
 
@@ -62,14 +67,28 @@ struct Change {
         overwritten_by;  // of kFile: the event that wrote there last, and is no part of `good`
 };
 
+enum class Sameness : std::uint8_t {
+    kSame,       // all bytes of all copies
+    kDifferent,  // some are not the same
+    kNotAllCompared,  // those that could be compared are the same; of others no later copy shows that they were good
+};
+
 struct CopyVerdict {
     std::vector<std::size_t> references;
     std::vector<Change> changes;       // by reference, and then by the time of the bad copy
     std::size_t copies_compared = 0;   // references left out
     std::uint64_t compared_bytes = 0;  // in all copies
-    std::uint64_t unknown_bytes = 0;
+    std::uint64_t unknown_bytes = 0;   // that could not be
+    std::uint64_t open_bytes = 0;      // of these: also in no later copy
     std::size_t references_left_out = 0;
     std::size_t changes_left_out = 0;
+
+    Sameness sameness() const {
+        return !changes.empty() ? Sameness::kDifferent
+               : copies_compared == 0 || open_bytes > 0 || references_left_out > 0
+                   ? Sameness::kNotAllCompared
+                   : Sameness::kSame;
+    }
 };
 
 // `flows` of the rule file tell who wrote last what was read.

@@ -16,11 +16,11 @@ std::string flipped(std::string bytes, std::size_t at) {
     return bytes;
 }
 
-// With four bytes in front of each 5,000.
-std::string framed(const std::string& bytes) {
+// Puts a header in front of each 5,000 bytes.
+std::string framed(const std::string& bytes, const std::string& header = "LEN:") {
     std::string result;
     for (std::size_t at = 0; at < bytes.size(); at += 5000) {
-        result += "LEN:" + bytes.substr(at, 5000);
+        result += header + bytes.substr(at, 5000);
     }
     return result;
 }
@@ -34,6 +34,7 @@ class CopiesTest : public ::testing::Test {
                            .object = number % 2 == 0 ? number + 100 : 0,
                            .object2 = number % 2 == 0 ? 0 : number + 100,
                            .first_ns = number + 1,
+                           .in_file = in_files_,
                            .strip = moved_.strip(bytes, {4096, 1000 + number})});
         if (number > 0) {
             links_.push_back({number - 1, number, number % 2 == 1 ? FlowRule::kAnchor : between_});
@@ -51,6 +52,7 @@ class CopiesTest : public ::testing::Test {
     std::vector<CopyLink> links_;
     std::vector<TrailFlow> flows_;
     FlowRule between_ = FlowRule::kTcp;
+    bool in_files_ = false;
 };
 
 TEST_F(CopiesTest, of_an_intact_chain_are_all_the_same) {
@@ -110,6 +112,50 @@ TEST_F(CopiesTest, of_a_file_that_somebody_else_wrote_to_name_him) {
     EXPECT_EQ(only_change().overwritten_by, 777u);
 }
 
+// Somebody whom no event tells of changed a file that two wrote alike, one after the other.
+TEST_F(CopiesTest, of_a_file_that_was_rewritten_with_the_same_bytes_do_not_accuse_who_did) {
+    add(kContent);
+    add(kContent);
+    copies_.push_back(
+        {.process = 7, .object2 = 101, .first_ns = 3, .strip = moved_.strip(kContent, {5000})});
+    copies_.push_back({.process = 8,
+                       .object = 101,
+                       .first_ns = 4,
+                       .strip = moved_.strip(flipped(kContent, 9000), {4096})});
+    links_.push_back({1, 3, FlowRule::kFile});
+    links_.push_back({2, 3, FlowRule::kFile});
+    for (std::size_t at = 0; at < kContent.size(); at += 1000) {
+        flows_.push_back({.from_event = copies_[2].strip.piece_at(at).event,
+                          .to_event = copies_[3].strip.piece_at(at).event,
+                          .from_offset = at,
+                          .to_offset = at,
+                          .bytes = 1000,
+                          .rule = FlowRule::kFile});
+    }
+    const Change change = only_change();
+    EXPECT_EQ(change.place, Place::kFile);
+    EXPECT_EQ(change.good, 2u);
+    EXPECT_EQ(change.bad, 3u);
+    EXPECT_FALSE(change.overwritten_by);
+}
+
+TEST_F(CopiesTest, of_a_changed_file_that_four_read_are_one_change) {
+    add(kContent);
+    add(kContent);
+    for (std::size_t i = 2; i < 6; ++i) {
+        copies_.push_back({.process = i,
+                           .object = 101,
+                           .first_ns = i + 1,
+                           .strip = moved_.strip(flipped(kContent, 9000), {4096, 100 * i})});
+        links_.push_back({1, i, FlowRule::kFile});
+    }
+    const Change change = only_change();
+    EXPECT_EQ(change.bad, 2u);
+    EXPECT_EQ(change.later, (std::vector<std::size_t>{3, 4, 5}));
+    copies_[5].strip = moved_.strip(flipped(kContent, 9001), {4096});
+    EXPECT_EQ(verdict().changes.size(), 2u);
+}
+
 TEST_F(CopiesTest, that_were_framed_and_unframed_are_not_changed) {
     add(kContent);
     add(framed(kContent));
@@ -118,7 +164,101 @@ TEST_F(CopiesTest, that_were_framed_and_unframed_are_not_changed) {
     EXPECT_TRUE(verdict().changes.empty());
 }
 
-TEST_F(CopiesTest, that_were_framed_and_never_unframed_are) {
+TEST_F(CopiesTest, that_were_framed_on_their_way_are_not_changed) {
+    add(kContent);
+    copies_.front().in_file = true;
+    add(framed(kContent));
+    const CopyVerdict found = verdict();
+    EXPECT_TRUE(found.changes.empty());
+    EXPECT_EQ(found.sameness(), Sameness::kNotAllCompared);
+    EXPECT_EQ(found.compared_bytes + found.unknown_bytes, kContent.size());
+}
+
+// What is known of the source has headers of 80 bytes, what goes on has others; both files are as they were sent.
+TEST_F(CopiesTest, that_were_framed_in_two_ways_are_compared_as_they_are_stored) {
+    add(framed(kContent, std::string(80, 'h')));  // what a server received
+    in_files_ = true;
+    add(kContent);  // and stored
+    in_files_ = false;
+    copies_.push_back({.process = 1,
+                       .object2 = 300,
+                       .first_ns = 3,
+                       .strip = moved_.strip(framed(kContent, random_bytes(216, 9)), {1500})});
+    copies_.push_back({.process = 2,
+                       .object = 301,
+                       .first_ns = 4,
+                       .strip = moved_.strip(framed(kContent, random_bytes(216, 9)), {4096})});
+    copies_.push_back({.process = 2,
+                       .object2 = 302,
+                       .first_ns = 5,
+                       .in_file = true,
+                       .strip = moved_.strip(kContent, {777})});
+    links_.push_back({0, 2, FlowRule::kAnchor});
+    links_.push_back({2, 3, FlowRule::kTcp});
+    links_.push_back({3, 4, FlowRule::kAnchor});
+    EXPECT_TRUE(verdict().changes.empty());
+    EXPECT_EQ(verdict().sameness(), Sameness::kNotAllCompared);
+    // A byte beside a frame and one far from all of them, in the second file.
+    copies_[4].strip = moved_.strip(flipped(flipped(kContent, 10'001), 17'500), {777});
+    const CopyVerdict found = verdict();
+    ASSERT_EQ(found.changes.size(), 2u);
+    EXPECT_EQ(found.changes[0].bad, 4u);
+    EXPECT_EQ(found.changes[0].place, Place::kBetween);
+    EXPECT_LE(found.changes[0].stretch.begin, 10'001u);
+    EXPECT_GT(found.changes[0].stretch.end, 10'001u);
+    EXPECT_EQ(found.changes[1].good, 3u);
+    EXPECT_EQ(found.changes[1].bad, 4u);
+    EXPECT_EQ(found.changes[1].place, Place::kMemory);
+}
+
+// Heads of the same length in front of other pieces: between two anchors there may be one in each.
+TEST_F(CopiesTest, that_were_framed_at_other_places_are_not_changed) {
+    const auto chunked = [](std::size_t size) {
+        std::string result;
+        for (std::size_t at = 0; at < kContent.size(); at += size) {
+            result += "1388\r\n" + kContent.substr(at, size) + "\r\n";
+        }
+        return result;
+    };
+    for (const std::size_t size : {1000u, 1024u, 1100u, 3000u}) {
+        copies_.clear();
+        links_.clear();
+        add(chunked(1000));
+        add(chunked(size));
+        EXPECT_TRUE(verdict().changes.empty()) << size;
+        copies_.pop_back();
+        copies_.push_back({.process = 1,
+                           .object2 = 200,
+                           .first_ns = 2,
+                           .in_file = true,
+                           .strip = moved_.strip(flipped(kContent, 4500), {4096})});
+        const CopyVerdict found = verdict();
+        EXPECT_LE(found.changes.size(), 1u);  // none if it is too near to a head
+        EXPECT_NE(found.sameness(), Sameness::kSame);
+    }
+}
+
+TEST_F(CopiesTest, that_became_longer_from_file_to_file_are_told_from_who_did_it_on) {
+    std::string longer = kContent;
+    longer.insert(12'345, "+");
+    in_files_ = true;
+    add(kContent);
+    in_files_ = false;
+    add(kContent);
+    add(kContent);
+    add(longer);
+    add(longer);
+    in_files_ = true;
+    add(longer);
+    const Change change = only_change();
+    EXPECT_EQ(change.good, 2u);
+    EXPECT_EQ(change.bad, 3u);
+    EXPECT_EQ(change.place, Place::kMemory);
+    EXPECT_EQ(change.later, (std::vector<std::size_t>{5, 4}));
+}
+
+TEST_F(CopiesTest, that_were_framed_from_file_to_file_are) {
+    in_files_ = true;
     add(kContent);
     add(framed(kContent));
     const CopyVerdict found = verdict();

@@ -1,4 +1,4 @@
-// For tests: strips of bytes that are given, cut into calls, with the anchors that they have.
+// Makes strips for tests of bytes that are given, cut into calls, with the anchors that they have.
 //
 //   Moved moved;
 //   const Strip strip = moved.strip("…", {100, 7});       calls of 100 and 7 bytes, again and again

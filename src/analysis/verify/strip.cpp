@@ -51,6 +51,16 @@ std::size_t Strip::index_at(std::uint64_t position) const {
                                  pieces_.size() - 1);
 }
 
+std::uint64_t Strip::moved_between(std::uint64_t begin, std::uint64_t end) const {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = index_at(begin); i < pieces_.size() && pieces_[i].position < end; ++i) {
+        const std::uint64_t from = std::max(begin, pieces_[i].position);
+        const std::uint64_t to = std::min(end, pieces_[i].position + pieces_[i].bytes);
+        bytes += to > from ? to - from : 0;
+    }
+    return bytes;
+}
+
 std::optional<std::uint64_t> Strip::sum_of(std::uint64_t begin, std::uint64_t end) const {
     const auto from = std::partition_point(
         cuts_.begin(), cuts_.end(), [&](const Cut& cut) { return cut.position < begin; });
@@ -66,7 +76,7 @@ std::optional<std::uint64_t> sum_between(const Cut& from, const Cut& to) {
     if (from.run != to.run) {
         return std::nullopt;
     }
-    return content::sum_behind(to.sum, from.sum, to.position - from.position);
+    return content::sum_of_rest(to.sum, from.sum, to.position - from.position);
 }
 
 std::vector<Strip> strips_of(const std::vector<MovedPiece>& pieces) {

@@ -44,7 +44,7 @@ struct Cut {
 
 class Strip {
   public:
-    // By position, and no two overlap; at least one.
+    // Pieces are sorted by position, and no two overlap; there is at least one.
     explicit Strip(std::vector<MovedPiece> pieces);
 
     std::uint64_t begin() const { return pieces_.front().position; }
@@ -55,6 +55,8 @@ class Strip {
     // Finds the call that moved the byte there, or the next one that is known, or the last.
     std::size_t index_at(std::uint64_t position) const;
     const MovedPiece& piece_at(std::uint64_t position) const { return pieces_[index_at(position)]; }
+    // How many of the bytes there calls moved.
+    std::uint64_t moved_between(std::uint64_t begin, std::uint64_t end) const;
     // Sums up the bytes from one cut to another one; nothing if there are no cuts, or some of the
     // bytes are not known.
     std::optional<std::uint64_t> sum_of(std::uint64_t begin, std::uint64_t end) const;

@@ -19,7 +19,7 @@ using exporter::Flow;
 using exporter::ValueKind;
 using exporter::ValueName;
 
-// In front of the values.
+// The columns that stand in front of the values.
 enum EventColumn : std::uint8_t {
     kEventId,
     kParentId,

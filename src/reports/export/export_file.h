@@ -4,7 +4,7 @@
 //   TRY(file.write(bytes)); …
 //   TRY(file.commit());
 //
-//   trace.pftrace.new-4711  --write-->  --rename-->  trace.pftrace
+//   trace.pftrace.new-4711.0  --write-->  --rename-->  trace.pftrace
 //
 // What is no regular file (a pipe, /dev/null) is written to as it stands. Without commit() nothing is left behind.
 #pragma once

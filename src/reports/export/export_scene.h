@@ -16,7 +16,7 @@ Result<exporter::Scene> read_scene(store::Database& database);
 // How the times of events become boot times, where the database shows them by `clock` (raw, wall, cluster).
 Result<exporter::PerfettoClock> perfetto_clock(store::Database& database, std::string_view clock);
 
-// By begin_ns, which is of the same clock as the times of events.
+// Gaps come sorted by begin_ns, which is of the same clock as the times of events.
 Result<void> each_gap(store::Database& database,
                       std::string_view clock,
                       const std::function<Result<void>(const exporter::LostEvents&)>& each);

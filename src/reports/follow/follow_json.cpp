@@ -61,7 +61,7 @@ Json hop_json(const FollowHop& hop, std::size_t number) {
     return json;
 }
 
-// From cause to effect.
+// The first is the cause, the second its effect.
 std::pair<std::size_t, std::size_t> ends_of(const FollowTrail& trail, const FollowLink& link) {
     return trail.direction == Direction::kForward ? std::pair(link.near, link.far)
                                                   : std::pair(link.far, link.near);

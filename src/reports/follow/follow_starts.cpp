@@ -88,7 +88,7 @@ Result<Places> places_of_windows(store::Database& database, const FollowQuestion
     return places;
 }
 
-// With --content=bytes: wherever the text lies in what a call moved.
+// A recording with --content=bytes has the text wherever it lies in what a call moved.
 Result<void> add_places_of_payload(const std::string& trace,
                                    const std::string& text,
                                    Places& places) {

@@ -18,7 +18,7 @@ struct Column {
     std::string who;
 };
 
-// In the order in which they first had the bytes.
+// The columns are in the order in which they first had the bytes.
 std::vector<Column> columns_of(const FollowTrail& trail) {
     std::vector<Column> columns;
     for (const FollowHop& hop : trail.hops) {

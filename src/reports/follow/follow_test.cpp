@@ -325,7 +325,7 @@ TEST(FollowJson, points_from_cause_to_effect_whichever_way_was_asked) {
         << follow_dot(trail);
 }
 
-// One row as moves_sql() gives it; schema::kDerivedNull stands for NULL.
+// One row as sql/moves.sql gives it; schema::kDerivedNull stands for NULL.
 Operation operation_of(const std::vector<std::uint64_t>& row) {
     static constexpr std::uint64_t kNull = 0, kThere = 1;  // validity of one row
     store::NumberColumns columns;

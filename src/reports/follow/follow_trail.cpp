@@ -29,14 +29,14 @@ std::size_t FollowTrailBuilder::HashOfKey::operator()(const Key& key) const {
 }
 
 void FollowTrailBuilder::add(const Operation& operation, std::uint64_t call) {
-    Doings& doings = doings_[operation.process];
+    ProcessMoves& moves = moves_of_[operation.process];
     if (operation.to.object != 0 && operation.bytes > 0) {
-        doings.last_write_ns = std::max(doings.last_write_ns, operation.start_ns);
-        doings.written.add(operation);
+        moves.last_write_ns = std::max(moves.last_write_ns, operation.start_ns);
+        moves.written.add(operation);
     }
     if (operation.from.object != 0 && operation.bytes > 0) {
-        doings.first_read_ns = std::min(doings.first_read_ns, operation.end_ns);
-        doings.read.add(operation);
+        moves.first_read_ns = std::min(moves.first_read_ns, operation.end_ns);
+        moves.read.add(operation);
     }
     if (!trail_.has_reached(operation.event)) {
         return;
@@ -113,20 +113,20 @@ std::vector<FollowLink> FollowTrailBuilder::links() const {
     return links;
 }
 
-bool FollowTrailBuilder::went_on(const FollowHop& hop, const Doings& doings) const {
+bool FollowTrailBuilder::went_on(const FollowHop& hop, const ProcessMoves& moves) const {
     return direction_ == Direction::kForward
-               ? hop.object2 == 0 && doings.last_write_ns >= hop.start_ns
-               : hop.object == 0 && doings.first_read_ns <= hop.end_ns;
+               ? hop.object2 == 0 && moves.last_write_ns >= hop.start_ns
+               : hop.object == 0 && moves.first_read_ns <= hop.end_ns;
 }
 
 LostSight FollowTrailBuilder::why(const FollowHop& hop) const {
-    const Doings& doings = doings_.at(hop.process);
-    if (!went_on(hop, doings)) {
+    const ProcessMoves& moves = moves_of_.at(hop.process);
+    if (!went_on(hop, moves)) {
         return LostSight::kNot;
     }
     const bool forward = direction_ == Direction::kForward;
-    const Spread& taken = forward ? hop.spread : doings.read;
-    const Spread& given = forward ? doings.written : hop.spread;
+    const Spread& taken = forward ? hop.spread : moves.read;
+    const Spread& given = forward ? moves.written : hop.spread;
     if (!taken.is_known() || !given.is_known() || taken.is_random() == given.is_random()) {
         return LostSight::kChanged;
     }

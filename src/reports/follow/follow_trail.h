@@ -120,7 +120,7 @@ class FollowTrailBuilder {
         std::uint64_t from_offset, to_offset;
     };
 
-    struct Doings {                                // of a process
+    struct ProcessMoves {                          // of a process
         std::uint64_t last_write_ns = 0;           // when it began
         std::uint64_t first_read_ns = UINT64_MAX;  // when it ended
         Spread read, written;
@@ -129,7 +129,7 @@ class FollowTrailBuilder {
     void widen(std::size_t hop, std::uint64_t offset, std::uint64_t bytes);
     void add_starts();
     std::vector<FollowLink> links() const;
-    bool went_on(const FollowHop& hop, const Doings& doings) const;
+    bool went_on(const FollowHop& hop, const ProcessMoves& moves) const;
     LostSight why(const FollowHop& hop) const;
     void drop_reached_starts(const std::vector<FollowLink>& links);
     void find_lost_sight(const std::vector<FollowLink>& links);
@@ -141,7 +141,7 @@ class FollowTrailBuilder {
     std::vector<FollowHop> hops_;
     std::unordered_map<Key, std::size_t, HashOfKey> by_key_;
     std::unordered_map<std::uint64_t, Place> places_;  // by event
-    std::unordered_map<std::uint64_t, Doings> doings_;
+    std::unordered_map<std::uint64_t, ProcessMoves> moves_of_;
 };
 
 }  // namespace dyetrace::reports

@@ -134,11 +134,11 @@ const ReportQuestion kQuestions[] = {
                               number(c[6]),
                               number(c[7])});
      }},
-    {"deaths",
+    {"killed_processes",
      ReportParts::kFindings,
-     query::sql::kReportDeaths,
+     query::sql::kReportKilledProcesses,
      [](analysis::Report& r, ReportCells c) {
-         r.deaths.push_back({text(c[0]), number(c[1]), text(c[2])});
+         r.killed_processes.push_back({text(c[0]), number(c[1]), text(c[2])});
      }},
     {"gaps",
      ReportParts::kAll,

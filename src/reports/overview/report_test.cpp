@@ -175,7 +175,7 @@ TEST(Findings, name_the_cost_and_put_the_dearest_first) {
 TEST(Findings, of_several_hosts_ask_for_the_one_that_they_are_of) {
     analysis::Report report;
     report.overview.hosts = 2;
-    report.deaths = {{"db1:nginx: worker[7]", 9, ""}};
+    report.killed_processes = {{"db1:nginx: worker[7]", 9, ""}};
     EXPECT_EQ(proof_of(analysis::findings_of(report)[0]),
               "select * from events where host = 'db1' and pid = 7 and name = 'signal_deliver' and "
               "result = 9 order by start_ns");
@@ -201,7 +201,7 @@ TEST(Findings, that_many_hosts_have_in_common_are_said_once) {
 
 TEST(Findings, begin_with_what_ended_a_process) {
     analysis::Report report = demo();
-    report.deaths = {{"crash[7]", 11, "0x10"}, {"victim[8]", 9, ""}};
+    report.killed_processes = {{"crash[7]", 11, "0x10"}, {"victim[8]", 9, ""}};
     const auto findings = analysis::findings_of(report);
     ASSERT_EQ(findings.size(), 4u);
     EXPECT_EQ(findings[0].text, "crash[7] was killed by SIGSEGV, at the address 0x10");

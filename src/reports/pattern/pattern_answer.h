@@ -48,7 +48,7 @@ struct PatternAnswer {
 // Takes the pattern apart: what is drawn stays, the accesses go.
 PatternGroup drawn(PatternGroup group, analysis::Pattern pattern);
 
-// For a terminal of `width` columns.
+// Words for a terminal of `width` columns.
 std::string pattern_text(const PatternAnswer& answer, std::size_t width);
 
 // One object, ended by a line break.

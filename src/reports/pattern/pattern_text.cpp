@@ -26,8 +26,8 @@ using base::with_separators;
 constexpr std::size_t kPassesShown = 10;
 constexpr std::size_t kGroupsShown = 10;
 constexpr double kShareShown = 0.001;  // a smaller share of steps is left out
-constexpr std::string_view kUnderWords =
-    "              ";  // under what a line's word is followed by
+constexpr std::string_view kLabelIndent =
+    "              ";  // stands under what follows the label of a line
 
 std::string plural(std::uint64_t count, std::string_view word) {
     return fmt::format("{} {}{}", with_separators(count), word, count == 1 ? "" : "s");
@@ -186,10 +186,10 @@ class PatternPage {
     explicit PatternPage(std::size_t width) : width_(width) {}
 
     void line(std::string_view word, std::string_view text) {
-        unwrapped(word, base::wrapped(text, width_ - kUnderWords.size(), kUnderWords));
+        unwrapped(word, base::wrapped(text, width_ - kLabelIndent.size(), kLabelIndent));
     }
     void unwrapped(std::string_view word, std::string_view text) {
-        out_ += "  " + base::left_aligned(word, kUnderWords.size() - 2);
+        out_ += "  " + base::left_aligned(word, kLabelIndent.size() - 2);
         out_ += text;
         out_ += "\n";
     }

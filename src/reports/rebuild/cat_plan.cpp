@@ -20,7 +20,7 @@ class Canvas {
         painted_.emplace(stretch.begin, stretch);
     }
 
-    // From `begin` to `end` without a gap.
+    // They reach from `begin` to `end` without a gap.
     std::vector<CatStretch> stretches(std::uint64_t begin, std::uint64_t end) {
         cut_at(begin);
         cut_at(end);

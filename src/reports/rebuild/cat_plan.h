@@ -38,10 +38,10 @@ struct CatStretch {
     bool is_hole() const { return !part && !is_zeros; }
 };
 
-// From 0 on, up to the size that the file had last.
+// The plan reaches from 0 to the size that the file had last.
 std::vector<CatStretch> plan_file(const std::vector<CatMove>& moves);
 
-// From the first byte that moved on. With offsets a move without one (MSG_PEEK) is left out.
+// The plan begins at the first byte that moved. With offsets a move without one (MSG_PEEK) is left out.
 std::vector<CatStretch> plan_stream(std::vector<CatMove> moves);
 
 // What of it is from `from` on and before `to`; of a stream `from` counts from its first byte.

@@ -37,7 +37,7 @@ struct SimilarAnswer {
     std::uint64_t left_out = 0;          // pairs beyond what is kept
 };
 
-// For a terminal of `width` columns.
+// Words for a terminal of `width` columns.
 std::string similar_text(const SimilarAnswer& answer, std::size_t width);
 
 // An object per pair and line.

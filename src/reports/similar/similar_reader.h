@@ -23,7 +23,7 @@ struct SimilarQuestion {
     bool is_about_all() const { return !path && !event && !object; }
 };
 
-// With two databases, what the first has is compared with what the second has.
+// If there are two databases, what the first has is compared with what the second has.
 Result<SimilarAnswer> read_similar(const std::vector<std::unique_ptr<store::Database>>& databases,
                                    const SimilarQuestion& question);
 

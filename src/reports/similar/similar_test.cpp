@@ -48,7 +48,7 @@ TEST(SimilarText, lists_what_resembles_it_with_the_error) {
               "  41 objects compared; of 3 nothing is known, for they are too small.\n");
 }
 
-TEST(SimilarText, fits_the_width_and_is_cut_behind_a_screen) {
+TEST(SimilarText, fits_the_width_and_is_cut_after_a_screen) {
     SimilarAnswer many = answer();
     while (many.pairs.size() < 100) {
         many.pairs.push_back(many.pairs[0]);

@@ -110,6 +110,18 @@ Json change_json(const Change& change, const ChangedBytes& bytes, const std::str
              change.overwritten_by ? Json(id_text(*change.overwritten_by)) : Json());
 }
 
+const char* sameness_text(analysis::Sameness sameness) {
+    switch (sameness) {
+        case analysis::Sameness::kSame:
+            return "same";
+        case analysis::Sameness::kDifferent:
+            return "different";
+        case analysis::Sameness::kNotAllCompared:
+            break;
+    }
+    return "not_all_compared";
+}
+
 }  // namespace
 
 std::string verify_json(const VerifyAnswer& answer) {
@@ -123,11 +135,14 @@ std::string verify_json(const VerifyAnswer& answer) {
             change_json(verdict.changes[i], answer.changed_bytes[i], answer.overwriters[i]));
     }
     Json json = Json::object();
-    json.set("question", answer.question).set("references", numbers_json(verdict.references));
+    json.set("question", answer.question)
+        .set("verdict", sameness_text(verdict.sameness()))
+        .set("references", numbers_json(verdict.references));
     json.set("copies", std::move(copies)).set("changes", std::move(changes));
     json.set("copies_compared", verdict.copies_compared)
         .set("bytes_compared", verdict.compared_bytes)
         .set("bytes_not_compared", verdict.unknown_bytes)
+        .set("bytes_open", verdict.open_bytes)
         .set("references_left_out", verdict.references_left_out)
         .set("changes_left_out", verdict.changes_left_out)
         .set("gaps", answer.gaps.empty() ? Json() : Json(answer.gaps));

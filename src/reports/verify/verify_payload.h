@@ -20,7 +20,7 @@ namespace dyetrace::reports {
 inline constexpr std::size_t kPieceBytesMax =
     16u << 20;  // two are in memory; a piece usually has some kilobytes
 
-// By change.
+// One element for each change.
 Result<std::vector<ChangedBytes>> changed_bytes(const std::string& trace_path,
                                                 const std::vector<analysis::Copy>& copies,
                                                 const std::vector<analysis::Change>& changes);

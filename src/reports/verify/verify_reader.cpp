@@ -185,13 +185,14 @@ class CopyReader {
             std::sort(operations.begin(), operations.end(), [](const auto& a, const auto& b) {
                 return std::pair(a.end_ns, a.event) < std::pair(b.end_ns, b.event);
             });
+            const bool in_file = placing_side(operations.front()).channel == Channel::kFile;
             for (analysis::Strip& strip : analysis::strips_of(pieces_of(operations, sums))) {
-                add_copy(key, std::move(strip));
+                add_copy(key, in_file, std::move(strip));
             }
         }
     }
 
-    // In order of their ends. Where a piece lies that is not certain to be there, nothing is compared.
+    // Pieces are in order of their ends. Where a piece lies that is not certain to be there, nothing is compared.
     static std::vector<MovedPiece> pieces_of(const std::vector<Operation>& operations,
                                              const query::SumIndex& sums) {
         std::vector<MovedPiece> pieces;
@@ -220,7 +221,7 @@ class CopyReader {
         return pieces;
     }
 
-    void add_copy(const Key& key, analysis::Strip strip) {
+    void add_copy(const Key& key, bool in_file, analysis::Strip strip) {
         std::uint64_t first_ns = UINT64_MAX;
         for (const MovedPiece& piece : strip.pieces()) {
             first_ns = std::min(first_ns, piece.end_ns);
@@ -231,6 +232,7 @@ class CopyReader {
                            .object = from,
                            .object2 = to,
                            .first_ns = first_ns,
+                           .in_file = in_file,
                            .strip = std::move(strip)});
     }
 

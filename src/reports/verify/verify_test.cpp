@@ -289,7 +289,7 @@ TEST(VerifyText, of_what_nobody_passed_on_says_so) {
               "/a · are its copies the same?\n"
               "nothing has the same bytes as far as this was recorded\n"
               "0 copies · 0 bytes compared, 0 could not be\n"
-              "no change · no gaps in this time\n");
+              "no change in what could be compared, which is not all · no gaps in this time\n");
 }
 
 TEST(VerifyJson, has_numbers_and_ids) {

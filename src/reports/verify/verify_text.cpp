@@ -50,6 +50,18 @@ std::string plural(std::uint64_t count, std::string_view word, std::string_view 
     return fmt::format("{} {}", with_separators(count), count == 1 ? word : words);
 }
 
+std::string changes_text(const analysis::CopyVerdict& verdict) {
+    switch (verdict.sameness()) {
+        case analysis::Sameness::kSame:
+            return "no change";
+        case analysis::Sameness::kNotAllCompared:
+            return "no change in what could be compared, which is not all";
+        case analysis::Sameness::kDifferent:
+            break;
+    }
+    return plural(verdict.changes.size(), "change", "changes");
+}
+
 class Writer {
   public:
     Writer(const VerifyAnswer& answer, const VerifyStyle& style) : answer_(answer), style_(style) {}
@@ -233,9 +245,7 @@ class Writer {
                             plural(verdict.copies_compared, "copy", "copies"),
                             plural(verdict.compared_bytes, "byte", "bytes"),
                             with_separators(verdict.unknown_bytes),
-                            verdict.changes.empty()
-                                ? "no change"
-                                : plural(verdict.changes.size(), "change", "changes"),
+                            changes_text(verdict),
                             answer_.gaps.empty() ? "no gaps in this time" : answer_.gaps);
     }
 

@@ -6,7 +6,7 @@
 //   exit TID         this thread was joined
 //   signal           poll was interrupted
 //
-// In the order in which its first thread waited.
+// Waits stand in the order in which its first thread waited.
 #include <arpa/inet.h>
 #include <linux/futex.h>
 #include <poll.h>

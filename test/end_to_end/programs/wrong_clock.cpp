@@ -1,4 +1,4 @@
-// For LD_PRELOAD: a process whose wall clock is wrong by $WRONG_CLOCK_S seconds. Its other clocks are right.
+// LD_PRELOAD of this makes a process whose wall clock is wrong by $WRONG_CLOCK_S seconds. Its other clocks are right.
 #include <dlfcn.h>
 #include <sys/time.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The books: every call is in the trace or counted as lost, exactly, on all CPUs."""
+"""The accounting: every call is in the trace or counted as lost, exactly, on all CPUs."""
 
 import os
 import signal
@@ -13,12 +13,12 @@ BIG_RING = "256M"  # half a million events of 200 bytes, on the busiest CPU too
 SMALL_RING = "64K"
 
 
-class BooksTest(support.EndToEndTest):
+class AccountingTest(support.EndToEndTest):
     def record_calls(self, count, ring, name):
         command = [program("calls"), self.file("read_by_calls"), str(THREADS), str(count)]
         trace = self.record("--ring", ring, "--", *command, name=name)
         marked = trace.number(f"SELECT count(*) FROM events WHERE name = 'pread64' AND ends_with(path, '{self.path('read_by_calls')}')")
-        return trace, trace.books(), trace.number("SELECT count(*) FROM events"), marked
+        return trace, trace.accounting(), trace.number("SELECT count(*) FROM events"), marked
 
     @staticmethod
     def calls_besides(trace):
@@ -41,27 +41,27 @@ class BooksTest(support.EndToEndTest):
         besides = self.calls_besides(trace)
 
         with self.subTest("with a ring that holds them"):
-            trace, books, stored, marked = self.record_calls(CALLS, BIG_RING, "all")
+            trace, accounting, stored, marked = self.record_calls(CALLS, BIG_RING, "all")
             self.assertEqual(marked, THREADS * CALLS)
             self.assertEqual(self.calls_besides(trace), besides)
-            self.assertEqual(books["generated"], THREADS * CALLS + starting)
-            self.assertEqual(books["delivered"], books["generated"])
-            self.assertEqual(stored, books["generated"])
-            self.assertEqual((books["lost"], books["filtered"], books["aggregated"]), (0, 0, 0))
+            self.assertEqual(accounting["generated"], THREADS * CALLS + starting)
+            self.assertEqual(accounting["delivered"], accounting["generated"])
+            self.assertEqual(stored, accounting["generated"])
+            self.assertEqual((accounting["lost"], accounting["filtered"], accounting["aggregated"]), (0, 0, 0))
             self.assertEqual(trace.number("SELECT count(*) FROM gaps"), 0)
             self.assertEqual(trace.warnings, "")
             self.assertIn("nothing lost", trace.said)
             self.assertEqual(trace.number("SELECT count(DISTINCT cpu) FROM events WHERE name = 'pread64'"), os.cpu_count())
 
         with self.subTest("with a ring that is too small"):
-            trace, books, stored, marked = self.record_calls(CALLS, SMALL_RING, "some")
-            self.assertEqual(books["generated"], THREADS * CALLS + starting)
-            self.assertGreater(books["lost"], 0)
-            self.assertEqual(books["generated"], books["delivered"] + books["lost"])
-            self.assertEqual(stored, books["delivered"])
-            self.assertEqual(trace.number("SELECT sum(lost) FROM gaps WHERE reason = 'ring_full'"), books["lost"])
-            self.assertIn(f"{books['lost']:,} of {books['generated']:,} events were lost", trace.said)
-            self.assertIn(f"{books['lost']:,}", trace.warnings)
+            trace, accounting, stored, marked = self.record_calls(CALLS, SMALL_RING, "some")
+            self.assertEqual(accounting["generated"], THREADS * CALLS + starting)
+            self.assertGreater(accounting["lost"], 0)
+            self.assertEqual(accounting["generated"], accounting["delivered"] + accounting["lost"])
+            self.assertEqual(stored, accounting["delivered"])
+            self.assertEqual(trace.number("SELECT sum(lost) FROM gaps WHERE reason = 'ring_full'"), accounting["lost"])
+            self.assertIn(f"{accounting['lost']:,} of {accounting['generated']:,} events were lost", trace.said)
+            self.assertIn(f"{accounting['lost']:,}", trace.warnings)
             self.assertIn("gaps", trace.warnings)
 
     def test_gaps_cover_the_times_of_the_losses_and_no_event_lies_between_two_that_were_kept(self):
@@ -112,7 +112,7 @@ class BooksTest(support.EndToEndTest):
         reader.stdin.close()
         self.assertEqual(reader.wait(timeout=support.PATIENCE_S), 0)
         self.assertEqual(recorder.wait(timeout=support.PATIENCE_S), 0)
-        self.assertGreater(trace.books()["facts_lost"], 0, "no fact was lost: the test did not reach its point")
+        self.assertGreater(trace.accounting()["facts_lost"], 0, "no fact was lost: the test did not reach its point")
         named = trace.numbers(f"""SELECT count(*) AS opens, count(DISTINCT path) AS paths, count(DISTINCT object_id) AS objects
             FROM events WHERE name = 'openat' AND open_flags LIKE '%O_WRONLY%' AND path LIKE '%{folder}/%'""")
         self.assertEqual(named, {"opens": files, "paths": files, "objects": files})

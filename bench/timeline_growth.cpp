@@ -58,7 +58,8 @@ trace::TraceFolder record_again(const std::string& path) {
 class Caller {
   public:
     explicit Caller(trace::TraceFolder& part)
-        : writer_(trace::SegmentWriter::create(part, part.host_index(), behind(part)).value()) {}
+        : writer_(
+              trace::SegmentWriter::create(part, part.host_index(), options_after(part)).value()) {}
 
     void call(int count) {
         for (int i = 0; i < count; ++i) {
@@ -75,7 +76,7 @@ class Caller {
     }
 
   private:
-    static trace::SegmentWriterOptions behind(const trace::TraceFolder& part) {
+    static trace::SegmentWriterOptions options_after(const trace::TraceFolder& part) {
         trace::SegmentWriterOptions options;
         options.first_number = part.list().value().sealed.back() + 1;
         return options;

@@ -17,7 +17,7 @@ console.log(`first picture after ${((performance.now() - began) / 1000).toFixed(
 await test.page.getByText("open all").click();
 await canvas.waitFor();
 
-// In the page, so that the driver's own time is not in it.
+// It runs in the page, so that the driver's own time is not in it.
 const steps = await test.page.evaluate(async () => {
   const found = document.querySelector(".timeline canvas"), area = found.getBoundingClientRect(), steps = [];
   const drawn = () => new Promise((done) => {

@@ -40,7 +40,7 @@ def bash(helps):
         lines.append(f"        {verb}) echo '{' '.join(name for entry in help_.options for name in entry.names)}' ;;")
     lines += [f"        *) echo '{' '.join(name for entry in top[1].options for name in entry.names)}' ;;",
               "    esac", "}", "",
-              "# What comes behind an option, or without one.",
+              "# What comes after an option, or without one.",
               "_dyetrace_value() { # verb option", '    case "$1 $2" in']
     for verb, help_ in verbs:
         for entry in help_.options:

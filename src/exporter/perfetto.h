@@ -52,7 +52,7 @@ class PerfettoWriter {
     PerfettoWriter(const Scene& scene, std::vector<ValueName> names, Sink sink);
 
     Result<void> begin(const PerfettoClock& clock);
-    // By begin_ns, before or between events.
+    // They come sorted by begin_ns, before or between events.
     Result<void> add(const LostEvents& lost);
     Result<void> add(const Event& event);
     Result<void> end();

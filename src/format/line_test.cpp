@@ -102,8 +102,8 @@ TEST(Line, shows_the_time_the_thread_and_the_duration) {
         style.wall_offset_ns = 1'000'000'000;
         return call.line(style, known);
     };
-    const std::string behind = "getpid()                    = 4711 <0.000012>";
-    EXPECT_EQ(shown({}), "[pid  4712] " + behind);
+    const std::string rest = "getpid()                    = 4711 <0.000012>";
+    EXPECT_EQ(shown({}), "[pid  4712] " + rest);
     EXPECT_EQ(call.line({.result_column = 1}, known), "getpid() = 4711");
     EXPECT_EQ(shown({.time = TimeStyle::kClock}),
               "[pid  4712] 13:53:21 getpid()           = 4711 <0.000012>");

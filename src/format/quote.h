@@ -11,7 +11,7 @@
 
 namespace dyetrace::format {
 
-// In quotes, at most `bytes_max` bytes of it, then "..." if there are more (or `cut` says so). Bytes that are not
+// Appends at most `bytes_max` bytes of it in quotes, then "..." if there are more (or `cut` says so). Bytes that are not
 // printable ASCII are \n, \t, … or octal with no more digits than needed.
 void append_quoted(std::string& out,
                    std::string_view bytes,

@@ -40,8 +40,8 @@ std::string cut_middle(std::string_view text, std::size_t width) {
     const std::size_t last =
         slash == std::string_view::npos ? 0 : base::display_width(text.substr(slash));
     const std::size_t part = (width - 1) * 2 / 3;
-    const std::size_t behind = last > part && last < width ? last : part;
-    return base::truncated(text, width - behind).append(tail(text, behind));
+    const std::size_t tail_width = last > part && last < width ? last : part;
+    return base::truncated(text, width - tail_width).append(tail(text, tail_width));
 }
 
 std::size_t terminal_width(int file_descriptor) {

@@ -225,7 +225,7 @@ std::string_view name_before_at(std::string_view thread) {
     return thread.substr(0, thread.find('@'));
 }
 
-std::string_view host_behind_at(std::string_view thread) {
+std::string_view host_after_at(std::string_view thread) {
     const std::size_t at = thread.find('@');
     return at == std::string_view::npos ? thread : thread.substr(at + 1);
 }
@@ -252,7 +252,7 @@ Result<FalconEvent> parse_falcon_event(std::string_view text) {
     TRY(event.pid, members.number<std::uint32_t>("pid"));
     event.comm = members.detail("comm");
     event.level = members.detail("level");
-    event.host = host_behind_at(event.thread);
+    event.host = host_after_at(event.thread);
     if (event.thread.find('@') == std::string::npos) {
         if (std::string host = members.detail("host"); !host.empty()) {
             event.host = std::move(host);

@@ -85,6 +85,6 @@ Result<FalconEvent> parse_falcon_event(std::string_view json);
 
 // "5682" and "web1" of "5682@web1"; the whole twice if there is no @.
 std::string_view name_before_at(std::string_view thread);
-std::string_view host_behind_at(std::string_view thread);
+std::string_view host_after_at(std::string_view thread);
 
 }  // namespace dyetrace::importer

@@ -196,7 +196,7 @@ std::uint32_t FalconImport::context_of(const FalconEvent& event,
 }
 
 void FalconImport::write_edges(const FalconPassed& passed, Host& host, std::uint64_t sequence) {
-    for (const FalconPlace& giver : passed.behind) {
+    for (const FalconPlace& giver : passed.after) {
         schema::ImportEdge edge{};
         edge.from_sequence = giver.event;
         edge.to_sequence = sequence;

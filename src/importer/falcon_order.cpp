@@ -294,7 +294,7 @@ Result<void> FalconOrder::pass(std::uint32_t number, bool is_forced) {
     --held_;
     const FalconEvent& event = passed.event;
     passed.is_forced = is_forced;
-    passed.behind = gather(event, number);
+    passed.after = gather(event, number);
     std::vector<FalconPlace> senders;
     if (is_counted(event)) {
         const Channel& channel = channels_[channel_key(event)];
@@ -302,9 +302,9 @@ Result<void> FalconOrder::pass(std::uint32_t number, bool is_forced) {
         senders = event.type == kReceive ? gather_bytes(event) : std::vector<FalconPlace>();
     }
     if (event.is_udp) {
-        passed.behind.insert(passed.behind.end(), senders.begin(), senders.end());
+        passed.after.insert(passed.after.end(), senders.begin(), senders.end());
     }
-    senders.insert(senders.end(), passed.behind.begin(), passed.behind.end());
+    senders.insert(senders.end(), passed.after.begin(), passed.after.end());
     for (const FalconPlace& giver : senders) {
         if (giver.host_number == event.host_number) {
             passed.time_ns = std::max(passed.time_ns, giver.time_ns + kStepNs);

@@ -41,7 +41,7 @@
 
 namespace dyetrace::importer {
 
-// Room for a moment after an event and before the next of its thread (cause_rows.cpp: a point of time that takes and gives).
+// Room for a moment after an event and before the next of its thread (query/sql/cause_rules.sql: a point of time that takes and gives).
 inline constexpr std::uint64_t kStepNs = 2;
 
 // An event that has passed: where it stands in the trace.
@@ -57,7 +57,7 @@ struct FalconPassed {
     bool is_forced = false;
     bool is_late = false;
     std::vector<FalconPlace>
-        behind;  // what it needed, but for the bytes of TCP: these have positions
+        after;  // what it needed, but for the bytes of TCP: these have positions
     std::uint64_t stream_offset =
         0;  // SND, RCV, TCP: position of the first byte, counted from the first in the log
 };

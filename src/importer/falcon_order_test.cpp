@@ -18,7 +18,7 @@ FalconEvent event(FalconType type, const std::string& thread, std::uint64_t time
     FalconEvent made;
     made.type = type;
     made.thread = thread;
-    made.host = host_behind_at(thread);
+    made.host = host_after_at(thread);
     made.host_number = static_cast<std::uint32_t>(made.host.back() - '0');
     made.time_ns = made.timestamp = time_ns;
     return made;
@@ -53,7 +53,7 @@ struct Passed {
         for (const FalconPassed& passed : events) {
             std::string line =
                 fmt::format("{} {}", name_of(passed.event.type), passed.event.thread);
-            for (const FalconPlace& giver : passed.behind) {
+            for (const FalconPlace& giver : passed.after) {
                 line += fmt::format(" <{}", giver.event);
             }
             lines.push_back(line + (passed.is_forced ? " forced" : ""));
@@ -86,7 +86,7 @@ TEST(FalconOrder, keeps_a_threads_events_in_the_order_of_their_times) {
     EXPECT_EQ(passed.lines(), (Lines{"START T1@h1", "LOCK T1@h1", "UNLOCK T1@h1"}));
 }
 
-TEST(FalconOrder, puts_a_receive_behind_all_sends_of_its_bytes_whatever_the_clocks_say) {
+TEST(FalconOrder, puts_a_receive_after_all_sends_of_its_bytes_whatever_the_clocks_say) {
     const Passed passed = ordered({message(kReceive, "T1@h2", 10, 8),
                                    message(kReceive, "T1@h2", 11, 4),
                                    message(kSend, "T1@h1", 1000, 6),
@@ -97,7 +97,7 @@ TEST(FalconOrder, puts_a_receive_behind_all_sends_of_its_bytes_whatever_the_cloc
     EXPECT_EQ(passed.events[2].time_ns, 10u);  // another host's clock is not ours to set
 }
 
-TEST(FalconOrder, moves_a_receive_on_the_senders_host_behind_its_send) {
+TEST(FalconOrder, moves_a_receive_on_the_senders_host_after_its_send) {
     const Passed passed = ordered({message(kReceive, "T2@h1", 10, 8),
                                    event(kLog, "T2@h1", 11),
                                    message(kSend, "T1@h1", 1000, 8)});
@@ -110,7 +110,7 @@ TEST(FalconOrder, does_not_wait_for_bytes_that_nobody_sends) {
     EXPECT_EQ(passed.lines(), (Lines{"RCV T1@h2"}));
 }
 
-TEST(FalconOrder, puts_a_start_behind_its_create_and_a_join_behind_the_last_event) {
+TEST(FalconOrder, puts_a_start_after_its_create_and_a_join_after_the_last_event) {
     const Passed passed = ordered({event(kStart, "T2@h1", 1),
                                    event(kLog, "T2@h1", 50),
                                    about(kCreate, "T1@h1", 5, "T2@h1"),
@@ -139,7 +139,7 @@ TEST(FalconOrder, pairs_threads_whose_name_came_again) {
                      "JOIN T1@h1 <6"}));
 }
 
-TEST(FalconOrder, puts_an_accept_behind_its_connect_and_a_shutdown_behind_the_close) {
+TEST(FalconOrder, puts_an_accept_after_its_connect_and_a_shutdown_after_the_close) {
     FalconEvent connect = message(kConnect, "T1@h1", 100, 0),
                 accept = message(kAccept, "T1@h2", 1, 0);
     FalconEvent close = message(kClose, "T1@h1", 101, 0),
@@ -317,7 +317,7 @@ void expect_rules(const Passed& passed, std::uint64_t seed) {
             ++notified[e.variable];
         } else if (e.type == kWait) {
             EXPECT_GE(--notified[e.variable], 0) << seed;
-            EXPECT_EQ(one.behind.size(), 1u) << seed;
+            EXPECT_EQ(one.after.size(), 1u) << seed;
         }
     }
 }

@@ -74,7 +74,7 @@ std::optional<LogFormat> format_of(std::string_view beginning) {
             return LogFormat::kFalcon;
         }
         const StraceKind kind = parse_strace_line(line).kind;
-        if (kind != StraceKind::kUnreadable && kind != StraceKind::kTalk) {
+        if (kind != StraceKind::kUnreadable && kind != StraceKind::kMessage) {
             return LogFormat::kStrace;
         }
     }

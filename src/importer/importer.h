@@ -39,7 +39,7 @@ struct ImportSummary {
 
 Result<ImportSummary> import_logs(const ImportQuestion& question);
 
-// By the first line that is not empty: an object or array of JSON is of Falcon, a call or signal is of strace. Nothing: neither.
+// The first line that is not empty tells: an object or array of JSON is of Falcon, a call or signal is of strace. Nothing: neither.
 std::optional<LogFormat> format_of(std::string_view beginning);
 
 }  // namespace dyetrace::importer

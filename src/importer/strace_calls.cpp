@@ -172,10 +172,10 @@ void StraceCalls::attach_content(Reading& reading) {
         reading.payload->size() < static_cast<std::uint64_t>(event.bytes)) {
         return;
     }
-    schema::Content content{};
+    content_found content{};
     content.fingerprint = content::fingerprint(
         std::as_bytes(std::span(*reading.payload).first(static_cast<std::size_t>(event.bytes))));
-    reading.content.assign(reinterpret_cast<const char*>(&content), offsetof(schema::Content, sum));
+    reading.content.assign(reinterpret_cast<const char*>(&content), offsetof(content_found, sum));
 }
 
 // What the call acted on, and its class by that.

@@ -176,7 +176,7 @@ void StraceCalls::accept(Reading& reading) {
     reading.event.present |= SyscallEvent::kHasFd;
 }
 
-// From here on bytes can be counted.
+// Bytes can be counted once it is connected.
 void StraceCalls::connect(Reading& reading) {
     const std::int64_t result = reading.result->value.value_or(-1);
     if ((result == 0 || result == -EINPROGRESS) && reading.file != nullptr &&

@@ -48,7 +48,7 @@ Result<std::unique_ptr<StraceImport::Kept>> StraceImport::read_line(Log& log) {
         kept->text = line->text;
         kept->line = parse_strace_line(kept->text);
         kept->number = line->number;
-        if (kept->line.kind == StraceKind::kTalk) {
+        if (kept->line.kind == StraceKind::kMessage) {
             continue;
         }
         if (kept->line.kind == StraceKind::kUnreadable) {
@@ -62,12 +62,12 @@ Result<std::unique_ptr<StraceImport::Kept>> StraceImport::read_line(Log& log) {
 }
 
 Result<void> StraceImport::read_ahead(Log& log) {
-    log.next = std::move(log.behind_next);
+    log.next = std::move(log.after_next);
     if (log.next == nullptr) {
         TRY(log.next, read_line(log));
     }
     if (log.next != nullptr) {
-        TRY(log.behind_next, read_line(log));
+        TRY(log.after_next, read_line(log));
     }
     return {};
 }
@@ -157,7 +157,7 @@ void StraceImport::take(Log& log, const Kept& kept) {
         case StraceKind::kReplaced:
             take_replacement(kept, thread, place);
             break;
-        case StraceKind::kTalk:
+        case StraceKind::kMessage:
         case StraceKind::kUnreadable:
             break;
     }
@@ -182,8 +182,8 @@ void StraceImport::take_call(Log& log, const Kept& kept, LogThread& thread, std:
         calls_->end(thread, kept.line.text, duration_ns, place);
         return;
     }
-    if (!duration_ns && log.behind_next != nullptr) {
-        duration_ns = log.behind_next->time_ns - kept.time_ns - 1;
+    if (!duration_ns && log.after_next != nullptr) {
+        duration_ns = log.after_next->time_ns - kept.time_ns - 1;
     }
     endings_.push({kept.time_ns + duration_ns.value_or(0),
                    ++endings_seen_,

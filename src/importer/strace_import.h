@@ -50,7 +50,7 @@ class StraceImport {
         StraceClock clock;
         std::uint32_t task = 1;  // of lines that name none
         std::unique_ptr<Kept> next = nullptr;
-        std::unique_ptr<Kept> behind_next = nullptr;  // read ahead: how long a call took at most
+        std::unique_ptr<Kept> after_next = nullptr;  // read ahead: how long a call took at most
     };
     // A whole call of one of several logs: calls of others may end before it does.
     struct Ending {

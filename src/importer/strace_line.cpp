@@ -138,7 +138,7 @@ void read_end(std::string_view text, StraceLine& line) {
 void read_signal(std::string_view text, StraceLine& line) {
     text = text.substr(4, text.size() - 8);
     if (text.starts_with("stopped by ")) {
-        line.kind = StraceKind::kTalk;
+        line.kind = StraceKind::kMessage;
         return;
     }
     const std::size_t blank = std::min(text.find(' '), text.size());
@@ -199,7 +199,7 @@ StraceLine parse_strace_line(std::string_view text) {
     }
     skip_blanks(text);
     if (is_talk(text)) {
-        line.kind = StraceKind::kTalk;
+        line.kind = StraceKind::kMessage;
         return line;
     }
     take_task(text, line);
@@ -214,7 +214,7 @@ StraceLine parse_strace_line(std::string_view text) {
         return line;
     }
     if (is_talk(text)) {
-        line.kind = StraceKind::kTalk;
+        line.kind = StraceKind::kMessage;
         return line;
     }
     take_duration(text, line);

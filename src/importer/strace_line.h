@@ -20,7 +20,7 @@ enum class StraceKind : std::uint8_t {
     kExited,    // +++ exited with 0 +++
     kKilled,    // +++ killed by SIGKILL +++
     kReplaced,  // +++ superseded by execve in pid N +++
-    kTalk,      // what strace says of itself, and stacks of -k
+    kMessage,   // what strace says of itself, and stacks of -k
     kUnreadable,
 };
 

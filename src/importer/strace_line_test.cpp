@@ -56,11 +56,11 @@ TEST(StraceLine, reads_signals_and_ends) {
     EXPECT_EQ(parse_strace_line("7 +++ killed by SIGSEGV (core dumped) +++").kind,
               StraceKind::kKilled);
     EXPECT_EQ(parse_strace_line("7 +++ superseded by execve in pid 8 +++").text, "8");
-    EXPECT_EQ(parse_strace_line("7 --- stopped by SIGSTOP ---").kind, StraceKind::kTalk);
-    EXPECT_EQ(parse_strace_line("strace: Process 8 attached").kind, StraceKind::kTalk);
+    EXPECT_EQ(parse_strace_line("7 --- stopped by SIGSTOP ---").kind, StraceKind::kMessage);
+    EXPECT_EQ(parse_strace_line("strace: Process 8 attached").kind, StraceKind::kMessage);
 }
 
-TEST(StraceLine, finds_the_end_of_arguments_behind_anything) {
+TEST(StraceLine, finds_the_end_of_arguments_after_anything) {
     for (const std::string& text :
          {std::string(R"(f("a) = \"b", [c) = 1)"),
           std::string(R"(f(3</tmp/a)b>, "x"...) = 1)"),

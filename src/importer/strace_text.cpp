@@ -112,12 +112,12 @@ void read_unix(std::string_view inside, Decoration& of) {
     }
 }
 
-struct SocketWord {
-    std::string_view word;
+struct SocketPrefix {
+    std::string_view prefix;
     std::uint16_t family, type, protocol;
 };
 
-constexpr SocketWord kSocketWords[] = {
+constexpr SocketPrefix kSocketPrefixes[] = {
     {"TCP:", AF_INET, SOCK_STREAM, 6},
     {"TCPv6:", AF_INET6, SOCK_STREAM, 6},
     {"UDP:", AF_INET, SOCK_DGRAM, 17},
@@ -131,11 +131,11 @@ constexpr SocketWord kSocketWords[] = {
 };
 
 bool read_socket(std::string_view text, Decoration& of) {
-    for (const SocketWord& known : kSocketWords) {
-        if (!text.starts_with(known.word)) {
+    for (const SocketPrefix& known : kSocketPrefixes) {
+        if (!text.starts_with(known.prefix)) {
             continue;
         }
-        std::string_view inside = text.substr(known.word.size());
+        std::string_view inside = text.substr(known.prefix.size());
         if (inside.starts_with('[') && inside.ends_with(']')) {
             inside = inside.substr(1, inside.size() - 2);
         }
@@ -348,10 +348,10 @@ std::optional<CallResult> call_result(std::string_view text) {
     }
     result.value = static_cast<std::int64_t>(*number);
     result.descriptor = descriptor_in(text);
-    const std::size_t behind = text.substr(end).starts_with('<')
-                                   ? std::min(end_of_decoration(text, end) + 1, text.size())
-                                   : end;
-    result.rest = trimmed(text.substr(behind));
+    const std::size_t rest = text.substr(end).starts_with('<')
+                                 ? std::min(end_of_decoration(text, end) + 1, text.size())
+                                 : end;
+    result.rest = trimmed(text.substr(rest));
     return result;
 }
 

@@ -13,9 +13,9 @@ namespace {
 
 using Numbers = std::unordered_map<std::string_view, std::uint64_t>;
 
-// Words of every set, for arguments where strace writes those of another one.
-const Numbers& words_of_all() {
-    static const Numbers kWords = [] {
+// The names of every set are known together: strace writes some where another set is meant.
+const Numbers& all_names() {
+    static const Numbers kNames = [] {
         Numbers words = {{"NULL", 0},
                          {"AT_FDCWD", static_cast<std::uint64_t>(-100)},
                          {"S_IFSOCK", 0140000},
@@ -34,15 +34,15 @@ const Numbers& words_of_all() {
                          {"IPPROTO_UDP", 17},
                          {"IPPROTO_IPV6", 41}};
         for (const schema::FlagSet& set : schema::flag_sets()) {
-            for (const auto words_of_set : {set.values, set.bits}) {
-                for (const schema::FlagWord& word : words_of_set) {
+            for (const auto names_of_set : {set.values, set.bits}) {
+                for (const schema::FlagLabel& word : names_of_set) {
                     words.emplace(word.name, word.value);
                 }
             }
         }
         return words;
     }();
-    return kWords;
+    return kNames;
 }
 
 std::optional<std::uint64_t> word_of(const schema::FlagSet& set, std::string_view name) {
@@ -50,7 +50,7 @@ std::optional<std::uint64_t> word_of(const schema::FlagSet& set, std::string_vie
         return 0;
     }
     for (const auto words : {set.values, set.bits}) {
-        for (const schema::FlagWord& word : words) {
+        for (const schema::FlagLabel& word : words) {
             if (word.name == name) {
                 return word.value;
             }
@@ -98,8 +98,8 @@ std::optional<std::uint64_t> one_word(const schema::FlagSet* set, std::string_vi
         const auto above = plain_number(text.substr(6));
         return above ? std::optional(*above + 32) : std::nullopt;
     }
-    const auto known = words_of_all().find(text);
-    return known != words_of_all().end() ? std::optional(known->second) : std::nullopt;
+    const auto known = all_names().find(text);
+    return known != all_names().end() ? std::optional(known->second) : std::nullopt;
 }
 
 }  // namespace

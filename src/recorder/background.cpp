@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook(10);
 constexpr int kHurryNice =
-    -5;  // behind, it goes before the programs: an event that is lost is lost
+    -5;  // a thread that lags goes before the programs: an event that is lost is lost
 
 bool set_policy(pid_t thread, int policy) {
     const sched_param none{};

@@ -12,10 +12,10 @@
 namespace dyetrace::recorder {
 namespace {
 
-constexpr std::chrono::seconds kPatience(20);
+constexpr std::chrono::seconds kTimeout(20);
 
 bool becomes(int policy) {
-    const auto end = std::chrono::steady_clock::now() + kPatience;
+    const auto end = std::chrono::steady_clock::now() + kTimeout;
     while (sched_getscheduler(0) != policy) {
         if (std::chrono::steady_clock::now() > end) {
             return false;
@@ -30,22 +30,22 @@ TEST(Background, gives_way_hurries_and_is_as_before_afterwards) {
         GTEST_SKIP() << "only root may leave SCHED_IDLE again";
     }
     const int nice = getpriority(PRIO_PROCESS, 0);
-    std::atomic<bool> behind = false;
+    std::atomic<bool> lags = false;
     std::atomic<int> asked_while_hurrying = 0;
     {
         const Background background([&](bool hurrying) {
             asked_while_hurrying += hurrying ? 1 : 0;
-            return behind.load();
+            return lags.load();
         });
         EXPECT_TRUE(becomes(SCHED_IDLE));
         const int asked = asked_while_hurrying;
-        behind = true;
+        lags = true;
         EXPECT_TRUE(becomes(SCHED_OTHER));
         while (asked_while_hurrying == asked) {
             std::this_thread::yield();
         }
         EXPECT_LE(getpriority(PRIO_PROCESS, 0), nice);
-        behind = false;
+        lags = false;
         EXPECT_TRUE(becomes(SCHED_IDLE));
     }
     EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER);

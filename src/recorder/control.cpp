@@ -53,7 +53,7 @@ void Control::say_listening() const {
     }
 }
 
-// To nobody, if the agent died: the recording goes on.
+// Nobody hears it if the agent died: the recording goes on.
 void Control::say(const char* line) const {
     (void)!::send(socket_.get(), line, std::strlen(line), MSG_NOSIGNAL);
 }

@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char* kName = "control";
 constexpr std::size_t kCallersMax = 8;
-constexpr std::int64_t kPatienceNs = 5'000'000'000;
-constexpr int kAnswerPatienceMs = 30'000;  // a recorder that is busy with a full disk
+constexpr std::int64_t kRequestTimeoutNs = 5'000'000'000;
+constexpr int kAnswerTimeoutMs = 30'000;  // a recorder that is busy with a full disk
 
 // A socket's address has 107 bytes; a path may have more.
 sockaddr_un address_in(const base::Fd& folder) {
@@ -32,24 +32,24 @@ sockaddr_un address_in(const base::Fd& folder) {
     return address;
 }
 
-std::string packed(const ControlWords& words) {
+std::string packed(const ControlMessage& fields) {
     std::string packet;
-    for (const std::string& word : words) {
-        packet += (packet.empty() ? std::string() : std::string(1, '\0')) + word;
+    for (const std::string& field : fields) {
+        packet += (packet.empty() ? std::string() : std::string(1, '\0')) + field;
     }
     return packet;
 }
 
-// At most `words_max`: the last one keeps its NULs.
-ControlWords unpacked(std::string_view packet, std::size_t words_max) {
-    ControlWords words;
+// At most `fields_max`: the last one keeps its NULs.
+ControlMessage unpacked(std::string_view packet, std::size_t fields_max) {
+    ControlMessage fields;
     for (;;) {
         const std::size_t end = packet.find('\0');
-        if (end == std::string_view::npos || words.size() + 1 == words_max) {
-            words.emplace_back(packet);
-            return words;
+        if (end == std::string_view::npos || fields.size() + 1 == fields_max) {
+            fields.emplace_back(packet);
+            return fields;
         }
-        words.emplace_back(packet.substr(0, end));
+        fields.emplace_back(packet.substr(0, end));
         packet.remove_prefix(end + 1);
     }
 }
@@ -61,7 +61,7 @@ bool may_ask(const base::Fd& caller) {
            (who.uid == 0 || who.uid == geteuid());
 }
 
-constexpr std::size_t kRequestWords = 4;
+constexpr std::size_t kRequestFieldsMax = 4;
 
 }  // namespace
 
@@ -96,24 +96,24 @@ void DyeControl::accept_callers() {
     }
 }
 
-void DyeControl::serve(const std::function<ControlWords(const ControlWords&)>& answer) {
+void DyeControl::serve(const std::function<ControlMessage(const ControlMessage&)>& answer) {
     accept_callers();
     std::erase_if(callers_, [&](const Caller& caller) {
         char request[kControlRequestMax];
         const ssize_t size = recv(caller.socket.get(), request, sizeof(request), MSG_TRUNC);
         if (size < 0 && errno == EAGAIN) {
-            return base::boot_time_ns() - caller.since_ns > kPatienceNs;
+            return base::boot_time_ns() - caller.since_ns > kRequestTimeoutNs;
         }
         if (size > 0 && static_cast<std::size_t>(size) <= sizeof(request)) {
-            const std::string packet =
-                packed(answer(unpacked({request, static_cast<std::size_t>(size)}, kRequestWords)));
+            const std::string packet = packed(
+                answer(unpacked({request, static_cast<std::size_t>(size)}, kRequestFieldsMax)));
             (void)send(caller.socket.get(), packet.data(), packet.size(), MSG_NOSIGNAL);
         }
         return true;
     });
 }
 
-Result<ControlWords> ask_recorder(const std::string& folder, const ControlWords& request) {
+Result<ControlMessage> ask_recorder(const std::string& folder, const ControlMessage& request) {
     TRY(const base::Fd opened, base::open_file(folder, O_PATH | O_DIRECTORY));
     const base::Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     const sockaddr_un address = address_in(opened);
@@ -133,7 +133,7 @@ Result<ControlWords> ask_recorder(const std::string& folder, const ControlWords&
     std::string answer(kControlAnswerMax, 0);
     pollfd waiting{socket.get(), POLLIN, 0};
     if (send(socket.get(), packet.data(), packet.size(), MSG_NOSIGNAL) < 0 ||
-        poll(&waiting, 1, kAnswerPatienceMs) <= 0) {
+        poll(&waiting, 1, kAnswerTimeoutMs) <= 0) {
         return Error(ErrorCode::kUnavailable,
                      fmt::format("the recorder of {} does not answer", folder));
     }
@@ -142,13 +142,13 @@ Result<ControlWords> ask_recorder(const std::string& folder, const ControlWords&
         return Error(ErrorCode::kUnavailable,
                      fmt::format("the recorder of {} ended before it answered", folder));
     }
-    ControlWords words = unpacked({answer.data(), static_cast<std::size_t>(size)}, SIZE_MAX);
-    const bool ok = words.front() == "ok";
-    words.erase(words.begin());
+    ControlMessage fields = unpacked({answer.data(), static_cast<std::size_t>(size)}, SIZE_MAX);
+    const bool ok = fields.front() == "ok";
+    fields.erase(fields.begin());
     if (!ok) {
-        return Error(ErrorCode::kInvalidArgument, words.empty() ? "refused" : words.front());
+        return Error(ErrorCode::kInvalidArgument, fields.empty() ? "refused" : fields.front());
     }
-    return words;
+    return fields;
 }
 
 }  // namespace dyetrace::recorder

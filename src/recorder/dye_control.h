@@ -3,7 +3,7 @@
 //   dyetrace dye add t card=…  ── request, one packet ──►  recorder: serve() between two looks at the rings
 //                              ◄── answer, one packet ──
 //
-// A packet is words with NUL between them; the last word of a request may hold any byte. An answer begins with "ok", or with
+// A packet is fields with NUL between them; the last field of a request may hold any byte. An answer begins with "ok", or with
 // "failed" and why. Only the recorder's own user and root are listened to: the file's mode says so, and who calls is looked at.
 //
 // Limits: 1 KiB of a request, 32 KiB of an answer; 8 callers at a time, who have five seconds to speak.
@@ -22,7 +22,7 @@ namespace dyetrace::recorder {
 inline constexpr std::size_t kControlRequestMax = 1024;  // a name, a text of 256 bytes and forms
 inline constexpr std::size_t kControlAnswerMax = 32 * 1024;
 
-using ControlWords = std::vector<std::string>;
+using ControlMessage = std::vector<std::string>;
 
 class DyeControl {
   public:
@@ -34,7 +34,7 @@ class DyeControl {
     ~DyeControl();
 
     // Answers who has asked; never waits.
-    void serve(const std::function<ControlWords(const ControlWords&)>& answer);
+    void serve(const std::function<ControlMessage(const ControlMessage&)>& answer);
 
   private:
     struct Caller {
@@ -51,7 +51,7 @@ class DyeControl {
     std::vector<Caller> callers_;
 };
 
-// The words after "ok". kNotFound: nobody listens there.
-Result<ControlWords> ask_recorder(const std::string& folder, const ControlWords& request);
+// The fields after "ok". kNotFound: nobody listens there.
+Result<ControlMessage> ask_recorder(const std::string& folder, const ControlMessage& request);
 
 }  // namespace dyetrace::recorder

@@ -33,7 +33,7 @@ Result<void> DyeServer::open(const std::string& folder) {
 }
 
 void DyeServer::serve() {
-    control_->serve([this](const ControlWords& request) { return answer(request); });
+    control_->serve([this](const ControlMessage& request) { return answer(request); });
 }
 
 Result<void> DyeServer::write_crossings() {
@@ -68,7 +68,7 @@ std::string DyeServer::hits_text() const {
     return text;
 }
 
-ControlWords DyeServer::answer(const ControlWords& request) {
+ControlMessage DyeServer::answer(const ControlMessage& request) {
     Result<void> done = Error(ErrorCode::kInvalidArgument, "this recorder does not know that");
     if (request.size() == 4 && request[0] == "add") {
         done = add(request);
@@ -77,10 +77,10 @@ ControlWords DyeServer::answer(const ControlWords& request) {
     } else if (request.size() == 2 && request[0] == "list") {
         return list(request[1]);
     }
-    return done.ok() ? ControlWords{"ok"} : ControlWords{"failed", done.error().text()};
+    return done.ok() ? ControlMessage{"ok"} : ControlMessage{"failed", done.error().text()};
 }
 
-Result<void> DyeServer::add(const ControlWords& request) {
+Result<void> DyeServer::add(const ControlMessage& request) {
     TRY(const DyeSet::Entry* added,
         dyes_.add({.name = request[2], .text = request[3], .forms = number_of(request[1])}));
     const Result<void> looked_for = kernel_->look_for(dyes_.patterns());
@@ -98,20 +98,20 @@ Result<void> DyeServer::remove(const std::string& name) {
     return facts_->write_dye(removed, true);
 }
 
-ControlWords DyeServer::list(const std::string& from) const {
-    ControlWords words{"ok", "0"};
+ControlMessage DyeServer::list(const std::string& from) const {
+    ControlMessage fields{"ok", "0"};
     std::size_t bytes = 0;
     for (std::size_t i = number_of(from); i < dyes_.entries().size(); ++i) {
         const capture::Dye& dye = dyes_.entries()[i].dye;
         if (bytes + kListReserve > kControlAnswerMax) {
-            words[1] = fmt::format("{}", i);
+            fields[1] = fmt::format("{}", i);
             break;
         }
-        words.push_back(fmt::format(
+        fields.push_back(fmt::format(
             "{}  {} bytes  {}", dye.name, dye.text.size(), capture::dye_forms_text(dye.forms)));
-        bytes += words.back().size() + 1;
+        bytes += fields.back().size() + 1;
     }
-    return words;
+    return fields;
 }
 
 }  // namespace dyetrace::recorder

@@ -41,10 +41,10 @@ class DyeServer {
     std::string hits_text() const;
 
   private:
-    ControlWords answer(const ControlWords& request);
-    Result<void> add(const ControlWords& request);
+    ControlMessage answer(const ControlMessage& request);
+    Result<void> add(const ControlMessage& request);
     Result<void> remove(const std::string& name);
-    ControlWords list(const std::string& from) const;
+    ControlMessage list(const std::string& from) const;
 
     DyeSet dyes_;
     std::vector<std::pair<std::uint32_t, std::string>> names_;  // of all that were ever looked for

@@ -28,7 +28,7 @@ class Listener {
   public:
     static Result<Listener> start(Targets targets, capture::CaptureOptions options);
 
-    // For totals only: attached, the command runs, nothing but names comes out of the rings.
+    // Counts totals only: once it is attached the command runs, nothing but names comes out of the rings.
     static Result<Listener> start_counting(Targets targets);
 
     Result<void> attach();

@@ -45,7 +45,7 @@ void NamespaceNames::learn(std::span<const std::byte> facts) {
     }
 }
 
-// By inode; of several names of one, the first in order.
+// The key is the inode; it has the first in order of several names.
 std::map<std::uint32_t, std::string> NamespaceNames::read_names() const {
     std::map<std::uint32_t, std::string> found;
     for (const std::string& folder : folders_) {

@@ -77,7 +77,7 @@ struct Recording::State {
     std::vector<std::uint64_t> lost_before = {};
     std::size_t sources_written = 0;
     std::optional<Error> failure = std::nullopt;
-    std::vector<std::byte> last_words = {};  // facts after the writer failed
+    std::vector<std::byte> trailer_facts = {};  // facts after the writer failed
 
     Result<void> begin();
     void abandon();
@@ -98,7 +98,7 @@ struct Recording::State {
     void tick();
     Result<void> finish();
     void finish_payload();
-    Result<void> write_last_words();
+    Result<void> write_trailer();
     Summary summary() const;
     void note(const Result<void>& result);
 };
@@ -241,7 +241,7 @@ void Recording::State::take(std::uint32_t cpu,
 
 Result<void> Recording::State::append_fact(std::span<const std::byte> record) {
     if (writer->failed()) {
-        last_words.insert(last_words.end(), record.begin(), record.end());
+        trailer_facts.insert(trailer_facts.end(), record.begin(), record.end());
         return {};
     }
     return append(listener.capture().cpu_count(), schema::Stream::kFacts, record);
@@ -263,8 +263,8 @@ Result<void> Recording::State::write_sources() {
     return {};
 }
 
-// With what the disk did not take of what was handed out; all of it is known when the rings are drained for the last time.
-// Retransmissions are facts, which are among the last words.
+// It includes what the disk did not take of what was handed out; all of it is known when the rings are drained for the last time.
+// Retransmissions are facts, which the trailer may hold.
 capture::Accounting Recording::State::accounting(std::uint32_t cpu) const {
     capture::Accounting sum = listener.capture().accounting(cpu);
     if (writer->failed()) {
@@ -377,13 +377,13 @@ Result<void> Recording::State::finish() {
         note(writer->close());
     }
     if (writer->failed()) {
-        TRY(write_last_words());
+        TRY(write_trailer());
     }
     TRY(folder.finish());
     return failure ? Result<void>(*failure) : Result<void>();
 }
 
-Result<void> Recording::State::write_last_words() {
+Result<void> Recording::State::write_trailer() {
     TRY(facts->write_gap(UINT32_MAX,
                          static_cast<std::uint64_t>(kept_until_ns),
                          static_cast<std::uint64_t>(base::boot_time_ns()),
@@ -393,7 +393,7 @@ Result<void> Recording::State::write_last_words() {
         TRY(facts->write_accounting(cpu, accounting(cpu)));
     }
     const auto own_cpu = static_cast<std::uint16_t>(listener.capture().cpu_count());
-    return writer->write_trailer(own_cpu, last_words);
+    return writer->write_trailer(own_cpu, trailer_facts);
 }
 
 Summary Recording::State::summary() const {

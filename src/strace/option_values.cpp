@@ -23,8 +23,8 @@ Result<std::size_t> parse_signal(std::string_view word) {
 }  // namespace
 
 Result<int> parse_precision(std::string_view text) {
-    static constexpr Word<int> kWords[] = {{"s", 0}, {"ms", 3}, {"us", 6}, {"ns", 9}};
-    return text.empty() ? Result<int>(6) : choose(text, "precision", kWords);
+    static constexpr NamedValue<int> kValues[] = {{"s", 0}, {"ms", 3}, {"us", 6}, {"ns", 9}};
+    return text.empty() ? Result<int>(6) : choose(text, "precision", kValues);
 }
 
 Result<StatusSet> parse_statuses(std::string_view list) {

@@ -41,22 +41,22 @@ base::Result<void> for_each_word(std::string_view list, Take take) {
 }
 
 template <typename Value>
-struct Word {
+struct NamedValue {
     std::string_view text;
     Value value;
 };
 
-// The value of a word, or what there is.
+// The value of this name; an error lists the names that there are.
 template <typename Value, std::size_t kCount>
 base::Result<Value> choose(std::string_view text,
                            std::string_view what,
-                           const Word<Value> (&words)[kCount]) {
+                           const NamedValue<Value> (&values)[kCount]) {
     std::string all;
-    for (const Word<Value>& word : words) {
-        if (word.text == text) {
-            return word.value;
+    for (const NamedValue<Value>& one : values) {
+        if (one.text == text) {
+            return one.value;
         }
-        all.append(all.empty() ? "" : ", ").append(word.text);
+        all.append(all.empty() ? "" : ", ").append(one.text);
     }
     return refuse(fmt::format("'{}' is no {}: {}", text, what, all));
 }

@@ -33,27 +33,28 @@ Result<void> take_absolute_times(CommandLine& line, std::string_view list) {
 
 Result<void> take_names(CommandLine& line, std::string_view list) {
     line.names = 0;
-    static constexpr Word<int> kWords[] = {{"none", 0}, {"path", 1}, {"socket", 2}, {"all", 2}};
+    static constexpr NamedValue<int> kValues[] = {
+        {"none", 0}, {"path", 1}, {"socket", 2}, {"all", 2}};
     return for_each_word(list.empty() ? "path" : list, [&](std::string_view word) -> Result<void> {
-        TRY(const int names, choose(word, "detail of descriptors", kWords));
+        TRY(const int names, choose(word, "detail of descriptors", kValues));
         line.names = std::max(line.names, names);
         return {};
     });
 }
 
 Result<void> take_quiet(CommandLine& line, std::string_view list) {
-    static constexpr Word<bool> kWords[] = {{"attach", false},
-                                            {"exit", true},
-                                            {"exits", true},
-                                            {"path-resolution", false},
-                                            {"path-resolve", false},
-                                            {"personality", false},
-                                            {"thread-execve", false},
-                                            {"none", false},
-                                            {"all", true}};
+    static constexpr NamedValue<bool> kValues[] = {{"attach", false},
+                                                   {"exit", true},
+                                                   {"exits", true},
+                                                   {"path-resolution", false},
+                                                   {"path-resolve", false},
+                                                   {"personality", false},
+                                                   {"thread-execve", false},
+                                                   {"none", false},
+                                                   {"all", true}};
     return for_each_word(
         list.empty() ? "attach" : list, [&](std::string_view word) -> Result<void> {
-            TRY(const bool ends, choose(word, "message that can be left out", kWords));
+            TRY(const bool ends, choose(word, "message that can be left out", kValues));
             line.options.ends = line.options.ends && !ends;
             return {};
         });
@@ -284,14 +285,14 @@ const Row kRows[] = {
       "Order of the table: time (default), avg-time, calls, errors, name, nothing"},
      [](CommandLine& line, std::string_view value) -> Result<void> {
          using format::CallOrder;
-         static constexpr Word<CallOrder> kWords[] = {{"time", CallOrder::kTime},
-                                                      {"total-time", CallOrder::kTime},
-                                                      {"avg-time", CallOrder::kAverage},
-                                                      {"calls", CallOrder::kCalls},
-                                                      {"errors", CallOrder::kErrors},
-                                                      {"name", CallOrder::kName},
-                                                      {"nothing", CallOrder::kName}};
-         TRY(line.options.summary_order, choose(value, "order of the table", kWords));
+         static constexpr NamedValue<CallOrder> kValues[] = {{"time", CallOrder::kTime},
+                                                             {"total-time", CallOrder::kTime},
+                                                             {"avg-time", CallOrder::kAverage},
+                                                             {"calls", CallOrder::kCalls},
+                                                             {"errors", CallOrder::kErrors},
+                                                             {"name", CallOrder::kName},
+                                                             {"nothing", CallOrder::kName}};
+         TRY(line.options.summary_order, choose(value, "order of the table", kValues));
          return {};
      }},
     {{0, "json", "", "One object per line, on stdout, with the columns of the table `events`"},
@@ -302,10 +303,10 @@ const Row kRows[] = {
     {{0, "color", "WHEN", "Colours: auto, always, never (default: auto)"},
      [](CommandLine& line, std::string_view value) -> Result<void> {
          using format::ColourMode;
-         static constexpr Word<ColourMode> kWords[] = {{"auto", ColourMode::kAuto},
-                                                       {"always", ColourMode::kAlways},
-                                                       {"never", ColourMode::kNever}};
-         TRY(line.options.colour, choose(value, "value of --color", kWords));
+         static constexpr NamedValue<ColourMode> kValues[] = {{"auto", ColourMode::kAuto},
+                                                              {"always", ColourMode::kAlways},
+                                                              {"never", ColourMode::kNever}};
+         TRY(line.options.colour, choose(value, "value of --color", kValues));
          return {};
      }},
     {{'h', "help", "", "Show this text"},
@@ -328,26 +329,26 @@ const Row kRows[] = {
 };
 
 Result<void> take_expression(CommandLine& line, std::string_view expression) {
-    static constexpr Word<std::string_view> kShort[] = {{"t", "trace"},
-                                                        {"a", "abbrev"},
-                                                        {"v", "verbose"},
-                                                        {"x", "raw"},
-                                                        {"s", "signal"},
-                                                        {"signals", "signal"},
-                                                        {"q", "quiet"},
-                                                        {"silent", "quiet"},
-                                                        {"silence", "quiet"},
-                                                        {"r", "read"},
-                                                        {"reads", "read"},
-                                                        {"w", "write"},
-                                                        {"writes", "write"},
-                                                        {"decode-fd", "decode-fds"}};
+    static constexpr NamedValue<std::string_view> kShort[] = {{"t", "trace"},
+                                                              {"a", "abbrev"},
+                                                              {"v", "verbose"},
+                                                              {"x", "raw"},
+                                                              {"s", "signal"},
+                                                              {"signals", "signal"},
+                                                              {"q", "quiet"},
+                                                              {"silent", "quiet"},
+                                                              {"silence", "quiet"},
+                                                              {"r", "read"},
+                                                              {"reads", "read"},
+                                                              {"w", "write"},
+                                                              {"writes", "write"},
+                                                              {"decode-fd", "decode-fds"}};
     const std::size_t equals = expression.find('=');
     if (equals == std::string_view::npos) {
         return act(line, *row_of("trace"), "-e", expression);
     }
     const std::string_view given = expression.substr(0, equals);
-    const auto* alias = std::ranges::find(kShort, given, &Word<std::string_view>::text);
+    const auto* alias = std::ranges::find(kShort, given, &NamedValue<std::string_view>::text);
     const Row* row = row_of(alias == std::end(kShort) ? given : alias->value);
     if (row == nullptr || !row->also_in_e) {
         return refuse(fmt::format("-e {}=… is not known (dyetrace trace --help)", given));

@@ -165,7 +165,7 @@ TEST(TraceOptions, choose_signals_and_messages) {
     EXPECT_FALSE(parse_trace_options({"-e", "quiet=exit", "ls"}).value().ends);
 }
 
-TEST(TraceOptions, have_values_behind_an_equals_sign_or_in_the_next_word) {
+TEST(TraceOptions, have_values_after_an_equals_sign_or_in_the_next_word) {
     EXPECT_EQ(parse_trace_options({"--output=a", "ls"}).value().output, "a");
     EXPECT_EQ(parse_trace_options({"--output", "a", "ls"}).value().output, "a");
     EXPECT_EQ(parse_trace_options({"--decode-fds=all", "ls"}).value().style.names,
@@ -273,7 +273,7 @@ TEST(TraceOutput, shows_only_what_was_asked_for) {
               "100.00    0.000000           0         2         1 total\n");
 }
 
-TEST(TraceOutput, puts_the_end_of_a_thread_behind_its_calls) {
+TEST(TraceOutput, puts_the_end_of_a_thread_after_its_calls) {
     schema::ThreadEnd end{};
     end.end_ns = 20;
     end.tid = 7;

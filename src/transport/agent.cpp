@@ -263,7 +263,7 @@ std::uint64_t Agent::State::in_flight() const {
     return bytes;
 }
 
-// In turns, so that no session waits for another one's backlog. True: everything is there, and acknowledged.
+// Sessions ship in turns, so that none waits for another one's backlog. True: everything is there, and acknowledged.
 bool Agent::State::ship(std::int64_t now_ns) {
     bool found = true;
     while (found && link.has_room() && in_flight() < kInFlightBytesMax) {
@@ -295,13 +295,12 @@ void Agent::State::keep_memory_limit(std::int64_t now_ns) {
     const auto bytes = limits.too_much_memory(now_ns, recorders);
     if (bytes && !sessions.empty()) {
         const auto& [id, youngest] = *sessions.rbegin();
-        log.warn(
-            fmt::format("the agent and its recorders hold {} of memory, --memory-max allows "
-                        "{}: session {} ends here",
+        const std::string reason =
+            fmt::format("the agent and its recorders hold {} of memory, --memory-max allows {}",
                         base::bytes_text(*bytes),
-                        base::bytes_text(options.limits.memory_bytes_max),
-                        id));
-        sessions.rbegin()->second.stop();
+                        base::bytes_text(options.limits.memory_bytes_max));
+        log.warn(fmt::format("{}: session {} ends here", reason, id));
+        sessions.rbegin()->second.stop(reason);
     }
 }
 

@@ -34,9 +34,9 @@ class AgentStream;
 class OperatorStream;
 
 struct Collector::State final : fleet::Fleet::CallbackService {
-    State(CollectorOptions given, const base::Log& talk)
+    State(CollectorOptions given, const base::Log& messages)
         : options(std::move(given)),
-          log(talk),
+          log(messages),
           sealing(options.program),
           sessions(
               options.store,

@@ -84,9 +84,8 @@ std::optional<fleet::Status> HeldSession::look() {
     const bool has_ended = now == Recorder::State::kEnded;
     if (!ended() && has_ended) {
         const bool recorded = ::access((trace_ + "/trace.json").c_str(), F_OK) == 0;
-        return status(
-            recorded ? fleet::SHIPPING : fleet::FAILED,
-            recorded || !said().empty() ? said() : "its agent ended before the recording began");
+        return status(recorded ? fleet::SHIPPING : fleet::FAILED,
+                      recorded || !said().empty() ? said() : stopped_because_);
     }
     if (phase_ == fleet::PREPARING && now == Recorder::State::kReady) {
         return status(fleet::READY, "");
@@ -141,8 +140,8 @@ void HeldSession::look_for_files() {
 
 // A segment is whole when the recorder works on the next.
 bool HeldSession::grows(std::size_t name) const {
-    const std::size_t behind = name + 1;
-    return !ended() && (behind == names_.size() || !names_[behind].starts_with(kSegmentPrefix));
+    const std::size_t next = name + 1;
+    return !ended() && (next == names_.size() || !names_[next].starts_with(kSegmentPrefix));
 }
 
 std::optional<fleet::Chunk> HeldSession::next_chunk() {

@@ -43,7 +43,11 @@ class HeldSession {
     // Looks at the recorder. A status to be sent, if there is news.
     std::optional<fleet::Status> look();
     void go();
-    void stop() { recorder_->stop(); }
+    // `reason`: what is said of it if it never began, and its recorder did not say more.
+    void stop(std::string reason = "it was stopped before the recording began") {
+        stopped_because_ = std::move(reason);
+        recorder_->stop();
+    }
 
     // The connection began, or is gone: nothing is on its way.
     void resume(const fleet::Resume& resume);
@@ -95,7 +99,8 @@ class HeldSession {
     std::string trace_;
     std::unique_ptr<Recorder> recorder_;
     fleet::Phase phase_ = fleet::PREPARING;
-    bool gone_ = false;               // the recorder was told to begin
+    bool gone_ = false;  // the recorder was told to begin
+    std::string stopped_because_ = "its agent ended before the recording began";
     bool told_ = false;               // of phase_, on this connection
     bool resumed_ = false;            // the collector said what it has
     bool all_there_ = false;          // and acknowledged

@@ -8,7 +8,7 @@
 namespace dyetrace::transport {
 namespace {
 
-constexpr std::chrono::seconds kAnswerPatience{10};
+constexpr std::chrono::seconds kAnswerTimeout{10};
 
 struct Line {
     std::shared_ptr<grpc::Channel> channel;
@@ -22,7 +22,7 @@ Result<Line> call(const std::string& address, const Security& security) {
 }
 
 void be_patient(grpc::ClientContext& context) {
-    context.set_deadline(std::chrono::system_clock::now() + kAnswerPatience);
+    context.set_deadline(std::chrono::system_clock::now() + kAnswerTimeout);
 }
 
 }  // namespace

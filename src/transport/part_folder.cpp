@@ -135,7 +135,7 @@ bool PartFolder::put_info(std::uint64_t draft) {
     return true;
 }
 
-// With no descriptor left: the next time.
+// What finds no descriptor left is taken the next time.
 std::vector<Unsynced> PartFolder::take_unsynced() {
     const auto copy_of = [](const base::Fd& descriptor) {
         return base::Fd(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 0));

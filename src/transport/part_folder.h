@@ -5,7 +5,7 @@
 //     segment-000007.seg    grows by what follows its end, never otherwise
 //     recording             locked here while the agent may still send: readers see a trace that is being recorded
 //
-// The sizes of the files are the only book of what has arrived: a collector that was killed asks the disk.
+// The sizes of the files are the only record of what has arrived: a collector that was killed asks the disk.
 //
 // Nothing here waits for the disk: what was written is taken (take_unsynced), made durable by the caller, for all parts together
 // and outside of every lock, and told back (put_info, synced).

@@ -87,7 +87,7 @@ test("what differs most in time comes first", async (t) => {
   const rows = (await pairRows(page)).filter(([, what]) => what === "process");
   const ns = (text) => (text === "–" ? 0 : Number.parseFloat(text) * { s: 1e9, ms: 1e6, "µs": 1e3, ns: 1 }[text.split(" ")[1]]);
   const gaps = rows.map((row) => Math.abs(ns(row[5]) - ns(row[4])));
-  gaps.slice(1).forEach((gap, index) => assert.ok(gap <= gaps[index] * 1.1 + 1e6, `${gap} behind ${gaps[index]}`)); // as far as two digits tell
+  gaps.slice(1).forEach((gap, index) => assert.ok(gap <= gaps[index] * 1.1 + 1e6, `${gap} after ${gaps[index]}`)); // as far as two digits tell
   const [file] = await Promise.all([page.page.waitForEvent("download"), page.page.getByRole("button", { name: "Save timelines as SVG" }).click()]);
   const text = readFileSync(await file.path(), "utf8");
   const onlyOne = rows.filter(([, , first, second]) => first === "–" || second === "–").length;

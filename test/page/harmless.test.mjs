@@ -9,18 +9,19 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 
-const root = join(import.meta.dirname, "../..");
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const build = process.env.DYETRACE_BUILD ?? join(root, "build");
 const folder = mkdtempSync(join(tmpdir(), "dyetrace-harmless-"));
 const trace = join(folder, "trace");
-let harmless;
+let harmless, short;
 
 before(async () => {
   const { buildSync } = createRequire(join(build, "page/"))("esbuild");
   const outfile = join(folder, "elements.mjs");
   buildSync({ entryPoints: [join(root, "src/ui/view/elements.ts")], bundle: true, format: "esm", target: "es2022", outfile });
-  ({ harmless } = await import(outfile));
+  ({ harmless, short } = await import(outfile));
   execFileSync(join(build, "examples/make_trace"), [trace]);
 });
 after(() => rmSync(folder, { recursive: true }));
@@ -32,7 +33,7 @@ function ask(sql, format) {
 
 const isSurrogate = (value) => value >= 0xd800 && value <= 0xdfff;
 const IN_ROW = 256;
-// From the last to the first: a table cuts what is wider than all in its first 1,000 rows, and tags are the widest.
+// Rows go from the last to the first: a table cuts what is wider than all in its first 1,000 rows, and tags are the widest.
 const ALL = `SELECT '<' || string_agg(chr(value::INTEGER), '>' ORDER BY value) || '>' AS characters FROM range(${0x110000}) AS r(value)
   WHERE value NOT BETWEEN ${0xd800} AND ${0xdfff} GROUP BY value // ${IN_ROW} ORDER BY value // ${IN_ROW} DESC`;
 
@@ -52,4 +53,18 @@ test("every code point is shown on the page as on the terminal", () => {
 test("a character that is harmful never looks like a byte that is not UTF-8", () => {
   assert.equal(harmless("a\u009b\u200b\u2028\u{e0041}\ufffe\n\x7f"), String.raw`a\u009b\u200b\u2028\u{e0041}\ufffe\n\x7f`);
   assert.equal(harmless(String.raw`\x9b \\`), String.raw`\x9b \\`, "the reversible escape stays");
+});
+
+test("a name that is cut has whole characters and whole escapes", () => {
+  assert.equal(short("0123456789", 10), "0123456789");
+  assert.equal(short("0123456789x", 10), "01234…789x");
+  for (const whole of ["\u{1f600}", "\\x1b", "\\u202e", "\\u{e0041}", "\\n", "\\\\"]) {
+    for (let before = 0; before < 12; ++before) {
+      const text = "a".repeat(before) + whole.repeat(9) + "b".repeat(11 - before),
+        [begin, end] = short(text, 12).split("…"),
+        isWhole = (part) => part.split(whole).every((rest) => /^[ab]*$/.test(rest));
+      assert.ok(isWhole(begin) && isWhole(end) && begin.length + end.length < 12, `${text}: ${begin}…${end}`);
+      assert.ok(text.startsWith(begin) && text.endsWith(end));
+    }
+  }
 });

@@ -160,7 +160,7 @@ export class TestPage {
     Object.assign(this, { server, isShared, trace, page, faults: [] });
     page.setDefaultTimeout(PATIENCE_MS);
     page.on("pageerror", (error) => this.faults.push(String(error)));
-    page.on("console", (message) => message.type() === "error" && this.faults.push(message.text()));
+    page.on("console", (message) => message.type() === "error" && this.faults.push(`${message.text()} ${message.location().url}`));
     page.on("request", (request) => !request.url().startsWith(server.url) && !/^(data|blob):/.test(request.url()) && this.faults.push(`it fetched ${request.url()}`));
   }
 

@@ -104,10 +104,10 @@ bool SimulatedCluster::is_asleep(std::uint32_t host, std::int64_t true_ns) const
 std::int64_t SimulatedCluster::unbroken(std::uint32_t host, std::int64_t true_ns) const {
     const Clock& of = clocks_[host];
     const auto second = static_cast<std::size_t>(true_ns / kSecond);
-    const double behind = static_cast<double>(true_ns % kSecond);
+    const double into_second = static_cast<double>(true_ns % kSecond);
     const double bend = (of.rates[second + 1] - of.rates[second]) / 1e9;
     const double gained =
-        of.gained[second] + of.rates[second] * behind + bend / 2 * behind * behind;
+        of.gained[second] + of.rates[second] * into_second + bend / 2 * into_second * into_second;
     return of.offset_ns + true_ns + std::llround(gained);
 }
 

@@ -72,7 +72,7 @@ class HostPart {
             trace::SegmentWriter::create(*folder_, index, options).value());
     }
 
-    // By its context.
+    // The thread is known by its context.
     void thread(std::uint32_t context, const SimulatedThread& called = {}) {
         schema::TaskContext task{};
         task.context_id = context;

@@ -142,7 +142,7 @@ std::string trimmed(std::string text) {
 
 // The position after the string, quoted name or comment that begins at `at`; `at` if none does;
 // npos if it does not end.
-std::size_t behind_quoted(const std::string& text, std::size_t at) {
+std::size_t end_of_quoted(const std::string& text, std::size_t at) {
     if (text[at] == '\'' || text[at] == '"') {
         const std::size_t end = text.find(text[at], at + 1);
         return end == std::string::npos ? end : end + 1;
@@ -185,17 +185,17 @@ std::string sql_of_statement(const std::string& statement) {
 
 bool is_complete_statement(const std::string& text) {
     for (std::size_t at = 0; at < text.size();) {
-        const std::size_t behind = behind_quoted(text, at);
-        if (behind == std::string::npos) {
+        const std::size_t end = end_of_quoted(text, at);
+        if (end == std::string::npos) {
             return false;
         }
-        if (behind == at) {
+        if (end == at) {
             if (text[at] == ';') {
                 return true;
             }
             ++at;
         } else {
-            at = behind;
+            at = end;
         }
     }
     return false;

@@ -23,7 +23,7 @@ struct TargetOptions {
     std::string duration;
 
     Result<recorder::Targets> targets() const;
-    // For trace.json.
+    // What trace.json says of them.
     std::vector<std::pair<std::string, std::string>> as_given() const;
 };
 

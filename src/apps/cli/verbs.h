@@ -24,7 +24,7 @@ void add_import(CLI::App& app, int& exit_status);
 void add_record(CLI::App& app, int& exit_status);
 void add_stat(CLI::App& app, int& exit_status);
 void add_top(CLI::App& app, int& exit_status);
-// For --help only. strace's options are not CLI11's (-tt, -yy, a command without --): main gives all words to run_trace.
+// Only --help uses this. strace's options are not CLI11's (-tt, -yy, a command without --): main gives all words to run_trace.
 void add_trace(CLI::App& app);
 int run_trace(const std::vector<std::string>& words);
 

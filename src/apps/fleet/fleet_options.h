@@ -25,7 +25,7 @@ struct FleetOptions {
 };
 
 void add_security_options(CLI::App& verb, FleetOptions& options);
-// With --collector, and $DYETRACE_COLLECTOR.
+// Adds the security options, --collector, and $DYETRACE_COLLECTOR.
 void add_fleet_options(CLI::App& verb, FleetOptions& options);
 
 // "db1" is db1:4147.

@@ -30,7 +30,7 @@ using fleet::RecordProgress;
 constexpr int kLookMs = 50;
 constexpr std::chrono::milliseconds kAskAgainAfter{500};
 // A host that has ended nothing for so long is not waited for: what it has comes when it is back.
-constexpr std::int64_t kPatienceNs = 30'000'000'000;
+constexpr std::int64_t kSilenceTimeoutNs = 30'000'000'000;
 
 struct RecordOnArguments {
     FleetOptions fleet;
@@ -221,7 +221,7 @@ void FleetRecording::await_end_of_command(const Watch& watch) {
 }
 
 void FleetRecording::stop(const std::string& session) {
-    const std::int64_t until_ns = base::monotonic_time_ns() + kPatienceNs;
+    const std::int64_t until_ns = base::monotonic_time_ns() + kSilenceTimeoutNs;
     for (;;) {
         const Result<void> stopped =
             transport::stop_session(collector_, arguments_.fleet.security(), session);
@@ -236,7 +236,7 @@ void FleetRecording::stop(const std::string& session) {
     }
 }
 
-// Until all hosts have shipped everything, or those that have not were silent for kPatienceNs.
+// Until all hosts have shipped everything, or those that have not were silent for kSilenceTimeoutNs.
 bool FleetRecording::await_end(const Watch& watch) {
     std::int64_t news_ns = base::monotonic_time_ns();
     std::string before;
@@ -246,7 +246,8 @@ bool FleetRecording::await_end(const Watch& watch) {
             before = now;
             news_ns = base::monotonic_time_ns();
         }
-        if (base::monotonic_time_ns() - news_ns > kPatienceNs || base::was_asked_to_end(signals_)) {
+        if (base::monotonic_time_ns() - news_ns > kSilenceTimeoutNs ||
+            base::was_asked_to_end(signals_)) {
             return false;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(kLookMs));

@@ -68,15 +68,15 @@ Result<void> remove(const DyeArguments& arguments) {
 
 Result<void> list(const DyeArguments& arguments) {
     for (std::string next = "0";;) {
-        TRY(const recorder::ControlWords words,
+        TRY(const recorder::ControlMessage fields,
             recorder::ask_recorder(arguments.trace, {"list", next}));
-        for (std::size_t i = 1; i < words.size(); ++i) {
-            fmt::print("{}\n", words[i]);
+        for (std::size_t i = 1; i < fields.size(); ++i) {
+            fmt::print("{}\n", fields[i]);
         }
-        if (words.empty() || words[0] == "0") {
+        if (fields.empty() || fields[0] == "0") {
             return {};
         }
-        next = words[0];
+        next = fields[0];
     }
 }
 

@@ -68,7 +68,7 @@ Result<importer::ImportQuestion> question_of(const ImportArguments& arguments) {
     return question;
 }
 
-// In a process of its own: this program has no DuckDB. What fails there leaves a trace that can be read as it is.
+// Seals in a process of its own: this program has no DuckDB. What fails there leaves a trace that can be read as it is.
 void seal(const std::string& trace, const base::Log& log) {
     const Result<pid_t> started =
         base::spawn_in_background("/proc/self/exe", {"dyetrace", "seal", "--quiet", trace});

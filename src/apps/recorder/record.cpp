@@ -357,7 +357,7 @@ void add_content_options(CLI::App& verb, RecordArguments& arguments) {
         ->type_name("PATTERN");
 }
 
-// For --help: with --on, `dyetrace` is another program (main.cpp, record_on.cpp) before this is parsed.
+// Only --help uses this: with --on, `dyetrace` is another program (main.cpp, record_on.cpp) before this is parsed.
 void add_on(CLI::App& verb, OnArguments& arguments) {
     auto* const on =
         verb.add_option("--on",

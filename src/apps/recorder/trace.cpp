@@ -151,7 +151,7 @@ CLI::callback_t take_nothing() {
     return [](const CLI::results_t&) { return true; };
 }
 
-// For --help: its words are parsed by parse_trace_options.
+// Only --help uses this: the arguments are parsed by parse_trace_options.
 void describe(CLI::App& verb, const strace::TraceOption& option) {
     std::string names = option.letter == 0 ? "" : fmt::format("-{}", option.letter);
     if (!option.name.empty()) {

@@ -34,7 +34,7 @@ struct CatArguments {
     std::uint64_t object = 0, connection = 0;
 };
 
-// To stdout: as it is, but to a terminal without what a terminal would obey.
+// Writes to stdout: bytes as they are, but to a terminal without what a terminal would obey.
 class Output {
   public:
     Result<void> write(std::span<const std::byte> bytes) const {

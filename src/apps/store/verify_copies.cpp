@@ -21,9 +21,22 @@
 namespace dyetrace::apps {
 namespace {
 
-// The exit statuses are those of cmp.
+// The exit statuses are those of cmp, and one more.
 constexpr int kExitDifferent = 1;
 constexpr int kExitTrouble = 2;
+constexpr int kExitNotAllCompared = 3;
+
+int status_of(analysis::Sameness sameness) {
+    switch (sameness) {
+        case analysis::Sameness::kDifferent:
+            return kExitDifferent;
+        case analysis::Sameness::kNotAllCompared:
+            return kExitNotAllCompared;
+        case analysis::Sameness::kSame:
+            break;
+    }
+    return 0;
+}
 
 struct VerifyArguments {
     std::string trace;
@@ -73,7 +86,7 @@ int run_verify(const VerifyArguments& arguments) {
     if (std::fflush(stdout) != 0) {
         return kExitTrouble;
     }
-    return answer.value().verdict.changes.empty() ? 0 : kExitDifferent;
+    return status_of(answer.value().verdict.sameness());
 }
 
 }  // namespace
@@ -97,7 +110,8 @@ void add_verify_copies(CLI::App& app, int& exit_status) {
     verb->footer(
         "A trace that was recorded with --content=anchors tells the piece that changed,\n"
         "one with --content=bytes the bytes too.\n\n"
-        "Exit status: 0 what could be compared is the same, 1 it differs, 2 trouble.\n\n"
+        "Exit status: 0 all is the same, 1 something differs, 2 trouble, 3 nothing differs\n"
+        "in what could be compared, but not all could be.\n\n"
         "Examples:\n"
         "  dyetrace verify-copies trace --path data.db\n"
         "  dyetrace verify-copies trace --path data.db:4096-8192 --json\n"

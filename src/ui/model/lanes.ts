@@ -33,7 +33,7 @@ export class LaneList {
 
   // The first lane that reaches into this part, and one after the last that does.
   between(top: number, bottom: number): [number, number] {
-    const first = this.firstBehind(top);
+    const first = this.firstEndingAfter(top);
     let end = first;
     while (end < this.lanes.length && (this.lanes[end]?.top ?? 0) < bottom) {
       ++end;
@@ -42,11 +42,11 @@ export class LaneList {
   }
 
   at(y: number): Lane | null {
-    const lane = this.lanes[this.firstBehind(y)];
+    const lane = this.lanes[this.firstEndingAfter(y)];
     return lane === undefined || y < lane.top ? null : lane;
   }
 
-  private firstBehind(y: number): number {
+  private firstEndingAfter(y: number): number {
     let low = 0,
       high = this.lanes.length;
     while (low < high) {

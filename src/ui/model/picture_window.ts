@@ -28,10 +28,10 @@ export function questionFor({ span, pixels, rowsInView: _, ...rest }: Wanted, ah
     inView = Math.min(Math.max(Math.round(pixels), 1), WIDTH_MAX);
   const room = WIDTH_MAX / inView - 1,
     before = ahead < 0 ? AHEAD : BESIDE,
-    behind = ahead > 0 ? AHEAD : BESIDE;
-  const share = Math.min(1, room / (before + behind));
+    after = ahead > 0 ? AHEAD : BESIDE;
+  const share = Math.min(1, room / (before + after));
   const from = Math.max(Math.floor(span.from - before * share * length), 0),
-    to = Math.ceil(span.to + behind * share * length);
+    to = Math.ceil(span.to + after * share * length);
   return { ...rest, from, to, width: Math.min(Math.max(Math.round(((to - from) / length) * inView), 1), WIDTH_MAX) };
 }
 

@@ -121,7 +121,7 @@ function flowsOf(rows: Cell[][], index: Map<string, number>): Flow[] {
   return flows.sort((a, b) => a.from - b.from || a.to - b.to || a.from_position - b.from_position);
 }
 
-// In the order of hosts, and on each of when they first moved something.
+// The lanes are sorted by host, and on each host by when they first moved something.
 function lanesOf(rows: Cell[][], moveRows: Cell[][], words: Map<string, Row>, kind: LaneKind): Lane[] {
   const example = new Map(moveRows.map(([, id, , , , , key]) => [text(key), words.get(text(id))]));
   const lanes = rows.map(([, , , moves, messages, first, key]) => {

@@ -29,7 +29,7 @@ export const moved = ({ from, to }: TimeSpan, by_ns: number, whole_ns: number): 
 
 export const whole = (whole_ns: number): TimeSpan => clamped({ from: 0, to: whole_ns * 1.02 }, whole_ns);
 
-// With something beside it on both sides.
+// The span has room beside it on both sides.
 export const around = (begin: number, end: number, whole_ns: number): TimeSpan => {
   const beside = Math.max((end - begin) * 0.5, LEAST_NS / 2);
   return clamped({ from: begin - beside, to: end + beside }, whole_ns);

@@ -134,15 +134,13 @@ function build(trail: Trail): Builder {
       certainty = certainties[hop.hop] ?? "certain";
     const process = builder.node(`process ${hop.process_id}`, "process", hop.process);
     process.lost = hop.lost_sight ? (hop.lost_sight_because ?? "its output has none of it") : process.lost;
-    // sendfile names where it puts bytes first
-    const [path, path2] = hop.name.startsWith("sendfile") ? [hop.path2, hop.path] : [hop.path, hop.path2];
     if (taken !== null) {
-      const from = builder.node(taken, kindOf(taken), path ?? hop.what);
+      const from = builder.node(taken, kindOf(taken), hop.path ?? hop.what);
       from.isStart ||= hop.is_start && trail.direction === "forward";
       builder.edge(taken, process.id, hop, certainty);
     }
     if (put !== null) {
-      const to = builder.node(put, kindOf(put), (taken === null ? path : path2) ?? hop.what);
+      const to = builder.node(put, kindOf(put), (taken === null ? hop.path : hop.path2) ?? hop.what);
       to.isStart ||= hop.is_start && (trail.direction === "back" || taken === null);
       builder.edge(process.id, put, hop, certainty);
     }
@@ -241,7 +239,7 @@ function layOut({ nodes, edges }: Builder): Graph {
 // Each node as near as it can be to the middle of those that lead to it, so that few edges cross.
 function straighten(layers: GraphNode[][], edges: GraphEdge[], nodes: Map<string, GraphNode>): void {
   for (const layer of layers) {
-    const wish = (node: GraphNode): number => {
+    const middle = (node: GraphNode): number => {
       const rows = edges
         .filter(({ to }) => to === node.id)
         .map(({ from }) => nodes.get(from))
@@ -249,10 +247,10 @@ function straighten(layers: GraphNode[][], edges: GraphEdge[], nodes: Map<string
         .map((near) => near?.row ?? 0);
       return rows.length === 0 ? node.row : rows.reduce((sum, row) => sum + row, 0) / rows.length;
     };
-    const wishes = new Map((layer ?? []).map((node) => [node.id, wish(node)]));
+    const middles = new Map((layer ?? []).map((node) => [node.id, middle(node)]));
     let least = 0;
-    for (const node of [...(layer ?? [])].sort((a, b) => (wishes.get(a.id) ?? 0) - (wishes.get(b.id) ?? 0))) {
-      node.row = Math.max(least, wishes.get(node.id) ?? 0);
+    for (const node of [...(layer ?? [])].sort((a, b) => (middles.get(a.id) ?? 0) - (middles.get(b.id) ?? 0))) {
+      node.row = Math.max(least, middles.get(node.id) ?? 0);
       least = node.row + 1;
     }
   }

@@ -25,7 +25,7 @@ import { barOf, colouringIn } from "./timeline_bar";
 import { Chosen } from "./timeline_chosen";
 import { AXIS, LABELS, timeAt, type Drawing } from "./timeline_drawing";
 import { takeHands, type Hands, type Seen } from "./timeline_hands";
-import { runBehind, runLike, runUnder, wideRuns, type Run } from "./timeline_runs";
+import { runAfter, runLike, runUnder, wideRuns, type Run } from "./timeline_runs";
 import { Screen } from "./timeline_screen";
 import { PictureSource } from "./timeline_source";
 import { askTargets, gapWords, runWords } from "./timeline_words";
@@ -218,7 +218,7 @@ class PairStage implements Hands {
     }
   }
 
-  // From half to half, and from call to call.
+  // Steps from half to half, and from call to call.
   step(rows: number, runs: number): void {
     if (rows !== 0) {
       const half = Math.min(
@@ -233,7 +233,7 @@ class PairStage implements Hands {
     }
     const side = this.sides[this.cursor.side],
       row = this.rowOfCursor();
-    const run = side?.picture == null || row === null ? null : runBehind(side.picture, row, this.run, runs, this.span);
+    const run = side?.picture == null || row === null ? null : runAfter(side.picture, row, this.run, runs, this.span);
     if (run !== null && side !== undefined) {
       this.run = run;
       this.words.textContent = this.said(this.cursor.side, runWords(side, run)).replaceAll("\n", ", ");
@@ -350,7 +350,7 @@ class PairStage implements Hands {
         picture,
       );
     });
-    this.screen.wish();
+    this.screen.request();
     clearTimeout(this.settled);
     this.settled = window.setTimeout(() => void this.settle(), SETTLED_MS);
   }

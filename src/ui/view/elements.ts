@@ -42,9 +42,25 @@ function visible(character: string): string {
 // What src/base/harmless.h makes of it on a terminal: \x1b, \n, \u202e, \u{e0041}.
 export const harmless = (text: string): string => text.replace(HARMFUL_CHARACTER, visible);
 
+// What is shown as one thing, of harmless text: an escape, or a character, which may be two of UTF-16.
+const SHOWN_AS_ONE = /\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|u\{[0-9a-f]+\}|[a-z\\])|[^]/gu;
+
+// The first of them that have `most` letters together, or fewer.
+function firstOf(parts: string[], most: number): string[] {
+  let letters = 0;
+  const end = parts.findIndex((part) => (letters += part.length) > most);
+  return end === -1 ? parts : parts.slice(0, end);
+}
+
 // A name that may have 4,000 characters: its begin and its end.
 export function short(text: string, most = 80): string {
-  return text.length <= most ? text : `${text.slice(0, most / 2)}…${text.slice(text.length - most / 2 + 1)}`;
+  if (text.length <= most) {
+    return text;
+  }
+  const parts = text.match(SHOWN_AS_ONE) ?? [],
+    begin = firstOf(parts, Math.floor(most / 2)),
+    end = firstOf([...parts].reverse(), Math.ceil(most / 2) - 1).reverse();
+  return `${begin.join("")}…${end.join("")}`;
 }
 
 export type CellMaker = (value: Cell, row: Cell[]) => Child;

@@ -253,8 +253,8 @@ async function contents(scene: Scene, object: string): Promise<Child[]> {
   ];
 }
 
-const VERBS = ["read", "wrote", "synced", "copied"];
-const VERB_COLOURS = ["file", "network", "process", "pipe"];
+const VERBS = ["read", "wrote", "synced"];
+const VERB_COLOURS = ["file", "network", "process"];
 
 async function latency(scene: Scene, object: string): Promise<Child[]> {
   const rows = (await asked("file_latencies", object, scene)).map(({ verb, band, calls }) => ({

@@ -26,7 +26,7 @@ const STEPS: Record<string, number> = {
 };
 
 class Readout {
-  // To select its text takes the focus, so that a recording does not draw the chart anew meanwhile.
+  // Selecting its text takes the focus, so that a recording does not draw the chart anew meanwhile.
   readonly line = element("p", { class: "faint readout", "aria-live": "polite", tabindex: "-1" }, HINT);
   private shown: SVGElement | null = null;
   private isKept = false;

@@ -16,7 +16,7 @@ import { svg } from "./svg";
 import type { Scene, View } from "./view";
 
 const PEERS_MAX = 30; // of a picture
-const TALKS_MAX = 300;
+const CONVERSATIONS_MAX = 300;
 const NAME_LETTERS = 26;
 const LEVEL_LETTERS = 130; // of names that find room beside each other
 
@@ -34,7 +34,7 @@ async function retransmissionWords(parameters: Record<string, Parameter>, scene:
     : `${told}; of ${blind.slice(0, 3).join(", ")}${blind.length > 3 ? " and others" : ""} it is not known`;
 }
 
-interface Talk {
+interface Conversation {
   process: string;
   peer: string;
   sent: number;
@@ -42,19 +42,20 @@ interface Talk {
   trips: number;
 }
 
-function matrix(talks: Talk[]): HTMLElement {
-  const rank = (name: (talk: Talk) => string): string[] => [...new Set(talks.map(name))].slice(0, PEERS_MAX);
+function matrix(conversations: Conversation[]): HTMLElement {
+  const rank = (name: (one: Conversation) => string): string[] =>
+    [...new Set(conversations.map(name))].slice(0, PEERS_MAX);
   const rows = rank(({ process }) => process),
     columns = rank(({ peer }) => peer);
-  const cells = talks
+  const cells = conversations
     .filter(({ process, peer }) => rows.includes(process) && columns.includes(peer))
-    .map((talk) => ({ ...talk, bytes: Math.max(talk.sent + talk.received, 1) }));
+    .map((one) => ({ ...one, bytes: Math.max(one.sent + one.received, 1) }));
   const amounts = cells.map(({ bytes }) => bytes),
     most = Math.max(...amounts),
     least = Math.min(...amounts) / 8; // what is least is still seen
   const isOnDark = theme() === "dark"; // the most is what differs most from the ground
-  const isDark = (talk: { bytes: number }): boolean =>
-    Math.log(talk.bytes / least) / Math.log(most / least) > 0.5 !== isOnDark;
+  const isDark = (one: { bytes: number }): boolean =>
+    Math.log(one.bytes / least) / Math.log(most / least) > 0.5 !== isOnDark;
   const isNarrow =
     columns.length * Math.max(...columns.map((name) => short(name, NAME_LETTERS).length)) > LEVEL_LETTERS;
   return figure(
@@ -78,16 +79,16 @@ function matrix(talks: Talk[]): HTMLElement {
           y: "process",
           fill: "bytes",
           inset: 1,
-          title: (talk: Talk) =>
-            `${talk.process} and ${talk.peer}: sent ${bytesText(talk.sent)}, received ${bytesText(talk.received)}, ${talk.trips.toLocaleString("en")} round trips`,
+          title: (one: Conversation) =>
+            `${one.process} and ${one.peer}: sent ${bytesText(one.sent)}, received ${bytesText(one.received)}, ${one.trips.toLocaleString("en")} round trips`,
         }),
         ...(columns.length <= 14
           ? [
               Plot.text(cells, {
                 x: "peer",
                 y: "process",
-                text: (talk: { bytes: number }) => bytesText(talk.bytes),
-                fill: (talk: { bytes: number }) => (isDark(talk) ? "white" : "black"),
+                text: (one: { bytes: number }) => bytesText(one.bytes),
+                fill: (one: { bytes: number }) => (isDark(one) ? "white" : "black"),
                 fontSize: 10,
               }),
             ]
@@ -101,19 +102,19 @@ const retransmissionsOf = (row: Row): string =>
   example("retransmissions", { process_id: String(row["process_id"] ?? 0) });
 
 // Everybody on a circle, as thick a line as there were bytes.
-function graph(talks: Talk[]): HTMLElement {
+function graph(conversations: Conversation[]): HTMLElement {
   const WIDTH = 960,
     HEIGHT = 560,
     RADIUS = 190;
-  const names = [...new Set(talks.flatMap(({ process, peer }) => [process, peer]))].slice(0, PEERS_MAX).sort();
+  const names = [...new Set(conversations.flatMap(({ process, peer }) => [process, peer]))].slice(0, PEERS_MAX).sort();
   const placeOf = (name: string): [number, number, number] => {
     const angle = (names.indexOf(name) / names.length) * 2 * Math.PI - Math.PI / 2;
     return [WIDTH / 2 + Math.cos(angle) * RADIUS * 1.3, HEIGHT / 2 + Math.sin(angle) * RADIUS, angle];
   };
   const drawn: SVGElement[] = [];
-  const most = Math.max(...talks.map(({ sent, received }) => sent + received), 1);
-  for (const { process, peer, sent, received } of talks.filter(
-    (talk) => names.includes(talk.process) && names.includes(talk.peer),
+  const most = Math.max(...conversations.map(({ sent, received }) => sent + received), 1);
+  for (const { process, peer, sent, received } of conversations.filter(
+    (one) => names.includes(one.process) && names.includes(one.peer),
   )) {
     const [x1, y1] = placeOf(process),
       [x2, y2] = placeOf(peer);
@@ -136,7 +137,7 @@ function graph(talks: Talk[]): HTMLElement {
         cx: x,
         cy: y,
         r: 5,
-        fill: colour(talks.some(({ process }) => process === name) ? "file" : "faint"),
+        fill: colour(conversations.some(({ process }) => process === name) ? "file" : "faint"),
       }),
       svg(
         "text",
@@ -152,7 +153,7 @@ function graph(talks: Talk[]): HTMLElement {
       ),
     );
   }
-  const words = `${names.length} processes and addresses, ${talks.length} conversations`;
+  const words = `${names.length} processes and addresses, ${conversations.length} conversations`;
   const picture = svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "data-chart": "graph", "aria-label": words },
@@ -164,13 +165,17 @@ function graph(talks: Talk[]): HTMLElement {
 async function fillSockets(scene: Scene): Promise<Child[]> {
   const { from_ns = null, to_ns = null } = selection(),
     stretch = { from_ns, to_ns };
-  const wanted = { name: "conversations", parameters: { ...stretch, most: TALKS_MAX }, rows_max: TALKS_MAX } as const;
+  const wanted = {
+    name: "conversations",
+    parameters: { ...stretch, most: CONVERSATIONS_MAX },
+    rows_max: CONVERSATIONS_MAX,
+  } as const;
   const rows = await askRows({ ...wanted, selection: selection(), signal: scene.signal });
   if (rows.rows.length === 0) {
     return [note("no byte went through a socket here: a wider filter or a longer time may have some")];
   }
   const text = (cell: Cell | undefined): string => harmless(String(cell ?? "?"));
-  const talks = recordsOf(rows).map(({ process, peer, sent_bytes, received_bytes, round_trips }) => ({
+  const conversations = recordsOf(rows).map(({ process, peer, sent_bytes, received_bytes, round_trips }) => ({
     process: text(process),
     peer: text(peer),
     sent: Number(sent_bytes ?? 0),
@@ -179,7 +184,7 @@ async function fillSockets(scene: Scene): Promise<Child[]> {
   }));
   const shape = scene.place.words.get("as") ?? "matrix";
   const retransmissions = await retransmissionWords(stretch, scene);
-  const peers = new Set(talks.flatMap(({ process, peer }) => [process, peer])).size;
+  const peers = new Set(conversations.flatMap(({ process, peer }) => [process, peer])).size;
   const condition = (row: Row): string => `process_id = ${String(row["process_id"] ?? 0)} AND object_type = 'socket'`;
   return [
     element(
@@ -197,10 +202,10 @@ async function fillSockets(scene: Scene): Promise<Child[]> {
       element(
         "span",
         { class: "faint" },
-        `${talks.length.toLocaleString("en")} conversations${peers > PEERS_MAX ? `; the picture has the ${PEERS_MAX} with most bytes` : ""}; ${retransmissions}`,
+        `${conversations.length.toLocaleString("en")} conversations${peers > PEERS_MAX ? `; the picture has the ${PEERS_MAX} with most bytes` : ""}; ${retransmissions}`,
       ),
     ),
-    shape === "graph" ? graph(talks) : matrix(talks),
+    shape === "graph" ? graph(conversations) : matrix(conversations),
     rowsTable(rows, {
       caption: "Conversations",
       hidden: ["process_id"],

@@ -21,7 +21,7 @@ const STEP = 0.2; // of the window, a key
 const ZOOM = 1.25; // a key, or a click of the wheel
 const DRAG_MIN = 4; // pixels; less is a click
 
-export interface Doings {
+export interface CanvasListener {
   moved(window: [number, number]): void; // zoomed or panned
   selected(begin: number, end: number): void; // a stretch of time
   hovered(datum: Datum | null): void;
@@ -58,7 +58,7 @@ export class SpaceTimeCanvas implements Stage {
     private window: [number, number],
     private readonly isDown: boolean,
     private readonly roomHeight: () => number,
-    private readonly doings: Doings,
+    private readonly listener: CanvasListener,
     signal: AbortSignal,
   ) {
     this.root.append(this.canvas);
@@ -145,7 +145,7 @@ export class SpaceTimeCanvas implements Stage {
       middle = Math.min(Math.max((begin + end) / 2, span[0]), span[1]);
     this.window = [middle - size / 2, middle + size / 2];
     this.redraw();
-    this.doings.moved(this.window);
+    this.listener.moved(this.window);
   }
 
   private zoom(factor: number, around: number): void {
@@ -183,14 +183,14 @@ export class SpaceTimeCanvas implements Stage {
     });
     canvas.addEventListener("pointermove", (event) => this.onMove(this.positionOf(event)));
     canvas.addEventListener("pointerup", (event) => this.onUp(this.positionOf(event)));
-    canvas.addEventListener("pointerleave", () => this.doings.hovered(null));
+    canvas.addEventListener("pointerleave", () => this.listener.hovered(null));
     document.addEventListener("keydown", (event) => this.onKey(event), { signal });
   }
 
   private onMove(at: [number, number]): void {
     const { drag } = this;
     if (drag === null) {
-      this.doings.hovered(this.data === null ? null : datumAt(this.frame(), this.data, at));
+      this.listener.hovered(this.data === null ? null : datumAt(this.frame(), this.data, at));
       return;
     }
     drag.isFar ||= Math.hypot(at[0] - drag.at[0], at[1] - drag.at[1]) >= DRAG_MIN;
@@ -213,9 +213,9 @@ export class SpaceTimeCanvas implements Stage {
     this.drag = this.brush = null;
     if (brush !== null) {
       this.redraw();
-      this.doings.selected(...brush);
+      this.listener.selected(...brush);
     } else if (drag !== null && !drag.isFar && this.data !== null) {
-      this.doings.picked(datumAt(this.frame(), this.data, at));
+      this.listener.picked(datumAt(this.frame(), this.data, at));
     }
   }
 
@@ -236,7 +236,7 @@ export class SpaceTimeCanvas implements Stage {
       s: () => this.zoom(1 / ZOOM, middle),
       a: () => this.pan(-STEP),
       d: () => this.pan(STEP),
-      Escape: () => this.doings.picked(null),
+      Escape: () => this.listener.picked(null),
       ...(target === this.canvas
         ? {
             ArrowRight: () => this.step(1),
@@ -253,7 +253,7 @@ export class SpaceTimeCanvas implements Stage {
     }
   }
 
-  // To the next call in time, or the one before; the window goes along.
+  // Chooses the next call in time, or the one before; the window goes along.
   private step(by: number): void {
     const moves = this.data?.moves ?? [],
       here = this.picture?.chosen ?? null;
@@ -267,6 +267,6 @@ export class SpaceTimeCanvas implements Stage {
       const half = (this.window[1] - this.window[0]) / 2;
       this.setWindow(move.x - half, move.x + half);
     }
-    this.doings.picked({ move: next, flow: null });
+    this.listener.picked({ move: next, flow: null });
   }
 }

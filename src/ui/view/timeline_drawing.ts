@@ -74,7 +74,7 @@ function hslHex(hue: number, saturation: number, light: number): string {
 
 const CLASS_ORDER = ["other", "file", "metadata", "network", "pipe", "process", "memory", "wait", "block"]; // as schema numbers them
 
-// By the number that a run's colour has.
+// The index is the number of a run's colour.
 function colours(colouring: Colouring): string[] {
   switch (colouring) {
     case "class":
@@ -109,7 +109,7 @@ export const timeAt = (drawing: Axis, x: number): number =>
   drawing.span.from + ((x - LABELS) / (drawing.width - LABELS)) * (drawing.span.to - drawing.span.from);
 export const yOf = (drawing: Drawing, lane: Lane): number => AXIS + lane.top - drawing.top;
 
-// From pixels of the picture to pixels here: x = add + factor * x0.
+// Turns pixels of the picture into pixels here: x = add + factor * x0.
 export function scaleOf(drawing: Drawing, picture: Picture): { add: number; factor: number } {
   const { from, to, width } = picture.asked;
   return { add: xOf(drawing, from), factor: (xOf(drawing, to) - xOf(drawing, from)) / width };

@@ -64,7 +64,7 @@ export function runLike(picture: Picture, { row, event, begin }: Run): Run | nul
 }
 
 // The run that lies so many after another one; without one the first that is in view.
-export function runBehind(picture: Picture, row: number, run: Run | null, by: number, span: TimeSpan): Run | null {
+export function runAfter(picture: Picture, row: number, run: Run | null, by: number, span: TimeSpan): Run | null {
   const runs = picture.runsOf.get(row);
   if (runs === undefined || runs.end === runs.begin) {
     return null;

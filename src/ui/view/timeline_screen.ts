@@ -8,9 +8,9 @@ import { Pixels } from "./pixels";
 import { AXIS, LABELS, type Room } from "./timeline_drawing";
 import { Tip } from "./timeline_tip";
 
-export interface ScreenDoings {
+export interface ScreenDelegate {
   draw(pen: Pen): void;
-  isComplete(): boolean; // what is drawn is all that is wished for
+  isComplete(): boolean; // what is drawn is all that was asked for
   changed(): void; // its room
 }
 
@@ -24,21 +24,21 @@ export class Screen {
   private readonly pixels = new Pixels();
   private lanesHeight = 0;
   private frame = 0;
-  private wished = 0; // when something else was wished for
+  private requestedAt = 0; // when something else was asked for
   private steps = 0;
 
   // `room` is kept up to date.
   constructor(
     attributes: Record<string, string>,
     private readonly room: Room,
-    private readonly doings: ScreenDoings,
+    private readonly delegate: ScreenDelegate,
   ) {
     this.canvas = element("canvas", { tabindex: "0", role: "application", ...attributes });
     this.root = element("div", { class: "lanes" }, this.canvas, this.filler);
     this.root.addEventListener("scroll", () => {
       this.room.top = this.root.scrollTop;
       this.tip.hide();
-      this.doings.changed();
+      this.delegate.changed();
     });
     new ResizeObserver(() => this.fit(this.lanesHeight)).observe(this.root);
   }
@@ -60,7 +60,7 @@ export class Screen {
     }
     this.filler.style.height = `${Math.max(lanesHeight + AXIS - room.height, 0)}px`;
     room.top = this.root.scrollTop;
-    this.doings.changed();
+    this.delegate.changed();
     if (isOther) {
       this.drawNow(); // a canvas that gets another size is empty, and would be seen so until the next frame
     }
@@ -80,8 +80,8 @@ export class Screen {
   }
 
   // Something else is to be seen.
-  wish(): void {
-    this.wished = performance.now();
+  request(): void {
+    this.requestedAt = performance.now();
     this.canvas.dataset["state"] = "asking";
     this.redraw();
   }
@@ -94,7 +94,7 @@ export class Screen {
 
   svg(): string {
     const pen = new SvgPen(this.room.width, this.room.height);
-    this.doings.draw(pen);
+    this.delegate.draw(pen);
     return pen.fileText();
   }
 
@@ -111,13 +111,13 @@ export class Screen {
     context.setTransform(scale, 0, 0, canvas.height / room.height, 0, 0);
     this.pixels.begin(canvas.width, canvas.height, scale);
     const pen = new CanvasPen(context, this.pixels);
-    this.doings.draw(pen);
+    this.delegate.draw(pen);
     pen.finish();
     canvas.dataset["drawing"] = (performance.now() - begin).toFixed(1);
-    // For tests and measurements: whether all is there, and how long the newest wish took until it was drawn.
-    if (canvas.dataset["state"] === "asking" && this.doings.isComplete()) {
+    // Tests and measurements read here whether all is there, and how long the newest request took until it was drawn.
+    if (canvas.dataset["state"] === "asking" && this.delegate.isComplete()) {
       canvas.dataset["state"] = "drawn";
-      canvas.dataset["step"] = (performance.now() - this.wished).toFixed(1);
+      canvas.dataset["step"] = (performance.now() - this.requestedAt).toFixed(1);
       canvas.dataset["steps"] = String(++this.steps);
     }
   }

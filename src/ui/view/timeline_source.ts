@@ -1,4 +1,4 @@
-// Pictures of a timeline, asked for as fast as somebody zooms: one question is under way, the newest wish waits, those between are forgotten.
+// Pictures of a timeline, asked for as fast as somebody zooms: one question is under way, the newest waits, those between are forgotten.
 // Nothing is asked of what is there, and who moves finds what comes next (model/picture_window.ts).
 
 import type { PictureQuestion } from "../generated/api";
@@ -6,20 +6,20 @@ import type { Side } from "../client/client";
 import { askPicture, type Picture } from "../client/timeline";
 import { isAmple, isWhole, questionFor, type Wanted } from "../model/picture_window";
 
-const PATIENCE_MS = 150; // after that a question that nobody wants any more is cancelled
+const CANCEL_AFTER_MS = 150; // after that a question that nobody wants any more is cancelled
 
-export interface Takes {
+export interface Receiver {
   take(picture: Picture): void;
   fail(error: unknown): void;
 }
 
 export class PictureSource {
-  private wish: PictureQuestion | null = null;
-  private under: { question: PictureQuestion; stop: AbortController; since: number } | null = null;
+  private pending: PictureQuestion | null = null;
+  private inFlight: { question: PictureQuestion; stop: AbortController; since: number } | null = null;
   private wanted: Wanted | null = null; // last
 
   constructor(
-    private readonly takes: Takes,
+    private readonly receiver: Receiver,
     private readonly side: Side = "this",
   ) {}
 
@@ -30,7 +30,11 @@ export class PictureSource {
     const isMove = Math.abs((span.to - span.from) / (before.to - before.from) - 1) < 1e-6;
     const ahead = isMove ? Math.sign(Math.round(span.from - before.from)) : 0;
     this.wanted = wanted;
-    const asked = [picture?.asked, this.under?.stop.signal.aborted === true ? null : this.under?.question, this.wish];
+    const asked = [
+      picture?.asked,
+      this.inFlight?.stop.signal.aborted === true ? null : this.inFlight?.question,
+      this.pending,
+    ];
     if (asked.every((question) => question == null || !isAmple(question, wanted, ahead))) {
       this.ask(questionFor(wanted, ahead));
     }
@@ -47,35 +51,35 @@ export class PictureSource {
   }
 
   stop(): void {
-    this.wish = null;
-    this.under?.stop.abort();
+    this.pending = null;
+    this.inFlight?.stop.abort();
   }
 
   private ask(question: PictureQuestion): void {
-    this.wish = question;
-    if (this.under === null) {
+    this.pending = question;
+    if (this.inFlight === null) {
       void this.next();
-    } else if (performance.now() - this.under.since > PATIENCE_MS) {
-      this.under.stop.abort();
+    } else if (performance.now() - this.inFlight.since > CANCEL_AFTER_MS) {
+      this.inFlight.stop.abort();
     }
   }
 
   private async next(): Promise<void> {
-    while (this.wish !== null) {
-      const question = this.wish,
+    while (this.pending !== null) {
+      const question = this.pending,
         stop = new AbortController();
-      this.wish = null;
-      this.under = { question, stop, since: performance.now() };
+      this.pending = null;
+      this.inFlight = { question, stop, since: performance.now() };
       try {
         const picture = await askPicture(question, stop.signal, this.side);
-        this.under = null;
-        this.takes.take(picture);
+        this.inFlight = null;
+        this.receiver.take(picture);
       } catch (error) {
         if (!stop.signal.aborted) {
-          this.takes.fail(error);
+          this.receiver.fail(error);
         }
       } finally {
-        this.under = null;
+        this.inFlight = null;
       }
     }
   }

@@ -25,7 +25,7 @@ import { barOf, colouringIn } from "./timeline_bar";
 import { Chosen } from "./timeline_chosen";
 import { AXIS, draw, LABELS, timeAt, type Drawing } from "./timeline_drawing";
 import { takeHands, type Hands, type Seen } from "./timeline_hands";
-import { runBehind, runLike, runUnder, wideRuns, type Run } from "./timeline_runs";
+import { runAfter, runLike, runUnder, wideRuns, type Run } from "./timeline_runs";
 import { Screen } from "./timeline_screen";
 import { PictureSource } from "./timeline_source";
 import { askTargets, flowsInView, flowsText, gapWords, runWords, viewTable } from "./timeline_words";
@@ -239,7 +239,7 @@ export class Stage implements Hands {
 
   private stepRun(by: number): void {
     const { picture, row, span } = this.state;
-    const run = picture === null ? null : runBehind(picture, row, this.chosenRun, by, span);
+    const run = picture === null ? null : runAfter(picture, row, this.chosenRun, by, span);
     if (run === null) {
       return;
     }
@@ -291,7 +291,7 @@ export class Stage implements Hands {
       },
       picture,
     );
-    this.screen.wish();
+    this.screen.request();
     clearTimeout(this.settled);
     this.settled = window.setTimeout(() => void this.settle(), SETTLED_MS);
   }

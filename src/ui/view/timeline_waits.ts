@@ -35,7 +35,7 @@ function listed(wakers: Waker[], side: Side): Child[] {
     : shown;
 }
 
-// By rule, in this order: what is said before the names, and instead of them if there are none.
+// Each rule, in this order, with what is said before the names, and instead of them if there are none.
 const SAID: [string, string, string][] = [
   ["ready", "Ready: ", ""],
   ["wake", "Woken by ", ""],
@@ -88,7 +88,7 @@ export async function waitWords(event: string, name: string, side: Side, signal:
   return wakers.length === 0 ? [] : [element("p", { "data-wait": wakers[0]?.rule ?? "" }, ...sentences(wakers, side))];
 }
 
-// In a few words, for within the slices themselves.
+// Says in a few words, which fit into the slices themselves, what was waited for.
 export async function waitTargets(events: string[], side: Side, signal: AbortSignal): Promise<[string, string][]> {
   if (events.length === 0) {
     return [];

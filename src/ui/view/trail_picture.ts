@@ -97,7 +97,7 @@ interface Path {
   anchor: "start" | "middle" | "end";
 }
 
-// From the right side of one to the left side of the other; what leads back goes round below. Words stand at the end where it is alone.
+// A line goes from the right side of one to the left side of the other; what leads back goes round below. Words stand at the end where it is alone.
 function path(from: GraphNode, to: GraphNode, isAlone: { from: boolean; to: boolean }): Path {
   const a = cornerOf(from),
     b = cornerOf(to);

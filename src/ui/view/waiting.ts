@@ -4,7 +4,7 @@ import { tally } from "../client/client";
 import { button, element } from "./elements";
 
 const LOOK_MS = 250;
-const PATIENCE_MS = 1000; // what is answered sooner says nothing
+const SHOWN_AFTER_MS = 1000; // what is answered sooner says nothing
 
 export function waitingBar(stop: () => void): HTMLElement {
   const share = element("progress", { "aria-label": "questions that are answered" }),
@@ -13,7 +13,7 @@ export function waitingBar(stop: () => void): HTMLElement {
   bar.hidden = true;
   setInterval(() => {
     const waited = performance.now() - tally.since_ms;
-    bar.hidden = tally.asked === tally.over || waited < PATIENCE_MS;
+    bar.hidden = tally.asked === tally.over || waited < SHOWN_AFTER_MS;
     if (!bar.hidden) {
       const s = `${Math.floor(waited / 1000)} s`;
       if (tally.asked === 1) {

@@ -22,8 +22,18 @@ import { waitingBar } from "./view/waiting";
 
 const LOOK_AGAIN_MS = 2000; // at a trace that is being recorded
 
-let names: Names = { sql: [], columns: [] };
-const VIEWS: View[] = [overview, timeline, spaceTime, trail, fileView, sockets, compare, queryView(() => names.sql)];
+const names: Promise<Names> = askNames().catch(() => ({ sql: [], columns: [] })); // without them nothing is completed
+const namesFor = async (what: keyof Names): Promise<string[]> => (await names)[what];
+const VIEWS: View[] = [
+  overview,
+  timeline,
+  spaceTime,
+  trail,
+  fileView,
+  sockets,
+  compare,
+  queryView(() => namesFor("sql")),
+];
 
 function part(id: string): HTMLElement {
   const found = document.getElementById(id);
@@ -33,7 +43,7 @@ function part(id: string): HTMLElement {
   return found;
 }
 
-const bar = filterBar(() => names.columns);
+const bar = filterBar(() => namesFor("columns"));
 let trace: Trace | null = null;
 let leaving = new AbortController();
 let isFollowing = true;
@@ -198,8 +208,4 @@ window.addEventListener("hashchange", () => {
 document.addEventListener("keydown", onKey);
 document.body.append(waitingBar(stop));
 showTabs();
-void askNames().then(
-  (known) => (names = known),
-  () => undefined,
-); // without them nothing is completed
 void look(false).then(follow);

@@ -190,6 +190,11 @@ export class TestPage {
     return this.page.locator(`section[aria-label="${title}"]`);
   }
 
+  // Waits until what is typed is offered to be completed as `word`.
+  async completes(word) {
+    await this.page.locator(".cm-tooltip-autocomplete li").getByText(word, { exact: true }).waitFor();
+  }
+
   async filter(where) {
     await this.page.locator("#filter .cm-content").fill(where);
     await this.page.keyboard.press("Escape"); // what completion offers

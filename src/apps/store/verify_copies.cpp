@@ -110,8 +110,8 @@ void add_verify_copies(CLI::App& app, int& exit_status) {
     verb->footer(
         "A trace that was recorded with --content=anchors tells the piece that changed,\n"
         "one with --content=bytes the bytes too.\n\n"
-        "Exit status: 0 all is the same, 1 something differs, 2 trouble, 3 nothing differs\n"
-        "in what could be compared, but not all could be.\n\n"
+        "Exit status: 0 all is the same, 1 something differs, 2 trouble,\n"
+        "3 nothing differs in what could be compared, but not all could be.\n\n"
         "Examples:\n"
         "  dyetrace verify-copies trace --path data.db\n"
         "  dyetrace verify-copies trace --path data.db:4096-8192 --json\n"

@@ -51,14 +51,14 @@ const look = EditorView.theme({
   ".cm-placeholder": { color: "var(--faint)" },
 });
 
-// Words that stand for themselves, besides those that `names` has now.
-function completions(names: () => string[], words: string[]) {
-  return (context: CompletionContext): CompletionResult | null => {
+// Words that stand for themselves, besides those of `names`: who types before they are here sees all of them all the same.
+function completions(names: () => Promise<string[]>, words: string[]) {
+  return async (context: CompletionContext): Promise<CompletionResult | null> => {
     const word = context.matchBefore(/[A-Za-z_][A-Za-z0-9_.]*/);
     if (word === null && !context.explicit) {
       return null;
     }
-    const options = [...new Set([...names(), ...words])].map((label) => ({
+    const options = [...new Set([...(await names()), ...words])].map((label) => ({
       label,
       type: words.includes(label) ? "keyword" : "property",
     }));
@@ -71,7 +71,7 @@ export interface EditorOptions {
   text: string;
   isOneLine: boolean;
   hint?: string;
-  names: () => string[];
+  names: () => Promise<string[]>;
   run: (text: string) => void; // Enter in one line, Ctrl+Enter in several
 }
 

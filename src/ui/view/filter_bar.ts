@@ -13,7 +13,7 @@ export interface FilterBar {
   focusStretch(): void;
 }
 
-export function filterBar(columns: () => string[]): FilterBar {
+export function filterBar(columns: () => Promise<string[]>): FilterBar {
   const wrong = element("p", { class: "error", role: "alert", id: "filter-error" });
   const chips = element("span", { class: "chips" });
   const stretch = element("input", {

@@ -92,7 +92,7 @@ function saveAs(sql: () => string, said: HTMLElement): HTMLElement {
   );
 }
 
-export const queryView = (names: () => string[]): View => ({
+export const queryView = (names: () => Promise<string[]>): View => ({
   name: "query",
   title: "Query",
   key: "8",

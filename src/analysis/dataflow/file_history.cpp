@@ -54,6 +54,7 @@ std::vector<Act> FileHistory::rivals_of(const Act& writer,
     }
     if (rivals.size() > kOthersMax) {
         rivals.erase(std::ranges::min_element(rivals, {}, &Act::end_ns));
+        ++pool_.forgotten;
     }
     return rivals;
 }
@@ -68,13 +69,34 @@ void FileHistory::keep_all(const Extent& extent,
     }
 }
 
-void FileHistory::keep_replaced(Replaced replaced) {
-    last_replaced_ns_ = std::max(last_replaced_ns_, replaced.replaced_ns);
-    if (replaced_.size() < kReplacedMax) {
-        replaced_.push_back(replaced);
-        return;
+void FileHistory::keep_replaced(const Replaced& replaced) {
+    if (replaced_.size() >= replaced_max_) {
+        drop_replaced();
     }
-    replaced_[next_replaced_++ % kReplacedMax] = replaced;
+    replaced_.push_back(replaced);
+}
+
+// Drops what no read in flight can have met. When half of what is left may go it looks again, so each is moved twice at most.
+void FileHistory::drop_replaced() {
+    std::uint64_t needed_ns = UINT64_MAX;
+    for (const Reading& reading : reading_) {
+        needed_ns = std::min(needed_ns, reading.start_ns);
+    }
+    const auto needed = std::ranges::upper_bound(replaced_, needed_ns, {}, &Replaced::replaced_ns);
+    auto kept = std::min(needed, replaced_.end() - kReplacedKept);
+    if (replaced_.end() - kept > static_cast<std::ptrdiff_t>(kReplacedMax / 2)) {
+        pool_.forgotten += static_cast<std::size_t>(replaced_.end() - kept) - kReplacedMax / 2;
+        kept = replaced_.end() - kReplacedMax / 2;
+    }
+    replaced_.erase(replaced_.begin(), kept);
+    replaced_max_ = std::max(2 * kReplacedKept, 2 * replaced_.size());
+}
+
+void FileHistory::cut(std::uint64_t begin, std::uint64_t end, std::uint64_t cut_ns) {
+    extents_.each(begin, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
+        keep_all(extent, first, last, cut_ns);
+    });
+    extents_.cut(begin, end);
 }
 
 void FileHistory::write(const Act& act, std::uint64_t bytes) {
@@ -105,6 +127,7 @@ void FileHistory::write(const Act& act, std::uint64_t bytes) {
 
 void FileHistory::read(const Act& act, std::uint64_t bytes, std::vector<Flow>& flows) {
     const std::uint64_t end = act.offset + bytes;
+    std::erase_if(reading_, [&](const Reading& r) { return r.event == act.event; });
     extents_.each(
         act.offset, end, [&](std::uint64_t first, std::uint64_t last, const Extent& extent) {
             const bool certain = extent.others == nullptr && extent.act.end_ns <= act.start_ns &&
@@ -122,14 +145,13 @@ void FileHistory::read(const Act& act, std::uint64_t bytes, std::vector<Flow>& f
             flows.push_back(flow_between(writer, act, first, last, FlowRule::kFile, false));
         }
     }
-    if (last_replaced_ns_ <= act.start_ns) {
-        return;
-    }
-    for (const Replaced& replaced : replaced_) {
-        const std::uint64_t first = std::max(act.offset, replaced.begin);
-        const std::uint64_t last = std::min(end, replaced.end);
-        if (first < last && replaced.replaced_ns > act.start_ns) {
-            flows.push_back(flow_between(replaced.act, act, first, last, FlowRule::kFile, false));
+    for (auto replaced = replaced_.rbegin();
+         replaced != replaced_.rend() && replaced->replaced_ns > act.start_ns;
+         ++replaced) {
+        const std::uint64_t first = std::max(act.offset, replaced->begin);
+        const std::uint64_t last = std::min(end, replaced->end);
+        if (first < last) {
+            flows.push_back(flow_between(replaced->act, act, first, last, FlowRule::kFile, false));
         }
     }
 }

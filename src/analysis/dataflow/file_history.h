@@ -15,21 +15,30 @@
 
 namespace dyetrace::analysis {
 
-// What was replaced last, for reads that had begun before: more threads than that on one file at one moment are rare.
-inline constexpr std::size_t kReplacedMax = 32;
+// Reads that took less are not told when they start: what kReplacedKept writes replaced last is what they can have met.
+inline constexpr std::uint64_t kShortReadNs = 20'000;
+inline constexpr std::size_t kReplacedKept = 32;
+// For a read that takes longer all is kept that was replaced since it began, up to so much: 64 bytes each.
+inline constexpr std::size_t kReplacedMax = 65'536;
 
 class FileHistory {
   public:
-    explicit FileHistory(ExtentPool& pool) : extents_(pool) {}
+    explicit FileHistory(ExtentPool& pool) : pool_(pool), extents_(pool) {}
 
     void write_starts(std::uint64_t event, std::uint64_t begin, std::uint64_t end);
     void write(const Act& act, std::uint64_t bytes);
+    void read_starts(std::uint64_t event, std::uint64_t start_ns) {
+        reading_.push_back({event, start_ns});
+    }
     void read(const Act& act, std::uint64_t bytes, std::vector<Flow>& flows);
     // Truncated, or a hole was punched. begin < end.
-    void cut(std::uint64_t begin, std::uint64_t end) { extents_.cut(begin, end); }
+    void cut(std::uint64_t begin, std::uint64_t end, std::uint64_t cut_ns);
 
-    // Nothing to know of it.
-    bool empty() const { return extents_.empty() && writing_.empty(); }
+    // Nothing to know of it, for reads either that are in flight now.
+    bool is_over(std::uint64_t now_ns) const {
+        return extents_.empty() && writing_.empty() && reading_.empty() &&
+               (replaced_.empty() || replaced_.back().replaced_ns + kShortReadNs <= now_ns);
+    }
 
     // These do what those of ExtentMap do.
     void add_reached(std::vector<std::uint64_t>& reached, bool those_away) const {
@@ -41,6 +50,9 @@ class FileHistory {
   private:
     struct Writing {
         std::uint64_t event, begin, end;
+    };
+    struct Reading {
+        std::uint64_t event, start_ns;
     };
     struct Replaced {
         std::uint64_t begin = 0, end = 0;
@@ -57,13 +69,15 @@ class FileHistory {
                   std::uint64_t begin,
                   std::uint64_t end,
                   std::uint64_t replaced_ns);
-    void keep_replaced(Replaced replaced);
+    void keep_replaced(const Replaced& replaced);
+    void drop_replaced();
 
+    ExtentPool& pool_;
     ExtentMap extents_;
     std::vector<Writing> writing_;
-    std::vector<Replaced> replaced_;  // a ring, once it is full
-    std::size_t next_replaced_ = 0;
-    std::uint64_t last_replaced_ns_ = 0;
+    std::vector<Reading> reading_;
+    std::vector<Replaced> replaced_;  // in the order of replaced_ns
+    std::size_t replaced_max_ = 2 * kReplacedKept;
 };
 
 }  // namespace dyetrace::analysis

@@ -52,6 +52,12 @@ std::uint64_t forget_oldest(Streams& streams, std::size_t streams_max) {
                          [&](const auto& entry) { return entry.second.last_ns < before_ns; });
 }
 
+// One that is told when it starts.
+bool is_long_read(const Operation& operation) {
+    return operation.from.channel == Channel::kFile && operation.from.offset != kUnknown &&
+           operation.end_ns - operation.start_ns > kShortReadNs;
+}
+
 }  // namespace
 
 FlowEngine::FlowEngine(const FlowLimits& limits, const Lineage& lineage, ExtentStore* store)
@@ -64,7 +70,7 @@ FlowEngine::FlowEngine(const FlowLimits& limits, const Lineage& lineage, ExtentS
 
 bool FlowEngine::touch_in_flight(const Operation& operation) {
     const Channel from = operation.from.channel, to = operation.to.channel;
-    return to == Channel::kFile || is_counted(from) || is_counted(to) ||
+    return to == Channel::kFile || is_long_read(operation) || is_counted(from) || is_counted(to) ||
            from == Channel::kUnixMessages || to == Channel::kUnixMessages;
 }
 
@@ -99,6 +105,8 @@ void FlowEngine::starts(const Operation& operation) {
         stream_of(from.object, operation.start_ns).take_starts(operation.event);
     } else if (from.channel == Channel::kUnixMessages) {
         messages_[from.object].take_starts(operation.event);
+    } else if (is_long_read(operation)) {
+        file_of(from.object).read_starts(operation.event, operation.start_ns);
     }
     if (to.channel == Channel::kFile && to.offset != kUnknown) {
         file_of(to.object).write_starts(operation.event, to.offset, to.offset + operation.bytes);
@@ -117,6 +125,9 @@ std::uint64_t FlowEngine::take(const Operation& operation, std::vector<Flow>& fl
             if (const auto file = files_.find(side.object);
                 file != files_.end() && side.offset != kUnknown) {
                 file->second.read(act, operation.bytes, flows);
+                if (file->second.is_over(operation.end_ns)) {
+                    files_.erase(file);
+                }
             }
             return side.offset;
         case Channel::kTcp:
@@ -185,10 +196,7 @@ void FlowEngine::cut(const Operation& operation) {
     if (file == files_.end()) {
         return;
     }
-    file->second.cut(operation.cut_begin, operation.cut_end);
-    if (file->second.empty()) {
-        files_.erase(file);
-    }
+    file->second.cut(operation.cut_begin, operation.cut_end, operation.end_ns);
 }
 
 void FlowEngine::ends(const Operation& operation, std::vector<Flow>& flows) {
@@ -221,10 +229,10 @@ void FlowEngine::ends(const Operation& operation, std::vector<Flow>& flows) {
         }
     }
     if (pool_.live > limits_.extents_max) {
-        put_some_away();
+        put_some_away(operation.end_ns);
     }
     if (pool_.leaves > limits_.leaves_max) {
-        forget_some();
+        forget_some(operation.end_ns);
     }
     forget_streams();
 }
@@ -250,16 +258,16 @@ std::uint64_t FlowEngine::oldest_leaves(bool those_away) {
     return oldest_quarter(reached);
 }
 
-void FlowEngine::put_some_away() {
+void FlowEngine::put_some_away(std::uint64_t now_ns) {
     const std::uint64_t before = oldest_leaves(false);
     each_owner([&](auto& owner) { owner.put_away_before(before); });
-    std::erase_if(files_, [](const auto& entry) { return entry.second.empty(); });
+    std::erase_if(files_, [&](const auto& entry) { return entry.second.is_over(now_ns); });
 }
 
-void FlowEngine::forget_some() {
+void FlowEngine::forget_some(std::uint64_t now_ns) {
     const std::uint64_t before = oldest_leaves(true);
     each_owner([&](auto& owner) { owner.forget_before(before); });
-    std::erase_if(files_, [](const auto& entry) { return entry.second.empty(); });
+    std::erase_if(files_, [&](const auto& entry) { return entry.second.is_over(now_ns); });
 }
 
 void FlowEngine::forget_streams() {

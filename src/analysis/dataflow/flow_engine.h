@@ -49,7 +49,8 @@ class FlowEngine {
     FlowEngine(const FlowEngine&) = delete;  // its parts refer to one another
     FlowEngine& operator=(const FlowEngine&) = delete;
 
-    // Whether starts() wants to know of it: writes to files, and calls whose order decides which bytes they moved.
+    // Whether starts() wants to know of it: writes to files, reads from them that took long, and calls whose order
+    // decides which bytes they moved.
     static bool touch_in_flight(const Operation& operation);
 
     void starts(const Operation& operation);
@@ -84,8 +85,8 @@ class FlowEngine {
     template <typename Visit>
     void each_owner(Visit&& visit);
     std::uint64_t oldest_leaves(bool those_away);
-    void put_some_away();
-    void forget_some();
+    void put_some_away(std::uint64_t now_ns);
+    void forget_some(std::uint64_t now_ns);
     void forget_streams();
 
     FlowLimits limits_;

@@ -66,12 +66,22 @@ TEST(FileFlow, a_write_that_has_not_returned_may_have_been_read) {
     EXPECT_EQ(flows.text(), "1→3 file 0+100 likely\n2→3 file 0+50 likely\n");
 }
 
-TEST(FileFlow, what_a_write_replaced_during_a_read_may_have_been_read) {
+TEST(FileFlow, what_was_replaced_or_cut_during_a_read_may_have_been_read) {
     Flows flows;
     flows.add(write_of(1, file(7, 0), 100));
     flows.add(write_of(2, file(7, 0), 100).at(110, 120));
+    flows.add(cut_of(15, 7, 50, 100));
     flows.add(read_of(3, file(7, 0), 100).at(100, 200));
-    EXPECT_EQ(flows.text(), "2→3 file 0+100 likely\n1→3 file 0+100 likely\n");
+    EXPECT_EQ(flows.text(), "2→3 file 0+50 likely\n2→3 file 50+50 likely\n1→3 file 0+100 likely\n");
+}
+
+TEST(FileFlow, a_read_that_took_long_may_have_met_the_first_of_many_writes) {
+    Flows flows;
+    for (std::uint64_t event = 1; event <= 500; ++event) {
+        flows.add(write_of(event, file(7, 0), 100).at(event * 1000, event * 1000 + 10));
+    }
+    flows.add(read_of(501, file(7, 0), 100).at(1500, 600'000));
+    EXPECT_EQ(std::ranges::count(flows.text(), '\n'), 500);
 }
 
 TEST(FileFlow, of_two_writes_at_once_either_may_be_the_last) {

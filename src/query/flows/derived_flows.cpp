@@ -22,7 +22,7 @@ namespace dyetrace::query {
 namespace {
 
 // Raised whenever the rules give other flows for the same events.
-constexpr std::uint32_t kFlowRulesVersion = 6;
+constexpr std::uint32_t kFlowRulesVersion = 7;
 
 std::string temporary_folder() {
     std::error_code error;

@@ -93,13 +93,13 @@ SELECT is_start::UBIGINT, event, start_ns, end_ns, process_id, transfer::UBIGINT
   cut_begin, cut_end, call::UBIGINT, addresses
 FROM narrow
 
--- statement in_order: in order of time, ends before starts. Only what is in another order by its start than by its end has a row for its start.
+-- statement in_order: in order of time, ends before starts. Only what is in another order by its start than by its end has a row for its start; of reads from files those longer than kShortReadNs.
 WITH @moves_named,
 narrow AS (
   @moves_columns
   FROM named, (VALUES (false), (true)) s(is_start)
   WHERE NOT is_start OR (duration_ns > 0 AND bytes > 0 AND (channel >= {Channel.kPipe} OR channel2 >= {Channel.kPipe} OR (channel = {Channel.kFile} AND transfer IN ('write', 'copy_from'))
-    OR (channel2 = {Channel.kFile} AND transfer = 'copy_to')))
+    OR (channel2 = {Channel.kFile} AND transfer = 'copy_to') OR (channel = {Channel.kFile} AND duration_ns > 20000)))
   ORDER BY CASE WHEN is_start THEN start_ns ELSE end_ns END, is_start, event
 )
 @moves_rows

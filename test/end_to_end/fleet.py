@@ -1,7 +1,6 @@
 """What the tests of agents and collectors share: a collector and agents on one machine, and a road between them that can be bad."""
 
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -70,7 +69,7 @@ class FleetTest(support.EndToEndTest):
         super().setUp()
         self.agents = {}
         self.collector = None
-        self.port = 0
+        self.port = support.free_port()  # a collector that is killed comes back to it
         self.addCleanup(self.end_recorders)
 
     def end_recorders(self):
@@ -85,6 +84,17 @@ class FleetTest(support.EndToEndTest):
                 except (OSError, KeyError):
                     pass
 
+    def wait_for(self, condition, what, seconds=support.PATIENCE_S):
+        """The same, and what is in vain comes with what all have said, and which files they have."""
+        try:
+            support.wait_for(condition, what, seconds)
+        except AssertionError as error:
+            files = [os.path.join(folder, name) for folder, _, names in os.walk(self.folder) for name in names]
+            said = [f"--- {os.path.basename(file)}\n{self.said(os.path.basename(file).removesuffix('.said'))[-3000:]}"
+                    for file in files if file.endswith(".said")]
+            sizes = [f"{os.path.getsize(file):>10} {os.path.relpath(file, self.folder)}" for file in sorted(files)[:60] if os.path.exists(file)]
+            raise AssertionError("\n".join([str(error), *said, *sizes])) from error
+
     def security_of(self, kind, name):
         """How an agent, a collector or an operator of this name proves who it is."""
         return ["--insecure"]
@@ -98,8 +108,7 @@ class FleetTest(support.EndToEndTest):
             self.collector = self.start([DYETRACE, "collector", "--listen", f"127.0.0.1:{self.port}", "--store", self.path(store),
                                          *self.security_of("collector", "main"), *options], stderr=said, env=environment)
         self.wait_for(lambda: "listening on" in self.said("collector")[before:] or self.collector.poll() is not None, "it listens")
-        if found := re.search(r"listening on 127.0.0.1:(\d+)", self.said("collector")[before:]):
-            self.port = int(found[1])
+        self.assertIsNone(self.collector.poll(), self.said("collector"))
         return self.collector
 
     def start_agent(self, host, *options, port=None, spool=None, connects=True):

@@ -127,7 +127,7 @@ os.write(out("through_socket"), far.recv(5000))
     def test_nginx_sends_a_file_to_curl(self):
         self.skip_without(servers.missing("nginx", "curl"))
         source = self.random_file("page", 500_000)
-        port = servers.free_port()
+        port = support.free_port()
         with open(self.path("nginx.conf"), "w", encoding="utf-8") as file:
             file.write(f"daemon off; master_process off; pid {self.path('pid')}; error_log stderr;\n"
                        "events {}\nhttp { access_log off; sendfile on; sendfile_max_chunk 64k; server { "

@@ -17,6 +17,8 @@ import socket
 import subprocess
 import time
 
+import support
+
 START_S = 60  # an initdb on a busy machine
 STOP_S = 30
 
@@ -135,19 +137,13 @@ class PostgreSQL(Server):
         return done.stdout
 
 
-def free_port():
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        return unused.getsockname()[1]
-
-
 class Redis(Server):
     """Reached through loopback on a port that was free; keeps nothing on disk."""
 
     def __init__(self, folder, settings=None):
         super().__init__(folder)
         self.settings = settings or {}
-        self.port = free_port()
+        self.port = support.free_port()
 
     def __enter__(self):
         settings = {"port": self.port, "bind": "127.0.0.1", "save": "", "appendonly": "no", "dir": self.folder} | self.settings
@@ -198,7 +194,7 @@ UsePAM no
 
     def __init__(self, folder):
         super().__init__(folder)
-        self.port = free_port()
+        self.port = support.free_port()
         self.made_privileges = False
 
     def __enter__(self):
@@ -239,7 +235,7 @@ http {{ access_log off; sendfile on; client_body_temp_path {folder}; proxy_temp_
 
     def __init__(self, folder):
         super().__init__(folder)
-        self.port = free_port()
+        self.port = support.free_port()
 
     def __enter__(self):
         path = os.path.join(self.folder, "nginx.conf")

@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 
 import strace_log
@@ -125,9 +124,7 @@ class StraceTest(support.EndToEndTest):
 
     def start_nginx(self, *prefix):
         """nginx behind `prefix`; answers when this returns."""
-        with socket.socket() as unused:
-            unused.bind(("127.0.0.1", 0))
-            self.port = unused.getsockname()[1]
+        self.port = support.free_port()
         with open(self.path("nginx.conf"), "w", encoding="ascii") as file:
             file.write(NGINX.format(folder=self.work, port=self.port))
         log = open(self.path("nginx.log"), "ab")

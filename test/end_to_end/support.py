@@ -4,8 +4,10 @@ import contextlib
 import functools
 import json
 import os
+import random
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import tempfile
@@ -36,6 +38,18 @@ def wait_for(condition, what, seconds=PATIENCE_S):
         if time.monotonic() > begin + seconds:
             raise AssertionError(f"waited {seconds} s in vain: {what}")
         time.sleep(max(0.02, time.monotonic() - looked))
+
+
+def free_port():
+    """A port of 127.0.0.1 that is still free when it is listened on, also again after a restart: the kernel gives those that lie below its range to nobody
+    who connects, so only who draws the same number takes it."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as ephemeral:
+        end = int(ephemeral.read().split()[0])
+    while True:
+        port = random.SystemRandom().randrange(10_000, max(end, 20_000))
+        with socket.socket() as unused, contextlib.suppress(OSError):
+            unused.bind(("127.0.0.1", port))
+            return port
 
 
 def boot_ns():

@@ -11,7 +11,6 @@ import subprocess
 import urllib.request
 
 import jsonschema
-import servers
 import support
 from page_server import PageServer
 from support import DYETRACE
@@ -251,7 +250,7 @@ class UiTest(support.EndToEndTest):
 
     @staticmethod
     def free_port(addresses):
-        return int(re.search(r":(\d+)/", addresses[0])[1]) if addresses else servers.free_port()
+        return int(re.search(r":(\d+)/", addresses[0])[1]) if addresses else support.free_port()
 
     def test_what_is_no_trace_is_said_in_one_line(self):
         done = subprocess.run([DYETRACE, "ui", self.path("none")], capture_output=True, text=True, timeout=support.PATIENCE_S, check=False)

@@ -212,7 +212,7 @@ class ProgramsTest(VerifyTest):
     def test_copies_of_cp_cat_and_nginx_are_the_same(self):
         self.skip_without(servers.missing("nginx", "curl"))
         source = self.random_file("page", 500_000)
-        port = servers.free_port()
+        port = support.free_port()
         self.file("nginx.conf", f"daemon off; master_process off; pid {self.path('pid')}; error_log stderr;\nevents {{}}\n"
                   f"http {{ access_log off; sendfile on; sendfile_max_chunk 64k; server {{ listen unix:{self.path('socket')}; "
                   f"listen 127.0.0.1:{port}; root {self.folder}; }} }}\n".encode())
@@ -242,7 +242,7 @@ class ProgramsTest(VerifyTest):
 
         server = threading.Thread(target=serve, daemon=True)
         server.start()
-        port = servers.free_port()
+        port = support.free_port()
         self.file("nginx.conf", f"daemon off; master_process off; pid {self.path('pid')}; error_log stderr;\nevents {{}}\n"
                   f"http {{ access_log off; server {{ listen 127.0.0.1:{port}; location /stored {{ proxy_pass http://127.0.0.1:{listener.getsockname()[1]}; "
                   f"proxy_http_version 1.1; proxy_temp_path {self.path('temporary')}; proxy_store {self.path('stored')}; }} }} }}\n".encode())

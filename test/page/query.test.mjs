@@ -1,6 +1,7 @@
 // SQL in the browser: completion, table, chart, files, errors, cancelling.
 
 import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -15,12 +16,12 @@ after(() => page.close());
 const SQL = "SELECT name, count(*) AS calls FROM events GROUP BY ALL ORDER BY calls DESC, name LIMIT 5";
 const ask = (sql, more = "") => page.go(`#query?sql=${encodeURIComponent(sql)}${more}`);
 
+// Below what the kernel gives to those who connect: it stays free until it is listened on, also again after a restart.
 const freePort = () =>
   new Promise((done) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => done(port));
-    });
+    const port = randomInt(10_000, 20_000);
+    const server = createServer().once("error", () => done(freePort()));
+    server.listen(port, "127.0.0.1", () => server.close(() => done(port)));
   });
 
 test("rows are those of dyetrace sql", async () => {

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <optional>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -40,6 +42,9 @@ using base::Error;
 using base::ErrorCode;
 
 constexpr pid_t kFirstProcess = 1;
+// The kernel refuses a thread its state while another program, which lost its CPU in the middle of making one, is to go on there.
+constexpr int kMarkAttempts = 500;
+constexpr std::chrono::milliseconds kMarkAgainAfter{2};
 constexpr const char* kEpoll = "epoll";  // a source that has a line where it is not complete
 
 bool is_there(pid_t process) {
@@ -229,15 +234,21 @@ Result<void> Capture::State::mark(pid_t process, std::uint32_t flags, bool one_t
     skeleton->bss->mark_number = static_cast<std::uint32_t>(process);
     skeleton->bss->mark_one_thread = one_thread;
     skeleton->bss->mark_flags = flags;
-    skeleton->bss->marked = 0;
-    const std::uint64_t unkept_before = skeleton->bss->unkept_threads;
-    TRY(run_iterator(skeleton->progs.mark_tasks));
-    if (const std::uint64_t unkept = skeleton->bss->unkept_threads - unkept_before; unkept > 0) {
-        return Error(ErrorCode::kLimitReached,
-                     fmt::format("the kernel refused to keep in mind {} of the threads of "
-                                 "process {}",
-                                 unkept,
-                                 process));
+    for (int attempt = 1;; ++attempt) {
+        skeleton->bss->marked = 0;
+        skeleton->bss->refused = 0;
+        TRY(run_iterator(skeleton->progs.mark_tasks));
+        if (skeleton->bss->refused == 0) {
+            break;
+        }
+        if (attempt == kMarkAttempts) {
+            return Error(ErrorCode::kLimitReached,
+                         fmt::format("the kernel refused to keep in mind {} of the threads of "
+                                     "process {}",
+                                     skeleton->bss->refused,
+                                     process));
+        }
+        std::this_thread::sleep_for(kMarkAgainAfter);
     }
     if (skeleton->bss->marked > 0) {
         return {};

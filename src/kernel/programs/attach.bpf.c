@@ -11,6 +11,7 @@ __u32 mark_number; /* this process, or thread, by its number in the pid namespac
 bool mark_one_thread; /* not the whole process */
 __u32 mark_flags; /* enum task_flags */
 __u32 marked; /* out: threads */
+__u32 refused; /* out: threads that the kernel gave no state now */
 
 /* 0: it has none there. */
 static __always_inline __u32 number_for_reader(struct task_struct *task)
@@ -33,9 +34,11 @@ int mark_tasks(struct bpf_iter__task *context)
 
 	if (!task || number_for_reader(mark_one_thread ? task : task->group_leader) != mark_number)
 		return 0;
-	state = kept_state(task);
-	if (!state)
+	state = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!state) {
+		refused++;
 		return 0;
+	}
 	state->flags |= mark_flags;
 	marked++;
 	return 0;

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "base/spelling.h"
 #include "filter/text_match.h"
 
 namespace dyetrace::filter {
@@ -107,34 +107,14 @@ std::string lower(std::string_view name) {
     return out;
 }
 
-std::size_t edits_between(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 std::string nearest_column(std::string_view name) {
-    std::string_view best;
-    std::size_t best_edits = std::max<std::size_t>(2, name.size() / 3) + 1;
+    std::vector<std::string_view> columns;
     for (const auto& info : schema::event_columns()) {
-        const bool begins = name.size() >= 3 && info.name.starts_with(name);
-        const std::size_t edits = begins ? 1 : edits_between(name, info.name);
-        if (edits < best_edits) {
-            best = info.name;
-            best_edits = edits;
-        }
+        columns.push_back(info.name);
     }
-    return best.empty() ? "; `dyetrace sql TRACE \"DESCRIBE events\"` lists them"
-                        : fmt::format(", did you mean '{}'?", best);
+    const std::string_view nearest = base::nearest_word(name, columns);
+    return nearest.empty() ? "; `dyetrace sql TRACE \"DESCRIBE events\"` lists them"
+                           : fmt::format(", did you mean '{}'?", nearest);
 }
 
 // Why a column cannot be in a condition that is decided while recording; empty: it can.

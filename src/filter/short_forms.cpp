@@ -127,8 +127,11 @@ Result<Predicate> predicate_of(const ShortForms& forms) {
                       {column_of(EventColumn::kDurationNs), integer_constant(*forms.longer_ns)}));
     }
     if (!forms.where.empty()) {
-        TRY(Predicate where, Predicate::parse(forms.where));
-        all.push_back(where.expression());
+        Result<Predicate> where = Predicate::parse(forms.where);
+        if (!where.ok()) {
+            return std::move(where).error().with_context("--where");
+        }
+        all.push_back(where.value().expression());
     }
     return all.empty() ? Predicate() : Predicate::of(condition(Operator::kAnd, std::move(all)));
 }

@@ -67,6 +67,33 @@ class RefusalTest(support.EndToEndTest):
     def test_an_option_that_is_not_known_is_named(self):
         self.assertEqual(self.refusal("record", "--bogus", "--", "true"), "'--bogus' is not known (dyetrace record --help)")
         self.assertEqual(self.refusal("sql", "--bogus", "x"), "'--bogus' is not known (dyetrace sql --help)")
+        self.assertEqual(self.refusal("record", "--hwere", "x", "--", "ls"), "'--hwere' is not known, did you mean '--where'? (dyetrace record --help)")
+        self.assertEqual(self.refusal("record", "-o", "-x", "-qa", "--", "ls", "--bogus"), "'-q' is not known (dyetrace record --help)")
+        self.assertEqual(self.refusal("report", "one", "two"), "'two' is not known (dyetrace report --help)")
+
+    def test_a_verb_that_is_not_known_is_named(self):
+        self.assertEqual(self.refusal("recrod", "--", "ls"), "'recrod' is no verb, did you mean 'record'? (dyetrace --help)")
+        self.assertEqual(self.refusal("quux"), "'quux' is no verb (dyetrace --help)")
+        self.assertEqual(self.refusal("help", "sqll"), "'sqll' is no verb, did you mean 'sql'? (dyetrace --help)")
+        self.assertEqual(self.refusal("dye", "adid", "x"), "'adid' is no verb, did you mean 'add'? (dyetrace dye --help)")
+
+    def test_help_and_version_are_verbs_too(self):
+        said = lambda *words: subprocess.run([DYETRACE, *words], capture_output=True, text=True, check=True, timeout=support.PATIENCE_S).stdout
+        self.assertEqual(said("help"), said("--help"))
+        self.assertEqual(said("help", "record"), said("record", "--help"))
+        self.assertEqual(said("help", "sql"), said("sql", "--help"))
+        self.assertEqual(said("version"), said("--version"))
+        self.assertEqual(said("-V"), said("--version"))
+
+    def test_what_makes_no_sense_ends_with_2_and_what_cannot_be_done_with_1(self):
+        trace = self.record("--", "true")
+        for status, words in ((2, ("record", "--", )), (2, ("record", "--where", "pth = 1", "--", "ls")), (2, ("record", "--duration", "x", "--", "ls")),
+                              (2, ("stat",)), (2, ("stat", "--longer", "x", "--", "ls")), (2, ("top", "--where", "pth = 1")), (2, ("follow", trace.path)),
+                              (2, ("report", trace.path, "--clock", "x")), (1, ("report", self.path("none"))), (1, ("record", "-p", "999999999")),
+                              (1, ("pattern", trace.path, "--path", "/none")), (1, ("sql", trace.path, "SELECT none"))):
+            done = subprocess.run([DYETRACE, *words], capture_output=True, text=True, check=False, timeout=support.PATIENCE_S)
+            self.assertEqual(done.returncode, status, (words, done.stderr))
+            self.one_line(done.stderr)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/spelling.h"
 #include "base/version.h"
 
 namespace dyetrace::apps {
@@ -61,19 +62,87 @@ std::string two_columns(const std::string& left, std::string_view right) {
     return text + '\n';
 }
 
-// CLI11's words, without its "The following argument was not expected: --bogus".
-std::string error_text(const CLI::ParseError& error) {
-    std::string text = error.what();
+// Without the dashes.
+std::vector<std::string_view> option_names(const CLI::App& verb) {
+    std::vector<std::string_view> names;
+    for (const CLI::Option* option : verb.get_options()) {
+        const auto& of_option = option->get_lnames();
+        names.insert(names.end(), of_option.begin(), of_option.end());
+    }
+    return names;
+}
+
+// Whether the word after this one is its value.
+bool takes_next_word(const CLI::App& verb, std::string_view word) {
+    if (word.starts_with("--")) {
+        const CLI::Option* const option = verb.get_option_no_throw(std::string(word));
+        return option != nullptr && option->get_type_size() != 0;
+    }
+    for (std::size_t letter = 1; letter < word.size(); ++letter) {  // -af TRACE is -a -f TRACE
+        const CLI::Option* const option =
+            verb.get_option_no_throw(fmt::format("-{}", word[letter]));
+        if (option != nullptr && option->get_type_size() != 0) {
+            return letter + 1 == word.size();
+        }
+    }
+    return false;
+}
+
+// The first word that looks like an option and is none, in front of --; empty if there is none.
+std::string unknown_option(const CLI::App& verb, const std::vector<std::string>& words) {
+    for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
+        const std::string& word = words[at];
+        if (word.size() < 2 || word[0] != '-') {
+            continue;
+        }
+        const std::string name =
+            word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
+        if (verb.get_option_no_throw(name) == nullptr) {
+            return name;
+        }
+        at += takes_next_word(verb, word) ? 1 : 0;
+    }
+    return "";
+}
+
+// What was not understood. CLI11 names all that is left over, the last first; whoever typed `--hwere x -- ls` means the first.
+std::string error_text(const CLI::ParseError& error,
+                       const CLI::App& verb,
+                       const std::vector<std::string>& words) {
+    if (const std::string unknown = unknown_option(verb, words); !unknown.empty()) {
+        const std::string_view guess =
+            unknown.starts_with("--")
+                ? base::nearest_word(std::string_view(unknown).substr(2), option_names(verb))
+                : "";
+        return fmt::format("'{}' is not known{}",
+                           unknown,
+                           guess.empty() ? "" : fmt::format(", did you mean '--{}'?", guess));
+    }
+    const std::string text = error.what();
     const std::size_t colon = text.find(": ");
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && colon != std::string::npos) {
-        std::string words = text.substr(colon + 2);
-        words.erase(0, words.starts_with("-- ") ? 3 : 0);  // it counts what begins the command
-        return fmt::format("'{}' is not known", words);
+        std::string left_over = text.substr(colon + 2);
+        left_over.erase(0, left_over.starts_with("-- ") ? 3 : 0);  // what begins the command
+        return fmt::format("'{}' is not known", left_over);
     }
     if (text == "trace is required") {
         return "say which TRACE";
     }
     return text;
+}
+
+std::vector<std::string_view> verb_names(const CLI::App& app) {
+    std::vector<std::string_view> names;
+    for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+        names.push_back(verb->get_name());
+    }
+    return names;
+}
+
+std::string no_verb_text(std::string_view word, const std::vector<std::string_view>& verbs) {
+    const std::string_view guess = base::nearest_word(word, verbs);
+    return fmt::format(
+        "'{}' is no verb{}", word, guess.empty() ? "" : fmt::format(", did you mean '{}'?", guess));
 }
 
 }  // namespace
@@ -131,18 +200,34 @@ void speak_plainly(CLI::App& app) {
     app.formatter(std::make_shared<HelpFormatter>());
     app.set_help_flag("-h,--help", "Show this text");
     app.set_version_flag(
-        "--version", "dyetrace " + std::string(base::kVersion), "Show the version");
+        "-V,--version", "dyetrace " + std::string(base::kVersion), "Show the version");
 }
 
 int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_status) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& asked) {  // --help, --version
+        if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
+            base::Log::to_stderr().fail(no_verb_text(argv[1], verb_names(app)) +
+                                        " (dyetrace --help)");
+            return kExitUsage;
+        }
         return app.exit(asked);
     } catch (const CLI::ParseError& error) {
-        const std::vector<CLI::App*> verbs = app.get_subcommands();
-        const std::string verb = verbs.empty() ? "" : verbs.front()->get_name() + " ";
-        base::Log::to_stderr().fail(fmt::format("{} (dyetrace {}--help)", error_text(error), verb));
+        std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+        const CLI::App* verb = &app;
+        std::string path;
+        while (!verb->get_subcommands().empty()) {  // `dye add` is a verb of a verb
+            verb = verb->get_subcommands().front();
+            path += verb->get_name() + " ";
+            words.erase(words.begin(), std::ranges::find(words, verb->get_name()));
+            words.erase(words.begin());
+        }
+        const std::vector<std::string_view> verbs = verb_names(*verb);
+        const bool is_no_verb = !verbs.empty() && !words.empty() && !words[0].starts_with('-');
+        const std::string text =
+            is_no_verb ? no_verb_text(words[0], verbs) : error_text(error, *verb, words);
+        base::Log::to_stderr().fail(fmt::format("{} (dyetrace {}--help)", text, path));
         return kExitUsage;
     }
     return exit_status;

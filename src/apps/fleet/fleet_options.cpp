@@ -62,7 +62,7 @@ int exit_status_of(const Result<void>& done) {
         return 0;
     }
     base::Log::to_stderr().fail(done.error());
-    return 1;
+    return exit_status_of(done.error());
 }
 
 }  // namespace dyetrace::apps

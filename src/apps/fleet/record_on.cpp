@@ -281,7 +281,7 @@ int run_record_on(const RecordOnArguments& arguments) {
     const Result<int> done = FleetRecording(arguments, log).run();
     if (!done.ok()) {
         log.fail(done.error());
-        return kExitFailure;
+        return exit_status_of(done.error());
     }
     return done.value();
 }

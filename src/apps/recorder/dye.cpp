@@ -87,7 +87,7 @@ int run(Action action, const DyeArguments& arguments) {
     const Result<void> done = action(arguments);
     if (!done.ok()) {
         log.fail(done.error());
-        return 1;
+        return exit_status_of(done.error());
     }
     return std::fflush(stdout) == 0 ? 0 : 1;
 }

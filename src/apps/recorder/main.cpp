@@ -88,9 +88,21 @@ int become(const std::string& part, const char* what_it_does, char** argv) {
     return 1;
 }
 
+// `help`, `help VERB` and `version` are what people type who do not know this program yet.
+void as_options(int argc, char** argv) {
+    static char help[] = "--help", version[] = "--version";
+    if (argc == 2 && std::strcmp(argv[1], "version") == 0) {
+        argv[1] = version;
+    } else if (argc >= 2 && std::strcmp(argv[1], "help") == 0) {
+        argv[1] = argc > 2 ? argv[2] : help;
+        argv[2] = argc > 2 ? help : nullptr;
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    as_options(argc, argv);
     if (argc > 1 && (is_one_of(kStoreVerbs, argv[1]) || is_top_of_trace(argc, argv))) {
         return become("dyetrace-store", "reads traces", argv);
     }

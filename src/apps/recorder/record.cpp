@@ -278,7 +278,7 @@ int run_record(const RecordArguments& arguments) {
     Result<recorder::RecordingOptions> options = make_options(arguments);
     if (!options.ok()) {
         log.fail(options.error());
-        return kExitFailure;
+        return exit_status_of(options.error());
     }
     warn_of_payload(log, options.value());
     if (!options.value().secrets.empty() && arguments.content_key.empty()) {

@@ -111,7 +111,9 @@ int run_stat(const StatArguments& arguments) {
     const Result<Counts> counts = count(arguments);
     if (!counts.ok()) {
         base::Log::to_stderr().fail(counts.error());
-        return recorder::status_of_failed_start(arguments.targets.command);
+        return counts.error().code() == ErrorCode::kInvalidArgument
+                   ? kExitUsage
+                   : recorder::status_of_failed_start(arguments.targets.command);
     }
     const std::vector<recorder::TotalRow> rows =
         recorder::group_totals(counts.value().totals, {}, recorder::GroupBy::kCall);

@@ -124,7 +124,7 @@ int run_top(const TopArguments& arguments) {
     const Result<std::optional<int>> status = watch(arguments);
     if (!status.ok()) {
         base::Log::to_stderr().fail(status.error());
-        return 1;
+        return exit_status_of(status.error());
     }
     return status.value() ? recorder::pass_on(*status.value()) : 0;
 }

@@ -58,7 +58,7 @@ int run_pattern(const PatternArguments& arguments) {
     const Result<reports::PatternAnswer> answer = read_pattern(arguments, log);
     if (!answer.ok()) {
         log.fail(answer.error());
-        return 1;
+        return exit_status_of(answer.error());
     }
     const std::string out =
         arguments.json

@@ -41,7 +41,7 @@ int run_report(const ReportArguments& arguments) {
     const Result<analysis::Report> report = report_of(arguments);
     if (!report.ok()) {
         base::Log::to_stderr().fail(report.error());
-        return 1;
+        return exit_status_of(report.error());
     }
     const reports::ReportStyle style{
         format::terminal_width(STDOUT_FILENO),

@@ -63,7 +63,7 @@ int run_similar(const SimilarArguments& arguments) {
     const Result<reports::SimilarAnswer> answer = read(arguments, log);
     if (!answer.ok()) {
         log.fail(answer.error());
-        return 1;
+        return exit_status_of(answer.error());
     }
     const std::string out =
         arguments.json

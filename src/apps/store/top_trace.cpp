@@ -271,7 +271,7 @@ void add_top_of_trace(CLI::App& app, int& exit_status) {
         const Result<void> done = watch(*arguments);
         if (!done.ok()) {
             base::Log::to_stderr().fail(done.error());
-            exit_status = 1;
+            exit_status = exit_status_of(done.error());
         }
     });
 }

@@ -126,7 +126,7 @@ void add_ui(CLI::App& app, int& exit_status) {
         if (!done.ok()) {
             log.fail(done.error());
         }
-        exit_status = done.ok() ? 0 : 1;
+        exit_status = done.ok() ? 0 : exit_status_of(done.error());
     });
 }
 

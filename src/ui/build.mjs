@@ -1,7 +1,7 @@
 // Makes the page's files, and the assembly that carries them in the program: node build.mjs FOLDER
 
 import { build } from "esbuild";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
@@ -9,6 +9,23 @@ const GZIPPED_MAX = 1024 * 1024;
 const folder = process.argv[2];
 const here = import.meta.dirname ?? new URL(".", import.meta.url).pathname;
 await mkdir(folder, { recursive: true });
+
+// The licences of the packages whose code is in the bundle, as each of them asks.
+async function licences(inputs) {
+  const packages = new Set(
+    inputs.map((path) => path.match(/.*node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[0]).filter(Boolean),
+  );
+  let text = "The page contains these packages.\n";
+  for (const path of [...packages].sort()) {
+    const { name, version, license } = JSON.parse(await readFile(join(path, "package.json"), "utf8"));
+    const file = (await readdir(path)).find((each) => /^(licen[cs]e|copying)/i.test(each));
+    if (file === undefined) {
+      throw new Error(`${name} has no file with its licence`);
+    }
+    text += `\n=== ${name} ${version} (${license})\n\n${(await readFile(join(path, file), "utf8")).trim()}\n`;
+  }
+  return text;
+}
 
 const bundle = await build({
   entryPoints: [join(here, "main.ts")],
@@ -18,11 +35,15 @@ const bundle = await build({
   target: "es2022",
   write: false,
   charset: "ascii",
+  metafile: true,
 });
+const licencesText = await licences(Object.keys(bundle.metafile.inputs));
+await writeFile(join(folder, "licences.txt"), licencesText);
 const files = [
   ["index.html", "text/html; charset=utf-8", await readFile(join(here, "index.html"))],
   ["page.css", "text/css; charset=utf-8", await readFile(join(here, "page.css"))],
   ["page.js", "text/javascript; charset=utf-8", bundle.outputFiles[0].contents],
+  ["licences.txt", "text/plain; charset=utf-8", licencesText],
   ["openapi.json", "application/json", await readFile(join(here, "openapi.json"))],
 ];
 

@@ -116,6 +116,8 @@ test("keys: ? lists them, a number goes to a view, t changes the theme", async (
   await page.page.keyboard.press("?");
   const keys = await page.page.locator("dialog").innerText();
   assert.match(keys, /Query/);
+  const licences = await (await page.page.request.get(await page.page.locator("dialog a").evaluate((link) => link.href))).text();
+  for (const name of ["@codemirror/view", "@observablehq/plot", "d3-scale"]) assert.ok(licences.includes(`=== ${name} `), name);
   await page.page.keyboard.press("Escape");
   await page.page.waitForFunction(() => document.querySelector("dialog") === null);
   const theme = await page.page.evaluate(() => document.documentElement.dataset.theme);

@@ -31,7 +31,10 @@ function contentColour(fingerprint) {
 }
 
 const word = (name) => page.page.evaluate((word) => new URLSearchParams(location.hash.split("?")[1] ?? "").get(word), name);
-const windowShown = async () => (await page.page.locator("canvas").getAttribute("data-window")).split(" ").map(Number);
+const windowShown = async () => {
+  await page.page.waitForSelector("canvas[data-window]"); // it is drawn a frame after the view is there
+  return (await page.page.locator("canvas").getAttribute("data-window")).split(" ").map(Number);
+};
 const settled = (condition) => page.page.waitForFunction(condition);
 const follow = (...words) => JSON.parse(execFileSync(dyetrace, ["follow", page.trace, ...words, "--json"], { encoding: "utf8" }));
 

@@ -36,6 +36,12 @@ export function showHelp(views: View[]): void {
       {},
       element("tbody", {}, ...views.map((view) => row({ keys: view.key, does: view.title })), ...KEYS.map(row)),
     ),
+    element(
+      "p",
+      { class: "note" },
+      "The page contains code of others: ",
+      element("a", { href: "licences.txt", target: "_blank" }, "their licences"),
+    ),
     close,
   );
   dialog.addEventListener("close", () => dialog.remove());

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
 
 #include "base/clock.h"
 #include "base/signals.h"
+#include "recorder/descendants.h"
 
 namespace dyetrace::recorder {
 namespace {
@@ -60,9 +62,31 @@ Result<void> Listener::attach() {
     }
     TRY(capture_.exclude(getpid()));
     TRY(capture_.attach());
+    return watch_processes();
+}
+
+// Parents first, since their later children are watched by themselves; whoever was made between the mark of its parent and a look at
+// /proc is found by the next look, until one finds nobody new.
+Result<void> Listener::watch_processes() {
     for (const pid_t process : targets_.processes) {
         TRY(capture_.watch(process));
         processes_.push_back(process_descriptor(process));
+    }
+    std::set<pid_t> watched;
+    for (bool found = targets_.with_descendants && !targets_.processes.empty(); found;) {
+        found = false;
+        TRY(const std::vector<pid_t> descendants, descendants_of(targets_.processes));
+        for (const pid_t process : descendants) {
+            if (!watched.insert(process).second) {
+                continue;
+            }
+            found = true;
+            const Result<void> done = capture_.watch(process);
+            if (!done.ok() && done.error().code() != ErrorCode::kNotFound &&
+                done.error().code() != ErrorCode::kUnsupported) {
+                return done;
+            }
+        }
     }
     return {};
 }

@@ -52,6 +52,7 @@ class Listener {
   private:
     Listener(Targets targets, capture::Capture capture)
         : targets_(std::move(targets)), capture_(std::move(capture)) {}
+    Result<void> watch_processes();
     bool targets_ended();
     void take_signal(int number, bool from_terminal);
 

@@ -13,6 +13,7 @@ namespace dyetrace::recorder {
 struct Targets {
     std::vector<std::string> command;
     std::vector<pid_t> processes;
+    bool with_descendants = false;  // of `processes`, those that run already; later ones always are
     bool whole_system = false;
     std::optional<std::chrono::nanoseconds> duration = {};
     bool and_children = false;  // it ends when their children have ended too

@@ -53,6 +53,22 @@ class AttachTest(support.EndToEndTest):
         running = self.start_program()
         self.check(running, "-p", str(running.pid), end=True)
 
+    def test_a_process_with_children_and_their_children(self):
+        """As a server's first process has them: what a client asks for is done by its workers."""
+        family = ("import os, time\n"
+                  "for generation in range(3):\n"
+                  "    if generation == 2 or os.fork(): break\n"
+                  "os.write(1, f'{generation} {os.getpid()}\\n'.encode())\n"
+                  "while True: os.stat('/'); time.sleep(0.01)\n")
+        running = self.start([sys.executable, "-c", family], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(running.stdout.close)
+        pids = [pid for _, pid in sorted(running.stdout.readline().split() for _ in range(3))]
+        self.assertEqual(pids[0], str(running.pid))
+        trace, recorder = self.start_recording("-p", pids[0])
+        seen = lambda: [str(row["pid"]) for row in trace.rows("SELECT DISTINCT pid FROM events WHERE name IN ('stat', 'newfstatat')")]
+        self.wait_for(lambda: sorted(seen()) == sorted(pids), "all three generations are recorded")
+        self.assertEqual(self.stop(recorder), 0)
+
     def check_sets(self, *whom):
         """nginx has a pointer handed back for each of its sockets, and here made all of them before anybody looked."""
         with servers.Nginx(self.folder) as server:

@@ -26,12 +26,13 @@ NETWORK = "10.77.0"
 PROGRAMS = ("ip", "unshare", "nsenter")
 COLLECTOR_PORT = 7117
 
-# Where packets come in: a packet that is dropped where it goes out is not lost, its sender is told.
+# Where packets come in: a packet that is dropped where it goes out is not lost, its sender is told. ARP stays: who asks in vain three times
+# is told that there is no route, at once.
 LOSS = """table netdev loss {{
     counter lost {{ }}
     chain arriving {{
         type filter hook ingress device "{device}" priority 0; policy accept;
-        numgen random mod 1000 < {per_mille} counter name lost drop
+        meta protocol ip numgen random mod 1000 < {per_mille} counter name lost drop
     }}
 }}
 """

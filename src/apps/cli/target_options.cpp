@@ -11,7 +11,10 @@
 namespace dyetrace::apps {
 
 Result<recorder::Targets> TargetOptions::targets() const {
-    recorder::Targets targets{command, {processes.begin(), processes.end()}, all, std::nullopt};
+    recorder::Targets targets{.command = command,
+                              .processes = {processes.begin(), processes.end()},
+                              .with_descendants = true,
+                              .whole_system = all};
     if (command.empty() && processes.empty() && !all) {
         return Error(
             ErrorCode::kInvalidArgument,
@@ -55,7 +58,9 @@ std::string refuse_pid(const std::string& text) {
 void add_target_options(CLI::App& verb, TargetOptions& options) {
     verb.add_option("-p,--pid",
                     options.processes,
-                    "Watch these processes, all their threads and later children")
+                    "Watch these processes, all their threads, and their children: those that run "
+                    "and those "
+                    "to come")
         ->delimiter(',')
         ->check(&refuse_pid)
         ->type_name("PID[,PID]");

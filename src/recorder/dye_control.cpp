@@ -146,7 +146,7 @@ Result<ControlMessage> ask_recorder(const std::string& folder, const ControlMess
     const bool ok = fields.front() == "ok";
     fields.erase(fields.begin());
     if (!ok) {
-        return Error(ErrorCode::kInvalidArgument, fields.empty() ? "refused" : fields.front());
+        return Error(ErrorCode::kUnavailable, fields.empty() ? "refused" : fields.front());
     }
     return fields;
 }

@@ -11,7 +11,7 @@ Result<const DyeSet::Entry*> DyeSet::add(capture::Dye dye) {
         return entry.dye.name == dye.name;
     });
     if (known) {
-        return Error(ErrorCode::kInvalidArgument,
+        return Error(ErrorCode::kAlreadyExists,
                      fmt::format("there is a dye {} already: give this one another name, or remove "
                                  "that one first",
                                  dye.name));

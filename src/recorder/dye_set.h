@@ -22,7 +22,7 @@ class DyeSet {
         std::vector<capture::DyePattern> patterns;
     };
 
-    // The new one; kInvalidArgument: there is one of this name.
+    // The new one; kAlreadyExists: there is one of this name.
     Result<const Entry*> add(capture::Dye dye);
     // What it was; kNotFound.
     Result<Entry> remove(std::string_view name);

@@ -195,12 +195,12 @@ class DyeTest(EndToEndTest):
     def test_a_dye_that_cannot_be_looked_for_is_refused(self):
         done = subprocess.run([DYETRACE, "record", "-o", self.path("t"), "--only-dyed", "--", "true"], capture_output=True, text=True,
                               timeout=PATIENCE_S)
-        self.assertEqual(1, done.returncode)
+        self.assertEqual(2, done.returncode)
         self.assertIn("--only-dyed keeps nothing without a --dye", done.stderr)
-        for wrong, why in (("card", "a dye is NAME=TEXT"), ("card=abc", "has 3 bytes"), ("card=@/nowhere", "/nowhere")):
+        for wrong, why, status in (("card", "a dye is NAME=TEXT", 2), ("card=abc", "has 3 bytes", 2), ("card=@/nowhere", "/nowhere", 1)):
             done = subprocess.run([DYETRACE, "record", "-o", self.path("t"), "--dye", wrong, "--", "true"], capture_output=True,
                                   text=True, timeout=PATIENCE_S)
-            self.assertEqual(1, done.returncode)
+            self.assertEqual(status, done.returncode)
             self.assertIn(why, done.stderr)
             self.assertFalse(os.path.exists(self.path("t")))
 

@@ -222,7 +222,7 @@ Result<void> watch(const TopTraceArguments& arguments) {
     TRY(trace::TraceTail tail, trace::TraceTail::open(arguments.trace));
     TRY(const trace::TraceState state, tail.state());
     if (state != trace::TraceState::kRecording) {
-        return Error(ErrorCode::kInvalidArgument,
+        return Error(ErrorCode::kUnavailable,
                      fmt::format("'{}' is not being recorded any more; `dyetrace report` says what "
                                  "happened in it",
                                  arguments.trace));

@@ -103,7 +103,7 @@ class SimilarReader {
                                 [&](query::Row row) { how = row[0].text; }));
             found.push_back(how);
             if (found.front() != how) {
-                return Error(ErrorCode::kInvalidArgument,
+                return Error(ErrorCode::kUnsupported,
                              fmt::format("'{}' has {}, and '{}' {}: record both with the same "
                                          "--content, --anchor-distance and --content-key",
                                          databases_[0]->path(),

@@ -87,11 +87,14 @@ std::string_view name_of(ErrorCode code) {
 Error Error::from_errno(int error_number, std::string_view message) {
     const char* name = strerrorname_np(error_number);
     const char* description = strerrordesc_np(error_number);
-    return Error(code_for_errno(error_number),
-                 fmt::format("{}: {} ({})",
-                             message,
-                             description ? description : "unknown error",
-                             name ? name : std::to_string(error_number)));
+    return Error(
+        code_for_errno(error_number),
+        fmt::format(
+            "{}: {} ({}){}",
+            message,
+            description ? description : "unknown error",
+            name ? name : std::to_string(error_number),
+            error_number == EFBIG ? ": `ulimit -f` or the file system allows no larger file" : ""));
 }
 
 Error Error::with_context(std::string message) && {

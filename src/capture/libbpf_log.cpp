@@ -2,6 +2,7 @@
 
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +19,7 @@ using base::Error;
 using base::ErrorCode;
 
 constexpr std::size_t kWarningBytesMax = 512;
+constexpr const char* kKernelTypes = "/sys/kernel/btf/vmlinux";
 constexpr std::size_t kLinesMax = 3;  // the instruction, the registers, what is wrong with them
 
 std::string_view after_mark(std::string_view text, std::string_view mark) {
@@ -61,6 +63,21 @@ Error LibbpfLog::error(int error_number) {
         return Error(ErrorCode::kPermissionDenied,
                      "the kernel refuses BPF to this user: run as root, or give the program "
                      "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
+    }
+    if (error_number == ESRCH && access(kKernelTypes, R_OK) != 0) {
+        return Error(
+            ErrorCode::kUnsupported,
+            fmt::format(
+                "nothing can be recorded: this kernel has no BTF at {}; one that is built with "
+                "CONFIG_DEBUG_INFO_BTF=y has it",
+                kKernelTypes));
+    }
+    if (error_number == ENOMEM) {
+        return Error(ErrorCode::kLimitReached,
+                     "not enough memory for the BPF programs and their rings: the machine, or the "
+                     "memory cgroup that this "
+                     "runs in, has too little left; a smaller --ring needs less")
+            .with_context(last_warning);
     }
     const Error failure =
         !refusal.empty()  // with EACCES, mostly, which is no question of rights here

@@ -41,7 +41,7 @@ Result<Listener> Listener::start(Targets targets, capture::CaptureOptions option
         listener.child_.emplace(std::move(child));
     }
     listener.signals_ =
-        base::take_signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD});
+        base::take_signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGXFSZ});
     return listener;
 }
 
@@ -117,7 +117,7 @@ bool Listener::ended() {
 }
 
 void Listener::take_signal(int number, bool from_terminal) {
-    if (number == SIGCHLD) {
+    if (number == SIGCHLD || number == SIGXFSZ) {  // the write that met the limit says so
         return;
     }
     if (child_ && from_terminal && number == SIGINT && interrupts_++ == 0 && !child_->poll()) {

@@ -93,6 +93,23 @@ class DiskTest(support.EndToEndTest):
         self.assertEqual([name for name in os.listdir(trace.path) if name.startswith("segment-")], [])
         self.assertEqual(trace.number(all_reads), reads)
 
+    def test_a_limit_of_file_size_is_an_error_like_a_full_disk(self):
+        done = self.path("done")
+        trace = support.Trace(self.path("trace"))
+        # the command has the limit too, and takes the kernel's signal as any other program does
+        command = f"{program('calls')} {self.file('read')} 2 1000000; touch {done}; dd if=/dev/zero of={self.path('large')} bs=1M count=20"
+        recorder = subprocess.run(["bash", "-c", 'ulimit -f 2048; exec "$@"', "bash", DYETRACE, "record", "--ring", "256M", "--no-seal",
+                                   "-o", trace.path, "--", "bash", "-c", command],
+                                  capture_output=True, text=True, timeout=4 * support.PATIENCE_S)
+        self.assertTrue(os.path.exists(done), "the command went on to its end")
+        self.assertEqual(2048 * 1024, os.path.getsize(self.path("large")))
+        self.assertEqual(recorder.returncode, -signal.SIGXFSZ, recorder.stderr)
+        errors = [line for line in recorder.stderr.splitlines() if line.startswith("dyetrace: error: ")]
+        self.assertEqual(len(errors), 1, recorder.stderr)
+        self.assertRegex(errors[0], r"events from \d\d:\d\d:\d\d on are missing: .*EFBIG.*ulimit -f")
+        self.assertEqual(trace.info()["state"], "finished")
+        self.assertEqual(trace.accounting()["delivered"], trace.number("SELECT count(*) FROM events"))
+
     def test_a_disk_that_is_full_already_is_said_in_one_line(self):
         disk = self.small_disk("256k")
         done = subprocess.run([DYETRACE, "record", "-o", os.path.join(disk, "trace"), "--", "touch", self.path("ran")],

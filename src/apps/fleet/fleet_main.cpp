@@ -2,12 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 
 #include "apps/cli/help_formatter.h"
 #include "apps/cli/verbs.h"
 
 int main(int argc, char** argv) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error of write
     CLI::App app{"The verbs of dyetrace that speak to other hosts", "dyetrace"};
     dyetrace::apps::speak_plainly(app);
     app.require_subcommand(1);

@@ -1,12 +1,14 @@
 // The part of the program that reads traces and therefore loads DuckDB; `dyetrace` becomes it for these verbs.
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 
 #include "apps/cli/help_formatter.h"
 #include "apps/cli/verbs.h"
 #include "base/fd.h"
 
 int main(int argc, char** argv) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error of write
     dyetrace::base::allow_all_descriptors();
     CLI::App app{"The verbs of dyetrace that read traces", "dyetrace"};
     dyetrace::apps::speak_plainly(app);

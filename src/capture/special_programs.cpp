@@ -24,6 +24,7 @@ Result<void> fill_special_programs(const dyetrace_bpf& skeleton) {
         {maps.preparers, SPECIAL_IO_SUBMIT, programs.prepare_io_submit},
         {maps.preparers, SPECIAL_KILL, programs.prepare_kill},
         {maps.preparers, SPECIAL_PIDFD, programs.prepare_pidfd},
+        {maps.preparers, SPECIAL_RECVMMSG, programs.prepare_recvmmsg},
         {maps.preparers, SPECIAL_SELECT, programs.prepare_select},
         {maps.preparers, SPECIAL_SPLICE, programs.prepare_copy},
         {maps.followers, SPECIAL_CLOSE_RANGE, programs.follow_close_range},

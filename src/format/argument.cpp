@@ -250,6 +250,7 @@ CallText::Printer CallText::printer_of(const schema::ArgumentInfo& argument) {
         TypePrinter{"epoll_events", &CallText::print_epoll_events},
         TypePrinter{"offset", &CallText::print_offset},
         TypePrinter{"long", &CallText::print_offset},
+        TypePrinter{"length", &CallText::print_offset},
         TypePrinter{"offset_low", &CallText::print_offset},
         TypePrinter{"offset_pointer", &CallText::print_offset_pointer},
         TypePrinter{"offset_pointer2", &CallText::print_offset_pointer},
@@ -393,13 +394,17 @@ bool CallText::print_long_word(std::string& out, std::size_t index) const {
     if (info_.arguments[index].type == "by_command" || info_.name == "prctl") {
         return print_word(out, index);
     }
+    constexpr std::uint64_t kLooksLikeAddress = std::uint64_t{1} << 32;
+    if (value(index) >= kLooksLikeAddress && !info_.decoded) {
+        append_address(out, index);
+        return true;
+    }
     fmt::format_to(std::back_inserter(out), "{}", value(index));
     return true;
 }
 
 bool CallText::print_plain(std::string& out, std::size_t index) const {
     const std::string_view type = type_of(index);
-    constexpr std::uint64_t kLooksLikeAddress = std::uint64_t{1} << 32;
     if (type == "int" && info_.name == "socket" && (value(0) == AF_INET || value(0) == AF_INET6)) {
         schema::append_argument(out, "ip_protocol", value(index));
     } else if (type == "device") {
@@ -408,8 +413,6 @@ bool CallText::print_plain(std::string& out, std::size_t index) const {
         out.append(hex(value(index)));
     } else if (info_.name == "futex" && index == 5) {
         out.append(value(index) == 0xffffffffu ? "FUTEX_BITSET_MATCH_ANY" : hex(value(index)));
-    } else if (type == "uint" && value(index) >= kLooksLikeAddress && !info_.decoded) {
-        append_address(out, index);
     } else {
         std::array<std::uint64_t, 6> arguments{};
         std::copy(std::begin(event_.arguments), std::end(event_.arguments), arguments.begin());

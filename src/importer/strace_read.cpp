@@ -215,7 +215,7 @@ bool StraceCalls::read_range_argument(Reading& reading,
         }
         return true;
     }
-    if (!is_one_of(type, {"size", "offset", "offset_low"})) {
+    if (!is_one_of(type, {"size", "length", "offset", "offset_low"})) {
         return false;
     }
     const auto number = argument_number("long", text);
@@ -223,7 +223,7 @@ bool StraceCalls::read_range_argument(Reading& reading,
     if (!number) {
         problems_->add_doubt("an argument in words that have no number here: 0 stands for it",
                              reading.place);
-    } else if (type == "size") {
+    } else if (type == "size" || type == "length") {
         event.requested = *number;
         event.present |= SyscallEvent::kHasRequested;
     } else if (static_cast<std::int64_t>(*number) >= 0) {  // preadv2's -1: the position

@@ -470,6 +470,7 @@ enum kernel_constants {
 	TCP_NEW_SYN_RECV = 12,
 	MSG_OOB = 1,
 	MSG_PEEK = 2,
+	MSG_TRUNC = 0x20,
 	MSG_ERRQUEUE = 0x2000,
 	SOL_SOCKET = 1,
 	SCM_RIGHTS = 1,

@@ -58,10 +58,10 @@ class Joiner {
 // A number of the types that have no set: as SQL's _argument_text.
 void append_plain(std::string& out, std::string_view type, std::uint64_t value) {
     constexpr std::uint32_t kNobody = 0xffffffff;  // (uid_t)-1: leave it
-    if (type == "int" || type == "fd" || type == "fd2" || type == "fd_out" ||
+    if (type == "int" || type == "fd" || type == "fd2" || type == "descriptor" ||
         (type == "id" && static_cast<std::uint32_t>(value) == kNobody)) {
         append_signed32(out, value);
-    } else if (type == "long" || type == "offset" || type == "offset_low") {
+    } else if (type == "long" || type == "length" || type == "offset" || type == "offset_low") {
         out.append(std::to_string(static_cast<std::int64_t>(value)));
     } else if (type == "address") {
         append_hex(out, value);

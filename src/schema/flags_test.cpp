@@ -54,7 +54,7 @@ TEST(Flags, show_permissions_in_octal_with_a_type_where_there_is_one) {
 }
 
 TEST(Flags, ignore_what_the_kernel_ignores) {
-    EXPECT_EQ(flags_text("open_flags", 0xffffffff00000001), "O_WRONLY");
+    EXPECT_EQ(flags_text("at_flags", 0xffffffff00000100), "AT_SYMLINK_NOFOLLOW");
     EXPECT_EQ(flags_text("int", 0x1ffffffff), "-1");
 }
 

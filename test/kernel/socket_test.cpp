@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "kernel/rows.h"
 #include "kernel/socket_address.h"
 
@@ -132,6 +134,98 @@ TEST_F(Socket, unix_sockets_are_named_by_their_path) {
         bind network =0 fd=6 #4 socket [sockfs] @dyetrace test O_RDWR @dyetrace test > - {"addrlen":16}
         socket network =7 fd=7 #5 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_SEQPACKET","protocol":0}
         connect network =ENOENT fd=7 #5 socket [sockfs] socket:[N] O_RDWR - > ~/none {"addrlen":28}
+    )"));
+}
+
+// The kernel writes no more than there is room for, and says how long the address is all the same.
+TEST_F(Socket, an_address_that_does_not_fit_is_not_the_memory_after_it) {
+    const std::string shown = rows([&] {
+        char memory[128];
+        socklen_t length = 0;
+        auto* const name = reinterpret_cast<sockaddr*>(memory);
+        const auto room_for = [&](socklen_t bytes) {
+            memset(memory, 'A', sizeof(memory));
+            length = bytes;
+        };
+        REQUIRE(socket(AF_UNIX, SOCK_STREAM, 0) == 3);
+        REQUIRE(Address::unix_path(at("socket")).bind(3) == 0);
+        REQUIRE(listen(3, 5) == 0);
+        REQUIRE(socket(AF_UNIX, SOCK_STREAM, 0) == 4);
+        REQUIRE(Address::abstract("client").bind(4) == 0);
+        REQUIRE(Address::unix_path(at("socket")).connect(4) == 0);
+        room_for(5);
+        REQUIRE(accept(3, name, &length) == 5);
+        REQUIRE(Address::unix_path(at("socket")).connect(socket(AF_UNIX, SOCK_STREAM, 0)) == 0);
+        room_for(5);
+        REQUIRE(accept4(3, name, &length, 0) == 7);
+        room_for(5);
+        REQUIRE(getsockname(3, name, &length) == 0);
+        room_for(5);
+        REQUIRE(getpeername(4, name, &length) == 0);
+        room_for(0);
+        REQUIRE(getpeername(4, name, &length) == 0);
+        room_for(128);
+        REQUIRE(getpeername(4, name, &length) == 0);
+        room_for(128);
+        REQUIRE(getpeername(3, name, &length) < 0);
+
+        REQUIRE(socket(AF_UNIX, SOCK_DGRAM, 0) == 8);
+        REQUIRE(Address::abstract("receiver").bind(8) == 0);
+        REQUIRE(socket(AF_UNIX, SOCK_DGRAM, 0) == 9);
+        REQUIRE(Address::abstract("sender").bind(9) == 0);
+        REQUIRE(Address::abstract("receiver").connect(9) == 0);
+        for (int i = 0; i < 6; ++i) {
+            REQUIRE(write(9, "abc", 3) == 3);
+        }
+        char data[8];
+        room_for(5);
+        REQUIRE(recvfrom(8, data, sizeof(data), 0, name, &length) == 3);
+        room_for(128);
+        REQUIRE(recvfrom(8, data, sizeof(data), 0, name, &length) == 3);
+        iovec part{data, sizeof(data)};
+        mmsghdr messages[2]{};
+        char other[128];
+        memset(other, 'B', sizeof(other));
+        messages[0].msg_hdr = {memory, 5, &part, 1, nullptr, 0, 0};
+        messages[1].msg_hdr = {other, 128, &part, 1, nullptr, 0, 0};
+        REQUIRE(recvmsg(8, &messages[0].msg_hdr, 0) == 3);
+        REQUIRE(recvmsg(8, &messages[1].msg_hdr, 0) == 3);
+        messages[0].msg_hdr.msg_namelen = 5;
+        messages[1].msg_hdr.msg_namelen = 128;
+        REQUIRE(recvmmsg(8, messages, 2, 0, nullptr) == 2);
+    });
+    EXPECT_EQ(shown, lines(R"(
+        socket network =3 fd=3 #1 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
+        bind network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"addrlen":30}
+        listen network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > - {"backlog":5}
+        socket network =4 fd=4 #2 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
+        bind network =0 fd=4 #2 socket [sockfs] @client O_RDWR @client > - {"addrlen":9}
+        connect network =0 fd=4 #2 socket [sockfs] @client O_RDWR @client > ~/socket {"addrlen":30}
+        accept network =5 fd=5 #3 socket [sockfs] ~/socket O_RDWR => #1 ~/socket ~/socket > @client {"fd":3}
+        socket network =6 fd=6 #4 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_STREAM","protocol":0}
+        connect network =0 fd=6 #4 socket [sockfs] socket:[N] O_RDWR - > ~/socket {"addrlen":30}
+        accept4 network =7 fd=7 #5 socket [sockfs] ~/socket O_RDWR => #1 ~/socket ~/socket > - {"fd":3,"flags":"0"}
+        getsockname network =0 fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > -
+        getpeername network =0 fd=4 #2 socket [sockfs] @client O_RDWR @client > ~/socket
+        getpeername network =0 fd=4 #2 socket [sockfs] @client O_RDWR @client > ~/socket
+        getpeername network =0 fd=4 #2 socket [sockfs] @client O_RDWR @client > ~/socket
+        getpeername network =ENOTCONN fd=3 #1 socket [sockfs] ~/socket O_RDWR ~/socket > -
+        socket network =8 fd=8 #6 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
+        bind network =0 fd=8 #6 socket [sockfs] @receiver O_RDWR @receiver > - {"addrlen":11}
+        socket network =9 fd=9 #7 socket [sockfs] socket:[N] O_RDWR {"family":"AF_UNIX","type":"SOCK_DGRAM","protocol":0}
+        bind network =0 fd=9 #7 socket [sockfs] @sender O_RDWR @sender > - {"addrlen":9}
+        connect network =0 fd=9 #7 socket [sockfs] @sender O_RDWR @sender > @receiver {"addrlen":11}
+        write network =3 fd=9 #7 socket [sockfs] @sender O_RDWR 3/3 @sender > @receiver {"count":3}
+        write network =3 fd=9 #7 socket [sockfs] @sender O_RDWR 3/3 @sender > @receiver {"count":3}
+        write network =3 fd=9 #7 socket [sockfs] @sender O_RDWR 3/3 @sender > @receiver {"count":3}
+        write network =3 fd=9 #7 socket [sockfs] @sender O_RDWR 3/3 @sender > @receiver {"count":3}
+        write network =3 fd=9 #7 socket [sockfs] @sender O_RDWR 3/3 @sender > @receiver {"count":3}
+        write network =3 fd=9 #7 socket [sockfs] @sender O_RDWR 3/3 @sender > @receiver {"count":3}
+        recvfrom network =3 fd=8 #6 socket [sockfs] @receiver O_RDWR 3/8 @receiver > - {"size":8,"flags":"0"}
+        recvfrom network =3 fd=8 #6 socket [sockfs] @receiver O_RDWR 3/8 @receiver > @sender {"size":8,"flags":"0"}
+        recvmsg network =3 fd=8 #6 socket [sockfs] @receiver O_RDWR 3/8 @receiver > - {"flags":"0"}
+        recvmsg network =3 fd=8 #6 socket [sockfs] @receiver O_RDWR 3/8 @receiver > @sender {"flags":"0"}
+        recvmmsg network =2 fd=8 #6 socket [sockfs] @receiver O_RDWR @receiver > - {"vlen":2,"flags":"0"}
     )"));
 }
 

@@ -23,6 +23,13 @@ static __always_inline void begin_walk(struct byte_walk *walk, __u64 bytes)
 	walk->compat = false;
 }
 
+/* What TCP is told to drop without giving it to anybody: the memory that a read names stays what it was. */
+static __always_inline bool is_dropped(const struct syscall_event *event, const volatile struct syscall_shape *shape)
+{
+	return shape->flags & CALL_INBOUND && shape->message_flags && event->present & SYSCALL_HAS_STREAM_OFFSET &&
+	       argument(event, shape->message_flags) & MSG_TRUNC;
+}
+
 /* False: nowhere that is known. */
 static __always_inline bool find_bytes(struct byte_walk *walk, const struct syscall_event *event,
 				       const volatile struct syscall_shape *shape)
@@ -30,6 +37,8 @@ static __always_inline bool find_bytes(struct byte_walk *walk, const struct sysc
 	struct message message;
 
 	walk->compat = event->abi == ABI_I386;
+	if (is_dropped(event, shape))
+		return false;
 	if (shape->vector) {
 		walk->vector = argument(event, shape->vector);
 		walk->parts = argument(event, shape->vector + 1);

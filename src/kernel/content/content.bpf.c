@@ -342,6 +342,8 @@ __noinline int look_at_content(struct scratch *scratch, bool may_wait)
 		look_at_pages(buffer, event, shape);
 	else if (find_bytes(&buffer->walk, event, shape))
 		look(buffer);
+	else if (is_dropped(event, shape))
+		buffer->unread = event->bytes;
 	else
 		return 1;
 	if (may_wait && buffer->missed)

@@ -59,6 +59,20 @@ static __always_inline void read_arguments(__u64 *arguments, struct pt_regs *reg
 	arguments[5] = regs->r9;
 }
 
+/* Drops what is above the lower half of the arguments that the kernel reads no more of. Without a branch, which each call would pay for. */
+static __always_inline void narrow_arguments(__u64 *arguments, const volatile struct syscall_shape *shape)
+{
+	__u64 narrow = shape->narrow;
+
+#pragma unroll
+	for (int i = 0; i < 6; i++) {
+		__u64 whole = (narrow >> i & 1) - 1; /* all ones where all of it is read */
+
+		opaque(whole);
+		arguments[i] &= whole | 0xffffffff;
+	}
+}
+
 /* Argument at a position of a shape, which counts from 1. */
 static __always_inline __u64 argument(const struct syscall_event *event, __u8 position)
 {
@@ -193,8 +207,39 @@ static __always_inline void attach_address(struct scratch *scratch, __u64 user, 
 	finish_attachment(scratch, header, ATTACHMENT_ADDRESS, length);
 }
 
+/* Of an address that did not fit: for people, what was written; whoever compares addresses is told none. */
+static __always_inline __u32 cut_address(__u32 room)
+{
+	return preview_bytes ? room : 0;
+}
+
+/*
+ * What the call may fill with an address, which only its entry tells: the kernel cuts what does not fit, and says how long it was all
+ * the same. What comes after is the program's own memory.
+ */
+static __noinline int address_room(const __u64 *arguments, __u32 abi, __u32 number)
+{
+	const volatile struct syscall_shape *shape = shape_of(abi, number);
+	__u32 index = shape->address & 7;
+	struct message message;
+	__u32 room = 0;
+
+	if (!arguments)
+		return 0;
+	if (shape->address) {
+		if (index < 6)
+			bpf_probe_read_user(&room, sizeof(room), (void *)arguments[index]);
+	} else if (shape->message) {
+		index = (shape->message - 1) & 7;
+		if (index < 6 && read_message(&message, arguments[index], abi == ABI_I386) && message.name)
+			room = message.name_bytes;
+	}
+	return room > ADDRESS_BYTES_MAX ? ADDRESS_BYTES_MAX : room;
+}
+
 /* Attaches the address that a message names: in the call, or in its msghdr. */
-static __always_inline void fill_address(struct scratch *scratch, const volatile struct syscall_shape *shape, bool compat)
+static __always_inline void fill_address(struct scratch *scratch, const struct task_state *state,
+					 const volatile struct syscall_shape *shape, bool compat)
 {
 	struct syscall_event *event = &scratch->event;
 	bool out = shape->flags & CALL_INBOUND;
@@ -214,6 +259,8 @@ static __always_inline void fill_address(struct scratch *scratch, const volatile
 		name = message.name;
 		length = message.name_bytes;
 	}
+	if (out && length > state->address_room)
+		length = cut_address(state->address_room);
 	if (name && !(out && event->result < 0))
 		attach_address(scratch, name, length);
 }

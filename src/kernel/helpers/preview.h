@@ -258,8 +258,13 @@ static __always_inline void attach_texts(struct scratch *scratch, __u32 index, b
 /* Bytes that the call took from or put into the buffer at this argument; what it was to take where it failed. */
 static __always_inline __u32 buffer_bytes(const struct syscall_event *event, const volatile struct syscall_shape *shape)
 {
-	if (event->result >= 0)
-		return event->result < preview_bytes ? event->result : preview_bytes;
+	__u64 moved = event->result;
+
+	if (event->result >= 0) {
+		if (shape->size && moved > event->requested) /* MSG_TRUNC returns more than there was room for */
+			moved = event->requested;
+		return moved < preview_bytes ? moved : preview_bytes;
+	}
 	if (shape->flags & CALL_INBOUND || !shape->size)
 		return 0;
 	return event->requested < preview_bytes ? event->requested : preview_bytes;
@@ -299,7 +304,11 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 	case CAPTURE_TEXT:
 		attach_user_text(scratch, index, user);
 		break;
-	case CAPTURE_TEXT_OUT:
+	case CAPTURE_TEXT_OUT: /* of no room at all the call says how much it would need */
+		if (count)
+			attach_user_bytes(scratch, index, user, returned < count ? returned : count, ATTACHMENT_PREVIEW);
+		break;
+	case CAPTURE_CPU_SET_OUT:
 		attach_user_bytes(scratch, index, user, returned, ATTACHMENT_PREVIEW);
 		break;
 	case CAPTURE_POLL_SET:

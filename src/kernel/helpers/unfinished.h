@@ -164,6 +164,7 @@ static __always_inline void end_call(struct scratch *scratch, struct task_struct
 		__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
 	else
 		read_arguments(event->arguments, (struct pt_regs *)bpf_task_pt_regs(task), event->abi);
+	narrow_arguments(event->arguments, shape_of(event->abi, event->syscall));
 	fill_unfinished(scratch, task, state, is_another);
 	if (state->flags & TASK_CALL_ADOPTED)
 		event->present |= SYSCALL_HAS_ENTRY_MISSED;

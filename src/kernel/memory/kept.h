@@ -63,3 +63,16 @@ struct {
 	__type(key, __u64); /* address of the task */
 	__type(value, struct entry_values);
 } entry_values SEC(".maps");
+
+/* recvmmsg: bytes of each message that may be filled with an address. Written at each entry, so that what is left behind misleads nobody. */
+#define MESSAGES_MAX 1024 /* UIO_MAXIOV, which the kernel cuts vlen to */
+struct address_rooms {
+	__u8 bytes[MESSAGES_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u64); /* address of the task */
+	__type(value, struct address_rooms);
+} address_rooms SEC(".maps");

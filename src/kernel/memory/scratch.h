@@ -29,6 +29,7 @@ struct scratch {
 	union {
 		struct exec_path exec_path;
 		union entry_set entry_set;
+		struct address_rooms rooms;
 	};
 	/* a path is read from its end */
 	__u8 path[PATH_BYTES_MAX + NAME_BYTES_MAX];

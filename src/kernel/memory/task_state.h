@@ -36,7 +36,7 @@ struct task_state {
 	__u32 context_announced;
 	__u32 entry_type; /* close: enum object_type */
 	__u32 killed; /* of a process's first thread: that a signal ends it was written; any CPU may */
-	__u32 reserved;
+	__u32 address_room; /* bytes that the call may fill with an address; 0: none, or not known */
 	struct filter_object closed; /* close: what the filter is told */
 	struct filter_task filter;
 };

@@ -11,7 +11,6 @@
 #include "kernel/helpers/offset.h"
 #include "kernel/content/parts.h"
 
-#define MESSAGES_MAX 1024 /* UIO_MAXIOV, which the kernel cuts vlen to */
 #define CONTROL_STEPS_MAX 512 /* 253 descriptors (SCM_MAX_FD), and headers between them */
 
 struct control_walk {
@@ -98,7 +97,8 @@ static __noinline bool find_message_bytes(struct byte_walk *walk, const struct s
 	struct message message;
 	__u32 length = 0;
 
-	if (!read_indexed(event->arguments[1], compat, index, &message, &length))
+	if (is_dropped(event, shape_of(event->abi, event->syscall)) ||
+	    !read_indexed(event->arguments[1], compat, index, &message, &length))
 		return false;
 	begin_walk(walk, length);
 	walk->compat = compat;
@@ -119,11 +119,69 @@ static long sum_message(__u32 index, void *context)
 	return 0;
 }
 
-static __always_inline void attach_part_address(const struct message *message)
+struct room_walk {
+	__u64 base;
+	bool compat;
+};
+
+static long keep_room(__u32 index, void *context)
+{
+	const struct room_walk *walk = context;
+	struct scratch *scratch = cpu_scratch();
+	struct message message;
+	__u32 length;
+
+	if (!scratch || index >= MESSAGES_MAX)
+		return 1;
+	scratch->rooms.bytes[index] = 0;
+	if (!read_indexed(walk->base, walk->compat, index, &message, &length) || !message.name)
+		return 0;
+	scratch->rooms.bytes[index] = message.name_bytes < ADDRESS_BYTES_MAX ? message.name_bytes : ADDRESS_BYTES_MAX;
+	return 0;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(prepare_recvmmsg, struct pt_regs *regs, long id)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct scratch *scratch = cpu_scratch();
+	struct room_walk walk = {};
+	__u64 key;
+	__u32 count;
+
+	if (!state || !scratch)
+		return 0;
+	walk.base = state->arguments[1];
+	walk.compat = state->syscall >> ABI_SHIFT == ABI_I386;
+	count = state->arguments[2];
+	bpf_loop(count < MESSAGES_MAX ? count : MESSAGES_MAX, keep_room, &walk, 0);
+	key = number_of(scratch, current_task());
+	bpf_map_update_elem(&address_rooms, &key, &scratch->rooms, BPF_ANY);
+	return 0;
+}
+
+/* What of a message's name was written: as much as there was room for, or all that was sent. */
+static __always_inline __u32 name_bytes_of(struct scratch *scratch, const struct message *message, __u32 index)
+{
+	const struct syscall_event *event = &scratch->event;
+	__u64 key = number_of(scratch, current_task());
+	struct address_rooms *rooms;
+	__u32 room;
+
+	if (!(shape_of(event->abi, event->syscall)->flags & CALL_INBOUND))
+		return message->name_bytes;
+	rooms = bpf_map_lookup_elem(&address_rooms, &key);
+	if (!rooms || event->present & SYSCALL_HAS_ENTRY_MISSED || index >= MESSAGES_MAX)
+		return 0;
+	room = rooms->bytes[index];
+	return message->name_bytes <= room ? message->name_bytes : cut_address(room);
+}
+
+static __always_inline void attach_part_address(struct scratch *scratch, const struct message *message, __u32 index)
 {
 	struct part_buffer *part = cpu_part();
 	struct attachment_header *header;
-	__u32 length = message->name_bytes;
+	__u32 length = message->name ? name_bytes_of(scratch, message, index) : 0;
 
 	if (!part || !message->name || length < 2)
 		return;
@@ -170,7 +228,7 @@ static __noinline struct part_event *begin_message(struct scratch *scratch, stru
 	walk->parts = message.parts;
 	walk->control = message.control;
 	walk->control_bytes = message.control_bytes;
-	attach_part_address(&message);
+	attach_part_address(scratch, &message, index);
 	return part;
 }
 

@@ -4,6 +4,7 @@
  * began, and the file behind a descriptor that the call may close); exit builds one event and writes it. With a predicate
  * exit is several programs, see filter.h.
  */
+#include "kernel/helpers/begin.h"
 #include "kernel/helpers/children.h"
 #include "kernel/content/content.h"
 #include "kernel/content/deferred.h"
@@ -74,12 +75,16 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	state->target_tid = 0;
 	state->stream_sk = 0;
 	/* most calls need no more than a descriptor, which most have in front */
-	if (preview_bytes || shape->special || shape->fd > 1 || abi == ABI_I386)
+	if (preview_bytes || shape->special || shape->fd > 1 || abi == ABI_I386 || shape->flags & CALL_ADDRESS_OUT) {
 		read_arguments(state->arguments, regs, abi);
-	else
+		narrow_arguments(state->arguments, shape);
+	} else {
 		state->arguments[0] = regs->di;
+	}
 	if (abi == ABI_I386)
 		shape = shape_of(abi, unpack_entry(state, number));
+	if (shape->flags & CALL_ADDRESS_OUT)
+		state->address_room = address_room(state->arguments, abi, state->syscall & NUMBER_MAX);
 	if (shape->fd) {
 		index = (shape->fd - 1) & 7;
 		state->entry_file = file_of(task, index < 6 ? state->arguments[index] : -1);
@@ -247,7 +252,7 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 	if (shape->flags & CALL_IS_IO || shape->size)
 		fill_requested(scratch, shape, compat);
 	if (shape->address || shape->message)
-		fill_address(scratch, shape, compat);
+		fill_address(scratch, state, shape, compat);
 	if (shape->returns == RETURNS_BYTES && event->result >= 0) {
 		event->bytes = event->result;
 		event->present |= SYSCALL_HAS_BYTES;
@@ -265,59 +270,6 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 		attach_previews(scratch, shape);
 	if (shape->special == SPECIAL_RENAME && event->result >= 0)
 		__sync_fetch_and_add(&name_epoch, 1);
-}
-
-/*
- * False for the first exit of a new task, the return of its parent's clone, and for calls that began when sys_enter was
- * already detached: whatever is detached first, the other goes on for some milliseconds.
- */
-static __always_inline bool is_own_call(struct task_state *state)
-{
-	bool missed = !(state->flags & TASK_IN_CALL), child = missed && state->flags & TASK_CHILD_RETURN;
-
-	state->flags &= ~TASK_CHILD_RETURN;
-	return !child && !(missed && ending);
-}
-
-static __always_inline void begin_event(struct syscall_event *event, struct task_state *state, struct pt_regs *regs,
-					struct task_struct *task, long result)
-{
-	__u64 now = bpf_ktime_get_boot_ns();
-	__u64 number = regs->orig_ax;
-	const volatile struct syscall_shape *shape;
-
-	__builtin_memset(event, 0, sizeof(*event));
-	event->header.type = RECORD_SYSCALL_EVENT;
-	event->result = result;
-	event->present = SYSCALL_HAS_RESULT;
-	event->abi = abi_of(task, &number);
-	event->syscall = number;
-	read_arguments(event->arguments, regs, event->abi);
-	if (state->flags & TASK_IN_CALL) {
-		event->start_ns = state->entry_ns;
-		event->duration_ns = now - state->entry_ns;
-		end_wait(state, now);
-		event->off_cpu_ns = state->off_cpu_ns;
-		event->present |= SYSCALL_HAS_DURATION;
-		event->syscall = state->syscall; /* execve may have changed the abi, and rt_sigreturn everything */
-		event->abi = state->syscall >> ABI_SHIFT;
-		if (event->abi == ABI_I386 || shape_of(event->abi, event->syscall)->special == SPECIAL_EXEC)
-			__builtin_memcpy(event->arguments, state->arguments, sizeof(event->arguments));
-	}
-	if (event->abi == ABI_I386 && !(state->flags & TASK_IN_CALL && state->flags & TASK_UNPACKED))
-		unpack_exit(event, task, state);
-	if (!(state->flags & TASK_IN_CALL)) {
-		/* denied by seccomp, or attached in mid-call */
-		event->start_ns = now;
-		event->present |= SYSCALL_HAS_ENTRY_MISSED;
-		shape = shape_of(event->abi, event->syscall);
-		/* the descriptor is still there, but for close */
-		state->entry_file = shape->fd && shape->special != SPECIAL_CLOSE ? file_of(task, argument(event, shape->fd)) : 0;
-		state->handle_id = 0;
-		state->target_tid = 0;
-		state->stream_sk = 0;
-	}
-	state->flags &= ~TASK_IN_CALL;
 }
 
 /* Asks the predicate about a task whose context is new; goes on through PROGRAM_SYS_EXIT if it may select its calls. */

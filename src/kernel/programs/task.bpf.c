@@ -154,6 +154,7 @@ static __always_inline void adopt_call(struct task_struct *task, struct task_sta
 	abi = abi_of(task, &number);
 	state->syscall = number | abi << ABI_SHIFT;
 	read_arguments(state->arguments, regs, abi);
+	narrow_arguments(state->arguments, shape_of(abi, number));
 	state->entry_ns = bpf_ktime_get_boot_ns();
 	state->entry_position = -1;
 	state->handle_id = 0;

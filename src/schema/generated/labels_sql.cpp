@@ -19,8 +19,8 @@ mmap|9|90|~|addr:address,len:size,prot:mmap_protection,flags:mmap_flags,,off:off
 mprotect|10|125|~|start:address,len:size,prot:mmap_protection|~|~|~|~
 munmap|11|91|~|addr:address,len:size|~|~|~|~
 brk|12|45|~|brk:address|~|~|~|~
-rt_sigaction|13|174|512|sig:signal,,,sigsetsize:uint|~|~|~|~
-rt_sigprocmask|14|175|~|how:sigmask_how,,,sigsetsize:uint|~|~|~|~
+rt_sigaction|13|174|512|sig:signal,,,sigsetsize:ulong|~|~|~|~
+rt_sigprocmask|14|175|~|how:sigmask_how,,,sigsetsize:ulong|~|~|~|~
 rt_sigreturn|15|173|513||~|~|~|~
 ioctl|16|54|514|,cmd:ioctl_command,arg:by_command|~|2=,4701=,4702=,4703=,4704=,4712=,4727=,4731=,4735=,19456=int,19457=,21505=,21506=,21507=,21508=,21509=,21510=,21511=,21512=,21516=,21517=,21518=int,21519=,21520=,21521=,21523=,21524=,21531=,21536=,21537=,21538=,21543=,21544=,21545=,21559=,21584=,21585=,21586=,21600=,35077=,35088=,35090=,35091=,35092=,35093=,35099=,35105=,35111=,35123=,35142=,1074025521=,1074025674=,1074041865=int,1074292226=,1075599392=,1075876877=,2147766784=,2147767344=,2148012656=,2148012658=,2148034049=,2149341215=,2150388778=,3221510263=,3221510264=,3222820985=,3222836278=,3223348747=|~|~
 pread64|17|180|~|,,count:size,pos:offset|,,count:size,pos_low:offset_low,pos_high:offset_high|~|read|~
@@ -33,13 +33,13 @@ select|23|82|~|n:int,,,,|~|~|~|~
 sched_yield|24|158|~||~|~|~|~
 mremap|25|163|~|addr:address,old_len:ulong,new_len:ulong,flags:mremap_flags,new_addr:address|~|~|~|~
 msync|26|144|~|start:address,len:size,flags:msync_flags|~|~|~|~
-mincore|27|218|~|start:uint,len:uint,|~|~|~|~
+mincore|27|218|~|start:ulong,len:ulong,|~|~|~|~
 madvise|28|219|~|start:address,len:size,behavior:madvise_advice|~|~|~|~
-shmget|29|395|~|key:int,size:uint,shmflg:int|~|~|~|~
+shmget|29|395|~|key:int,size:ulong,shmflg:int|~|~|~|~
 shmat|30|397|~|shmid:int,,shmflg:int|~|~|~|~
 shmctl|31|396|~|shmid:int,cmd:int,|~|~|~|~
 dup|32|41|~|fd:fd|~|~|~|~
-dup2|33|63|~|oldfd:fd,newfd:int|~|~|~|~
+dup2|33|63|~|oldfd:fd,newfd:descriptor|~|~|~|~
 pause|34|29|~||~|~|~|~
 nanosleep|35|162|~|,|~|~|~|~
 getitimer|36|105|~|which:itimer_which,|~|~|~|~
@@ -48,19 +48,19 @@ setitimer|38|104|~|which:itimer_which,,|~|~|~|~
 getpid|39|20|~||~|~|~|~
 sendfile|40|187|~|,in_fd:fd2,,count:size|~|~|copy_from|~
 socket|41|359|~|family:socket_family,type:socket_type,protocol:int|~|~|~|~
-connect|42|362|~|,,addrlen:uint|~|~|~|~
+connect|42|362|~|,,addrlen:int|~|~|~|~
 accept|43|~|~|fd:fd,,|~|~|~|~
-sendto|44|369|~|,,len:size,flags:message_flags,,addr_len:uint|~|~|write|~
+sendto|44|369|~|,,len:size,flags:message_flags,,addr_len:int|~|~|write|~
 recvfrom|45|371|517|,,size:size,flags:message_flags,,|~|~|read|~
 sendmsg|46|370|518|,,flags:message_flags|~|~|write|~
 recvmsg|47|372|519|,,flags:message_flags|~|~|read|~
 shutdown|48|373|~|,how:shutdown_how|~|~|~|~
-bind|49|361|~|,,addrlen:uint|~|~|~|~
+bind|49|361|~|,,addrlen:int|~|~|~|~
 listen|50|363|~|,backlog:int|~|~|~|~
 getsockname|51|367|~|,,|~|~|~|~
 getpeername|52|368|~|,,|~|~|~|~
 socketpair|53|360|~|family:socket_family,type:socket_type,protocol:int,|~|~|~|~
-setsockopt|54|366|541|,level:socket_level,optname:socket_option,,optlen:uint|~|~|~|~
+setsockopt|54|366|541|,level:socket_level,optname:socket_option,,optlen:int|~|~|~|~
 getsockopt|55|365|542|,level:socket_level,optname:socket_option,,|~|~|~|~
 clone|56|120|~|clone_flags:clone_flags,newsp:address,,,tls:address|clone_flags:clone_flags,newsp:address,,tls:address,|~|~|~
 fork|57|2|~||~|~|~|~
@@ -72,11 +72,11 @@ kill|62|37|~|pid:int,sig:signal|~|~|~|~
 uname|63|122|~||~|~|~|~
 semget|64|393|~|key:int,nsems:int,semflg:int|~|~|~|~
 semop|65|~|~|semid:int,,nsops:uint|~|~|~|~
-semctl|66|394|~|semid:int,semnum:int,cmd:int,arg:uint|~|~|~|~
+semctl|66|394|~|semid:int,semnum:int,cmd:int,arg:ulong|~|~|~|~
 shmdt|67|398|~||~|~|~|~
 msgget|68|399|~|key:int,msgflg:int|~|~|~|~
-msgsnd|69|400|~|msqid:int,,msgsz:uint,msgflg:int|~|~|~|~
-msgrcv|70|401|~|msqid:int,,msgsz:uint,msgtyp:int,msgflg:int|~|~|~|~
+msgsnd|69|400|~|msqid:int,,msgsz:ulong,msgflg:int|~|~|~|~
+msgrcv|70|401|~|msqid:int,,msgsz:ulong,msgtyp:long,msgflg:int|msqid:int,,msgsz:ulong,msgtyp:int,msgflg:int|~|~|~
 msgctl|71|402|~|msqid:int,cmd:int,|~|~|~|~
 fcntl|72|55|~|fd:fd,cmd:fcntl_command,arg:by_command|~|0=int,1=,2=close_on_exec,3=,4=open_flags,5=,6=,7=,8=int,9=,10=signal,11=,12=,13=,14=,15=,16=,17=,36=,37=,38=,1024=lock_type,1025=,1026=notify_mask,1030=int,1031=int,1032=,1033=seals,1034=|~|~
 flock|73|143|~|,cmd:flock_operation|~|~|~|~
@@ -85,7 +85,7 @@ fdatasync|75|148|~||~|~|~|~
 truncate|76|92|~|,length:long|,length:uint|~|~|truncate
 ftruncate|77|93|~|,length:long|,length:uint|~|~|truncate
 getdents|78|141|~|,,count:uint|~|~|~|~
-getcwd|79|183|~|,size:uint|~|~|~|~
+getcwd|79|183|~|,size:ulong|~|~|~|~
 chdir|80|12|~||~|~|~|~
 fchdir|81|133|~||~|~|~|~
 rename|82|38|~|,|~|~|~|~
@@ -95,7 +95,7 @@ creat|85|8|~|,mode:mode|~|~|~|open
 link|86|9|~|,|~|~|~|~
 unlink|87|10|~||~|~|~|~
 symlink|88|83|~|,|~|~|~|~
-readlink|89|85|~|,,bufsiz:uint|~|~|~|~
+readlink|89|85|~|,,bufsiz:int|~|~|~|~
 chmod|90|15|~|,mode:mode|~|~|~|~
 fchmod|91|94|~|,mode:mode|~|~|~|~
 chown|92|182|~|,user:id,group:id|~|~|~|~
@@ -107,7 +107,7 @@ getrlimit|97|76|~|resource:rlimit_resource,|~|~|~|~
 getrusage|98|77|~|who:rusage_who,|~|~|~|~
 sysinfo|99|116|~||~|~|~|~
 times|100|43|~||~|~|~|~
-ptrace|101|26|521|request:int,pid:int,addr:uint,data:uint|~|~|~|~
+ptrace|101|26|521|request:long,pid:long,addr:ulong,data:ulong|request:int,pid:int,addr:ulong,data:ulong|~|~|~
 getuid|102|24|~||~|~|~|~
 syslog|103|103|~|type:int,,len:int|~|~|~|~
 getgid|104|47|~||~|~|~|~
@@ -119,24 +119,24 @@ setpgid|109|57|~|pid:int,pgid:int|~|~|~|~
 getppid|110|64|~||~|~|~|~
 getpgrp|111|65|~||~|~|~|~
 setsid|112|66|~||~|~|~|~
-setreuid|113|70|~|ruid:uint,euid:uint|~|~|~|~
-setregid|114|71|~|rgid:uint,egid:uint|~|~|~|~
+setreuid|113|70|~|ruid:id,euid:id|~|~|~|~
+setregid|114|71|~|rgid:id,egid:id|~|~|~|~
 getgroups|115|80|~|gidsetsize:int,|~|~|~|~
 setgroups|116|81|~|gidsetsize:int,|~|~|~|~
-setresuid|117|164|~|ruid:uint,euid:uint,suid:uint|~|~|~|~
+setresuid|117|164|~|ruid:id,euid:id,suid:id|~|~|~|~
 getresuid|118|165|~|,,|~|~|~|~
-setresgid|119|170|~|rgid:uint,egid:uint,sgid:uint|~|~|~|~
+setresgid|119|170|~|rgid:id,egid:id,sgid:id|~|~|~|~
 getresgid|120|171|~|,,|~|~|~|~
 getpgid|121|132|~|pid:int|~|~|~|~
-setfsuid|122|138|~|uid:uint|~|~|~|~
-setfsgid|123|139|~|gid:uint|~|~|~|~
+setfsuid|122|138|~|uid:id|~|~|~|~
+setfsgid|123|139|~|gid:id|~|~|~|~
 getsid|124|147|~|pid:int|~|~|~|~
 capget|125|184|~|,|~|~|~|~
 capset|126|185|~|,|~|~|~|~
-rt_sigpending|127|176|522|,sigsetsize:uint|~|~|~|~
-rt_sigtimedwait|128|177|523|,,,sigsetsize:uint|~|~|~|~
+rt_sigpending|127|176|522|,sigsetsize:ulong|~|~|~|~
+rt_sigtimedwait|128|177|523|,,,sigsetsize:ulong|~|~|~|~
 rt_sigqueueinfo|129|178|524|pid:int,sig:int,|~|~|~|~
-rt_sigsuspend|130|179|~|,sigsetsize:uint|~|~|~|~
+rt_sigsuspend|130|179|~|,sigsetsize:ulong|~|~|~|~
 sigaltstack|131|186|525|,|~|~|~|~
 utime|132|30|~|,|~|~|~|~
 mknod|133|14|~|,mode:mode,dev:device|~|~|~|~
@@ -145,7 +145,7 @@ personality|135|136|~|personality:uint|~|~|~|~
 ustat|136|62|~|dev:uint,|~|~|~|~
 statfs|137|99|~|,|~|~|~|~
 fstatfs|138|100|~|,|~|~|~|~
-sysfs|139|135|~|option:int,arg1:uint,arg2:uint|~|~|~|~
+sysfs|139|135|~|option:int,arg1:ulong,arg2:ulong|~|~|~|~
 getpriority|140|96|~|which:int,who:int|~|~|~|~
 setpriority|141|97|~|which:int,who:int,niceval:int|~|~|~|~
 sched_setparam|142|154|~|pid:int,|~|~|~|~
@@ -160,7 +160,7 @@ munlock|150|151|~|start:address,len:size|~|~|~|~
 mlockall|151|152|~|flags:mlockall_flags|~|~|~|~
 munlockall|152|153|~||~|~|~|~
 vhangup|153|111|~||~|~|~|~
-modify_ldt|154|123|~|func:int,,bytecount:uint|~|~|~|~
+modify_ldt|154|123|~|func:int,,bytecount:ulong|~|~|~|~
 pivot_root|155|217|~|,|~|~|~|~
 _sysctl|156|149|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 prctl|157|172|~|option:prctl_option,arg2:by_command,arg3:ulong,arg4:ulong,arg5:ulong|~|1=signal,2=,3=,4=dumpable,7=,8=int,13=,15=,16=,21=,23=capability,24=capability,27=,29=int,30=,31=,32=,36=int,37=|~|~
@@ -179,13 +179,13 @@ reboot|169|88|~|magic1:int,magic2:int,cmd:uint,|~|~|~|~
 sethostname|170|74|~|,len:int|~|~|~|~
 setdomainname|171|121|~|,len:int|~|~|~|~
 iopl|172|110|~|level:uint|~|~|~|~
-ioperm|173|101|~|from:uint,num:uint,turn_on:int|~|~|~|~
+ioperm|173|101|~|from:ulong,num:ulong,turn_on:int|~|~|~|~
 create_module|174|127|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
-init_module|175|128|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
-delete_module|176|129|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
+init_module|175|128|~|,len:ulong,|~|~|~|~
+delete_module|176|129|~|,flags:uint|~|~|~|~
 get_kernel_syms|177|130|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 query_module|178|167|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
-quotactl|179|131|~|cmd:uint,,id:int,|~|~|~|~
+quotactl|179|131|~|cmd:uint,,id:id,|~|~|~|~
 nfsservctl|180|169|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 getpmsg|181|188|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 putpmsg|182|189|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
@@ -194,15 +194,15 @@ tuxcall|184|~|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|
 security|185|~|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 gettid|186|224|~||~|~|~|~
 readahead|187|225|~|,offset:offset,count:size|,offset_low:offset_low,offset_high:offset_high,count:size|~|~|~
-setxattr|188|226|~|,name:name,,size:uint,flags:xattr_flags|~|~|~|~
-lsetxattr|189|227|~|,name:name,,size:uint,flags:xattr_flags|~|~|~|~
-fsetxattr|190|228|~|,name:name,,size:uint,flags:xattr_flags|~|~|~|~
-getxattr|191|229|~|,name:name,,size:uint|~|~|~|~
-lgetxattr|192|230|~|,name:name,,size:uint|~|~|~|~
-fgetxattr|193|231|~|,name:name,,size:uint|~|~|~|~
-listxattr|194|232|~|,,size:uint|~|~|~|~
-llistxattr|195|233|~|,,size:uint|~|~|~|~
-flistxattr|196|234|~|,,size:uint|~|~|~|~
+setxattr|188|226|~|,name:name,,size:ulong,flags:xattr_flags|~|~|~|~
+lsetxattr|189|227|~|,name:name,,size:ulong,flags:xattr_flags|~|~|~|~
+fsetxattr|190|228|~|,name:name,,size:ulong,flags:xattr_flags|~|~|~|~
+getxattr|191|229|~|,name:name,,size:ulong|~|~|~|~
+lgetxattr|192|230|~|,name:name,,size:ulong|~|~|~|~
+fgetxattr|193|231|~|,name:name,,size:ulong|~|~|~|~
+listxattr|194|232|~|,,size:ulong|~|~|~|~
+llistxattr|195|233|~|,,size:ulong|~|~|~|~
+flistxattr|196|234|~|,,size:ulong|~|~|~|~
 removexattr|197|235|~|,name:name|~|~|~|~
 lremovexattr|198|236|~|,name:name|~|~|~|~
 fremovexattr|199|237|~|,name:name|~|~|~|~
@@ -214,19 +214,19 @@ sched_getaffinity|204|242|~|pid:int,len:uint,|~|~|~|~
 set_thread_area|205|243|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 io_setup|206|245|543|nr_events:uint,|~|~|~|~
 io_destroy|207|246|~|ctx:ulong|~|~|~|~
-io_getevents|208|247|~|ctx_id:ulong,min_nr:long,nr:long,,|~|~|~|~
-io_submit|209|248|544|ctx_id:ulong,nr:count,|~|~|~|~
+io_getevents|208|247|~|ctx_id:ulong,min_nr:long,nr:long,,|ctx_id:ulong,min_nr:int,nr:int,,|~|~|~
+io_submit|209|248|544|ctx_id:ulong,nr:long,|ctx_id:ulong,nr:int,|~|~|~
 io_cancel|210|249|~|ctx_id:ulong,,|~|~|~|~
 get_thread_area|211|244|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 lookup_dcookie|212|253|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 epoll_create|213|254|~|size:int|~|~|~|~
 epoll_ctl_old|214|~|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 epoll_wait_old|215|~|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
-remap_file_pages|216|257|~|start:uint,size:uint,prot:uint,pgoff:uint,flags:uint|~|~|~|~
-getdents64|217|220|~|,,count:uint|~|~|~|~
-set_tid_address|218|258|~||~|~|~|~
+remap_file_pages|216|257|~|start:ulong,size:ulong,prot:ulong,pgoff:ulong,flags:ulong|~|~|~|~
 )dyetrace"
-    R"dyetrace(restart_syscall|219|0|~||~|~|~|~
+    R"dyetrace(getdents64|217|220|~|,,count:uint|~|~|~|~
+set_tid_address|218|258|~||~|~|~|~
+restart_syscall|219|0|~||~|~|~|~
 semtimedop|220|~|~|semid:int,,nsops:uint,|~|~|~|~
 fadvise64|221|250|~|,offset:offset,len:size,advice:fadvise_advice|,offset_low:offset_low,offset_high:offset_high,len:size,advice:fadvise_advice|~|~|~
 timer_create|222|259|526|which_clock:clock_id,,|~|~|~|~
@@ -244,26 +244,26 @@ epoll_ctl|233|255|~|,op:epoll_operation,fd:fd2,|~|~|~|~
 tgkill|234|270|~|tgid:int,pid:int,sig:signal|~|~|~|~
 utimes|235|271|~|,|~|~|~|~
 vserver|236|273|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
-mbind|237|274|~|start:uint,len:uint,mode:uint,,maxnode:uint,flags:uint|~|~|~|~
-set_mempolicy|238|276|~|mode:int,,maxnode:uint|~|~|~|~
-get_mempolicy|239|275|~|,,maxnode:uint,addr:uint,flags:uint|~|~|~|~
-mq_open|240|277|~|u_name:name,oflag:int,mode:uint,|~|~|~|~
+mbind|237|274|~|start:ulong,len:ulong,mode:ulong,,maxnode:ulong,flags:uint|~|~|~|~
+set_mempolicy|238|276|~|mode:int,,maxnode:ulong|~|~|~|~
+get_mempolicy|239|275|~|,,maxnode:ulong,addr:ulong,flags:ulong|~|~|~|~
+mq_open|240|277|~|u_name:name,oflag:int,mode:mode,|~|~|~|~
 mq_unlink|241|278|~|u_name:name|~|~|~|~
-mq_timedsend|242|279|~|mqdes:int,,msg_len:uint,msg_prio:uint,|~|~|~|~
-mq_timedreceive|243|280|~|mqdes:int,,msg_len:uint,,|~|~|~|~
+mq_timedsend|242|279|~|mqdes:int,,msg_len:ulong,msg_prio:uint,|~|~|~|~
+mq_timedreceive|243|280|~|mqdes:int,,msg_len:ulong,,|~|~|~|~
 mq_notify|244|281|527|mqdes:int,|~|~|~|~
 mq_getsetattr|245|282|~|mqdes:int,,|~|~|~|~
-kexec_load|246|283|528|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
+kexec_load|246|283|528|entry:ulong,nr_segments:ulong,,flags:ulong|~|~|~|~
 waitid|247|284|529|which:waitid_type,upid:int,,options:wait_options,|~|~|~|~
-add_key|248|286|~|_type:name,_description:name2,,plen:uint,ringid:int|~|~|~|~
+add_key|248|286|~|_type:name,_description:name2,,plen:ulong,ringid:int|~|~|~|~
 request_key|249|287|~|_type:name,_description:name2,,destringid:int|~|~|~|~
-keyctl|250|288|~|option:int,arg2:uint,arg3:uint,arg4:uint,arg5:uint|~|~|~|~
+keyctl|250|288|~|option:int,arg2:ulong,arg3:ulong,arg4:ulong,arg5:ulong|~|~|~|~
 ioprio_set|251|289|~|which:int,who:int,ioprio:int|~|~|~|~
 ioprio_get|252|290|~|which:int,who:int|~|~|~|~
 inotify_init|253|291|~||~|~|~|~
 inotify_add_watch|254|292|~|,,mask:inotify_mask|~|~|~|~
 inotify_rm_watch|255|293|~|fd:int,wd:int|~|~|~|~
-migrate_pages|256|294|~|pid:int,maxnode:uint,,|~|~|~|~
+migrate_pages|256|294|~|pid:int,maxnode:ulong,,|~|~|~|~
 openat|257|295|~|dfd:dirfd,,flags:open_flags,mode:mode|~|~|~|open
 mkdirat|258|296|~|dfd:dirfd,,mode:mode|~|~|~|~
 mknodat|259|297|~|dfd:dirfd,,mode:mode,dev:device|~|~|~|~
@@ -274,78 +274,79 @@ unlinkat|263|301|~|dfd:dirfd,,flag:at_flags|~|~|~|~
 renameat|264|302|~|olddfd:dirfd,,newdfd:dirfd2,|~|~|~|~
 linkat|265|303|~|olddfd:dirfd,,newdfd:dirfd2,,flags:at_flags|~|~|~|~
 symlinkat|266|304|~|,newdfd:dirfd,|~|~|~|~
-readlinkat|267|305|~|dfd:dirfd,,,bufsiz:uint|~|~|~|~
+readlinkat|267|305|~|dfd:dirfd,,,bufsiz:int|~|~|~|~
 fchmodat|268|306|~|dfd:dirfd,,mode:mode|~|~|~|~
 faccessat|269|307|~|dfd:dirfd,,mode:access_mode|~|~|~|~
 pselect6|270|308|~|n:int,,,,,|~|~|~|~
-ppoll|271|309|~|,nfds:count,,,sigsetsize:uint|~|~|~|~
+ppoll|271|309|~|,nfds:count,,,sigsetsize:ulong|~|~|~|~
 unshare|272|310|~|unshare_flags:clone_flags|~|~|~|~
-set_robust_list|273|311|530|,len:uint|~|~|~|~
+set_robust_list|273|311|530|,len:ulong|~|~|~|~
 get_robust_list|274|312|531|pid:int,,|~|~|~|~
 splice|275|313|~|,,fd_out:fd2,,len:size,flags:splice_flags|~|~|copy_to|~
 tee|276|315|~|,fdout:fd2,len:size,flags:splice_flags|~|~|tee|~
-sync_file_range|277|314|~|,offset:offset,nbytes:size,flags:sync_file_range_flags|,offset_low:offset_low,offset_high:offset_high,nbytes_low:uint,nbytes_high:uint,flags:sync_file_range_flags|~|~|~
+sync_file_range|277|314|~|,offset:offset,nbytes:length,flags:sync_file_range_flags|,offset_low:offset_low,offset_high:offset_high,nbytes_low:uint,nbytes_high:uint,flags:sync_file_range_flags|~|~|~
 vmsplice|278|316|532|,,nr_segs:count,flags:splice_flags|~|~|by_mode|~
-move_pages|279|317|533|pid:int,nr_pages:uint,,,,flags:int|~|~|~|~
+move_pages|279|317|533|pid:int,nr_pages:ulong,,,,flags:int|~|~|~|~
 utimensat|280|320|~|dfd:dirfd,,,flags:at_flags|~|~|~|~
-epoll_pwait|281|319|~|,,maxevents:int,timeout:int,,sigsetsize:uint|~|~|~|~
-signalfd|282|321|~|ufd:int,,sizemask:uint|~|~|~|~
+epoll_pwait|281|319|~|,,maxevents:int,timeout:int,,sigsetsize:ulong|~|~|~|~
+signalfd|282|321|~|ufd:int,,sizemask:ulong|~|~|~|~
 timerfd_create|283|322|~|clockid:clock_id,flags:timerfd_flags|~|~|~|~
 eventfd|284|323|~|count:uint|~|~|~|~
-fallocate|285|324|~|,mode:fallocate_mode,offset:offset,len:size|,mode:fallocate_mode,offset_low:offset_low,offset_high:offset_high,len_low:uint,len_high:uint|~|~|allocate
+fallocate|285|324|~|,mode:fallocate_mode,offset:offset,len:length|,mode:fallocate_mode,offset_low:offset_low,offset_high:offset_high,len_low:uint,len_high:uint|~|~|allocate
 timerfd_settime|286|325|~|ufd:int,flags:timer_flags,,|~|~|~|~
 timerfd_gettime|287|326|~|ufd:int,|~|~|~|~
 accept4|288|364|~|fd:fd,,,flags:socket_flags|~|~|~|~
-signalfd4|289|327|~|ufd:int,,sizemask:uint,flags:signalfd_flags|~|~|~|~
+signalfd4|289|327|~|ufd:int,,sizemask:ulong,flags:signalfd_flags|~|~|~|~
 eventfd2|290|328|~|count:uint,flags:eventfd_flags|~|~|~|~
 epoll_create1|291|329|~|flags:epoll_create_flags|~|~|~|~
-dup3|292|330|~|oldfd:fd,newfd:int,flags:descriptor_flags|~|~|~|~
+dup3|292|330|~|oldfd:fd,newfd:descriptor,flags:descriptor_flags|~|~|~|~
 pipe2|293|331|~|,flags:descriptor_flags|~|~|~|~
 inotify_init1|294|332|~|flags:inotify_init_flags|~|~|~|~
 preadv|295|333|534|,,vlen:count,pos_low:offset_low,pos_high:offset_high|~|~|read|~
 pwritev|296|334|535|,,vlen:count,pos_low:offset_low,pos_high:offset_high|~|~|write|~
 rt_tgsigqueueinfo|297|335|536|tgid:int,pid:int,sig:int,|~|~|~|~
-perf_event_open|298|336|~|,pid:int,cpu:int,group_fd:int,flags:uint|~|~|~|~
+perf_event_open|298|336|~|,pid:int,cpu:int,group_fd:int,flags:ulong|~|~|~|~
 recvmmsg|299|337|537|,,vlen:count,flags:message_flags,|~|~|read|~
 fanotify_init|300|338|~|flags:uint,event_f_flags:uint|~|~|~|~
-fanotify_mark|301|339|~|fanotify_fd:int,flags:uint,mask:uint,dfd:int,|~|~|~|~
+fanotify_mark|301|339|~|fanotify_fd:int,flags:uint,mask:ulong,dfd:int,|~|~|~|~
 prlimit64|302|340|~|pid:int,resource:rlimit_resource,,|~|~|~|~
 name_to_handle_at|303|341|~|dfd:int,,,,flag:int|~|~|~|~
 open_by_handle_at|304|342|~|mountdirfd:int,,flags:int|~|~|~|~
-clock_adjtime|305|343|~|which_clock:uint,|~|~|~|~
+clock_adjtime|305|343|~|which_clock:int,|~|~|~|~
 syncfs|306|344|~||~|~|~|~
 sendmmsg|307|345|538|,,vlen:count,flags:message_flags|~|~|write|~
 setns|308|346|~|,flags:clone_flags|~|~|~|~
 getcpu|309|318|~|,,|~|~|~|~
-process_vm_readv|310|347|539|pid:int,,liovcnt:uint,,riovcnt:uint,flags:uint|~|~|~|~
-process_vm_writev|311|348|540|pid:int,,liovcnt:uint,,riovcnt:uint,flags:uint|~|~|~|~
-kcmp|312|349|~|pid1:int,pid2:int,type:int,idx1:uint,idx2:uint|~|~|~|~
-finit_module|313|350|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
+process_vm_readv|310|347|539|pid:int,,liovcnt:ulong,,riovcnt:ulong,flags:ulong|~|~|~|~
+process_vm_writev|311|348|540|pid:int,,liovcnt:ulong,,riovcnt:ulong,flags:ulong|~|~|~|~
+kcmp|312|349|~|pid1:int,pid2:int,type:int,idx1:ulong,idx2:ulong|~|~|~|~
+finit_module|313|350|~|fd:int,,flags:int|~|~|~|~
 sched_setattr|314|351|~|pid:int,,flags:uint|~|~|~|~
 sched_getattr|315|352|~|pid:int,,usize:uint,flags:uint|~|~|~|~
 renameat2|316|353|~|olddfd:dirfd,,newdfd:dirfd2,,flags:rename_flags|~|~|~|~
 seccomp|317|354|~|op:uint,flags:uint,|~|~|~|~
-getrandom|318|355|~|,len:uint,flags:getrandom_flags|~|~|~|~
+getrandom|318|355|~|,len:ulong,flags:getrandom_flags|~|~|~|~
 memfd_create|319|356|~|uname:name,flags:memfd_flags|~|~|~|~
-kexec_file_load|320|~|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
+kexec_file_load|320|~|~|kernel_fd:int,initrd_fd:int,cmdline_len:ulong,,flags:ulong|~|~|~|~
 bpf|321|357|~|cmd:bpf_command,,size:uint|~|~|~|~
 execveat|322|358|545|fd:dirfd,,,,flags:at_flags|~|~|~|~
 userfaultfd|323|374|~|flags:int|~|~|~|~
 membarrier|324|375|~|cmd:int,flags:uint,cpu_id:int|~|~|~|~
-mlock2|325|376|~|start:uint,len:uint,flags:mlock2_flags|~|~|~|~
+mlock2|325|376|~|start:ulong,len:ulong,flags:mlock2_flags|~|~|~|~
 copy_file_range|326|377|~|,,fd_out:fd2,,len:size,flags:uint|~|~|copy_to|~
 preadv2|327|378|546|,,vlen:count,pos_low:offset_low,pos_high:offset_high,flags:rwf_flags|~|~|read|~
 pwritev2|328|379|547|,,vlen:count,pos_low:offset_low,pos_high:offset_high,flags:rwf_flags|~|~|write|~
-pkey_mprotect|329|380|~|start:uint,len:uint,prot:uint,pkey:int|~|~|~|~
-pkey_alloc|330|381|~|flags:uint,init_val:uint|~|~|~|~
+pkey_mprotect|329|380|~|start:ulong,len:ulong,prot:ulong,pkey:int|~|~|~|~
+pkey_alloc|330|381|~|flags:ulong,init_val:ulong|~|~|~|~
 pkey_free|331|382|~|pkey:int|~|~|~|~
 statx|332|383|~|dfd:dirfd,,flags:statx_flags,mask:statx_mask,|~|~|~|~
-io_pgetevents|333|385|~|ctx_id:ulong,min_nr:long,nr:long,,,|~|~|~|~
+io_pgetevents|333|385|~|ctx_id:ulong,min_nr:long,nr:long,,,|ctx_id:ulong,min_nr:int,nr:int,,,|~|~|~
 rseq|334|386|~|,rseq_len:uint,flags:int,sig:uint|~|~|~|~
 uretprobe|335|~|~||~|~|~|~
+uprobe|336|~|~||~|~|~|~
 pidfd_send_signal|424|424|~|,sig:signal,,flags:uint|~|~|~|~
 io_uring_setup|425|425|~|entries:uint,|~|~|~|~
-io_uring_enter|426|426|~|fd:uint,to_submit:uint,min_complete:uint,flags:uint,,argsz:uint|~|~|~|~
+io_uring_enter|426|426|~|fd:uint,to_submit:uint,min_complete:uint,flags:uint,,argsz:ulong|~|~|~|~
 io_uring_register|427|427|~|fd:uint,opcode:uint,,nr_args:uint|~|~|~|~
 open_tree|428|428|~|dfd:int,,flags:uint|~|~|~|~
 move_mount|429|429|~|from_dfd:dirfd,,to_dfd:dirfd2,,flags:uint|~|~|~|~
@@ -354,41 +355,41 @@ fsconfig|431|431|~|fd:int,cmd:uint,_key:name,,aux:int|~|~|~|~
 fsmount|432|432|~|fs_fd:int,flags:uint,attr_flags:uint|~|~|~|~
 fspick|433|433|~|dfd:int,,flags:uint|~|~|~|~
 pidfd_open|434|434|~|pid:int,flags:uint|~|~|~|~
-clone3|435|435|~|,size:uint|~|~|~|~
+clone3|435|435|~|,size:ulong|~|~|~|~
 close_range|436|436|~|fd:uint,max_fd:uint,flags:close_range_flags|~|~|~|~
-openat2|437|437|~|dfd:dirfd,,,usize:uint|~|~|~|open
+openat2|437|437|~|dfd:dirfd,,,usize:ulong|~|~|~|open
 pidfd_getfd|438|438|~|pidfd:fd,fd:int,flags:uint|~|~|~|~
 faccessat2|439|439|~|dfd:dirfd,,mode:access_mode,flags:access_at_flags|~|~|~|~
-process_madvise|440|440|~|pidfd:int,,vlen:uint,behavior:int,flags:uint|~|~|~|~
-epoll_pwait2|441|441|~|,,maxevents:int,,,sigsetsize:uint|~|~|~|~
-mount_setattr|442|442|~|dfd:int,,flags:uint,,usize:uint|~|~|~|~
-quotactl_fd|443|443|~|fd:uint,cmd:uint,id:int,|~|~|~|~
-landlock_create_ruleset|444|444|~|,size:uint,flags:uint|~|~|~|~
-landlock_add_rule|445|445|~|ruleset_fd:uint,rule_type:uint,,flags:uint|~|~|~|~
-landlock_restrict_self|446|446|~|ruleset_fd:uint,flags:uint|~|~|~|~
+process_madvise|440|440|~|pidfd:int,,vlen:ulong,behavior:int,flags:uint|~|~|~|~
+epoll_pwait2|441|441|~|,,maxevents:int,,,sigsetsize:ulong|~|~|~|~
+mount_setattr|442|442|~|dfd:int,,flags:uint,,usize:ulong|~|~|~|~
+quotactl_fd|443|443|~|fd:uint,cmd:uint,id:id,|~|~|~|~
+landlock_create_ruleset|444|444|~|,size:ulong,flags:uint|~|~|~|~
+landlock_add_rule|445|445|~|ruleset_fd:int,rule_type:uint,,flags:uint|~|~|~|~
+landlock_restrict_self|446|446|~|ruleset_fd:int,flags:uint|~|~|~|~
 memfd_secret|447|447|~|flags:uint|~|~|~|~
 process_mrelease|448|448|~|pidfd:int,flags:uint|~|~|~|~
 futex_waitv|449|449|~|,nr_futexes:uint,flags:uint,,clockid:clock_id|~|~|~|~
-set_mempolicy_home_node|450|450|~|start:uint,len:uint,home_node:uint,flags:uint|~|~|~|~
+set_mempolicy_home_node|450|450|~|start:ulong,len:ulong,home_node:ulong,flags:ulong|~|~|~|~
 cachestat|451|451|~|fd:uint,,,flags:uint|~|~|~|~
 fchmodat2|452|452|~|dfd:dirfd,,mode:mode,flags:at_flags|~|~|~|~
-map_shadow_stack|453|453|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
-futex_wake|454|454|~|uaddr:address,mask:uint,nr:int,flags:uint|~|~|~|~
-futex_wait|455|455|~|uaddr:address,val:uint,mask:uint,flags:uint,,clockid:clock_id|~|~|~|~
+map_shadow_stack|453|453|~|addr:ulong,size:ulong,flags:uint|~|~|~|~
+futex_wake|454|454|~|uaddr:address,mask:ulong,nr:int,flags:uint|~|~|~|~
+futex_wait|455|455|~|uaddr:address,val:ulong,mask:ulong,flags:uint,,clockid:clock_id|~|~|~|~
 futex_requeue|456|456|~|,flags:uint,nr_wake:int,nr_requeue:int|~|~|~|~
-statmount|457|457|~|,,bufsize:uint,flags:uint|~|~|~|~
-listmount|458|458|~|,,nr_mnt_ids:uint,flags:uint|~|~|~|~
+statmount|457|457|~|,,bufsize:ulong,flags:uint|~|~|~|~
+listmount|458|458|~|,,nr_mnt_ids:ulong,flags:uint|~|~|~|~
 lsm_get_self_attr|459|459|~|attr:uint,,,flags:uint|~|~|~|~
 lsm_set_self_attr|460|460|~|attr:uint,,size:uint,flags:uint|~|~|~|~
 lsm_list_modules|461|461|~|,,flags:uint|~|~|~|~
-mseal|462|462|~|start:uint,len:uint,flags:uint|~|~|~|~
-setxattrat|463|463|~|dfd:dirfd,,at_flags:at_flags,name:name,,usize:uint|~|~|~|~
-getxattrat|464|464|~|dfd:dirfd,,at_flags:at_flags,name:name,,usize:uint|~|~|~|~
-listxattrat|465|465|~|dfd:dirfd,,at_flags:at_flags,,size:uint|~|~|~|~
+mseal|462|462|~|start:ulong,len:ulong,flags:ulong|~|~|~|~
+setxattrat|463|463|~|dfd:dirfd,,at_flags:at_flags,name:name,,usize:ulong|~|~|~|~
+getxattrat|464|464|~|dfd:dirfd,,at_flags:at_flags,name:name,,usize:ulong|~|~|~|~
+listxattrat|465|465|~|dfd:dirfd,,at_flags:at_flags,,size:ulong|~|~|~|~
 removexattrat|466|466|~|dfd:dirfd,,at_flags:at_flags,name:name|~|~|~|~
-open_tree_attr|467|467|~|dfd:int,,flags:uint,,usize:uint|~|~|~|~
-file_getattr|468|468|~|dfd:int,,,usize:uint,at_flags:uint|~|~|~|~
-file_setattr|469|469|~|dfd:int,,,usize:uint,at_flags:uint|~|~|~|~
+open_tree_attr|467|467|~|dfd:int,,flags:uint,,usize:ulong|~|~|~|~
+file_getattr|468|468|~|dfd:int,,,usize:ulong,at_flags:uint|~|~|~|~
+file_setattr|469|469|~|dfd:int,,,usize:ulong,at_flags:uint|~|~|~|~
 waitpid|~|7|~|pid:int,,options:wait_options|~|~|~|~
 break|~|17|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 oldstat|~|18|~|,|~|~|~|~
@@ -412,9 +413,9 @@ sigsuspend|~|72|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|
 sigpending|~|73|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 oldlstat|~|84|~|,|~|~|~|~
 readdir|~|89|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
-profil|~|98|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 )dyetrace"
-    R"dyetrace(socketcall|~|102|~|call:socketcall_call,|~|~|~|~
+    R"dyetrace(profil|~|98|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
+socketcall|~|102|~|call:socketcall_call,|~|~|~|~
 olduname|~|109|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 idle|~|112|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 vm86old|~|113|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
@@ -469,7 +470,7 @@ timerfd_settime64|~|411|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6
 utimensat_time64|~|412|~|dfd:dirfd,,,flags:at_flags|~|~|~|~
 pselect6_time64|~|413|~|n:int,,,,,|~|~|~|~
 ppoll_time64|~|414|~|,nfds:count,,,sigsetsize:uint|~|~|~|~
-io_pgetevents_time64|~|416|~|ctx_id:ulong,min_nr:long,nr:long,,,|~|~|~|~
+io_pgetevents_time64|~|416|~|ctx_id:ulong,min_nr:long,nr:long,,,|ctx_id:ulong,min_nr:int,nr:int,,,|~|~|~
 recvmmsg_time64|~|417|~|,,vlen:count,flags:message_flags,|~|~|read|~
 mq_timedsend_time64|~|418|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 mq_timedreceive_time64|~|419|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
@@ -517,22 +518,22 @@ INSERT INTO internal.flag_labels VALUES
 ('message_flags', 4294967295, 0, 468713472, 468713472, NULL, 'MSG_OOB=1,MSG_PEEK=2,MSG_DONTROUTE=4,MSG_CTRUNC=8,MSG_PROBE=16,MSG_TRUNC=32,MSG_DONTWAIT=64,MSG_EOR=128,MSG_WAITALL=256,MSG_FIN=512,MSG_SYN=1024,MSG_CONFIRM=2048,MSG_RST=4096,MSG_ERRQUEUE=8192,MSG_NOSIGNAL=16384,MSG_MORE=32768,MSG_WAITFORONE=65536,MSG_SENDPAGE_NOTLAST=131072,MSG_BATCH=262144,MSG_NO_SHARED_FRAGS=524288,MSG_ZEROCOPY=67108864,MSG_FASTOPEN=536870912,MSG_CMSG_CLOEXEC=1073741824,MSG_CMSG_COMPAT=2147483648', '0', 'hex', false, false),
 ('mlock2_flags', 4294967295, 0, 4294967294, 4294967294, NULL, 'MLOCK_ONFAULT=1', '0', 'hex', false, false),
 ('mlockall_flags', 4294967295, 0, 4294967288, 4294967288, NULL, 'MCL_CURRENT=1,MCL_FUTURE=2,MCL_ONFAULT=4', '0', 'hex', false, false),
-('mmap_flags', 4294967295, 15, 4225762816, 4225762831, 'MAP_SHARED=1,MAP_PRIVATE=2,MAP_SHARED_VALIDATE=3,MAP_DROPPABLE=8', 'MAP_FILE=128,MAP_FIXED=16,MAP_ANONYMOUS=32,MAP_32BIT=64,MAP_NORESERVE=16384,MAP_POPULATE=32768,MAP_NONBLOCK=65536,MAP_GROWSDOWN=256,MAP_DENYWRITE=2048,MAP_EXECUTABLE=4096,MAP_LOCKED=8192,MAP_STACK=131072,MAP_HUGETLB=262144,MAP_SYNC=524288,MAP_FIXED_NOREPLACE=1048576,MAP_HUGE_SHIFT=67108864', '0', 'hex', false, false),
-('mmap_protection', 4294967295, 0, 4244635632, 4244635632, NULL, 'PROT_READ=1,PROT_WRITE=2,PROT_EXEC=4,PROT_SEM=8,PROT_GROWSDOWN=16777216,PROT_GROWSUP=33554432', 'PROT_NONE', 'hex', false, false),
+('mmap_flags', 18446744073709551615, 15, 18446744073640347136, 18446744073640347151, 'MAP_SHARED=1,MAP_PRIVATE=2,MAP_SHARED_VALIDATE=3,MAP_DROPPABLE=8', 'MAP_FILE=128,MAP_FIXED=16,MAP_ANONYMOUS=32,MAP_32BIT=64,MAP_NORESERVE=16384,MAP_POPULATE=32768,MAP_NONBLOCK=65536,MAP_GROWSDOWN=256,MAP_DENYWRITE=2048,MAP_EXECUTABLE=4096,MAP_LOCKED=8192,MAP_STACK=131072,MAP_HUGETLB=262144,MAP_SYNC=524288,MAP_FIXED_NOREPLACE=1048576,MAP_HUGE_SHIFT=67108864', '0', 'hex', false, false),
+('mmap_protection', 18446744073709551615, 0, 18446744073659219952, 18446744073659219952, NULL, 'PROT_READ=1,PROT_WRITE=2,PROT_EXEC=4,PROT_SEM=8,PROT_GROWSDOWN=16777216,PROT_GROWSUP=33554432', 'PROT_NONE', 'hex', false, false),
 ('mode', 65535, 61440, 4095, 65535, 'S_IFIFO=4096,S_IFCHR=8192,S_IFDIR=16384,S_IFBLK=24576,S_IFREG=32768,S_IFLNK=40960,S_IFSOCK=49152', NULL, '0', 'octal', false, false),
-('mount_flags', 4294967295, 0, 512, 512, NULL, 'MS_RDONLY=1,MS_NOSUID=2,MS_NODEV=4,MS_NOEXEC=8,MS_SYNCHRONOUS=16,MS_REMOUNT=32,MS_MANDLOCK=64,MS_DIRSYNC=128,MS_NOSYMFOLLOW=256,MS_NOATIME=1024,MS_NODIRATIME=2048,MS_BIND=4096,MS_MOVE=8192,MS_REC=16384,MS_SILENT=32768,MS_POSIXACL=65536,MS_UNBINDABLE=131072,MS_PRIVATE=262144,MS_SLAVE=524288,MS_SHARED=1048576,MS_RELATIME=2097152,MS_KERNMOUNT=4194304,MS_I_VERSION=8388608,MS_STRICTATIME=16777216,MS_LAZYTIME=33554432,MS_SUBMOUNT=67108864,MS_NOREMOTELOCK=134217728,MS_NOSEC=268435456,MS_BORN=536870912,MS_ACTIVE=1073741824,MS_NOUSER=2147483648', '0', 'hex', false, false),
-('mremap_flags', 4294967295, 0, 4294967288, 4294967288, NULL, 'MREMAP_MAYMOVE=1,MREMAP_FIXED=2,MREMAP_DONTUNMAP=4', '0', 'hex', false, false),
+('mount_flags', 18446744073709551615, 0, 18446744069414584832, 18446744069414584832, NULL, 'MS_RDONLY=1,MS_NOSUID=2,MS_NODEV=4,MS_NOEXEC=8,MS_SYNCHRONOUS=16,MS_REMOUNT=32,MS_MANDLOCK=64,MS_DIRSYNC=128,MS_NOSYMFOLLOW=256,MS_NOATIME=1024,MS_NODIRATIME=2048,MS_BIND=4096,MS_MOVE=8192,MS_REC=16384,MS_SILENT=32768,MS_POSIXACL=65536,MS_UNBINDABLE=131072,MS_PRIVATE=262144,MS_SLAVE=524288,MS_SHARED=1048576,MS_RELATIME=2097152,MS_KERNMOUNT=4194304,MS_I_VERSION=8388608,MS_STRICTATIME=16777216,MS_LAZYTIME=33554432,MS_SUBMOUNT=67108864,MS_NOREMOTELOCK=134217728,MS_NOSEC=268435456,MS_BORN=536870912,MS_ACTIVE=1073741824,MS_NOUSER=2147483648', '0', 'hex', false, false),
+('mremap_flags', 18446744073709551615, 0, 18446744073709551608, 18446744073709551608, NULL, 'MREMAP_MAYMOVE=1,MREMAP_FIXED=2,MREMAP_DONTUNMAP=4', '0', 'hex', false, false),
 ('msync_flags', 4294967295, 0, 4294967288, 4294967288, NULL, 'MS_SYNC=4,MS_ASYNC=1,MS_INVALIDATE=2', '0', 'hex', false, false),
 ('notify_mask', 4294967295, 0, 2147483584, 2147483584, NULL, 'DN_ACCESS=1,DN_MODIFY=2,DN_CREATE=4,DN_DELETE=8,DN_RENAME=16,DN_ATTRIB=32,DN_MULTISHOT=2147483648', '0', 'hex', false, false),
-('open_flags', 4294967295, 3, 4286578748, 4286578751, 'O_RDONLY=0,O_WRONLY=1,O_RDWR=2,O_ACCMODE=3', 'O_CREAT=64,O_EXCL=128,O_NOCTTY=256,O_TRUNC=512,O_APPEND=1024,O_NONBLOCK=2048,O_SYNC=1052672,__O_SYNC=1048576/1052672,O_DSYNC=4096/1052672,O_DIRECT=16384,O_LARGEFILE=32768,O_NOFOLLOW=131072,O_NOATIME=262144,O_CLOEXEC=524288,O_PATH=2097152,O_TMPFILE=4259840,__O_TMPFILE=4194304/4259840,O_DIRECTORY=65536/4259840,FASYNC=8192', '0', 'hex', false, false),
+('open_flags', 18446744073709551615, 3, 18446744073701163068, 18446744073701163071, 'O_RDONLY=0,O_WRONLY=1,O_RDWR=2,O_ACCMODE=3', 'O_CREAT=64,O_EXCL=128,O_NOCTTY=256,O_TRUNC=512,O_APPEND=1024,O_NONBLOCK=2048,O_SYNC=1052672,__O_SYNC=1048576/1052672,O_DSYNC=4096/1052672,O_DIRECT=16384,O_LARGEFILE=32768,O_NOFOLLOW=131072,O_NOATIME=262144,O_CLOEXEC=524288,O_PATH=2097152,O_TMPFILE=4259840,__O_TMPFILE=4194304/4259840,O_DIRECTORY=65536/4259840,FASYNC=8192', '0', 'hex', false, false),
 ('poll_events', 65535, 0, 18432, 18432, NULL, 'POLLIN=1,POLLPRI=2,POLLOUT=4,POLLERR=8,POLLHUP=16,POLLNVAL=32,POLLRDNORM=64,POLLRDBAND=128,POLLWRNORM=256,POLLWRBAND=512,POLLMSG=1024,POLLREMOVE=4096,POLLRDHUP=8192,POLL_BUSY_LOOP=32768', '0', 'hex', false, false),
 ('prctl_option', 4294967295, 4294967295, 0, 4294967295, 'PR_SET_PDEATHSIG=1,PR_GET_PDEATHSIG=2,PR_GET_DUMPABLE=3,PR_SET_DUMPABLE=4,PR_GET_UNALIGN=5,PR_SET_UNALIGN=6,PR_GET_KEEPCAPS=7,PR_SET_KEEPCAPS=8,PR_GET_FPEMU=9,PR_SET_FPEMU=10,PR_GET_FPEXC=11,PR_SET_FPEXC=12,PR_GET_TIMING=13,PR_SET_TIMING=14,PR_SET_NAME=15,PR_GET_NAME=16,PR_GET_ENDIAN=19,PR_SET_ENDIAN=20,PR_CAPBSET_READ=23,PR_CAPBSET_DROP=24,PR_GET_TSC=25,PR_SET_TSC=26,PR_GET_SECUREBITS=27,PR_SET_SECUREBITS=28,PR_SET_TIMERSLACK=29,PR_GET_TIMERSLACK=30,PR_TASK_PERF_EVENTS_DISABLE=31,PR_TASK_PERF_EVENTS_ENABLE=32,PR_MCE_KILL=33,PR_MCE_KILL_GET=34,PR_SET_MM=35,PR_SET_CHILD_SUBREAPER=36,PR_GET_CHILD_SUBREAPER=37,PR_GET_NO_NEW_PRIVS=39,PR_GET_TID_ADDRESS=40,PR_SET_THP_DISABLE=41,PR_GET_THP_DISABLE=42,PR_MPX_ENABLE_MANAGEMENT=43,PR_MPX_DISABLE_MANAGEMENT=44,PR_SET_FP_MODE=45,PR_GET_FP_MODE=46,PR_CAP_AMBIENT=47,PR_SVE_SET_VL=50,PR_SVE_GET_VL=51,PR_GET_SPECULATION_CTRL=52,PR_SET_SPECULATION_CTRL=53,PR_PAC_RESET_KEYS=54,PR_SET_TAGGED_ADDR_CTRL=55,PR_GET_TAGGED_ADDR_CTRL=56,PR_SET_IO_FLUSHER=57,PR_GET_IO_FLUSHER=58,PR_SET_SYSCALL_USER_DISPATCH=59,PR_PAC_SET_ENABLED_KEYS=60,PR_PAC_GET_ENABLED_KEYS=61,PR_SCHED_CORE=62,PR_SME_SET_VL=63,PR_SME_GET_VL=64,PR_GET_SECCOMP=21,PR_SET_SECCOMP=22,PR_SET_NO_NEW_PRIVS=38,PR_SET_VMA=1398164801,PR_SET_PTRACER=1499557217', NULL, '0x0', 'hex', false, false),
 ('rename_flags', 4294967295, 0, 4294967288, 4294967288, NULL, 'RENAME_NOREPLACE=1,RENAME_EXCHANGE=2,RENAME_WHITEOUT=4', '0', 'hex', false, false),
-('resolve_flags', 4294967295, 0, 4294967232, 4294967232, NULL, 'RESOLVE_NO_XDEV=1,RESOLVE_NO_MAGICLINKS=2,RESOLVE_NO_SYMLINKS=4,RESOLVE_BENEATH=8,RESOLVE_IN_ROOT=16,RESOLVE_CACHED=32', '0', 'hex', false, false),
-('rlimit_resource', 4294967295, 4294967295, 0, 4294967295, 'RLIMIT_CPU=0,RLIMIT_FSIZE=1,RLIMIT_DATA=2,RLIMIT_STACK=3,RLIMIT_CORE=4,RLIMIT_RSS=5,RLIMIT_NPROC=6,RLIMIT_NOFILE=7,RLIMIT_MEMLOCK=8,RLIMIT_AS=9,RLIMIT_LOCKS=10,RLIMIT_SIGPENDING=11,RLIMIT_MSGQUEUE=12,RLIMIT_NICE=13,RLIMIT_RTPRIO=14,RLIMIT_RTTIME=15', NULL, '0x0', 'hex', false, false),
-('rusage_who', 4294967295, 4294967295, 0, 4294967295, 'RUSAGE_SELF=0,RUSAGE_THREAD=1,RUSAGE_CHILDREN=4294967295', NULL, '0x0', 'hex', false, false),
+('resolve_flags', 18446744073709551615, 0, 18446744073709551552, 18446744073709551552, NULL, 'RESOLVE_NO_XDEV=1,RESOLVE_NO_MAGICLINKS=2,RESOLVE_NO_SYMLINKS=4,RESOLVE_BENEATH=8,RESOLVE_IN_ROOT=16,RESOLVE_CACHED=32', '0', 'hex', false, false),
 )dyetrace"
-    R"dyetrace(('rwf_flags', 4294967295, 0, 4294967040, 4294967040, NULL, 'RWF_HIPRI=1,RWF_DSYNC=2,RWF_SYNC=4,RWF_NOWAIT=8,RWF_APPEND=16,RWF_NOAPPEND=32,RWF_ATOMIC=64,RWF_DONTCACHE=128', '0', 'hex', false, false),
+    R"dyetrace(('rlimit_resource', 4294967295, 4294967295, 0, 4294967295, 'RLIMIT_CPU=0,RLIMIT_FSIZE=1,RLIMIT_DATA=2,RLIMIT_STACK=3,RLIMIT_CORE=4,RLIMIT_RSS=5,RLIMIT_NPROC=6,RLIMIT_NOFILE=7,RLIMIT_MEMLOCK=8,RLIMIT_AS=9,RLIMIT_LOCKS=10,RLIMIT_SIGPENDING=11,RLIMIT_MSGQUEUE=12,RLIMIT_NICE=13,RLIMIT_RTPRIO=14,RLIMIT_RTTIME=15', NULL, '0x0', 'hex', false, false),
+('rusage_who', 4294967295, 4294967295, 0, 4294967295, 'RUSAGE_SELF=0,RUSAGE_THREAD=1,RUSAGE_CHILDREN=4294967295', NULL, '0x0', 'hex', false, false),
+('rwf_flags', 4294967295, 0, 4294967040, 4294967040, NULL, 'RWF_HIPRI=1,RWF_DSYNC=2,RWF_SYNC=4,RWF_NOWAIT=8,RWF_APPEND=16,RWF_NOAPPEND=32,RWF_ATOMIC=64,RWF_DONTCACHE=128', '0', 'hex', false, false),
 ('seals', 4294967295, 0, 4294967232, 4294967232, NULL, 'F_SEAL_SEAL=1,F_SEAL_SHRINK=2,F_SEAL_GROW=4,F_SEAL_WRITE=8,F_SEAL_FUTURE_WRITE=16,F_SEAL_EXEC=32', '0', 'hex', false, false),
 ('seek_whence', 4294967295, 4294967295, 0, 4294967295, 'SEEK_SET=0,SEEK_CUR=1,SEEK_END=2,SEEK_DATA=3,SEEK_HOLE=4', NULL, '0x0', 'hex', false, false),
 ('shutdown_how', 4294967295, 4294967295, 0, 4294967295, 'SHUT_RD=0,SHUT_WR=1,SHUT_RDWR=2', NULL, '0x0', 'hex', false, false),
@@ -546,9 +547,9 @@ INSERT INTO internal.flag_labels VALUES
 ('socket_flags', 4294967295, 0, 4294440959, 4294440959, NULL, 'SOCK_CLOEXEC=524288,SOCK_NONBLOCK=2048', '0', 'hex', false, false),
 ('socket_level', 4294967295, 4294967295, 0, 4294967295, 'SOL_IP=0,SOL_SOCKET=1,SOL_TCP=6,SOL_UDP=17,AF_VSOCK=40,SOL_IPV6=41,SOL_ICMPV6=58,SOL_CAN_BASE=100,SOL_CAN_RAW=101,SOL_SCTP=132,SOL_UDPLITE=136,SOL_RAW=255,SOL_IPX=256,SOL_AX25=257,SOL_ATALK=258,SOL_NETROM=259,SOL_ROSE=260,SOL_DECNET=261,SOL_X25=262,SOL_PACKET=263,SOL_ATM=264,SOL_AAL=265,SOL_IRDA=266,SOL_NETBEUI=267,SOL_LLC=268,SOL_DCCP=269,SOL_NETLINK=270,SOL_TIPC=271,SOL_RXRPC=272,SOL_PPPOL2TP=273,SOL_BLUETOOTH=274,SOL_PNPIPE=275,SOL_RDS=276,SOL_IUCV=277,SOL_CAIF=278,SOL_ALG=279,SOL_NFC=280,SOL_KCM=281,SOL_TLS=282,SOL_XDP=283', NULL, '0x0', 'hex', false, false),
 ('socket_option', 18446744073709551615, 18446744073709551615, 0, 4294967295, 'IP_TOS=1,IP_TTL=2,IP_HDRINCL=3,IP_OPTIONS=4,IP_ROUTER_ALERT=5,IP_RECVOPTS=6,IP_RETOPTS=7,IP_PKTINFO=8,IP_PKTOPTIONS=9,IP_MTU_DISCOVER=10,IP_RECVERR=11,IP_RECVTTL=12,IP_RECVTOS=13,IP_MTU=14,IP_FREEBIND=15,IP_IPSEC_POLICY=16,IP_XFRM_POLICY=17,IP_PASSSEC=18,IP_TRANSPARENT=19,IP_ORIGDSTADDR=20,IP_MINTTL=21,IP_NODEFRAG=22,IP_CHECKSUM=23,IP_BIND_ADDRESS_NO_PORT=24,IP_RECVFRAGSIZE=25,IP_RECVERR_RFC4884=26,IP_MULTICAST_IF=32,IP_MULTICAST_TTL=33,IP_MULTICAST_LOOP=34,IP_ADD_MEMBERSHIP=35,IP_DROP_MEMBERSHIP=36,IP_UNBLOCK_SOURCE=37,IP_BLOCK_SOURCE=38,IP_ADD_SOURCE_MEMBERSHIP=39,IP_DROP_SOURCE_MEMBERSHIP=40,IP_MSFILTER=41,MCAST_JOIN_GROUP=42,MCAST_BLOCK_SOURCE=43,MCAST_UNBLOCK_SOURCE=44,MCAST_LEAVE_GROUP=45,MCAST_JOIN_SOURCE_GROUP=46,MCAST_LEAVE_SOURCE_GROUP=47,MCAST_MSFILTER=48,IP_MULTICAST_ALL=49,IP_UNICAST_IF=50,SO_DEBUG=4294967297,SO_REUSEADDR=4294967298,SO_TYPE=4294967299,SO_ERROR=4294967300,SO_DONTROUTE=4294967301,SO_BROADCAST=4294967302,SO_SNDBUF=4294967303,SO_RCVBUF=4294967304,SO_KEEPALIVE=4294967305,SO_OOBINLINE=4294967306,SO_NO_CHECK=4294967307,SO_PRIORITY=4294967308,SO_LINGER=4294967309,SO_BSDCOMPAT=4294967310,SO_REUSEPORT=4294967311,SO_PASSCRED=4294967312,SO_PEERCRED=4294967313,SO_RCVLOWAT=4294967314,SO_SNDLOWAT=4294967315,SO_RCVTIMEO_OLD=4294967316,SO_SNDTIMEO_OLD=4294967317,SO_SECURITY_AUTHENTICATION=4294967318,SO_SECURITY_ENCRYPTION_TRANSPORT=4294967319,SO_SECURITY_ENCRYPTION_NETWORK=4294967320,SO_BINDTODEVICE=4294967321,SO_GET_FILTER=4294967322,SO_DETACH_FILTER=4294967323,SO_PEERNAME=4294967324,SO_TIMESTAMP_OLD=4294967325,SO_ACCEPTCONN=4294967326,SO_PEERSEC=4294967327,SO_SNDBUFFORCE=4294967328,SO_RCVBUFFORCE=4294967329,SO_PASSSEC=4294967330,SO_TIMESTAMPNS_OLD=4294967331,SO_MARK=4294967332,SO_TIMESTAMPING_OLD=4294967333,SO_PROTOCOL=4294967334,SO_DOMAIN=4294967335,SO_RXQ_OVFL=4294967336,SO_WIFI_STATUS=4294967337,SO_PEEK_OFF=4294967338,SO_NOFCS=4294967339,SO_LOCK_FILTER=4294967340,SO_SELECT_ERR_QUEUE=4294967341,SO_BUSY_POLL=4294967342,SO_MAX_PACING_RATE=4294967343,SO_BPF_EXTENSIONS=4294967344,SO_INCOMING_CPU=4294967345,SO_ATTACH_BPF=4294967346,SO_ATTACH_REUSEPORT_CBPF=4294967347,SO_ATTACH_REUSEPORT_EBPF=4294967348,SO_CNX_ADVICE=4294967349,SO_MEMINFO=4294967351,SO_INCOMING_NAPI_ID=4294967352,SO_COOKIE=4294967353,SO_PEERGROUPS=4294967355,SO_ZEROCOPY=4294967356,SO_TXTIME=4294967357,SO_BINDTOIFINDEX=4294967358,SO_TIMESTAMP_NEW=4294967359,SO_TIMESTAMPNS_NEW=4294967360,SO_TIMESTAMPING_NEW=4294967361,SO_RCVTIMEO_NEW=4294967362,SO_SNDTIMEO_NEW=4294967363,SO_DETACH_REUSEPORT_BPF=4294967364,SO_PREFER_BUSY_POLL=4294967365,SO_BUSY_POLL_BUDGET=4294967366,SO_NETNS_COOKIE=4294967367,SO_BUF_LOCK=4294967368,SO_RESERVE_MEM=4294967369,SO_TXREHASH=4294967370,SO_RCVMARK=4294967371,TCP_NODELAY=25769803777,TCP_MAXSEG=25769803778,TCP_CORK=25769803779,TCP_KEEPIDLE=25769803780,TCP_KEEPINTVL=25769803781,TCP_KEEPCNT=25769803782,TCP_SYNCNT=25769803783,TCP_LINGER2=25769803784,TCP_DEFER_ACCEPT=25769803785,TCP_WINDOW_CLAMP=25769803786,TCP_INFO=25769803787,TCP_QUICKACK=25769803788,TCP_CONGESTION=25769803789,TCP_MD5SIG=25769803790,TCP_COOKIE_TRANSACTIONS=25769803791,TCP_THIN_LINEAR_TIMEOUTS=25769803792,TCP_THIN_DUPACK=25769803793,TCP_USER_TIMEOUT=25769803794,TCP_REPAIR=25769803795,TCP_REPAIR_QUEUE=25769803796,TCP_QUEUE_SEQ=25769803797,TCP_REPAIR_OPTIONS=25769803798,TCP_FASTOPEN=25769803799,TCP_TIMESTAMP=25769803800,TCP_NOTSENT_LOWAT=25769803801,TCP_CC_INFO=25769803802,TCP_SAVE_SYN=25769803803,TCP_SAVED_SYN=25769803804,TCP_REPAIR_WINDOW=25769803805,TCP_FASTOPEN_CONNECT=25769803806,TCP_ULP=25769803807,TCP_MD5SIG_EXT=25769803808,TCP_FASTOPEN_KEY=25769803809,TCP_FASTOPEN_NO_COOKIE=25769803810,TCP_ZEROCOPY_RECEIVE=25769803811,TCP_INQ=25769803812,TCP_TX_DELAY=25769803813,UDP_CORK=73014444033,UDP_ENCAP=73014444132,UDP_NO_CHECK6_TX=73014444133,UDP_NO_CHECK6_RX=73014444134,UDP_SEGMENT=73014444135,UDP_GRO=73014444136,IPV6_ADDRFORM=176093659137,IPV6_2292PKTINFO=176093659138,IPV6_2292HOPOPTS=176093659139,IPV6_2292DSTOPTS=176093659140,IPV6_2292RTHDR=176093659141,IPV6_2292PKTOPTIONS=176093659142,IPV6_CHECKSUM=176093659143,IPV6_2292HOPLIMIT=176093659144,IPV6_NEXTHOP=176093659145,IPV6_AUTHHDR=176093659146,IPV6_FLOWINFO=176093659147,IPV6_UNICAST_HOPS=176093659152,IPV6_MULTICAST_IF=176093659153,IPV6_MULTICAST_HOPS=176093659154,IPV6_MULTICAST_LOOP=176093659155,IPV6_ADD_MEMBERSHIP=176093659156,IPV6_DROP_MEMBERSHIP=176093659157,IPV6_ROUTER_ALERT=176093659158,IPV6_MTU_DISCOVER=176093659159,IPV6_MTU=176093659160,IPV6_RECVERR=176093659161,IPV6_V6ONLY=176093659162,IPV6_JOIN_ANYCAST=176093659163,IPV6_LEAVE_ANYCAST=176093659164,IPV6_MULTICAST_ALL=176093659165,IPV6_ROUTER_ALERT_ISOLATE=176093659166,IPV6_RECVERR_RFC4884=176093659167,IPV6_FLOWLABEL_MGR=176093659168,IPV6_FLOWINFO_SEND=176093659169,IPV6_IPSEC_POLICY=176093659170,IPV6_XFRM_POLICY=176093659171,IPV6_HDRINCL=176093659172,MCAST_JOIN_GROUP=176093659178,MCAST_BLOCK_SOURCE=176093659179,MCAST_UNBLOCK_SOURCE=176093659180,MCAST_LEAVE_GROUP=176093659181,MCAST_JOIN_SOURCE_GROUP=176093659182,MCAST_LEAVE_SOURCE_GROUP=176093659183,MCAST_MSFILTER=176093659184,IPV6_RECVPKTINFO=176093659185,IPV6_PKTINFO=176093659186,IPV6_RECVHOPLIMIT=176093659187,IPV6_HOPLIMIT=176093659188,IPV6_RECVHOPOPTS=176093659189,IPV6_HOPOPTS=176093659190,IPV6_RTHDRDSTOPTS=176093659191,IPV6_RECVRTHDR=176093659192,IPV6_RTHDR=176093659193,IPV6_RECVDSTOPTS=176093659194,IPV6_DSTOPTS=176093659195,IPV6_RECVPATHMTU=176093659196,IPV6_PATHMTU=176093659197,IPV6_DONTFRAG=176093659198,IPV6_USE_MIN_MTU=176093659199,IP6T_SO_GET_INFO=176093659200,IP6T_SO_GET_ENTRIES=176093659201,IPV6_RECVTCLASS=176093659202,IPV6_TCLASS=176093659203,IP6T_SO_GET_REVISION_MATCH=176093659204,IP6T_SO_GET_REVISION_TARGET=176093659205,IPV6_AUTOFLOWLABEL=176093659206,IPV6_ADDR_PREFERENCES=176093659208,IPV6_MINHOPCOUNT=176093659209,IPV6_ORIGDSTADDR=176093659210,IPV6_TRANSPARENT=176093659211,IPV6_UNICAST_IF=176093659212,IPV6_RECVFRAGSIZE=176093659213,IPV6_FREEBIND=176093659214,NETLINK_ADD_MEMBERSHIP=1159641169921,NETLINK_DROP_MEMBERSHIP=1159641169922,NETLINK_PKTINFO=1159641169923,NETLINK_BROADCAST_ERROR=1159641169924,NETLINK_NO_ENOBUFS=1159641169925,NETLINK_RX_RING=1159641169926,NETLINK_TX_RING=1159641169927,NETLINK_LISTEN_ALL_NSID=1159641169928,NETLINK_LIST_MEMBERSHIPS=1159641169929,NETLINK_CAP_ACK=1159641169930,NETLINK_EXT_ACK=1159641169931,NETLINK_GET_STRICT_CHK=1159641169932', NULL, '0x0', 'hex', false, true),
-('socket_type', 4294967295, 15, 4294440944, 4294440959, 'SOCK_STREAM=1,SOCK_DGRAM=2,SOCK_RAW=3,SOCK_RDM=4,SOCK_SEQPACKET=5,SOCK_DCCP=6,SOCK_PACKET=10', 'SOCK_CLOEXEC=524288,SOCK_NONBLOCK=2048', '0', 'hex', false, false),
 )dyetrace"
-    R"dyetrace(('socketcall_call', 4294967295, 4294967295, 0, 4294967295, 'SYS_SOCKET=1,SYS_BIND=2,SYS_CONNECT=3,SYS_LISTEN=4,SYS_ACCEPT=5,SYS_GETSOCKNAME=6,SYS_GETPEERNAME=7,SYS_SOCKETPAIR=8,SYS_SEND=9,SYS_RECV=10,SYS_SENDTO=11,SYS_RECVFROM=12,SYS_SHUTDOWN=13,SYS_SETSOCKOPT=14,SYS_GETSOCKOPT=15,SYS_SENDMSG=16,SYS_RECVMSG=17,SYS_ACCEPT4=18,SYS_RECVMMSG=19,SYS_SENDMMSG=20', NULL, '0x0', 'hex', false, false),
+    R"dyetrace(('socket_type', 4294967295, 15, 4294440944, 4294440959, 'SOCK_STREAM=1,SOCK_DGRAM=2,SOCK_RAW=3,SOCK_RDM=4,SOCK_SEQPACKET=5,SOCK_DCCP=6,SOCK_PACKET=10', 'SOCK_CLOEXEC=524288,SOCK_NONBLOCK=2048', '0', 'hex', false, false),
+('socketcall_call', 4294967295, 4294967295, 0, 4294967295, 'SYS_SOCKET=1,SYS_BIND=2,SYS_CONNECT=3,SYS_LISTEN=4,SYS_ACCEPT=5,SYS_GETSOCKNAME=6,SYS_GETPEERNAME=7,SYS_SOCKETPAIR=8,SYS_SEND=9,SYS_RECV=10,SYS_SENDTO=11,SYS_RECVFROM=12,SYS_SHUTDOWN=13,SYS_SETSOCKOPT=14,SYS_GETSOCKOPT=15,SYS_SENDMSG=16,SYS_RECVMSG=17,SYS_ACCEPT4=18,SYS_RECVMMSG=19,SYS_SENDMMSG=20', NULL, '0x0', 'hex', false, false),
 ('splice_flags', 4294967295, 0, 4294967280, 4294967280, NULL, 'SPLICE_F_MOVE=1,SPLICE_F_NONBLOCK=2,SPLICE_F_MORE=4,SPLICE_F_GIFT=8', '0', 'hex', false, false),
 ('statx_flags', 4294967295, 24576, 4294902015, 4294926591, 'AT_STATX_SYNC_AS_STAT=0,AT_STATX_FORCE_SYNC=8192,AT_STATX_DONT_SYNC=16384', 'AT_SYMLINK_NOFOLLOW=256,AT_REMOVEDIR=512,AT_SYMLINK_FOLLOW=1024,AT_NO_AUTOMOUNT=2048,AT_EMPTY_PATH=4096,AT_RECURSIVE=32768', '0', 'hex', false, false),
 ('statx_mask', 4294967295, 0, 4294950912, 4294950912, NULL, 'STATX_ALL=4095,STATX_BASIC_STATS=2047/4095,STATX_TYPE=1/2047,STATX_MODE=2/2047,STATX_NLINK=4/2047,STATX_UID=8/2047,STATX_GID=16/2047,STATX_ATIME=32/2047,STATX_MTIME=64/2047,STATX_CTIME=128/2047,STATX_INO=256/2047,STATX_SIZE=512/2047,STATX_BLOCKS=1024/2047,STATX_BTIME=2048/4095,STATX_MNT_ID=4096,STATX_DIOALIGN=8192', '0', 'hex', false, false),
@@ -728,10 +729,10 @@ dye_hits|~|occurrences of dyes, each with the event that moved its last byte
 dye_hits|event_id|event
 dye_hits|dye|its name
 dye_hits|form|how it was written
-dye_hits|position|of its first byte in what the event moved; below 0: it began so far before, in earlier calls
-dye_hits|object_id|what the event acted on; the second object of sendfile, splice and copy_file_range where it lies over a border on that one only
 )dyetrace"
-    R"dyetrace(dye_hits|object_position|of its first byte in the file or the stream; NULL where it has no positions
+    R"dyetrace(dye_hits|position|of its first byte in what the event moved; below 0: it began so far before, in earlier calls
+dye_hits|object_id|what the event acted on; the second object of sendfile, splice and copy_file_range where it lies over a border on that one only
+dye_hits|object_position|of its first byte in the file or the stream; NULL where it has no positions
 anchors|~|places in the bytes that events moved which the content chose: equal fingerprints are equal bytes, wherever they are
 anchors|event_id|event
 anchors|position|of the window''s first byte in what the event moved; below 0: it began so far before, in earlier calls

@@ -257,7 +257,7 @@ struct syscall_event {
     __u64 duration_ns; /* exit minus entry */
     __u64 off_cpu_ns; /* part of duration_ns in which the thread did not run */
     __s64 result; /* raw return value */
-    __u64 arguments[6]; /* raw registers, in the order of the call */
+    __u64 arguments[6]; /* registers in the order of the call, without what is above the bits that it reads */
     __u32 context_id; /* task_context: who */
     __u16 syscall; /* number in the table of abi */
     __u8 abi; /* table that the number belongs to */

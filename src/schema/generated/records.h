@@ -280,7 +280,7 @@ struct SyscallEvent {
     std::uint64_t duration_ns;  // exit minus entry
     std::uint64_t off_cpu_ns;  // part of duration_ns in which the thread did not run
     std::int64_t result;  // raw return value
-    std::uint64_t arguments[6];  // raw registers, in the order of the call
+    std::uint64_t arguments[6];  // registers in the order of the call, without what is above the bits that it reads
     std::uint32_t context_id;  // task_context: who
     std::uint16_t syscall;  // number in the table of abi
     std::uint8_t abi;  // table that the number belongs to

@@ -73,7 +73,8 @@ enum syscall_capture {
     CAPTURE_TEXT_LIST = 13,
     CAPTURE_ENVIRONMENT = 14,
     CAPTURE_CPU_SET_IN = 15,
-    CAPTURE_FIXED = 16,
+    CAPTURE_CPU_SET_OUT = 16,
+    CAPTURE_FIXED = 17,
 };
 
 enum syscall_flag {
@@ -84,6 +85,7 @@ enum syscall_flag {
     CALL_IS_IO = 16,
     CALL_PAGE_OFFSET = 32,
     CALL_TEXTS = 64,
+    CALL_ADDRESS_OUT = 128,
 };
 
 /* What the registers of a call mean: positions of arguments count from 1, 0 is none. */
@@ -109,6 +111,7 @@ struct syscall_shape {
     __u8 name2;
     __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */
     __u8 before; /* bits of the arguments that are captured at entry too */
+    __u8 narrow; /* bits of the arguments of which the kernel reads the lower half only */
     __u8 event_class;
     __u8 returns;
     __u8 special;
@@ -141,186 +144,186 @@ enum syscall_number {
 };
 
 #define SYSCALL_SHAPES_X86_64 \
-    [0] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
-    [1] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
-    [2] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* open */ \
-    [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
-    [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .flags = CALL_DECODED | CALL_TEXTS}, /* stat */ \
-    [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .flags = CALL_DECODED}, /* fstat */ \
-    [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
-    [7] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
-    [8] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
+    [0] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
+    [1] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
+    [2] = {.path = 1, .event_class = 1, .returns = 3, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* open */ \
+    [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
+    [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 53, .flags = CALL_DECODED | CALL_TEXTS}, /* stat */ \
+    [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 53, .narrow = 0x1, .flags = CALL_DECODED}, /* fstat */ \
+    [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 53, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
+    [7] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .narrow = 0x6, .flags = CALL_DECODED}, /* poll */ \
+    [8] = {.fd = 1, .event_class = 1, .returns = 6, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
     [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [10] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [11] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
     [12] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
-    [13] = {.event_class = 5, .returns = 1, .capture[1] = 24, .capture[2] = 24, .flags = CALL_DECODED}, /* rt_sigaction */ \
-    [14] = {.event_class = 5, .returns = 1, .capture[1] = 18, .capture[2] = 18, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
+    [13] = {.event_class = 5, .returns = 1, .capture[1] = 25, .capture[2] = 25, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigaction */ \
+    [14] = {.event_class = 5, .returns = 1, .capture[1] = 19, .capture[2] = 19, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [15] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [16] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
-    [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
-    [18] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* pwrite64 */ \
+    [16] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
+    [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
+    [18] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* pwrite64 */ \
     [19] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
     [20] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
-    [21] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* access */ \
-    [22] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 18, .flags = CALL_DECODED}, /* pipe */ \
-    [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 24, .before = 0x1e, .flags = CALL_DECODED}, /* select */ \
+    [21] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* access */ \
+    [22] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 19, .flags = CALL_DECODED}, /* pipe */ \
+    [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 25, .before = 0x1e, .narrow = 0x1, .flags = CALL_DECODED}, /* select */ \
     [24] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
     [25] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
-    [26] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* msync */ \
+    [26] = {.size = 2, .event_class = 6, .returns = 1, .narrow = 0x4, .flags = CALL_DECODED}, /* msync */ \
     [27] = {.event_class = 0, .returns = 0}, /* mincore */ \
-    [28] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* madvise */ \
-    [29] = {.event_class = 0, .returns = 0}, /* shmget */ \
-    [30] = {.event_class = 0, .returns = 0}, /* shmat */ \
-    [31] = {.event_class = 0, .returns = 0}, /* shmctl */ \
-    [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup */ \
-    [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
+    [28] = {.size = 2, .event_class = 6, .returns = 1, .narrow = 0x4, .flags = CALL_DECODED}, /* madvise */ \
+    [29] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* shmget */ \
+    [30] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* shmat */ \
+    [31] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* shmctl */ \
+    [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* dup */ \
+    [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
     [34] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
-    [35] = {.event_class = 7, .returns = 1, .capture[0] = 20, .flags = CALL_DECODED}, /* nanosleep */ \
-    [36] = {.event_class = 0, .returns = 0, .capture[1] = 24}, /* getitimer */ \
-    [37] = {.event_class = 0, .returns = 0}, /* alarm */ \
-    [38] = {.event_class = 0, .returns = 0, .capture[1] = 24, .capture[2] = 24}, /* setitimer */ \
+    [35] = {.event_class = 7, .returns = 1, .capture[0] = 21, .flags = CALL_DECODED}, /* nanosleep */ \
+    [36] = {.event_class = 0, .returns = 0, .capture[1] = 25, .narrow = 0x1}, /* getitimer */ \
+    [37] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* alarm */ \
+    [38] = {.event_class = 0, .returns = 0, .capture[1] = 25, .capture[2] = 25, .narrow = 0x1}, /* setitimer */ \
     [39] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
-    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[2] = 18, .before = 0x4, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
-    [41] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
-    [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
-    [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept */ \
-    [44] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
-    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 17, .before = 0x20, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
-    [46] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
-    [47] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
-    [48] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
-    [49] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED}, /* bind */ \
-    [50] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
-    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
-    [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
-    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 18, .flags = CALL_DECODED}, /* socketpair */ \
-    [54] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 9, .flags = CALL_DECODED}, /* setsockopt */ \
-    [55] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 17, .before = 0x10, .flags = CALL_DECODED}, /* getsockopt */ \
+    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[2] = 19, .before = 0x4, .narrow = 0x3, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
+    [41] = {.event_class = 3, .returns = 3, .narrow = 0x7, .flags = CALL_DECODED}, /* socket */ \
+    [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED}, /* connect */ \
+    [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 18, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept */ \
+    [44] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x29, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
+    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 18, .before = 0x20, .narrow = 0x9, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvfrom */ \
+    [46] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
+    [47] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .narrow = 0x5, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvmsg */ \
+    [48] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* shutdown */ \
+    [49] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .narrow = 0x5, .flags = CALL_DECODED}, /* bind */ \
+    [50] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* listen */ \
+    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 18, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getsockname */ \
+    [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 18, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getpeername */ \
+    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 19, .narrow = 0x7, .flags = CALL_DECODED}, /* socketpair */ \
+    [54] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 9, .narrow = 0x17, .flags = CALL_DECODED}, /* setsockopt */ \
+    [55] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 18, .before = 0x10, .narrow = 0x7, .flags = CALL_DECODED}, /* getsockopt */ \
     [56] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
     [57] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
     [58] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
     [59] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[1] = 13, .capture[2] = 14, .flags = CALL_DECODED | CALL_TEXTS}, /* execve */ \
-    [60] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit */ \
-    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 17, .flags = CALL_DECODED}, /* wait4 */ \
-    [62] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* kill */ \
-    [63] = {.event_class = 0, .returns = 0, .capture[0] = 113}, /* uname */ \
-    [64] = {.event_class = 0, .returns = 0}, /* semget */ \
-    [65] = {.event_class = 0, .returns = 0}, /* semop */ \
-    [66] = {.event_class = 0, .returns = 0}, /* semctl */ \
+    [60] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .narrow = 0x1, .flags = CALL_DECODED}, /* exit */ \
+    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 18, .narrow = 0x5, .flags = CALL_DECODED}, /* wait4 */ \
+    [62] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* kill */ \
+    [63] = {.event_class = 0, .returns = 0, .capture[0] = 114}, /* uname */ \
+    [64] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* semget */ \
+    [65] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* semop */ \
+    [66] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* semctl */ \
     [67] = {.event_class = 0, .returns = 0}, /* shmdt */ \
-    [68] = {.event_class = 0, .returns = 0}, /* msgget */ \
-    [69] = {.event_class = 0, .returns = 0}, /* msgsnd */ \
-    [70] = {.event_class = 0, .returns = 0}, /* msgrcv */ \
-    [71] = {.event_class = 0, .returns = 0}, /* msgctl */ \
-    [72] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .capture[2] = 12, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl */ \
-    [73] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* flock */ \
-    [74] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fsync */ \
-    [75] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fdatasync */ \
+    [68] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* msgget */ \
+    [69] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* msgsnd */ \
+    [70] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* msgrcv */ \
+    [71] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* msgctl */ \
+    [72] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl */ \
+    [73] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO}, /* flock */ \
+    [74] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* fsync */ \
+    [75] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* fdatasync */ \
     [76] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* truncate */ \
-    [77] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate */ \
-    [78] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
+    [77] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate */ \
+    [78] = {.fd = 1, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED}, /* getdents */ \
     [79] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
     [80] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED | CALL_TEXTS}, /* chdir */ \
-    [81] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
+    [81] = {.fd = 1, .event_class = 2, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* fchdir */ \
     [82] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* rename */ \
-    [83] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdir */ \
+    [83] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdir */ \
     [84] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* rmdir */ \
-    [85] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* creat */ \
+    [85] = {.path = 1, .event_class = 1, .returns = 3, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* creat */ \
     [86] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* link */ \
     [87] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlink */ \
     [88] = {.path2 = 1, .path = 2, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED | CALL_TEXTS}, /* symlink */ \
-    [89] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* readlink */ \
-    [90] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* chmod */ \
-    [91] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmod */ \
-    [92] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* chown */ \
-    [93] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown */ \
-    [94] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown */ \
-    [95] = {.event_class = 2, .returns = 8, .flags = CALL_DECODED}, /* umask */ \
-    [96] = {.event_class = 0, .returns = 0, .capture[0] = 20}, /* gettimeofday */ \
-    [97] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* getrlimit */ \
-    [98] = {.event_class = 0, .returns = 0, .capture[1] = 52}, /* getrusage */ \
-    [99] = {.event_class = 0, .returns = 0, .capture[0] = 44}, /* sysinfo */ \
+    [89] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .narrow = 0x4, .flags = CALL_DECODED | CALL_TEXTS}, /* readlink */ \
+    [90] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* chmod */ \
+    [91] = {.fd = 1, .event_class = 2, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* fchmod */ \
+    [92] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* chown */ \
+    [93] = {.fd = 1, .event_class = 2, .returns = 1, .narrow = 0x7, .flags = CALL_DECODED}, /* fchown */ \
+    [94] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown */ \
+    [95] = {.event_class = 2, .returns = 8, .narrow = 0x1, .flags = CALL_DECODED}, /* umask */ \
+    [96] = {.event_class = 0, .returns = 0, .capture[0] = 21}, /* gettimeofday */ \
+    [97] = {.event_class = 0, .returns = 0, .capture[1] = 21, .narrow = 0x1}, /* getrlimit */ \
+    [98] = {.event_class = 0, .returns = 0, .capture[1] = 53, .narrow = 0x1}, /* getrusage */ \
+    [99] = {.event_class = 0, .returns = 0, .capture[0] = 45}, /* sysinfo */ \
     [100] = {.event_class = 0, .returns = 0}, /* times */ \
     [101] = {.event_class = 0, .returns = 0}, /* ptrace */ \
     [102] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getuid */ \
-    [103] = {.event_class = 0, .returns = 0}, /* syslog */ \
+    [103] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* syslog */ \
     [104] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getgid */ \
-    [105] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setuid */ \
-    [106] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setgid */ \
+    [105] = {.event_class = 5, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* setuid */ \
+    [106] = {.event_class = 5, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* setgid */ \
     [107] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* geteuid */ \
     [108] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getegid */ \
-    [109] = {.event_class = 0, .returns = 0}, /* setpgid */ \
+    [109] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* setpgid */ \
     [110] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getppid */ \
     [111] = {.event_class = 0, .returns = 0}, /* getpgrp */ \
     [112] = {.event_class = 0, .returns = 0}, /* setsid */ \
-    [113] = {.event_class = 0, .returns = 0}, /* setreuid */ \
-    [114] = {.event_class = 0, .returns = 0}, /* setregid */ \
-    [115] = {.event_class = 0, .returns = 0}, /* getgroups */ \
-    [116] = {.event_class = 0, .returns = 0}, /* setgroups */ \
-    [117] = {.event_class = 0, .returns = 0}, /* setresuid */ \
+    [113] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* setreuid */ \
+    [114] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* setregid */ \
+    [115] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* getgroups */ \
+    [116] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* setgroups */ \
+    [117] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* setresuid */ \
     [118] = {.event_class = 0, .returns = 0}, /* getresuid */ \
-    [119] = {.event_class = 0, .returns = 0}, /* setresgid */ \
+    [119] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* setresgid */ \
     [120] = {.event_class = 0, .returns = 0}, /* getresgid */ \
-    [121] = {.event_class = 0, .returns = 0}, /* getpgid */ \
-    [122] = {.event_class = 0, .returns = 0}, /* setfsuid */ \
-    [123] = {.event_class = 0, .returns = 0}, /* setfsgid */ \
-    [124] = {.event_class = 0, .returns = 0}, /* getsid */ \
-    [125] = {.event_class = 0, .returns = 0, .capture[0] = 18, .capture[1] = 22}, /* capget */ \
-    [126] = {.event_class = 0, .returns = 0, .capture[0] = 18, .capture[1] = 22}, /* capset */ \
-    [127] = {.event_class = 0, .returns = 0, .capture[0] = 18}, /* rt_sigpending */ \
-    [128] = {.event_class = 7, .returns = 0, .capture[0] = 18, .capture[2] = 20, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
-    [129] = {.event_class = 0, .returns = 0}, /* rt_sigqueueinfo */ \
-    [130] = {.event_class = 7, .returns = 1, .capture[0] = 18, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
-    [131] = {.event_class = 0, .returns = 0, .capture[0] = 22, .capture[1] = 22}, /* sigaltstack */ \
-    [132] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 24, .flags = CALL_DECODED | CALL_TEXTS}, /* utime */ \
-    [133] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mknod */ \
+    [121] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* getpgid */ \
+    [122] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* setfsuid */ \
+    [123] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* setfsgid */ \
+    [124] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* getsid */ \
+    [125] = {.event_class = 0, .returns = 0, .capture[0] = 19, .capture[1] = 23}, /* capget */ \
+    [126] = {.event_class = 0, .returns = 0, .capture[0] = 19, .capture[1] = 23}, /* capset */ \
+    [127] = {.event_class = 0, .returns = 0, .capture[0] = 19}, /* rt_sigpending */ \
+    [128] = {.event_class = 7, .returns = 0, .capture[0] = 19, .capture[2] = 21, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
+    [129] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* rt_sigqueueinfo */ \
+    [130] = {.event_class = 7, .returns = 1, .capture[0] = 19, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
+    [131] = {.event_class = 0, .returns = 0, .capture[0] = 23, .capture[1] = 23}, /* sigaltstack */ \
+    [132] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 25, .flags = CALL_DECODED | CALL_TEXTS}, /* utime */ \
+    [133] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* mknod */ \
     [134] = {.event_class = 0, .returns = 0}, /* uselib */ \
-    [135] = {.event_class = 0, .returns = 0}, /* personality */ \
-    [136] = {.event_class = 0, .returns = 0}, /* ustat */ \
-    [137] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 46, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs */ \
-    [138] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 46, .flags = CALL_DECODED}, /* fstatfs */ \
-    [139] = {.event_class = 0, .returns = 0}, /* sysfs */ \
-    [140] = {.event_class = 0, .returns = 0}, /* getpriority */ \
-    [141] = {.event_class = 0, .returns = 0}, /* setpriority */ \
-    [142] = {.event_class = 0, .returns = 0}, /* sched_setparam */ \
-    [143] = {.event_class = 0, .returns = 0}, /* sched_getparam */ \
-    [144] = {.event_class = 0, .returns = 0}, /* sched_setscheduler */ \
-    [145] = {.event_class = 0, .returns = 0}, /* sched_getscheduler */ \
-    [146] = {.event_class = 0, .returns = 0}, /* sched_get_priority_max */ \
-    [147] = {.event_class = 0, .returns = 0}, /* sched_get_priority_min */ \
-    [148] = {.event_class = 0, .returns = 0}, /* sched_rr_get_interval */ \
+    [135] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* personality */ \
+    [136] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* ustat */ \
+    [137] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 47, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs */ \
+    [138] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 47, .narrow = 0x1, .flags = CALL_DECODED}, /* fstatfs */ \
+    [139] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sysfs */ \
+    [140] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* getpriority */ \
+    [141] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* setpriority */ \
+    [142] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_setparam */ \
+    [143] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_getparam */ \
+    [144] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* sched_setscheduler */ \
+    [145] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_getscheduler */ \
+    [146] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_get_priority_max */ \
+    [147] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_get_priority_min */ \
+    [148] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sched_rr_get_interval */ \
     [149] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mlock */ \
     [150] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munlock */ \
-    [151] = {.event_class = 0, .returns = 0}, /* mlockall */ \
+    [151] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mlockall */ \
     [152] = {.event_class = 0, .returns = 0}, /* munlockall */ \
     [153] = {.event_class = 0, .returns = 0}, /* vhangup */ \
-    [154] = {.event_class = 0, .returns = 0}, /* modify_ldt */ \
+    [154] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* modify_ldt */ \
     [155] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* pivot_root */ \
     [156] = {.event_class = 0, .returns = 0}, /* _sysctl */ \
-    [157] = {.event_class = 5, .returns = 0, .capture[1] = 12, .flags = CALL_DECODED}, /* prctl */ \
-    [158] = {.event_class = 0, .returns = 0}, /* arch_prctl */ \
+    [157] = {.event_class = 5, .returns = 0, .capture[1] = 12, .narrow = 0x1, .flags = CALL_DECODED}, /* prctl */ \
+    [158] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* arch_prctl */ \
     [159] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
-    [160] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* setrlimit */ \
+    [160] = {.event_class = 0, .returns = 0, .capture[1] = 21, .narrow = 0x1}, /* setrlimit */ \
     [161] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED | CALL_TEXTS}, /* chroot */ \
     [162] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
     [163] = {.event_class = 0, .returns = 0}, /* acct */ \
     [164] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
     [165] = {.name = 1, .path2 = 2, .name2 = 3, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* mount */ \
-    [166] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* umount2 */ \
-    [167] = {.event_class = 0, .returns = 0}, /* swapon */ \
+    [166] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* umount2 */ \
+    [167] = {.event_class = 0, .returns = 0, .narrow = 0x2}, /* swapon */ \
     [168] = {.event_class = 0, .returns = 0}, /* swapoff */ \
-    [169] = {.event_class = 0, .returns = 0}, /* reboot */ \
-    [170] = {.event_class = 0, .returns = 0}, /* sethostname */ \
-    [171] = {.event_class = 0, .returns = 0}, /* setdomainname */ \
-    [172] = {.event_class = 0, .returns = 0}, /* iopl */ \
-    [173] = {.event_class = 0, .returns = 0}, /* ioperm */ \
+    [169] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* reboot */ \
+    [170] = {.event_class = 0, .returns = 0, .narrow = 0x2}, /* sethostname */ \
+    [171] = {.event_class = 0, .returns = 0, .narrow = 0x2}, /* setdomainname */ \
+    [172] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* iopl */ \
+    [173] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* ioperm */ \
     [174] = {.event_class = 0, .returns = 0}, /* create_module */ \
     [175] = {.event_class = 0, .returns = 0}, /* init_module */ \
-    [176] = {.event_class = 0, .returns = 0}, /* delete_module */ \
+    [176] = {.event_class = 0, .returns = 0, .narrow = 0x2}, /* delete_module */ \
     [177] = {.event_class = 0, .returns = 0}, /* get_kernel_syms */ \
     [178] = {.event_class = 0, .returns = 0}, /* query_module */ \
-    [179] = {.event_class = 0, .returns = 0}, /* quotactl */ \
+    [179] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* quotactl */ \
     [180] = {.event_class = 0, .returns = 0}, /* nfsservctl */ \
     [181] = {.event_class = 0, .returns = 0}, /* getpmsg */ \
     [182] = {.event_class = 0, .returns = 0}, /* putpmsg */ \
@@ -328,201 +331,202 @@ enum syscall_number {
     [184] = {.event_class = 0, .returns = 0}, /* tuxcall */ \
     [185] = {.event_class = 0, .returns = 0}, /* security */ \
     [186] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
-    [187] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* readahead */ \
-    [188] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattr */ \
-    [189] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* lsetxattr */ \
-    [190] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* fsetxattr */ \
+    [187] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* readahead */ \
+    [188] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattr */ \
+    [189] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS}, /* lsetxattr */ \
+    [190] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x11, .flags = CALL_DECODED | CALL_TEXTS}, /* fsetxattr */ \
     [191] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattr */ \
     [192] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* lgetxattr */ \
-    [193] = {.fd = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* fgetxattr */ \
+    [193] = {.fd = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* fgetxattr */ \
     [194] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattr */ \
     [195] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* llistxattr */ \
-    [196] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* flistxattr */ \
+    [196] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* flistxattr */ \
     [197] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattr */ \
     [198] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lremovexattr */ \
-    [199] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fremovexattr */ \
-    [200] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tkill */ \
+    [199] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* fremovexattr */ \
+    [200] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* tkill */ \
     [201] = {.event_class = 0, .returns = 0}, /* time */ \
-    [202] = {.event_class = 7, .returns = 0, .capture[3] = 20, .flags = CALL_DECODED}, /* futex */ \
-    [203] = {.event_class = 0, .returns = 0, .capture[2] = 15}, /* sched_setaffinity */ \
-    [204] = {.event_class = 0, .returns = 0, .capture[2] = 3}, /* sched_getaffinity */ \
+    [202] = {.event_class = 7, .returns = 0, .capture[3] = 21, .narrow = 0x26, .flags = CALL_DECODED}, /* futex */ \
+    [203] = {.event_class = 0, .returns = 0, .capture[2] = 15, .narrow = 0x3}, /* sched_setaffinity */ \
+    [204] = {.event_class = 0, .returns = 0, .capture[2] = 16, .narrow = 0x3}, /* sched_getaffinity */ \
     [205] = {.event_class = 0, .returns = 0}, /* set_thread_area */ \
-    [206] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_setup */ \
+    [206] = {.event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* io_setup */ \
     [207] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
-    [208] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 20, .flags = CALL_DECODED}, /* io_getevents */ \
+    [208] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 21, .flags = CALL_DECODED}, /* io_getevents */ \
     [209] = {.several = 3, .event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
     [210] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
     [211] = {.event_class = 0, .returns = 0}, /* get_thread_area */ \
     [212] = {.event_class = 0, .returns = 0}, /* lookup_dcookie */ \
-    [213] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create */ \
+    [213] = {.event_class = 7, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* epoll_create */ \
     [214] = {.event_class = 0, .returns = 0}, /* epoll_ctl_old */ \
     [215] = {.event_class = 0, .returns = 0}, /* epoll_wait_old */ \
     [216] = {.event_class = 0, .returns = 0}, /* remap_file_pages */ \
-    [217] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents64 */ \
+    [217] = {.fd = 1, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED}, /* getdents64 */ \
     [218] = {.event_class = 0, .returns = 0}, /* set_tid_address */ \
     [219] = {.event_class = 0, .returns = 0}, /* restart_syscall */ \
-    [220] = {.event_class = 0, .returns = 0}, /* semtimedop */ \
-    [221] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fadvise64 */ \
-    [222] = {.event_class = 0, .returns = 0}, /* timer_create */ \
-    [223] = {.event_class = 0, .returns = 0, .capture[2] = 24, .capture[3] = 24}, /* timer_settime */ \
-    [224] = {.event_class = 0, .returns = 0, .capture[1] = 24}, /* timer_gettime */ \
-    [225] = {.event_class = 0, .returns = 0}, /* timer_getoverrun */ \
-    [226] = {.event_class = 0, .returns = 0}, /* timer_delete */ \
-    [227] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* clock_settime */ \
-    [228] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* clock_gettime */ \
-    [229] = {.event_class = 0, .returns = 0, .capture[1] = 20}, /* clock_getres */ \
-    [230] = {.event_class = 7, .returns = 1, .capture[2] = 20, .flags = CALL_DECODED}, /* clock_nanosleep */ \
-    [231] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .flags = CALL_DECODED}, /* exit_group */ \
-    [232] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_wait */ \
-    [233] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 19, .flags = CALL_DECODED}, /* epoll_ctl */ \
-    [234] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tgkill */ \
-    [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 24, .flags = CALL_DECODED | CALL_TEXTS}, /* utimes */ \
+    [220] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* semtimedop */ \
+    [221] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x9, .flags = CALL_DECODED}, /* fadvise64 */ \
+    [222] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* timer_create */ \
+    [223] = {.event_class = 0, .returns = 0, .capture[2] = 25, .capture[3] = 25, .narrow = 0x3}, /* timer_settime */ \
+    [224] = {.event_class = 0, .returns = 0, .capture[1] = 25, .narrow = 0x1}, /* timer_gettime */ \
+    [225] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* timer_getoverrun */ \
+    [226] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* timer_delete */ \
+    [227] = {.event_class = 0, .returns = 0, .capture[1] = 21, .narrow = 0x1}, /* clock_settime */ \
+    [228] = {.event_class = 0, .returns = 0, .capture[1] = 21, .narrow = 0x1}, /* clock_gettime */ \
+    [229] = {.event_class = 0, .returns = 0, .capture[1] = 21, .narrow = 0x1}, /* clock_getres */ \
+    [230] = {.event_class = 7, .returns = 1, .capture[2] = 21, .narrow = 0x3, .flags = CALL_DECODED}, /* clock_nanosleep */ \
+    [231] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .narrow = 0x1, .flags = CALL_DECODED}, /* exit_group */ \
+    [232] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .narrow = 0xd, .flags = CALL_DECODED}, /* epoll_wait */ \
+    [233] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 20, .narrow = 0x7, .flags = CALL_DECODED}, /* epoll_ctl */ \
+    [234] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x7, .flags = CALL_DECODED}, /* tgkill */ \
+    [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 25, .flags = CALL_DECODED | CALL_TEXTS}, /* utimes */ \
     [236] = {.event_class = 0, .returns = 0}, /* vserver */ \
-    [237] = {.event_class = 0, .returns = 0}, /* mbind */ \
-    [238] = {.event_class = 0, .returns = 0}, /* set_mempolicy */ \
+    [237] = {.event_class = 0, .returns = 0, .narrow = 0x20}, /* mbind */ \
+    [238] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* set_mempolicy */ \
     [239] = {.event_class = 0, .returns = 0}, /* get_mempolicy */ \
-    [240] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_open */ \
+    [240] = {.name = 1, .event_class = 0, .returns = 0, .narrow = 0x6, .flags = CALL_TEXTS}, /* mq_open */ \
     [241] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_unlink */ \
-    [242] = {.event_class = 0, .returns = 0}, /* mq_timedsend */ \
-    [243] = {.event_class = 0, .returns = 0}, /* mq_timedreceive */ \
-    [244] = {.event_class = 0, .returns = 0}, /* mq_notify */ \
-    [245] = {.event_class = 0, .returns = 0}, /* mq_getsetattr */ \
+    [242] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* mq_timedsend */ \
+    [243] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mq_timedreceive */ \
+    [244] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mq_notify */ \
+    [245] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mq_getsetattr */ \
     [246] = {.event_class = 0, .returns = 0}, /* kexec_load */ \
-    [247] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* waitid */ \
-    [248] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* add_key */ \
-    [249] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* request_key */ \
-    [250] = {.event_class = 0, .returns = 0}, /* keyctl */ \
-    [251] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
-    [252] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
+    [247] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .narrow = 0xb, .flags = CALL_DECODED}, /* waitid */ \
+    [248] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .narrow = 0x10, .flags = CALL_TEXTS}, /* add_key */ \
+    [249] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .narrow = 0x8, .flags = CALL_TEXTS}, /* request_key */ \
+    [250] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* keyctl */ \
+    [251] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* ioprio_set */ \
+    [252] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* ioprio_get */ \
     [253] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
-    [254] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_TEXTS}, /* inotify_add_watch */ \
-    [255] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
-    [256] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
-    [257] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* openat */ \
-    [258] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdirat */ \
-    [259] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mknodat */ \
-    [260] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchownat */ \
-    [261] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 24, .flags = CALL_DECODED | CALL_TEXTS}, /* futimesat */ \
-    [262] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 52, .flags = CALL_DECODED | CALL_TEXTS}, /* newfstatat */ \
-    [263] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlinkat */ \
-    [264] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat */ \
-    [265] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* linkat */ \
-    [266] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED | CALL_TEXTS}, /* symlinkat */ \
-    [267] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* readlinkat */ \
-    [268] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat */ \
-    [269] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat */ \
-    [270] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 20, .before = 0x1e, .flags = CALL_DECODED}, /* pselect6 */ \
-    [271] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 20, .capture[3] = 18, .before = 0x4, .flags = CALL_DECODED}, /* ppoll */ \
+    [254] = {.fd = 1, .path2 = 2, .event_class = 1, .returns = 0, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* inotify_add_watch */ \
+    [255] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* inotify_rm_watch */ \
+    [256] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* migrate_pages */ \
+    [257] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* openat */ \
+    [258] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdirat */ \
+    [259] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* mknodat */ \
+    [260] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x1d, .flags = CALL_DECODED | CALL_TEXTS}, /* fchownat */ \
+    [261] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 25, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* futimesat */ \
+    [262] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 53, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* newfstatat */ \
+    [263] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* unlinkat */ \
+    [264] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat */ \
+    [265] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* linkat */ \
+    [266] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* symlinkat */ \
+    [267] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* readlinkat */ \
+    [268] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat */ \
+    [269] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat */ \
+    [270] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 21, .before = 0x1e, .narrow = 0x1, .flags = CALL_DECODED}, /* pselect6 */ \
+    [271] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 21, .capture[3] = 19, .before = 0x4, .narrow = 0x2, .flags = CALL_DECODED}, /* ppoll */ \
     [272] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
     [273] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
-    [274] = {.event_class = 0, .returns = 0}, /* get_robust_list */ \
-    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 18, .capture[3] = 18, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
-    [276] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
-    [277] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync_file_range */ \
-    [278] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
-    [279] = {.event_class = 0, .returns = 0}, /* move_pages */ \
-    [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 24, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
-    [281] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[4] = 18, .flags = CALL_DECODED}, /* epoll_pwait */ \
-    [282] = {.event_class = 1, .returns = 3, .capture[1] = 18, .flags = CALL_DECODED}, /* signalfd */ \
-    [283] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
-    [284] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd */ \
-    [285] = {.fd = 1, .offset = 3, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* fallocate */ \
-    [286] = {.event_class = 0, .returns = 0, .capture[2] = 24, .capture[3] = 24}, /* timerfd_settime */ \
-    [287] = {.event_class = 0, .returns = 0, .capture[1] = 24}, /* timerfd_gettime */ \
-    [288] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 17, .before = 0x4, .flags = CALL_DECODED | CALL_INBOUND}, /* accept4 */ \
-    [289] = {.event_class = 1, .returns = 3, .capture[1] = 18, .flags = CALL_DECODED}, /* signalfd4 */ \
-    [290] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
-    [291] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
-    [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
-    [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 18, .flags = CALL_DECODED}, /* pipe2 */ \
-    [294] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
+    [274] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* get_robust_list */ \
+    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 19, .capture[3] = 19, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
+    [276] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .narrow = 0xb, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
+    [277] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x9, .flags = CALL_DECODED}, /* sync_file_range */ \
+    [278] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x9, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
+    [279] = {.event_class = 0, .returns = 0, .narrow = 0x21}, /* move_pages */ \
+    [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 25, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
+    [281] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[4] = 19, .narrow = 0xd, .flags = CALL_DECODED}, /* epoll_pwait */ \
+    [282] = {.event_class = 1, .returns = 3, .capture[1] = 19, .narrow = 0x1, .flags = CALL_DECODED}, /* signalfd */ \
+    [283] = {.event_class = 1, .returns = 3, .narrow = 0x3, .flags = CALL_DECODED}, /* timerfd_create */ \
+    [284] = {.event_class = 1, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* eventfd */ \
+    [285] = {.fd = 1, .offset = 3, .size = 4, .event_class = 1, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* fallocate */ \
+    [286] = {.event_class = 0, .returns = 0, .capture[2] = 25, .capture[3] = 25, .narrow = 0x3}, /* timerfd_settime */ \
+    [287] = {.event_class = 0, .returns = 0, .capture[1] = 25, .narrow = 0x1}, /* timerfd_gettime */ \
+    [288] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 18, .before = 0x4, .narrow = 0x9, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept4 */ \
+    [289] = {.event_class = 1, .returns = 3, .capture[1] = 19, .narrow = 0x9, .flags = CALL_DECODED}, /* signalfd4 */ \
+    [290] = {.event_class = 1, .returns = 3, .narrow = 0x3, .flags = CALL_DECODED}, /* eventfd2 */ \
+    [291] = {.event_class = 7, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* epoll_create1 */ \
+    [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .narrow = 0x7, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
+    [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 19, .narrow = 0x2, .flags = CALL_DECODED}, /* pipe2 */ \
+    [294] = {.event_class = 1, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* inotify_init1 */ \
     [295] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
     [296] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
-    [297] = {.event_class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
-    [298] = {.event_class = 0, .returns = 0}, /* perf_event_open */ \
-    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[4] = 20, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
-    [300] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
-    [301] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
-    [302] = {.event_class = 0, .returns = 0, .capture[2] = 20, .capture[3] = 20}, /* prlimit64 */ \
-    [303] = {.event_class = 0, .returns = 0}, /* name_to_handle_at */ \
-    [304] = {.event_class = 0, .returns = 0}, /* open_by_handle_at */ \
-    [305] = {.event_class = 0, .returns = 0}, /* clock_adjtime */ \
-    [306] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* syncfs */ \
-    [307] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
-    [308] = {.fd = 1, .event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setns */ \
+    [297] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* rt_tgsigqueueinfo */ \
+    [298] = {.event_class = 0, .returns = 0, .narrow = 0xe}, /* perf_event_open */ \
+    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[4] = 21, .narrow = 0xd, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
+    [300] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* fanotify_init */ \
+    [301] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* fanotify_mark */ \
+    [302] = {.event_class = 0, .returns = 0, .capture[2] = 21, .capture[3] = 21, .narrow = 0x3}, /* prlimit64 */ \
+    [303] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* name_to_handle_at */ \
+    [304] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* open_by_handle_at */ \
+    [305] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* clock_adjtime */ \
+    [306] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* syncfs */ \
+    [307] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .narrow = 0xd, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
+    [308] = {.fd = 1, .event_class = 5, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* setns */ \
     [309] = {.event_class = 0, .returns = 0}, /* getcpu */ \
-    [310] = {.event_class = 0, .returns = 0}, /* process_vm_readv */ \
-    [311] = {.event_class = 0, .returns = 0}, /* process_vm_writev */ \
-    [312] = {.event_class = 0, .returns = 0}, /* kcmp */ \
-    [313] = {.event_class = 0, .returns = 0}, /* finit_module */ \
-    [314] = {.event_class = 0, .returns = 0}, /* sched_setattr */ \
-    [315] = {.event_class = 0, .returns = 0}, /* sched_getattr */ \
-    [316] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat2 */ \
-    [317] = {.event_class = 0, .returns = 0}, /* seccomp */ \
-    [318] = {.event_class = 0, .returns = 0, .capture[0] = 3}, /* getrandom */ \
-    [319] = {.name = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* memfd_create */ \
-    [320] = {.event_class = 0, .returns = 0}, /* kexec_file_load */ \
-    [321] = {.event_class = 0, .returns = 0}, /* bpf */ \
-    [322] = {.dirfd = 1, .path = 2, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[2] = 13, .capture[3] = 14, .flags = CALL_DECODED | CALL_TEXTS}, /* execveat */ \
-    [323] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
-    [324] = {.event_class = 0, .returns = 0}, /* membarrier */ \
-    [325] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
-    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[1] = 18, .capture[3] = 18, .before = 0xa, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
-    [327] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
-    [328] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
-    [329] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
+    [310] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* process_vm_readv */ \
+    [311] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* process_vm_writev */ \
+    [312] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* kcmp */ \
+    [313] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* finit_module */ \
+    [314] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* sched_setattr */ \
+    [315] = {.event_class = 0, .returns = 0, .narrow = 0xd}, /* sched_getattr */ \
+    [316] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat2 */ \
+    [317] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* seccomp */ \
+    [318] = {.event_class = 0, .returns = 0, .capture[0] = 3, .narrow = 0x4}, /* getrandom */ \
+    [319] = {.name = 1, .event_class = 1, .returns = 3, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* memfd_create */ \
+    [320] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* kexec_file_load */ \
+    [321] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* bpf */ \
+    [322] = {.dirfd = 1, .path = 2, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[2] = 13, .capture[3] = 14, .narrow = 0x11, .flags = CALL_DECODED | CALL_TEXTS}, /* execveat */ \
+    [323] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* userfaultfd */ \
+    [324] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* membarrier */ \
+    [325] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* mlock2 */ \
+    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[1] = 19, .capture[3] = 19, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
+    [327] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x20, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
+    [328] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x20, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
+    [329] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* pkey_mprotect */ \
     [330] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
-    [331] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
-    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[4] = 80, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
-    [333] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 20, .flags = CALL_DECODED}, /* io_pgetevents */ \
-    [334] = {.event_class = 0, .returns = 0}, /* rseq */ \
+    [331] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* pkey_free */ \
+    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[4] = 81, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
+    [333] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 21, .flags = CALL_DECODED}, /* io_pgetevents */ \
+    [334] = {.event_class = 0, .returns = 0, .narrow = 0xe}, /* rseq */ \
     [335] = {.event_class = 0, .returns = 0}, /* uretprobe */ \
-    [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
-    [425] = {.event_class = 0, .returns = 0}, /* io_uring_setup */ \
-    [426] = {.event_class = 0, .returns = 0}, /* io_uring_enter */ \
-    [427] = {.event_class = 0, .returns = 0}, /* io_uring_register */ \
-    [428] = {.event_class = 0, .returns = 0}, /* open_tree */ \
-    [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* move_mount */ \
-    [430] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* fsopen */ \
-    [431] = {.name = 3, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* fsconfig */ \
-    [432] = {.event_class = 0, .returns = 0}, /* fsmount */ \
-    [433] = {.event_class = 0, .returns = 0}, /* fspick */ \
-    [434] = {.event_class = 5, .returns = 3, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* pidfd_open */ \
-    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .capture[0] = 38, .flags = CALL_DECODED}, /* clone3 */ \
-    [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
-    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 22, .flags = CALL_DECODED | CALL_TEXTS}, /* openat2 */ \
-    [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_getfd */ \
-    [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat2 */ \
-    [440] = {.event_class = 0, .returns = 0}, /* process_madvise */ \
-    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 20, .capture[4] = 18, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
-    [442] = {.event_class = 0, .returns = 0}, /* mount_setattr */ \
-    [443] = {.event_class = 0, .returns = 0}, /* quotactl_fd */ \
-    [444] = {.event_class = 0, .returns = 0}, /* landlock_create_ruleset */ \
-    [445] = {.event_class = 0, .returns = 0}, /* landlock_add_rule */ \
-    [446] = {.event_class = 0, .returns = 0}, /* landlock_restrict_self */ \
-    [447] = {.event_class = 0, .returns = 0}, /* memfd_secret */ \
-    [448] = {.event_class = 0, .returns = 0}, /* process_mrelease */ \
-    [449] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_waitv */ \
+    [336] = {.event_class = 0, .returns = 0}, /* uprobe */ \
+    [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .narrow = 0xb, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
+    [425] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* io_uring_setup */ \
+    [426] = {.event_class = 0, .returns = 0, .narrow = 0xf}, /* io_uring_enter */ \
+    [427] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* io_uring_register */ \
+    [428] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* open_tree */ \
+    [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* move_mount */ \
+    [430] = {.name = 1, .event_class = 0, .returns = 0, .narrow = 0x2, .flags = CALL_TEXTS}, /* fsopen */ \
+    [431] = {.name = 3, .event_class = 0, .returns = 0, .narrow = 0x13, .flags = CALL_TEXTS}, /* fsconfig */ \
+    [432] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* fsmount */ \
+    [433] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* fspick */ \
+    [434] = {.event_class = 5, .returns = 3, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* pidfd_open */ \
+    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .capture[0] = 39, .flags = CALL_DECODED}, /* clone3 */ \
+    [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .narrow = 0x7, .flags = CALL_DECODED}, /* close_range */ \
+    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 23, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* openat2 */ \
+    [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .narrow = 0x7, .flags = CALL_DECODED}, /* pidfd_getfd */ \
+    [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat2 */ \
+    [440] = {.event_class = 0, .returns = 0, .narrow = 0x19}, /* process_madvise */ \
+    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 21, .capture[4] = 19, .narrow = 0x5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
+    [442] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* mount_setattr */ \
+    [443] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* quotactl_fd */ \
+    [444] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* landlock_create_ruleset */ \
+    [445] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* landlock_add_rule */ \
+    [446] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* landlock_restrict_self */ \
+    [447] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* memfd_secret */ \
+    [448] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* process_mrelease */ \
+    [449] = {.event_class = 7, .returns = 0, .narrow = 0x16, .flags = CALL_DECODED}, /* futex_waitv */ \
     [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
-    [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
-    [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat2 */ \
-    [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
-    [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_wake */ \
-    [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
-    [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_requeue */ \
-    [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
-    [458] = {.event_class = 0, .returns = 0}, /* listmount */ \
-    [459] = {.event_class = 0, .returns = 0}, /* lsm_get_self_attr */ \
-    [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
-    [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
+    [451] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* cachestat */ \
+    [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat2 */ \
+    [453] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* map_shadow_stack */ \
+    [454] = {.event_class = 7, .returns = 0, .narrow = 0xc, .flags = CALL_DECODED}, /* futex_wake */ \
+    [455] = {.event_class = 7, .returns = 1, .narrow = 0x28, .flags = CALL_DECODED}, /* futex_wait */ \
+    [456] = {.event_class = 7, .returns = 0, .narrow = 0xe, .flags = CALL_DECODED}, /* futex_requeue */ \
+    [457] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* statmount */ \
+    [458] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* listmount */ \
+    [459] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* lsm_get_self_attr */ \
+    [460] = {.event_class = 0, .returns = 0, .narrow = 0xd}, /* lsm_set_self_attr */ \
+    [461] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattrat */ \
-    [464] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattrat */ \
-    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattrat */ \
-    [466] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattrat */ \
-    [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
-    [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
-    [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
+    [463] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattrat */ \
+    [467] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* open_tree_attr */ \
+    [468] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* file_getattr */ \
+    [469] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* file_setattr */ \
 
 
 #define SYSCALL_SHAPES_I386 \
@@ -570,14 +574,14 @@ enum syscall_number {
     [359] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
     [362] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
     [369] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
-    [371] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvfrom */ \
+    [371] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvfrom */ \
     [370] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
-    [372] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmsg */ \
+    [372] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvmsg */ \
     [373] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
     [361] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED}, /* bind */ \
     [363] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
-    [367] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED | CALL_INBOUND}, /* getsockname */ \
-    [368] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND}, /* getpeername */ \
+    [367] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getsockname */ \
+    [368] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getpeername */ \
     [360] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* socketpair */ \
     [366] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
     [365] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* getsockopt */ \
@@ -806,7 +810,7 @@ enum syscall_number {
     [324] = {.fd = 1, .offset = 3, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* fallocate */ \
     [325] = {.event_class = 0, .returns = 0}, /* timerfd_settime */ \
     [326] = {.event_class = 0, .returns = 0}, /* timerfd_gettime */ \
-    [364] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND}, /* accept4 */ \
+    [364] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept4 */ \
     [327] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
     [328] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [329] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
@@ -990,79 +994,79 @@ enum syscall_number {
 /* What is captured by the command before it, see choices.toml: enum syscall_capture by call << 32 | command. */
 #define CHOSEN_CAPTURES \
     case 0x1000000002: /* ioctl FIGETBSZ */ \
-        return 17; \
+        return 18; \
     case 0x100000125d: /* ioctl BLKROSET */ \
-        return 17; \
+        return 18; \
     case 0x100000125e: /* ioctl BLKROGET */ \
-        return 17; \
+        return 18; \
     case 0x1000001260: /* ioctl BLKGETSIZE */ \
-        return 18; \
+        return 19; \
     case 0x1000001268: /* ioctl BLKSSZGET */ \
-        return 17; \
+        return 18; \
     case 0x100000127b: /* ioctl BLKPBSZGET */ \
-        return 17; \
+        return 18; \
     case 0x100000540f: /* ioctl TIOCGPGRP */ \
-        return 17; \
+        return 18; \
     case 0x1000005410: /* ioctl TIOCSPGRP */ \
-        return 17; \
+        return 18; \
     case 0x1000005411: /* ioctl TIOCOUTQ */ \
-        return 17; \
+        return 18; \
     case 0x1000005413: /* ioctl TIOCGWINSZ */ \
-        return 18; \
+        return 19; \
     case 0x1000005414: /* ioctl TIOCSWINSZ */ \
-        return 18; \
+        return 19; \
     case 0x100000541b: /* ioctl FIONREAD */ \
-        return 17; \
+        return 18; \
     case 0x1000005420: /* ioctl TIOCPKT */ \
-        return 17; \
+        return 18; \
     case 0x1000005421: /* ioctl FIONBIO */ \
-        return 17; \
+        return 18; \
     case 0x1000005429: /* ioctl TIOCGSID */ \
-        return 17; \
+        return 18; \
     case 0x1000005452: /* ioctl FIOASYNC */ \
-        return 17; \
+        return 18; \
     case 0x1000005460: /* ioctl FIOQSIZE */ \
-        return 18; \
+        return 19; \
     case 0x1000008905: /* ioctl SIOCATMARK */ \
-        return 17; \
-    case 0x1000008913: /* ioctl SIOCGIFFLAGS */ \
-        return 26; \
-    case 0x1000008915: /* ioctl SIOCGIFADDR */ \
-        return 26; \
-    case 0x100000891b: /* ioctl SIOCGIFNETMASK */ \
-        return 26; \
-    case 0x1000008921: /* ioctl SIOCGIFMTU */ \
-        return 26; \
-    case 0x1000008933: /* ioctl SIOCGIFINDEX */ \
-        return 26; \
-    case 0x1040045431: /* ioctl TIOCSPTLCK */ \
-        return 17; \
-    case 0x1080045200: /* ioctl RNDGETENTCNT */ \
-        return 17; \
-    case 0x1080045430: /* ioctl TIOCGPTN */ \
-        return 17; \
-    case 0x1080081272: /* ioctl BLKGETSIZE64 */ \
         return 18; \
+    case 0x1000008913: /* ioctl SIOCGIFFLAGS */ \
+        return 27; \
+    case 0x1000008915: /* ioctl SIOCGIFADDR */ \
+        return 27; \
+    case 0x100000891b: /* ioctl SIOCGIFNETMASK */ \
+        return 27; \
+    case 0x1000008921: /* ioctl SIOCGIFMTU */ \
+        return 27; \
+    case 0x1000008933: /* ioctl SIOCGIFINDEX */ \
+        return 27; \
+    case 0x1040045431: /* ioctl TIOCSPTLCK */ \
+        return 18; \
+    case 0x1080045200: /* ioctl RNDGETENTCNT */ \
+        return 18; \
+    case 0x1080045430: /* ioctl TIOCGPTN */ \
+        return 18; \
+    case 0x1080081272: /* ioctl BLKGETSIZE64 */ \
+        return 19; \
     case 0x4800000005: /* fcntl F_GETLK */ \
-        return 24; \
+        return 25; \
     case 0x4800000006: /* fcntl F_SETLK */ \
-        return 24; \
+        return 25; \
     case 0x4800000007: /* fcntl F_SETLKW */ \
-        return 24; \
+        return 25; \
     case 0x4800000024: /* fcntl F_OFD_GETLK */ \
-        return 24; \
+        return 25; \
     case 0x4800000025: /* fcntl F_OFD_SETLK */ \
-        return 24; \
+        return 25; \
     case 0x4800000026: /* fcntl F_OFD_SETLKW */ \
-        return 24; \
+        return 25; \
     case 0x9d00000002: /* prctl PR_GET_PDEATHSIG */ \
-        return 17; \
+        return 18; \
     case 0x9d0000000f: /* prctl PR_SET_NAME */ \
         return 2; \
     case 0x9d00000010: /* prctl PR_GET_NAME */ \
         return 2; \
     case 0x9d00000025: /* prctl PR_GET_CHILD_SUBREAPER */ \
-        return 17; \
+        return 18; \
 
 
 /* What socketcall does, by its first argument. */

@@ -152,8 +152,8 @@ CREATE OR REPLACE MACRO _set_text(s, v, word) AS CASE WHEN word IS NULL AND s.re
     '"' || _join_words(s, word, nullif(_bit_words(s, v), ''), _rest_text(s, v & CASE WHEN word IS NULL THEN s.nameless ELSE s.rest_mask END)) || '"' END;
 CREATE OR REPLACE MACRO _argument_text(kind, s, v) AS CASE
     WHEN s IS NOT NULL THEN _set_text(s, v, _field_word(s, v))
-    WHEN kind IN ('int', 'fd', 'fd2') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
-    WHEN kind IN ('long', 'offset', 'offset_low') THEN
+    WHEN kind IN ('int', 'fd', 'fd2', 'descriptor') OR (kind = 'id' AND (v & 4294967295::UBIGINT) = 4294967295) THEN _signed(v)
+    WHEN kind IN ('long', 'length', 'offset', 'offset_low') THEN
         CASE WHEN v >= 9223372036854775808 THEN (v::HUGEINT - 18446744073709551616)::VARCHAR ELSE v::VARCHAR END
     WHEN kind = 'address' THEN '"' || format('{:#x}', v) || '"'
     ELSE v::VARCHAR END;

@@ -9,7 +9,7 @@ CPP_TYPES = {"u8": "std::uint8_t", "u16": "std::uint16_t", "u32": "std::uint32_t
              "s32": "std::int32_t", "s64": "std::int64_t", "bytes": "std::uint8_t", "ip": "std::uint8_t"}
 SQL_TYPES = {"u8": "UTINYINT", "u16": "USMALLINT", "u32": "UINTEGER", "u64": "UBIGINT", "s32": "INTEGER", "s64": "BIGINT"}
 # Roles of arguments that the kernel's generic handler knows: word in syscalls.toml -> member of syscall_shape.
-ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "dirfd2", "path2": "path2", "size": "size",
+ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "dirfd2", "path2": "path2", "size": "size", "length": "size",
          "offset": "offset", "offset_low": "offset", "offset_pages": "offset", "offset_pointer": "offset_pointer", "offset_pointer2": "offset_pointer2",
          "iovec_in": "vector", "iovec_out": "vector", "address_in": "address", "address_out": "address",
          "message_in": "message", "message_out": "message", "message_flags": "message_flags",
@@ -24,7 +24,7 @@ SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", 
             "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot", "copy"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
 CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "value_in", "option_in", "option_out",
-            "fd_set", "by_command", "text_list", "environment", "cpu_set_in", "fixed"]
+            "fd_set", "by_command", "text_list", "environment", "cpu_set_in", "cpu_set_out", "fixed"]
 FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_event": 12, "fd_pair": 8, "wait_status": 4,
                "open_how": 24, "clone_args": 88, "offset_pointer": 8, "offset_pointer2": 8, "structure_in": 32, "structure_out": 256,
                "length_pointer": 4, "rlimit_in": 16, "rlimit_out": 16, "sigaction_in": 32, "sigaction_out": 32, "sigset_in": 8,
@@ -36,7 +36,7 @@ CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text_out": "text_out",
               "epoll_events": "epoll_events", "iovec_in": "vector", "iovec_out": "vector", "message_in": "message",
               "message_out": "message", "value_in": "value_in", "value_out": "text_out", "option_in": "option_in",
               "option_out": "option_out", "fd_set": "fd_set", "text_list": "text_list", "environment": "environment",
-              "random_out": "text_out", "cpu_set_in": "cpu_set_in", "cpu_set_out": "text_out", "by_command": "by_command",
+              "random_out": "text_out", "cpu_set_in": "cpu_set_in", "cpu_set_out": "cpu_set_out", "by_command": "by_command",
               "comm_in": "text", "comm_out": "text"}
 # Their layout is another one in 32-bit programs.
 ONLY_64 = {"option_in", "option_out", "fd_set", "iovec_in", "iovec_out", "message_in", "message_out", "text_list", "environment", "by_command", "cpu_set_in", "cpu_set_out"}
@@ -47,7 +47,7 @@ BEFORE_IN = {"select": {"structure_in"}, "pselect6": {"timespec"}, "ppoll": {"ti
 TEXTS = {"path", "path2", "name", "name2"}
 # Calls that the kernel names by number: those that parts of others amount to, and one that is unlike the rest.
 OPERATIONS = ["sendmsg", "recvmsg", "pread64", "pwrite64", "preadv", "pwritev", "fsync", "fdatasync", "poll", "io_getevents", "sendfile"]
-FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io", "page_offset", "texts"]
+FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io", "page_offset", "texts", "address_out"]
 ABIS = {"x86_64": 0, "i386": 1, "x32": 2}
 SHAPED_ABIS = ["x86_64", "i386"]  # those with a table in the kernel's programs; x32 uses that of x86_64
 TABLE_SIZE = 512  # system calls per abi; a power of two
@@ -203,6 +203,8 @@ def shape_of(call, abi):
             members[role] = i + 1
         if a.type in ("bytes_out", "iovec_out", "message_out", "address_out", "messages_out"):
             flags.append("inbound")
+        if a.type in ("address_out", "message_out"):
+            flags.append("address_out")
         if a.type == "offset_low":
             flags.append("split_offset")
         if a.type in TEXTS:
@@ -259,6 +261,7 @@ def bpf_syscalls(schema):
             + "".join(f"    __u8 {m};\n" for m in MEMBERS)
             + "    __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */\n"
             "    __u8 before; /* bits of the arguments that are captured at entry too */\n"
+            "    __u8 narrow; /* bits of the arguments of which the kernel reads the lower half only */\n"
             "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n};\n"]
     numbers = "".join(f"    NUMBER_{abi.upper()}_{call.name.upper()} = {call.numbers[abi]},\n" for abi in SHAPED_ABIS
                       for call in schema.syscalls if call.name in OPERATIONS and abi in call.numbers)
@@ -274,6 +277,7 @@ def bpf_syscalls(schema):
             words += [f".special = SPECIAL_{call.special.upper()}"] if call.special else []
             words += [f".capture[{i}] = {kind}" for i, kind in captures_of(call, abi)]
             words += [f".before = {before_of(call, abi):#x}"] if before_of(call, abi) else []
+            words += [f".narrow = {call.narrow:#x}"] if call.narrow and abi == "x86_64" else []
             words += [".flags = " + " | ".join(f"CALL_{f.upper()}" for f in flags)] if flags else []
             rows.append(f"    [{call.numbers[abi]}] = {{{', '.join(words)}}}, /* {call.name} */ \\\n")
         out.append(f"#define SYSCALL_SHAPES_{abi.upper()} \\\n{''.join(rows)}\n")

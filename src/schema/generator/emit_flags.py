@@ -30,7 +30,8 @@ def open_flags_macro(schema):
     field = " ".join(f"WHEN {v} THEN '{n}'" for n, v in s.values)
     shown = lambda v, c: f"(v & {v}) = {v}" + (f" AND (v & {c}) <> {c}" if c else "")
     bits = [f"CASE WHEN {shown(v, c)} THEN '{n}' END" for n, v, c in s.bits]
-    rest = f"CASE WHEN (v & {s.rest_mask}) <> 0 THEN format('{{:#x}}', v & {s.rest_mask}) END"
+    rest_mask = s.rest_mask & 0xffffffff  # an open file has 32 bits of them, of which openat2's may be more
+    rest = f"CASE WHEN (v & {rest_mask}) <> 0 THEN format('{{:#x}}', v & {rest_mask}) END"
     return (f"CREATE OR REPLACE MACRO _open_flags_text(v) AS CASE WHEN v IS NOT NULL THEN concat_ws('|', CASE v & {s.field_mask} {field} END,\n    "
             + ",\n    ".join(bits + [rest]) + ") END;")
 

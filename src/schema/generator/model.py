@@ -104,6 +104,7 @@ class Syscall:
     transfer: str | None             # what it does with bytes: a value of the enumeration, or by_mode; None: it moves none
     cuts: str | None                 # how it changes what is in a file without moving bytes: one of CUTS
     carries: list[tuple[str, int]]   # what it does by its first argument, from 1: the call, and how many words hold its arguments
+    narrow: int                      # bits of the arguments of which the kernel of x86_64 reads the lower 32 bits only
 
     def shows(self, argument):
         """Whether the public column `arguments` has it. A call that makes a descriptor says in `fd` which; the one it was given is here."""
@@ -204,19 +205,72 @@ def check_transfer(call):
         raise SchemaError(f"{call.name}: nothing cuts by {call.cuts}")
 
 
+# What the kernel reads of a register, by the words of an argument's type: bits, and whether it is signed. A pointer is none of them.
+C_NUMBERS = {"umode_t": (16, False), "long": (64, True), "off_t": (64, True), "loff_t": (64, True), "unsigned long": (64, False),
+             "size_t": (64, False), "aio_context_t": (64, False), "__u64": (64, False)}
+C_NUMBERS |= {t: (32, True) for t in ("int", "key_t", "clockid_t", "timer_t", "pid_t", "mqd_t", "__s32", "key_serial_t", "rwf_t")}
+C_NUMBERS |= {t: (32, False) for t in ("uid_t", "gid_t", "u32", "__u32", "unsigned", "unsigned int", "qid_t", "enum landlock_rule_type")}
+C_POINTERS = {"cap_user_header_t", "cap_user_data_t"}
+# What a word of `arguments` shows of a register: the numbers that it may stand for; those that are not here have no sign to show.
+DESCRIPTORS = {"fd", "fd2", "dirfd", "dirfd2"}
+SHOWN = {"int": {(32, True)}, "uint": {(32, False)}, "id": {(32, False)}, "device": {(32, False)}, "count": {(32, False), (64, False)},
+         "long": {(64, True)}, "offset": {(64, True), (64, False)}, "length": {(64, True)}, "ulong": {(64, False)}, "size": {(64, False)},
+         "address": {(64, False), None}, "by_command": {(64, False)}, "offset_low": {(64, False)}, "offset_high": {(64, False)},
+         "descriptor": {(32, False)}}
+
+
+def number_of_c(declaration):
+    """(bits, signed) of "const int fd"; None: a pointer."""
+    words = declaration.rpartition(" ")[0].removeprefix("const ").strip()
+    if "*" in words or words in C_POINTERS:
+        return None
+    if words not in C_NUMBERS:
+        raise SchemaError(f"prototypes: {words} is no type that is known")
+    return C_NUMBERS[words]
+
+
+def check_argument(call, argument, number, widths):
+    """That the word which syscalls.toml has for an argument shows all that the kernel reads of it, and no more."""
+    word = argument.type
+    if word in widths:  # a set of flags; of permissions the kernel takes what fits
+        fits = number is not None and (word == "mode" or widths[word] >= number[0])
+    elif word in DESCRIPTORS:
+        fits = number is not None
+    elif word in SHOWN:
+        fits = number in SHOWN[word]
+    else:
+        fits = number is None
+    if not fits:
+        raise SchemaError(f"{call}: {argument.name} is a {word}, but the kernel reads {number or 'a pointer'}")
+
+
+def check_prototype(call, arguments, declarations, widths):
+    """Returns the bits of the arguments that are narrower than a register."""
+    if len(arguments) != len(declarations):
+        raise SchemaError(f"{call}: the kernel takes {len(declarations)} arguments: {declarations}")
+    numbers = [number_of_c(d) for d in declarations]
+    for argument, number in zip(arguments, numbers):
+        check_argument(call, argument, number, widths)
+    return sum(1 << i for i, number in enumerate(numbers) if number and number[0] <= 32)
+
+
 def read_syscalls(flags):
     calls = []
+    prototypes = load_toml(ROOT / "prototypes.toml")["prototypes"]
+    widths = {word: s.width_mask.bit_length() for s in flags for word in s.types}
     for name, row in load_toml(ROOT / "syscalls.toml").items():
         unknown = [f"arg{i + 1}:uint" for i in range(6)]
         arguments = parse_arguments(row.get("arguments", unknown))
-        i386 = parse_arguments(row["arguments_i386"]) if "arguments_i386" in row else arguments
+        narrowed = [Argument(a.name, "int" if a.type == "long" else a.type) for a in arguments]  # a long has 32 bits there
+        i386 = parse_arguments(row["arguments_i386"]) if "arguments_i386" in row else narrowed
+        narrow = check_prototype(name, arguments, prototypes[name], widths) if name in prototypes else 0
         numbers = {abi: row[abi] for abi in ("x86_64", "i386", "x32") if abi in row}
         if "x86_64" in row:
             numbers.setdefault("x32", row["x86_64"])
         carries = [(word.split(":")[0], int(word.split(":")[1])) for word in row.get("carries", [])]
         calls.append(Syscall(name, numbers, row.get("class", "other"), row.get("returns", "int"), arguments, i386,
                              row.get("offset"), row.get("special"), row.get("decoded", False), row.get("packed_i386", False),
-                             read_choices(flags, name, arguments), row.get("transfer"), row.get("cuts"), carries))
+                             read_choices(flags, name, arguments), row.get("transfer"), row.get("cuts"), carries, narrow))
         check_transfer(calls[-1])
     return calls
 

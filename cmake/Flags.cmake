@@ -7,6 +7,8 @@ set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+# A test's own code is compiled often and runs once: what it tests is optimised, a third of its compiler's time is saved.
+set(DYETRACE_TEST_OPTIONS $<$<CONFIG:Release>:-O0>)
 
 # Our targets link this one; imported headers stay outside its warnings because they are system includes.
 add_library(dyetrace_flags INTERFACE)
@@ -29,11 +31,13 @@ if(DYETRACE_SANITIZE)
     add_link_options(-fsanitize=${DYETRACE_SANITIZE})
 endif()
 
-# One cache for all worktrees: paths below the source folder do not count.
+# One cache for all worktrees: paths below the source folder do not count. Its manual asks for the sloppiness and the option of
+# GCC wherever headers are precompiled.
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     foreach(language C CXX)
         set(CMAKE_${language}_COMPILER_LAUNCHER
-            "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${CCACHE}")
+            "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE}")
     endforeach()
+    add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 endif()

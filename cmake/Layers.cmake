@@ -25,6 +25,7 @@ function(add_layer name)
         add_library(${target} STATIC ${sources})
         set(scope PUBLIC)
         target_link_libraries(${target} PRIVATE dyetrace_flags)
+        precompile(${target})
     else()
         add_library(${target} INTERFACE)
         set(scope INTERFACE)
@@ -78,8 +79,8 @@ function(add_test_program program)
     set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
     target_link_libraries(${program} PRIVATE
         ${arg_DEPENDS} ${arg_LIBRARIES} dyetrace_flags GTest::gtest GTest::gtest_main)
-    # A test's own code is compiled often and runs once: what it tests is optimised, a third of its compiler's time is saved.
-    target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O0>)
+    target_compile_options(${program} PRIVATE ${DYETRACE_TEST_OPTIONS})
+    precompile_test(${program})
     set(suites "${CMAKE_CURRENT_BINARY_DIR}/${program}_suites.cmake")
     file(GENERATE OUTPUT "${suites}" CONTENT
         "include(\"${PROJECT_SOURCE_DIR}/cmake/SuiteTests.cmake\")\nadd_suites(${program} \"$<TARGET_FILE:${program}>\" PROPERTIES ${properties})\n")

@@ -101,7 +101,7 @@ Ip parsed(std::string_view text) {
     return ip;
 }
 
-std::string quoted(std::string_view text) {
+std::string literal_of(std::string_view text) {
     std::string out = "'";
     for (const char c : text) {
         out.append(c == '\'' ? 2 : 1, c);
@@ -456,31 +456,31 @@ std::string RandomCases::text_atom(std::string_view column) {
     };
     switch (below(10)) {
         case 0:
-            return name + (chance(50) ? " IN (" : " NOT IN (") + quoted(text_for(column)) + ", " +
-                   quoted(text_for(column)) + (chance(10) ? ", NULL)" : ")");
+            return name + (chance(50) ? " IN (" : " NOT IN (") + literal_of(text_for(column)) +
+                   ", " + literal_of(text_for(column)) + (chance(10) ? ", NULL)" : ")");
         case 1:
-            return name + " GLOB " + quoted(pattern_for(column, true));
+            return name + " GLOB " + literal_of(pattern_for(column, true));
         case 2:
             return name + (chance(50) ? " LIKE " : " NOT LIKE ") +
-                   quoted(pattern_for(column, false));
+                   literal_of(pattern_for(column, false));
         case 3: {
             const std::string pattern = pattern_for(column, false);
-            return name + (wide(pattern) ? " LIKE " : " ILIKE ") + quoted(pattern);
+            return name + (wide(pattern) ? " LIKE " : " ILIKE ") + literal_of(pattern);
         }
         case 4:
-            return "starts_with(" + name + ", " + quoted(text_for(column).substr(0, 4 + below(4))) +
-                   ")";
+            return "starts_with(" + name + ", " +
+                   literal_of(text_for(column).substr(0, 4 + below(4))) + ")";
         case 5:
-            return "ends_with(" + name + ", " + quoted(pattern_for(column, true)) + ")";
+            return "ends_with(" + name + ", " + literal_of(pattern_for(column, true)) + ")";
         case 6:
             return "contains(" + name + ", 'a')";
         case 7:
-            return name + (chance(50) ? " < " : " >= ") + quoted(text_for(column));
+            return name + (chance(50) ? " < " : " >= ") + literal_of(text_for(column));
         case 8:
             return name + (chance(50) ? " <> " : " = ") +
                    std::string(pick(std::array{"path"sv, "argument_path"sv, "comm"sv}));
         default:
-            return name + (chance(70) ? " = " : " <> ") + quoted(text_for(column));
+            return name + (chance(70) ? " = " : " <> ") + literal_of(text_for(column));
     }
 }
 

@@ -123,7 +123,7 @@ assert call(72, 1, {upper} | 1030, 0) > 0  # F_DUPFD_CLOEXEC
 assert call(437, {upper} | 0xffffff9c, b"owned", (ctypes.c_uint64 * 3)(1 << 32, 0, 1 << 33), 24) == -1
 """
         command = [sys.executable, "-c", script]
-        trace = self.record("--", *command)
+        trace = self.record("--", *command, cwd=self.folder)
         self.assertEqual(trace.rows("select arguments from events where name = 'chown'"), [{"arguments": {"user": 0, "group": 0}}])
         self.assertEqual(trace.rows("""select result = fd as made, object2_id = object_id as same from events
             where name = 'fcntl' and arguments like '%F_DUPFD_CLOEXEC%' and result > 0"""), [{"made": True, "same": True}])
@@ -131,7 +131,6 @@ assert call(437, {upper} | 0xffffff9c, b"owned", (ctypes.c_uint64 * 3)(1 << 32, 
                                cwd=self.folder, capture_output=True, text=True, check=True).stderr
         self.assertIn('chown("owned", 0, 0)', shown)
         self.assertIn('openat2(AT_FDCWD, "owned", {flags=O_RDONLY|0x100000000, resolve=0x200000000}, 24)', shown)
-
 
     def test_memory_that_the_kernel_did_not_write_is_not_shown_as_what_it_gave(self):
         script = """

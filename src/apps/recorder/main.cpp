@@ -80,11 +80,15 @@ int become(const std::string& part, const char* what_it_does, char** argv) {
     for (const auto& candidate : {folder / part, folder / "../lib/dyetrace" / part}) {
         execv(candidate.c_str(), argv);
     }
-    dyetrace::base::Log::to_stderr().fail(
-        fmt::format("the part that {}, {}, is neither in {} nor in ../lib/dyetrace beside it",
-                    what_it_does,
-                    part,
-                    folder.string()));
+    const bool is_built_here = std::filesystem::exists(folder / "build.ninja", error);
+    dyetrace::base::Log::to_stderr().fail(fmt::format(
+        "the part that {}, {}, is neither in {} nor in ../lib/dyetrace beside it{}",
+        what_it_does,
+        part,
+        folder.string(),
+        is_built_here
+            ? fmt::format(": `cmake --build {} --target {}` makes it", folder.string(), part)
+            : ""));
     return 1;
 }
 

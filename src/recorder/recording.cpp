@@ -111,6 +111,9 @@ Recording::~Recording() = default;
 Result<Recording> Recording::start(RecordingOptions options) {
     TRY(trace::Host host, trace::this_host());
     host.name = options.host_name.empty() ? host.name : options.host_name;
+    if (options.test_clock) {  // it stands for another machine
+        host.boot_id += " with the clock of " + host.name;
+    }
     const std::uint32_t own_namespace = host.network_namespace;
     host.node_by = options.node_by;
     host.index = options.host_index;

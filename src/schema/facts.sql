@@ -13,6 +13,11 @@ SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any
        any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
 FROM internal.raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
 
+-- Hosts that are one kernel, as its boot id says: `kernel` is the first of them. Two agents on it may record the same calls (table twins).
+CREATE OR REPLACE TABLE internal.kernels AS
+SELECT host_index, min(host_index) OVER same AS kernel, count(*) OVER same > 1 AS is_shared
+FROM internal.hosts WINDOW same AS (PARTITION BY boot_id, CASE WHEN boot_id = '' THEN host_index END);
+
 CREATE OR REPLACE TABLE internal.handles AS
 WITH handle AS (
     SELECT host_index, handle_id, any_value(object_id) AS kernel_object_id, any_value(device) AS device, any_value(inode) AS inode,

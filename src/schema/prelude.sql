@@ -3,6 +3,8 @@ CREATE OR REPLACE MACRO _event_id(host_index, cpu, sequence) AS (host_index::UBI
 -- A task is (start, pid): 67 ms units of boot time and 22 bits of pid; a pid does not come round in 67 ms.
 CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
     (host_index::UBIGINT << 54) | (((start_ns >> 26) & 4294967295::UBIGINT) << 22) | pid::UBIGINT;
+-- A process or thread, as the first host of its kernel calls it.
+CREATE OR REPLACE MACRO _of_kernel(id, kernel) AS (kernel::UBIGINT << 54) | (id & 18014398509481983::UBIGINT);
 -- What is on a host, as people say it where there are several.
 CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
 -- Who did what to what, as people say it: cat[812], wrote, 10.0.0.7:443.

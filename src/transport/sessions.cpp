@@ -405,6 +405,29 @@ void Sessions::tick(std::int64_t now_ns) {
     forget_old_sessions();
 }
 
+// Hosts of the session that are one kernel, in words.
+std::vector<std::string> Sessions::shared_kernels(const Session& session) const {
+    std::map<std::string, std::vector<std::string>> hosts;  // by boot id
+    for (const auto& [host, part] : session.parts) {
+        if (const auto id = boot_ids_.find(host); id != boot_ids_.end() && !id->second.empty()) {
+            hosts[id->second].push_back(host);
+        }
+    }
+    std::vector<std::string> notes;
+    for (const auto& [id, names] : hosts) {
+        if (names.size() > 1) {
+            notes.push_back(
+                base::beginning(fmt::format("{} and {} are one kernel",
+                                            fmt::join(names.begin(), names.end() - 1, ", "),
+                                            names.back()),
+                                kLineBytesMax) +
+                ": what more than one of them records is there more than once, and "
+                "counts once in flows and edges (table twins)");
+        }
+    }
+    return notes;
+}
+
 fleet::RecordProgress Sessions::progress(const Session& session) const {
     fleet::RecordProgress progress;
     progress.set_session(session.id);
@@ -416,6 +439,9 @@ fleet::RecordProgress Sessions::progress(const Session& session) const {
         kStatusTextBytesMax, kTextsBytesMax / std::max<std::size_t>(1, session.parts.size()));
     for (const auto& [host, part] : session.parts) {
         *progress.add_hosts() = progress_of(part, is_connected(host), text_bytes_max);
+    }
+    for (std::string& note : shared_kernels(session)) {
+        progress.add_notes(std::move(note));
     }
     return progress;
 }

@@ -126,6 +126,7 @@ class Sessions {
     void stop(Session& session);
     void enter(Session& session, SessionPhase phase);
     void note(Session& session);
+    std::vector<std::string> shared_kernels(const Session& session) const;
     void save(Session& session);
     void dismiss(const std::string& host, const std::string& session);
     Result<void> store(Part& part, const Session& session, const fleet::Chunk& chunk);
@@ -136,8 +137,9 @@ class Sessions {
     Send send_;
     Seal seal_;
     const base::Log& log_;
-    std::map<std::string, Session> sessions_;  // by id
-    std::set<std::string> connected_;          // hosts
+    std::map<std::string, Session> sessions_;      // by id
+    std::set<std::string> connected_;              // hosts
+    std::map<std::string, std::string> boot_ids_;  // of hosts, as they last said
 };
 
 // An empty text if this collector understands who says that, else why not.

@@ -50,6 +50,7 @@ std::string refuse_hello(const fleet::Hello& hello) {
 
 void Sessions::connect(const std::string& host, const fleet::Hello& hello) {
     connected_.insert(host);
+    boot_ids_[host] = hello.boot_id();
     fleet::ToAgent welcome;
     welcome.set_welcome(true);
     send_(host, welcome);

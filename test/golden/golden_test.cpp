@@ -328,6 +328,7 @@ const std::map<std::string_view, std::string_view> kWithoutRows = {
     {"causes_make_handovers", "has handovers made"},
     {"clock_make", "has clock_map made"},
     {"flows_make", "has flows made"},
+    {"twins_make", "has twins made"},
 };
 
 TEST(GoldenFiles, ask_every_statement_and_show_rows) {

@@ -211,6 +211,8 @@ class HostText {
         for (const auto& [name, value] : values) {
             if (name == "name") {
                 host.name = value;
+            } else if (name == "boot_id") {
+                host.boot_id = value;
             } else {
                 EXPECT_EQ(name, "wall_offset_ns");
                 host.wall_offset_ns = static_cast<std::int64_t>(number_of(name, value));

@@ -207,6 +207,9 @@ void FleetRecording::await_end_of_command(const Watch& watch) {
                          begun.hosts_size(),
                          begun.hosts_size() == 1 ? "" : "s",
                          begun.session()));
+    for (const std::string& note : begun.notes()) {
+        log_.warn(note);
+    }
     while (!(child_ && child_->poll()) && !watch.now().ended() && !watch.failure()) {
         const auto now = watch.now();
         const bool all_stopped =

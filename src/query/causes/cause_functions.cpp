@@ -139,7 +139,7 @@ Result<void> rank(LoadedOrder& loaded, Columns columns, Answers answers) {
 
 Result<void> register_cause_functions(store::Database& database) {
     const auto loaded = std::make_shared<LoadedOrder>(database);
-    const std::vector<std::string> needs = {"edges", "causal_clocks"};
+    const std::vector<std::string> needs = {"edges", "causal_clocks", "twins"};
     for (const bool concurrent : {false, true}) {
         TRY(database.register_function(
             NumberFunction{.name = concurrent ? "_concurrent" : "_happened_before",

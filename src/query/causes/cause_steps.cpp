@@ -63,7 +63,9 @@ Result<std::shared_ptr<CauseSteps>> CauseSteps::start(store::Database& database,
     analysis::ClockPieces clock;
     if (question.with_clock && hosts > 1) {
         TRY(each_clock_piece(database, [&](std::uint64_t host, const analysis::ClockPiece& piece) {
-            clock.add({positions.at(host)}, piece);
+            if (const auto position = positions.find(host); position != positions.end()) {
+                clock.add({position->second}, piece);  // else another host of the same kernel
+            }
         }));
     }
     for (const std::string& statement : question.candidates) {

@@ -14,6 +14,7 @@
 #include "query/causes/cause_steps.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
+#include "query/twins/derived_twins.h"
 #include "schema/derived_tables.h"
 
 namespace dyetrace::query {
@@ -28,7 +29,7 @@ std::uint64_t unsigned_of(Enum value) {
 }
 
 // Raised whenever the rules give other edges for the same events.
-constexpr std::uint32_t kCauseRulesVersion = 5;
+constexpr std::uint32_t kCauseRulesVersion = 6;
 
 // As sql/handovers.sql gives them.
 enum HandoverColumn : std::uint8_t {
@@ -130,6 +131,7 @@ class HandoverRows {
 };
 
 Result<store::RowSource> start_handovers(store::Database& database) {
+    TRY(make_twins(database));
     TRY(store::NumberScan scan, database.scan_numbers(filled(sql::kHandoversActs)));
     const auto rows = std::make_shared<HandoverRows>(std::move(scan));
     return store::RowSource([rows](Numbers& numbers) { return rows->next(numbers); });
@@ -273,6 +275,7 @@ Result<store::RowSource> start_contradictions(store::Database& database) {
 }  // namespace
 
 Result<void> offer_causes(store::Database& database) {
+    TRY(offer_twins(database));
     TRY(database.register_table({"handovers", kCauseRulesVersion, start_handovers}));
     TRY(database.register_table(
         {"edges", kCauseRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
@@ -284,6 +287,7 @@ Result<void> offer_causes(store::Database& database) {
         {"causal_clocks",
          kCauseRulesVersion,
          [](store::Database& asked) -> Result<store::RowSource> {
+             TRY(make_twins(asked));
              TRY(make_first(asked, sql::kCausesMakeEdges));
              TRY(auto steps,
                  CauseSteps::start(asked,

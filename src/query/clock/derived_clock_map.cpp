@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "query/flows/flow_rows.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
+#include "query/twins/derived_twins.h"
 #include "schema/derived_tables.h"
 
 namespace dyetrace::query {
@@ -28,12 +30,18 @@ using base::HostClock;
 using base::Instant;
 
 // Raised whenever the same messages give another clock.
-constexpr std::uint32_t kClockRulesVersion = 3;
+constexpr std::uint32_t kClockRulesVersion = 4;
 // Wall clocks that are off by more bring the messages into an order in which steps cannot be told from delays: then it is done again.
 constexpr std::int64_t kOrderOffMax = 1'000'000'000;  // ns
 
-Result<std::vector<ClockHost>> load_hosts(store::Database& database) {
-    std::vector<ClockHost> hosts;
+// Hosts that are one kernel have one clock: that of the first of them.
+struct TracedHost {
+    ClockHost host;
+    std::uint32_t kernel = 0;  // its first host
+};
+
+Result<std::vector<TracedHost>> load_hosts(store::Database& database) {
+    std::vector<TracedHost> hosts;
     TRY(each_number_row(
         database, filled(sql::kClockHosts), [&](const auto& columns, std::size_t row) {
             ClockHost host{.host = static_cast<std::uint32_t>(columns[0][row]),
@@ -42,9 +50,26 @@ Result<std::vector<ClockHost>> load_hosts(store::Database& database) {
                 host.first_ns = static_cast<std::int64_t>(columns[2][row]);
                 host.last_ns = static_cast<std::int64_t>(columns[3][row]);
             }
-            hosts.push_back(host);
+            hosts.push_back({host, static_cast<std::uint32_t>(columns[4][row])});
         }));
     return hosts;
+}
+
+std::vector<ClockHost> kernels_of(const std::vector<TracedHost>& hosts) {
+    std::vector<ClockHost> kernels;
+    for (const auto& [host, kernel] : hosts) {
+        if (kernel == host.host) {
+            kernels.push_back(host);
+            continue;
+        }
+        ClockHost& first = *std::ranges::find(kernels, kernel, &ClockHost::host);
+        if (host.first_ns <= host.last_ns) {
+            const bool is_empty = first.first_ns > first.last_ns;
+            first.first_ns = is_empty ? host.first_ns : std::min(first.first_ns, host.first_ns);
+            first.last_ns = is_empty ? host.last_ns : std::max(first.last_ns, host.last_ns);
+        }
+    }
+    return kernels;
 }
 
 Instant<HostClock> instant(std::uint64_t host, std::uint64_t ns) {
@@ -115,21 +140,49 @@ void append(const ClockMap& map, const ClockHost& host, std::vector<std::uint64_
     }
 }
 
+// Of a kernel that exchanged no messages with others, and is several hosts: the wall clock of the first of them.
+void append_wall_clock(const ClockHost& host,
+                       const ClockHost& kernel,
+                       bool is_the_only_one,
+                       std::vector<std::uint64_t>& numbers) {
+    const std::int64_t end_ns = host.last_ns + 1;
+    const std::uint64_t bound = is_the_only_one ? 0 : schema::kDerivedNull;
+    numbers.insert(numbers.end(),
+                   {host.host,
+                    static_cast<std::uint64_t>(host.first_ns),
+                    static_cast<std::uint64_t>(end_ns),
+                    static_cast<std::uint64_t>(host.first_ns + kernel.wall_offset_ns),
+                    static_cast<std::uint64_t>(end_ns + kernel.wall_offset_ns),
+                    bound,
+                    bound,
+                    bound,
+                    bound});
+}
+
 Result<std::vector<std::uint64_t>> clock_rows(store::Database& database) {
     std::vector<std::uint64_t> numbers;
-    TRY(const std::vector<ClockHost> hosts, load_hosts(database));
+    TRY(const std::vector<TracedHost> hosts, load_hosts(database));
     if (hosts.size() < 2) {
         return numbers;
     }
-    std::vector<std::int64_t> shifts(hosts.back().host + 1, 0);
-    TRY(ClockSolution solution, solve(database, hosts, shifts));
-    if (shifts = shifts_of(hosts, solution, shifts.size()); !shifts.empty()) {
-        TRY(solution, solve(database, hosts, shifts));
+    TRY(make_twins(database));
+    const std::vector<ClockHost> kernels = kernels_of(hosts);
+    std::vector<std::int64_t> shifts(kernels.back().host + 1, 0);
+    TRY(ClockSolution solution, solve(database, kernels, shifts));
+    if (shifts = shifts_of(kernels, solution, shifts.size()); !shifts.empty()) {
+        TRY(solution, solve(database, kernels, shifts));
     }
     tell(solution);
-    for (std::size_t i = 0; i < hosts.size(); ++i) {
-        if (hosts[i].first_ns <= hosts[i].last_ns && solution.maps[i].knots().size() > 1) {
-            append(solution.maps[i], hosts[i], numbers);
+    for (const auto& [host, kernel] : hosts) {
+        const auto at = std::ranges::find(kernels, kernel, &ClockHost::host) - kernels.begin();
+        const auto index = static_cast<std::size_t>(at);
+        if (host.first_ns > host.last_ns) {
+            continue;
+        }
+        if (solution.maps[index].knots().size() > 1) {
+            append(solution.maps[index], host, numbers);
+        } else if (hosts.size() > kernels.size()) {
+            append_wall_clock(host, kernels[index], kernels.size() == 1, numbers);
         }
     }
     return numbers;
@@ -138,6 +191,7 @@ Result<std::vector<std::uint64_t>> clock_rows(store::Database& database) {
 }  // namespace
 
 Result<void> offer_clock_map(store::Database& database) {
+    TRY(offer_twins(database));
     return database.register_table(
         {"clock_map", kClockRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
              TRY(std::vector<std::uint64_t> rows, clock_rows(asked));

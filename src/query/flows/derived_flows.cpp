@@ -17,12 +17,13 @@
 #include "query/flows/lineage_rows.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
+#include "query/twins/derived_twins.h"
 
 namespace dyetrace::query {
 namespace {
 
 // Raised whenever the rules give other flows for the same events.
-constexpr std::uint32_t kFlowRulesVersion = 7;
+constexpr std::uint32_t kFlowRulesVersion = 8;
 
 std::string temporary_folder() {
     std::error_code error;
@@ -113,8 +114,14 @@ class FlowRows {
 }  // namespace
 
 Result<void> offer_flows(store::Database& database) {
+    TRY(offer_twins(database));
     return database.register_table(
         {"flows", kFlowRulesVersion, [](store::Database& asked) -> Result<store::RowSource> {
+             TRY(const std::string shared, shared_kernels(asked));
+             if (!shared.empty()) {
+                 base::Log::to_stderr().warn(
+                     shared + ": what several of them recorded counts once (table twins)");
+             }
              TRY(const analysis::Lineage lineage, load_lineage(asked));
              TRY(store::NumberScan scan, asked.scan_numbers(filled(sql::kMovesInOrder)));
              TRY(EventMarks<analysis::Anchor> anchors, load_anchors(asked));

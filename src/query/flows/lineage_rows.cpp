@@ -5,6 +5,7 @@
 #include "query/asked_rows.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
+#include "query/twins/derived_twins.h"
 
 namespace dyetrace::query {
 namespace {
@@ -32,6 +33,7 @@ Result<std::vector<analysis::ProcessLink>> load_processes(store::Database& datab
 }
 
 Result<analysis::Lineage> load_lineage(store::Database& database) {
+    TRY(make_twins(database));
     analysis::Lineage lineage;
     TRY(lineage.processes, load_processes(database));
     TRY(lineage.programs,

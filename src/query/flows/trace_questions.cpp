@@ -5,6 +5,7 @@
 #include "query/flows/flow_rows.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
+#include "query/twins/derived_twins.h"
 #include "schema/text.h"
 
 namespace dyetrace::query {
@@ -33,6 +34,7 @@ Result<void> each_operation(
     store::Database& database,
     const std::function<void(const analysis::Operation&, std::uint64_t call)>& take,
     const std::atomic<bool>* cancelled) {
+    TRY(make_twins(database));
     return each_number_row(
         database,
         filled(sql::kMovesInAnyOrder),

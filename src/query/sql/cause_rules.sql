@@ -30,7 +30,7 @@ WITH places AS (FROM internal.cause_places), calls AS (FROM internal.cause_calls
 -- after all that left it before p. The moments of its bytes are spread over its time, in this order.
 @contradictions_unlike,
 passing AS (SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event, e.bytes, coalesce(e.duration_ns, 0) AS duration_ns
-  FROM internal.raw_syscall_event e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
+  FROM internal.lone_calls e JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
   WHERE k.transfer IN ('copy_to', 'copy_from', 'tee') AND e.bytes > 0 AND e.duration_ns > 0),
 bytes_moved AS (
   SELECT a.event AS from_event, a.thread AS from_thread, CASE WHEN s.event IS NULL THEN a.begin_ns
@@ -60,12 +60,12 @@ FROM handed_over
 -- waits, in a futex that is not private, until the kernel has cleared the word in which its number stands. The codes 1 to 3 of SIGCHLD say that a child has ended.
 first AS (SELECT thread, first_event AS event, first_ns AS begin_ns FROM internal.cause_threads),
 last AS (SELECT thread, last_event AS event, last_ns AS end_ns FROM internal.cause_threads),
-pids AS (SELECT DISTINCT host_index, process_id AS process, pid, pid_in_namespace FROM internal.contexts),
+pids AS (SELECT DISTINCT host_index, process_id AS process, pid, pid_in_namespace FROM internal.lone_contexts),
 gone AS (
-  SELECT l.event, l.thread, greatest(t.end_ns, l.end_ns + 1) AS at, _task_id(t.host_index, t.process_start_ns, t.pid) AS process, t.host_index
-  FROM internal.raw_thread_end t JOIN last l ON l.thread = _task_id(t.host_index, t.thread_start_ns, t.tid)),
+  SELECT l.event, l.thread, greatest(t.end_ns, l.end_ns + 1) AS at, t.process_id AS process
+  FROM internal.lone_thread_ends t JOIN last l ON l.thread = t.thread_id),
 tids AS (SELECT process, result::UBIGINT AS tid, target AS thread, begin_ns FROM calls WHERE name IN ('clone', 'clone3') AND target IS NOT NULL AND result > 0
-  UNION SELECT process_id, tid::UBIGINT, thread_id, thread_start_ns FROM internal.contexts WHERE pid = pid_in_namespace),
+  UNION SELECT process_id, tid::UBIGINT, thread_id, thread_start_ns FROM internal.lone_contexts WHERE pid = pid_in_namespace),
 joins AS (SELECT *, argument2 & 4294967295 AS tid FROM calls WHERE name IN ('futex', 'futex_time64')),
 joined AS (
   SELECT l.event, l.thread, l.end_ns + 1, j.event, j.thread, j.end_ns, {cause_rule.exit}
@@ -82,7 +82,7 @@ replaced AS (
   FROM calls e JOIN gone g ON g.process = e.process AND g.at BETWEEN e.begin_ns AND e.end_ns WHERE e.name IN ('execve', 'execveat') AND e.result = 0),
 told AS (
   SELECT g.event, g.thread, g.at, _event_id(e.host_index, e.cpu, e.sequence) AS told_event, c.thread_id, e.start_ns, {cause_rule.signal}
-  FROM internal.raw_signal_event e JOIN internal.contexts c USING (host_index, context_id)
+  FROM internal.lone_signals e JOIN internal.lone_contexts c USING (host_index, context_id)
   JOIN pids p ON p.host_index = e.host_index AND CASE WHEN c.pid = c.pid_in_namespace THEN p.pid ELSE p.pid_in_namespace END = e.sender_pid
   JOIN gone g ON g.process = p.process AND g.at <= e.start_ns WHERE e.signal = {signal.SIGCHLD} AND e.code BETWEEN 1 AND 3
   QUALIFY g.process = first_value(g.process) OVER (PARTITION BY told_event ORDER BY g.at DESC))
@@ -114,10 +114,10 @@ FROM told
 
 -- statement of_connections: two ends of a connection; the end of a pipe that writes is the same object. A connection is closed when all its descriptors are, or shut down; a FIFO may
 -- be opened again. A socket that does not block is connected by its first connect; those after it ask whether it is.
-tcp AS (SELECT object_id, max(connection_id) AS connection_id FROM internal.handles WHERE connection_id IS NOT NULL GROUP BY 1),
+tcp AS (SELECT object_id, max(connection_id) AS connection_id FROM internal.lone_handles WHERE connection_id IS NOT NULL GROUP BY 1),
 kernel_ids AS (SELECT DISTINCT r.host_index, r.object_id AS kernel_id, h.object_id
-  FROM internal.raw_handle r JOIN internal.handles h USING (host_index, handle_id)),
-pairs AS (SELECT DISTINCT h.object_id AS a, i.object_id AS b FROM internal.raw_socket s JOIN internal.handles h USING (host_index, handle_id)
+  FROM internal.raw_handle r JOIN internal.lone_handles h USING (host_index, handle_id)),
+pairs AS (SELECT DISTINCT h.object_id AS a, i.object_id AS b FROM internal.raw_socket s JOIN internal.lone_handles h USING (host_index, handle_id)
   JOIN kernel_ids i ON i.host_index = s.host_index AND i.kernel_id = s.peer_object_id WHERE s.family = {socket_family.AF_UNIX} AND s.socket_type = {socket_type.SOCK_STREAM} AND s.peer_object_id > 0),
 others AS (SELECT a.object_id AS object, b.object_id AS other FROM tcp a JOIN tcp b USING (connection_id) WHERE a.object_id <> b.object_id
   UNION SELECT a, b FROM pairs UNION SELECT b, a FROM pairs),
@@ -199,14 +199,14 @@ INSERT INTO internal.cause_found @cause_rules_looked_at,
 @cause_rules_of_imports
 FROM imported
 
--- statement candidates: what was found, between different threads, each with a number.
+-- statement candidates: what was found, between different threads, each with a number. A thread's id says which kernel it is of.
 CREATE OR REPLACE TABLE internal.cause_candidates AS
-SELECT row_number() OVER ()::UBIGINT AS edge, *, from_event >> 54 AS from_host, to_event >> 54 AS to_host
+SELECT row_number() OVER ()::UBIGINT AS edge, *, from_thread >> 54 AS from_host, to_thread >> 54 AS to_host
 FROM (SELECT DISTINCT * FROM internal.cause_found WHERE from_thread <> to_thread)
 
 -- statement ordered_candidates: the same, of edges whose order is known.
 CREATE OR REPLACE TABLE internal.cause_candidates AS
-SELECT row_number() OVER ()::UBIGINT AS edge, from_event, from_thread, from_at, to_event, to_thread, to_at, rule, from_event >> 54 AS from_host, to_event >> 54 AS to_host
+SELECT row_number() OVER ()::UBIGINT AS edge, from_event, from_thread, from_at, to_event, to_thread, to_at, rule, from_thread >> 54 AS from_host, to_thread >> 54 AS to_host
 FROM internal.derived_edges
 
 -- statement drop: all of these tables.
@@ -225,7 +225,7 @@ ORDER BY moment, kind, event, other_event, edge
 SELECT moment, kind::UBIGINT, thread, event, edge, other_host, other_event, other_thread, other_at, rule::UBIGINT FROM (
   @cause_rules_steps_of_candidates
   UNION ALL SELECT end_ns, {StepKind.kEnds}, thread, event, 0::UBIGINT, 0::UBIGINT, 0::UBIGINT, 0::UBIGINT, begin_ns, 0
-  FROM (@cause_calls_places_alone) WHERE event >> 54 = $host)
+  FROM (@cause_calls_places_alone) WHERE thread >> 54 = $host)
 ORDER BY moment, kind, event, other_event, edge
 
 -- statement steps_of_candidates: of host $host, in any order.

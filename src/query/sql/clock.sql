@@ -1,7 +1,7 @@
 -- Clocks of hosts and of the cluster.
 
--- statement hosts: host, its wall clock minus CLOCK_BOOTTIME, first and last time of its events; by host. Each record with a time of its own counts.
-SELECT o.host_index::UBIGINT, o.wall_offset_ns::BIGINT, t.first_ns, t.last_ns FROM internal.hosts o LEFT JOIN (
+-- statement hosts: host, its wall clock minus CLOCK_BOOTTIME, first and last time of its events, the first host of its kernel; by host. Each record with a time of its own counts.
+SELECT o.host_index::UBIGINT, o.wall_offset_ns::BIGINT, t.first_ns, t.last_ns, k.kernel::UBIGINT FROM internal.hosts o JOIN internal.kernels k USING (host_index) LEFT JOIN (
   SELECT host_index, min(start_ns) AS first_ns, max(start_ns + coalesce(duration_ns, 0)) AS last_ns FROM (
     SELECT host_index, start_ns, duration_ns FROM internal.raw_syscall_event UNION ALL SELECT host_index, start_ns, NULL FROM internal.raw_signal_event UNION ALL
     SELECT host_index, time_ns, NULL FROM internal.raw_retransmission)

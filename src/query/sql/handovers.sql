@@ -17,10 +17,9 @@ file_locks AS (
   FROM calls c JOIN internal.raw_event_object l ON _event_id(l.host_index, l.cpu, l.parent_sequence) = c.event
   WHERE name IN ('fcntl', 'fcntl64') AND l.role IN ({event_role.read_locked}, {event_role.write_locked}, {event_role.unlocked}) AND l.range_begin >= 0),
 lock_holders AS (SELECT DISTINCT process, object, item, holder FROM file_locks),
-task_ends AS (SELECT _task_id(host_index, process_start_ns, pid) AS process, _task_id(host_index, thread_start_ns, tid) AS thread, max(end_ns) AS end_ns
-  FROM internal.raw_thread_end GROUP BY 1, 2),
+task_ends AS (SELECT process_id AS process, thread_id AS thread, end_ns FROM internal.lone_thread_ends),
 process_ends AS (SELECT process, arg_max(thread, end_ns) AS thread, max(end_ns) AS end_ns FROM task_ends SEMI JOIN lock_holders USING (process)
-  ANTI JOIN (SELECT process_id AS process FROM internal.contexts ANTI JOIN task_ends t ON t.thread = thread_id) USING (process) GROUP BY 1),
+  ANTI JOIN (SELECT process_id AS process FROM internal.lone_contexts ANTI JOIN task_ends t ON t.thread = thread_id) USING (process) GROUP BY 1),
 last_events AS (SELECT thread, arg_max(event, begin_ns) AS event, max(end_ns) AS end_ns FROM places SEMI JOIN process_ends USING (thread) GROUP BY 1),
 locks AS (
   SELECT event, thread, begin_ns, end_ns, kind, item, holder, range_begin, range_end FROM file_locks
@@ -46,7 +45,7 @@ acts AS (
   UNION ALL SELECT _event_id(e.host_index, e.cpu, e.sequence), c.thread_id, e.start_ns, e.start_ns,
     CASE WHEN e.signal < 32 THEN {ActKind.kSignalDelivered} ELSE {ActKind.kQueuedSignalDelivered} END,
     hash('signal', c.process_id, e.signal::UBIGINT, c.pid <> c.pid_in_namespace, e.sender_pid), 0, 0, NULL
-  FROM internal.raw_signal_event e JOIN internal.contexts c USING (host_index, context_id) WHERE e.code IN (0, -1, -6) AND e.sender_pid IS NOT NULL
+  FROM internal.lone_signals e JOIN internal.lone_contexts c USING (host_index, context_id) WHERE e.code IN (0, -1, -6) AND e.sender_pid IS NOT NULL
   UNION ALL SELECT event, thread, begin_ns, end_ns, CASE WHEN argument1 & 127 IN ({futex_operation.FUTEX_WAIT}, {futex_operation.FUTEX_WAIT_BITSET}) THEN {ActKind.kFutexWaited} ELSE {ActKind.kFutexWoke} END,
     hash('futex', process, argument0), 0, 0, NULL
   FROM calls WHERE name IN ('futex', 'futex_time64') AND ((argument1 & 127 IN ({futex_operation.FUTEX_WAIT}, {futex_operation.FUTEX_WAIT_BITSET}) AND result = 0) OR (argument1 & 127 IN ({futex_operation.FUTEX_WAKE}, {futex_operation.FUTEX_WAKE_OP}, {futex_operation.FUTEX_WAKE_BITSET}) AND result > 0))

@@ -1,13 +1,13 @@
--- What went over TCP, or in datagrams whose bytes tell them apart, between different hosts: for each call that took bytes, and each that sent some, the other one that had its
+-- What went over TCP, or in datagrams whose bytes tell them apart, between different kernels, each told by its first host: for each call that took bytes, and each that sent some, the other one that had its
 -- last byte, in the order in which they were received by the wall clocks, each moved by what $shifts says: (host_index, nanoseconds), …; rows of numbers (MessageColumn).
 -- A call has begun to send its last byte when it began, and has taken its last byte when it ended. Times beyond 4611686018427387904 ns (146 years) are damage.
 WITH shifts(host_index, shift_ns) AS (VALUES $shifts),
 @moves_named,
 ways AS (
-  SELECT host_index, other AS connection, transfer IN ('write', 'copy_from') AS sends, stream_offset AS stream_begin, stream_offset + bytes AS stream_end, start_ns, end_ns
+  SELECT kernel AS host_index, other AS connection, transfer IN ('write', 'copy_from') AS sends, stream_offset AS stream_begin, stream_offset + bytes AS stream_end, start_ns, end_ns
   FROM named WHERE channel = {Channel.kTcp} AND transfer IN ('read', 'write', 'copy_to', 'copy_from') AND bytes > 0 AND stream_offset IS NOT NULL AND NOT unfinished
   UNION ALL
-  SELECT host_index, other2, true, stream_offset, stream_offset + bytes, start_ns, end_ns
+  SELECT kernel, other2, true, stream_offset, stream_offset + bytes, start_ns, end_ns
   FROM named WHERE channel2 = {Channel.kTcp} AND transfer = 'copy_to' AND bytes > 0 AND stream_offset IS NOT NULL AND NOT unfinished),
 ends AS (SELECT connection, min(host_index) AS a, max(host_index) AS b FROM ways GROUP BY 1 HAVING count(DISTINCT host_index) = 2),
 across AS (SELECT w.*, a + b - host_index AS peer FROM ways w JOIN ends USING (connection) SEMI JOIN internal.hosts USING (host_index)
@@ -15,10 +15,9 @@ across AS (SELECT w.*, a + b - host_index AS peer FROM ways w JOIN ends USING (c
 sent AS (SELECT * FROM across WHERE sends),
 taken AS (SELECT * FROM across WHERE NOT sends),
 -- Which datagram it was its bytes tell, if nobody sent and nobody took the same ones a second time.
-letters AS (SELECT host_index, transfer = 'write' AS sends, start_ns, end_ns, other, bytes, fingerprint,
+letters AS (SELECT kernel AS host_index, transfer = 'write' AS sends, start_ns, end_ns, other, bytes, fingerprint,
     CASE WHEN sends THEN addresses >> 32 ELSE addresses & 4294967295 END AS sender, CASE WHEN sends THEN addresses & 4294967295 ELSE addresses >> 32 END AS taker
-  FROM named SEMI JOIN internal.hosts USING (host_index)
-  WHERE channel = {Channel.kDatagrams} AND other <> 0 AND bytes > 0 AND fingerprint IS NOT NULL AND NOT unfinished AND transfer <> 'peek' AND end_ns < 4611686018427387904),
+  FROM named WHERE channel = {Channel.kDatagrams} AND other <> 0 AND bytes > 0 AND fingerprint IS NOT NULL AND NOT unfinished AND transfer <> 'peek' AND end_ns < 4611686018427387904),
 datagrams AS (
   SELECT min(host_index) FILTER (sends) AS from_host, min(start_ns) FILTER (sends) AS sent_ns,
     min(host_index) FILTER (NOT sends) AS to_host, min(end_ns) FILTER (NOT sends) AS received_ns

@@ -2,18 +2,18 @@
 
 -- statement items: CTEs up to `items`: what each handle stands for. Files that the kernel makes up while they are read do not give back what was written. The other end of a
 -- TCP connection must be in the trace, else nothing would ever take what is sent.
-connected AS (SELECT connection_id FROM internal.handles WHERE connection_id IS NOT NULL
+connected AS (SELECT connection_id FROM internal.lone_handles WHERE connection_id IS NOT NULL
     GROUP BY 1 HAVING count(DISTINCT object_id) > 1),
-tcp AS (SELECT object_id, max(connection_id) AS connection_id FROM internal.handles SEMI JOIN connected USING (connection_id)
+tcp AS (SELECT object_id, max(connection_id) AS connection_id FROM internal.lone_handles SEMI JOIN connected USING (connection_id)
     GROUP BY 1),
 ids AS (SELECT DISTINCT r.host_index, r.object_id AS kernel_id, h.object_id
-    FROM internal.raw_handle r JOIN internal.handles h USING (host_index, handle_id)),
-pairs AS (SELECT h.object_id, i.object_id AS peer FROM internal.raw_socket s JOIN internal.handles h USING (host_index, handle_id)
+    FROM internal.raw_handle r JOIN internal.lone_handles h USING (host_index, handle_id)),
+pairs AS (SELECT h.object_id, i.object_id AS peer FROM internal.raw_socket s JOIN internal.lone_handles h USING (host_index, handle_id)
     JOIN ids i ON i.host_index = s.host_index AND i.kernel_id = s.peer_object_id WHERE s.family = {socket_family.AF_UNIX} AND s.peer_object_id > 0),
 peers AS (SELECT object_id, max(peer) AS peer FROM (FROM pairs UNION ALL SELECT peer, object_id FROM pairs) GROUP BY 1),
-born AS (SELECT h.object_id FROM internal.raw_event_object e JOIN internal.handles h USING (host_index, handle_id)
+born AS (SELECT h.object_id FROM internal.raw_event_object e JOIN internal.lone_handles h USING (host_index, handle_id)
     WHERE _event_role_name(e.role) = 'created'
-  UNION SELECT h.object_id FROM internal.raw_syscall_event e JOIN internal.handles h USING (host_index, handle_id)
+  UNION SELECT h.object_id FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
     JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE e.result >= 0 AND h.object_type IN ('pipe', 'socket')
     AND k.name IN ('open', 'openat', 'openat2', 'socket', 'accept', 'accept4')),
 whole AS (SELECT (SELECT count(*) FROM internal.raw_gap) = 0 AND
@@ -31,7 +31,7 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
     coalesce(t.connection_id, p.peer, 0) AS other, coalesce(h.local_port, 0)::UBIGINT AS own_port, coalesce(h.remote_port, 0)::UBIGINT AS peer_port,
     h.local_address AS own_address, h.remote_address AS peer_address,
     channel IN ({Channel.kFile}, {Channel.kTcp}) OR (b.object_id IS NOT NULL AND w.nothing_missing) AS counted
-    FROM internal.handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id), whole w)
+    FROM internal.lone_handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id), whole w)
 
 -- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file. open cuts what was in a file that is empty afterwards; fallocate may punch
 -- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has.
@@ -47,7 +47,7 @@ moved AS (
     CASE k.cuts WHEN 'truncate' THEN e.argument1 WHEN 'allocate' THEN e.argument2 WHEN 'truncate_split' THEN e.argument1 | (e.argument2 << 32)
       WHEN 'allocate_split' THEN e.argument2 | (e.argument3 << 32) END AS hole_begin,
     CASE k.cuts WHEN 'allocate' THEN e.argument3 WHEN 'allocate_split' THEN e.argument4 | (e.argument5 << 32) END AS hole_bytes
-  FROM internal.raw_syscall_event e JOIN calls k ON k.abi = e.abi AND k.number = e.syscall
+  FROM internal.lone_calls e JOIN calls k ON k.abi = e.abi AND k.number = e.syscall
   WHERE NOT e.names_base AND CASE WHEN k.cuts IS NULL THEN e.bytes > 0 OR e.state = {state.unfinished} WHEN k.cuts = 'open' THEN e.result >= 0 AND e.object_size = 0
     ELSE e.result = 0 AND (k.cuts IN ('truncate', 'truncate_split') OR e.argument1 <> 0) END
   UNION ALL BY NAME
@@ -55,17 +55,17 @@ moved AS (
     _transfer(k.transfer, e.open_flags, CASE WHEN e.peeks THEN {message_flags.MSG_PEEK} WHEN e.reports_error THEN {message_flags.MSG_ERRQUEUE} ELSE 0 END) AS transfer, k.abi << 16 | k.number AS call, e.bytes, e.result,
     false AS unfinished, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset,
     CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes, e.address, e.address_port
-  FROM internal.raw_part_event e JOIN calls k ON k.abi = e.abi AND k.number = e.operation
+  FROM internal.lone_parts e JOIN calls k ON k.abi = e.abi AND k.number = e.operation
   WHERE e.bytes > 0 AND e.result >= 0 AND k.cuts IS NULL),
 named AS (
-  SELECT e.*, c.process_id, c.thread_id, a.object_id, a.channel, a.counted, b.object_id AS object2_id, b.channel AS channel2,
+  SELECT e.*, n.kernel, c.process_id, c.thread_id, a.object_id, a.channel, a.counted, b.object_id AS object2_id, b.channel AS channel2,
     b.other AS other2, b.counted AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,
     coalesce(e.address_port::UBIGINT, a.peer_port) AS far_port,
     CASE WHEN a.channel <> {Channel.kDatagrams} THEN a.other WHEN a.own_port = 0 OR far_port = 0 THEN 0
       WHEN transfer IN ('read', 'peek', 'copy_to') THEN far_port << 16 | a.own_port ELSE a.own_port << 16 | far_port END AS other,
-    CASE WHEN a.channel = {Channel.kDatagrams} THEN _address_number(a.own_address, e.host_index) << 32 | _address_number(coalesce(e.address, a.peer_address), e.host_index)
+    CASE WHEN a.channel = {Channel.kDatagrams} THEN _address_number(a.own_address, n.kernel) << 32 | _address_number(coalesce(e.address, a.peer_address), n.kernel)
       ELSE 0::UBIGINT END AS addresses
-  FROM moved e LEFT JOIN internal.contexts c USING (host_index, context_id)
+  FROM moved e JOIN internal.kernels n USING (host_index) LEFT JOIN internal.lone_contexts c USING (host_index, context_id)
   LEFT JOIN items a ON a.host_index = e.host_index AND a.handle_id = e.handle_id
   LEFT JOIN items b ON b.host_index = e.host_index AND b.handle_id = e.handle2_id
   WHERE transfer IS NOT NULL OR cuts IS NOT NULL)

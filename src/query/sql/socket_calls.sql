@@ -20,10 +20,13 @@ moves AS (
          coalesce(duration_ns, 0) AS duration_ns, coalesce(duration_ns - on_cpu_ns, 0) AS waited_ns,
          lag({'transfer': transfer, 'at_ns': at_ns, 'event_id': event_id}) OVER (PARTITION BY object_id, process_id, transfer = 'peek' ORDER BY at_ns, event_id) AS before
   FROM on_sockets),
-ends AS (SELECT connection_id, process_id, any_value(process) AS process FROM moves WHERE connection_id IS NOT NULL GROUP BY ALL),
+-- Two hosts that are one kernel may both have recorded a process: it is no peer of itself, and as a peer it is named once.
+ends AS (SELECT connection_id, process_id, any_value(process) AS process, any_value(_of_kernel(process_id, k.kernel)) AS of_kernel
+  FROM moves JOIN internal.kernels k ON k.host_index = process_id >> 54 WHERE connection_id IS NOT NULL GROUP BY ALL),
 peers AS (
   SELECT a.connection_id, a.process_id, string_agg(DISTINCT b.process, ', ' ORDER BY b.process) AS peer
-  FROM ends a JOIN ends b ON a.connection_id = b.connection_id AND a.process_id <> b.process_id GROUP BY ALL)
+  FROM ends a JOIN (FROM ends QUALIFY process_id = min(process_id) OVER (PARTITION BY connection_id, of_kernel)) b
+  ON a.connection_id = b.connection_id AND a.of_kernel <> b.of_kernel GROUP BY ALL)
 SELECT m.event_id, m.at_ns, m.host, m.process_id, m.process, coalesce(p.peer, m.target) AS peer, m.object_id, m.connection_id, m.verb, m.transfer, m.bytes, m.error,
        m.duration_ns, m.waited_ns,
        CASE WHEN m.transfer IN ('read', 'copy_to') AND m.bytes > 0 AND m.before.transfer IN ('write', 'copy_from') THEN m.at_ns + m.duration_ns::BIGINT - m.before.at_ns END AS trip_ns,

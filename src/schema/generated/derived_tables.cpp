@@ -5,6 +5,7 @@ namespace dyetrace::schema {
 namespace {
 
 constexpr DerivedColumn kFlows[] = {{"from_event", false}, {"to_event", false}, {"object_id", false}, {"to_object_id", false}, {"from_offset", false}, {"to_offset", false}, {"from_position", false}, {"to_position", false}, {"bytes", false}, {"rule", true}, {"certainty", true}};
+constexpr DerivedColumn kTwins[] = {{"kind", true}, {"id", false}, {"first_id", false}};
 constexpr DerivedColumn kSimilarities[] = {{"kind", true}, {"a", false}, {"b", false}, {"jaccard", false}, {"jaccard_low", false}, {"jaccard_high", false}, {"a_in_b", false}, {"a_in_b_low", false}, {"a_in_b_high", false}, {"b_in_a", false}, {"b_in_a_low", false}, {"b_in_a_high", false}, {"is_equal", true}, {"shared_bytes", false}, {"shared", false}, {"anchors_a", false}, {"anchors_b", false}};
 constexpr DerivedColumn kClusters[] = {{"cluster_id", false}, {"kind", true}, {"member", false}, {"leader", false}};
 constexpr DerivedColumn kClockMap[] = {{"host_index", false}, {"from_ns", false}, {"to_ns", false}, {"cluster_ns", false}, {"cluster_to_ns", false}, {"below_ns", false}, {"above_ns", false}, {"below_to_ns", false}, {"above_to_ns", false}};
@@ -12,7 +13,7 @@ constexpr DerivedColumn kHandovers[] = {{"from_event", false}, {"to_event", fals
 constexpr DerivedColumn kEdges[] = {{"from_event", false}, {"from_thread", false}, {"from_at", false}, {"to_event", false}, {"to_thread", false}, {"to_at", false}, {"from_rank", false}, {"to_rank", false}, {"rule", true}};
 constexpr DerivedColumn kCausalClocks[] = {{"event", false}, {"thread", false}, {"begin_ns", false}, {"end_ns", false}, {"logical_order", false}};
 constexpr DerivedColumn kContradictions[] = {{"contradiction", false}, {"place", false}, {"kind", true}, {"likely_cause", true}, {"rule", true}, {"from_event", false}, {"to_event", false}, {"from_earliest_ns", false}, {"from_latest_ns", false}, {"to_earliest_ns", false}, {"to_latest_ns", false}};
-constexpr DerivedTable kDerivedTables[] = {{"flows", kFlows}, {"similarities", kSimilarities}, {"clusters", kClusters}, {"clock_map", kClockMap}, {"handovers", kHandovers}, {"edges", kEdges}, {"causal_clocks", kCausalClocks}, {"contradictions", kContradictions}};
+constexpr DerivedTable kDerivedTables[] = {{"flows", kFlows}, {"twins", kTwins}, {"similarities", kSimilarities}, {"clusters", kClusters}, {"clock_map", kClockMap}, {"handovers", kHandovers}, {"edges", kEdges}, {"causal_clocks", kCausalClocks}, {"contradictions", kContradictions}};
 
 }  // namespace
 

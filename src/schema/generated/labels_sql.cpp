@@ -786,6 +786,10 @@ flows|to_position|the same in to_event
 flows|bytes|how many
 flows|rule|tcp, pipe, unix, file: by ranges; hash: equal fingerprints in one process
 flows|certainty|certain, likely
+twins|~|what two agents on one kernel (hosts with the same boot_id) both recorded: flows, edges and the clocks take the first for both; computed when it is first asked for
+twins|item|event, object: what id and first_id are
+twins|id|event_id or object_id
+twins|first_id|the same call or object, as the first of these hosts has it
 similarities|~|pairs of events, and of objects, whose bytes resemble each other; computed when it is first asked for. Of items that are equal the first stands for all: the others have one row, beside it
 similarities|item|event, object: what a and b are
 similarities|a|event_id or object_id

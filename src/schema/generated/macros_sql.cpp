@@ -54,6 +54,8 @@ CREATE OR REPLACE MACRO _event_id(host_index, cpu, sequence) AS (host_index::UBI
 -- A task is (start, pid): 67 ms units of boot time and 22 bits of pid; a pid does not come round in 67 ms.
 CREATE OR REPLACE MACRO _task_id(host_index, start_ns, pid) AS
     (host_index::UBIGINT << 54) | (((start_ns >> 26) & 4294967295::UBIGINT) << 22) | pid::UBIGINT;
+-- A process or thread, as the first host of its kernel calls it.
+CREATE OR REPLACE MACRO _of_kernel(id, kernel) AS (kernel::UBIGINT << 54) | (id & 18014398509481983::UBIGINT);
 -- What is on a host, as people say it where there are several.
 CREATE OR REPLACE MACRO _on_host(host, what) AS CASE WHEN (SELECT count(*) FROM internal.hosts) > 1 THEN host || ':' || what ELSE what END;
 -- Who did what to what, as people say it: cat[812], wrote, 10.0.0.7:443.
@@ -104,10 +106,10 @@ CREATE OR REPLACE MACRO _transfer(transfer, open_flags, message_flags) AS CASE t
     WHEN 'by_mode' THEN CASE WHEN open_flags & 3 = 0 THEN 'read' WHEN open_flags IS NOT NULL THEN 'write' END
     ELSE transfer END;
 -- The words of a number. `s` is a set of flags (internal.flag_sets.words), `v` the raw register; flags.cpp does the same in C++.
--- All arguments go through one lambda, so that a query that never shows them is not planned for six copies of it.
-CREATE OR REPLACE MACRO _signed(v) AS CASE WHEN (v & 4294967295::UBIGINT) >= 2147483648
 )dyetrace"
-    R"dyetrace(    THEN ((v & 4294967295::UBIGINT)::BIGINT - 4294967296)::VARCHAR ELSE (v & 4294967295::UBIGINT)::VARCHAR END;
+    R"dyetrace(-- All arguments go through one lambda, so that a query that never shows them is not planned for six copies of it.
+CREATE OR REPLACE MACRO _signed(v) AS CASE WHEN (v & 4294967295::UBIGINT) >= 2147483648
+    THEN ((v & 4294967295::UBIGINT)::BIGINT - 4294967296)::VARCHAR ELSE (v & 4294967295::UBIGINT)::VARCHAR END;
 CREATE OR REPLACE MACRO _field_word(s, v) AS s.names[list_position(s.numbers, v & s.field)];
 CREATE OR REPLACE MACRO _bit_words(s, v) AS array_to_string([b.name FOR b IN s.bits
     IF (v & b.bit) = b.bit AND (b.cover = 0 OR (v & s.width & b.cover) <> b.cover)], '|');

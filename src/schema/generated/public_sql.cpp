@@ -22,6 +22,11 @@ SELECT host_index, context_id, any_value(pid) AS pid, any_value(tid) AS tid, any
        any_value(CASE WHEN parent_start_ns > 0 THEN _task_id(host_index, parent_start_ns, ppid) END) AS parent_process_id
 FROM internal.raw_task_context LEFT JOIN names USING (host_index, network_namespace) GROUP BY host_index, context_id;
 
+-- Hosts that are one kernel, as its boot id says: `kernel` is the first of them. Two agents on it may record the same calls (table twins).
+CREATE OR REPLACE TABLE internal.kernels AS
+SELECT host_index, min(host_index) OVER same AS kernel, count(*) OVER same > 1 AS is_shared
+FROM internal.hosts WINDOW same AS (PARTITION BY boot_id, CASE WHEN boot_id = '' THEN host_index END);
+
 CREATE OR REPLACE TABLE internal.handles AS
 WITH handle AS (
     SELECT host_index, handle_id, any_value(object_id) AS kernel_object_id, any_value(device) AS device, any_value(inode) AS inode,
@@ -219,6 +224,8 @@ CREATE OR REPLACE VIEW flows AS
 SELECT from_event, to_event, object_id, to_object_id, from_offset, from_offset + bytes AS from_offset_end, to_offset, to_offset + bytes AS to_offset_end,
        from_position, to_position, bytes, _flow_rule_name(rule) AS rule, _certainty_name(certainty) AS certainty
 FROM internal.derived_flows;
+CREATE OR REPLACE VIEW twins AS
+SELECT _item_kind_name(kind) AS item, id, first_id FROM internal.derived_twins;
 CREATE OR REPLACE VIEW similarities AS
 SELECT _item_kind_name(kind) AS item, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
        a_in_b / 1e6 AS a_in_b, a_in_b_low / 1e6 AS a_in_b_low, a_in_b_high / 1e6 AS a_in_b_high, b_in_a / 1e6 AS b_in_a,

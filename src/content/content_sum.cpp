@@ -27,6 +27,18 @@ std::uint64_t place_value(std::uint64_t bytes, std::uint64_t prime) {
     return result;
 }
 
+// value^(prime - 2), by Fermat
+std::uint64_t inverse(std::uint64_t value, std::uint64_t prime) {
+    std::uint64_t result = 1;
+    for (std::uint64_t power = prime - 2; power > 0; power >>= 1) {
+        if ((power & 1) != 0) {
+            result = result * value % prime;
+        }
+        value = value * value % prime;
+    }
+    return result;
+}
+
 // What the front counts for when so many bytes stand after it.
 Halves shifted(std::uint64_t front, std::uint64_t bytes) {
     const Halves halves = halves_of(front);
@@ -56,6 +68,26 @@ std::uint64_t sum_of_rest(std::uint64_t whole, std::uint64_t front, std::uint64_
     const Halves first = shifted(front, back_bytes), all = halves_of(whole);
     return whole_of({(all.high + SUM_PRIME_HIGH - first.high) % SUM_PRIME_HIGH,
                      (all.low + SUM_PRIME_LOW - first.low) % SUM_PRIME_LOW});
+}
+
+std::uint64_t sum_of_front(std::uint64_t whole, std::uint64_t back, std::uint64_t back_bytes) {
+    const Halves all = halves_of(whole), last = halves_of(back);
+    const auto divided = [&](std::uint64_t number, std::uint64_t prime) {
+        return number % prime * inverse(place_value(back_bytes, prime), prime) % prime;
+    };
+    return whole_of({divided(all.high + SUM_PRIME_HIGH - last.high, SUM_PRIME_HIGH),
+                     divided(all.low + SUM_PRIME_LOW - last.low, SUM_PRIME_LOW)});
+}
+
+// A number below 2^32 is its remainder, or that and the prime.
+bool may_be_sum_of(std::uint64_t sum, std::uint64_t bytes) {
+    const Halves halves = halves_of(sum);
+    for (const std::uint64_t number : {halves.high, halves.high + SUM_PRIME_HIGH}) {
+        if (number >> (8 * bytes) == 0 && number % SUM_PRIME_LOW == halves.low) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace dyetrace::content

@@ -23,4 +23,10 @@ std::uint64_t joined_sum(std::uint64_t front, std::uint64_t back, std::uint64_t 
 // The sum of the last bytes of the whole: all but the front.
 std::uint64_t sum_of_rest(std::uint64_t whole, std::uint64_t front, std::uint64_t back_bytes);
 
+// The sum of the first bytes of the whole: all but the back.
+std::uint64_t sum_of_front(std::uint64_t whole, std::uint64_t back, std::uint64_t back_bytes);
+
+// Whether so many bytes, 4 at most, can have that sum: of other contents one in 2^(64 - 8 · bytes) looks so by chance.
+bool may_be_sum_of(std::uint64_t sum, std::uint64_t bytes);
+
 }  // namespace dyetrace::content

@@ -223,7 +223,9 @@ void FlowEngine::ends(const Operation& operation, std::vector<Flow>& flows) {
     if (operation.to.object != 0) {
         Act act = act_of(operation, operation.to);
         act.offset = put(operation, flows);
-        if (!content_.write(operation, act, flows)) {
+        if (content_.write(operation, act, flows)) {
+            anchors_.pass(operation, act);
+        } else {
             anchors_.write(operation, act, flows);
             dyes_.write(operation, act, flows);
         }

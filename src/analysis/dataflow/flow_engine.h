@@ -55,6 +55,8 @@ class FlowEngine {
 
     void starts(const Operation& operation);
     void ends(const Operation& operation, std::vector<Flow>& flows);
+    // No more comes: adds what was waited for to be more certain.
+    void finish(std::vector<Flow>& flows) { anchors_.finish(flows); }
 
     // Ranges, streams, messages and reads that were left out to stay within the limits: flows from them are missing.
     std::uint64_t forgotten() const;

@@ -43,6 +43,8 @@ struct Side {
 struct Anchor {
     std::int64_t position = 0;  // of its first byte; below 0: it began so far before
     std::uint64_t fingerprint = 0;
+    std::uint64_t prefix_sum =
+        0;  // of the operation's bytes up to the window's last one, if it has a sum
 };
 
 // An occurrence of a dye among them.
@@ -59,6 +61,7 @@ struct Operation {
     std::uint64_t process = 0;
     std::uint64_t bytes = 0;
     std::optional<std::uint64_t> fingerprint;  // of all its bytes
+    std::optional<std::uint64_t> sum;          // of all its bytes (content/content_sum.h)
     std::uint32_t distinct_bytes = 0;          // byte values among 64 bytes of it; 0: not known
     bool unfinished = false;                   // how much it moved is not known
     Side from;

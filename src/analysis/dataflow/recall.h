@@ -21,6 +21,9 @@ struct Taken {
     std::uint64_t end_ns = 0;
     std::int64_t position = 0;  // of the content in what the event moved
     std::uint64_t bytes = 0;    // of the content
+    std::uint64_t strip =
+        0;  // of an anchor: to which the call belongs, and the sum up to the window's end
+    std::uint64_t sum = 0;
 };
 
 class Recall {

@@ -23,7 +23,7 @@ namespace dyetrace::query {
 namespace {
 
 // Raised whenever the rules give other flows for the same events.
-constexpr std::uint32_t kFlowRulesVersion = 8;
+constexpr std::uint32_t kFlowRulesVersion = 9;
 
 std::string temporary_folder() {
     std::error_code error;
@@ -46,9 +46,12 @@ class FlowRows {
     Result<void> next(std::vector<std::uint64_t>& numbers) {
         while (flows_.empty()) {
             TRY(const store::NumberBatch* const batch, scan_.next());
-            if (batch->rows == 0) {
+            if (batch->rows == 0 && std::exchange(is_over_, true)) {
                 tell_forgotten();
                 return {};
+            }
+            if (is_over_) {
+                engine_.finish(flows_);
             }
             take(*batch);
         }
@@ -109,6 +112,7 @@ class FlowRows {
     ExtentFile ranges_;  // that the engine has no memory for
     analysis::FlowEngine engine_;
     std::vector<analysis::Flow> flows_;
+    bool is_over_ = false;
 };
 
 }  // namespace

@@ -10,7 +10,8 @@ Result<EventMarks<analysis::Anchor>> load_anchors(store::Database& database) {
         filled(sql::kContentAnchors),
         kAnchorsMax,
         [](const auto& columns, std::size_t row) {
-            return analysis::Anchor{columns[1].template get<std::int64_t>(row), columns[2][row]};
+            return analysis::Anchor{
+                columns[1].template get<std::int64_t>(row), columns[2][row], columns[3][row]};
         });
 }
 

@@ -49,6 +49,7 @@ Operation operation_in(const store::NumberColumns& columns, std::size_t row) {
     operation.cut_begin = number(kMoveCutBegin);
     operation.cut_end = number(kMoveCutEnd);
     operation.fingerprint = columns[kMoveFingerprint].optional(row);
+    operation.sum = columns[kMoveContentSum].optional(row);
     Side first = side_of(columns, row, kMoveObject, number(kMoveOffsetCertain) != 0);
     first.own_address = static_cast<std::uint32_t>(number(kMoveAddresses) >> 32);
     first.far_address = static_cast<std::uint32_t>(number(kMoveAddresses));

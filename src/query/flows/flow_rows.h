@@ -43,6 +43,7 @@ enum MoveColumn : std::uint8_t {
     kMoveOffset2,
     kMoveOffset2Certain,
     kMoveFingerprint,
+    kMoveContentSum,
     kMoveDistinctBytes,
     kMoveCutBegin,
     kMoveCutEnd,

@@ -3,8 +3,8 @@
 -- statement how_looked_at: one row: what was recorded of content, with which distance and key.
 SELECT reason FROM coverage WHERE source = 'content'
 
--- statement anchors: event, position, fingerprint; in the order of events and positions.
-SELECT _event_id(host_index, cpu, parent_sequence) AS event, position::BIGINT, fingerprint FROM internal.raw_anchor ORDER BY 1, 2
+-- statement anchors: event, position, fingerprint, sum of all bytes of the event up to its window's end, or 0; in the order of events and positions.
+SELECT _event_id(host_index, cpu, parent_sequence) AS event, position::BIGINT, fingerprint, coalesce(prefix_sum, 0)::UBIGINT FROM internal.raw_anchor ORDER BY 1, 2
 
 -- statement dye_marks: event, position, dye, length; in the order of events and positions. $dye: its name, or NULL for all. A dye is the same on all hosts if its name
 -- is. How long its forms are follows from its length, but for url and json, which are that long at least.

@@ -42,7 +42,7 @@ moved AS (
     _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer, k.cuts, k.abi << 16 | k.number AS call,
     e.bytes, e.result, e.state = {state.unfinished} AS unfinished,
     e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.offset2_certain, e.object_size, e.stream_offset,
-    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes, e.address, e.address_port,
+    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes, e.address, e.address_port,
     CASE WHEN k.cuts IN ('allocate', 'allocate_split') THEN e.argument1 ELSE 0 END AS hole_mode,
     CASE k.cuts WHEN 'truncate' THEN e.argument1 WHEN 'allocate' THEN e.argument2 WHEN 'truncate_split' THEN e.argument1 | (e.argument2 << 32)
       WHEN 'allocate_split' THEN e.argument2 | (e.argument3 << 32) END AS hole_begin,
@@ -54,7 +54,7 @@ moved AS (
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id,
     _transfer(k.transfer, e.open_flags, CASE WHEN e.peeks THEN {message_flags.MSG_PEEK} WHEN e.reports_error THEN {message_flags.MSG_ERRQUEUE} ELSE 0 END) AS transfer, k.abi << 16 | k.number AS call, e.bytes, e.result,
     false AS unfinished, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset,
-    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, e.distinct_bytes, e.address, e.address_port
+    CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes, e.address, e.address_port
   FROM internal.lone_parts e JOIN calls k ON k.abi = e.abi AND k.number = e.operation
   WHERE e.bytes > 0 AND e.result >= 0 AND k.cuts IS NULL),
 named AS (
@@ -78,7 +78,7 @@ SELECT is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns
       WHEN {Channel.kTcp} THEN stream_offset END AS offset1,
     channel <> {Channel.kFile} OR (file_offset IS NOT NULL AND offset_certain) AS is_certain, object2_id, channel2::UTINYINT AS channel2, other2, counted2,
     CASE channel2 WHEN {Channel.kFile} THEN CASE WHEN file_offset2 >= 0 THEN file_offset2 END::UBIGINT WHEN {Channel.kTcp} THEN stream_offset END AS offset2,
-    channel2 <> {Channel.kFile} OR (file_offset2 IS NOT NULL AND offset2_certain) AS is_certain2, fingerprint,
+    channel2 <> {Channel.kFile} OR (file_offset2 IS NOT NULL AND offset2_certain) AS is_certain2, fingerprint, content_sum,
     coalesce(distinct_bytes, 0)::UTINYINT AS distinct_bytes,
     CASE WHEN cuts IN ('truncate', 'truncate_split') OR hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_COLLAPSE_RANGE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE}
       | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN hole_begin ELSE 0::UBIGINT END AS cut_begin,
@@ -89,7 +89,7 @@ SELECT is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns
 SELECT is_start::UBIGINT, event, start_ns, end_ns, process_id, transfer::UBIGINT, bytes::UBIGINT, unfinished::UBIGINT,
   coalesce(object_id, 0), coalesce(channel, 0)::UBIGINT, coalesce(other, 0), coalesce(counted, false)::UBIGINT, offset1, coalesce(is_certain, true)::UBIGINT,
   coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, false)::UBIGINT, offset2,
-  coalesce(is_certain2, false)::UBIGINT, fingerprint, distinct_bytes::UBIGINT,
+  coalesce(is_certain2, false)::UBIGINT, fingerprint, content_sum, distinct_bytes::UBIGINT,
   cut_begin, cut_end, call::UBIGINT, addresses
 FROM narrow
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -45,6 +46,8 @@ constexpr pid_t kFirstProcess = 1;
 // The kernel refuses a thread its state while another program, which lost its CPU in the middle of making one, is to go on there.
 constexpr int kMarkAttempts = 500;
 constexpr std::chrono::milliseconds kMarkAgainAfter{2};
+// From the end of a call, as its event says, to the event's place in the ring: the programs run with preemption off.
+constexpr std::uint64_t kProgramNsMax = 1'000'000;
 constexpr const char* kEpoll = "epoll";  // a source that has a line where it is not complete
 
 bool is_there(pid_t process) {
@@ -72,6 +75,7 @@ struct Capture::State {
     std::optional<KernelDyes> dyes;
     bool stopped = false;
     std::uint64_t unwritten = 0;  // calls that were deferred and never written
+    std::uint64_t complete_ns = 0;
 
     Result<void> mark(pid_t process, std::uint32_t flags, bool one_thread = false);
     Result<void> exclude_again();
@@ -380,6 +384,8 @@ void Capture::State::hand_out(std::uint32_t cpu,
 std::uint64_t Capture::drain(const Sink& sink, const PayloadSink& payload) {
     State& state = *state_;
     const auto begun_ns = static_cast<std::uint64_t>(base::boot_time_ns());
+    // a call that its own task writes later ended before that
+    const bool all_written = std::atomic_ref(state.skeleton->bss->calls_deferred).load() == 0;
     state.retransmissions.look();
     state.rings.look();
     const auto hand_out = [&](std::uint32_t cpu, std::span<const std::byte> events) {
@@ -411,9 +417,15 @@ std::uint64_t Capture::drain(const Sink& sink, const PayloadSink& payload) {
     if (state.dyes) {
         state.dyes->join(state.stopped ? UINT64_MAX : begun_ns, state.rings.lost(), hand_out);
     }
+    if (all_written) {
+        state.complete_ns = begun_ns - std::min(begun_ns, kProgramNsMax);
+    }
     return bytes;
 }
 
+std::uint64_t Capture::complete_ns() const {
+    return state_->complete_ns;
+}
 KernelDyes* Capture::dyes() {
     return state_->dyes ? &*state_->dyes : nullptr;
 }

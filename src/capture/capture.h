@@ -133,6 +133,8 @@ class Capture {
     // With ContentLevel::kBytes `payload` gets the payload of all events that come in the same drain, and maybe of later
     // ones, before them.
     std::uint64_t drain(const Sink& sink, const PayloadSink& payload = {});
+    // Every event that ended before has been handed out by the last drain(), or is lost and counted.
+    std::uint64_t complete_ns() const;
     // nullptr unless it looks for dyes or anchors. Its look_for(), if for dyes, is for everybody, and after a drain() what it found.
     KernelDyes* dyes();
     // What TCP sent again, as the last drain() found it; no part of what its sink gets.

@@ -31,6 +31,8 @@ constexpr double kHurryFill = 0.1;  // of the fullest ring: more makes the drain
 constexpr double kRelaxFill = 0.01;
 constexpr std::int64_t kHurryNs =
     200'000'000;  // since the last drain: readers are at most 2 s behind
+constexpr std::int64_t kFlushNs = trace::kFlushIntervalMs * std::int64_t{1'000'000};
+constexpr std::int64_t kFlushLateNs = 10'000'000;  // then the flush hurries, too
 constexpr std::int64_t kTickNs = 1'000'000'000;
 
 std::uint64_t cpu_ns(int who) {
@@ -70,10 +72,9 @@ struct Recording::State {
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
     std::unique_ptr<PayloadKeeper> payload = nullptr;         // with --content=bytes
     std::optional<trace::PayloadTotals> payload_totals = std::nullopt;
-    std::int64_t flushed_ns = 0;
-    std::int64_t kept_until_ns = 0;  // what ended before is in the trace
     std::int64_t ticked_ns = 0;
-    std::atomic<std::int64_t> drained_ns = 0;  // read by the thread of Background, too
+    // read by the thread of Background, too
+    std::atomic<std::int64_t> drained_ns = 0, flushed_ns = 0;
     std::vector<std::uint64_t> lost_before = {};
     std::size_t sources_written = 0;
     std::optional<Error> failure = std::nullopt;
@@ -95,6 +96,7 @@ struct Recording::State {
     void write_losses();
     void write_names(bool now);
     void flush();
+    int ms_until_flush() const;
     void tick();
     Result<void> finish();
     void finish_payload();
@@ -177,7 +179,7 @@ void Recording::State::note(const Result<void>& result) {
 Result<void> Recording::State::begin() {
     TRY(options.control.await_go(listener));
     drained_ns = base::boot_time_ns();
-    kept_until_ns = drained_ns;
+    flushed_ns = drained_ns.load();
     TRY(listener.attach());
     TRY(write_sources());
     for (const schema::SharedMapping& mapping : listener.capture().shared_memory()) {
@@ -221,6 +223,7 @@ std::uint64_t Recording::State::drain() {
     if (payload) {
         note(payload->write_until(static_cast<std::uint64_t>(now)));
     }
+    writer->complete_until(listener.capture().complete_ns());
     drained_ns = now;
     write_names(false);
     return bytes;
@@ -318,35 +321,39 @@ void Recording::State::tick() {
 }
 
 void Recording::State::flush() {
-    flushed_ns = base::boot_time_ns();
-    const Result<void> flushed = writer->flush();
-    kept_until_ns = flushed.ok() ? drained_ns.load() : kept_until_ns;
-    note(flushed);
+    note(writer->flush());
+    flushed_ns = drained_ns.load();
     if (payload) {
         note(payload->flush());
     }
 }
 
+int Recording::State::ms_until_flush() const {
+    const std::int64_t left_ns = kFlushNs - (base::boot_time_ns() - flushed_ns);
+    return static_cast<int>(std::max<std::int64_t>(left_ns, 0) / 1'000'000 + 1);
+}
+
 bool Recording::State::must_hurry(bool hurrying) const {
     return listener.capture().fill() > (hurrying ? kRelaxFill : kHurryFill) ||
-           base::boot_time_ns() - drained_ns > kHurryNs;
+           base::boot_time_ns() - drained_ns > kHurryNs ||
+           base::boot_time_ns() - flushed_ns > kFlushNs + kFlushLateNs;
 }
 
 void Recording::State::loop() {
     const Background background([this](bool hurrying) { return must_hurry(hurrying); });
     int wait_ms = kDrainBusyMs;
     while (!listener.ended()) {
-        listener.wait(listener.capture().fill() > kDrainNowFill ? 0 : wait_ms);
+        const bool at_once = listener.capture().fill() > kDrainNowFill;
+        listener.wait(at_once ? 0 : std::min(wait_ms, ms_until_flush()));
         const std::uint64_t bytes = drain();
         wait_ms = bytes > 0 ? kDrainBusyMs : std::min(wait_ms * 2, kDrainIdleMs);
         if (dyes) {
             dyes->serve();
         }
-        const std::int64_t now = base::boot_time_ns();
-        if (now - flushed_ns >= trace::kFlushIntervalMs * std::int64_t{1'000'000}) {
+        if (base::boot_time_ns() - flushed_ns >= kFlushNs) {
             flush();
         }
-        if (now - ticked_ns >= kTickNs) {
+        if (base::boot_time_ns() - ticked_ns >= kTickNs) {
             tick();
         }
     }
@@ -388,7 +395,7 @@ Result<void> Recording::State::finish() {
 
 Result<void> Recording::State::write_trailer() {
     TRY(facts->write_gap(UINT32_MAX,
-                         static_cast<std::uint64_t>(kept_until_ns),
+                         writer->kept_until_ns(),
                          static_cast<std::uint64_t>(base::boot_time_ns()),
                          accounting().unwritten,
                          schema::GapReason::kDiskFull));
@@ -437,7 +444,7 @@ Result<Summary> Recording::run(const base::Log& log, Companions& companions) {
         log.fail(finished.error().with_context(
             fmt::format("the recording stopped early{}; events from {} on are missing",
                         state.options.targets.command.empty() ? "" : ", the command goes on",
-                        time_of_day(state.kept_until_ns))));
+                        time_of_day(static_cast<std::int64_t>(state.writer->kept_until_ns())))));
         summary.failed = true;
     }
     summary.command_status = state.listener.command_status();

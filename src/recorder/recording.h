@@ -8,7 +8,7 @@
 //
 // Failure: what cannot begin leaves no folder behind. A disk that gets full ends the recording and not the command; the trace
 // ends with a gap that says since when events are missing and how many the kernel counted. Kill -9 loses what is in the rings
-// and in pending blocks: a quarter of a second.
+// and in pending blocks: a quarter of a second; the trace says since when.
 #pragma once
 
 #include <chrono>

@@ -129,7 +129,7 @@ trace::SealedInfo describe(const trace::SegmentReader& segment,
     trace::SealedInfo info;
     info.columns = current_columns();
     info.number = number;
-    info.last_written_ns = segment.last_written_ns();
+    info.complete_ns = segment.complete_ns();
     for (const ScanBlock& block : source.blocks) {
         (block.header.stream == 0 ? info.events : info.facts) += block.header.record_count;
         info.begin_ns = std::min(info.begin_ns, block.header.begin_ns);
@@ -403,7 +403,7 @@ Result<void> Sealer::leave_room_to_the_recorder(std::uint64_t number) const {
 // The recorder died after its last segment was sealed: the gap gets a number of its own.
 Result<void> Sealer::seal_death(std::uint64_t last_number) {
     const auto last = trace::read_sealed_info(folder_.sealed_path(last_number));
-    const std::uint64_t died_ns = last.ok() ? last.value().last_written_ns : 0;
+    const std::uint64_t died_ns = last.ok() ? last.value().complete_ns : 0;
     if (last.ok() && last.value().recorder_died) {
         return {};
     }
@@ -418,7 +418,7 @@ Result<void> Sealer::seal_death(std::uint64_t last_number) {
     trace::SealedInfo info;
     info.columns = current_columns();
     info.number = last_number + 1;
-    info.last_written_ns = died_ns;
+    info.complete_ns = died_ns;
     info.recorder_died = true;
     TRY(trace::SealedFile file,
         write_file(engine, "SELECT * FROM internal.live_gap", sealing, "gap"));

@@ -211,9 +211,8 @@ Damage lost_segment(const trace::TraceFolder& folder,
                     const std::string& what) {
     Damage damage;
     const auto before = trace::read_sealed_info(folder.sealed_path(number - 1));
-    damage.lost = trace::lost_range(before.ok() ? before.value().last_written_ns : 0,
-                                    UINT64_MAX,
-                                    schema::GapReason::kDamagedFile);
+    damage.lost = trace::lost_range(
+        before.ok() ? before.value().complete_ns : 0, UINT64_MAX, schema::GapReason::kDamagedFile);
     damage.text = fmt::format(
         "segment {} of '{}' {}: its events cannot be read, all else can; to mend it, put a copy of "
         "'{}' in its place",

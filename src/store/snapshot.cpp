@@ -90,7 +90,7 @@ void add_unsaid_death(const trace::TraceFolder& folder,
     const std::uint64_t last = list.sealed.empty() ? 0 : list.sealed.back();
     const auto info = trace::read_sealed_info(folder.sealed_path(last));
     if (!info.ok() || !info.value().recorder_died) {
-        const std::uint64_t died_ns = info.ok() ? info.value().last_written_ns : 0;
+        const std::uint64_t died_ns = info.ok() ? info.value().complete_ns : 0;
         snapshot.lost.push_back(
             trace::lost_range(died_ns, UINT64_MAX, schema::GapReason::kRecorderDied));
     }

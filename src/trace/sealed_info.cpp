@@ -119,7 +119,7 @@ Result<void> write_sealed_info(const std::string& sealed_folder, const SealedInf
                                 .set("facts", info.facts)
                                 .set("begin_ns", info.begin_ns)
                                 .set("end_ns", info.end_ns)
-                                .set("last_written_ns", info.last_written_ns)
+                                .set("complete_ns", info.complete_ns)
                                 .set("recorder_died", info.recorder_died)
                                 .set("columns", fmt::format("{:016x}", info.columns))
                                 .set("files", std::move(files));
@@ -135,7 +135,9 @@ Result<SealedInfo> read_sealed_info(const std::string& sealed_folder) {
     SealedInfo info;
     TRY(json.read("number", info.number, "events", info.events, "facts", info.facts));
     TRY(json.read("begin_ns", info.begin_ns, "end_ns", info.end_ns));
-    TRY(json.read("last_written_ns", info.last_written_ns, "recorder_died", info.recorder_died));
+    const bool older = json.find("complete_ns") == nullptr;
+    TRY(json.read(older ? "last_written_ns" : "complete_ns", info.complete_ns));
+    TRY(json.read("recorder_died", info.recorder_died));
     if (const base::Json* const columns = json.find("columns"); columns != nullptr) {
         TRY(info.columns, checksum_of(columns->as<std::string>().value_or("")));
     }

@@ -32,9 +32,9 @@ struct SealedInfo {
     std::uint64_t facts = 0;
     std::uint64_t begin_ns =
         UINT64_MAX;  // CLOCK_BOOTTIME of its earliest record with a time; UINT64_MAX: none has one
-    std::uint64_t end_ns = 0;           // latest end; 0: none has one
-    std::uint64_t last_written_ns = 0;  // CLOCK_BOOTTIME at which its last block was made
-    bool recorder_died = false;         // its gaps tell that the recorder died
+    std::uint64_t end_ns = 0;       // latest end; 0: none has one
+    std::uint64_t complete_ns = 0;  // all events that ended before are in it or in former ones
+    bool recorder_died = false;     // its gaps tell that the recorder died
     std::uint64_t columns = 0;  // folders with the same number have the same columns; 0: not known
     std::vector<SealedFile> files;
     bool operator==(const SealedInfo&) const = default;

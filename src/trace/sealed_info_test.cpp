@@ -17,7 +17,7 @@ class SealedInfoTest : public testing::Test {
         info.facts = 12;
         info.begin_ns = 5;
         info.end_ns = UINT64_MAX;
-        info.last_written_ns = UINT64_MAX;
+        info.complete_ns = UINT64_MAX;
         info.recorder_died = true;
         info.columns = UINT64_MAX - 1;
         info.files = {{"gap", 1, 2, 3}, {"handle", 4, 5, UINT64_MAX}};

@@ -33,8 +33,9 @@ struct SegmentHeader {
     std::uint64_t may_ignore;  // flags: a reader that does not know one of them goes on
     std::uint64_t number;      // of the segment in its trace, from 1
     std::uint64_t created_ns;  // CLOCK_BOOTTIME of the recorder's host
-    std::uint64_t reserved;    // 0
-    std::uint64_t checksum;    // XXH3-64 of the bytes before it
+    std::uint64_t
+        complete_ns;  // all events that ended before are in former segments; 0: before created_ns
+    std::uint64_t checksum;  // XXH3-64 of the bytes before it
 };
 static_assert(sizeof(SegmentHeader) == 64);
 static_assert(offsetof(SegmentHeader, header_size) == 12);
@@ -52,6 +53,9 @@ enum class Codec : std::uint8_t {
     kDeltaZstd = 2,  // the same over what delta.h makes of the records
 };
 
+// The greatest lag_us says nothing: the lag is that or more.
+inline constexpr std::uint32_t kLagMaxUs = UINT32_MAX;
+
 // Bits of BlockHeader::flags.
 inline constexpr std::uint16_t kBlockMayBeSkipped =
     1;  // by a reader that does not know the type or another flag
@@ -67,9 +71,10 @@ struct BlockHeader {
     Codec codec;
     std::uint16_t reserved;  // 0
     std::uint32_t record_count;
-    std::uint32_t raw_size;          // bytes of payload before compression
-    std::uint32_t stored_size;       // bytes of payload in the file
-    std::uint32_t reserved2;         // 0
+    std::uint32_t raw_size;     // bytes of payload before compression
+    std::uint32_t stored_size;  // bytes of payload in the file
+    std::uint32_t
+        lag_us;  // events that ended longer before written_ns are in this block or before it
     std::uint64_t record_types;      // bit min(type, 63) for each type of record inside
     std::uint64_t first_sequence;    // of the first record
     std::uint64_t last_sequence;     // of the last record

@@ -109,7 +109,7 @@ Result<void> SegmentReader::read_segment_header() {
     if (header_.must_understand != 0) {
         return newer(fmt::format("it needs the features {:#x}", header_.must_understand));
     }
-    last_written_ns_ = header_.created_ns;
+    complete_ns_ = header_.complete_ns != 0 ? header_.complete_ns : header_.created_ns;
     return {};
 }
 
@@ -123,7 +123,7 @@ Result<void> SegmentReader::find_blocks() {
         BlockHeader header{};
         TRY(const bool intact, header_at(position, header));
         if (!intact) {
-            const std::uint64_t before_ns = last_written_ns_;
+            const std::uint64_t before_ns = complete_ns_;
             TRY(const std::uint64_t found, find_header_after(position, header));
             if (found == 0) {
                 break;
@@ -166,7 +166,11 @@ Result<std::uint64_t> SegmentReader::find_header_after(std::uint64_t position,
 }
 
 Result<void> SegmentReader::take(const BlockHeader& header) {
-    last_written_ns_ = std::max(last_written_ns_, header.written_ns);
+    if (header.lag_us < kLagMaxUs) {
+        const std::uint64_t lag_ns = std::uint64_t{header.lag_us} * 1000;
+        complete_ns_ =
+            std::max(complete_ns_, header.written_ns - std::min(header.written_ns, lag_ns));
+    }
     const bool may_be_skipped = (header.flags & kBlockMayBeSkipped) != 0;
     const bool known = (header.type == BlockType::kRecords || header.type == BlockType::kEnd) &&
                        (header.flags & ~kBlockMayBeSkipped) == 0 &&
@@ -192,9 +196,9 @@ Result<void> SegmentReader::take(const BlockHeader& header) {
 
 void SegmentReader::say_how_it_ends() {
     if (end_ == SegmentEnd::kRecorderDied) {
-        lose(last_written_ns_, UINT64_MAX, schema::GapReason::kRecorderDied);
+        lose(complete_ns_, UINT64_MAX, schema::GapReason::kRecorderDied);
     } else if (end_ == SegmentEnd::kComplete && !has_end_block_) {
-        lose(last_written_ns_, UINT64_MAX, schema::GapReason::kDamagedBlock);
+        lose(complete_ns_, UINT64_MAX, schema::GapReason::kDamagedBlock);
     }
 }
 

@@ -34,7 +34,7 @@ namespace dyetrace::trace {
 enum class SegmentEnd {
     kComplete,      // damage: it was cut
     kMayGrow,       // nothing: it is being written
-    kRecorderDied,  // everything from its last block on is missing; said even if there is an end block
+    kRecorderDied,  // everything after complete_ns() may be missing; said even if there is an end block
 };
 
 // A gap that the recorder could not write down itself.
@@ -72,8 +72,8 @@ class SegmentReader {
     // Intact headers of record blocks.
     const std::vector<BlockHeader>& blocks() const { return blocks_; }
     bool has_end_block() const { return has_end_block_; }
-    // When its last block was made; when it was created if it has none.
-    std::uint64_t last_written_ns() const { return last_written_ns_; }
+    // All events that ended before are in it or in former segments, as far as its blocks say.
+    std::uint64_t complete_ns() const { return complete_ns_; }
 
     // Does what BlockReader::read does, but a damaged block has no records and is told by lost().
     Result<std::span<const std::byte>> read(const BlockHeader& block);
@@ -104,7 +104,7 @@ class SegmentReader {
     SegmentHeader header_{};
     std::vector<BlockHeader> blocks_;
     bool has_end_block_ = false;
-    std::uint64_t last_written_ns_ = 0;
+    std::uint64_t complete_ns_ = 0;
     std::vector<LostRange> lost_;
     BlockReader reader_;
 };

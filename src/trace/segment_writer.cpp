@@ -16,6 +16,12 @@ std::size_t slot_of(std::uint16_t cpu, schema::Stream stream) {
     return std::size_t{cpu} * 2 + static_cast<std::size_t>(stream);
 }
 
+// Rounded up: readers take it from written_ns.
+std::uint32_t lag_us(std::uint64_t written_ns, std::uint64_t kept_until_ns) {
+    const std::uint64_t lag_ns = written_ns - std::min(written_ns, kept_until_ns);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>((lag_ns + 999) / 1000, kLagMaxUs));
+}
+
 }  // namespace
 
 SegmentWriter::SegmentWriter(TraceFolder& folder,
@@ -34,6 +40,8 @@ Result<SegmentWriter> SegmentWriter::create(TraceFolder& folder,
                                             SegmentWriterOptions options) {
     SegmentWriter writer(folder, host_index, std::move(options));
     writer.number_ = writer.options_.first_number - 1;
+    writer.complete_ns_ =
+        writer.options_.complete_ns != 0 ? writer.options_.complete_ns : writer.options_.clock_ns();
     TRY(writer.begin_segment());
     return writer;
 }
@@ -57,6 +65,22 @@ Result<void> SegmentWriter::append(std::uint32_t cpu,
                      fmt::format("{} bytes of CPU {} are no record", walk.rest(), cpu));
     }
     return {};
+}
+
+void SegmentWriter::complete_until(std::uint64_t ns) {
+    complete_ns_ = failure_ ? complete_ns_ : std::max(complete_ns_, ns);
+}
+
+std::uint64_t SegmentWriter::kept_until_ns_but(const Pending* written) const {
+    std::uint64_t until_ns = complete_ns_;
+    for (std::size_t slot = slot_of(0, schema::Stream::kEvents);
+         pending_count_ > 0 && slot < slots_.size();
+         slot += 2) {
+        if (slots_[slot] != nullptr && slots_[slot].get() != written) {
+            until_ns = std::min(until_ns, slots_[slot]->since_ns);
+        }
+    }
+    return until_ns;
 }
 
 Result<void> SegmentWriter::flush() {
@@ -102,6 +126,7 @@ Result<void> SegmentWriter::begin_file(bool is_trailer) {
     header.header_size = sizeof(header);
     header.number = number_;
     header.created_ns = created_ns_;
+    header.complete_ns = kept_until_ns();
     header.checksum =
         checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(SegmentHeader, checksum)));
     const auto bytes = std::as_bytes(std::span(&header, 1));
@@ -119,7 +144,7 @@ Result<void> SegmentWriter::end_segment() {
     BlockHeader header{};
     header.type = BlockType::kEnd;
     const SegmentTotals totals = segment_;
-    TRY(write_block(header, std::as_bytes(std::span(&totals, 1))));
+    TRY(write_block(header, std::as_bytes(std::span(&totals, 1)), kept_until_ns()));
     file_ = nullptr;
     return {};
 }
@@ -171,6 +196,7 @@ Result<SegmentWriter::Pending*> SegmentWriter::pending_for(std::uint16_t cpu,
     ++pending_count_;
     slots_[slot]->cpu = cpu;
     slots_[slot]->stream = stream;
+    slots_[slot]->since_ns = complete_ns_;
     return slots_[slot].get();
 }
 
@@ -217,7 +243,7 @@ Result<void> SegmentWriter::write_records(const Pending& pending) {
     header.last_sequence = summary.last_sequence;
     header.begin_ns = summary.begin_ns;
     header.end_ns = summary.end_ns;
-    TRY(write_block(header, pending.bytes));
+    TRY(write_block(header, pending.bytes, kept_until_ns_but(&pending)));
     ++segment_.blocks;
     segment_.raw_bytes += pending.bytes.size();
     (pending.stream == schema::Stream::kEvents ? segment_.events : segment_.facts) += summary.count;
@@ -232,7 +258,9 @@ Result<void> SegmentWriter::write_records(const Pending& pending) {
     return {};
 }
 
-Result<void> SegmentWriter::write_block(BlockHeader header, std::span<const std::byte> raw) {
+Result<void> SegmentWriter::write_block(BlockHeader header,
+                                        std::span<const std::byte> raw,
+                                        std::uint64_t kept_until_ns) {
     const std::size_t room = sizeof(BlockHeader) + padded(Compressor::bound(raw.size()));
     if (block_.size() < room) {
         block_.resize(room);
@@ -254,6 +282,7 @@ Result<void> SegmentWriter::write_block(BlockHeader header, std::span<const std:
     header.raw_size = static_cast<std::uint32_t>(raw.size());
     header.stored_size = static_cast<std::uint32_t>(stored.size);
     header.written_ns = options_.clock_ns();
+    header.lag_us = lag_us(header.written_ns, kept_until_ns);
     header.payload_checksum = checksum(std::span(block_).subspan(sizeof(BlockHeader), stored.size));
     header.header_checksum = checksum(
         std::as_bytes(std::span(&header, 1)).first(offsetof(BlockHeader, header_checksum)));

@@ -6,8 +6,12 @@
 //   TRY(SegmentWriter writer, SegmentWriter::create(folder, host_index, {}));
 //   TRY(writer.append(cpu, schema::Stream::kFacts, bytes_of_facts_ring));     whole records, one after another
 //   TRY(writer.append(cpu, schema::Stream::kEvents, bytes_of_events_ring));
+//   writer.complete_until(drained_ns);                                        every event that ended before has been appended
 //   TRY(writer.flush());                                                      at least every kFlushIntervalMs
 //   TRY(writer.close());
+//
+// Each block says up to when all events are on the disk, so that readers know since when some are missing if no end follows: what
+// still waits, on whatever CPU, came after complete_until() had said `since`, and what was not appended ended later than it said last.
 //
 // Order: an event may refer to a fact that was appended before it, on any CPU. Every prefix of a segment keeps that:
 // before a block of events is written, all pending facts are.
@@ -39,8 +43,9 @@
 
 namespace dyetrace::trace {
 
-// A reader of a running recording is at most 2 s behind: a quarter of a second here leaves the rest to the reader.
-inline constexpr int kFlushIntervalMs = 250;
+// What kill -9 may cost is a quarter of a second: 50 ms are for who lacks a CPU, and for the disk. Readers of a running recording are at
+// most 2 s behind, too.
+inline constexpr int kFlushIntervalMs = 200;
 
 // 16 MiB of records wait at most, on any number of CPUs.
 inline constexpr std::size_t kPendingBlocksMax = 64;
@@ -68,6 +73,7 @@ struct SegmentWriterOptions {
     SegmentLimits limits;
     int level = kSegmentLevel;
     std::uint64_t first_number = 1;
+    std::uint64_t complete_ns = 0;  // complete_until(); 0: now
     std::uint64_t (*clock_ns)() = &boot_clock_ns;
     std::function<Result<std::unique_ptr<AppendFile>>(const std::string& path)> create_file =
         &create_append_file;
@@ -98,6 +104,11 @@ class SegmentWriter {
                         schema::Stream stream,
                         std::span<const std::byte> records);
 
+    // All events of the host that ended before have been appended; never goes back.
+    void complete_until(std::uint64_t ns);
+    // All events that ended before are on the disk.
+    std::uint64_t kept_until_ns() const { return kept_until_ns_but(nullptr); }
+
     // Everything appended so far can be read by others when this returns.
     Result<void> flush();
 
@@ -121,6 +132,7 @@ class SegmentWriter {
         RecordSummary summary;
         std::uint16_t cpu = 0;
         schema::Stream stream = schema::Stream::kEvents;
+        std::uint64_t since_ns = 0;  // none of it ended before
     };
 
     SegmentWriter(TraceFolder& folder, std::uint16_t host_index, SegmentWriterOptions options);
@@ -134,7 +146,11 @@ class SegmentWriter {
     Result<void> write_pending(Pending& pending);
     Result<void> write_all_of(schema::Stream stream);
     Result<void> write_records(const Pending& pending);
-    Result<void> write_block(BlockHeader header, std::span<const std::byte> raw);
+    // Once that one is written, too.
+    std::uint64_t kept_until_ns_but(const Pending* written) const;
+    Result<void> write_block(BlockHeader header,
+                             std::span<const std::byte> raw,
+                             std::uint64_t kept_until_ns);
     void release(Pending& pending);
     Error fail(Error error);
 
@@ -150,6 +166,7 @@ class SegmentWriter {
     std::uint64_t number_ = 0;    // of the current segment
     std::uint64_t position_ = 0;  // after its last whole block
     std::uint64_t created_ns_ = 0;
+    std::uint64_t complete_ns_ = 0;  // see complete_until()
     SegmentTotals segment_{};
     SegmentWriterTotals totals_;
     std::vector<std::uint64_t> events_of_;  // by CPU

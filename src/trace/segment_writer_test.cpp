@@ -163,6 +163,45 @@ TEST(SegmentWriter, has_room_to_say_that_the_disk_was_full) {
         << "the reserve is for others now";
 }
 
+std::uint64_t kept_ns(const SegmentFixture& trace) {
+    return SegmentReader::open(trace.segment_path(), SegmentEnd::kMayGrow).value().complete_ns();
+}
+
+// Events of CPU 1 wait while blocks of CPU 0 are written.
+TEST(SegmentWriter, says_up_to_when_the_events_of_all_cpus_are_on_the_disk) {
+    SyntheticRecords records;
+    SegmentFixture trace;
+    SegmentWriterOptions options;
+    options.complete_ns = 1'000;
+    options.clock_ns = [] { return std::uint64_t{9'000'000}; };
+    SegmentWriter writer = SegmentWriter::create(trace.folder(), 0, options).value();
+    EXPECT_EQ(kept_ns(trace), 1'000u);
+    writer.complete_until(1'000'000);
+    writer.append(1, Stream::kEvents, records.events(1, 1)).value();
+    writer.complete_until(2'000'000);
+    writer.append(0, Stream::kEvents, records.events(0, 5'000)).value();
+    EXPECT_GT(writer.totals().blocks, 0u);
+    EXPECT_EQ(kept_ns(trace), 1'000'000u);
+    writer.complete_until(3'000'000);
+    EXPECT_EQ(writer.kept_until_ns(), 1'000'000u);
+    writer.flush().value();
+    EXPECT_EQ(kept_ns(trace), 3'000'000u);
+    const auto died = trace.read(SegmentEnd::kRecorderDied).value();
+    EXPECT_EQ(died.lost.at(0).gap.begin_ns, 3'000'000u);
+}
+
+TEST(SegmentWriter, that_failed_has_kept_nothing_more) {
+    SyntheticRecords records;
+    SegmentFixture trace;
+    SmallDisk disk{2000, 0, {}};
+    SegmentWriterOptions options = on(disk);
+    options.complete_ns = 1'000;
+    SegmentWriter writer = SegmentWriter::create(trace.folder(), 0, options).value();
+    EXPECT_FALSE(writer.append(0, Stream::kEvents, records.events(0, 100'000)).ok());
+    writer.complete_until(2'000);
+    EXPECT_EQ(writer.kept_until_ns(), 1'000u);
+}
+
 // The disk had room for the end of a segment and none for the next one.
 TEST(SegmentWriter, has_a_trailer_between_two_segments) {
     SyntheticRecords records;

@@ -20,10 +20,12 @@ constexpr SegmentLimits kNoLimits{UINT64_MAX, UINT64_MAX, UINT64_MAX};
 
 Result<SegmentWriter> writer_into(const std::string& path,
                                   TraceFolder& folder,
-                                  std::uint64_t number) {
+                                  std::uint64_t number,
+                                  std::uint64_t complete_ns) {
     SegmentWriterOptions options;
     options.limits = kNoLimits;
     options.first_number = number;
+    options.complete_ns = complete_ns;
     options.create_file = [path](const std::string&) { return create_append_file(path); };
     return SegmentWriter::create(folder, folder.host_index(), std::move(options));
 }
@@ -82,7 +84,7 @@ Result<std::uint64_t> thin_segment(TraceFolder& folder,
     const std::string thin = path + ".thin";
     ::unlink(thin.c_str());
     TRY(SegmentReader segment, SegmentReader::open(path, SegmentEnd::kComplete));
-    TRY(SegmentWriter writer, writer_into(thin, folder, number));
+    TRY(SegmentWriter writer, writer_into(thin, folder, number, segment.complete_ns()));
     TRY(const std::uint64_t lost, write_thin(segment, writer, reason));
     TRY(base::rename_file(thin, path));
     return lost;

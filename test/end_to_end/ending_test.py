@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How a recording ends: with its command, by a signal, by the clock, by kill -9."""
 
+import array
 import os
 import signal
 import subprocess
@@ -11,6 +12,8 @@ from support import DYETRACE, boot_ns, program
 CLOCK_NANOSLEEP = 230
 FLOW_BYTES = 1 << 20  # of a segment
 LOST_AT_DEATH_MAX_NS = 1_000_000_000  # what the design allows
+KILLS, BOOK_CALLS_MAX, THREADS = 4, 16 << 20, 5  # see programs/ledger.cpp
+PREAD64 = 17
 
 
 class EndingTest(support.EndToEndTest):
@@ -129,6 +132,35 @@ class KillTest(support.EndToEndTest):
         self.wait_for(lambda: subprocess.run([DYETRACE, "seal", "-q", trace.path], check=False).returncode == 0, "it can be sealed again")
         self.assertEqual(trace.number("SELECT count(*) FROM events"), count)
         self.check(trace)
+
+    def times_in_book(self, book, thread):
+        """When each call of this thread ended, by its number."""
+        with open(book, "rb") as file:
+            file.seek(thread * 8 * (1 + BOOK_CALLS_MAX))
+            (count,) = array.array("Q", file.read(8))
+            return array.array("Q", file.read(8 * count))
+
+    def test_each_call_that_a_kill_loses_lies_in_a_gap(self):
+        """CPUs are written one after another: when the last block was made, calls of others were missing that had ended long before."""
+        for kill in range(KILLS):
+            trace, recorder = self.start_recording("--no-seal", "--ring", "4M", "--", program("ledger"), self.path("book"), str(THREADS), name=f"kill{kill}")
+            self.wait_for(lambda: support.children_of(recorder.pid, "ledger"), "the program runs")
+            (ledger,) = support.children_of(recorder.pid, "ledger")
+            try:
+                self.wait_for(lambda: os.path.getsize(f"{trace.path}/segment-000001.seg") > FLOW_BYTES, "it is in full flow")
+                killed_ns = boot_ns()
+                recorder.kill()
+                recorder.wait()
+            finally:
+                os.kill(ledger, signal.SIGKILL)
+            gaps = [(int(row["begin_ns"]), int(row["end_ns"] or 1 << 63)) for row in trace.rows("SELECT begin_ns, end_ns FROM gaps")]
+            kept = {int(row["call"]) for row in trace.rows(f"SELECT argument3 AS call FROM internal.raw_syscall_event WHERE syscall = {PREAD64} AND requested = 1")}
+            for thread in range(THREADS):
+                ends = self.times_in_book(self.path("book"), thread)
+                lost = [n for n, end_ns in enumerate(ends) if end_ns <= killed_ns and (thread << 32 | n) not in kept]
+                # the book has the end of a call a little later than the call has, and the end of the one before earlier than its beginning
+                unsaid = [n for n in lost if not any(begin <= ends[n] and (n == 0 or ends[n - 1] <= end) for begin, end in gaps)]
+                self.assertEqual(unsaid[:3], [], f"thread {thread}: {len(unsaid)} of {len(lost)} lost calls, of {len(ends)}, are in no gap: {gaps}")
 
 
 if __name__ == "__main__":

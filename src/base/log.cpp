@@ -25,6 +25,16 @@ Log Log::to_stderr() {
     return Log(STDERR_FILENO, wants_color(STDERR_FILENO));
 }
 
+bool Log::is_terminal() const {
+    return ::isatty(fd_) == 1;
+}
+
+void Log::show(std::string_view message) const {
+    const std::string line =
+        fmt::format("\r\x1b[K{}{}", message.empty() ? "" : "dyetrace: ", make_harmless(message));
+    [[maybe_unused]] const ssize_t written = ::write(fd_, line.data(), line.size());
+}
+
 void Log::say(std::string_view message) const {
     write_line({}, {}, message);
 }

@@ -25,6 +25,10 @@ class Log {
     static Log to_stderr();
     Log(int fd, bool color) : fd_(fd), color_(color) {}  // borrows fd
 
+    bool is_terminal() const;
+    // On a terminal: a line that the next one is written over. An empty one takes it away: do so before anything is said.
+    void show(std::string_view message) const;
+
     void say(std::string_view message) const;
     void warn(std::string_view message) const;
     void fail(std::string_view message) const;

@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,6 +30,7 @@
 #include "capture/selection.h"
 #include "capture/shared_memory.h"
 #include "capture/totals.h"
+#include "capture/wakeups.h"
 #include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
@@ -64,6 +64,7 @@ struct Capture::State {
     std::unique_ptr<dyetrace_bpf, SkeletonDeleter> skeleton;
     std::uint32_t cpus = 0;
     EventRings rings;
+    Wakeups wakeups;
     PayloadRings payload;
     Retransmissions retransmissions;
     std::vector<Source> sources;
@@ -144,6 +145,7 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
         TRY(state->dyes->look_for(options.dyes));
     }
     TRY(state->rings.map(skeleton));
+    TRY(state->wakeups.open(skeleton));
     TRY(state->retransmissions.map(skeleton, state->rings.controls(), state->cpus));
     TRY(state->payload.map(skeleton));
     if (skeleton.rodata->filter_loaded) {
@@ -472,6 +474,19 @@ Accounting Capture::accounting() const {
 
 PayloadAccounting Capture::payload_accounting() const {
     return state_->payload.accounting();
+}
+
+bool Capture::may_sleep() {
+    const bool events = state_->rings.ask_to_be_woken();
+    return state_->payload.ask_to_be_woken() && events;
+}
+
+int Capture::wakeup_fd() const {
+    return state_->wakeups.fd();
+}
+
+void Capture::woken() {
+    state_->wakeups.heard();
 }
 
 double Capture::fill() const {

@@ -144,6 +144,11 @@ class Capture {
     Accounting accounting(std::uint32_t cpu) const;
     Accounting accounting() const;  // of all CPUs
     PayloadAccounting payload_accounting() const;
+    // Before its thread sleeps until wakeup_fd() is readable, or for a time: false if a ring is so full that there is no time to sleep.
+    bool may_sleep();
+    // Readable when a ring filled up past a share of its size since may_sleep(); until woken(). Any thread may poll it.
+    int wakeup_fd() const;
+    void woken();
     // Fullest ring of events or payload, from 0 to 1: how soon to look again.
     double fill() const;
     // Bytes in rings that were no record; always 0 unless memory was damaged.

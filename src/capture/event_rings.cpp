@@ -84,6 +84,15 @@ std::uint64_t EventRings::drain_events(const RingSink& sink, std::uint64_t& dama
     return bytes;
 }
 
+bool EventRings::ask_to_be_woken() {
+    bool may_sleep = true;
+    for (std::uint32_t cpu = 0; cpu < cpus_; ++cpu) {
+        may_sleep &= events_[cpu].ask_to_be_woken();
+        may_sleep &= facts_[cpu].ask_to_be_woken();
+    }
+    return may_sleep;
+}
+
 double EventRings::fill() const {
     double fullest = 0;
     for (const Ring& ring : events_) {

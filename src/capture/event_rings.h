@@ -35,6 +35,8 @@ class EventRings {
     std::uint64_t drain_facts(const RingSink& sink, std::uint64_t& damaged_bytes);
     std::uint64_t drain_events(const RingSink& sink, std::uint64_t& damaged_bytes);
 
+    // False: there is too much in one to sleep now.
+    bool ask_to_be_woken();
     double fill() const;                          // of the fullest one of events, from 0 to 1
     std::uint64_t lost() const { return lost_; }  // events of all CPUs, as look() saw it
     Accounting accounting(std::uint32_t cpu) const;

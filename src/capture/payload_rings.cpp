@@ -51,6 +51,14 @@ std::uint64_t PayloadRings::drain(const PayloadSink& sink, std::uint64_t& damage
     return bytes;
 }
 
+bool PayloadRings::ask_to_be_woken() {
+    bool may_sleep = true;
+    for (Ring& ring : rings_) {
+        may_sleep &= ring.ask_to_be_woken();
+    }
+    return may_sleep;
+}
+
 double PayloadRings::fill() const {
     double fullest = 0;
     for (const Ring& ring : rings_) {

@@ -21,7 +21,8 @@ class PayloadRings {
 
     // Hands out all that is there; returns its bytes.
     std::uint64_t drain(const PayloadSink& sink, std::uint64_t& damaged_bytes);
-    double fill() const;  // of the fullest one, from 0 to 1
+    bool ask_to_be_woken();  // as EventRings
+    double fill() const;     // of the fullest one, from 0 to 1
     PayloadAccounting accounting() const;
 
   private:

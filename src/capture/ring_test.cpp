@@ -46,6 +46,22 @@ std::vector<std::uint64_t> drain(Ring& ring,
     return sequences;
 }
 
+// The kernel wakes who sleeps when head reaches wake_at, once for each that it is told.
+TEST(Ring, asks_to_be_woken_when_a_quarter_waits_and_not_when_it_does_already) {
+    Writer writer;
+    Ring ring(writer.memory, kRingBytes, &writer.control);
+    std::uint64_t damaged = 0;
+    EXPECT_TRUE(ring.ask_to_be_woken());
+    EXPECT_EQ(writer.control.wake_at, kRingBytes / 4);
+    while (writer.control.head < kRingBytes / 4) {
+        ASSERT_TRUE(writer.write(24));
+    }
+    EXPECT_FALSE(ring.ask_to_be_woken());
+    drain(ring, damaged);
+    EXPECT_TRUE(ring.ask_to_be_woken());
+    EXPECT_EQ(writer.control.wake_at, writer.control.tail + kRingBytes / 4);
+}
+
 TEST(Ring, hands_out_every_record_once_over_many_rounds) {
     Writer writer;
     Ring ring(writer.memory, kRingBytes, &writer.control);

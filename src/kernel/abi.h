@@ -34,12 +34,14 @@ enum stream { STREAM_EVENTS, STREAM_FACTS, STREAM_INTERRUPTS, STREAMS };
 #define RECORD_BYTES_MAX 16384 /* event, two paths, names and an address; also the slack at a ring's end */
 #define INTERRUPT_RING_BYTES 65536 /* 1,170 retransmissions between two looks of the reader; power of two */
 
-/* A ring's ends and what its CPU counts; the element cpu * STREAMS + stream of ring_controls. src/capture writes tail only. */
+/* A ring's ends and what its CPU counts; the element cpu * STREAMS + stream of ring_controls. src/capture writes tail and wake_at only. */
 struct ring_control {
 	__u64 head; /* bytes ever written */
-	__u64 head_line[7];
+	__u64 woken_at; /* the wake_at that the reader was woken for */
+	__u64 head_line[6];
 	__u64 tail; /* bytes ever read */
-	__u64 tail_line[7];
+	__u64 wake_at; /* the reader wants to be woken, once, when head is there */
+	__u64 tail_line[6];
 	__u64 sequence; /* records, lost ones too */
 	__u64 generated, filtered, aggregated, delivered, lost;
 	__u64 first_lost_ns, last_lost_ns; /* of the present run of losses; first is 0 when there is none */
@@ -122,6 +124,7 @@ struct total {
 
 #ifdef __cplusplus
 static_assert(sizeof(ring_control) == 192 && offsetof(ring_control, sequence) == 128);
+static_assert(offsetof(ring_control, tail) == 64 && offsetof(ring_control, wake_at) == 72);
 static_assert(sizeof(payload_piece) == 40 && offsetof(payload_piece, length) == 32);
 static_assert(offsetof(dye_edges, bytes) == 8);
 static_assert(sizeof(total_key) == 8);

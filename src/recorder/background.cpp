@@ -1,18 +1,18 @@
 #include "recorder/background.h"
 
+#include <poll.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include <iterator>
 #include <utility>
 
 namespace dyetrace::recorder {
 namespace {
 
-constexpr std::chrono::milliseconds kLook(10);
+constexpr int kAskEveryMs = 10;
 constexpr int kHurryNice =
     -5;  // a thread that lags goes before the programs: an event that is lost is lost
 
@@ -28,38 +28,48 @@ bool can_come_back(pid_t thread) {
 
 }  // namespace
 
-Background::Background(std::function<bool(bool)> must_hurry)
-    : must_hurry_(std::move(must_hurry)), thread_(gettid()), possible_(can_come_back(thread_)) {
+Background::Background(std::function<bool(bool)> must_hurry, int alarm)
+    : must_hurry_(std::move(must_hurry)),
+      alarm_(alarm),
+      stop_(eventfd(0, EFD_CLOEXEC)),
+      thread_(gettid()),
+      possible_(stop_.valid() && can_come_back(thread_)) {
     if (possible_) {
-        watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+        watcher_ = std::jthread([this] { watch(); });
     }
 }
 
 Background::~Background() {
     if (possible_) {
-        watcher_.request_stop();
+        eventfd_write(stop_.get(), 1);
         watcher_.join();
     }
 }
 
-void Background::watch(const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any stopped;
-    std::unique_lock lock(mutex);
+void Background::watch() {
     const auto thread = static_cast<id_t>(thread_);
     const int nice = getpriority(PRIO_PROCESS, thread);
     bool hurrying = true;
-    while (!stop.stop_requested()) {
+    do {
         const bool hurry = must_hurry_(hurrying);
         if (hurry != hurrying) {
             set_policy(thread_, hurry ? SCHED_OTHER : SCHED_IDLE);
             setpriority(PRIO_PROCESS, thread, hurry ? kHurryNice : nice);
             hurrying = hurry;
         }
-        stopped.wait_for(lock, stop, kLook, [] { return false; });
-    }
+    } while (rest(hurrying));
     set_policy(thread_, SCHED_OTHER);
     setpriority(PRIO_PROCESS, thread, nice);
+}
+
+// False: the object ends. The alarm stays until the thread that it is for has heard it, which may take a while if it does not hurry.
+bool Background::rest(bool hurrying) const {
+    pollfd waiting[] = {{stop_.get(), POLLIN, 0}, {hurrying ? -1 : alarm_, POLLIN, 0}};
+    if (poll(waiting, std::size(waiting), kAskEveryMs) > 0 && waiting[0].revents == 0 &&
+        must_hurry_(hurrying) == hurrying) {
+        poll(waiting, 1, 1);
+    }
+    return waiting[0].revents == 0;
 }
 
 }  // namespace dyetrace::recorder

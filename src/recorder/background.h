@@ -1,6 +1,6 @@
 // Keeps a thread out of the way of everybody else while it keeps up, and makes it one of them while it does not.
 //
-//   Background background([&](bool hurrying) { return fill() > (hurrying ? 0.01 : 0.1); });   the calling thread
+//   Background background([&](bool hurrying) { return fill() > (hurrying ? 0.01 : 0.1); }, alarm);   the calling thread
 //
 // While the answer is no the thread runs under SCHED_IDLE: where no other thread wants the CPU. A CPU that runs nothing else
 // counts as free for a thread that wakes, so the programs that are recorded stay where the scheduler had put them; one that competes
@@ -13,23 +13,27 @@
 #include <sys/types.h>
 
 #include <functional>
-#include <stop_token>
 #include <thread>
+
+#include "base/fd.h"
 
 namespace dyetrace::recorder {
 
 class Background {
   public:
-    // `must_hurry(hurrying now)` is asked every 10 ms, on a thread of its own.
-    explicit Background(std::function<bool(bool)> must_hurry);
+    // `must_hurry(hurrying now)` is asked every 10 ms on a thread of its own, and as soon as `alarm` is readable. -1: there is none.
+    Background(std::function<bool(bool)> must_hurry, int alarm);
     ~Background();
     Background(const Background&) = delete;
     Background& operator=(const Background&) = delete;
 
   private:
-    void watch(const std::stop_token& stop);
+    void watch();
+    bool rest(bool hurrying) const;
 
     std::function<bool(bool)> must_hurry_;
+    int alarm_;
+    base::Fd stop_;  // readable: the object ends
     pid_t thread_;
     bool possible_;
     std::jthread watcher_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -25,6 +26,19 @@ bool becomes(int policy) {
     return true;
 }
 
+TEST(Background, asks_as_soon_as_the_alarm_rings) {
+    if (geteuid() != 0) {
+        GTEST_SKIP() << "only root may leave SCHED_IDLE again";
+    }
+    const base::Fd alarm(eventfd(0, EFD_CLOEXEC));
+    std::atomic<bool> lags = false;
+    const Background background([&](bool) { return lags.load(); }, alarm.get());
+    EXPECT_TRUE(becomes(SCHED_IDLE));
+    lags = true;
+    eventfd_write(alarm.get(), 1);
+    EXPECT_TRUE(becomes(SCHED_OTHER));
+}
+
 TEST(Background, gives_way_hurries_and_is_as_before_afterwards) {
     if (geteuid() != 0) {
         GTEST_SKIP() << "only root may leave SCHED_IDLE again";
@@ -33,10 +47,12 @@ TEST(Background, gives_way_hurries_and_is_as_before_afterwards) {
     std::atomic<bool> lags = false;
     std::atomic<int> asked_while_hurrying = 0;
     {
-        const Background background([&](bool hurrying) {
-            asked_while_hurrying += hurrying ? 1 : 0;
-            return lags.load();
-        });
+        const Background background(
+            [&](bool hurrying) {
+                asked_while_hurrying += hurrying ? 1 : 0;
+                return lags.load();
+            },
+            -1);
         EXPECT_TRUE(becomes(SCHED_IDLE));
         const int asked = asked_while_hurrying;
         lags = true;

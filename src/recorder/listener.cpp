@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <set>
 
 #include "base/clock.h"
@@ -131,9 +132,12 @@ void Listener::take_signal(int number, bool from_terminal) {
 }
 
 void Listener::wait(int milliseconds) {
-    pollfd waiting{signals_.get(), POLLIN, 0};
-    if (poll(&waiting, 1, milliseconds) <= 0) {
+    pollfd waiting[] = {{signals_.get(), POLLIN, 0}, {capture_.wakeup_fd(), POLLIN, 0}};
+    if (poll(waiting, std::size(waiting), capture_.may_sleep() ? milliseconds : 0) <= 0) {
         return;
+    }
+    if (waiting[1].revents != 0) {
+        capture_.woken();
     }
     signalfd_siginfo info{};
     while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {

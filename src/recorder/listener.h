@@ -37,6 +37,7 @@ class Listener {
     bool ended();
     void stop() { stop_ = true; }
     bool stopped() const { return stop_; }
+    // For so long, or until a signal comes or a ring fills up.
     void wait(int milliseconds);
     Result<void> end() { return capture_.stop(); }
 

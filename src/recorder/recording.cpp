@@ -25,8 +25,7 @@ namespace {
 
 constexpr int kDrainBusyMs =
     1;  // short looks find the records in the cache and disturb nobody for long
-constexpr int kDrainIdleMs = 100;  // an idle recorder looks ten times a second
-constexpr double kDrainNowFill = 0.25;
+constexpr int kDrainIdleMs = 100;   // an idle recorder looks ten times a second
 constexpr double kHurryFill = 0.1;  // of the fullest ring: more makes the drain hurry
 constexpr double kRelaxFill = 0.01;
 constexpr std::int64_t kHurryNs =
@@ -340,11 +339,11 @@ bool Recording::State::must_hurry(bool hurrying) const {
 }
 
 void Recording::State::loop() {
-    const Background background([this](bool hurrying) { return must_hurry(hurrying); });
+    const Background background([this](bool hurrying) { return must_hurry(hurrying); },
+                                listener.capture().wakeup_fd());
     int wait_ms = kDrainBusyMs;
     while (!listener.ended()) {
-        const bool at_once = listener.capture().fill() > kDrainNowFill;
-        listener.wait(at_once ? 0 : std::min(wait_ms, ms_until_flush()));
+        listener.wait(std::min(wait_ms, ms_until_flush()));
         const std::uint64_t bytes = drain();
         wait_ms = bytes > 0 ? kDrainBusyMs : std::min(wait_ms * 2, kDrainIdleMs);
         if (dyes) {
@@ -440,17 +439,18 @@ Result<Summary> Recording::run(const base::Log& log, Companions& companions) {
     const Result<void> finished = state.finish();
     Summary summary = state.summary();
     if (!finished.ok()) {
-        // before the command is waited for: it may take long
         log.fail(finished.error().with_context(
             fmt::format("the recording stopped early{}; events from {} on are missing",
                         state.options.targets.command.empty() ? "" : ", the command goes on",
                         time_of_day(static_cast<std::int64_t>(state.writer->kept_until_ns())))));
         summary.failed = true;
     }
-    summary.command_status = state.listener.command_status();
-    companions.await_sealer();
     summary.stored_bytes = base::bytes_in_folder(state.options.trace_path);
     return summary;
+}
+
+std::optional<int> Recording::await_command() {
+    return state_->listener.command_status();
 }
 
 }  // namespace dyetrace::recorder

@@ -3,8 +3,8 @@
 //   TRY(Recording recording, Recording::start(options));   programs loaded, folder made, nothing attached
 //   TRY(const Summary summary, recording.run(log));         until the command, the processes, the time or a signal ends it
 //
-// Nothing wakes this loop but its own clock: it looks at the rings every millisecond while there is something, and less and
-// less often when there is nothing; between looks it keeps out of the way (recorder/background.h).
+// This loop has its own clock: it looks at the rings every millisecond while there is something, and less and less often when there is
+// nothing; a ring that fills up meanwhile wakes it. Between looks it keeps out of the way (recorder/background.h).
 //
 // Failure: what cannot begin leaves no folder behind. A disk that gets full ends the recording and not the command; the trace
 // ends with a gap that says since when events are missing and how many the kernel counted. Kill -9 loses what is in the rings
@@ -59,14 +59,13 @@ struct Summary {
     std::uint64_t lost = 0;       // by full rings
     std::uint64_t filtered = 0;
     std::uint64_t facts_lost = 0;
-    std::uint64_t stored_bytes = 0;  // of the whole folder, sealed
+    std::uint64_t stored_bytes = 0;  // of the whole folder, as far as it is sealed
     std::uint64_t elapsed_ns = 0;
     std::uint64_t own_cpu_ns = 0;
     std::uint64_t own_memory_bytes = 0;
     std::string dye_hits;                         // by name; empty: nothing was looked for
     std::optional<trace::PayloadTotals> payload;  // with ContentLevel::kBytes
     std::vector<std::string> not_seen;            // a line each
-    std::optional<int> command_status;            // wait()'s
 };
 
 class Recording {
@@ -77,7 +76,10 @@ class Recording {
     Recording& operator=(Recording&&) noexcept;
     ~Recording();
 
+    // The trace is on the disk when it returns; the command may go on, and the companions do.
     Result<Summary> run(const base::Log& log, Companions& companions);
+    // wait()'s status; nothing if there is none.
+    std::optional<int> await_command();
 
   private:
     struct State;

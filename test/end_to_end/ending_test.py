@@ -2,6 +2,8 @@
 """How a recording ends: with its command, by a signal, by the clock, by kill -9."""
 
 import array
+import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -10,6 +12,7 @@ import support
 from support import DYETRACE, boot_ns, program
 
 CLOCK_NANOSLEEP = 230
+PR_SET_CHILD_SUBREAPER = 36
 FLOW_BYTES = 1 << 20  # of a segment
 LOST_AT_DEATH_MAX_NS = 1_000_000_000  # what the design allows
 KILLS, BOOK_CALLS_MAX, THREADS = 4, 16 << 20, 5  # see programs/ledger.cpp
@@ -62,6 +65,69 @@ class EndingTest(support.EndToEndTest):
         self.assertEqual(trace.info()["state"], "finished")
         self.assertEqual(trace.rows("SELECT state, error FROM events WHERE name = 'clock_nanosleep'"),
                          [{"state": "finished", "error": "ERESTART_RESTARTBLOCK"}])
+
+    @staticmethod
+    def is_sealer(process):
+        """By its command line, for its program is /proc/self/exe."""
+        try:
+            with open(f"/proc/{process}/cmdline", "rb") as words:
+                return words.read().startswith(b"dyetrace\0seal\0")
+        except OSError:
+            return False  # it has ended
+
+    def sealers_of(self, recorder):
+        return [child for child in support.children_of(recorder) if self.is_sealer(child)]
+
+    def record_with_a_sealer_that_stands_still(self, start):
+        """Returns what `start` returns, the recorder first; its command runs no more, and nothing is sealed. Ends when the summary was said."""
+        started = start("--segment-records", "1000", "--", "sh", "-c", f"until test -e {self.path('go')}; do sleep 0.01; done; exec {program('calls')} {self.file('read')} 2 3000")
+        recorder = started[0]
+        self.wait_for(lambda: self.sealers_of(recorder), "the sealer runs")
+        (self.sealer,) = self.sealers_of(recorder)
+        os.kill(self.sealer, signal.SIGSTOP)
+        self.addCleanup(lambda: self.is_sealer(self.sealer) and os.kill(self.sealer, signal.SIGKILL))
+        self.file("go")
+        return started
+
+    def in_the_background(self, *arguments):
+        self.trace, self.recorder = self.start_recording(*arguments)
+        return (self.recorder.pid,)
+
+    def at_a_terminal(self, *arguments):
+        self.trace = support.Trace(self.path("trace"))
+        pid, terminal = os.forkpty()
+        if pid == 0:
+            os.execv(DYETRACE, [DYETRACE, "record", "-o", self.trace.path, *arguments])
+        return pid, terminal
+
+    def test_the_summary_comes_at_once_and_sealing_can_be_left_alone(self):
+        # Becomes the parent of the sealer then: the kernel sends SIGHUP to what stands still and has nobody left in its session.
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+        self.addCleanup(ctypes.CDLL(None).prctl, PR_SET_CHILD_SUBREAPER, 0)
+        self.record_with_a_sealer_that_stands_still(self.in_the_background)
+        self.wait_for(lambda: "events in" in self.said(), "the summary")
+        self.assertEqual(self.stop(self.recorder), 0)
+        self.assertIn("sealing goes on alone", self.said())
+        self.assertGreater(self.trace.number("SELECT count(*) FROM events WHERE name = 'pread64'"), 5999)
+        os.kill(self.sealer, signal.SIGCONT)
+        self.wait_for(lambda: not any(name.startswith("segment-") for name in os.listdir(self.trace.path)), "it went on")
+
+    def test_sealing_says_how_far_it_is_and_can_be_stopped(self):
+        _, terminal = self.record_with_a_sealer_that_stands_still(self.at_a_terminal)
+        said = b""
+        while b"Ctrl-C" not in said.partition(b"sealing: ")[2]:
+            said += os.read(terminal, 4096)
+        self.assertIn(b"events in", said)
+        os.write(terminal, b"\x1c")
+        with contextlib.suppress(OSError):  # the terminal ends with it
+            while more := os.read(terminal, 4096):
+                said += more
+        os.close(terminal)
+        self.assertIn(b"sealing was stopped", said)
+        self.assertFalse(self.is_sealer(self.sealer))
+        count = self.trace.number("SELECT count(*) FROM events")
+        subprocess.run([DYETRACE, "seal", "-q", self.trace.path], check=True)
+        self.assertEqual(self.trace.number("SELECT count(*) FROM events"), count)
 
     def test_a_signal_ends_a_recording_without_a_command(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -263,6 +263,27 @@ void print_summary(const base::Log& log,
     }
 }
 
+void say_sealing(const base::Log& log, const std::string& path, const recorder::Sealing& sealing) {
+    switch (sealing.end) {
+        case recorder::Sealing::End::kDone:
+            return log.say(fmt::format("sealed in {}, with {} CPU: {}",
+                                       base::duration_text(sealing.waited_ns),
+                                       base::duration_text(sealing.cpu_ns),
+                                       base::bytes_text(base::bytes_in_folder(path))));
+        case recorder::Sealing::End::kFailed:
+            return;
+        case recorder::Sealing::End::kLeft:
+            return log.say("sealing goes on alone; the trace can be read meanwhile");
+        case recorder::Sealing::End::kStopped:
+            return log.say(
+                fmt::format("sealing was stopped after {} CPU; the trace can be read as it is, and "
+                            "`dyetrace seal "
+                            "{}` goes on",
+                            base::duration_text(sealing.cpu_ns),
+                            path));
+    }
+}
+
 void warn_of_payload(const base::Log& log, const recorder::RecordingOptions& options) {
     if (options.capture.content == schema::ContentLevel::kBytes) {
         log.warn(
@@ -300,8 +321,11 @@ int run_record(const RecordArguments& arguments) {
         return kExitFailure;
     }
     print_summary(log, path, summary.value());
+    const int status = recording.value().await_command().value_or(0);
+    if (const std::optional<recorder::Sealing> sealing = companions.await_sealer()) {
+        say_sealing(log, path, *sealing);
+    }
     companions.await_page_reader();
-    const int status = summary.value().command_status.value_or(0);
     if (status != 0) {
         return recorder::pass_on(status);
     }

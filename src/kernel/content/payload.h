@@ -63,4 +63,5 @@ static __always_inline void emit_payload(const void *from, __u32 length, __u64 p
 	}
 	move_head(control, size);
 	control->delivered += length;
+	wake_reader_if_due(control);
 }

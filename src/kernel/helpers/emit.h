@@ -6,7 +6,8 @@
  *   |............|== records ======|.............|~~~ slack ~~~|
  *
  * head and tail only grow; a record begins at head % ring_bytes and may run into the slack, so it is never split.
- * Nothing wakes the reader: it looks often enough (a wake-up across CPUs costs more than an event).
+ * The reader looks often enough, and is woken by what it cannot foresee only, a burst after quiet: a wake-up across CPUs costs more than
+ * an event. Before it sleeps it says where in the ring that is due.
  */
 #pragma once
 
@@ -38,6 +39,14 @@ struct {
 	__uint(key_size, 4);
 	__uint(value_size, INTERRUPT_RING_BYTES + RECORD_BYTES_MAX);
 } interrupt_rings SEC(".maps");
+
+#define WAKEUPS_BYTES 4096 /* libbpf makes it a page, where that is larger */
+
+/* What the reader sleeps on; its records say nothing. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, WAKEUPS_BYTES);
+} wakeups SEC(".maps");
 
 static __always_inline struct ring_control *ring_control(enum stream stream)
 {
@@ -81,6 +90,19 @@ static __always_inline void move_head(struct ring_control *control, __u32 size)
 	}
 }
 
+static __always_inline void wake_reader_if_due(struct ring_control *control)
+{
+	__u64 wake_at = *(volatile __u64 *)&control->wake_at;
+	void *nothing;
+
+	if (control->head < wake_at || control->woken_at == wake_at)
+		return;
+	control->woken_at = wake_at;
+	nothing = bpf_ringbuf_reserve(&wakeups, sizeof(__u64), 0);
+	if (nothing)
+		bpf_ringbuf_discard(nothing, BPF_RB_FORCE_WAKEUP);
+}
+
 /*
  * Copies a record into the ring of this CPU; its header's size, type and flags are set. False if the ring was full: the
  * record is counted as lost, and its sequence number with it.
@@ -113,6 +135,8 @@ static __always_inline bool emit(enum stream stream, struct record_header *recor
 		bpf_probe_read_kernel(ring, size, record);
 	move_head(control, size);
 	control->delivered++;
+	if (stream != STREAM_INTERRUPTS)
+		wake_reader_if_due(control);
 	return true;
 }
 

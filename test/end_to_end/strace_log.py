@@ -5,6 +5,8 @@ A call is (name, arguments, result). Registers are compared as strace -e raw=all
     an address (2^32 to 2^47)           "address"
     an identity of a task, in calls     "task 2" for the third task that the command started, "task" for any other
     that give or take one
+    what a wake-up of a futex does not  left out: a C library leaves anything in these registers
+    read
     a register's upper half             cut where strace cuts it: arguments are compared modulo 2^32
 """
 
@@ -19,6 +21,7 @@ GIVES_TASK = {"getpid", "gettid", "getppid", "getpgrp", "getpgid", "getsid", "cl
 TAKES_TASK = {"wait4", "waitid", "kill", "tgkill", "tkill", "setpgid", "getpgid", "getsid", "prlimit64"}
 ADDRESS_MIN, ADDRESS_MAX = 1 << 32, 1 << 47
 INT_MAX = 1 << 31
+FUTEX_WAKE, FUTEX_OPERATIONS = 1, 127
 
 
 class Run:
@@ -38,6 +41,8 @@ class Run:
         return self.task(value) if name in TAKES_TASK and 1 < value < INT_MAX else value
 
     def plain(self, name, arguments, result, error):
+        if name == "futex" and arguments[1] & FUTEX_OPERATIONS == FUTEX_WAKE:
+            arguments = arguments[:3]
         arguments = [self.argument(name, value) for value in arguments]
         if error:
             return name, arguments, error

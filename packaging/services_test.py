@@ -35,4 +35,16 @@ class Services(unittest.TestCase):
                 self.assertEqual([], ours)
 
 
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd-analyze is not installed")
+    def test_they_expose_less_than_2_of_10(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for unit in UNITS:
+                copy = pathlib.Path(folder, unit.name)
+                copy.write_text(unit.read_text().replace("@CMAKE_INSTALL_PREFIX@", "/usr"))
+                done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager", copy], capture_output=True, text=True, check=False)
+                exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
+                self.assertIsNotNone(exposure, done.stdout + done.stderr)
+                self.assertLess(float(exposure[1]), 2, done.stdout)
+
+
 unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -79,8 +79,8 @@ Feature probe_privileges() {
             effective = std::stoull(line.substr(7), nullptr, 16);
         }
     }
-    static constexpr std::pair<int, std::string_view> kNeeded[] = {
-        {39, "CAP_BPF"}, {38, "CAP_PERFMON"}, {19, "CAP_SYS_PTRACE"}};
+    static constexpr std::pair<int, std::string_view> kNeeded[] = {{39, "CAP_BPF"},
+                                                                   {38, "CAP_PERFMON"}};
     std::string present, absent;
     for (const auto& [number, name] : kNeeded) {
         ((effective >> number & 1u) != 0 ? present : absent).append(" ").append(name);
@@ -91,7 +91,7 @@ Feature probe_privileges() {
     return {"privileges",
             Availability::kNo,
             "missing:" + absent,
-            "run as root, or `setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep` the program",
+            "run as root, or `setcap cap_bpf,cap_perfmon+ep` the program",
             true};
 }
 

@@ -62,7 +62,7 @@ Error LibbpfLog::error(int error_number) {
     if (error_number == EPERM) {  // libbpf has nothing to add
         return Error(ErrorCode::kPermissionDenied,
                      "the kernel refuses BPF to this user: run as root, or give the program "
-                     "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
+                     "CAP_BPF and CAP_PERFMON");
     }
     if (error_number == ESRCH && access(kKernelTypes, R_OK) != 0) {
         return Error(

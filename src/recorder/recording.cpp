@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "base/version.h"
 #include "recorder/background.h"
 #include "recorder/companions.h"
+#include "recorder/confine_recorder.h"
 #include "recorder/dye_server.h"
 #include "recorder/fact_writer.h"
 #include "recorder/listener.h"
@@ -132,7 +134,9 @@ Result<Recording> Recording::start(RecordingOptions options) {
     info.program = "dyetrace " + std::string(base::kVersion);
     info.options = options.as_given;
     info.hosts.push_back(std::move(host));
-    TRY(trace::TraceFolder folder, trace::TraceFolder::create(options.trace_path, std::move(info)));
+    ::umask(options.group ? 0027 : 0077);  // the command was started before: it has its own
+    TRY(trace::TraceFolder folder,
+        trace::TraceFolder::create(options.trace_path, std::move(info), options.group));
     // the writer refers to the folder, which has to be in its final place first
     std::unique_ptr<State> state(
         new State{std::move(options), std::move(folder), std::move(listener)});
@@ -435,6 +439,7 @@ Result<Summary> Recording::run(const base::Log& log, Companions& companions) {
     if (state.options.show_page) {
         companions.start_page();
     }
+    confine_recorder(log, state.options.trace_path);
     state.loop();
     const Result<void> finished = state.finish();
     Summary summary = state.summary();

@@ -11,6 +11,8 @@
 // and in pending blocks: a quarter of a second; the trace says since when.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -35,6 +37,7 @@ namespace dyetrace::recorder {
 
 struct RecordingOptions {
     std::string trace_path;
+    std::optional<gid_t> group;  // may read the trace; nothing: its owner alone
     Targets targets;
     // What is seen and kept. What follows from the rest is filled in by start(): its host, its patterns of dyes, its payload rings.
     capture::CaptureOptions capture;

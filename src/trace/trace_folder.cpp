@@ -120,7 +120,22 @@ Error no_trace(const std::string& path, const Error& error) {
                      : error.text());
 }
 
+// What is made in it later has the same group.
+Result<void> share_with(const std::string& path, gid_t group) {
+    if (::chown(path.c_str(), static_cast<uid_t>(-1), group) != 0 ||
+        ::chmod(path.c_str(), 02750) != 0) {
+        return Error::from_errno(errno, fmt::format("giving '{}' to the group {}", path, group));
+    }
+    return {};
+}
+
 }  // namespace
+
+void keep_files_private(const std::string& path) {
+    struct stat status {};
+    const bool is_shared = ::stat(path.c_str(), &status) == 0 && (status.st_mode & S_IRGRP) != 0;
+    ::umask(is_shared ? 0027 : 0077);
+}
 
 std::vector<std::uint64_t> SegmentList::missing() const {
     std::vector<std::uint64_t> present = sealed;
@@ -137,10 +152,17 @@ std::vector<std::uint64_t> SegmentList::missing() const {
     return absent;
 }
 
-Result<TraceFolder> TraceFolder::create(const std::string& path, TraceInfo info) {
-    const bool made = ::mkdir(path.c_str(), 0755) == 0;
+Result<TraceFolder> TraceFolder::create(const std::string& path,
+                                        TraceInfo info,
+                                        std::optional<gid_t> group) {
+    const bool made = ::mkdir(path.c_str(), 0700) == 0;
     if (!made && errno != EEXIST) {
         return Error::from_errno(errno, fmt::format("cannot make the trace '{}'", path));
+    }
+    if (Result<void> shared = made && group ? share_with(path, *group) : Result<void>();
+        !shared.ok()) {
+        ::rmdir(path.c_str());
+        return shared.error();
     }
     TRY(const std::vector<std::string> names, base::list_folder(path));
     if (!names.empty()) {

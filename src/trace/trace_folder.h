@@ -24,7 +24,10 @@
 //   TRY(TraceFolder folder, TraceFolder::open("web1.trace"));             anyone, at any time
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,11 +55,18 @@ struct SegmentList {
     std::vector<std::uint64_t> missing() const;
 };
 
+// From now on the files that this process makes are their owner's alone, or to be read by the group that the trace is shared with. A command that it
+// starts would inherit that: start it first.
+void keep_files_private(const std::string& trace_path);
+
 class TraceFolder {
   public:
     // Makes the folder (or takes an empty one); the caller is its recorder until it finishes or dies. Fills in
     // info.recorder_*. kAlreadyExists if something is there. Leaves nothing behind when it fails.
-    static Result<TraceFolder> create(const std::string& path, TraceInfo info);
+    // A folder that it makes is its owner's alone, or to be read by `group` as well.
+    static Result<TraceFolder> create(const std::string& path,
+                                      TraceInfo info,
+                                      std::optional<gid_t> group = std::nullopt);
 
     // Carries on where a recorder died: the caller is its recorder now. kUnavailable if one lives, kInvalidArgument if it ended.
     static Result<TraceFolder> resume(const std::string& path);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -145,6 +146,26 @@ std::string no_verb_text(std::string_view word, const std::vector<std::string_vi
         "'{}' is no verb{}", word, guess.empty() ? "" : fmt::format(", did you mean '{}'?", guess));
 }
 
+// `ps` shows every user the words of a command. What a key, a dye or a redaction says is overwritten there: what stands after the option. Until then,
+// for a few milliseconds, it can be seen; @FILE is never.
+void hide_secrets(int argc, char** argv) {
+    constexpr std::string_view kOptions[] = {"--content-key", "--dye", "--redact"};
+    for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i) {
+        for (const std::string_view option : kOptions) {
+            const std::string_view word = argv[i];
+            char* secret = nullptr;
+            if (word == option && i + 1 < argc) {
+                secret = argv[i + 1];
+            } else if (word.starts_with(option) && word.substr(option.size()).starts_with('=')) {
+                secret = argv[i] + option.size() + 1;
+            }
+            if (secret != nullptr && *secret != '@') {
+                std::fill_n(secret, std::strlen(secret), 'x');
+            }
+        }
+    }
+}
+
 }  // namespace
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
@@ -204,8 +225,10 @@ void speak_plainly(CLI::App& app) {
 }
 
 int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_status) {
+    const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
+    hide_secrets(argc, argv);
     try {
-        app.parse(argc, argv);
+        app.parse(std::vector<std::string>(given.rbegin(), given.rend()));
     } catch (const CLI::Success& asked) {  // --help, --version
         if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
             base::Log::to_stderr().fail(no_verb_text(argv[1], verb_names(app)) +
@@ -214,7 +237,7 @@ int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_statu
         }
         return app.exit(asked);
     } catch (const CLI::ParseError& error) {
-        std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+        std::vector<std::string> words = given;
         const CLI::App* verb = &app;
         std::string path;
         while (!verb->get_subcommands().empty()) {  // `dye add` is a verb of a verb

@@ -2,6 +2,7 @@
 
 #include "transport/agent.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -51,6 +52,7 @@ Result<transport::AgentOptions> make_options(const AgentArguments& arguments) {
 }
 
 Result<void> serve(const AgentArguments& arguments, const base::Log& log) {
+    ::umask(0077);  // traces are their owner's alone
     TRY(transport::AgentOptions options, make_options(arguments));
     const base::Fd signals = base::take_ending_signals();
     transport::quieten_grpc(nullptr);

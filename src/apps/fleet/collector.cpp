@@ -3,6 +3,7 @@
 #include "transport/collector.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -24,6 +25,7 @@ struct CollectorArguments {
 };
 
 Result<void> serve(const CollectorArguments& arguments, const base::Log& log) {
+    ::umask(0077);                  // traces are their owner's alone
     base::allow_all_descriptors();  // a few per host
     transport::CollectorOptions options;
     options.listen = with_port(arguments.listen);

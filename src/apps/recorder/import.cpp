@@ -1,6 +1,7 @@
 // dyetrace import: logs of other tracers become a trace.
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,6 +80,7 @@ void seal(const std::string& trace, const base::Log& log) {
 }
 
 int run_import(const ImportArguments& arguments) {
+    ::umask(0077);  // what others logged may be secret
     const base::Log log = base::Log::to_stderr();
     const Result<importer::ImportQuestion> question = question_of(arguments);
     if (!question.ok()) {

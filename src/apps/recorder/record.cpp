@@ -1,9 +1,11 @@
 // dyetrace record: makes a trace of a command, of processes, or of the whole system.
 
 #include <fmt/format.h>
+#include <grp.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -47,6 +49,7 @@ struct RecordArguments {
     TargetOptions targets;
     SelectionOptions selection;
     std::string output;
+    std::string group;
     std::string ring = "16M";
     std::string node_by = "host";
     std::string content = "none";
@@ -145,9 +148,26 @@ Result<capture::Secrets> secrets_of(const RecordArguments& arguments) {
     return capture::Secrets::parse(arguments.redact);
 }
 
+// A name, or a number.
+Result<gid_t> group_of(const std::string& text) {
+    gid_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size()) {
+        return number;
+    }
+    const struct group* const found = ::getgrnam(text.c_str());
+    if (found == nullptr) {
+        return Error(ErrorCode::kInvalidArgument, fmt::format("there is no group '{}'", text));
+    }
+    return found->gr_gid;
+}
+
 Result<recorder::RecordingOptions> make_options(const RecordArguments& arguments) {
     recorder::RecordingOptions options;
     options.trace_path = arguments.output.empty() ? default_trace_name() : arguments.output;
+    if (!arguments.group.empty()) {
+        TRY(options.group, group_of(arguments.group));
+    }
     TRY(options.targets, arguments.targets.targets());
     TRY(options.control, recorder::Control::take(arguments.control_fd));
     if (options.control.held() && !options.targets.command.empty()) {
@@ -425,6 +445,10 @@ void add_record(CLI::App& app, int& exit_status) {
     verb->add_option(
             "-o,--output", arguments->output, "Folder of the trace (default: dyetrace-<time>)")
         ->type_name("TRACE");
+    verb->add_option("--group",
+                     arguments->group,
+                     "Who may read the trace besides its owner: a group's name or number")
+        ->type_name("GROUP");
     add_target_options(*verb, arguments->targets);
     verb->add_option("--ring",
                      arguments->ring,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apps/cli/verbs.h"
+#include "apps/store/confine_reader.h"
 #include "base/byte_range.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -167,6 +168,7 @@ Result<int> cat(const CatArguments& arguments, const base::ByteRange& range, con
 
 int run_cat(const CatArguments& arguments) {
     const base::Log log = base::Log::to_stderr();
+    confine_reader(log, {arguments.trace});
     const int asked = (arguments.path.empty() ? 0 : 1) + (arguments.object == 0 ? 0 : 1) +
                       (arguments.connection == 0 ? 0 : 1);
     const Result<base::ByteRange> range = base::byte_range(arguments.range);

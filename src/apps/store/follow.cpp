@@ -11,6 +11,7 @@
 #include <string>
 
 #include "apps/cli/verbs.h"
+#include "apps/store/confine_reader.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "content/content_key.h"
@@ -96,6 +97,7 @@ Result<reports::FollowTrail> read(const FollowArguments& arguments,
 
 int run_follow(const FollowArguments& arguments) {
     const base::Log log = base::Log::to_stderr();
+    confine_reader(log, {arguments.trace});
     const Result<reports::FollowQuestion> question = question_of(arguments);
     if (!question.ok()) {
         log.fail(question.error());

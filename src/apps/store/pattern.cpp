@@ -10,6 +10,7 @@
 #include <string>
 
 #include "apps/cli/verbs.h"
+#include "apps/store/confine_reader.h"
 #include "base/log.h"
 #include "format/table.h"
 #include "query/damages.h"
@@ -55,6 +56,7 @@ Result<reports::PatternAnswer> read_pattern(const PatternArguments& arguments,
 
 int run_pattern(const PatternArguments& arguments) {
     const base::Log log = base::Log::to_stderr();
+    confine_reader(log, {arguments.trace});
     const Result<reports::PatternAnswer> answer = read_pattern(arguments, log);
     if (!answer.ok()) {
         log.fail(answer.error());

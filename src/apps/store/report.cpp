@@ -11,6 +11,7 @@
 
 #include "apps/cli/clock_option.h"
 #include "apps/cli/verbs.h"
+#include "apps/store/confine_reader.h"
 #include "base/log.h"
 #include "format/colour.h"
 #include "format/table.h"
@@ -38,6 +39,7 @@ Result<analysis::Report> report_of(const ReportArguments& arguments) {
 }
 
 int run_report(const ReportArguments& arguments) {
+    confine_reader(base::Log::to_stderr(), {arguments.trace});
     const Result<analysis::Report> report = report_of(arguments);
     if (!report.ok()) {
         base::Log::to_stderr().fail(report.error());

@@ -14,11 +14,13 @@
 #include <string>
 
 #include "apps/cli/verbs.h"
+#include "apps/store/confine_reader.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "store/spare_cpu.h"
 #include "store/trace_sealer.h"
+#include "trace/trace_folder.h"
 
 namespace dyetrace::apps {
 namespace {
@@ -121,6 +123,8 @@ int run_seal(const SealArguments& arguments) {
     if (arguments.follow) {
         be_modest();
     }
+    trace::keep_files_private(arguments.trace);
+    confine_reader(log, {arguments.trace});
     const Result<store::SealedSegment> sealed = seal_trace(arguments);
     if (!sealed.ok() && arguments.follow && sealed.error().code() == ErrorCode::kUnavailable) {
         return 0;  // another one is at it: of a collector that was killed

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apps/cli/verbs.h"
+#include "apps/store/confine_reader.h"
 #include "base/log.h"
 #include "format/table.h"
 #include "query/damages.h"
@@ -60,6 +61,7 @@ Result<reports::SimilarAnswer> read(const SimilarArguments& arguments, const bas
 
 int run_similar(const SimilarArguments& arguments) {
     const base::Log log = base::Log::to_stderr();
+    confine_reader(log, {arguments.trace, arguments.trace2});
     const Result<reports::SimilarAnswer> answer = read(arguments, log);
     if (!answer.ok()) {
         log.fail(answer.error());

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "apps/cli/verbs.h"
+#include "apps/store/confine_reader.h"
 #include "base/amounts.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -219,6 +220,7 @@ Result<void> watch(const TopTraceArguments& arguments) {
     if (!arguments.duration.empty()) {
         TRY(duration, base::parse_duration(arguments.duration));
     }
+    confine_reader(base::Log::to_stderr(), {arguments.trace});
     TRY(trace::TraceTail tail, trace::TraceTail::open(arguments.trace));
     TRY(const trace::TraceState state, tail.state());
     if (state != trace::TraceState::kRecording) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "apps/cli/verbs.h"
+#include "apps/store/confine_reader.h"
 #include "base/log.h"
 #include "format/colour.h"
 #include "format/table.h"
@@ -72,6 +73,7 @@ Result<reports::VerifyAnswer> read(const VerifyArguments& arguments) {
 }
 
 int run_verify(const VerifyArguments& arguments) {
+    confine_reader(base::Log::to_stderr(), {arguments.trace});
     const Result<reports::VerifyAnswer> answer = read(arguments);
     if (!answer.ok()) {
         base::Log::to_stderr().fail(answer.error());

@@ -1,0 +1,93 @@
+#include "apps/store/confine_reader.h"
+
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "base/file.h"
+
+namespace dyetrace::apps {
+namespace {
+
+std::string temporary_parent() {
+    const char* const parent = std::getenv("TMPDIR");
+    return parent != nullptr ? parent : "/tmp";
+}
+
+// Whether only a capability lets this user into a folder, or through those above it.
+bool is_of_another(const std::string& path) {
+    std::error_code error;
+    std::filesystem::path at = std::filesystem::weakly_canonical(path, error);
+    struct stat status {};
+    if (error || (::stat(at.c_str(), &status) == 0 && status.st_uid != ::geteuid())) {
+        return true;
+    }
+    for (; at.has_relative_path(); at = at.parent_path()) {
+        const bool is_closed = ::stat(at.c_str(), &status) != 0 ||
+                               (status.st_uid != ::geteuid() && (status.st_mode & S_IXOTH) == 0);
+        if (is_closed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+base::Confinement confinement_of(const std::vector<std::string>& traces,
+                                 const std::vector<std::string>& outputs) {
+    base::FileAccess files{.writable = {temporary_parent()}};
+    for (const std::string& trace : traces) {
+        if (!trace.empty()) {
+            files.writable.push_back(trace);
+        }
+    }
+    for (const std::string& output : outputs) {
+        if (!output.empty()) {
+            files.writable.push_back(base::parent_folder(output));
+            files.writable.push_back(output);  // a device, or a pipe, somewhere else
+        }
+    }
+    base::Confinement confinement{};
+    for (const std::string& path : files.writable) {
+        if (path != temporary_parent() && is_of_another(path)) {
+            confinement.kept_capabilities = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH};
+        }
+    }
+    confinement.files = std::move(files);
+    return confinement;
+}
+
+void confine_or_say(const base::Log& log, const base::Confinement& confinement) {
+    if (const Result<void> confined = base::confine(confinement); !confined.ok()) {
+        log.warn("more rights than needed are kept: " + confined.error().text());
+    }
+}
+
+}  // namespace
+
+void confine_reader(const base::Log& log,
+                    const std::vector<std::string>& traces,
+                    const std::vector<std::string>& outputs) {
+    confine_or_say(log, confinement_of(traces, outputs));
+}
+
+void confine_page(const base::Log& log, const std::vector<std::string>& traces) {
+    base::Confinement confinement = confinement_of(traces, {});
+    // Libraries, the time zone, and what DuckDB asks about memory and CPUs.
+    confinement.files->readable = {"/usr",
+                                   "/lib",
+                                   "/lib64",
+                                   "/etc/localtime",
+                                   "/etc/ld.so.cache",
+                                   "/proc",
+                                   "/sys/fs/cgroup",
+                                   "/sys/devices/system/cpu",
+                                   "/dev/urandom"};
+    confinement.may_use_network = true;
+    confine_or_say(log, confinement);
+}
+
+}  // namespace dyetrace::apps

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Who may read a trace, and what the programs that make and read one give up."""
+
+import os
+import stat
+import subprocess
+
+import support
+
+NOBODY, GROUP = 65534, 1  # daemon
+BPF, PERFMON, SYS_NICE, KILL = 1 << 39, 1 << 38, 1 << 23, 1 << 5
+SECRET = "00112233445566778899aabbccddeeff"
+
+
+def status_of(process):
+    with open(f"/proc/{process}/status", encoding="ascii") as file:
+        return {name: value.strip() for name, value in (line.split(":", 1) for line in file)}
+
+
+def modes(folder):
+    """Of all in it: the bits that others than the owner have."""
+    found = {}
+    for parent, folders, names in os.walk(folder):
+        for name in folders + names:
+            found[os.path.join(parent, name)] = stat.S_IMODE(os.lstat(os.path.join(parent, name)).st_mode)
+    return found
+
+
+def as_nobody(*command, groups="--clear-groups"):
+    return subprocess.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", groups, *command], capture_output=True, text=True, check=False,
+                          timeout=support.PATIENCE_S)
+
+
+class RightsTest(support.EndToEndTest):
+    def test_a_trace_is_its_owners_alone(self):
+        for arguments in [["--no-seal"], ["--content=bytes"]]:
+            trace = self.record(*arguments, "--", "cat", "/etc/hostname", name=f"trace{arguments[0]}")
+            self.assertEqual(stat.S_IMODE(os.stat(trace.path).st_mode), 0o700)
+            self.assertEqual({path: oct(mode) for path, mode in modes(trace.path).items() if mode & 0o077}, {})
+        self.assertNotEqual(as_nobody(support.DYETRACE, "report", trace.path).returncode, 0)
+
+    def test_a_group_may_read_it_when_it_is_named(self):
+        trace = self.record("--group", "daemon", "--", "true")
+        status = os.stat(trace.path)
+        self.assertEqual((stat.S_IMODE(status.st_mode), status.st_gid), (0o2750, GROUP))
+        for path, mode in modes(trace.path).items():
+            self.assertEqual((os.lstat(path).st_gid, mode & 0o027), (GROUP, 0), path)
+        count = [support.DYETRACE, "sql", trace.path, "select count(*) > 0 from events", "--format", "json"]
+        read = as_nobody(*count, groups=f"--groups={GROUP}")
+        self.assertIn("true", read.stdout, read.stderr)
+        self.assertNotEqual(as_nobody(*count).returncode, 0)
+
+    def test_a_group_that_is_not_there_is_refused(self):
+        done = subprocess.run([support.DYETRACE, "record", "-o", self.path("t"), "--group", "nobody-has-this", "--", "true"], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is no group 'nobody-has-this'", self.one_line(done.stderr))
+        self.assertFalse(os.path.exists(self.path("t")))
+
+    def test_the_recorder_keeps_what_it_needs_and_the_command_what_it_had(self):
+        read, write = os.pipe()
+        self.addCleanup(os.close, write)
+        trace, recorder = self.start_recording("--later-dyes", "--", "cat", stdin=read)
+        os.close(read)
+        self.wait_for(lambda: status_of(recorder.pid)["Seccomp"] == "2", "it has given up what it does not need")
+        status = status_of(recorder.pid)
+        self.assertEqual(int(status["CapPrm"], 16) & ~(BPF | PERFMON | SYS_NICE | KILL), 0)
+        self.assertEqual((status["NoNewPrivs"], status["Umask"]), ("1", "0077"))
+        own = status_of("self")
+        command = status_of(support.children_of(recorder.pid, "cat")[0])
+        for name in ["CapPrm", "CapEff", "CapBnd", "NoNewPrivs", "Seccomp", "Umask"]:
+            self.assertEqual(command[name], own[name], name)
+        sealer = [pid for pid in support.children_of(recorder.pid) if support.comm_of(pid) != "cat"][0]
+        self.wait_for(lambda: status_of(sealer)["Seccomp"] == "2", "the sealer has given up what it does not need")
+        self.assertEqual(int(status_of(sealer)["CapPrm"], 16), 0)
+        # What comes later goes on: a dye that is named now is found.
+        subprocess.run([support.DYETRACE, "dye", "add", trace.path, "late=indigo"], check=True, capture_output=True, timeout=support.PATIENCE_S)
+        os.write(write, b"some indigo\n")
+        self.wait_for(lambda: trace.number("SELECT count(*) FROM dye_hits") > 0, "the dye is seen")
+        self.assertEqual(self.stop(recorder, support.signal.SIGTERM), -support.signal.SIGTERM)
+        self.assertEqual(trace.accounting()["lost"], 0)
+
+    def test_a_command_that_became_another_user_gets_its_signals(self):
+        trace, recorder = self.start_recording("--", "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "cat", stdin=subprocess.PIPE)
+        self.wait_for(lambda: support.children_of(recorder.pid, "cat") and status_of(recorder.pid)["Seccomp"] == "2", "cat runs")
+        self.assertEqual(self.stop(recorder, support.signal.SIGTERM), -support.signal.SIGTERM)
+        self.assertGreater(trace.number("SELECT count(*) FROM events WHERE comm = 'cat'"), 0)
+        recorder.stdin.close()
+
+    def test_a_key_is_not_among_the_words_of_the_process(self):
+        _, recorder = self.start_recording("--content=hash", "--content-key", f"hex:{SECRET}", f"--dye=card={SECRET}", "--", "cat", stdin=subprocess.PIPE)
+        with open(f"/proc/{recorder.pid}/cmdline", encoding="ascii") as file:
+            words = file.read()
+        self.assertNotIn(SECRET, words)
+        self.assertIn("--content-key", words)
+        recorder.stdin.close()
+        self.assertEqual(recorder.wait(timeout=support.PATIENCE_S), 0)
+
+    def test_what_is_read_by_root_of_somebody_elses_is_read(self):
+        trace = self.record("--", "true")
+        for parent, _, names in os.walk(trace.path):
+            for path in [parent] + [os.path.join(parent, name) for name in names]:
+                os.chown(path, NOBODY, NOBODY)
+        done = subprocess.run([support.DYETRACE, "sql", trace.path, "select count(*) > 0 from events", "--format", "json"], capture_output=True, text=True,
+                              check=True, timeout=support.PATIENCE_S)
+        self.assertIn("true", done.stdout)
+
+
+if __name__ == "__main__":
+    support.main()

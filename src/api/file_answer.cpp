@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "base/temporary_folder.h"
 #include "store/row_writer.h"
 
 namespace dyetrace::api {
@@ -20,7 +19,7 @@ Result<std::string> rows_text(store::Database& database,
                               store::RowFormat format,
                               const std::atomic<bool>& cancelled) {
     std::string text;
-    TRY(database.query(
+    TRY(database.ask(
         sql,
         [&](store::Rows& rows) -> Result<void> {
             return store::write_rows(rows, format, 0, [&](std::string_view piece) -> Result<void> {
@@ -38,10 +37,13 @@ Result<std::string> rows_text(store::Database& database,
 Result<std::string> parquet_bytes(store::Database& database,
                                   const std::string& sql,
                                   const std::atomic<bool>& cancelled) {
-    TRY(const base::TemporaryFolder folder, base::TemporaryFolder::make());
-    const std::string file = folder.path() + "/rows.parquet";
-    TRY(database.write_parquet(sql, file, &cancelled));
-    return base::read_file(file, kFileBytesMax);
+    TRY(const std::string folder, database.temporary_folder());
+    const std::string file = folder + "/rows.parquet";
+    const Result<void> written = database.write_parquet(sql, file, &cancelled);
+    Result<std::string> bytes =
+        written.ok() ? base::read_file(file, kFileBytesMax) : written.error();
+    static_cast<void>(base::remove_file(file));  // or the next one is written over it
+    return bytes;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "api/http_server.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <httplib.h>
 #include <poll.h>
@@ -14,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "api/gate.h"
+#include "api/request_head.h"
 #include "base/file.h"
 #include "base/thread_annotations.h"
 
@@ -28,12 +29,6 @@ constexpr std::chrono::milliseconds kLookForGoneEvery{50};
 constexpr std::size_t kTokenBytes = 16;
 constexpr std::size_t kPieceBytes = 1 << 18;  // of a file, read and sent at once
 constexpr int kCancelled = 499;  // as nginx calls it: nobody waits for the answer any more
-
-bool is_loopback_host(std::string_view host) {
-    const std::size_t colon = host.rfind(':');
-    const std::string_view name = host.substr(0, colon);
-    return name == "127.0.0.1" || name == "localhost" || host.starts_with("[::1]");
-}
 
 int status_of(ErrorCode code) {
     switch (code) {
@@ -76,27 +71,6 @@ void give_derived_file(const Answer& answer, httplib::Response& response) {
 
 using Clock = std::chrono::steady_clock;
 
-// httplib does not say on which socket a question came: it is the one of ours whose other end has the asker's port.
-int connection_from(int remote_port) {
-    const auto names = base::list_folder("/proc/self/fd");
-    for (const std::string& name : names.ok() ? names.value() : std::vector<std::string>()) {
-        const int fd = std::atoi(name.c_str());
-        sockaddr_storage peer{};
-        socklen_t size = sizeof(peer);
-        if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) {
-            continue;
-        }
-        const in_port_t port = peer.ss_family == AF_INET6
-                                   ? reinterpret_cast<const sockaddr_in6&>(peer).sin6_port
-                                   : reinterpret_cast<const sockaddr_in&>(peer).sin_port;
-        if ((peer.ss_family == AF_INET || peer.ss_family == AF_INET6) &&
-            ntohs(port) == remote_port) {
-            return fd;
-        }
-    }
-    return -1;
-}
-
 bool has_gone(int socket) {
     pollfd poll{socket, POLLRDHUP, 0};
     return socket >= 0 && ::poll(&poll, 1, 0) == 1;
@@ -109,9 +83,8 @@ class Running {
   public:
     struct Place {
         std::string name;
-        int remote_port = 0;
+        int socket = -1;  // of the asker
         Clock::time_point until;
-        int socket = -1;  // of the asker; as long as it is in the list
         std::atomic<bool> cancelled = false;
         bool is_late = false;
     };
@@ -135,10 +108,7 @@ class Running {
     }
     // Whoever has gone waits for nothing: a browser that was closed, a question that was aborted.
     void cancel_gone() {
-        cancel_if([](Place& place) {
-            place.socket = place.socket < 0 ? connection_from(place.remote_port) : place.socket;
-            return has_gone(place.socket);
-        });
+        cancel_if([](const Place& place) { return has_gone(place.socket); });
     }
     void cancel_late() {
         cancel_if([now = Clock::now()](Place& place) { return place.is_late = now > place.until; });
@@ -171,34 +141,33 @@ class Running {
     std::set<Place*> places_ GUARDED_BY(mutex_);
 };
 
+// httplib without its threads and its way to wait: it reads a request and writes what the handlers answer.
+class Answering : public httplib::Server {
+  public:
+    // It sends bodies as long as it believes to have a port to listen on; Gate has the real one.
+    Answering() { svr_sock_ = 0; }
+    void stop_sending() { svr_sock_ = -1; }
+
+    bool answer(Connection& connection) {
+        bool is_closed = false;
+        return process_request(connection, false, is_closed, nullptr) && !is_closed;
+    }
+};
+
 struct HttpServer::Parts {
     HttpServerOptions options;
     std::map<std::string, AnswerFunction, std::less<>> questions;
     std::vector<PageFile> page;
-    httplib::Server server;
-    int port = 0;
+    Answering server;
     Running running;
-    std::thread thread;
+    std::unique_ptr<Gate> gate;
     std::thread watch;  // over the time that answers take
 
     std::string prefix() const { return "/" + options.token + "/"; }
-    bool admits(const httplib::Request& request, httplib::Response& response) const;
     void give_file(const std::string& path, httplib::Response& response) const;
     void list(httplib::Response& response) const;
     void answer(const httplib::Request& request, httplib::Response& response);
 };
-
-bool HttpServer::Parts::admits(const httplib::Request& request, httplib::Response& response) const {
-    if (!is_loopback_host(request.get_header_value("Host"))) {
-        response.status = 403;
-        return false;
-    }
-    if (!request.path.starts_with(prefix())) {
-        response.status = 404;
-        return false;
-    }
-    return true;
-}
 
 void HttpServer::Parts::give_file(const std::string& path, httplib::Response& response) const {
     const std::string wanted = path == prefix() ? "index.html" : path.substr(prefix().size());
@@ -247,7 +216,7 @@ void HttpServer::Parts::answer(const httplib::Request& request, httplib::Respons
     }
     Running::Place place{
         .name = request.get_header_value("question"),
-        .remote_port = request.remote_port,
+        .socket = request.remote_port,  // Connection says so
         .until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                     std::chrono::duration<double>(options.answer_s_max))};
     Result<Answer> answer = running.while_listed(
@@ -294,10 +263,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(const HttpServerOptions& op
         parts->questions.emplace(std::move(question.name), std::move(question.answer));
     }
     Parts& of = *parts;
-    of.server.new_task_queue = [] { return new httplib::ThreadPool(kServerThreads); };
     of.server.set_payload_max_length(kQuestionBytesMax);
-    // Or an answer's body waits 40 ms for its head to be acknowledged.
-    of.server.set_tcp_nodelay(true);
     of.server.set_default_headers(
         {{"Cache-Control", "no-store"},
          {"Content-Security-Policy",
@@ -308,32 +274,26 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(const HttpServerOptions& op
          {"X-Content-Type-Options", "nosniff"},
          {"X-Frame-Options", "DENY"}});
     of.server.Get(".*", [&of](const httplib::Request& request, httplib::Response& response) {
-        if (!of.admits(request, response)) {
-            return;
-        }
         if (request.path == of.prefix() + "api/") {
             return of.list(response);
         }
         of.give_file(request.path, response);
     });
     of.server.Post(".*", [&of](const httplib::Request& request, httplib::Response& response) {
-        if (!of.admits(request, response)) {
-            return;
-        }
         if (request.path.starts_with(of.prefix() + "api/")) {
             of.answer(request, response);
         } else {
             response.status = 404;
         }
     });
-    of.port = options.port == 0 ? of.server.bind_to_any_port(options.address)
-              : of.server.bind_to_port(options.address, options.port) ? options.port
-                                                                      : -1;
-    if (of.port <= 0) {
-        return Error::from_errno(errno,
-                                 fmt::format("listening on {}:{}", options.address, options.port));
-    }
-    of.thread = std::thread([&of] { of.server.listen_after_bind(); });
+    TRY(of.gate,
+        Gate::open(
+            {.address = options.address,
+             .port = options.port,
+             .threads = kServerThreads,
+             .head_max = options.head_max},
+            [&of](std::string_view head) { return refusal_of(head, of.prefix()); },
+            [&of](Connection& connection) { return of.server.answer(connection); }));
     of.watch = std::thread([&of] {
         while (!of.running.is_ended()) {
             of.running.cancel_late();
@@ -348,16 +308,16 @@ HttpServer::HttpServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) 
 
 HttpServer::~HttpServer() {
     parts_->running.end();
-    parts_->server.stop();
-    parts_->thread.join();
+    parts_->server.stop_sending();
     parts_->watch.join();
+    parts_->gate.reset();
 }
 
 std::string HttpServer::url() const {
     const std::string& address = parts_->options.address;
     return fmt::format("http://{}:{}{}",
                        address.find(':') != std::string::npos ? "[" + address + "]" : address,
-                       parts_->port,
+                       parts_->gate->port(),
                        parts_->prefix());
 }
 

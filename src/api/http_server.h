@@ -8,14 +8,16 @@
 //   POST /TOKEN/api/NAME           a question: its body is JSON, the answer is, too
 //   POST /TOKEN/api/cancel         {"question": "7"}: what was asked with the header "question: 7" ends as soon as it can
 //
-// Whoever lacks the token gets 404 for everything. A request whose Host is another name than a loopback one gets 403: a page from elsewhere
-// whose name was made to point here. No other page may read an answer, frame the page, or learn its address from a link.
+// Whoever lacks the token gets 404 for everything, before a body is read or a thread is taken (gate.h). A request whose Host is another name than a
+// loopback one gets 403: a page from elsewhere whose name was made to point here; so does one that a browser says another page asked (Origin,
+// Sec-Fetch-Site). No other page may read an answer, frame the page, or learn its address from a link.
 //
 // Answers are made on the threads of the server. One that takes longer than answer_s_max is cancelled, and one whose asker has closed the connection;
 // how large it may be its maker knows.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -37,6 +39,7 @@ struct HttpServerOptions {
     std::uint16_t port = 0;             // 0: any that is free
     std::string token = {};             // of letters and digits
     double answer_s_max = 300;
+    std::chrono::milliseconds head_max{10'000};  // until somebody has said what is asked
 };
 
 // An answer's bytes and what they are.

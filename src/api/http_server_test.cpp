@@ -9,6 +9,7 @@
 #include <chrono>
 #include <thread>
 
+#include "api/gate.h"
 #include "base/file.h"
 #include "base/temporary_folder.h"
 
@@ -52,10 +53,12 @@ class HttpServerTest : public testing::Test {
                      .note = "2 are missing"};
              }});
         const auto bytes = std::as_bytes(std::span(kPage));
-        server_ = HttpServer::open({.token = "secret", .answer_s_max = limit_s_},
-                                   std::move(questions),
-                                   {{"index.html", "text/html; charset=utf-8", bytes}})
-                      .value();
+        server_ =
+            HttpServer::open(
+                {.token = "secret", .answer_s_max = limit_s_, .head_max = std::chrono::hours(1)},
+                std::move(questions),
+                {{"index.html", "text/html; charset=utf-8", bytes}})
+                .value();
         const std::string url = server_->url();
         client_.emplace(url.substr(0, url.find("/secret")));
         client_->set_decompress(false);
@@ -92,6 +95,130 @@ TEST_F(HttpServerTest, is_not_there_for_others) {
     EXPECT_EQ(client_->Get("/secret/", {{"Host", "evil.example:80"}})->status, 403);
     EXPECT_EQ(ask("echo", "{}", {{"Host", "evil.example"}})->status, 403);
     EXPECT_EQ(client_->Get("/secret/", {{"Host", "localhost:8080"}})->status, 200);
+}
+
+TEST_F(HttpServerTest, knows_its_own_name_and_no_longer_one) {
+    for (const char* host : {"127.0.0.1", "127.0.0.1:1", "localhost:65535", "[::1]", "[::1]:80"}) {
+        EXPECT_EQ(client_->Get("/secret/", {{"Host", host}})->status, 200) << host;
+    }
+    for (const char* host : {"127.0.0.1:18099.evil.com",
+                             "127.0.0.1:",
+                             "127.0.0.1.evil.com",
+                             "localhost.evil.com:80",
+                             "[::1].evil.com",
+                             "[::1]evil",
+                             "evil.com:127.0.0.1",
+                             "127.0.0.1:80@evil.com",
+                             "127.0.0.1, evil.com"}) {
+        EXPECT_EQ(client_->Get("/secret/", {{"Host", host}})->status, 403) << host;
+    }
+}
+
+TEST_F(HttpServerTest, answers_no_other_page) {
+    const std::string host = "127.0.0.1:8080";
+    const auto status = [&](const char* name, const std::string& value) {
+        return ask("echo", "{}", {{"Host", host}, {name, value}})->status;
+    };
+    EXPECT_EQ(status("Origin", "http://127.0.0.1:8080"), 200);
+    EXPECT_EQ(status("Sec-Fetch-Site", "same-origin"), 200);
+    EXPECT_EQ(status("Sec-Fetch-Site", "none"), 200);
+    for (const char* origin :
+         {"http://evil.example", "null", "", "http://127.0.0.1:8081", "https://127.0.0.1:8080"}) {
+        EXPECT_EQ(status("Origin", origin), 403) << origin;
+    }
+    EXPECT_EQ(status("Sec-Fetch-Site", "cross-site"), 403);
+    EXPECT_EQ(status("Sec-Fetch-Site", "same-site"), 403);
+}
+
+// A connection that sends `text`, and stays.
+class HalfOpen {
+  public:
+    HalfOpen(const std::string& url, std::string_view text)
+        : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(static_cast<std::uint16_t>(
+            std::stoi(url.substr(std::string_view("http://127.0.0.1:").size()))));
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)),
+                  0);
+        base::write_all(socket_, base::bytes_of(text)).value();
+    }
+    // What came until the other end closed.
+    std::string answer() const {
+        std::string text;
+        char bytes[512];
+        for (ssize_t size = 0; (size = ::recv(socket_.get(), bytes, sizeof(bytes), 0)) > 0;) {
+            text.append(bytes, static_cast<std::size_t>(size));
+        }
+        return text;
+    }
+    bool is_open() const {
+        char byte = 0;
+        return ::recv(socket_.get(), &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+    }
+
+  private:
+    base::Fd socket_;
+};
+
+TEST_F(HttpServerTest, is_not_kept_from_answering_by_half_of_a_question) {
+    std::vector<std::unique_ptr<HalfOpen>> others;
+    for (int i = 0; i < 60; ++i) {
+        others.push_back(std::make_unique<HalfOpen>(
+            server_->url(), "POST /api/query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Le"));
+        others.push_back(std::make_unique<HalfOpen>(server_->url(), "P"));
+        others.push_back(std::make_unique<HalfOpen>(server_->url(), ""));
+    }
+    EXPECT_EQ(ask("echo", "{}")->status, 200);
+    for (const auto& other : others) {
+        EXPECT_TRUE(other->is_open());  // it was not answered because they had gone
+    }
+}
+
+TEST_F(HttpServerTest, reads_no_body_of_whoever_has_no_token) {
+    const HalfOpen other(server_->url(),
+                         "POST /api/query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: "
+                         "1000000\r\n\r\n{");
+    EXPECT_TRUE(other.answer().starts_with("HTTP/1.1 404 "));
+}
+
+TEST_F(HttpServerTest, lets_go_of_those_that_came_first_when_there_are_too_many) {
+    std::vector<std::unique_ptr<HalfOpen>> others;
+    EXPECT_EQ(ask("echo", "{}")->status, 200);
+    for (std::size_t i = 0; i < kConnectionsMax + 50; ++i) {
+        others.push_back(std::make_unique<HalfOpen>(server_->url(), "GET /"));
+    }
+    EXPECT_EQ(others.front()->answer(), "");
+    EXPECT_EQ(ask("echo", "{}")->status, 200);
+    httplib::Client another(server_->url().substr(0, server_->url().find("/secret")));
+    another.set_decompress(false);
+    EXPECT_EQ(another.Get("/secret/")->status, 200);
+}
+
+TEST_F(HttpServerTest, reads_a_head_in_one_way_only) {
+    for (const auto& [head, answer] : std::initializer_list<std::pair<std::string_view, int>>{
+             {"GET /secret/ HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil\r\n\r\n", 400},
+             {"GET /secret/ HTTP/1.1\r\nHost: 127.0.0.1\nHost: evil\r\n\r\n", 400},
+             {"GET /secret/ HTTP/1.1\r\n\r\n", 403},
+             {"GET http://127.0.0.1/secret/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 404},
+             {"\r\n\r\n", 403}}) {
+        EXPECT_EQ(HalfOpen(server_->url(), head).answer().substr(0, 13),
+                  "HTTP/1.1 " + std::to_string(answer) + " ")
+            << head;
+    }
+    EXPECT_TRUE(HalfOpen(server_->url(), std::string(kHeadBytesMax + 1, 'x'))
+                    .answer()
+                    .starts_with("HTTP/1.1 431 "));
+}
+
+TEST_F(HttpServerTest, answers_what_was_asked_before_the_first_answer) {
+    const std::string ask =
+        "POST /secret/api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n";
+    const std::string text =
+        HalfOpen(server_->url(), ask + "\r\n{}" + ask + "Connection: close\r\n\r\n[]").answer();
+    EXPECT_NE(text.find("{}HTTP/1.1 200 OK"), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("[]")) << text;
 }
 
 TEST_F(HttpServerTest, says_what_is_wrong_as_json) {
@@ -145,19 +272,9 @@ TEST_F(HttpServerTest, sends_a_file_that_has_no_name_any_more) {
 
 TEST_F(HttpServerTest, ends_what_nobody_waits_for_any_more) {
     {
-        const base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-        const std::string url = server_->url();
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_port = htons(static_cast<std::uint16_t>(
-            std::stoi(url.substr(std::string_view("http://127.0.0.1:").size()))));
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        ASSERT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)),
-                  0);
-        base::write_all(socket,
-                        base::bytes_of("POST /secret/api/slow HTTP/1.1\r\nHost: localhost\r\n"
-                                       "Content-Length: 2\r\n\r\n{}"))
-            .value();
+        const HalfOpen other(server_->url(),
+                             "POST /secret/api/slow HTTP/1.1\r\nHost: localhost\r\n"
+                             "Content-Length: 2\r\n\r\n{}");
         while (!begun_) {
             std::this_thread::yield();
         }

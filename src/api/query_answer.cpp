@@ -88,19 +88,12 @@ Result<void> take_rows(store::Rows& rows, std::uint64_t rows_max, Json& answer) 
     return {};
 }
 
-}  // namespace
-
-Result<Answer> query_answer(store::Database& database,
-                            const Json& question,
-                            const std::atomic<bool>& cancelled) {
-    TRY(const std::string sql, question.get<std::string>("sql"));
-    return rows_answer(database, sql, question, cancelled);
-}
-
-Result<Answer> rows_answer(store::Database& database,
-                           const std::string& sql,
-                           const Json& question,
-                           const std::atomic<bool>& cancelled) {
+// `run`: how the database is asked, as for this program or as for others.
+Result<Answer> answer_of(store::Database& database,
+                         decltype(&store::Database::query) run,
+                         const std::string& sql,
+                         const Json& question,
+                         const std::atomic<bool>& cancelled) {
     std::uint64_t rows_max = kRowsUsual;
     if (const Json* asked = question.find("rows_max"); asked != nullptr) {
         rows_max =
@@ -108,7 +101,7 @@ Result<Answer> rows_answer(store::Database& database,
     }
     Json answer = Json::object();
     answer.set("columns", Json::array()).set("rows", Json::array()).set("is_cut", false);
-    TRY(database.query(
+    TRY((database.*run)(
         sql,
         [&](store::Rows& rows) -> Result<void> {
             return rows.columns().empty() ? Result<void>() : take_rows(rows, rows_max, answer);
@@ -116,6 +109,22 @@ Result<Answer> rows_answer(store::Database& database,
         &cancelled));
     answer.set("losses", database.losses().text());
     return Answer{.body = answer.text()};
+}
+
+}  // namespace
+
+Result<Answer> query_answer(store::Database& database,
+                            const Json& question,
+                            const std::atomic<bool>& cancelled) {
+    TRY(const std::string sql, question.get<std::string>("sql"));
+    return answer_of(database, &store::Database::ask, sql, question, cancelled);
+}
+
+Result<Answer> rows_answer(store::Database& database,
+                           const std::string& sql,
+                           const Json& question,
+                           const std::atomic<bool>& cancelled) {
+    return answer_of(database, &store::Database::query, sql, question, cancelled);
 }
 
 }  // namespace dyetrace::api

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -15,9 +16,11 @@
 #include "store/derived_tables.h"
 #include "store/duckdb_engine.h"
 #include "store/facts_tables.h"
+#include "store/interrupt_watch.h"
 #include "store/new_events.h"
 #include "store/number_scan_state.h"
 #include "store/raw_views.h"
+#include "store/reading_statement.h"
 #include "store/record_scan.h"
 #include "store/rows_state.h"
 #include "store/snapshot.h"
@@ -114,6 +117,7 @@ struct Database::Parts {
     DerivedTables derived;
     EventClock clock = EventClock::kWall;
     std::uint64_t looks = 0;
+    bool is_trusting = false;
 };
 
 std::string TraceLosses::text() const {
@@ -153,6 +157,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
     EngineOptions engine_options;
     engine_options.threads = options.threads;
     engine_options.memory_limit = options.memory_limit;
+    engine_options.temporary_limit = options.temporary_limit;
     const std::string temporary_path = base::TemporaryFolder::free_path();
     engine_options.temporary_folder = temporary_path + "/spilled";
     TRY(Engine engine, Engine::open(engine_options));
@@ -168,7 +173,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                1,
                                                {},
                                                EventClock::kWall,
-                                               0});
+                                               0,
+                                               false});
     parts->threads = options.threads > 0
                          ? options.threads
                          : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
@@ -183,8 +189,41 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                           kArgumentsByFunction));
     std::unique_ptr<Database> database(new Database(std::move(parts)));
     TRY(database->look());
+    database->parts_->is_trusting = options.is_trusting;
+    if (!options.is_trusting) {
+        TRY(database->close_to_other_files(options));
+    }
     TRY(database->parts_->engine.run("SET lock_configuration = true"));
     return database;
+}
+
+// A trace that was unpacked may have brought a link to a file of this machine, which SQL would read as the trace's.
+static Result<void> refuse_links_out(const std::string& trace) {
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator at(trace, error), end; !error && at != end;
+         at.increment(error)) {
+        std::error_code ignored;
+        if (at->is_symlink(ignored)) {
+            return Error(ErrorCode::kUnsupported,
+                         fmt::format("'{}' is a link: a trace has none", at->path().string()));
+        }
+    }
+    return {};
+}
+
+// DuckDB compares paths as texts: ours have neither links nor dots in them (file_literal()).
+Result<void> Database::close_to_other_files(const DatabaseOptions& options) {
+    TRY(refuse_links_out(path()));
+    std::string files;
+    for (const std::string& file : options.files) {
+        files += (files.empty() ? "" : ", ") + file_literal(file);
+    }
+    return parts_->engine.run(
+        fmt::format("SET allowed_directories = [{}, {}]; SET allowed_paths = [{}]; SET "
+                    "enable_external_access = false",
+                    file_literal(path()),
+                    file_literal(parts_->temporary_path),
+                    files));
 }
 
 void Database::make_temporary_folder() {
@@ -194,6 +233,14 @@ void Database::make_temporary_folder() {
     if (auto made = base::TemporaryFolder::make(parts_->temporary_path); made.ok()) {
         parts_->temporary.emplace(std::move(made).value());
     }
+}
+
+Result<std::string> Database::temporary_folder() {
+    make_temporary_folder();
+    if (!parts_->temporary) {
+        return Error(ErrorCode::kIo, fmt::format("cannot make '{}'", parts_->temporary_path));
+    }
+    return parts_->temporary_path;
 }
 
 std::uint64_t Database::looks() const {
@@ -273,6 +320,19 @@ Result<void> Database::count_losses() {
 Result<void> Database::query(const std::string& sql,
                              const std::function<Result<void>(Rows&)>& each,
                              const std::atomic<bool>* cancelled) {
+    return run(sql, true, each, cancelled);
+}
+
+Result<void> Database::ask(const std::string& sql,
+                           const std::function<Result<void>(Rows&)>& each,
+                           const std::atomic<bool>* cancelled) {
+    return run(sql, parts_->is_trusting, each, cancelled);
+}
+
+Result<void> Database::run(const std::string& sql,
+                           bool is_ours,
+                           const std::function<Result<void>(Rows&)>& each,
+                           const std::atomic<bool>* cancelled) {
     const Engine& engine = parts_->engine;
     OwnedStatements statements;
     const idx_t count =
@@ -281,8 +341,14 @@ Result<void> Database::query(const std::string& sql,
         message != nullptr) {
         return engine_error(message);
     }
+    if (!is_ours) {
+        TRY(check_words(sql, count));
+    }
     for (idx_t i = 0; i < count; ++i) {
         TRY(OwnedStatement statement, prepare(engine, statements.get(), i));
+        if (!is_ours) {
+            TRY(check_only_reads(engine, statement, sql, count));
+        }
         if (parts_->derived.wanted()) {
             make_temporary_folder();
             TRY(parts_->derived.make_wanted(*this, engine, cancelled));
@@ -297,7 +363,13 @@ Result<void> Database::query(const std::string& sql,
         }
         TRY(std::unique_ptr<Rows::State> state, std::move(executed));
         Rows rows(std::move(state));
-        TRY(each(rows));
+        const InterruptWatch watch(engine, cancelled);
+        Result<void> taken = each(rows);
+        if (!taken.ok()) {
+            return cancelled != nullptr && cancelled->load()
+                       ? Error(ErrorCode::kInterrupted, "interrupted")
+                       : std::move(taken);
+        }
     }
     return {};
 }
@@ -311,9 +383,11 @@ Result<void> Database::write_parquet(const std::string& select,
             std::isspace(static_cast<unsigned char>(statement.back())) != 0)) {
         statement.pop_back();
     }
+    TRY(check_one_select(parts_->engine, statement));
     return query(
-        fmt::format(
-            "COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd)", statement, sql_text(file)),
+        fmt::format("COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
+                    statement,
+                    file_literal(file)),
         [](Rows&) { return Result<void>(); },
         cancelled);
 }

@@ -10,8 +10,8 @@
 // open() looks once: events that come later are seen after refresh(). What it has seen never changes and each event is
 // there once, whatever the sealer does meanwhile. Any number of processes may read, none is noticed by the recorder.
 //
-// Safe to hand to others within the limits of this user: extensions are not fetched, settings are locked. Files can be
-// read and written with SQL, as with this user's shell.
+// Safe to hand to others, and for traces of others: extensions are not fetched, settings are locked, and SQL reads no files but those
+// of the trace. ask() answers what people type: only what reads (reading_statement.h). query() is for statements of this program.
 //
 // Limits: one thread; one statement at a time. Results are streamed; what a query sorts or joins is in memory, and beyond the
 // limit in a folder below $TMPDIR that goes with the database.
@@ -35,8 +35,13 @@
 namespace dyetrace::store {
 
 struct DatabaseOptions {
-    int threads = 0;           // 0: as many as CPUs
-    std::string memory_limit;  // "2GB"; empty: DuckDB's own, 80 % of the machine
+    int threads = 0;                // 0: as many as CPUs
+    std::string memory_limit = {};  // "2GB"; empty: DuckDB's own, 80 % of the machine
+    std::string temporary_limit =
+        {};  // "8GB" on the disk beyond memory; empty: 90 % of what is free
+    std::vector<std::string> files = {};  // to which write_parquet() will write
+    // Whoever asks may do with SQL what this user may do with a shell: read and write files, make tables.
+    bool is_trusting = false;
     // Parquet files are compared with their checksums when a trace is opened, up to so many bytes: less than 2 s when
     // they are in memory. Files beyond that are compared by their sizes only.
     std::uint64_t check_bytes_max = std::uint64_t{4} << 30;
@@ -106,6 +111,11 @@ class Database {
                        const std::function<Result<void>(Rows&)>& each,
                        const std::atomic<bool>* cancelled = nullptr);
 
+    // The same of statements that people typed: they read and do nothing else, unless the options say so.
+    Result<void> ask(const std::string& sql,
+                     const std::function<Result<void>(Rows&)>& each,
+                     const std::atomic<bool>* cancelled = nullptr);
+
     // The rows of one statement as numbers, on a connection of its own.
     Result<NumberScan> scan_numbers(const std::string& select);
 
@@ -117,10 +127,14 @@ class Database {
     Result<std::optional<NumberScan>> scan_new_numbers(const std::string& select,
                                                        const EventsSeen& seen);
 
-    // COPY (`select`) TO `file`, one SELECT statement. What is half written when it fails, or is cancelled, is the caller's to remove.
+    // COPY (`select`) TO `file`, one SELECT statement. `file` is one of the options, or in temporary_folder(). What is half written when it
+    // fails, or is cancelled, is the caller's to remove.
     Result<void> write_parquet(const std::string& select,
                                const std::string& file,
                                const std::atomic<bool>* cancelled = nullptr);
+
+    // One that goes with the database; its files are not yet another's.
+    Result<std::string> temporary_folder();
 
     // Names that a prompt completes: public tables and their columns.
     Result<std::vector<std::string>> names();
@@ -143,6 +157,11 @@ class Database {
     explicit Database(std::unique_ptr<Parts> parts);
 
     Result<void> look();
+    Result<void> run(const std::string& sql,
+                     bool is_ours,
+                     const std::function<Result<void>(Rows&)>& each,
+                     const std::atomic<bool>* cancelled);
+    Result<void> close_to_other_files(const DatabaseOptions& options);
     void make_temporary_folder();
     Result<void> set_times();
     Result<void> count_losses();

@@ -236,9 +236,9 @@ TEST(Database, refuses_to_fetch_extensions_or_to_change_settings) {
         {"SET autoinstall_known_extensions = true", "the configuration has been locked"},
         {"SET allow_community_extensions = true", "the configuration has been locked"},
         {"SET lock_configuration = false", "the configuration has been locked"},
-        {"SELECT * FROM 'https://example.org/x.parquet'", "requires the extension httpfs"},
-        {"COPY (SELECT 1) TO 'https://example.org/x.parquet'", "requires the extension httpfs"},
-        {"ATTACH 'https://example.org/x.db'", "requires the extension httpfs"}};
+        {"SELECT * FROM 'https://example.org/x.parquet'", "disabled by configuration"},
+        {"COPY (SELECT 1) TO 'https://example.org/x.parquet'", "disabled by configuration"},
+        {"ATTACH 'https://example.org/x.db'", "disabled by configuration"}};
     for (const auto& [sql, reason] : refusals) {
         const std::string answer = trace.ask(sql);
         EXPECT_EQ(answer.substr(0, 6), "error:") << sql << ": " << answer;
@@ -247,13 +247,16 @@ TEST(Database, refuses_to_fetch_extensions_or_to_change_settings) {
     }
 }
 
-TEST(Database, reads_and_writes_files_of_this_user) {
+TEST(Database, reads_and_writes_files_of_this_user_when_it_may) {
     StoreFixture trace;
     trace.record(1, 10);
+    const auto database = Database::open(trace.path(), {.is_trusting = true}).value();
     const base::TemporaryFolder temporary = base::TemporaryFolder::make().value();
     const std::string file = "'" + temporary.path() + "/x.parquet'";
-    trace.ask("COPY (SELECT count(*) AS n FROM events) TO " + file + " (FORMAT parquet)");
-    EXPECT_EQ(trace.ask("SELECT n FROM read_parquet(" + file + ")"), "10\n");
+    ask(*database, "COPY (SELECT count(*) AS n FROM events) TO " + file + " (FORMAT parquet)");
+    EXPECT_EQ(ask(*database, "SELECT n FROM read_parquet(" + file + ")"), "10\n");
+    const std::string remote = ask(*database, "SELECT * FROM 'https://example.org/x.parquet'");
+    EXPECT_NE(remote.find("requires the extension httpfs"), std::string::npos) << remote;
 }
 
 TEST(Database, stops_a_statement_that_is_cancelled) {

@@ -242,7 +242,7 @@ bool DerivedTables::fits(const Engine& engine, const schema::DerivedTable& table
     const auto same = engine.first_number(fmt::format(
         "SELECT count(*) FROM parquet_kv_metadata({}) WHERE decode(key) = 'dyetrace' AND "
         "decode(value) = {}",
-        sql_text(path),
+        file_literal(path),
         sql_text(stamp(table.name))));
     return same.ok() && same.value() == 1;
 }
@@ -313,7 +313,7 @@ Result<void> DerivedTables::make(Database& database,
         fmt::format("COPY (FROM _derived_rows('{}')) TO {} (FORMAT parquet, COMPRESSION zstd, "
                     "COMPRESSION_LEVEL 1, PARQUET_VERSION V2, KV_METADATA {{dyetrace: {}}})",
                     table.name,
-                    sql_text(unfinished),
+                    file_literal(unfinished),
                     sql_text(stamp(table.name))));
     source_ = {};
     if (!written.ok()) {
@@ -333,7 +333,7 @@ Result<void> DerivedTables::show_file(const Engine& engine,
     return engine.run(
         fmt::format("CREATE OR REPLACE VIEW internal.derived_{} AS FROM read_parquet({})",
                     table.name,
-                    sql_text(path)));
+                    file_literal(path)));
 }
 
 }  // namespace dyetrace::store

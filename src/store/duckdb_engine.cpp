@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace dyetrace::store {
@@ -35,6 +37,13 @@ std::string sql_text(std::string_view text) {
     return quoted + "'";
 }
 
+std::string file_literal(const std::string& path) {
+    std::error_code error;
+    const std::filesystem::path real =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+    return sql_text(error ? path : real.string());
+}
+
 Result<Engine> Engine::open(const EngineOptions& options) {
     OwnedConfig config;
     if (duckdb_create_config(config.out()) != DuckDBSuccess) {
@@ -51,6 +60,9 @@ Result<Engine> Engine::open(const EngineOptions& options) {
     }
     if (!options.memory_limit.empty()) {
         TRY(set(config.get(), "memory_limit", options.memory_limit));
+    }
+    if (!options.temporary_limit.empty()) {
+        TRY(set(config.get(), "max_temp_directory_size", options.temporary_limit));
     }
     Engine engine;
     char* message = nullptr;

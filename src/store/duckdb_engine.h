@@ -64,7 +64,7 @@ struct EngineOptions {
     int threads = 0;               // 0: as many as CPUs
     std::string memory_limit;      // "512MB"; empty: DuckDB's own, 80 % of the machine
     std::string temporary_folder;  // where queries larger than memory go; empty: nowhere
-    bool may_write_files = true;
+    std::string temporary_limit;   // "8GB" of it; empty: DuckDB's own, 90 % of what is free
 };
 
 // A database in memory and one connection. Extensions are neither fetched nor loaded.
@@ -96,5 +96,8 @@ Error engine_error(const char* message);
 
 // 'it''s'
 std::string sql_text(std::string_view text);
+
+// The path of a file, which need not be there yet, as DuckDB compares it with those that it may open: from the root, without links.
+std::string file_literal(const std::string& path);
 
 }  // namespace dyetrace::store

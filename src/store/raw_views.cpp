@@ -13,7 +13,7 @@ void RawParts::add_files(std::span<const SealedFolder> folders,
     for (const AlikeFiles& alike : parquet_files(folders, info.name)) {
         std::string list;
         for (const std::string& path : alike.paths) {
-            list += (list.empty() ? "" : ", ") + sql_text(path);
+            list += (list.empty() ? "" : ", ") + file_literal(path);
         }
         // by name: DuckDB opens each file whenever a statement that names the view is prepared
         selects_.push_back(fmt::format("SELECT * FROM read_parquet([{}], union_by_name = {}){}",

@@ -34,7 +34,7 @@ constexpr const char* kParquetOptions =
 
 // DuckDB beside a recording: one thread that keeps the order of rows, and less memory than a segment.
 const EngineOptions kSealingEngine{
-    .threads = 1, .memory_limit = "512MB", .temporary_folder = "", .may_write_files = true};
+    .threads = 1, .memory_limit = "512MB", .temporary_folder = "", .temporary_limit = ""};
 
 std::string sealing_path(const trace::TraceFolder& folder, std::uint64_t number) {
     return fmt::format("{}/sealing-{:06}", folder.path(), number);

@@ -105,6 +105,21 @@ class RightsTest(support.EndToEndTest):
                               check=True, timeout=support.PATIENCE_S)
         self.assertIn("true", done.stdout)
 
+    def test_sql_reads_nothing_but_the_trace(self):
+        trace = self.record("--", "true")
+        ask = [support.DYETRACE, "sql", trace.path]
+        for statement, words in [("select * from read_text('/etc/shadow')", "disabled by configuration"),
+                                 (f"copy (select 1) to '{self.path('x')}'", "disabled by configuration"),
+                                 (f"copy (select 1) to '{trace.path}/x'", "only statements that read"),
+                                 ("drop view events", "only statements that read")]:
+            done = subprocess.run([*ask, statement], capture_output=True, text=True, check=False, timeout=support.PATIENCE_S)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(words, done.stderr)
+            self.assertIn("--trust", done.stderr)
+        self.assertFalse(os.path.exists(self.path("x")) or os.path.exists(os.path.join(trace.path, "x")))
+        subprocess.run([*ask, "--trust", f"copy (select 1) to '{self.path('x')}'"], check=True, capture_output=True, timeout=support.PATIENCE_S)
+        self.assertTrue(os.path.exists(self.path("x")))
+
 
 if __name__ == "__main__":
     support.main()

@@ -11,6 +11,7 @@
 #include "apps/cli/clock_option.h"
 #include "apps/cli/verbs.h"
 #include "apps/store/cancel_on_interrupt.h"
+#include "apps/store/confine_reader.h"
 #include "apps/store/export_progress.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -48,8 +49,9 @@ const std::atomic<bool>& cancelled() {
 }
 
 // DuckDB writes it, beside the file that it becomes.
-Result<void> export_parquet(store::Database& database, const ExportArguments& arguments) {
-    const std::string draft = base::begin_draft(arguments.output);
+Result<void> export_parquet(store::Database& database,
+                            const ExportArguments& arguments,
+                            const std::string& draft) {
     const ExportProgress progress(STDERR_FILENO);
     Result<void> written =
         database.write_parquet(reports::exported_table(arguments.from()), draft, &cancelled());
@@ -74,9 +76,6 @@ Result<reports::Exported> write_with_progress(store::Database& database,
 Result<void> export_to_file(store::Database& database,
                             const ExportArguments& arguments,
                             const base::Log& log) {
-    if (arguments.parquet) {
-        return export_parquet(database, arguments);
-    }
     const bool is_text = arguments.csv || arguments.otlp;
     TRY(reports::ExportFile file,
         reports::ExportFile::open(
@@ -95,15 +94,19 @@ Result<void> export_to_file(store::Database& database,
 }
 
 Result<void> export_trace(const ExportArguments& arguments, const base::Log& log) {
-    TRY(const auto database,
-        query::open_analysis_database(
-            arguments.trace,
-            {.database = {.memory_limit = arguments.memory}, .clock = arguments.clock}));
+    const std::string draft = arguments.parquet ? base::begin_draft(arguments.output) : "";
+    query::AnalysisDatabaseOptions options{.database = {.memory_limit = arguments.memory},
+                                           .clock = arguments.clock};
+    if (arguments.parquet) {
+        options.database.files = {draft};
+    }
+    TRY(const auto database, query::open_analysis_database(arguments.trace, options));
     query::say_damages(*database, log);
     if (const std::string losses = database->losses().text(); !losses.empty()) {
         log.warn(fmt::format("the trace has {}; the table `gaps` says where", losses));
     }
-    return export_to_file(*database, arguments, log);
+    return arguments.parquet ? export_parquet(*database, arguments, draft)
+                             : export_to_file(*database, arguments, log);
 }
 
 // What became of the file, and what to do; DuckDB's errors have no code.
@@ -137,6 +140,7 @@ int run_export(const ExportArguments& arguments) {
         return kExitUsage;
     }
     std::signal(SIGPIPE, SIG_IGN);  // whoever reads may go: an error of write
+    confine_reader(log, {arguments.trace}, {arguments.output});
     const CancelOnInterrupt scope(CancelOnInterrupt::kEndings);  // nothing half is left behind
     const Result<void> done = export_trace(arguments, log);
     if (!done.ok()) {

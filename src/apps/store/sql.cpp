@@ -19,6 +19,7 @@
 #include "apps/cli/sql_prompt.h"
 #include "apps/cli/verbs.h"
 #include "apps/store/cancel_on_interrupt.h"
+#include "apps/store/confine_reader.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -42,9 +43,10 @@ struct SqlArguments {
     std::string format = "table";
     std::string output;
     int threads = 0;
-    std::string memory;
+    std::string memory, temporary;
     std::string content_key;
     std::string clock = "cluster";
+    bool is_trusting = false;
 };
 
 std::size_t terminal_width() {
@@ -74,7 +76,7 @@ class SqlSession {
         const store::TextSink sink = [this](std::string_view text) {
             return base::write_all(out(), base::bytes_of(text));
         };
-        return database_->query(
+        return database_->ask(
             sql_of_statement(statements),
             [&](store::Rows& rows) {
                 return store::write_rows(rows, format_, file_.valid() ? 0 : terminal_width(), sink);
@@ -126,6 +128,13 @@ class SqlSession {
     std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
 };
 
+Error with_hint(Error error) {
+    const bool is_refused = error.code() == ErrorCode::kUnsupported ||
+                            error.text().find("disabled by configuration") != std::string::npos;
+    return is_refused ? Error(error.code(), error.text() + " (with --trust everything is)")
+                      : std::move(error);
+}
+
 // A person types, or a pipe delivers, line by line; a statement ends with a semicolon.
 int run_lines(SqlSession& session, const base::Log& log, const std::string& trace) {
     const bool is_terminal = ::isatty(STDIN_FILENO) != 0;
@@ -139,7 +148,7 @@ int run_lines(SqlSession& session, const base::Log& log, const std::string& trac
         Result<void> done = session.look_again_if_old();
         done = done.ok() ? session.run(*statement) : std::move(done);
         if (!done.ok()) {
-            log.fail(done.error());
+            log.fail(with_hint(done.error()));
             status = kExitFailure;
             if (!is_terminal) {
                 return status;
@@ -165,11 +174,24 @@ Result<SqlSession> start(const SqlArguments& arguments, const base::Log& log) {
                      "none: take --format "
                      "parquet, which every Arrow library reads");
     }
-    query::AnalysisDatabaseOptions options{
-        .database = {.threads = arguments.threads, .memory_limit = arguments.memory},
-        .clock = arguments.clock};
+    query::AnalysisDatabaseOptions options{.database = {.threads = arguments.threads,
+                                                        .memory_limit = arguments.memory,
+                                                        .temporary_limit = arguments.temporary,
+                                                        .is_trusting = arguments.is_trusting},
+                                           .clock = arguments.clock};
     if (!arguments.content_key.empty()) {
         TRY(options.key, content::content_key(arguments.content_key));
+    }
+    if (arguments.format == "parquet" && !arguments.output.empty()) {
+        options.database.files = {arguments.output};
+    }
+    if (!arguments.is_trusting) {
+        const char* const home = std::getenv("HOME");  // where a prompt keeps what was typed
+        const bool has_prompt = arguments.statement.empty() && ::isatty(STDIN_FILENO) != 0;
+        confine_reader(
+            log,
+            {arguments.trace},
+            {arguments.output, has_prompt && home != nullptr ? std::string(home) + "/." : ""});
     }
     TRY(auto database, query::open_analysis_database(arguments.trace, options));
     base::Fd file;
@@ -197,7 +219,7 @@ int run_sql(SqlArguments arguments) {
                                   ? write_parquet(session.value(), arguments)
                                   : session.value().run(arguments.statement);
     if (!done.ok()) {
-        log.fail(done.error());
+        log.fail(with_hint(done.error()));
         return kExitFailure;
     }
     return 0;
@@ -253,6 +275,14 @@ void add_sql(CLI::App& app, int& exit_status) {
                      arguments->memory,
                      "What a query may hold: 512MB, 2GB (default: 80 % of the machine)")
         ->type_name("SIZE");
+    verb->add_option(
+            "--temporary",
+            arguments->temporary,
+            "What it may put below $TMPDIR beyond that: 8GB (default: 90 % of what is free)")
+        ->type_name("SIZE");
+    verb->add_flag("--trust",
+                   arguments->is_trusting,
+                   "SQL may do what you may: read and write other files, make tables and views");
     verb->add_option("--content-key",
                      arguments->content_key,
                      "The key that the trace was recorded with, for fingerprint_of(): hex:DIGITS "

@@ -1,6 +1,7 @@
 // dyetrace ui: a trace in the browser, from this program, on loopback.
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -18,6 +19,7 @@
 #include "api/timeline/timeline_questions.h"
 #include "apps/cli/clock_option.h"
 #include "apps/cli/verbs.h"
+#include "apps/store/confine_reader.h"
 #include "base/log.h"
 #include "base/signals.h"
 #include "query/analysis_database.h"
@@ -39,10 +41,25 @@ struct UiArguments {
     std::string clock = "cluster";
 };
 
+constexpr long kDataPart = 75;  // per cent of the machine, of all that this process holds
+constexpr const char* kTemporaryLimit = "8GB";  // of each, on the disk
+
+// A statement can make texts of gigabytes beside what DuckDB counts: they fail, not the machine.
+void limit_memory() {
+    const auto bytes = static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES) / 100 * kDataPart) *
+                       static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+    rlimit limit{};
+    if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur > bytes) {
+        limit.rlim_cur = bytes;
+        setrlimit(RLIMIT_DATA, &limit);  // can only make it less: whoever refuses loses nothing
+    }
+}
+
 // Alone each would take 80 % of the machine before it wrote to disk.
 query::AnalysisDatabaseOptions options_of(const std::string& clock) {
     const long megabytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 1'000'000;
-    return {.database = {.memory_limit = fmt::format("{}MB", megabytes / kMemoryPart)},
+    return {.database = {.memory_limit = fmt::format("{}MB", megabytes / kMemoryPart),
+                         .temporary_limit = kTemporaryLimit},
             .clock = clock};
 }
 
@@ -70,6 +87,9 @@ Result<api::Answer> no_trace(const base::Json&, const std::atomic<bool>&) {
 
 Result<void> serve(const UiArguments& arguments, const base::Log& log) {
     const base::Fd signals = base::take_ending_signals();
+    limit_memory();
+    TRY(std::string token, api::page_token(arguments.port));
+    confine_page(log, {arguments.trace, arguments.other});
     TRY(const auto served, open_served(arguments.trace, arguments.clock));
     api::TimelineCache timelines(served->pool, served->trace, arguments.clock);
     std::vector<api::Question> questions =
@@ -88,7 +108,6 @@ Result<void> serve(const UiArguments& arguments, const base::Log& log) {
     } else {
         questions.push_back({"other_trace", &no_trace});
     }
-    TRY(std::string token, api::page_token(arguments.port));
     const std::span<const api::PageFile> page = ui::page_files();
     TRY(const auto server,
         api::HttpServer::open({.port = arguments.port, .token = std::move(token)},

@@ -10,6 +10,6 @@ import duckdb
 os.chdir(sys.argv[1])
 database = duckdb.connect()
 database.execute(pathlib.Path("views.sql").read_text())
-query = "SELECT name, count(*) AS calls FROM events GROUP BY name ORDER BY calls DESC, name LIMIT 5"
+query = "SELECT name, count(*) AS calls FROM calls GROUP BY name ORDER BY calls DESC, name LIMIT 5"
 for name, calls in database.execute(query).fetchall():
     print(name, calls)

@@ -111,6 +111,7 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     skeleton.rodata->preview_bytes = options.preview_bytes;
     skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
+    skeleton.rodata->keep_arguments = options.keep_arguments;
     choose_content(skeleton, options, state->cpus);
     choose_dyes(skeleton, options.look_for_dyes, options.only_dyed);
     state->payload.size_maps(skeleton, options, state->cpus);

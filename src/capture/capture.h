@@ -64,6 +64,7 @@ struct CaptureOptions {
     std::vector<DyePattern> dyes = {};                        // the first ones, see dyes()
     bool only_dyed = false;                                   // events without a dye are filtered
     std::uint64_t payload_bytes_max = UINT64_MAX;  // of a call; with ContentLevel::kBytes
+    bool keep_arguments = true;                    // of programs: the command line
     bool watch_retransmissions = false;            // see retransmissions()
     bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
     std::uint64_t event_ring_bytes =

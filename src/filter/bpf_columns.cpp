@@ -8,6 +8,7 @@
 #include <string>
 
 #include "filter/string_atoms.h"
+#include "schema/dictionary.h"
 #include "schema/errors.h"
 #include "schema/generated/enum_names.h"
 #include "schema/record.h"
@@ -173,6 +174,12 @@ bool BpfColumns::load_event_field(EventColumn column, Register to, Exits exits) 
             code_.calculate(BPF_LSH, to, 32);
             code_.calculate(BPF_ARSH, to, 32);
         }
+        if (column == EventColumn::kRequested) {  // what is beyond the signed numbers is their last
+            const Label fits = code_.new_label();
+            code_.jump_if(BPF_JSGE, to, 0, fits);
+            code_.set_wide(to, schema::kIdMax);
+            code_.place(fits);
+        }
         if (column == EventColumn::kOnCpuNs) {
             code_.load(kScratch, kEvent, offsetof(SyscallEvent, off_cpu_ns), 8);
             code_.calculate(BPF_SUB, to, kScratch);
@@ -244,6 +251,8 @@ bool BpfColumns::load_object_field(EventColumn column, Register to, Exits exits)
             need_object(SyscallEvent::kHasHandle, 0, FILTER_KNOWS_OBJECT, exits);
             code_.load(to, kInput, offsetof(filter_input, object.connection_id), 8);
             code_.jump_if(BPF_JEQ, to, 0, exits.undecided);  // it may become known
+            code_.calculate(BPF_LSH, to, 1);                 // 63 bits are shown
+            code_.calculate(BPF_RSH, to, 1);
             return true;
         case EventColumn::kLocalPort:
         case EventColumn::kRemotePort:

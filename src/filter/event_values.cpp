@@ -25,6 +25,15 @@ Value number_if(bool present, Integer number) {
     return present ? Value::of(number) : Value{};
 }
 
+// 64 bits that the view shows as a signed number.
+Integer signed_bits(std::uint64_t bits) {
+    return static_cast<std::int64_t>(bits);
+}
+
+Integer capped(std::uint64_t number) {
+    return std::min<std::uint64_t>(number, schema::kIdMax);
+}
+
 Value syscall_name(std::uint8_t abi, std::uint16_t number) {
     const auto* call = schema::find_syscall(static_cast<schema::Abi>(abi), number);
     return call != nullptr ? Value::of(call->name) : Value{};
@@ -166,7 +175,7 @@ Value EventValues::of(EventColumn column) const {
         case EventColumn::kUid:
             return of_task(&Task::uid);
         case EventColumn::kCgroupId:
-            return of_task(&Task::cgroup_id);
+            return task_ != nullptr ? Value::of(signed_bits(task_->cgroup_id)) : Value{};
         case EventColumn::kNetworkNamespace:
             return of_task(&Task::network_namespace);
         case EventColumn::kComm:
@@ -228,7 +237,7 @@ Value EventValues::of_object(EventColumn column) const {
         return {};
     }
     const schema::SocketEnds& ends = *object_->socket;
-    return number_if(ends.connection_id != 0, ends.connection_id);
+    return number_if(ends.connection_id != 0, ends.connection_id & schema::kIdMax);
 }
 
 // A unix socket has its name for an address.
@@ -358,7 +367,7 @@ Value EventValues::of_operation(const Event& e, EventColumn column) const {
         case EventColumn::kOffsetCertain:
             return has(Event::kHasFileOffset) ? Value::of(has(Event::kHasOffsetCertain)) : Value{};
         case EventColumn::kRequested:
-            return number_if(has(Event::kHasRequested), e.requested);
+            return number_if(has(Event::kHasRequested), capped(e.requested));
         case EventColumn::kBytes:
             return number_if(has(Event::kHasBytes), e.bytes);
         case EventColumn::kStreamOffset:
@@ -419,7 +428,7 @@ Value EventValues::of_only(const SyscallEvent& e, EventColumn column) const {
             const auto content = schema::content_of(e);
             const bool is_whole = content && content->unread_bytes == 0;
             if (column == EventColumn::kFingerprint) {
-                return number_if(is_whole, is_whole ? content->fingerprint : 0);
+                return number_if(is_whole, is_whole ? signed_bits(content->fingerprint) : 0);
             }
             const auto dyes = schema::dyes_found_in(e);
             return number_if(content || dyes,
@@ -430,7 +439,7 @@ Value EventValues::of_only(const SyscallEvent& e, EventColumn column) const {
         case EventColumn::kContentSum: {
             const auto content = schema::content_of(e);
             const bool is_whole = content && content->has_sum && content->unread_bytes == 0;
-            return number_if(is_whole, is_whole ? content->sum : 0);
+            return number_if(is_whole, is_whole ? signed_bits(content->sum) : 0);
         }
         case EventColumn::kDistinctBytes: {
             const auto content = schema::content_of(e);

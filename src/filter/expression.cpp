@@ -22,12 +22,6 @@ std::optional<Range> limited(Integer least, Integer greatest) {
 Range range_of_column(schema::EventColumn column) {
     constexpr Integer kOne = 1;
     switch (info_of(column).type) {
-        case schema::SqlType::kUbigint:
-            return {0, (kOne << 64) - 1};
-        case schema::SqlType::kUinteger:
-            return {0, (kOne << 32) - 1};
-        case schema::SqlType::kUsmallint:
-            return {0, (kOne << 16) - 1};
         case schema::SqlType::kInteger:
             return {-(kOne << 31), (kOne << 31) - 1};
         case schema::SqlType::kDouble:

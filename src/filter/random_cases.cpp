@@ -235,8 +235,8 @@ schema::OwnedRecord RandomCases::event(std::uint64_t sequence) {
 schema::OwnedRecord RandomCases::syscall_event(std::uint64_t sequence) {
     SyscallEvent e{};
     e.header.sequence = sequence;
-    e.start_ns = number() / 2;  // make_timestamp_ns takes a BIGINT
-    e.duration_ns = number();
+    e.start_ns = number() / 2;     // make_timestamp_ns takes a BIGINT
+    e.duration_ns = number() / 2;  // as long as anybody's clock
     e.off_cpu_ns = e.duration_ns == 0 ? 0 : random_() % e.duration_ns;
     e.result = result();
     e.context_id = static_cast<std::uint32_t>(below(kTasks + 2));
@@ -257,7 +257,7 @@ schema::OwnedRecord RandomCases::syscall_event(std::uint64_t sequence) {
     e.object_size = result();
     e.requested = number();
     e.bytes = result();
-    e.stream_offset = number();
+    e.stream_offset = number() / 2;
     e.target_tid = static_cast<std::uint32_t>(100 + below(8));
     e.target_start_ns = below(4) << 26;
     const std::string path(chance(60) ? pick(kNames) : pick(kPaths));
@@ -279,8 +279,8 @@ schema::OwnedRecord RandomCases::part_event(std::uint64_t sequence) {
     schema::PartEvent e{};
     e.header.sequence = sequence;
     e.parent_sequence = sequence - 1;
-    e.start_ns = number() / 2;  // make_timestamp_ns takes a BIGINT
-    e.duration_ns = number();
+    e.start_ns = number() / 2;     // make_timestamp_ns takes a BIGINT
+    e.duration_ns = number() / 2;  // as long as anybody's clock
     e.result = result();
     e.context_id = static_cast<std::uint32_t>(below(kTasks + 2));
     e.part = static_cast<std::uint32_t>(below(3));
@@ -293,7 +293,7 @@ schema::OwnedRecord RandomCases::part_event(std::uint64_t sequence) {
     e.file_offset = result();
     e.requested = number();
     e.bytes = result();
-    e.stream_offset = number();
+    e.stream_offset = number() / 2;
     const std::string address = sockaddr_bytes();
     return chance(50) ? schema::build(e) : schema::build(e, {{Attachment::kAddress, address}});
 }

@@ -3,6 +3,8 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <numeric>
 #include <utility>
 
@@ -14,8 +16,9 @@
 namespace dyetrace::format {
 namespace {
 
-constexpr std::size_t kGap = 2;      // columns between two of the table
-constexpr std::size_t kCutMin = 12;  // a column is not cut to less
+constexpr std::size_t kGap = 2;                            // columns between two of the table
+constexpr std::size_t kCutMin = 12;                        // a column is not cut to less
+constexpr std::size_t kWidthMin = 20, kWidthMax = 10'000;  // of a terminal that COLUMNS tells of
 
 // The end of `text` that fits into `width` columns.
 std::string_view tail(std::string_view text, std::size_t width) {
@@ -45,6 +48,15 @@ std::string cut_middle(std::string_view text, std::size_t width) {
 }
 
 std::size_t terminal_width(int file_descriptor) {
+    if (const char* const columns = std::getenv("COLUMNS"); columns != nullptr) {  // as for `ls`
+        const std::string_view text = columns;
+        std::size_t width = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
+        if (error == std::errc() && end == text.data() + text.size() && width >= kWidthMin &&
+            width <= kWidthMax) {
+            return width;
+        }
+    }
     winsize size{};
     const bool known = ioctl(file_descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     return known ? size.ws_col : Table::kWidthDefault;

@@ -58,7 +58,7 @@ class Table {
     std::size_t left_out_ = 0;
 };
 
-// Columns of the terminal that a descriptor refers to; kWidthDefault if it is none.
+// What COLUMNS says, or as many as the terminal has that a descriptor refers to; kWidthDefault if it is none.
 std::size_t terminal_width(int file_descriptor);
 
 // "/home/a/very/long/name" in 15 columns: "/home/…ong/name".

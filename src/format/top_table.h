@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dyetrace::format {
@@ -12,6 +13,7 @@ struct TopRow {
     std::string host;  // empty: this one
     std::uint64_t pid = 0;
     std::string comm;
+    std::string arguments;  // of its program, after the name
     std::uint64_t calls = 0;
     std::uint64_t errors = 0;
     std::uint64_t read_bytes = 0;
@@ -20,8 +22,14 @@ struct TopRow {
     std::uint64_t max_ns = 0;
 };
 
-// 79 columns; `rows_max` lines below the header. Rows with a host are named host:process.
-std::string top_text(const std::vector<TopRow>& rows, double seconds, int rows_max);
+// `width` columns, 79 at least; `rows_max` lines below the header. Rows with a host are named host:process; where several have one name, their arguments stand beside it.
+std::string top_text(const std::vector<TopRow>& rows,
+                     double seconds,
+                     int rows_max,
+                     std::size_t width = 79);
+
+// What stands after the name in a command line as the kernel keeps it, words with NULs between; of absolute paths the last name.
+std::string arguments_of(std::string_view command);
 
 // An object per row and line.
 std::string top_json(const std::vector<TopRow>& rows, double seconds);

@@ -14,6 +14,13 @@ using base::Error;
 using base::ErrorCode;
 
 Result<std::uint64_t> number_in(const std::string& text, const char* what) {
+    if (std::int64_t below_zero = 0; text.starts_with('-')) {  // as SQL shows 64 bits
+        const char* const end = text.data() + text.size();
+        const auto [last, error] = std::from_chars(text.data(), end, below_zero);
+        if (error == std::errc() && last == end) {
+            return static_cast<std::uint64_t>(below_zero);
+        }
+    }
     const bool is_hex = text.starts_with("0x");
     std::uint64_t number = 0;
     const char* const end = text.data() + text.size();

@@ -90,6 +90,9 @@ struct Object {
 };
 
 // `_task_id` of prelude.sql.
+// No id is above it, so that readers who know signed numbers only take them all.
+inline constexpr std::uint64_t kIdMax = INT64_MAX;
+
 constexpr std::uint64_t task_id(std::uint16_t host_index,
                                 std::uint64_t start_ns,
                                 std::uint32_t pid) {

@@ -29,7 +29,7 @@ ends AS (
     SELECT host_index, handle_id, any_value(cookie) AS cookie, any_value(family) AS family, any_value(socket_type) AS socket_type,
            any_value(protocol) AS protocol, any_value(local_address) AS local_address, any_value(local_port) AS local_port,
            any_value(remote_address) AS remote_address, any_value(remote_port) AS remote_port,
-           nullif(max(connection_id), 0) AS connection_id, any_value(network_namespace) AS network_namespace,
+           nullif(max(connection_id) & 9223372036854775807, 0) AS connection_id, any_value(network_namespace) AS network_namespace,
            any_value(_unix_name(path)) AS unix_path, any_value(_unix_name(path2)) AS unix_peer_path
     FROM internal.raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
@@ -38,6 +38,20 @@ SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_o
        s.cookie, s.family, s.socket_type, s.protocol, coalesce(_known_address(s.local_address, s.local_port), s.unix_path) AS local_address,
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
+
+-- What each process is called, without its host: by the program that it ran last, and where several of a host ran it with different arguments by some of those too.
+CREATE OR REPLACE VIEW internal.process_labels AS
+WITH known AS (
+    SELECT process_id, any_value(host_index) AS host_index, any_value(pid) AS pid, _program(arg_max(exe, valid_from_ns),
+           coalesce(arg_max(comm, valid_from_ns) FILTER (tid = pid), arg_max(comm, valid_from_ns))) AS program
+    FROM internal.contexts GROUP BY process_id),
+commands AS (
+    SELECT _task_id(host_index, process_start_ns, pid) AS process_id, _command_words(arg_max(command, valid_from_ns)) AS words
+    FROM internal.raw_task_context WHERE command IS NOT NULL GROUP BY 1),
+told AS (
+    SELECT k.*, coalesce(words, '') AS words, min(coalesce(words, '')) OVER same IS DISTINCT FROM max(coalesce(words, '')) OVER same AS is_ambiguous
+    FROM known k LEFT JOIN commands USING (process_id) WINDOW same AS (PARTITION BY host_index, program))
+SELECT process_id::BIGINT AS process_id, host_index, program || CASE WHEN is_ambiguous AND words <> '' THEN ' ' || words ELSE '' END || '[' || pid || ']' AS process FROM told;
 
 -- What ended waits: woken_by(event), woken_by_each(list of events). All of it is found by what a wait itself says, without a pass over the trace (docs/causality.md).
 CREATE OR REPLACE MACRO _poll_calls() AS ['poll', 'ppoll', 'ppoll_time64', 'select', '_newselect', 'pselect6', 'pselect6_time64', 'epoll_wait', 'epoll_pwait', 'epoll_pwait2'];
@@ -86,5 +100,6 @@ rows AS (
   UNION ALL SELECT wait, 'timeout', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own WHERE ((is_poll OR is_sleep) AND result = 0) OR (is_futex AND result = -110)
   UNION ALL SELECT wait, 'no_wait', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own ANTI JOIN ended USING (wait) WHERE is_futex AND result = -11
   UNION ALL SELECT wait, 'unfinished', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own WHERE result IS NULL)
-SELECT * FROM rows ORDER BY wait, rule = 'not_ready', what, fd, start_ns;
+SELECT * REPLACE (wait::BIGINT AS wait, event_id::BIGINT AS event_id, start_ns::BIGINT AS start_ns, thread_id::BIGINT AS thread_id, object_id::BIGINT AS object_id)
+FROM rows ORDER BY wait, rule = 'not_ready', what, fd, start_ns;
 CREATE OR REPLACE MACRO woken_by(wait_event) AS TABLE SELECT * EXCLUDE (wait) FROM woken_by_each([wait_event]);

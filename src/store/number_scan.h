@@ -10,7 +10,7 @@
 //   }
 //
 // It has a connection of its own, so that it may be read while another statement runs. Each column is a UBIGINT, a BIGINT or a DOUBLE, and is asked
-// for that type only.
+// for that type only; but a BIGINT that is never below 0, as ids and times are, for an unsigned number too.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ namespace dyetrace::store {
 enum class NumberType : std::uint8_t { kUnsigned, kSigned, kDouble };
 
 // What a scan has of one column, valid until the next batch. A bit of `validity` is 0 where the row is NULL; without it none is. Asking for another
-// type than the column's, or for the value of a NULL, is our mistake, and only a build for the debugger looks for it: this is read by the million.
+// type than that, or for the value of a NULL, is our mistake, and only a build for the debugger looks for it: this is read by the million.
 class NumberColumn {
   public:
     NumberColumn() = default;
@@ -46,7 +46,9 @@ class NumberColumn {
 
     template <typename Number>
     Number get(std::size_t row) const {
-        DCHECK(type_ == type_of<Number>() && !is_null(row));
+        DCHECK((type_ == type_of<Number>() ||
+                (type_ == NumberType::kSigned && type_of<Number>() == NumberType::kUnsigned)) &&
+               !is_null(row));
         return static_cast<const Number*>(values_)[row];
     }
     template <typename Number = std::uint64_t>

@@ -71,7 +71,7 @@ class JsonPrinter {
             case filter::Type::kInteger:
                 break;
         }
-        const bool is_id = column.type == schema::SqlType::kUbigint &&
+        const bool is_id = column.type == schema::SqlType::kBigint &&
                            (column.name.ends_with("_id") || column.name == "fingerprint" ||
                             column.name == "content_sum");
         const std::string_view quote = is_id ? "\"" : "";

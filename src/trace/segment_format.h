@@ -115,8 +115,8 @@ inline constexpr std::uint32_t kBlockRawBytes = 256 * 1024;
 // What a reader takes for a block at most: anything larger is damage, not data.
 inline constexpr std::uint32_t kBlockRawBytesMax = 16 * 1024 * 1024;
 
-// The limits are those of schema's event ids: 10 bits of host, 12 of CPU.
-inline constexpr std::uint32_t kHostsMax = 1024;
+// The limits are those of schema's event ids, which are below 2^63: 9 bits of host, 12 of CPU.
+inline constexpr std::uint32_t kHostsMax = 512;
 inline constexpr std::uint32_t kCpusMax = 4096;
 
 }  // namespace dyetrace::trace

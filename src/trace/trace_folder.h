@@ -41,7 +41,7 @@ namespace dyetrace::trace {
 // views and empty tables (a quarter of a megabyte) without which others cannot read the trace.
 inline constexpr std::size_t kReserveBytes = 512 * 1024;
 
-// trace.json: 1,024 hosts of a few hundred bytes and the user's options.
+// trace.json: 512 hosts of a few hundred bytes and the user's options.
 inline constexpr std::size_t kTraceInfoBytesMax = 4 * 1024 * 1024;
 
 // At one segment a second for a month; a folder with more is not ours.

@@ -129,7 +129,7 @@ TEST(TraceInfo, cut_at_any_byte_is_refused_and_never_aborts) {
     }
     EXPECT_FALSE(
         parse_trace_info(
-            R"({"format_version":0,"state":"recording","program":"","hosts":[{"index":1024}]})")
+            R"({"format_version":0,"state":"recording","program":"","hosts":[{"index":512}]})")
             .ok());
 }
 

@@ -115,7 +115,7 @@ class PatternTest(support.EndToEndTest):
         text = self.pattern_of(trace, file.path).stdout
         self.assertRegex(text, r"\n  by place +2 passes\n")
         self.assertIn(f"shuffled ({distance(first, second):.2f})", text)
-        self.assertIn("by content  the same passes in the same orders", text)
+        self.assertIn("by content  as by place", text)
         self.assertIn("in its own memory", text, "what it cannot know")
         self.assertEqual([line for line in text.splitlines() if len(line) > 80], [])
 

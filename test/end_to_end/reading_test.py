@@ -24,7 +24,7 @@ class SqlTest(support.EndToEndTest):
             self.assertTrue(any(line.startswith(table + ",") for line in tables), tables)
         self.assertFalse(any(line.startswith(("raw_", "_")) for line in tables), tables)
         columns = self.answer(trace, ".schema events;")
-        self.assertTrue(any(line.startswith("event_id,UBIGINT,") and not line.endswith(",") for line in columns), columns)
+        self.assertTrue(any(line.startswith("event_id,BIGINT,") and not line.endswith(",") for line in columns), columns)
         self.assertEqual(self.answer(trace, ".tables"), self.answer(trace, input=".tables\n"), "the same from a pipe")
 
     def test_a_number_in_csv_is_a_number_to_a_shell(self):

@@ -196,19 +196,19 @@ std::string joined(const std::vector<std::string>& lines) {
     return text;
 }
 
-// What strace would have written: the lines after the first, those with `12x ` in front of them twelve times.
-std::string log_of(const Block& block) {
+// The lines after the first, those with `12x ` in front of them twelve times.
+std::vector<std::string> lines_of(const Block& block) {
     static const std::regex kTimes(R"((\d+)x (.*))");
-    std::string text;
+    std::vector<std::string> lines;
     for (std::size_t i = 1; i < block.lines.size(); ++i) {
         std::smatch parts;
         const bool is_more = std::regex_match(block.lines[i], parts, kTimes);
         const std::string line = is_more ? parts.str(2) : block.lines[i];
         for (int left = is_more ? std::stoi(parts[1]) : 1; left > 0; --left) {
-            text += line + "\n";
+            lines.push_back(line);
         }
     }
-    return text;
+    return lines;
 }
 
 class Golden : public testing::Test {
@@ -220,7 +220,7 @@ class Golden : public testing::Test {
     std::unique_ptr<store::Database> database_of(const Block& block) {
         const std::string path = temporary_.path() + "/trace";
         if (block.lines[0] == "records") {
-            write_recorded_trace(path, {block.lines.begin() + 1, block.lines.end()});
+            write_recorded_trace(path, lines_of(block));
         } else {
             import(block, path);
         }
@@ -232,7 +232,7 @@ class Golden : public testing::Test {
 
     void import(const Block& block, const std::string& path) const {
         const std::string log = temporary_.path() + "/log";
-        std::ofstream(log) << log_of(block);
+        std::ofstream(log) << joined(lines_of(block));
         const auto summary = importer::import_logs({.files = {log},
                                                     .trace_path = path,
                                                     .format = importer::LogFormat::kStrace,

@@ -19,6 +19,7 @@
 #include "schema/record_info.h"
 #include "schema/shared/found.h"
 #include "schema/syscalls.h"
+#include "schema/text.h"
 #include "trace/segment_writer.h"
 #include "trace/trace_folder.h"
 
@@ -131,7 +132,7 @@ class RecordText {
                 EXPECT_EQ(value, "1") << column.name;
                 break;
             case ColumnSource::kAttachment:
-                attached = value;
+                attached = schema::unescaped(value).value_or(value);
                 break;
             case ColumnSource::kAttachmentField:
                 static_assert(offsetof(content_found, sum) == sizeof(dyes_found));

@@ -7,7 +7,7 @@
 //   dye_hit dye_id=7 position=2                                         a record by its name, of the call before it
 //
 // A word before `=` is a column of raw_<record> (schema/record_info.h), so what a column is read from is what is filled in; what is not named is 0, or absent where it may be.
-// Values are numbers, names of enums (of the columns that kEnums has), addresses, lists of numbers, or text, in quotes if there are blanks in it.
+// Values are numbers, names of enums (of the columns that kEnums has), addresses, lists of numbers, or text, in quotes if there are blanks in it; of attachments with the escapes of schema/text.h (\x00).
 // `moves` stands for `bytes`, `result` and the `fingerprint` of that text. `sequence` and `parent_sequence` come by themselves. The first host has index 0, the next 1.
 #pragma once
 

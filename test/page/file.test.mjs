@@ -40,7 +40,7 @@ test("each read is a box whose letter is its content's", async () => {
   await page.go(`#file?object=${object.object_id}`);
   const titles = await page.page.locator('section[aria-label="Contents"] rect').evaluateAll((boxes) => boxes.map((box) => box.dataset.words));
   const asked = page.rows(`SELECT fingerprint::VARCHAR AS content FROM events WHERE object_id = ${object.object_id} AND name = 'read' AND bytes > 0 ORDER BY time, event_id`);
-  assert.deepEqual(titles.map((title) => /content (\d+)$/.exec(title)?.[1]), asked.map(({ content }) => content));
+  assert.deepEqual(titles.map((title) => /content (-?\d+)$/.exec(title)?.[1]), asked.map(({ content }) => content));
 });
 
 test("who used it is said with their bytes", async () => {

@@ -64,7 +64,7 @@ test("hand-made pictures are read in the same way: each box of a content strip s
   const file = page.rows("SELECT object_id FROM events WHERE object_type = 'file' AND name = 'read' AND bytes > 0 AND fingerprint IS NOT NULL GROUP BY ALL ORDER BY count(*) DESC, object_id LIMIT 1")[0].object_id;
   await page.go(`#file?object=${file}`);
   await page.part("Contents").locator("rect").first().hover();
-  const content = /content (\d+)$/.exec(await readoutOf("Contents").innerText())[1];
+  const content = /content (-?\d+)$/.exec(await readoutOf("Contents").innerText())[1];
   assert.equal(page.number(`SELECT count(*) FROM events WHERE object_id = ${file} AND fingerprint = ${content} AND name = 'read' AND bytes > 0`) > 0, true);
 });
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "base/text.h"
@@ -21,12 +21,45 @@ constexpr double kSyncShareMin = 0.1;             // of the process's time
 constexpr std::uint64_t kSyncNsMin = 10'000'000;  // 10 ms
 constexpr double kFailedShareMin = 0.2;           // of the calls of that name
 constexpr std::uint64_t kFailedMin = 50;
+constexpr double kTooEarlyShareMin = 0.9;  // below that it waits in between, as it should
+constexpr std::uint64_t kTooEarlyMin = 1'000;
 constexpr std::uint64_t kOpensMin = 20;
-constexpr std::uint64_t kSmallNsMin = 1'000'000;   // 1 ms
-constexpr double kBlockedShareMin = 0.5;           // of the thread's time, waiting for files
-constexpr std::uint64_t kBufferBytes = 64 * 1024;  // what a usual buffer holds
+constexpr double kBlockedShareMin = 0.5;             // of the thread's time, waiting for files
+constexpr std::uint64_t kBlockedNsMin = 10'000'000;  // 10 ms
+constexpr std::uint64_t kBufferBytes = 64 * 1024;    // what a usual buffer holds
+constexpr double kSentAgainShareMin = 0.01;          // of the bytes that were sent
 
-constexpr double kSentAgainShareMin = 0.01;  // of the bytes that were sent
+// What many calls have to cost together.
+constexpr std::uint64_t kCostNsMin = 1'000'000;  // 1 ms
+constexpr double kCostShareMin = 0.01;  // of the time in which the processes did not wait, or
+constexpr double kUsualShareMin = 0.1;  // of it, where programs are known to do so
+constexpr std::uint64_t kCostNsEnough = 100'000'000;  // 100 ms of processes however long
+
+// Answers that programs expect: to a probe, of what waits, at the end of something.
+constexpr std::string_view kExpectedErrors[] = {"ENOTTY",
+                                                "ENODATA",
+                                                "EINPROGRESS",
+                                                "EALREADY",
+                                                "EISCONN",
+                                                "EINTR",
+                                                "ENOSYS",
+                                                "EOPNOTSUPP",
+                                                "ESPIPE",
+                                                "ENXIO",
+                                                "ERANGE",
+                                                "ECHILD"};
+// What is no fault either, but costs something when it is asked for again and again.
+constexpr std::string_view kUsualErrors[] = {"ENOENT",
+                                             "ENOTDIR",
+                                             "EEXIST",
+                                             "ENOTEMPTY",
+                                             "EISDIR",
+                                             "ESRCH",
+                                             "EBADF",
+                                             "ELOOP",
+                                             "EINVAL",
+                                             "EAGAIN",
+                                             "ENOTCONN"};
 
 double share_of(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
@@ -51,50 +84,69 @@ Proof proof_on_path(const Report& report, std::string_view task, const std::stri
     return proof;
 }
 
-std::vector<Finding> killed_processes_of(const Report& report) {
-    std::vector<Finding> out;
+// One that may be folded with others: what has the same key is said once, of the one that costs most.
+struct Candidate {
+    Finding finding;
+    std::string key = {};        // besides the kind and the program
+    std::string subject = {};    // the file, call or peer
+    std::string_view noun = {};  // what subjects are
+    std::uint64_t process_ns = 0;
+    double share_min =
+        0;  // that it must cost of the time of its processes; 0: it is one whatever it costs
+};
+
+using Candidates = std::vector<Candidate>;
+
+void add_killed_processes(const Report& report, Candidates& out) {
     for (const KilledProcess& killed : report.killed_processes) {
         Proof proof = proof_of(report, killed.process);
         proof.signal = killed.signal;
+        const std::string signal = schema::flags_text("signal", killed.signal);
+        std::string text =
+            fmt::format("{} was killed by {}{}",
+                        killed.process,
+                        signal,
+                        killed.address.empty() ? "" : ", at the address " + killed.address);
         out.push_back(
-            {"killed_by_signal",
-             killed.process,
-             fmt::format("{} was killed by {}{}",
-                         killed.process,
-                         schema::flags_text("signal", killed.signal),
-                         killed.address.empty() ? "" : ", at the address " + killed.address),
-             0,
-             std::move(proof)});
+            {.finding = {"killed_by_signal", killed.process, std::move(text), 0, std::move(proof)},
+             .key = signal});
     }
-    return out;
 }
 
 // What it cost is not known.
-void add_sent_again(const Report& report, std::vector<Finding>& out) {
+void add_sent_again(const Report& report, Candidates& out) {
     for (const SentAgain& again : report.sent_again) {
         const double part = share_of(again.bytes, again.sent_bytes);
         if (part < kSentAgainShareMin) {
             continue;
         }
+        std::string text = fmt::format(
+            "{} of what {} sent to {} was sent again by TCP: {} segments, {} of them "
+            "when a timer had run out",
+            base::percent_text(part),
+            again.process,
+            again.target,
+            base::with_separators(again.segments),
+            again.timers == 0 ? "none" : base::with_separators(again.timers));
         out.push_back(
-            {"sent_again",
-             again.process,
-             fmt::format("{} of what {} sent to {} was sent again by TCP: {} segments, {} of them "
-                         "when a timer had run out",
-                         base::percent_text(part),
-                         again.process,
-                         again.target,
-                         base::with_separators(again.segments),
-                         again.timers == 0 ? "none" : base::with_separators(again.timers)),
-             0,
-             proof_of(report, again.process)});
+            {.finding =
+                 {"sent_again", again.process, std::move(text), 0, proof_of(report, again.process)},
+             .subject = again.target,
+             .noun = "peer"});
     }
 }
 
-void add_syncs(const Report& report, std::vector<Finding>& out) {
+void add_syncs(const Report& report, Candidates& out) {
+    // Of several that sync one file each waits for the others.
+    std::map<std::string, std::uint64_t> of_file;
+    for (const Syncs& sync : report.syncs) {
+        of_file[sync.target] += sync.total_ns;
+    }
     for (const Syncs& sync : report.syncs) {
         const double part = share_of(sync.total_ns, sync.process_ns);
-        if (part < kSyncShareMin || sync.total_ns < kSyncNsMin) {
+        const double share =
+            std::max(part, share_of(of_file[sync.target], report.overview.span_ns));
+        if (share < kSyncShareMin || sync.total_ns < kSyncNsMin) {
             continue;
         }
         std::string text = fmt::format("{} spent {} of its time in {} sync{} of {}",
@@ -105,51 +157,77 @@ void add_syncs(const Report& report, std::vector<Finding>& out) {
                                        sync.target);
         text += sync.deleted ? ", which it then deleted"
                              : fmt::format(" (longest {})", base::duration_text(sync.max_ns));
-        out.push_back({"sync_share",
-                       sync.process,
-                       std::move(text),
-                       sync.total_ns,
-                       proof_on_path(report, sync.process, sync.target)});
+        out.push_back({.finding = {"sync_share",
+                                   sync.process,
+                                   std::move(text),
+                                   sync.total_ns,
+                                   proof_on_path(report, sync.process, sync.target)},
+                       .subject = sync.target,
+                       .noun = "file"});
     }
 }
 
-void add_small(const Report& report, std::vector<Finding>& out) {
+void add_small(const Report& report, Candidates& out) {
     for (const SmallTransfers& small : report.small) {
-        if (small.total_ns < kSmallNsMin || small.calls == 0) {
+        if (small.calls == 0) {
             continue;
         }
         const std::uint64_t needed = std::max<std::uint64_t>(1, small.bytes / kBufferBytes);
-        out.push_back(
-            {"small_transfers",
-             small.process,
-             fmt::format(
-                 "{} {} {} in {} calls of {} on average ({}); with a buffer of 64 KiB {} would do",
-                 small.process,
-                 small.verb,
-                 small.target,
-                 base::with_separators(small.calls),
-                 base::bytes_text(small.bytes / small.calls),
-                 base::duration_text(small.total_ns),
-                 base::with_separators(needed)),
-             small.total_ns,
-             proof_on_path(report, small.process, small.target)});
+        std::string text = fmt::format(
+            "{} {} {} in {} calls of {} on average ({}); with a buffer of 64 KiB {} would do",
+            small.process,
+            small.verb,
+            small.target,
+            base::with_separators(small.calls),
+            base::bytes_text(small.bytes / small.calls),
+            base::duration_text(small.total_ns),
+            base::with_separators(needed));
+        out.push_back({.finding = {"small_transfers",
+                                   small.process,
+                                   std::move(text),
+                                   small.total_ns,
+                                   proof_on_path(report, small.process, small.target)},
+                       .key = small.verb,
+                       .subject = small.target,
+                       .noun = "file",
+                       .process_ns = small.process_ns,
+                       .share_min = kCostShareMin});
     }
 }
 
-void add_opens(const Report& report, std::vector<Finding>& out) {
+void add_opens(const Report& report, Candidates& out) {
     for (const RepeatedOpen& open : report.opens) {
-        if (open.opens >= kOpensMin) {
-            out.push_back({"repeated_opens",
-                           open.process,
-                           fmt::format("{} opened {} {} times ({})",
+        if (open.opens < kOpensMin) {
+            continue;
+        }
+        std::string text = fmt::format("{} opened {} {} times ({})",
                                        open.process,
                                        open.path,
                                        base::with_separators(open.opens),
-                                       base::duration_text(open.total_ns)),
-                           open.total_ns,
-                           proof_on_path(report, open.process, open.path)});
-        }
+                                       base::duration_text(open.total_ns));
+        out.push_back({.finding = {"repeated_opens",
+                                   open.process,
+                                   std::move(text),
+                                   open.total_ns,
+                                   proof_on_path(report, open.process, open.path)},
+                       .subject = open.path,
+                       .noun = "file",
+                       .process_ns = open.process_ns,
+                       .share_min = kCostShareMin});
     }
+}
+
+bool is_one_of(std::span<const std::string_view> words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// readlink() asks of anything whether it is a link; whoever waits for a futex is told when it is over.
+bool is_expected(const Failure& failure) {
+    return is_one_of(kExpectedErrors, failure.error) || failure.name.starts_with("futex") ||
+           (failure.error == "EINVAL" && failure.name.starts_with("readlink")) ||
+           (failure.error == "EAGAIN" &&
+            (failure.failed < kTooEarlyMin ||
+             share_of(failure.failed, failure.calls) < kTooEarlyShareMin));
 }
 
 std::string failure_text(const Failure& failure) {
@@ -166,80 +244,146 @@ std::string failure_text(const Failure& failure) {
         "{} failed {} times", failure.process, base::with_separators(failure.failed));
 }
 
-void add_failures(const Report& report, std::vector<Finding>& out) {
+void add_failures(const Report& report, Candidates& out) {
     for (const Failure& failure : report.failures) {
         const double part = share_of(failure.failed, failure.calls);
-        if (failure.failed < kFailedMin || part < kFailedShareMin) {
+        if (failure.failed < kFailedMin || part < kFailedShareMin || is_expected(failure)) {
             continue;
         }
         Proof proof = proof_of(report, failure.process);
         proof.call = failure.name;
         proof.error = failure.error;
-        out.push_back({"failing_calls",
-                       failure.process,
-                       fmt::format("{}: {} of its {} {} calls end in {}",
-                                   failure_text(failure),
-                                   base::percent_text(part),
-                                   base::with_separators(failure.calls),
-                                   failure.name,
-                                   failure.error),
-                       failure.total_ns,
-                       std::move(proof)});
+        std::string text = fmt::format("{}: {} of its {} {} calls end in {}",
+                                       failure_text(failure),
+                                       base::percent_text(part),
+                                       base::with_separators(failure.calls),
+                                       failure.name,
+                                       failure.error);
+        out.push_back({.finding = {"failing_calls",
+                                   failure.process,
+                                   std::move(text),
+                                   failure.total_ns,
+                                   std::move(proof)},
+                       .key = failure.error,
+                       .subject = failure.name,
+                       .noun = "call",
+                       .process_ns = failure.process_ns,
+                       .share_min = is_one_of(kUsualErrors, failure.error) ? kUsualShareMin : 0});
     }
 }
 
-void add_blocked(const Report& report, std::vector<Finding>& out) {
-    for (const ThreadTime& thread : report.threads) {
-        const double part = share_of(thread.file_ns, thread.span_ns);
-        const bool is_said = std::any_of(out.begin(), out.end(), [&](const Finding& finding) {
-            return finding.kind == "sync_share" && finding.text.starts_with(thread.thread);
-        });
-        if (part >= kBlockedShareMin && !is_said) {
-            out.push_back({"blocked_thread",
-                           thread.thread,
-                           fmt::format("thread {} was blocked {} of {} by files",
-                                       thread.thread,
-                                       base::percent_text(part),
-                                       base::duration_text(thread.span_ns)),
-                           thread.file_ns,
-                           proof_of(report, thread.thread)});
+void add_blocked(const Report& report, Candidates& out) {
+    std::set<std::string> said;
+    for (const Candidate& candidate : out) {
+        if (candidate.finding.kind == "sync_share") {
+            said.insert(candidate.finding.process);
         }
     }
-}
-
-// The kind, the program and the words, without the host and whatever is counted.
-std::string likeness(const Finding& finding) {
-    const std::size_t colon = finding.process.find(':'), open = finding.process.rfind('[');
-    const std::size_t at = finding.text.find(finding.process);
-    std::string words = finding.text;
-    if (at != std::string::npos) {
-        words.erase(at, finding.process.size());
-    }
-    std::erase_if(words, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) == 0; });
-    return finding.kind + ' ' + finding.process.substr(colon + 1, open - colon - 1) + ' ' + words;
-}
-
-// What a program does on many hosts is said once, of the host where it costs most. Findings in the order of cost.
-std::vector<Finding> once_for_all_hosts(std::vector<Finding> findings) {
-    std::map<std::string, std::set<std::string>> hosts_of;
-    for (const Finding& finding : findings) {
-        hosts_of[likeness(finding)].insert(finding.process.substr(0, finding.process.find(':')));
-    }
-    std::set<std::string> said;
-    std::vector<Finding> out;
-    for (Finding& finding : findings) {
-        const std::string like = likeness(finding);
-        const std::size_t more = hosts_of[like].size() - 1;
-        if (more > 0 && !said.insert(like).second) {
+    for (const BlockedThread& thread : report.blocked) {
+        const double part = share_of(thread.file_ns, thread.span_ns);
+        if (part < kBlockedShareMin || thread.file_ns < kBlockedNsMin ||
+            said.contains(thread.thread)) {
             continue;
         }
-        if (more > 0) {
-            finding.hosts_alike = more;
-            finding.text += fmt::format("; much the same on {} more host{}",
-                                        base::with_separators(more),
-                                        more == 1 ? "" : "s");
+        std::string text = fmt::format("thread {} was blocked {} of {} by files",
+                                       thread.thread,
+                                       base::percent_text(part),
+                                       base::duration_text(thread.span_ns));
+        out.push_back({.finding = {"blocked_thread",
+                                   thread.thread,
+                                   std::move(text),
+                                   thread.file_ns,
+                                   proof_of(report, thread.thread)}});
+    }
+}
+
+// All that one finding stands for.
+struct Folded {
+    Candidate* dearest = nullptr;
+    std::set<std::string> subjects = {}, hosts = {};
+    std::map<std::string, std::uint64_t> process_ns = {};
+    std::uint64_t cost_ns = 0;
+
+    bool is_dear() const {
+        if (dearest->share_min == 0) {
+            return true;
         }
-        out.push_back(std::move(finding));
+        std::uint64_t all_ns = 0;
+        for (const auto& [process, ns] : process_ns) {
+            all_ns += ns;
+        }
+        return cost_ns >= kCostNsMin &&
+               (cost_ns >= kCostNsEnough || share_of(cost_ns, all_ns) >= dearest->share_min);
+    }
+};
+
+std::string more_text(std::size_t more,
+                      std::string_view preposition,
+                      std::string_view noun,
+                      std::string_view plural) {
+    return more == 0 ? ""
+                     : fmt::format(" {} {} more {}{}",
+                                   preposition,
+                                   base::with_separators(more),
+                                   noun,
+                                   more == 1 ? "" : plural);
+}
+
+Finding finding_of(Folded& folded) {
+    Finding finding = std::move(folded.dearest->finding);
+    const std::size_t subjects = folded.subjects.size() - 1, hosts = folded.hosts.size() - 1,
+                      processes = folded.process_ns.size() - 1;
+    finding.hosts_alike = hosts;
+    if (finding.kind == "killed_by_signal") {
+        finding.text += processes == 0 ? ""
+                                       : fmt::format("; so {} {} more",
+                                                     processes == 1 ? "was" : "were",
+                                                     base::with_separators(processes));
+    } else if (subjects + hosts + processes > 0) {
+        finding.text +=
+            "; much the same" + more_text(subjects, "with", folded.dearest->noun, "s") +
+            (hosts > 0 ? more_text(hosts, "on", "host", "s")
+                       : more_text(processes,
+                                   "in",
+                                   finding.kind == "blocked_thread" ? "thread" : "process",
+                                   finding.kind == "blocked_thread" ? "s" : "es"));
+        finding.text += folded.cost_ns > finding.cost_ns
+                            ? fmt::format(", {} in all", base::duration_text(folded.cost_ns))
+                            : "";
+    }
+    finding.cost_ns = folded.cost_ns;
+    return finding;
+}
+
+// "db1:nginx: worker[7]" of several hosts: nginx: worker.
+std::string program_of(const Report& report, const std::string& process) {
+    const std::size_t begin = report.overview.hosts > 1 ? process.find(':') + 1 : 0;
+    return process.substr(begin, process.rfind('[') - begin);
+}
+
+// What a program does with many files, in many processes or on many hosts is said once. In the order in which they came first.
+std::vector<Finding> folded(const Report& report, Candidates candidates) {
+    std::map<std::string, std::size_t> place_of;
+    std::vector<Folded> all;
+    for (Candidate& candidate : candidates) {
+        const Finding& finding = candidate.finding;
+        const std::string key =
+            finding.kind + ' ' + program_of(report, finding.process) + ' ' + candidate.key;
+        const auto [place, is_new] = place_of.emplace(key, all.size());
+        if (is_new) {
+            all.push_back({.dearest = &candidate});
+        }
+        Folded& one = all[place->second];
+        one.cost_ns += finding.cost_ns;
+        one.subjects.insert(candidate.subject);
+        one.hosts.insert(finding.proof.host.value_or(""));
+        one.process_ns[finding.process] = candidate.process_ns;
+    }
+    std::vector<Finding> out;
+    for (Folded& one : all) {
+        if (one.is_dear()) {
+            out.push_back(finding_of(one));
+        }
     }
     return out;
 }
@@ -247,23 +391,23 @@ std::vector<Finding> once_for_all_hosts(std::vector<Finding> findings) {
 }  // namespace
 
 std::vector<Finding> findings_of(const Report& report) {
-    std::vector<Finding> findings;
-    add_syncs(report, findings);
-    add_small(report, findings);
-    add_opens(report, findings);
-    add_failures(report, findings);
-    add_blocked(report, findings);
-    std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-        return a.cost_ns > b.cost_ns;
-    });
-    std::vector<Finding> first = killed_processes_of(report);
+    const auto is_dearer = [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; };
+    Candidates first, others;
+    add_killed_processes(report, first);
     add_sent_again(report, first);
-    findings.insert(findings.begin(),
-                    std::make_move_iterator(first.begin()),
-                    std::make_move_iterator(first.end()));
-    if (report.overview.hosts > 1) {
-        findings = once_for_all_hosts(std::move(findings));
-    }
+    add_syncs(report, others);
+    add_small(report, others);
+    add_opens(report, others);
+    add_failures(report, others);
+    add_blocked(report, others);
+    std::stable_sort(others.begin(), others.end(), [&](const Candidate& a, const Candidate& b) {
+        return is_dearer(a.finding, b.finding);
+    });
+    std::vector<Finding> findings = folded(report, std::move(first)),
+                         rest = folded(report, std::move(others));
+    std::stable_sort(rest.begin(), rest.end(), is_dearer);
+    findings.insert(
+        findings.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
     findings.resize(std::min(findings.size(), kFindingsMax));
     return findings;
 }

@@ -2,7 +2,8 @@
 //
 //   sqlite3[4711] spent 58 % of its time in 96 syncs of /tmp/demo.db-journal, which it then deleted
 //
-// Pure and reproducible: the same rows, the same findings, the dearest first; before all others, what ended a process.
+// Pure and reproducible: the same rows, the same findings, the dearest first; before all others, what ended a process. What a program does with several files, in several
+// processes or on several hosts is one finding; what programs expect (ENOTTY, EAGAIN of what waits) or what costs next to nothing is none.
 // Limits: kFindingsMax, the rest is not said.
 #pragma once
 
@@ -29,8 +30,8 @@ struct Finding {
         kind;  // killed_by_signal, sync_share, small_transfers, repeated_opens, failing_calls, blocked_thread, sent_again
     std::string
         process;  // "postgres[812]", of several hosts "db1:postgres[812]"; of blocked_thread the thread
-    std::string text;  // one sentence, no full stop
-    std::uint64_t cost_ns = 0;
+    std::string text;           // one sentence, no full stop
+    std::uint64_t cost_ns = 0;  // of all that it stands for
     Proof proof = {};
     std::size_t hosts_alike = 0;  // more of them, where a program of that name does the same
 };

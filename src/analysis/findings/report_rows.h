@@ -60,6 +60,8 @@ struct Failure {
     std::uint64_t failed = 0;
     std::uint64_t calls = 0;  // of that name by that process
     std::uint64_t total_ns = 0;
+    std::uint64_t process_ns =
+        0;  // from the process's first start to its last end, without what it waited
 };
 
 struct RepeatedOpen {
@@ -67,6 +69,7 @@ struct RepeatedOpen {
     std::string path;
     std::uint64_t opens = 0;
     std::uint64_t total_ns = 0;
+    std::uint64_t process_ns = 0;
 };
 
 struct SmallTransfers {
@@ -76,6 +79,7 @@ struct SmallTransfers {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
     std::uint64_t total_ns = 0;
+    std::uint64_t process_ns = 0;
 };
 
 struct Syncs {
@@ -84,7 +88,7 @@ struct Syncs {
     std::uint64_t calls = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t max_ns = 0;
-    std::uint64_t process_ns = 0;  // from the process's first start to its last end
+    std::uint64_t process_ns = 0;  // from its first start to its last end
     bool deleted = false;          // its name was removed by that process later
 };
 
@@ -99,6 +103,13 @@ struct ThreadTime {
     std::uint64_t other_ns = 0;
 
     std::uint64_t blocked_ns() const { return file_ns + network_ns + pipe_ns + wait_ns + other_ns; }
+};
+
+// A thread that waited for files for half of its time.
+struct BlockedThread {
+    std::string thread;
+    std::uint64_t span_ns = 0;
+    std::uint64_t file_ns = 0;
 };
 
 // A process that a signal ended which nobody sends to end one in order.
@@ -147,7 +158,8 @@ struct Report {
     std::vector<RepeatedOpen> opens;
     std::vector<SmallTransfers> small;
     std::vector<Syncs> syncs;
-    std::vector<ThreadTime> threads;
+    std::vector<ThreadTime> threads;  // those that waited longest
+    std::vector<BlockedThread> blocked;
     std::vector<SentAgain> sent_again;
     std::vector<KilledProcess> killed_processes;
     std::vector<GapRow> gaps;

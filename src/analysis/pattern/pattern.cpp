@@ -48,10 +48,10 @@ bool PatternBuilder::is_kept(const Access& access) const {
     return mixed(number) % pattern_.sampled_one_in == 0;
 }
 
-void PatternBuilder::add(const Access& access) {
+void PatternBuilder::add(const Access& access, std::uint64_t end_ns) {
     steps_.add(access);
     pattern_.begin_ns = pattern_.accesses == 0 ? access.start_ns : pattern_.begin_ns;
-    pattern_.end_ns = access.start_ns;
+    pattern_.end_ns = std::max({pattern_.end_ns, access.start_ns, end_ns});
     ++pattern_.accesses;
     pattern_.bytes += access.bytes;
     if (pattern_.kept_of_first || !is_kept(access)) {

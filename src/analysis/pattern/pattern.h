@@ -43,7 +43,7 @@ struct ByContent {
 
 struct Pattern {
     std::uint64_t accesses = 0, bytes = 0;
-    std::uint64_t begin_ns = 0, end_ns = 0;  // starts of the first and the last one
+    std::uint64_t begin_ns = 0, end_ns = 0;  // when the first one began, and the last one ended
     StepCounter::Counts steps;
     Verdict verdict;
     std::uint64_t sampled_one_in = 1;
@@ -66,7 +66,8 @@ class PatternBuilder {
     explicit PatternBuilder(std::size_t accesses_max = kAccessesMax)
         : accesses_max_(accesses_max) {}
 
-    void add(const Access& access);
+    // `end_ns`: when it ended, if that is known.
+    void add(const Access& access, std::uint64_t end_ns = 0);
     // `file_sizes` by number of file; missing ones are as long as they were accessed.
     Pattern finish(std::vector<std::uint64_t> file_sizes) &&;
 

@@ -106,8 +106,9 @@ int run_hash(const HashArguments& arguments) {
             exit_status = 1;
             continue;
         }
-        const std::string number = arguments.hex ? fmt::format("{:016x}", result.value())
-                                                 : fmt::format("{}", result.value());
+        const std::string number =
+            arguments.hex ? fmt::format("{:016x}", result.value())
+                          : fmt::format("{}", static_cast<std::int64_t>(result.value()));
         fmt::print("{}  {}\n", number, path);
     }
     return std::fflush(stdout) == 0 ? exit_status : 1;

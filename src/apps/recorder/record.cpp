@@ -61,6 +61,7 @@ struct RecordArguments {
     bool later_dyes = false;
     bool only_dyed = false;
     std::vector<std::string> redact;
+    bool no_arguments = false;
     std::string test_clock;  // in builds for tests
     bool no_seal = false;
     bool show_page = false;
@@ -201,6 +202,7 @@ Result<recorder::RecordingOptions> make_options(const RecordArguments& arguments
     }
     options.capture.look_for_dyes = arguments.later_dyes || !options.dyes.empty();
     options.capture.only_dyed = arguments.only_dyed;
+    options.capture.keep_arguments = !arguments.no_arguments;
     if (options.capture.only_dyed && !options.capture.look_for_dyes) {
         return Error(ErrorCode::kInvalidArgument,
                      "--only-dyed keeps nothing without a --dye, or --later-dyes");
@@ -213,7 +215,11 @@ Result<recorder::RecordingOptions> make_options(const RecordArguments& arguments
         }
     }
     options.node_by = arguments.node_by;
-    options.as_given = arguments.targets.as_given();
+    TargetOptions targets = arguments.targets;
+    if (arguments.no_arguments && !targets.command.empty()) {
+        targets.command.resize(1);
+    }
+    options.as_given = targets.as_given();
     if (!options.capture.predicate.selects_all()) {
         options.as_given.emplace_back("where", options.capture.predicate.to_sql());
     }
@@ -399,6 +405,9 @@ void add_content_options(CLI::App& verb, RecordArguments& arguments) {
         ->check(&refuse_secret)
         ->allow_extra_args(false)
         ->type_name("PATTERN");
+    verb.add_flag("--no-arguments",
+                  arguments.no_arguments,
+                  "Keep no command lines of programs: they may have secrets in them");
 }
 
 // Only --help uses this: with --on, `dyetrace` is another program (main.cpp, record_on.cpp) before this is parsed.

@@ -12,6 +12,7 @@
 #include "base/amounts.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "format/table.h"
 #include "format/top_table.h"
 #include "recorder/child.h"
 #include "recorder/listener.h"
@@ -45,20 +46,26 @@ class Names {
                     names_.clear();
                 }
                 const char* comm = reinterpret_cast<const char*>(context->comm);
-                names_[context->pid] =
-                    schema::escaped(std::string_view(comm, strnlen(comm, sizeof(context->comm))));
+                const auto command = schema::attachment(*context, schema::Attachment::kCommand);
+                names_[context->pid] = {
+                    schema::escaped(std::string_view(comm, strnlen(comm, sizeof(context->comm)))),
+                    format::arguments_of(command.value_or(""))};
             }
             records = records.subspan(record.size());
         }
     }
 
-    std::string of(std::uint64_t pid) const {
+    struct Name {
+        std::string comm = "?", arguments = {};
+    };
+
+    Name of(std::uint64_t pid) const {
         const auto found = names_.find(pid);
-        return found == names_.end() ? "?" : found->second;
+        return found == names_.end() ? Name() : found->second;
     }
 
   private:
-    std::map<std::uint64_t, std::string> names_;
+    std::map<std::uint64_t, Name> names_;
 };
 
 std::vector<format::TopRow> named(const std::vector<recorder::TotalRow>& totals,
@@ -66,9 +73,11 @@ std::vector<format::TopRow> named(const std::vector<recorder::TotalRow>& totals,
     std::vector<format::TopRow> rows;
     rows.reserve(totals.size());
     for (const recorder::TotalRow& total : totals) {
+        Names::Name name = names.of(total.pid);
         rows.push_back({.host = "",
                         .pid = total.pid,
-                        .comm = names.of(total.pid),
+                        .comm = std::move(name.comm),
+                        .arguments = std::move(name.arguments),
                         .calls = total.total.calls,
                         .errors = total.errors,
                         .read_bytes = total.read_bytes,
@@ -84,7 +93,10 @@ void print(const std::vector<format::TopRow>& rows, double seconds, bool json, b
     fmt::print("{}{}",
                clear ? format::kClearScreen : "",
                json ? format::top_json(rows, seconds)
-                    : format::top_text(rows, seconds, format::top_rows_max(kUsedRows)));
+                    : format::top_text(rows,
+                                       seconds,
+                                       format::top_rows_max(kUsedRows),
+                                       format::terminal_width(STDOUT_FILENO) - 1));
     std::fflush(stdout);
 }
 

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "format/table.h"
 #include "format/top_table.h"
 #include "query/asked_rows.h"
 #include "query/named_sql.h"
@@ -41,7 +42,7 @@ struct TopTraceArguments {
 
 struct Process {
     std::uint64_t pid = 0;
-    std::string comm;
+    std::string comm, arguments = {};
 };
 
 // What one process did since the last table.
@@ -63,9 +64,11 @@ class Counts {
                 add(host, *part);
             } else if (const auto* context = schema::as<schema::TaskContext>(record)) {
                 const char* comm = reinterpret_cast<const char*>(context->comm);
+                const auto command = schema::attachment(*context, schema::Attachment::kCommand);
                 processes_[{host, context->context_id}] = {
                     context->pid,
-                    schema::escaped(std::string_view(comm, strnlen(comm, sizeof(context->comm))))};
+                    schema::escaped(std::string_view(comm, strnlen(comm, sizeof(context->comm)))),
+                    format::arguments_of(command.value_or(""))};
             } else if (const auto* gap = schema::as<schema::Gap>(record)) {
                 lost_ += gap->lost;
             }
@@ -75,8 +78,11 @@ class Counts {
     // Names that were announced before this one began to read.
     Result<void> read_names(store::Database& database) {
         TRY(query::each_row(database, query::filled(query::sql::kTop), [&](query::Row row) {
-            processes_.try_emplace({query::number_of(row[0]), query::number_of(row[1])},
-                                   Process{query::number_of(row[2]), std::string(row[3].text)});
+            processes_.try_emplace(
+                {query::number_of(row[0]), query::number_of(row[1])},
+                Process{query::number_of(row[2]),
+                        std::string(row[3].text),
+                        format::arguments_of(schema::unescaped(row[4].text).value_or(""))});
         }));
         for (const auto& [context, sums] : sums_) {
             processes_.try_emplace(context, Process{0, "?"});  // not asked for again
@@ -152,6 +158,7 @@ class Counts {
     // Threads of a process, and what it was called last.
     static void join(Sums& from, const Process& process, Sums& to) {
         to.row.comm = process.comm;
+        to.row.arguments = process.arguments;
         to.row.calls += from.row.calls;
         to.row.errors += from.row.errors;
         to.row.read_bytes += from.row.read_bytes;
@@ -209,7 +216,10 @@ void print(const trace::TraceTail& tail,
         fmt::print("{}{}{}",
                    isatty(STDOUT_FILENO) == 1 ? format::kClearScreen : "",
                    headline(tail, counts.lost()),
-                   format::top_text(rows, seconds, format::top_rows_max(kUsedRows)));
+                   format::top_text(rows,
+                                    seconds,
+                                    format::top_rows_max(kUsedRows),
+                                    format::terminal_width(STDOUT_FILENO) - 1));
     }
     std::fflush(stdout);
 }

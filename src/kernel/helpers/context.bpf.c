@@ -3,6 +3,7 @@
 #include "kernel/helpers/task.h"
 
 #define COMMAND_BYTES_MAX 1024 /* of a command line */
+#define TASK_CONTEXT_COMMAND_CUT 2 /* bit of its flags */
 #define CGROUP_BYTES_MAX 1024 /* of a cgroup's path; a longer one is left out */
 
 /* The number of the process, whichever of its threads this is. */
@@ -61,17 +62,23 @@ static __always_inline __u32 attach_cgroup(struct scratch *scratch, __u32 at, st
 			     CGROUP_BYTES_MAX);
 }
 
-/* The command line, arguments parted by NUL, as far as it is resident. */
+/*
+ * The command line, arguments parted by NUL, if it is resident: it lies in the memory of the task, which is to be read only while that
+ * task runs.
+ */
 static __always_inline __u32 attach_command(struct scratch *scratch, __u32 at, struct task_struct *task)
 {
 	unsigned long begin = BPF_CORE_READ(task, mm, arg_start), end = BPF_CORE_READ(task, mm, arg_end);
 	struct attachment_header *header;
 	__u32 length = end - begin;
 
-	if (!begin || end <= begin || at > FACT_FIELDS_MAX + PATH_BYTES_MAX)
+	if (!keep_arguments || !begin || end <= begin || at > FACT_FIELDS_MAX + PATH_BYTES_MAX ||
+	    (__u64)task != bpf_get_current_task())
 		return 0;
-	if (length > COMMAND_BYTES_MAX)
+	if (length > COMMAND_BYTES_MAX) {
 		length = COMMAND_BYTES_MAX;
+		scratch->fact.context.flags |= TASK_CONTEXT_COMMAND_CUT;
+	}
 	header = (void *)scratch->fact.bytes + at;
 	if (bpf_probe_read_user(header + 1, length, (void *)begin))
 		return 0;

@@ -34,6 +34,7 @@ const volatile __u64 content_key[2];
 const volatile bool look_for_dyes; /* see dye.h */
 const volatile bool only_dyed; /* an event that moved no bytes is filtered here, one without a dye in src/capture */
 const volatile bool watch_retransmissions; /* see retransmit.bpf.c */
+const volatile bool keep_arguments; /* of programs: the command line */
 const volatile bool count_only; /* add up in `totals` instead of writing events */
 
 bool ending; /* set before anything is detached: a call whose entry is not seen from now on is no part of the recording */

@@ -108,7 +108,9 @@ Result<std::unordered_map<std::uint64_t, EventLabels>> labels_of_events(
                                                   .path = std::string(row[3].text),
                                                   .path2 = std::string(row[4].text),
                                                   .what = std::string(row[5].text),
-                                                  .start_ns = number_of(row[6])};
+                                                  .start_ns = number_of(row[6]),
+                                                  .host = std::string(row[7].text),
+                                                  .node = std::string(row[8].text)};
                  }));
     return labels;
 }

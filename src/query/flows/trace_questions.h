@@ -40,6 +40,7 @@ struct EventLabels {
         path2;  // of its objects, of a copy where bytes came from and went to; of a connection "10.0.0.1:80→10.0.0.2:4711", as bytes went or came
     std::string what;  // of a copy both, in the order in which bytes went: "/source → /copy"
     std::uint64_t start_ns = 0;
+    std::string host, node;
 };
 Result<std::unordered_map<std::uint64_t, EventLabels>> labels_of_events(
     store::Database& database, const std::vector<std::uint64_t>& events);

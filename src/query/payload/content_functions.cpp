@@ -21,7 +21,9 @@ Result<void> register_content_functions(store::Database& database,
              if (!bytes) {
                  return std::nullopt;
              }
-             return fmt::format("{}", content::fingerprint(base::bytes_of(*bytes), key));
+             return fmt::format(
+                 "{}",
+                 static_cast<std::int64_t>(content::fingerprint(base::bytes_of(*bytes), key)));
          }}));
     TRY(database.register_function(
         {.name = "_content_sum_text",
@@ -31,11 +33,12 @@ Result<void> register_content_functions(store::Database& database,
              if (!bytes) {
                  return std::nullopt;
              }
-             return fmt::format("{}", content::content_sum(base::bytes_of(*bytes)));
+             return fmt::format(
+                 "{}", static_cast<std::int64_t>(content::content_sum(base::bytes_of(*bytes))));
          }}));
     return database.query(
-        "CREATE OR REPLACE TEMP MACRO fingerprint_of(bytes) AS _fingerprint_text(bytes)::UBIGINT; "
-        "CREATE OR REPLACE TEMP MACRO content_sum_of(bytes) AS _content_sum_text(bytes)::UBIGINT",
+        "CREATE OR REPLACE TEMP MACRO fingerprint_of(bytes) AS _fingerprint_text(bytes)::BIGINT; "
+        "CREATE OR REPLACE TEMP MACRO content_sum_of(bytes) AS _content_sum_text(bytes)::BIGINT",
         [](store::Rows&) { return Result<void>(); });
 }
 

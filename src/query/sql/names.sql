@@ -14,17 +14,18 @@ FROM objects o LEFT JOIN (
 WHERE o.object_id IN ($ids)
 
 -- statement of_events: event, who did what to what; of $ids, numbers with commas between.
-SELECT event_id, concat_ws(' ', _on_host(host, comm || '[' || pid || ']'), name, path) FROM events WHERE event_id IN ($ids)
+SELECT event_id, concat_ws(' ', _on_host(host, coalesce(process, comm || '[' || pid || ']')), name, path)
+FROM events e LEFT JOIN internal.process_labels l ON l.process_id = e.process_id WHERE event_id IN ($ids)
 
--- statement parts_of_events: event, who, name, what the first object is called (of a connection its ends, as bytes went or came), the second one (of a copy, the
--- one that bytes went into), of a copy both in the order in which bytes went, start_ns; of $ids, numbers with commas between.
+-- statement parts_of_events: event, who (with the node where it is not the host), name, what the first object is called (of a connection its ends, as bytes went or came), the second one (of a copy, the
+-- one that bytes went into), of a copy both in the order in which bytes went, start_ns, host, node; of $ids, numbers with commas between.
 WITH asked AS (
-  SELECT *, coalesce(local_address, '?') || ':' || local_port AS own_end, coalesce(remote_address, '?') || ':' || remote_port AS far_end
-  FROM events WHERE event_id IN ($ids)),
+  SELECT e.*, coalesce(l.process, comm || '[' || pid || ']') AS process, coalesce(local_address, '?') || ':' || local_port AS own_end, coalesce(remote_address, '?') || ':' || remote_port AS far_end
+  FROM events e LEFT JOIN internal.process_labels l ON l.process_id = e.process_id WHERE event_id IN ($ids)),
 named AS (
   SELECT * REPLACE (CASE WHEN object_type <> 'socket' OR own_end IS NULL OR far_end IS NULL THEN path
     WHEN transfer IN ('write', 'copy_from') THEN own_end || '→' || far_end ELSE far_end || '→' || own_end END AS path) FROM asked)
-SELECT event_id, _on_host(host, comm || '[' || pid || ']'), name, CASE WHEN transfer = 'copy_from' THEN path2 ELSE path END,
+SELECT event_id, CASE WHEN node <> host THEN _on_host(host, node || ':' || process) ELSE _on_host(host, process) END, name, CASE WHEN transfer = 'copy_from' THEN path2 ELSE path END,
   CASE WHEN transfer = 'copy_from' THEN path ELSE path2 END,
   CASE WHEN path IS NULL OR path2 IS NULL THEN path WHEN transfer = 'copy_from' THEN path2 || ' → ' || path
-    WHEN transfer IN ('copy_to', 'tee') THEN path || ' → ' || path2 ELSE path END, start_ns FROM named
+    WHEN transfer IN ('copy_to', 'tee') THEN path || ' → ' || path2 ELSE path END, start_ns, host, node FROM named

@@ -4,16 +4,14 @@
 -- statement views: accesses and files. $key: process_id, thread_id or 0: whose accesses are put together. Gives no rows.
 CREATE OR REPLACE TEMP VIEW _pattern_moves AS
 SELECT CASE WHEN transfer IN ('write', 'copy_from') THEN 'write' ELSE 'read' END AS access,
-       host, path, file_offset AS first_byte, bytes, object_size AS size, fingerprint, offset_certain, start_ns, event_id, process_id, thread_id, comm, tid
+       host, path, file_offset AS first_byte, bytes, object_size AS size, fingerprint, offset_certain, start_ns, duration_ns, event_id, process_id, thread_id, comm, tid
 FROM events WHERE transfer IS NOT NULL
 UNION ALL
 SELECT CASE WHEN transfer = 'copy_from' THEN 'read' ELSE 'write' END,
-       host, path2, file_offset2, bytes, NULL, fingerprint, offset2_certain, start_ns, event_id, process_id, thread_id, comm, tid
+       host, path2, file_offset2, bytes, NULL, fingerprint, offset2_certain, start_ns, duration_ns, event_id, process_id, thread_id, comm, tid
 FROM events WHERE transfer IN ('copy_to', 'copy_from', 'tee');
 
-CREATE OR REPLACE TEMP VIEW _pattern_processes AS
-SELECT process_id, coalesce(nullif(regexp_extract(exe, '([^/]+?)( \(deleted\))?$', 1), ''), comm, '?') || '[' || pid || ']' AS process
-FROM processes;
+CREATE OR REPLACE TEMP VIEW _pattern_processes AS SELECT process_id, process FROM internal.process_labels;
 
 CREATE OR REPLACE TEMP VIEW _pattern_accesses AS
 SELECT m.*, _on_host(host, path) AS file,
@@ -32,8 +30,8 @@ SELECT access, key, CASE WHEN count(DISTINCT $who) = 1 THEN min($who) ELSE count
        count(DISTINCT process_id), count(DISTINCT thread_id), count(DISTINCT file), count(*) FILTER (WHERE NOT offset_certain)
 FROM _pattern_accesses GROUP BY access, key ORDER BY count(*) DESC, access, key
 
--- statement accesses: access, key, file, offset, bytes, start_ns, fingerprint; by group, then in the order of time.
-SELECT access, key, f.number, first_byte, bytes, start_ns, fingerprint
+-- statement accesses: access, key, file, offset, bytes, start_ns, fingerprint, when it ended; by group, then in the order of time.
+SELECT access, key, f.number, first_byte, bytes, start_ns, fingerprint, start_ns + coalesce(duration_ns, 0)
 FROM _pattern_accesses JOIN _pattern_files f USING (file) ORDER BY access, key, start_ns, event_id
 
 -- statement mappings: one number: how often it was mapped.

@@ -3,12 +3,11 @@
 -- statement views: every call once, with the bytes of its parts if it has some, and with who did what to what, as people say it. What is small and asked for in
 -- each part of the report is looked up once. Gives no rows.
 CREATE OR REPLACE TEMP TABLE _report_processes AS
-SELECT process_id, _process_label(host, exe, comm, pid) AS process
-FROM processes;
+SELECT process_id, _on_host(name, process) AS process FROM internal.process_labels JOIN internal.hosts USING (host_index);
 CREATE OR REPLACE TEMP TABLE _report_parts AS
 SELECT parent_event_id, sum(bytes) AS bytes FROM events WHERE parent_event_id IS NOT NULL GROUP BY 1;
 CREATE OR REPLACE TEMP VIEW _report_calls AS
-SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.object_type, e.object_id,
+SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.path2, e.object_type, e.object_id, e.file_offset,
        epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
        CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
        e.transfer, _verb(e.name, e.transfer) AS verb,
@@ -20,11 +19,20 @@ WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
 -- statement sums: calls that are alike, added up once. To plan a question about `events` takes 100 ms, and to look at ten million of them seconds: all is asked of
 -- the sums but quantiles, which no sum has. Gives no rows.
 CREATE OR REPLACE TEMP TABLE _report_sums AS
-SELECT host, process_id, thread_id, comm, name, class, transfer, error, path, object_type, object_id, target, bytes > 0 AS has_bytes,
+SELECT host, process_id, thread_id, comm, name, class, transfer, error, path, path2, object_type, object_id, target, bytes > 0 AS has_bytes,
        any_value(process) AS process, any_value(tid) AS tid, any_value(verb) AS verb,
        count(*) AS calls, count(*) FILTER (WHERE state = 'unfinished') AS unfinished, sum(bytes) AS bytes, sum(duration_ns) AS total_ns,
-       sum(on_cpu_ns) AS on_cpu_ns, max(duration_ns) AS max_ns, min(start_ns) AS begin_ns, max(start_ns + duration_ns) AS end_ns
-FROM _report_calls GROUP BY ALL
+       sum(on_cpu_ns) AS on_cpu_ns, max(duration_ns) AS max_ns, min(start_ns) AS begin_ns, max(start_ns + duration_ns) AS end_ns,
+       min(file_offset) FILTER (bytes > 0) AS first_byte, max(file_offset + bytes) FILTER (bytes > 0) AS last_byte
+FROM _report_calls GROUP BY ALL;
+-- How long processes were there, and how long their threads were there without waiting for somebody else.
+CREATE OR REPLACE TEMP TABLE _report_spans AS
+SELECT process_id, max(end_ns) - min(begin_ns) AS span_ns, sum(thread_ns - waited_ns) AS busy_ns
+FROM (SELECT process_id, max(end_ns) AS end_ns, min(begin_ns) AS begin_ns, max(end_ns) - min(begin_ns) AS thread_ns,
+             coalesce(sum(total_ns - on_cpu_ns) FILTER (class IN ('wait', 'network', 'pipe') OR name IN ('wait4', 'waitid', 'waitpid', 'vfork')), 0) AS waited_ns
+      FROM _report_sums GROUP BY process_id, thread_id) GROUP BY 1;
+-- What the kernel makes up when it is asked, and devices: nobody chooses how they are used.
+CREATE OR REPLACE TEMP MACRO _report_is_made_up(path) AS regexp_matches(coalesce(path, ''), '^/(proc|sys|dev)(/|$)');
 
 -- statement overview: one row: calls, failed, unfinished, processes, threads, hosts, length in ns.
 SELECT sum(calls), sum(calls) FILTER (WHERE error IS NOT NULL), sum(unfinished), count(DISTINCT process_id), count(DISTINCT thread_id),
@@ -62,23 +70,34 @@ FROM (SELECT CASE WHEN target SIMILAR TO '[\[0-9].*' AND NOT starts_with(target,
       FROM _report_sums WHERE object_type = 'socket' AND verb IS NOT NULL GROUP BY ALL)
 GROUP BY peer ORDER BY sum(bytes) DESC, sum(total_ns) DESC, peer LIMIT 8
 
--- statement failures: what failed often: process, call, error, failed, calls, total_ns.
-SELECT f.process, f.name, f.error, f.failed, t.calls, f.total_ns
+-- statement failures: what failed often: process, call, error, failed, calls, total_ns, length of the process in ns, waits left out. Who looks for what is made then,
+-- makes sure that it is not there.
+WITH made AS (SELECT DISTINCT host, unnest([path, path2]) AS path FROM _report_sums WHERE error IS NULL)
+SELECT f.process, f.name, f.error, f.failed, t.calls, f.total_ns, busy_ns
 FROM (SELECT process_id, process, name, error, sum(calls) AS failed, sum(total_ns) AS total_ns
-      FROM _report_sums WHERE error IS NOT NULL AND NOT starts_with(error, 'ERESTART') GROUP BY ALL HAVING sum(calls) >= 10) f
-JOIN (SELECT process_id, name, sum(calls) AS calls FROM _report_sums GROUP BY ALL) t USING (process_id, name)
+      FROM _report_sums s WHERE error IS NOT NULL AND NOT starts_with(error, 'ERESTART') AND NOT _report_is_made_up(path)
+        AND NOT (error = 'ENOENT' AND EXISTS (SELECT 1 FROM made m WHERE m.host = s.host AND m.path = s.path)) GROUP BY ALL HAVING sum(calls) >= 10) f
+JOIN (SELECT process_id, name, sum(calls) AS calls FROM _report_sums GROUP BY ALL) t USING (process_id, name) JOIN _report_spans USING (process_id)
 ORDER BY f.failed DESC, f.process, f.name, f.error LIMIT 2000
 
--- statement opens: what was opened again and again: process, path, opens, total_ns.
-SELECT process, path, sum(calls), sum(total_ns) FROM _report_sums
-WHERE name IN ('open', 'openat', 'openat2', 'creat') AND error IS NULL AND path IS NOT NULL AND object_type IN ('file', 'directory')
+-- statement opens: what was opened again and again: process, path, opens, total_ns, length of the process in ns, waits left out.
+SELECT process, path, sum(calls), sum(total_ns), any_value(busy_ns) FROM _report_sums JOIN _report_spans USING (process_id)
+WHERE name IN ('open', 'openat', 'openat2', 'creat') AND error IS NULL AND path IS NOT NULL AND object_type = 'file' AND NOT _report_is_made_up(path)
 GROUP BY process_id, process, path HAVING sum(calls) >= 10 ORDER BY sum(calls) DESC, process, path LIMIT 2000
 
--- statement small: many small transfers: process, verb, target, calls, bytes, total_ns.
-SELECT process, verb, target, sum(calls), sum(bytes), sum(total_ns) FROM _report_sums
-WHERE verb IN ('read', 'wrote') AND error IS NULL AND has_bytes
-GROUP BY process_id, process, verb, target HAVING sum(calls) >= 1000 AND sum(bytes) < 512 * sum(calls)
-ORDER BY sum(total_ns) DESC, process, verb, target LIMIT 2000
+-- statement small: many small transfers that a buffer could join: process, verb, target, calls, bytes, total_ns, length of the process in ns, waits left out. No buffer
+-- joins what is far apart in a file, or read again, or made sure of by a sync; nor requests, each of which waits for its reply: a socket that is used both ways, more or less equally often.
+WITH moved AS (
+  SELECT process_id, process, target, verb, sum(calls) AS calls, sum(bytes) AS bytes, sum(total_ns) AS total_ns, bool_or(object_type = 'socket') AS is_socket,
+         sum(last_byte - first_byte) AS extent
+  FROM _report_sums WHERE verb IN ('read', 'wrote') AND error IS NULL AND has_bytes AND object_type IN ('file', 'block_device', 'memory', 'pipe', 'socket')
+    AND NOT _report_is_made_up(path) GROUP BY ALL)
+SELECT process, verb, target, m.calls, m.bytes, m.total_ns, busy_ns
+FROM moved m JOIN _report_spans USING (process_id)
+LEFT JOIN (SELECT process_id, target, CASE verb WHEN 'read' THEN 'wrote' ELSE 'read' END AS verb, calls AS back FROM moved) b USING (process_id, target, verb)
+WHERE m.calls >= 1000 AND m.bytes < 512 * m.calls AND (extent IS NULL OR extent BETWEEN m.bytes / 4 AND m.bytes * 2) AND NOT (is_socket AND coalesce(back, 0) * 10 >= m.calls)
+  AND NOT (verb = 'wrote' AND EXISTS (SELECT 1 FROM _report_sums s WHERE s.verb = 'synced' AND s.process_id = m.process_id AND s.target = m.target))
+ORDER BY m.total_ns DESC, process, verb, target LIMIT 2000
 
 -- statement sent_again: what TCP sent again: process, peer, segments, bytes, segments whose timer ran out, bytes sent at all.
 WITH again AS (SELECT object_id, sum(segments) AS segments, sum(bytes) AS bytes, sum(segments) FILTER (WHERE congestion_state = 'loss') AS timers
@@ -92,9 +111,7 @@ GROUP BY process_id, process, target HAVING sum(segments) >= 10 ORDER BY sum(seg
 WITH s AS (SELECT process_id, process, target, sum(calls) AS calls, sum(total_ns) AS total_ns, max(max_ns) AS max_ns
            FROM _report_sums WHERE verb = 'synced' GROUP BY ALL)
 SELECT s.process, s.target, s.calls, s.total_ns, s.max_ns, p.span_ns, d.path IS NOT NULL
-FROM s
-JOIN (SELECT process_id, max(end_ns) - min(begin_ns) AS span_ns FROM _report_sums
-      WHERE process_id IN (SELECT process_id FROM s) GROUP BY 1) p USING (process_id)
+FROM s JOIN _report_spans p USING (process_id)
 LEFT JOIN (SELECT DISTINCT process_id, path FROM _report_sums WHERE name IN ('unlink', 'unlinkat') AND error IS NULL) d
        ON d.process_id = s.process_id AND d.path = s.target
 ORDER BY s.total_ns DESC, s.process, s.target LIMIT 2000
@@ -109,14 +126,24 @@ SELECT arg_max(_on_host(host, comm || '[' || tid || ']'), end_ns), max(end_ns) -
                                AND name NOT IN ('wait4', 'waitid', 'waitpid', 'vfork'))
 FROM blocked GROUP BY thread_id ORDER BY sum(off_cpu_ns) DESC, thread_id LIMIT 8
 
--- statement killed_processes: processes that a signal killed which tells of a mistake or of a limit: process, signal, address.
+-- statement blocked: threads that waited for files for half of their time: thread, length, time blocked by files, in ns.
+WITH blocked AS (
+  SELECT thread_id, arg_max(_on_host(host, comm || '[' || tid || ']'), end_ns) AS thread, max(end_ns) - min(begin_ns) AS span_ns,
+         sum(total_ns - on_cpu_ns) FILTER (class IN ('file', 'metadata', 'block') AND object_type IS DISTINCT FROM 'anonymous' AND object_type IS DISTINCT FROM 'character_device') AS file_ns
+  FROM _report_sums WHERE thread_id IS NOT NULL GROUP BY thread_id)
+SELECT thread, span_ns, file_ns FROM blocked WHERE file_ns * 2 >= span_ns ORDER BY file_ns DESC, thread LIMIT 2000
+
+-- statement killed_processes: processes that a signal killed which tells of a mistake or of a limit: process, signal, address. Of every process that ends the trace
+-- tells; those that a condition left out, or that live in another namespace, have no event in it.
 SELECT p.process, d.exit_code & 127, arg_max(format('{:#x}', s.address), s.start_ns)
 FROM processes d JOIN _report_processes p USING (process_id)
 LEFT JOIN (SELECT c.process_id, e.signal, e.address, e.start_ns FROM internal.raw_signal_event e JOIN internal.contexts c USING (host_index, context_id)) s
        ON s.process_id = d.process_id AND s.signal = d.exit_code & 127
 WHERE d.exit_code & 127 IN ({signal.SIGILL}, {signal.SIGTRAP}, {signal.SIGABRT}, {signal.SIGBUS}, {signal.SIGFPE}, {signal.SIGKILL}, {signal.SIGSEGV},
                              {signal.SIGXCPU}, {signal.SIGXFSZ}, {signal.SIGSYS})
-GROUP BY d.process_id, d.end_ns, p.process, d.exit_code ORDER BY d.end_ns, p.process LIMIT 8
+      AND (d.process_id IN (SELECT process_id FROM _report_sums)
+           OR d.process_id IN (SELECT c.process_id FROM internal.raw_signal_event e JOIN internal.contexts c USING (host_index, context_id)))
+GROUP BY d.process_id, d.end_ns, p.process, d.exit_code ORDER BY d.end_ns, p.process LIMIT 2000
 
 -- statement gaps: what was lost: host, reason, gaps, events, gaps of which the number is not known, length in ns.
 SELECT host, reason, count(*), coalesce(sum(lost), 0), count(*) - count(lost), sum(end_ns - begin_ns)

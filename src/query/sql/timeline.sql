@@ -8,18 +8,14 @@ SELECT host_index, name FROM internal.hosts ORDER BY name, 1
 WITH facts AS (
   SELECT c.*, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node
   FROM internal.contexts c JOIN internal.hosts o USING (host_index)),
-processes AS (
-  SELECT process_id, any_value(pid) AS pid, coalesce(nullif(regexp_extract(arg_max(exe, valid_from_ns), '([^/]+?)( \(deleted\))?$', 1), ''),
-         arg_max(comm, valid_from_ns) FILTER (tid = pid), arg_max(comm, valid_from_ns), '?') AS program
-  FROM facts GROUP BY process_id),
 threads AS (
   SELECT thread_id, any_value(process_id) AS process_id, any_value(host_index) AS host_index, any_value(tid) AS tid,
-         arg_max(node, valid_from_ns) AS node, coalesce(arg_max(comm, valid_from_ns), '?') AS comm
+         bool_or(tid = pid) AS is_main, arg_max(node, valid_from_ns) AS node, coalesce(arg_max(comm, valid_from_ns), '?') AS comm
   FROM facts GROUP BY thread_id),
 ends AS (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(end_ns) AS end_ns FROM internal.raw_thread_end GROUP BY 1)
-SELECT t.thread_id, t.process_id, t.host_index, coalesce(e.end_ns, 0), t.node, p.program || '[' || p.pid || ']', t.comm || '[' || t.tid || ']'
-FROM threads t JOIN processes p USING (process_id) LEFT JOIN ends e USING (thread_id)
-ORDER BY t.node, t.host_index, t.process_id, t.tid <> p.pid, t.thread_id
+SELECT t.thread_id, t.process_id, t.host_index, coalesce(e.end_ns, 0), t.node, p.process, t.comm || '[' || t.tid || ']'
+FROM threads t JOIN internal.process_labels p USING (process_id) LEFT JOIN ends e USING (thread_id)
+ORDER BY t.node, t.host_index, t.process_id, NOT t.is_main, t.thread_id
 
 -- statement events: event, time, start_ns, duration, time on a CPU, thread, hash of the name, bits, fingerprint. The lowest four bits are the class; 16: it failed;
 -- 32: it did not return. $condition: what `filter` wrote.
@@ -40,7 +36,7 @@ FROM (SELECT name FROM internal.syscalls UNION SELECT name FROM internal.raw_log
 SELECT host_index, min(begin_ns), max(end_ns), sum(CASE WHEN lost = $unknown THEN 0 ELSE lost END)::UBIGINT, _gap_reason_name(reason)
 FROM internal.raw_gap GROUP BY host_index, reason, begin_ns // $step_ns ORDER BY ALL
 
--- statement thread_facts: key, hash: what is known of hosts and threads. Keys of 10 bits of host and 32 of id; the highest two bits say what of. All hosts are one key: if
+-- statement thread_facts: key, hash: what is known of hosts and threads. Keys of 9 bits of host and 32 of id; the highest two bits say what of. All hosts are one key: if
 -- one joins, nothing is where it was.
 SELECT (1::UBIGINT << 62), hash(list(h ORDER BY host_index))::UBIGINT FROM internal.hosts h
 UNION ALL SELECT (host_index::UBIGINT << 32) | context_id, hash(thread_id)::UBIGINT FROM internal.contexts

@@ -40,6 +40,8 @@ Json hop_json(const FollowHop& hop, std::size_t number) {
     json.set("hop", number)
         .set("process_id", id_text(hop.process))
         .set("process", hop.who)
+        .set("host", hop.host)
+        .set("node", hop.node)
         .set("name", hop.name);
     json.set("what", hop.what)
         .set("path", hop.path.empty() ? Json() : Json(hop.path))

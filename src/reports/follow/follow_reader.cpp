@@ -98,6 +98,8 @@ class TrailReader {
             hop.path = event.path;
             hop.path2 = event.path2;
             hop.what = event.what;
+            hop.host = event.host;
+            hop.node = event.node;
         }
         return {};
     }

@@ -6,6 +6,7 @@
 
 #include "base/harmless.h"
 #include "base/text.h"
+#include "format/table.h"
 #include "reports/follow/follow_output.h"
 
 namespace dyetrace::reports {
@@ -36,10 +37,10 @@ std::string padded(std::string text, std::size_t width) {
     return text.append(width - std::min(width, used), ' ');
 }
 
-// "write …/pg_wal/000000010000000000000001"
+// "write /data/db1/…0010000000000001": where paths begin tells replicas apart, where they end tells files apart
 std::string cell_of(const FollowHop& hop, std::size_t width) {
     const std::size_t left = width - std::min(width, hop.name.size() + 1);
-    return hop.name + " " + base::truncated_in_front(base::make_harmless(hop.what), left);
+    return hop.name + " " + format::cut_middle(base::make_harmless(hop.what), left);
 }
 
 std::string line_end(std::string line) {
@@ -53,8 +54,7 @@ void add_table(const FollowTrail& trail,
                std::string& out) {
     std::string titles(kTimeWidth, ' ');
     for (const Column& column : columns) {
-        titles +=
-            std::string(kBetween, ' ') + padded(base::truncated_in_front(column.who, width), width);
+        titles += std::string(kBetween, ' ') + padded(format::cut_middle(column.who, width), width);
     }
     out += line_end(std::move(titles));
     std::size_t lines = 0;

@@ -8,6 +8,7 @@
 #include "base/harmless.h"
 #include "base/text.h"
 #include "format/colour.h"
+#include "format/table.h"
 #include "reports/follow/follow_output.h"
 #include "schema/generated/enum_names.h"
 
@@ -31,13 +32,13 @@ std::string cut_names(const FollowHop& hop, std::size_t width) {
     constexpr std::string_view kArrow = " → ";
     const std::size_t arrow = what.find(kArrow);
     if (arrow == std::string::npos || base::display_width(what) <= width) {
-        return base::truncated_in_front(what, width);
+        return format::cut_middle(what, width);
     }
     const std::size_t half = width / 2 - 1;
-    const std::string first = base::truncated_in_front(what.substr(0, arrow), half);
+    const std::string first = format::cut_middle(what.substr(0, arrow), half);
     return first + std::string(kArrow) +
-           base::truncated_in_front(what.substr(arrow + kArrow.size()),
-                                    width - base::display_width(first) - 3);
+           format::cut_middle(what.substr(arrow + kArrow.size()),
+                              width - base::display_width(first) - 3);
 }
 
 class Tree {

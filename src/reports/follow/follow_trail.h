@@ -58,6 +58,7 @@ struct FollowHop {
     // What people call these things; the reader of the trace fills them in.
     std::string who = {}, name = {}, what = {};
     std::string path = {}, path2 = {};
+    std::string host = {}, node = {};
 
     // When its first bytes moved: not before a call that put them somewhere began, and not after one that took them out ended. Who
     // receives may be done before who sends is, but not before that one began.

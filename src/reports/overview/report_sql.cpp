@@ -86,21 +86,31 @@ const ReportQuestion kQuestions[] = {
      ReportParts::kFindings,
      query::sql::kReportFailures,
      [](analysis::Report& r, ReportCells c) {
-         r.failures.push_back(
-             {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), number(c[5])});
+         r.failures.push_back({text(c[0]),
+                               text(c[1]),
+                               text(c[2]),
+                               number(c[3]),
+                               number(c[4]),
+                               number(c[5]),
+                               number(c[6])});
      }},
     {"opens",
      ReportParts::kFindings,
      query::sql::kReportOpens,
      [](analysis::Report& r, ReportCells c) {
-         r.opens.push_back({text(c[0]), text(c[1]), number(c[2]), number(c[3])});
+         r.opens.push_back({text(c[0]), text(c[1]), number(c[2]), number(c[3]), number(c[4])});
      }},
     {"small",
      ReportParts::kFindings,
      query::sql::kReportSmall,
      [](analysis::Report& r, ReportCells c) {
-         r.small.push_back(
-             {text(c[0]), text(c[1]), text(c[2]), number(c[3]), number(c[4]), number(c[5])});
+         r.small.push_back({text(c[0]),
+                            text(c[1]),
+                            text(c[2]),
+                            number(c[3]),
+                            number(c[4]),
+                            number(c[5]),
+                            number(c[6])});
      }},
     {"sent_again",
      ReportParts::kFindings,
@@ -133,6 +143,12 @@ const ReportQuestion kQuestions[] = {
                               number(c[5]),
                               number(c[6]),
                               number(c[7])});
+     }},
+    {"blocked",
+     ReportParts::kFindings,
+     query::sql::kReportBlocked,
+     [](analysis::Report& r, ReportCells c) {
+         r.blocked.push_back({text(c[0]), number(c[1]), number(c[2])});
      }},
     {"killed_processes",
      ReportParts::kFindings,

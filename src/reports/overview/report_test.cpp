@@ -36,7 +36,7 @@ analysis::Report demo() {
                           {300 * kMs, 4'000, 90'000, 3 * kMs}}};
     report.syncs = {
         {"sqlite3[4711]", "/tmp/demo.db-journal", 96, 1'100 * kMs, 44 * kMs, 1'900 * kMs, true}};
-    report.opens = {{"git[4699]", ".git/config", 31, 2 * kMs}};
+    report.opens = {{"git[4699]", ".git/config", 31, 2 * kMs, 100 * kMs}};
     return report;
 }
 
@@ -128,18 +128,28 @@ TEST(Report, is_json_for_programs) {
 
 TEST(Findings, leave_out_what_nobody_would_change) {
     analysis::Report report;
-    report.syncs = {{"a[1]", "/x", 1, 5 * kMs, 5 * kMs, 10 * kMs, false}};   // too short
-    report.opens = {{"a[1]", "/x", 12, kMs}};                                // too few
-    report.small = {{"a[1]", "read", "/x", 1'000, 12'000, kMs / 2}};         // too cheap
-    report.failures = {{"a[1]", "openat", "ENOENT", 60, 6'000, kMs}};        // one in a hundred
+    report.syncs = {{"a[1]", "/x", 1, 5 * kMs, 5 * kMs, 10 * kMs, false}};  // too short
+    report.opens = {{"a[1]", "/x", 12, kMs}};                               // too few
+    report.small = {
+        {"a[1]", "read", "/x", 1'000, 12'000, kMs / 2, kMs},         // too cheap
+        {"b[2]", "read", "/x", 1'000, 12'000, 5 * kMs, 900 * kMs}};  // next to what it does
+    report.failures = {
+        {"a[1]", "openat", "ENOENT", 60, 6'000, kMs, kMs},    // one in a hundred
+        {"a[1]", "stat", "ENOENT", 60, 100, kMs / 2, kMs},    // too cheap
+        {"a[1]", "ioctl", "ENOTTY", 6'000, 6'000, kMs, kMs},  // a question, and its answer
+        {"a[1]", "getxattr", "ENODATA", 6'000, 6'000, kMs, kMs},
+        {"a[1]", "readlink", "EINVAL", 6'000, 6'000, kMs, kMs},
+        {"a[1]", "recvfrom", "EAGAIN", 6'000, 12'000, kMs, kMs},  // waits in between
+        {"a[1]", "futex", "EAGAIN", 6'000, 6'000, kMs, kMs}};
     report.threads = {{"a[1]", 100 * kMs, 0, 40 * kMs, 0, 0, 60 * kMs, 0}};  // waits, as it should
+    report.blocked = {{"a[1]", 9 * kMs, 9 * kMs}};                           // not for long
     report.sent_again = {{"a[1]", "10.0.0.7:443", 12, 17'376, 3, 2'000'000}};  // less than 1 %
     EXPECT_TRUE(analysis::findings_of(report).empty());
 }
 
 TEST(Findings, say_what_tcp_sent_again) {
     analysis::Report report;
-    report.small = {{"dd[1]", "read", "/x", 40'000, 480'000, 30 * kMs}};
+    report.small = {{"dd[1]", "read", "/x", 40'000, 480'000, 30 * kMs, 50 * kMs}};
     report.sent_again = {{"git[2]", "10.0.0.7:443", 1'200, 1'737'600, 0, 20'000'000}};
     const auto findings = analysis::findings_of(report);
     ASSERT_EQ(findings.size(), 2u);
@@ -155,9 +165,9 @@ TEST(Findings, say_what_tcp_sent_again) {
 
 TEST(Findings, name_the_cost_and_put_the_dearest_first) {
     analysis::Report report;
-    report.small = {{"dd[1]", "read", "/it's", 40'000, 480'000, 30 * kMs}};
-    report.failures = {{"python[2]", "openat", "ENOENT", 812, 2'000, 3 * kMs}};
-    report.threads = {{"db[3]", 100 * kMs, 0, 92 * kMs, 0, 0, 0, 0}};
+    report.small = {{"dd[1]", "read", "/it's", 40'000, 480'000, 30 * kMs, 50 * kMs}};
+    report.failures = {{"python[2]", "openat", "ENOENT", 812, 2'000, 3 * kMs, 20 * kMs}};
+    report.blocked = {{"db[3]", 100 * kMs, 92 * kMs}};
     const auto findings = analysis::findings_of(report);
     ASSERT_EQ(findings.size(), 3u);
     EXPECT_EQ(findings[0].text, "thread db[3] was blocked 92 % of 100 ms by files");
@@ -184,19 +194,48 @@ TEST(Findings, of_several_hosts_ask_for_the_one_that_they_are_of) {
 TEST(Findings, that_many_hosts_have_in_common_are_said_once) {
     analysis::Report report;
     report.overview.hosts = 3;
-    report.failures = {{"db2:postgres[20]", "recvfrom", "EAGAIN", 680, 1'361, 9 * kMs},
-                       {"db1:postgres[11]", "recvfrom", "EAGAIN", 659, 1'319, 8 * kMs},
-                       {"db1:postgres[10]", "recvfrom", "EAGAIN", 600, 1'200, 7 * kMs},
-                       {"db3:postgres[10]", "recvfrom", "EAGAIN", 61, 100, 6 * kMs},
-                       {"db3:redis[7]", "recvfrom", "EAGAIN", 60, 100, 5 * kMs}};
+    report.failures = {{"db2:postgres[20]", "open", "EACCES", 680, 1'361, 9 * kMs, kMs},
+                       {"db1:postgres[11]", "open", "EACCES", 659, 1'319, 8 * kMs, kMs},
+                       {"db1:postgres[10]", "open", "EACCES", 600, 1'200, 7 * kMs, kMs},
+                       {"db3:postgres[10]", "open", "EACCES", 61, 100, 6 * kMs, kMs},
+                       {"db3:redis[7]", "open", "EACCES", 60, 100, 5 * kMs, kMs}};
     const auto findings = analysis::findings_of(report);
     ASSERT_EQ(findings.size(), 2u);
     EXPECT_EQ(findings[0].text,
-              "db2:postgres[20] asked 680 times too early: 50 % of its 1,361 recvfrom calls end in "
-              "EAGAIN; much the same on 2 more hosts");
+              "db2:postgres[20] failed 680 times: 50 % of its 1,361 open calls end in "
+              "EACCES; much the same on 2 more hosts, 30 ms in all");
     EXPECT_EQ(findings[0].hosts_alike, 2u);
+    EXPECT_EQ(findings[0].cost_ns, 30 * kMs);
     EXPECT_EQ(findings[1].process, "db3:redis[7]");
     EXPECT_EQ(findings[1].hosts_alike, 0u);
+}
+
+TEST(Findings, of_a_program_are_said_once) {
+    analysis::Report report;
+    report.opens = {{"git[1]", "/r/.git/config", 40, 2 * kMs, 50 * kMs},
+                    {"git[2]", "/r/.git/config", 30, kMs, 50 * kMs},
+                    {"git[1]", "/r/.gitmodules", 20, kMs / 2, 50 * kMs},
+                    {"make[3]", "/r/Makefile", 20, kMs / 2, 5 * kMs}};  // too cheap
+    report.failures = {{"cc1[8]", "openat", "ENOENT", 90, 100, kMs / 2, 4 * kMs},
+                       {"cc1[9]", "stat", "ENOENT", 80, 100, kMs / 2, 4 * kMs},
+                       {"cc1[9]", "openat", "EIO", 80, 100, 10, 9 * kMs}};
+    report.blocked = {{"pg[5]", 100 * kMs, 84 * kMs}, {"pg[6]", 100 * kMs, 80 * kMs}};
+    report.killed_processes = {{"sleep[7]", 9, ""}, {"sleep[8]", 9, ""}, {"sleep[9]", 6, ""}};
+    std::vector<std::string> texts;
+    for (const auto& finding : analysis::findings_of(report)) {
+        texts.push_back(finding.text);
+    }
+    EXPECT_EQ(texts,
+              (std::vector<std::string>{
+                  "sleep[7] was killed by SIGKILL; so was 1 more",
+                  "sleep[9] was killed by SIGABRT",
+                  "thread pg[5] was blocked 84 % of 100 ms by files; much the same in 1 more "
+                  "thread, 164 ms in all",
+                  "git[1] opened /r/.git/config 40 times (2 ms); much the same with 1 more file in "
+                  "1 more process, 3.5 ms in all",
+                  "cc1[8] looked 90 times for what is not there: 90 % of its 100 openat calls end "
+                  "in ENOENT; much the same with 1 more call in 1 more process, 1 ms in all",
+                  "cc1[9] failed 80 times: 80 % of its 100 openat calls end in EIO"}));
 }
 
 TEST(Findings, begin_with_what_ended_a_process) {

@@ -137,10 +137,10 @@ class PatternReader {
                                     .bytes = number(c[4]),
                                     .start_ns = number(c[5]),
                                     .file = static_cast<std::uint32_t>(number(c[2]))};
-            if (c[6].kind != store::CellKind::kNull) {
-                access.fingerprint = number(c[6]);
+            if (const auto fingerprint = c[6].signed_number()) {
+                access.fingerprint = static_cast<std::uint64_t>(*fingerprint);
             }
-            builder.add(access);
+            builder.add(access, number(c[7]));
         }));
         finish(key, std::move(builder));
         return {};

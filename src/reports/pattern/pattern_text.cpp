@@ -237,7 +237,7 @@ void add_passes(PatternPage& page,
     }
 }
 
-// The same passes, in the same orders?
+// The same passes, each in the order that the other one of the two has?
 bool are_alike(const Passes& a, const Passes& b) {
     if (a.passes.size() != b.passes.size() || a.revisits != b.revisits) {
         return false;
@@ -257,11 +257,13 @@ void add_group(PatternPage& page, const PatternGroup& group) {
     const Pattern& pattern = group.pattern;
     page.blank();
     page.line(group.access == "read" ? "read" : "written",
-              fmt::format("by {}: {}, {} in {}: {}",
+              fmt::format("by {}: {}, {}{}: {}",
                           base::make_harmless(group.who),
                           plural(pattern.accesses, group.access),
                           bytes_text(pattern.bytes),
-                          base::duration_text(pattern.end_ns - pattern.begin_ns),
+                          pattern.end_ns == pattern.begin_ns
+                              ? ""
+                              : " in " + base::duration_text(pattern.end_ns - pattern.begin_ns),
                           verdict_text(pattern)));
     if (const std::string steps = steps_text(pattern); !steps.empty()) {
         page.line("steps", steps);
@@ -274,7 +276,7 @@ void add_group(PatternPage& page, const PatternGroup& group) {
         return;
     }
     if (are_alike(pattern.by_place, pattern.by_content->passes)) {
-        page.line("by content", "the same passes in the same orders");
+        page.line("by content", "as by place: what stood at each place did not change");
     } else {
         add_passes(page, "by content", pattern.by_content->passes, group.by_content, group);
     }

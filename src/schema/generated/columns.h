@@ -78,7 +78,7 @@ enum class EventColumn : std::uint8_t {
     kTimeUncertaintyNs,
 };
 
-enum class SqlType : std::uint8_t { kBigint, kBoolean, kDouble, kInteger, kTimestampNs, kUbigint, kUinteger, kUsmallint, kVarchar };
+enum class SqlType : std::uint8_t { kBigint, kBoolean, kDouble, kInteger, kTimestampNs, kVarchar };
 
 enum class EventColumnGroup : std::uint8_t { kWhoAndWhen, kWhat, kOnWhat, kContent, kLater };
 

@@ -58,7 +58,7 @@ export type ContradictionKind = "cycle" | "missing_send" | "different_bytes" | "
 export type ContradictionCause = "loss" | "port_reuse" | "clock" | "truncated_capture";
 
 export interface Event {
-  /** opaque; order events by (start_ns, event_id) */
+  /** opaque, below 2^63 as all ids; order events by (start_ns, event_id) */
   event_id: string | null;
   /** host on which it happened */
   host: string | null;
@@ -91,13 +91,13 @@ export interface Event {
   /** program that the process runs */
   exe: string | null;
   /** effective user */
-  uid: number | null;
+  uid: string | null;
   /** kernfs id of the cgroup */
   cgroup_id: string | null;
   /** container, from the cgroup's path */
   container: string | null;
   /** inode of the network namespace */
-  network_namespace: number | null;
+  network_namespace: string | null;
   /** syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import */
   kind: string | null;
   /** what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call */
@@ -117,7 +117,7 @@ export interface Event {
   /** event that this is a part of; counts leave parts out */
   parent_event_id: string | null;
   /** position in the parent, from 0 */
-  part: number | null;
+  part: string | null;
   /** events that this one stands for; 1 unless sampled */
   weight: number | null;
   /** descriptor acted on, or made */
@@ -140,7 +140,7 @@ export interface Event {
   offset_certain: boolean | null;
   /** size after the call */
   object_size: string | null;
-  /** bytes asked for */
+  /** bytes asked for; 9223372036854775807: that or more */
   requested: string | null;
   /** bytes moved */
   bytes: string | null;
@@ -168,7 +168,7 @@ export interface Event {
   stream_offset: string | null;
   /** process acted on: clone, wait, kill */
   target_process_id: string | null;
-  /** of all bytes that it moved; with --content; NULL if some are unread */
+  /** of all bytes that it moved, its 64 bits as a signed number (to_hex() shows them as xxh64sum does); with --content; NULL if some are unread */
   fingerprint: string | null;
   /** of all bytes that it moved; with --content=anchors and no key; NULL if some are unread; sums can be joined (docs/content.md) */
   content_sum: string | null;

@@ -560,8 +560,9 @@ INSERT INTO internal.flag_labels VALUES
 ('wait_options', 4294967295, 0, 520093680, 520093680, NULL, 'WNOHANG=1,WEXITED=4,WSTOPPED=2,WCONTINUED=8,WNOWAIT=16777216,__WCLONE=2147483648,__WALL=1073741824,__WNOTHREAD=536870912', '0', 'hex', false, false),
 ('waitid_type', 4294967295, 4294967295, 0, 4294967295, 'P_ALL=0,P_PID=1,P_PGID=2,P_PIDFD=3', NULL, '0x0', 'hex', false, false),
 ('xattr_flags', 4294967295, 0, 4294967292, 4294967292, NULL, 'XATTR_CREATE=1,XATTR_REPLACE=2', '0', 'hex', false, false);
-CREATE OR REPLACE TABLE internal.comments AS SELECT nullif(row[1], '~')::VARCHAR AS "table", nullif(row[2], '~')::VARCHAR AS "column", nullif(row[3], '~')::VARCHAR AS "comment" FROM (SELECT string_split(unnest(string_split('events|~|one row per event, names resolved
-events|event_id|opaque; order events by (start_ns, event_id)
+CREATE OR REPLACE TABLE internal.comments AS SELECT nullif(row[1], '~')::VARCHAR AS "table", nullif(row[2], '~')::VARCHAR AS "column", nullif(row[3], '~')::VARCHAR AS "comment" FROM (SELECT string_split(unnest(string_split('events|~|one row per event, and one for each part of a call that carries several messages or control blocks (parent_event_id is the call''s): count calls in the view calls
+calls|~|events without parts, the same columns: count(*) by name is how often each was called; what the parts of a call moved is in events only
+events|event_id|opaque, below 2^63 as all ids; order events by (start_ns, event_id)
 events|host|host on which it happened
 events|node|label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode])
 events|time|at start: wall clock; in a trace of several hosts cluster time, the wall clock of one of them
@@ -602,7 +603,7 @@ events|argument_path|path as the call was given it
 events|file_offset|byte of the object at which it began
 events|offset_certain|no overlapping call can have moved it
 events|object_size|size after the call
-events|requested|bytes asked for
+events|requested|bytes asked for; 9223372036854775807: that or more
 events|bytes|bytes moved
 events|transfer|read, peek, write, copy_to, copy_from, tee: where from and where to it moves bytes, or would if it moved any; NULL: none of its objects'' bytes (truncate and fallocate change what is there, and move none)
 events|object2_id|second object: rename, link, sendfile, splice, copy_file_range, dup
@@ -616,7 +617,7 @@ events|remote_port|its port
 events|connection_id|the same on both ends of a TCP connection
 events|stream_offset|position of its first byte in the stream, from 0
 events|target_process_id|process acted on: clone, wait, kill
-events|fingerprint|of all bytes that it moved; with --content; NULL if some are unread
+events|fingerprint|of all bytes that it moved, its 64 bits as a signed number (to_hex() shows them as xxh64sum does); with --content; NULL if some are unread
 events|content_sum|of all bytes that it moved; with --content=anchors and no key; NULL if some are unread; sums can be joined (docs/content.md)
 events|unread_bytes|bytes that could not be looked at; with --content or --dye
 events|distinct_bytes|byte values among 64 bytes, the most of two samples: 57 or so where content is compressed or encrypted; with --content=anchors; NULL below 64 bytes
@@ -627,6 +628,73 @@ events|cause_event_id|event that made it happen
 events|request_id|request that it served
 events|span_id|span that it belongs to
 events|time_uncertainty_ns|how far off time may be from cluster time, either way; NULL: not bounded, or a trace of one host
+calls|event_id|opaque, below 2^63 as all ids; order events by (start_ns, event_id)
+calls|host|host on which it happened
+calls|node|label for people: host, or when asked container or network namespace (as `ip netns` calls it, else net:[inode])
+calls|time|at start: wall clock; in a trace of several hosts cluster time, the wall clock of one of them
+calls|start_ns|CLOCK_BOOTTIME of the host at entry, never altered
+calls|duration_ns|exit minus entry; NULL if the entry was not seen or it never returned
+calls|on_cpu_ns|part of duration_ns in which the thread ran
+calls|cpu|CPU on which it ended
+calls|process_id|unique in the trace
+calls|thread_id|unique in the trace
+calls|pid|process, in the host''s pid namespace; reused by the kernel
+calls|tid|thread, in the host''s pid namespace
+calls|ppid|parent process
+calls|pid_in_namespace|process, as it sees itself
+calls|comm|name of the thread, at exit
+calls|exe|program that the process runs
+calls|uid|effective user
+calls|cgroup_id|kernfs id of the cgroup
+calls|container|container, from the cgroup''s path
+calls|network_namespace|inode of the network namespace
+calls|kind|syscall, tracepoint, probe, page_fault, block, io_uring, log, annotation, import
+calls|name|what was called, signal_deliver, or what an imported event was; what socketcall of a 32-bit program carries has the name of that call
+calls|class|file, metadata, network, pipe, process, memory, wait, block, other
+calls|abi|x86_64, i386 or x32
+calls|state|finished, or unfinished (its thread died or the recording stopped)
+calls|result|raw return value; NULL if unfinished; of a signal its number
+calls|error|ENOENT, …; NULL if it succeeded
+calls|arguments|other scalars by name, decoded, as JSON text
+calls|parent_event_id|event that this is a part of; counts leave parts out
+calls|part|position in the parent, from 0
+calls|weight|events that this one stands for; 1 unless sampled
+calls|fd|descriptor acted on, or made
+calls|object_id|object, the same under all its names
+calls|object_type|file, directory, symlink, character_device, block_device, pipe, socket, anonymous, memory
+calls|file_system|type of the file system
+calls|open_flags|flags of the open file
+calls|path|name of the object, from the root of the task''s mount namespace
+calls|argument_path|path as the call was given it
+calls|file_offset|byte of the object at which it began
+calls|offset_certain|no overlapping call can have moved it
+calls|object_size|size after the call
+calls|requested|bytes asked for; 9223372036854775807: that or more
+calls|bytes|bytes moved
+calls|transfer|read, peek, write, copy_to, copy_from, tee: where from and where to it moves bytes, or would if it moved any; NULL: none of its objects'' bytes (truncate and fallocate change what is there, and move none)
+calls|object2_id|second object: rename, link, sendfile, splice, copy_file_range, dup
+calls|path2|its name
+calls|file_offset2|byte of the second object at which it began
+calls|offset2_certain|as offset_certain, of file_offset2
+calls|local_address|own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name
+calls|local_port|its port
+calls|remote_address|other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to
+calls|remote_port|its port
+calls|connection_id|the same on both ends of a TCP connection
+calls|stream_offset|position of its first byte in the stream, from 0
+calls|target_process_id|process acted on: clone, wait, kill
+calls|fingerprint|of all bytes that it moved, its 64 bits as a signed number (to_hex() shows them as xxh64sum does); with --content; NULL if some are unread
+calls|content_sum|of all bytes that it moved; with --content=anchors and no key; NULL if some are unread; sums can be joined (docs/content.md)
+calls|unread_bytes|bytes that could not be looked at; with --content or --dye
+calls|distinct_bytes|byte values among 64 bytes, the most of two samples: 57 or so where content is compressed or encrypted; with --content=anchors; NULL below 64 bytes
+calls|anchors_dropped|anchors after the last that is in the table anchors; with --content=anchors
+)dyetrace"
+    R"dyetrace(calls|dye_hits|occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none
+calls|stack_id|stack at the call
+calls|cause_event_id|event that made it happen
+calls|request_id|request that it served
+calls|span_id|span that it belongs to
+calls|time_uncertainty_ns|how far off time may be from cluster time, either way; NULL: not bounded, or a trace of one host
 hosts|~|kernels that were recorded
 hosts|host|name
 hosts|host_index|its number in ids
@@ -644,6 +712,7 @@ processes|parent_process_id|parent, unique in the trace
 processes|pid_in_namespace|as it sees itself
 processes|comm|name of its last seen thread
 processes|exe|program
+processes|command|command line of that program, as a shell takes it; … at its end: it is longer than the 1,024 bytes that are kept; NULL: not known, or left out (record --no-arguments)
 processes|uid|effective user
 processes|cgroup_id|cgroup
 processes|container|container
@@ -729,8 +798,7 @@ dye_hits|~|occurrences of dyes, each with the event that moved its last byte
 dye_hits|event_id|event
 dye_hits|dye|its name
 dye_hits|form|how it was written
-)dyetrace"
-    R"dyetrace(dye_hits|position|of its first byte in what the event moved; below 0: it began so far before, in earlier calls
+dye_hits|position|of its first byte in what the event moved; below 0: it began so far before, in earlier calls
 dye_hits|object_id|what the event acted on; the second object of sendfile, splice and copy_file_range where it lies over a border on that one only
 dye_hits|object_position|of its first byte in the file or the stream; NULL where it has no positions
 anchors|~|places in the bytes that events moved which the content chose: equal fingerprints are equal bytes, wherever they are
@@ -833,7 +901,8 @@ edges|rule|fork, exec, exit, signal, tcp, unix, pipe, file, datagram, connect, e
 causal_clocks|~|where each event stands in the causal order; with edges that is what happened_before() needs, also of threads that have ended; computed when it is first asked for
 causal_clocks|event_id|event
 causal_clocks|thread_id|its thread
-causal_clocks|begin_ns|its start: what left it left after this moment of its thread
+)dyetrace"
+    R"dyetrace(causal_clocks|begin_ns|its start: what left it left after this moment of its thread
 causal_clocks|end_ns|its end: what reached it was there before this moment
 causal_clocks|logical_order|Lamport''s number: an event has a higher one than all that happened before it
 contradictions|~|what the trace says that cannot all be true, each with the fewest events that show it; computed when it is first asked for

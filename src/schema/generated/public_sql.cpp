@@ -38,7 +38,7 @@ ends AS (
     SELECT host_index, handle_id, any_value(cookie) AS cookie, any_value(family) AS family, any_value(socket_type) AS socket_type,
            any_value(protocol) AS protocol, any_value(local_address) AS local_address, any_value(local_port) AS local_port,
            any_value(remote_address) AS remote_address, any_value(remote_port) AS remote_port,
-           nullif(max(connection_id), 0) AS connection_id, any_value(network_namespace) AS network_namespace,
+           nullif(max(connection_id) & 9223372036854775807, 0) AS connection_id, any_value(network_namespace) AS network_namespace,
            any_value(_unix_name(path)) AS unix_path, any_value(_unix_name(path2)) AS unix_peer_path
     FROM internal.raw_socket GROUP BY host_index, handle_id)
 SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_object_id) OVER (
@@ -47,6 +47,20 @@ SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_o
        s.cookie, s.family, s.socket_type, s.protocol, coalesce(_known_address(s.local_address, s.local_port), s.unix_path) AS local_address,
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
+
+-- What each process is called, without its host: by the program that it ran last, and where several of a host ran it with different arguments by some of those too.
+CREATE OR REPLACE VIEW internal.process_labels AS
+WITH known AS (
+    SELECT process_id, any_value(host_index) AS host_index, any_value(pid) AS pid, _program(arg_max(exe, valid_from_ns),
+           coalesce(arg_max(comm, valid_from_ns) FILTER (tid = pid), arg_max(comm, valid_from_ns))) AS program
+    FROM internal.contexts GROUP BY process_id),
+commands AS (
+    SELECT _task_id(host_index, process_start_ns, pid) AS process_id, _command_words(arg_max(command, valid_from_ns)) AS words
+    FROM internal.raw_task_context WHERE command IS NOT NULL GROUP BY 1),
+told AS (
+    SELECT k.*, coalesce(words, '') AS words, min(coalesce(words, '')) OVER same IS DISTINCT FROM max(coalesce(words, '')) OVER same AS is_ambiguous
+    FROM known k LEFT JOIN commands USING (process_id) WINDOW same AS (PARTITION BY host_index, program))
+SELECT process_id::BIGINT AS process_id, host_index, program || CASE WHEN is_ambiguous AND words <> '' THEN ' ' || words ELSE '' END || '[' || pid || ']' AS process FROM told;
 
 -- What ended waits: woken_by(event), woken_by_each(list of events). All of it is found by what a wait itself says, without a pass over the trace (docs/causality.md).
 CREATE OR REPLACE MACRO _poll_calls() AS ['poll', 'ppoll', 'ppoll_time64', 'select', '_newselect', 'pselect6', 'pselect6_time64', 'epoll_wait', 'epoll_pwait', 'epoll_pwait2'];
@@ -95,12 +109,13 @@ rows AS (
   UNION ALL SELECT wait, 'timeout', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own WHERE ((is_poll OR is_sleep) AND result = 0) OR (is_futex AND result = -110)
   UNION ALL SELECT wait, 'no_wait', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own ANTI JOIN ended USING (wait) WHERE is_futex AND result = -11
   UNION ALL SELECT wait, 'unfinished', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own WHERE result IS NULL)
-SELECT * FROM rows ORDER BY wait, rule = 'not_ready', what, fd, start_ns;
+SELECT * REPLACE (wait::BIGINT AS wait, event_id::BIGINT AS event_id, start_ns::BIGINT AS start_ns, thread_id::BIGINT AS thread_id, object_id::BIGINT AS object_id)
+FROM rows ORDER BY wait, rule = 'not_ready', what, fd, start_ns;
 CREATE OR REPLACE MACRO woken_by(wait_event) AS TABLE SELECT * EXCLUDE (wait) FROM woken_by_each([wait_event]);
 
 CREATE OR REPLACE VIEW events AS
 )dyetrace"
-    R"dyetrace(SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.duration_ns - e.off_cpu_ns AS on_cpu_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, e.result AS result, _error_name(e.result) AS error, _arguments(e.abi, e.syscall, k.labels, k.types, k.sets, k.pair, k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2) AS arguments, NULL::UBIGINT AS parent_event_id, NULL::UINTEGER AS part, 1::DOUBLE AS weight, e.fd AS fd, CASE WHEN NOT e.names_base THEN h.object_id END AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.object_size AS object_size, e.requested AS requested, e.bytes AS bytes, _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer, CASE WHEN NOT e.names_base2 THEN h2.object_id END AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, e.file_offset2 AS file_offset2, CASE WHEN e.file_offset2 IS NOT NULL THEN e.offset2_certain END AS offset2_certain, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS target_process_id, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits, NULL::UBIGINT AS stack_id, NULL::UBIGINT AS cause_event_id, NULL::UBIGINT AS request_id, NULL::UBIGINT AS span_id, NULL::UBIGINT AS time_uncertainty_ns
+    R"dyetrace(SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.duration_ns AS BIGINT) AS duration_ns, TRY_CAST(e.duration_ns::BIGINT - e.off_cpu_ns::BIGINT AS BIGINT) AS on_cpu_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, _state_name(e.state) AS state, TRY_CAST(e.result AS BIGINT) AS result, _error_name(e.result) AS error, _arguments(e.abi, e.syscall, k.labels, k.types, k.sets, k.pair, k.choices, e.argument0, e.argument1, e.argument2, e.argument3, e.argument4, e.argument5, e.name, e.name2) AS arguments, TRY_CAST(NULL AS BIGINT) AS parent_event_id, TRY_CAST(NULL AS BIGINT) AS part, 1::DOUBLE AS weight, TRY_CAST(e.fd AS INTEGER) AS fd, TRY_CAST(CASE WHEN NOT e.names_base THEN h.object_id END AS BIGINT) AS object_id, CASE WHEN NOT e.names_base THEN h.object_type END AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, CASE WHEN e.names_base THEN _join_path(h.path, e.path) WHEN e.handle_id IS NULL THEN e.path ELSE h.path END AS path, e.path AS argument_path, TRY_CAST(e.file_offset AS BIGINT) AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, TRY_CAST(e.object_size AS BIGINT) AS object_size, TRY_CAST(_capped(e.requested) AS BIGINT) AS requested, TRY_CAST(e.bytes AS BIGINT) AS bytes, _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer, TRY_CAST(CASE WHEN NOT e.names_base2 THEN h2.object_id END AS BIGINT) AS object2_id, CASE WHEN e.names_base2 THEN _join_path(h2.path, e.path2) WHEN e.handle2_id IS NULL THEN e.path2 ELSE h2.path END AS path2, TRY_CAST(e.file_offset2 AS BIGINT) AS file_offset2, CASE WHEN e.file_offset2 IS NOT NULL THEN e.offset2_certain END AS offset2_certain, CASE WHEN e.names_own_end THEN coalesce(e.address, h.local_address) ELSE h.local_address END AS local_address, TRY_CAST(CASE WHEN e.names_own_end AND e.address IS NOT NULL THEN e.address_port ELSE h.local_port END AS INTEGER) AS local_port, CASE WHEN e.names_own_end THEN h.remote_address ELSE coalesce(e.address, h.remote_address) END AS remote_address, TRY_CAST(CASE WHEN e.address IS NOT NULL AND NOT e.names_own_end THEN e.address_port ELSE h.remote_port END AS INTEGER) AS remote_port, TRY_CAST(h.connection_id AS BIGINT) AS connection_id, TRY_CAST(e.stream_offset AS BIGINT) AS stream_offset, TRY_CAST(CASE WHEN e.target_start_ns > 0 THEN _task_id(e.host_index, e.target_start_ns, e.target_tid) END AS BIGINT) AS target_process_id, TRY_CAST(_signed_bits(CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END) AS BIGINT) AS fingerprint, TRY_CAST(_signed_bits(CASE WHEN e.unread_bytes = 0 THEN e.content_sum END) AS BIGINT) AS content_sum, TRY_CAST(coalesce(e.unread_bytes, e.dye_unread_bytes) AS BIGINT) AS unread_bytes, TRY_CAST(nullif(e.distinct_bytes, 0) AS BIGINT) AS distinct_bytes, TRY_CAST(e.anchors_dropped AS BIGINT) AS anchors_dropped, TRY_CAST(nullif(e.dye_hits, 0) AS BIGINT) AS dye_hits, TRY_CAST(NULL AS BIGINT) AS stack_id, TRY_CAST(NULL AS BIGINT) AS cause_event_id, TRY_CAST(NULL AS BIGINT) AS request_id, TRY_CAST(NULL AS BIGINT) AS span_id, TRY_CAST(NULL AS BIGINT) AS time_uncertainty_ns
 FROM internal.raw_syscall_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
@@ -108,32 +123,33 @@ LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.
 LEFT JOIN internal.handles h2 ON h2.host_index = e.host_index AND h2.handle_id = e.handle2_id
 LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
 UNION ALL BY NAME
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.duration_ns AS duration_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, e.result AS result, _error_name(e.result) AS error, _event_id(e.host_index, e.cpu, e.parent_sequence) AS parent_event_id, e.part AS part, 1::DOUBLE AS weight, e.fd AS fd, h.object_id AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, e.file_offset AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, e.requested AS requested, e.bytes AS bytes, _transfer(k.transfer, e.open_flags, CASE WHEN e.reports_error THEN 8192 WHEN e.peeks THEN 2 ELSE 0 END) AS transfer, h.local_address AS local_address, h.local_port AS local_port, coalesce(e.address, h.remote_address) AS remote_address, CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS remote_port, h.connection_id AS connection_id, e.stream_offset AS stream_offset, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, coalesce(e.unread_bytes, e.dye_unread_bytes) AS unread_bytes, nullif(e.distinct_bytes, 0) AS distinct_bytes, e.anchors_dropped AS anchors_dropped, nullif(e.dye_hits, 0) AS dye_hits
+SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.duration_ns AS BIGINT) AS duration_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, 'syscall' AS kind, k.name AS name, _class_name(e.event_class) AS class, _abi_name(e.abi) AS abi, CASE WHEN e.result IS NULL THEN 'unfinished' ELSE 'finished' END AS state, TRY_CAST(e.result AS BIGINT) AS result, _error_name(e.result) AS error, TRY_CAST(_event_id(e.host_index, e.cpu, e.parent_sequence) AS BIGINT) AS parent_event_id, TRY_CAST(e.part AS BIGINT) AS part, 1::DOUBLE AS weight, TRY_CAST(e.fd AS INTEGER) AS fd, TRY_CAST(h.object_id AS BIGINT) AS object_id, h.object_type AS object_type, h.file_system AS file_system, _open_flags_text(e.open_flags) AS open_flags, h.path AS path, TRY_CAST(e.file_offset AS BIGINT) AS file_offset, CASE WHEN e.file_offset IS NOT NULL THEN e.offset_certain END AS offset_certain, TRY_CAST(_capped(e.requested) AS BIGINT) AS requested, TRY_CAST(e.bytes AS BIGINT) AS bytes, _transfer(k.transfer, e.open_flags, CASE WHEN e.reports_error THEN 8192 WHEN e.peeks THEN 2 ELSE 0 END) AS transfer, h.local_address AS local_address, TRY_CAST(h.local_port AS INTEGER) AS local_port, coalesce(e.address, h.remote_address) AS remote_address, TRY_CAST(CASE WHEN e.address IS NOT NULL THEN e.address_port ELSE h.remote_port END AS INTEGER) AS remote_port, TRY_CAST(h.connection_id AS BIGINT) AS connection_id, TRY_CAST(e.stream_offset AS BIGINT) AS stream_offset, TRY_CAST(_signed_bits(CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END) AS BIGINT) AS fingerprint, TRY_CAST(_signed_bits(CASE WHEN e.unread_bytes = 0 THEN e.content_sum END) AS BIGINT) AS content_sum, TRY_CAST(coalesce(e.unread_bytes, e.dye_unread_bytes) AS BIGINT) AS unread_bytes, TRY_CAST(nullif(e.distinct_bytes, 0) AS BIGINT) AS distinct_bytes, TRY_CAST(e.anchors_dropped AS BIGINT) AS anchors_dropped, TRY_CAST(nullif(e.dye_hits, 0) AS BIGINT) AS dye_hits
 FROM internal.raw_part_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 LEFT JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.operation
 UNION ALL BY NAME
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, _kind_name(e.kind) AS kind, e.name AS name, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
+SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, _kind_name(e.kind) AS kind, e.name AS name, 'other' AS class, 'finished' AS state, e.text AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_log_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 UNION ALL BY NAME
-SELECT _event_id(e.host_index, e.cpu, e.sequence) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.start_ns AS start_ns, e.cpu AS cpu, c.process_id AS process_id, c.thread_id AS thread_id, c.pid AS pid, c.tid AS tid, c.ppid AS ppid, c.pid_in_namespace AS pid_in_namespace, c.comm AS comm, c.exe AS exe, c.uid AS uid, c.cgroup_id AS cgroup_id, c.container AS container, c.network_namespace AS network_namespace, 'tracepoint' AS kind, 'signal_deliver' AS name, 'process' AS class, 'finished' AS state, e.signal AS result, _signal_text(s.signals, s.codes, e.signal, e.code, e.sender_pid, e.sender_uid, e.status, e.user_ticks, e.system_ticks, e.timer, e.overrun, e.value, e.address) AS arguments, 1::DOUBLE AS weight
+SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_id, o.name AS host, _node(o.node_by, o.name, o.network_namespace, c.container, c.network_namespace, c.network_name) AS node, _wall_time(e.start_ns, o.wall_offset_ns) AS time, TRY_CAST(e.start_ns AS BIGINT) AS start_ns, TRY_CAST(e.cpu AS INTEGER) AS cpu, TRY_CAST(c.process_id AS BIGINT) AS process_id, TRY_CAST(c.thread_id AS BIGINT) AS thread_id, TRY_CAST(c.pid AS INTEGER) AS pid, TRY_CAST(c.tid AS INTEGER) AS tid, TRY_CAST(c.ppid AS INTEGER) AS ppid, TRY_CAST(c.pid_in_namespace AS INTEGER) AS pid_in_namespace, c.comm AS comm, c.exe AS exe, TRY_CAST(c.uid AS BIGINT) AS uid, TRY_CAST(_signed_bits(c.cgroup_id) AS BIGINT) AS cgroup_id, c.container AS container, TRY_CAST(c.network_namespace AS BIGINT) AS network_namespace, 'tracepoint' AS kind, 'signal_deliver' AS name, 'process' AS class, 'finished' AS state, TRY_CAST(e.signal AS BIGINT) AS result, _signal_text(s.signals, s.codes, e.signal, e.code, e.sender_pid, e.sender_uid, e.status, e.user_ticks, e.system_ticks, e.timer, e.overrun, e.value, e.address) AS arguments, 1::DOUBLE AS weight
 FROM internal.raw_signal_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
 CROSS JOIN internal.signal_sets s
 ;
 
+CREATE OR REPLACE VIEW calls AS FROM events WHERE parent_event_id IS NULL;
 CREATE OR REPLACE VIEW hosts AS
-SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM internal.hosts;
+SELECT * REPLACE (host_index::BIGINT AS host_index, cpus::BIGINT AS cpus) FROM (SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM internal.hosts);
 CREATE OR REPLACE VIEW processes AS
-SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
+SELECT * REPLACE (process_id::BIGINT AS process_id, pid::BIGINT AS pid, ppid::BIGINT AS ppid, parent_process_id::BIGINT AS parent_process_id, pid_in_namespace::BIGINT AS pid_in_namespace, uid::BIGINT AS uid, network_namespace::BIGINT AS network_namespace, mount_namespace::BIGINT AS mount_namespace, start_ns::BIGINT AS start_ns, end_ns::BIGINT AS end_ns) FROM (SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
        arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
-       arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, arg_max(c.uid, c.valid_from_ns) AS uid,
-       arg_max(c.cgroup_id, c.valid_from_ns) AS cgroup_id, arg_max(c.container, c.valid_from_ns) AS container,
+       arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, any_value(a.command) AS command, arg_max(c.uid, c.valid_from_ns) AS uid,
+       _signed_bits(arg_max(c.cgroup_id, c.valid_from_ns)) AS cgroup_id, arg_max(c.container, c.valid_from_ns) AS container,
        arg_max(c.network_namespace, c.valid_from_ns) AS network_namespace,
        arg_max(c.mount_namespace, c.valid_from_ns) AS mount_namespace, any_value(c.process_start_ns) AS start_ns,
        any_value(t.end_ns) AS end_ns, any_value(t.exit_code) AS exit_code
@@ -141,31 +157,35 @@ FROM internal.contexts c JOIN internal.hosts o USING (host_index)
 LEFT JOIN (SELECT _task_id(host_index, process_start_ns, pid) AS process_id, max(end_ns) AS end_ns,
                   arg_max(exit_code, end_ns) AS exit_code FROM internal.raw_thread_end WHERE tid = pid GROUP BY 1) t
        ON t.process_id = c.process_id
-GROUP BY c.process_id;
-CREATE OR REPLACE VIEW threads AS
-SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
+LEFT JOIN (SELECT _task_id(host_index, process_start_ns, pid) AS process_id,
+                  arg_max(_command_text(command) || CASE WHEN flags & 2 = 2 THEN '…' ELSE '' END, valid_from_ns) AS command
+           FROM internal.raw_task_context WHERE command IS NOT NULL GROUP BY 1) a ON a.process_id = c.process_id
+GROUP BY c.process_id);
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE VIEW threads AS
+SELECT * REPLACE (thread_id::BIGINT AS thread_id, process_id::BIGINT AS process_id, tid::BIGINT AS tid, start_ns::BIGINT AS start_ns, end_ns::BIGINT AS end_ns) FROM (SELECT c.thread_id, any_value(c.process_id) AS process_id, any_value(o.name) AS host, any_value(c.tid) AS tid,
        arg_max(c.comm, c.valid_from_ns) AS comm, any_value(c.thread_start_ns) AS start_ns, any_value(t.end_ns) AS end_ns
 FROM internal.contexts c JOIN internal.hosts o USING (host_index)
 LEFT JOIN (SELECT _task_id(host_index, thread_start_ns, tid) AS thread_id, max(end_ns) AS end_ns FROM internal.raw_thread_end GROUP BY 1) t
        ON t.thread_id = c.thread_id
-GROUP BY c.thread_id;
+GROUP BY c.thread_id);
 CREATE OR REPLACE VIEW objects AS
-SELECT h.object_id, any_value(o.name) AS host, any_value(h.object_type) AS object_type, any_value(h.device) AS device,
-       any_value(h.inode) AS inode, any_value(h.generation) AS generation, any_value(h.serial) AS serial,
+SELECT * REPLACE (object_id::BIGINT AS object_id, device::BIGINT AS device, generation::BIGINT AS generation, serial::BIGINT AS serial, mode::BIGINT AS mode) FROM (SELECT h.object_id, any_value(o.name) AS host, any_value(h.object_type) AS object_type, any_value(h.device) AS device,
+       _signed_bits(any_value(h.inode)) AS inode, any_value(h.generation) AS generation, any_value(h.serial) AS serial,
        any_value(h.file_system) AS file_system, arg_max(h.mode, h.valid_from_ns) AS mode,
        arg_max(h.path, h.valid_from_ns) AS path, count(DISTINCT h.path) AS names
-FROM internal.handles h JOIN internal.hosts o USING (host_index) GROUP BY h.object_id;
+FROM internal.handles h JOIN internal.hosts o USING (host_index) GROUP BY h.object_id);
 CREATE OR REPLACE VIEW object_names AS
-SELECT object_id, path, mount_id, valid_from_ns,
+SELECT * REPLACE (object_id::BIGINT AS object_id, mount_id::BIGINT AS mount_id, valid_from_ns::BIGINT AS valid_from_ns, valid_to_ns::BIGINT AS valid_to_ns) FROM (SELECT object_id, path, mount_id, valid_from_ns,
        lead(valid_from_ns) OVER (PARTITION BY object_id, mount_id ORDER BY valid_from_ns) AS valid_to_ns
-FROM (SELECT object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns FROM internal.handles WHERE path IS NOT NULL GROUP BY ALL);
+FROM (SELECT object_id, path, mount_id, min(valid_from_ns) AS valid_from_ns FROM internal.handles WHERE path IS NOT NULL GROUP BY ALL));
 CREATE OR REPLACE VIEW sockets AS
-SELECT object_id, cookie, _family_name(family) AS family, _socket_type_name(socket_type) AS socket_type,
+SELECT * REPLACE (object_id::BIGINT AS object_id, local_port::BIGINT AS local_port, remote_port::BIGINT AS remote_port, connection_id::BIGINT AS connection_id, network_namespace::BIGINT AS network_namespace, valid_from_ns::BIGINT AS valid_from_ns) FROM (SELECT object_id, _signed_bits(cookie) AS cookie, _family_name(family) AS family, _socket_type_name(socket_type) AS socket_type,
        _protocol_name(protocol) AS protocol, local_address, local_port, remote_address, remote_port, connection_id,
        network_namespace, valid_from_ns
-FROM internal.handles WHERE family IS NOT NULL;
+FROM internal.handles WHERE family IS NOT NULL);
 CREATE OR REPLACE VIEW retransmissions AS
-SELECT o.name AS host, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.time_ns, e.cpu, h.object_id, coalesce(h.local_address, n.local_address) AS local_address,
+SELECT * REPLACE (time_ns::BIGINT AS time_ns, cpu::BIGINT AS cpu, object_id::BIGINT AS object_id, local_port::BIGINT AS local_port, remote_port::BIGINT AS remote_port, connection_id::BIGINT AS connection_id, stream_offset::BIGINT AS stream_offset, bytes::BIGINT AS bytes, segments::BIGINT AS segments, missed_segments::BIGINT AS missed_segments) FROM (SELECT o.name AS host, _wall_time(e.start_ns, o.wall_offset_ns) AS time, e.time_ns, e.cpu, h.object_id, coalesce(h.local_address, n.local_address) AS local_address,
        coalesce(h.local_port, n.local_port) AS local_port, coalesce(h.remote_address, n.remote_address) AS remote_address,
        coalesce(h.remote_port, n.remote_port) AS remote_port, coalesce(h.connection_id, n.connection_id) AS connection_id, e.stream_offset, e.bytes, e.segments, e.missed_segments, CASE WHEN e.tcp_flags & 2 = 2 THEN 'SYN' WHEN e.tcp_flags & 1 = 1 THEN 'FIN' END AS tcp_flag,
        _congestion_state_name(e.congestion_state) AS congestion_state
@@ -173,84 +193,84 @@ FROM (SELECT *, time_ns AS start_ns FROM internal.raw_retransmission) e JOIN int
 LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id
 -- a SYN is sent again before connect() returns, and so before the ends are known
 LEFT JOIN (SELECT object_id, arg_min(local_address, valid_from_ns) AS local_address, arg_min(local_port, valid_from_ns) AS local_port,
-)dyetrace"
-    R"dyetrace(           arg_min(remote_address, valid_from_ns) AS remote_address, arg_min(remote_port, valid_from_ns) AS remote_port,
+           arg_min(remote_address, valid_from_ns) AS remote_address, arg_min(remote_port, valid_from_ns) AS remote_port,
            arg_min(connection_id, valid_from_ns) AS connection_id
-           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = h.object_id AND h.remote_port IS NULL;
+           FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = h.object_id AND h.remote_port IS NULL);
 CREATE OR REPLACE VIEW event_objects AS
-SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
+SELECT * REPLACE (event_id::BIGINT AS event_id, object_id::BIGINT AS object_id, poll_events::BIGINT AS poll_events) FROM (SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
        nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.events AS poll_events
-FROM internal.raw_event_object e LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id;
+FROM internal.raw_event_object e LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id);
 CREATE OR REPLACE VIEW dyes AS
-SELECT any_value(o.name) AS host, any_value(d.name) AS dye, d.dye_id,
+SELECT * REPLACE (dye_id::BIGINT AS dye_id, length::BIGINT AS length, added_ns::BIGINT AS added_ns, removed_ns::BIGINT AS removed_ns) FROM (SELECT any_value(o.name) AS host, any_value(d.name) AS dye, d.dye_id,
        array_to_string([_dye_form_name(f) FOR f IN range(0, 9) IF (any_value(d.forms) >> f) & 1 = 1], ',') AS forms, any_value(d.length) AS length,
        min(d.time_ns) AS added_ns, max(d.time_ns) FILTER (d.removed <> 0) AS removed_ns
-FROM internal.raw_dye d JOIN internal.hosts o USING (host_index) GROUP BY d.host_index, d.dye_id;
+FROM internal.raw_dye d JOIN internal.hosts o USING (host_index) GROUP BY d.host_index, d.dye_id);
 CREATE OR REPLACE VIEW dye_hits AS
-SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, d.name AS dye, _dye_form_name(x.form) AS form, x.position,
+SELECT * REPLACE (event_id::BIGINT AS event_id, object_id::BIGINT AS object_id) FROM (SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, d.name AS dye, _dye_form_name(x.form) AS form, x.position,
        h.object_id, CASE WHEN x.second <> 0 THEN e.file_offset2 ELSE coalesce(e.stream_offset::BIGINT, e.file_offset) END + x.position AS object_position
 FROM internal.raw_dye_hit x
 LEFT JOIN (SELECT host_index, dye_id, any_value(name) AS name FROM internal.raw_dye GROUP BY ALL) d USING (host_index, dye_id)
 LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, handle2_id, file_offset2 FROM internal.raw_syscall_event
            UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, NULL, NULL FROM internal.raw_part_event) e
        ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
-LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CASE WHEN x.second <> 0 THEN e.handle2_id ELSE e.handle_id END;
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CASE WHEN x.second <> 0 THEN e.handle2_id ELSE e.handle_id END);
 CREATE OR REPLACE VIEW anchors AS
-SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, x.position, x.fingerprint,
-       CASE WHEN e.unread_bytes = 0 THEN x.prefix_sum END AS prefix_sum, h.object_id,
+SELECT * REPLACE (event_id::BIGINT AS event_id, object_id::BIGINT AS object_id) FROM (SELECT _event_id(x.host_index, x.cpu, x.parent_sequence) AS event_id, x.position, _signed_bits(x.fingerprint) AS fingerprint,
+       _signed_bits(CASE WHEN e.unread_bytes = 0 THEN x.prefix_sum END) AS prefix_sum, h.object_id,
        CASE WHEN x.second THEN e.file_offset2 ELSE coalesce(e.stream_offset::BIGINT, e.file_offset) END + x.position AS object_position
 FROM internal.raw_anchor x
 LEFT JOIN (SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, handle2_id, file_offset2 FROM internal.raw_syscall_event
            UNION ALL SELECT host_index, cpu, sequence, handle_id, stream_offset, file_offset, unread_bytes, NULL, NULL FROM internal.raw_part_event) e
        ON e.host_index = x.host_index AND e.cpu = x.cpu AND e.sequence = x.parent_sequence
-LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CASE WHEN x.second THEN e.handle2_id ELSE e.handle_id END;
+LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CASE WHEN x.second THEN e.handle2_id ELSE e.handle_id END);
 CREATE OR REPLACE VIEW sketches AS
-SELECT _event_id(host_index, cpu, parent_sequence) AS event_id, distance, windows FROM internal.raw_sketch;
+SELECT * REPLACE (event_id::BIGINT AS event_id, distance::BIGINT AS distance) FROM (SELECT _event_id(host_index, cpu, parent_sequence) AS event_id, distance, windows FROM internal.raw_sketch);
 CREATE OR REPLACE VIEW gaps AS
-SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, g.end_ns, nullif(g.lost, 18446744073709551615) AS lost,
+SELECT * REPLACE (cpu::BIGINT AS cpu, begin_ns::BIGINT AS begin_ns, end_ns::BIGINT AS end_ns, lost::BIGINT AS lost) FROM (SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, g.end_ns, nullif(g.lost, 18446744073709551615) AS lost,
        _gap_reason_name(g.reason) AS reason
-FROM internal.raw_gap g JOIN internal.hosts o USING (host_index);
+FROM internal.raw_gap g JOIN internal.hosts o USING (host_index));
 CREATE OR REPLACE VIEW accounting AS
-SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, arg_max(a.generated, a.time_ns) AS generated,
+SELECT * REPLACE (cpu::BIGINT AS cpu, time_ns::BIGINT AS time_ns, generated::BIGINT AS generated, filtered::BIGINT AS filtered, aggregated::BIGINT AS aggregated, delivered::BIGINT AS delivered, lost::BIGINT AS lost, facts_lost::BIGINT AS facts_lost) FROM (SELECT any_value(o.name) AS host, a.cpu, max(a.time_ns) AS time_ns, arg_max(a.generated, a.time_ns) AS generated,
        arg_max(a.filtered, a.time_ns) AS filtered, arg_max(a.aggregated, a.time_ns) AS aggregated,
        arg_max(a.delivered, a.time_ns) AS delivered, arg_max(a.lost, a.time_ns) AS lost, arg_max(a.facts_lost, a.time_ns) AS facts_lost
-FROM internal.raw_accounting a JOIN internal.hosts o USING (host_index) GROUP BY host_index, a.cpu;
+FROM internal.raw_accounting a JOIN internal.hosts o USING (host_index) GROUP BY host_index, a.cpu);
 CREATE OR REPLACE VIEW coverage AS
 SELECT DISTINCT o.name AS host, v.path AS source, _coverage_state_name(v.state) AS state, v.text AS reason
 FROM internal.raw_coverage v JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW clock_snapshots AS
-SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM internal.raw_clock_snapshot s JOIN internal.hosts o USING (host_index);
+SELECT * REPLACE (boot_ns::BIGINT AS boot_ns, monotonic_ns::BIGINT AS monotonic_ns, error_ns::BIGINT AS error_ns) FROM (SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM internal.raw_clock_snapshot s JOIN internal.hosts o USING (host_index));
 CREATE OR REPLACE VIEW flows AS
-SELECT from_event, to_event, object_id, to_object_id, from_offset, from_offset + bytes AS from_offset_end, to_offset, to_offset + bytes AS to_offset_end,
+SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event, object_id::BIGINT AS object_id, to_object_id::BIGINT AS to_object_id, from_offset::BIGINT AS from_offset, from_offset_end::BIGINT AS from_offset_end, to_offset::BIGINT AS to_offset, to_offset_end::BIGINT AS to_offset_end, from_position::BIGINT AS from_position, to_position::BIGINT AS to_position, bytes::BIGINT AS bytes) FROM (SELECT from_event, to_event, object_id, to_object_id, from_offset, from_offset + bytes AS from_offset_end, to_offset, to_offset + bytes AS to_offset_end,
        from_position, to_position, bytes, _flow_rule_name(rule) AS rule, _certainty_name(certainty) AS certainty
-FROM internal.derived_flows;
+FROM internal.derived_flows);
 CREATE OR REPLACE VIEW twins AS
 SELECT _item_kind_name(kind) AS item, id, first_id FROM internal.derived_twins;
 CREATE OR REPLACE VIEW similarities AS
-SELECT _item_kind_name(kind) AS item, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
+SELECT * REPLACE (a::BIGINT AS a, b::BIGINT AS b, shared_bytes::BIGINT AS shared_bytes, shared::BIGINT AS shared, anchors_a::BIGINT AS anchors_a, anchors_b::BIGINT AS anchors_b) FROM (SELECT _item_kind_name(kind) AS item, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
        a_in_b / 1e6 AS a_in_b, a_in_b_low / 1e6 AS a_in_b_low, a_in_b_high / 1e6 AS a_in_b_high, b_in_a / 1e6 AS b_in_a,
        b_in_a_low / 1e6 AS b_in_a_low, b_in_a_high / 1e6 AS b_in_a_high, is_equal <> 0 AS is_equal, shared_bytes, shared, anchors_a, anchors_b
-FROM internal.derived_similarities;
+FROM internal.derived_similarities);
 CREATE OR REPLACE VIEW clusters AS
-SELECT cluster_id, _item_kind_name(kind) AS item, member, leader FROM internal.derived_clusters;
+SELECT * REPLACE (member::BIGINT AS member, leader::BIGINT AS leader) FROM (SELECT _signed_bits(cluster_id) AS cluster_id, _item_kind_name(kind) AS item, member, leader FROM internal.derived_clusters);
 CREATE OR REPLACE VIEW clock_map AS
-SELECT o.name AS host, m.from_ns, m.to_ns, make_timestamp_ns(m.cluster_ns::BIGINT) AS from_time, make_timestamp_ns(m.cluster_to_ns::BIGINT) AS to_time,
+SELECT * REPLACE (from_ns::BIGINT AS from_ns, to_ns::BIGINT AS to_ns, earlier_ns::BIGINT AS earlier_ns, later_ns::BIGINT AS later_ns) FROM (SELECT o.name AS host, m.from_ns, m.to_ns, make_timestamp_ns(m.cluster_ns::BIGINT) AS from_time, make_timestamp_ns(m.cluster_to_ns::BIGINT) AS to_time,
        ((m.cluster_to_ns::BIGINT - m.cluster_ns::BIGINT) - (m.to_ns - m.from_ns)::BIGINT)::DOUBLE / (m.to_ns - m.from_ns)::DOUBLE AS rate,
        m.below_ns AS earlier_ns, m.above_ns AS later_ns
-FROM internal.derived_clock_map m JOIN internal.hosts o USING (host_index);
+FROM internal.derived_clock_map m JOIN internal.hosts o USING (host_index));
 CREATE OR REPLACE VIEW handovers AS
-SELECT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_handovers;
+)dyetrace"
+    R"dyetrace(SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event) FROM (SELECT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_handovers);
 CREATE OR REPLACE VIEW edges AS
-SELECT DISTINCT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_edges;
+SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event) FROM (SELECT DISTINCT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_edges);
 CREATE OR REPLACE VIEW causal_clocks AS
-SELECT event AS event_id, thread AS thread_id, begin_ns, end_ns, logical_order FROM internal.derived_causal_clocks;
+SELECT * REPLACE (event_id::BIGINT AS event_id, thread_id::BIGINT AS thread_id, begin_ns::BIGINT AS begin_ns, end_ns::BIGINT AS end_ns, logical_order::BIGINT AS logical_order) FROM (SELECT event AS event_id, thread AS thread_id, begin_ns, end_ns, logical_order FROM internal.derived_causal_clocks);
 CREATE OR REPLACE VIEW contradictions AS
-SELECT contradiction, _contradiction_kind_name(arg_min(kind, place)) AS kind, _contradiction_cause_name(arg_min(likely_cause, place)) AS likely_cause,
+SELECT * REPLACE (contradiction::BIGINT AS contradiction, from_event::BIGINT AS from_event, to_event::BIGINT AS to_event) FROM (SELECT contradiction, _contradiction_kind_name(arg_min(kind, place)) AS kind, _contradiction_cause_name(arg_min(likely_cause, place)) AS likely_cause,
        _cause_rule_name(arg_min(CASE WHEN from_event IS NOT NULL THEN rule END, place)) AS rule, arg_min(from_event, place) AS from_event, arg_min(to_event, place) AS to_event,
-       list_sort(list_distinct(flatten(list([from_event, to_event])))) AS events,
+       list_sort(list_distinct(flatten(list([from_event::BIGINT, to_event::BIGINT])))) AS events,
        make_timestamp_ns(any_value(from_earliest_ns)::BIGINT) AS from_earliest, make_timestamp_ns(any_value(from_latest_ns)::BIGINT) AS from_latest,
        make_timestamp_ns(any_value(to_earliest_ns)::BIGINT) AS to_earliest, make_timestamp_ns(any_value(to_latest_ns)::BIGINT) AS to_latest
-FROM internal.derived_contradictions GROUP BY contradiction;
+FROM internal.derived_contradictions GROUP BY contradiction);
 )dyetrace";
 }
 

@@ -401,8 +401,8 @@ struct task_context_fact {
     __u32 mount_namespace; /* inode of the namespace */
     __u32 pid_namespace; /* inode of the namespace */
     __u8 comm[16]; /* name of the thread */
-    __u16 attachments; /* bytes of attachments after the record: exe, cgroup */
-    __u16 flags; /* bit 0: kernel thread */
+    __u16 attachments; /* bytes of attachments after the record: exe, cgroup, command */
+    __u16 flags; /* bit 0: kernel thread; bit 1: the command line is longer than what is kept */
     __u32 reserved; /* 0 */
 };
 

@@ -470,8 +470,8 @@ struct TaskContext {
     std::uint32_t mount_namespace;  // inode of the namespace
     std::uint32_t pid_namespace;  // inode of the namespace
     std::uint8_t comm[16];  // name of the thread
-    std::uint16_t attachments;  // bytes of attachments after the record: exe, cgroup
-    std::uint16_t flags;  // bit 0: kernel thread
+    std::uint16_t attachments;  // bytes of attachments after the record: exe, cgroup, command
+    std::uint16_t flags;  // bit 0: kernel thread; bit 1: the command line is longer than what is kept
     std::uint32_t reserved;  // 0
 };
 static_assert(sizeof(TaskContext) == 120);

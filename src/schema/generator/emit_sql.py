@@ -98,14 +98,19 @@ def event_joins(record):
     return "\n".join(joins)
 
 
+# What is unsigned on disk is signed in the views: people subtract it, and readers of CSV know no larger numbers.
+SIGNED = {"BIGINT", "INTEGER"}
+
+
 def events_view(schema, is_clustered=False):
     """The first record is the one that fills most columns and names all of them; the others fill by name."""
     selects = []
     clock_join = CLOCK_JOIN + "\n" if is_clustered else ""
     for record in (r for r in schema.records if r.is_event):
-        own = lambda c: c.sql.get(record.name, None if selects else f"NULL::{c.type}")
+        own = lambda c: c.sql.get(record.name, None if selects else "NULL")
         filled = lambda c: c.clustered_sql if is_clustered and c.clustered_sql else own(c)
-        columns = ", ".join(f"{filled(c)} AS {c.name}" for c in schema.columns if filled(c))
+        typed = lambda c: f"TRY_CAST({filled(c)} AS {c.type})" if c.type in SIGNED or filled(c) == "NULL" else filled(c)
+        columns = ", ".join(f"{typed(c)} AS {c.name}" for c in schema.columns if filled(c))
         selects.append(f"SELECT {columns}\nFROM internal.raw_{record.name} e\n{event_joins(record)}\n{clock_join}")
     return "CREATE OR REPLACE VIEW events AS\n" + "UNION ALL BY NAME\n".join(selects) + ";\n"
 
@@ -114,6 +119,9 @@ def table_view(schema, table, is_clustered=False):
     time = next(c for c in schema.columns if c.name == "time")
     sql = table.sql.replace("{time}", time.clustered_sql if is_clustered else time.sql["syscall_event"])
     sql = sql.replace("{clock_join}", CLOCK_JOIN if is_clustered else "").rstrip()
+    if table.signed:
+        replaced = ", ".join(f"{name}::BIGINT AS {name}" for name in table.signed)
+        sql = f"SELECT * REPLACE ({replaced}) FROM ({sql})"
     return f"CREATE OR REPLACE VIEW {table.name} AS\n{sql};"
 
 
@@ -123,7 +131,10 @@ def clustered_sql(schema):
     return CLOCK_PIECES + events_view(schema, is_clustered=True) + "\n".join(timed) + "\n"
 
 
-EVENTS_COMMENT = "one row per event, names resolved"
+EVENTS_COMMENT = ("one row per event, and one for each part of a call that carries several messages or control blocks (parent_event_id is the call's): "
+                  "count calls in the view calls")
+CALLS_COMMENT = "events without parts, the same columns: count(*) by name is how often each was called; what the parts of a call moved is in events only"
+CALLS_VIEW = "CREATE OR REPLACE VIEW calls AS FROM events WHERE parent_event_id IS NULL;"
 
 
 def quoted(text):
@@ -132,13 +143,14 @@ def quoted(text):
 
 def table_comments(schema):
     """For readers of views.sql, who ask DuckDB."""
-    out = [f"COMMENT ON VIEW {name} IS {quoted(comment)};" for name, comment in [("events", EVENTS_COMMENT)] + [(t.name, t.comment) for t in schema.tables]]
+    out = [f"COMMENT ON VIEW {name} IS {quoted(comment)};" for name, comment in [("events", EVENTS_COMMENT), ("calls", CALLS_COMMENT)] + [(t.name, t.comment) for t in schema.tables]]
     return out + [f"COMMENT ON COLUMN events.{c.name} IS {quoted(c.comment)};" for c in schema.columns]
 
 
 def comments_sql(schema):
     """For our own prompt, of every table: a statement per comment would be a tenth of what opening a trace takes."""
-    rows = [("events", None, EVENTS_COMMENT)] + [("events", c.name, c.comment) for c in schema.columns]
+    rows = [("events", None, EVENTS_COMMENT), ("calls", None, CALLS_COMMENT)]
+    rows += [(view, c.name, c.comment) for view in ("events", "calls") for c in schema.columns]
     for t in schema.tables:
         rows += [(t.name, None, t.comment)] + [(t.name, name, comment) for name, comment in t.columns.items()]
     return table_of_rows("internal.comments", {"table": "VARCHAR", "column": "VARCHAR", "comment": "VARCHAR"}, rows)
@@ -149,7 +161,7 @@ def macros_sql(schema, prelude):
 
 
 def public_sql(schema, facts):
-    return "\n".join([NOTICE, facts, events_view(schema)] + [table_view(schema, t) for t in schema.tables]) + "\n"
+    return "\n".join([NOTICE, facts, events_view(schema), CALLS_VIEW] + [table_view(schema, t) for t in schema.tables]) + "\n"
 
 
 def views_sql(schema, macros, public):

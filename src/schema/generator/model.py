@@ -129,6 +129,7 @@ class Table:
     columns: dict[str, str]
     stored: bool
     derived: dict[str, str]  # columns of internal.derived_<name>, numbers that a reader computes
+    signed: list[str]        # columns that are unsigned in `sql`, and BIGINT in the table
 
 
 def load_toml(path):
@@ -289,6 +290,8 @@ def read_columns(records):
     for group, rows in load_toml(ROOT / "columns.toml").items():
         for row in rows:
             check_column_name(row["name"])
+            if row["type"].startswith("U"):
+                raise SchemaError(f"column {row['name']}: people subtract numbers, so none is unsigned")
             if unknown := set(row) - {"name", "type", "comment", "clustered_sql"} - set(keys):
                 raise SchemaError(f"column {row['name']}: {', '.join(sorted(unknown))} belongs to no event")
             sql = {record: row[key] for key, record in keys.items() if key in row}
@@ -304,7 +307,10 @@ def read_tables():
         derived = row.get("derived", {})
         if unknown := set(derived.values()) - {"UBIGINT", "UTINYINT"}:
             raise SchemaError(f"table {name}: {', '.join(sorted(unknown))} is no type of a derived column")
-        tables.append(Table(name, row["comment"], row["sql"].strip(), row["columns"], row.get("stored", False), derived))
+        signed = row.get("signed", [])
+        if unknown := set(signed) - set(row["columns"]):
+            raise SchemaError(f"table {name}: {', '.join(sorted(unknown))} is no column")
+        tables.append(Table(name, row["comment"], row["sql"].strip(), row["columns"], row.get("stored", False), derived, signed))
     return tables
 
 

@@ -2,5 +2,5 @@
 SELECT epoch, first_byte, bytes, fingerprint::VARCHAR AS fingerprint, process
 FROM (SELECT first_byte, bytes, fingerprint, process, at_ns, event_id,
              row_number() OVER (PARTITION BY process_id, first_byte ORDER BY at_ns, event_id) AS epoch
-      FROM file_moves($object::UBIGINT) WHERE access = 'read')
+      FROM file_moves($object::BIGINT) WHERE access = 'read')
 WHERE epoch <= $epochs ORDER BY epoch, at_ns, event_id

@@ -2,4 +2,4 @@
 SELECT process_id, any_value(process) AS process, sum(uses)::BIGINT AS calls, coalesce(sum(bytes) FILTER (WHERE verb = 'read'), 0)::BIGINT AS read_bytes,
        coalesce(sum(bytes) FILTER (WHERE verb = 'wrote'), 0)::BIGINT AS written_bytes, count(DISTINCT tid) AS threads, count(error) AS errors,
        sum(duration_ns)::BIGINT AS time_ns
-FROM file_uses() WHERE object_id = $object::UBIGINT GROUP BY process_id ORDER BY calls DESC, process_id LIMIT 30
+FROM file_uses() WHERE object_id = $object::BIGINT GROUP BY process_id ORDER BY calls DESC, process_id LIMIT 30

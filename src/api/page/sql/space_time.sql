@@ -51,7 +51,7 @@ inner_flows AS (
 ends AS (SELECT from_event AS e FROM lines UNION SELECT to_event FROM lines),
 moves AS (
   SELECT event_id, lane, x FROM shown WHERE lane IN (SELECT lane FROM lanes)
-  ORDER BY event_id = $event::UBIGINT DESC, event_id IN (SELECT e FROM ends) DESC, hash(event_id), event_id LIMIT $moves_max)
+  ORDER BY event_id = $event::BIGINT DESC, event_id IN (SELECT e FROM ends) DESC, hash(event_id), event_id LIMIT $moves_max)
 SELECT 'line' AS kind, from_event AS a, to_event AS b, from_position AS m, to_position AS n, bytes AS o, rule AS s, certainty AS t FROM lines
 UNION ALL SELECT 'inner', from_event, to_event, from_position, to_position, bytes, rule, certainty FROM inner_flows
 UNION ALL SELECT 'move', event_id, NULL, x, NULL, NULL, lane, NULL FROM moves

@@ -2,5 +2,5 @@
 -- The calls began between the two $start_ns of the host's CLOCK_BOOTTIME: by that they are found without looking at all events.
 SELECT event_id::VARCHAR AS event_id, coalesce(nullif(target, '?'), 'process ' || (target_process_id & 4194303)) AS target
 FROM selected
-WHERE event_id IN (SELECT unnest($events::UBIGINT[])) AND start_ns BETWEEN $start_min_ns::UBIGINT AND $start_max_ns::UBIGINT
+WHERE event_id IN (SELECT unnest($events::BIGINT[])) AND start_ns BETWEEN $start_min_ns::BIGINT AND $start_max_ns::BIGINT
       AND coalesce(nullif(target, '?'), 'process ' || (target_process_id & 4194303)) IS NOT NULL

@@ -116,16 +116,7 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     choose_dyes(skeleton, options.look_for_dyes, options.only_dyed);
     state->payload.size_maps(skeleton, options, state->cpus);
     const KernelSupport support = KernelSupport::find();
-    skeleton.rodata->find_by_vpid = support.task_from_vpid;
-    skeleton.rodata->find_by_pid = support.task_from_pid;
-    skeleton.rodata->read_other_tasks = support.copy_from_user_task;
-    skeleton.rodata->can_defer = support.task_work;
-    if (support.copy_from_user_task) {
-        bpf_program__set_flags(skeleton.progs.finish_calls, BPF_F_SLEEPABLE);
-    }
-    bpf_program__set_autoload(skeleton.progs.find_members, support.sets_of_files);
-    bpf_program__set_autoload(skeleton.progs.stream_sent, support.tcp_sendmsg_locked);
-    bpf_program__set_autoload(skeleton.progs.stream_read, support.tcp_rcv_space_adjust);
+    support.choose(skeleton);
 #if defined(__x86_64__)
     skeleton.rodata->strong_order = true;
 #endif

@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "kernel/dyetrace.skel.h"
+
 namespace dyetrace::capture {
 namespace {
 
@@ -65,6 +67,19 @@ KernelSupport KernelSupport::find() {
             has_helper(*types, "BPF_FUNC_copy_from_user_task"),
             has("bpf_task_work_schedule_resume_impl", BTF_KIND_FUNC),
             has("bpf_iter_task_file", BTF_KIND_FUNC) && has_member(*types, "file", "f_ep")};
+}
+
+void KernelSupport::choose(dyetrace_bpf& skeleton) const {
+    skeleton.rodata->find_by_vpid = task_from_vpid;
+    skeleton.rodata->find_by_pid = task_from_pid;
+    skeleton.rodata->read_other_tasks = copy_from_user_task;
+    skeleton.rodata->can_defer = task_work;
+    if (copy_from_user_task) {
+        bpf_program__set_flags(skeleton.progs.finish_calls, BPF_F_SLEEPABLE);
+    }
+    bpf_program__set_autoload(skeleton.progs.find_members, sets_of_files);
+    bpf_program__set_autoload(skeleton.progs.stream_sent, tcp_sendmsg_locked);
+    bpf_program__set_autoload(skeleton.progs.stream_read, tcp_rcv_space_adjust);
 }
 
 }  // namespace dyetrace::capture

@@ -1,6 +1,8 @@
 // Parts of the kernel that the programs use where they are there, and do without where not; found in its types.
 #pragma once
 
+struct dyetrace_bpf;
+
 namespace dyetrace::capture {
 
 struct KernelSupport {
@@ -18,6 +20,8 @@ struct KernelSupport {
 
     // All false where the kernel's types cannot be read.
     static KernelSupport find();
+    // Before the programs are loaded: they use what is there, and those that need what is not are left out.
+    void choose(dyetrace_bpf& skeleton) const;
 };
 
 }  // namespace dyetrace::capture

@@ -4,6 +4,15 @@
 #include <utility>
 
 namespace dyetrace::analysis {
+namespace {
+
+void make_likely(std::vector<Flow>& flows, std::size_t first) {
+    for (; first < flows.size(); ++first) {
+        flows[first].certainty = schema::Certainty::kLikely;
+    }
+}
+
+}  // namespace
 
 void ByteStream::sent(const Act& act,
                       std::uint64_t bytes,
@@ -60,20 +69,55 @@ void ByteStream::taken(const Act& act,
 
 void ByteStream::send_next(Act act,
                            std::uint64_t bytes,
+                           const Side& side,
                            schema::FlowRule rule,
                            std::vector<Flow>& flows) {
+    const std::size_t before = flows.size();
     act.offset = std::exchange(sent_bytes_, sent_bytes_ + bytes);
     act.certain = sending_.ends_alone(act.event) && act.certain && counted_;
+    last_sent_ns_ = std::max(last_sent_ns_, act.end_ns);
     sent(act, bytes, rule, flows);
+    if (side.balanced && sent_bytes_ != taken_bytes_) {
+        make_likely(flows, before);
+    }
 }
 
-std::uint64_t ByteStream::take_next(
-    Act act, std::uint64_t bytes, bool peeks, schema::FlowRule rule, std::vector<Flow>& flows) {
+std::uint64_t ByteStream::take_next(Act act,
+                                    std::uint64_t bytes,
+                                    const Side& side,
+                                    schema::FlowRule rule,
+                                    std::vector<Flow>& flows) {
+    const std::size_t before = flows.size();
+    const bool alone = taking_.ends_alone(act.event);
     act.offset = taken_bytes_;
-    taken_bytes_ += peeks ? 0 : bytes;
-    act.certain = taking_.ends_alone(act.event) && act.certain && counted_;
-    taken(act, bytes, peeks, rule, flows);
+    taken_bytes_ += side.peeks ? 0 : bytes;
+    act.certain = alone && act.certain && counted_ && (!side.balanced || side.empties);
+    taken(act, bytes, side.peeks, rule, flows);
+    const bool agrees = sent_bytes_ == taken_bytes_;
+    if (side.balanced && !agrees) {
+        make_likely(flows, before);
+    }
+    // nobody put anything while it was empty
+    const bool is_empty =
+        side.empties && alone && sending_.empty() && last_sent_ns_ <= act.start_ns;
+    if (is_empty && (!counted_ || (side.balanced && !agrees))) {
+        begin_anew();
+    }
     return act.offset;
+}
+
+void ByteStream::lose_count(std::uint64_t event) {
+    (void)sending_.ends_alone(event);
+    (void)taking_.ends_alone(event);
+    counted_ = false;
+}
+
+void ByteStream::begin_anew() {
+    sent_bytes_ = taken_bytes_ = std::max(sent_bytes_, taken_bytes_);
+    sent_.cut(0, UINT64_MAX);
+    early_.cut(0, UINT64_MAX);
+    early_peeks_.clear();
+    counted_ = true;
 }
 
 void ByteStream::add_reached(std::vector<std::uint64_t>& reached, bool those_away) const {

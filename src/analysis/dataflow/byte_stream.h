@@ -4,6 +4,9 @@
 //   taken       0 ────── R ────── 8192 ── S …             left   B[8192,12288), for S
 //
 // A call may return after the call that took its bytes: what was taken too early waits for its writer.
+//
+// A stream that is older than the recording, or of which calls may be missing, has its count right all the same where a call leaves nothing in
+// it and as much was taken as was put: what was there before, or what others put, would have been taken too.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +15,7 @@
 
 #include "analysis/dataflow/calls_in_flight.h"
 #include "analysis/dataflow/extent_map.h"
+#include "analysis/dataflow/operation.h"
 
 namespace dyetrace::analysis {
 
@@ -30,15 +34,23 @@ class ByteStream {
                schema::FlowRule rule,
                std::vector<Flow>& flows);
 
-    // These two are for streams that do not: calls come in the order of their ends. act.offset is filled in.
-    void send_next(Act act, std::uint64_t bytes, schema::FlowRule rule, std::vector<Flow>& flows);
+    // These two are for streams that do not: calls come in the order of their ends. act.offset is filled in. Bytes may be 0, of a call
+    // that found nothing.
+    void send_next(Act act,
+                   std::uint64_t bytes,
+                   const Side& side,
+                   schema::FlowRule rule,
+                   std::vector<Flow>& flows);
     // Returns the position of the first byte.
-    std::uint64_t take_next(
-        Act act, std::uint64_t bytes, bool peeks, schema::FlowRule rule, std::vector<Flow>& flows);
+    std::uint64_t take_next(Act act,
+                            std::uint64_t bytes,
+                            const Side& side,
+                            schema::FlowRule rule,
+                            std::vector<Flow>& flows);
     void send_starts(std::uint64_t event) { sending_.starts(event); }
     void take_starts(std::uint64_t event) { taking_.starts(event); }
-    // A call moved nobody knows how much: from here on positions are a guess.
-    void lose_count() { counted_ = false; }
+    // A call moved nobody knows how much: from here on positions are a guess, until the stream is seen empty.
+    void lose_count(std::uint64_t event);
 
     std::uint64_t sent_bytes() const { return sent_bytes_; }
 
@@ -48,6 +60,8 @@ class ByteStream {
     void forget_before(std::uint64_t reached);
 
   private:
+    void begin_anew();
+
     struct Peek {
         Act act;
         std::uint64_t begin, end;
@@ -58,6 +72,7 @@ class ByteStream {
     std::deque<Peek> early_peeks_;
     std::uint64_t sent_bytes_ = 0;
     std::uint64_t taken_bytes_ = 0;
+    std::uint64_t last_sent_ns_ = 0;  // when the last call that put some ended
     bool counted_ = true;
     CallsInFlight sending_, taking_;
 };

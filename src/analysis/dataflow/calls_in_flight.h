@@ -16,6 +16,8 @@ class CallsInFlight {
         calls_.push_back({event, calls_.empty()});
     }
 
+    bool empty() const { return calls_.empty(); }
+
     // Whether no other call overlapped with it. A call whose start was not told took no time.
     bool ends_alone(std::uint64_t event) {
         const auto call = std::find_if(

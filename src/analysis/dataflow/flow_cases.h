@@ -77,6 +77,15 @@ inline Side peek(Side side) {
     side.peeks = true;
     return side;
 }
+// Older than the recording, or calls may be missing.
+inline Side older(Side side) {
+    side.balanced = true;
+    return side;
+}
+inline Side emptied(Side side) {
+    side.empties = true;
+    return side;
+}
 inline Side uncertain(Side side) {
     side.certain = false;
     return side;

@@ -139,7 +139,7 @@ std::uint64_t FlowEngine::take(const Operation& operation, std::vector<Flow>& fl
         case Channel::kPipe:
         case Channel::kUnixStream:
             return stream_of(side.object, operation.end_ns)
-                .take_next(act, operation.bytes, side.peeks, rule_of(side.channel), flows);
+                .take_next(act, operation.bytes, side, rule_of(side.channel), flows);
         case Channel::kUnixMessages:
             messages_[side.object].taken(act, operation.bytes, side.peeks, flows);
             return kUnknown;
@@ -174,7 +174,7 @@ std::uint64_t FlowEngine::put(const Operation& operation, std::vector<Flow>& flo
             }
             ByteStream& stream = stream_of(taker_of(side), operation.end_ns);
             const std::uint64_t begin = stream.sent_bytes();
-            stream.send_next(act, operation.bytes, rule_of(side.channel), flows);
+            stream.send_next(act, operation.bytes, side, rule_of(side.channel), flows);
             return begin;
         }
         case Channel::kUnixMessages:
@@ -206,11 +206,12 @@ void FlowEngine::ends(const Operation& operation, std::vector<Flow>& flows) {
     if (operation.unfinished) {
         for (const std::uint64_t taker : {operation.from.object, taker_of(operation.to)}) {
             if (const auto stream = streams_.find(taker); stream != streams_.end()) {
-                stream->second.bytes.lose_count();
+                stream->second.bytes.lose_count(operation.event);
             }
         }
     }
     if (operation.bytes == 0) {
+        see_empty(operation, flows);
         return;
     }
     if (operation.from.object != 0) {
@@ -237,6 +238,16 @@ void FlowEngine::ends(const Operation& operation, std::vector<Flow>& flows) {
         forget_some(operation.end_ns);
     }
     forget_streams();
+}
+
+// A call that found nothing in a stream.
+void FlowEngine::see_empty(const Operation& operation, std::vector<Flow>& flows) {
+    const Side& side = operation.from;
+    const auto stream = streams_.find(side.object);
+    if (is_counted(side.channel) && side.empties && stream != streams_.end()) {
+        stream->second.bytes.take_next(
+            act_of(operation, side), 0, side, rule_of(side.channel), flows);
+    }
 }
 
 template <typename Visit>

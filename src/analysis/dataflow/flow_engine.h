@@ -83,6 +83,7 @@ class FlowEngine {
     // Position of the first byte on that side, or kUnknown.
     std::uint64_t take(const Operation& operation, std::vector<Flow>& flows);
     std::uint64_t put(const Operation& operation, std::vector<Flow>& flows);
+    void see_empty(const Operation& operation, std::vector<Flow>& flows);
     void cut(const Operation& operation);
     template <typename Visit>
     void each_owner(Visit&& visit);

@@ -24,11 +24,22 @@ enum class Channel : std::uint8_t {
     kDatagrams,     // by their ports and their content: UDP
 };
 
+// How the bytes of a pipe or unix socket can be counted, as sql/moves.sql says it.
+enum class Counted : std::uint8_t {
+    kNot,              // events were lost
+    kCertainly,        // each call on it is known, since it was made
+    kWhereItBalances,  // Side::balanced
+};
+
 // One side of an operation: the object that it took bytes out of, or put bytes into.
 struct Side {
     Channel channel = Channel::kNone;
-    // File: no other call can have moved the position. Pipe, unix: each call on the object since it was made is known.
+    // File: no other call can have moved the position. Pipe, unix: each call on the object is known, or see `balanced`.
     bool certain = true;
+    // Pipe, unix: it was there before the recording, or calls on it may have been filtered. Its count is right where it is seen empty when as
+    // much was taken as was put.
+    bool balanced = false;
+    bool empties = false;      // pipe, unix, taken out of: nothing was left in it
     bool peeks = false;        // the bytes stay: MSG_PEEK, tee
     std::uint64_t object = 0;  // 0: there is no such side
     std::uint64_t other =

@@ -21,7 +21,9 @@ Side side_of(const store::NumberColumns& columns,
     side.object = columns[first][row];
     side.channel = static_cast<Channel>(columns[first + 1u][row]);
     side.other = columns[first + 2u][row];
-    side.certain = columns[first + 3u][row] != 0 && is_certain;
+    const auto counted = static_cast<analysis::Counted>(columns[first + 3u][row]);
+    side.certain = counted != analysis::Counted::kNot && is_certain;
+    side.balanced = counted == analysis::Counted::kWhereItBalances;
     side.offset = columns[first + 4u].value_or(row, analysis::kUnknown);
     return side;
 }
@@ -51,6 +53,7 @@ Operation operation_in(const store::NumberColumns& columns, std::size_t row) {
     operation.fingerprint = columns[kMoveFingerprint].optional(row);
     operation.sum = columns[kMoveContentSum].optional(row);
     Side first = side_of(columns, row, kMoveObject, number(kMoveOffsetCertain) != 0);
+    first.empties = number(kMoveEmpties) != 0;
     first.own_address = static_cast<std::uint32_t>(number(kMoveAddresses) >> 32);
     first.far_address = static_cast<std::uint32_t>(number(kMoveAddresses));
     const Side second = side_of(columns, row, kMoveObject2, number(kMoveOffset2Certain) != 0);

@@ -49,6 +49,7 @@ enum MoveColumn : std::uint8_t {
     kMoveCutEnd,
     kMoveCall,       // abi << 16 | number
     kMoveAddresses,  // UDP: own << 32 | of the other end
+    kMoveEmpties,
     kMoveColumns,
 };
 

@@ -16,8 +16,8 @@ born AS (SELECT h.object_id FROM internal.raw_event_object e JOIN internal.lone_
   UNION SELECT h.object_id FROM internal.lone_calls e JOIN internal.lone_handles h USING (host_index, handle_id)
     JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall WHERE e.result >= 0 AND h.object_type IN ('pipe', 'socket')
     AND k.name IN ('open', 'openat', 'openat2', 'socket', 'accept', 'accept4')),
-whole AS (SELECT (SELECT count(*) FROM internal.raw_gap) = 0 AND
-    (SELECT coalesce(max(filtered), 0) FROM internal.raw_accounting) = 0 AS nothing_missing),
+whole AS (SELECT (SELECT count(*) FROM internal.raw_gap) = 0 AS nothing_lost,
+    (SELECT coalesce(max(filtered), 0) FROM internal.raw_accounting) = 0 AS nothing_filtered),
 items AS (SELECT h.host_index, h.handle_id, h.object_id,
     CASE WHEN h.object_type IN ('file', 'block_device', 'memory') THEN
             CASE WHEN h.file_system IN ('proc', 'sysfs', 'cgroup', 'cgroup2', 'debugfs', 'tracefs', 'securityfs', 'configfs', 'bpf')
@@ -30,30 +30,34 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
         ELSE {Channel.kNone} END AS channel,
     coalesce(t.connection_id, p.peer, 0) AS other, coalesce(h.local_port, 0)::UBIGINT AS own_port, coalesce(h.remote_port, 0)::UBIGINT AS peer_port,
     h.local_address AS own_address, h.remote_address AS peer_address,
-    channel IN ({Channel.kFile}, {Channel.kTcp}) OR (b.object_id IS NOT NULL AND w.nothing_missing) AS counted
+    CASE WHEN channel IN ({Channel.kFile}, {Channel.kTcp}) THEN {Counted.kCertainly} WHEN NOT w.nothing_lost THEN {Counted.kNot}
+      WHEN b.object_id IS NOT NULL AND w.nothing_filtered THEN {Counted.kCertainly} ELSE {Counted.kWhereItBalances} END AS counted
     FROM internal.lone_handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id), whole w)
 
 -- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file. open cuts what was in a file that is empty afterwards; fallocate may punch
--- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has.
+-- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has. A call `empties` a pipe or unix socket if it got less than it asked for,
+-- or, which is all that a call with `found_nothing` is there for, EAGAIN; messages may end where descriptors come with them, and packets of a pipe (O_DIRECT) where they end.
 @moves_items,
-calls AS (SELECT abi, number, transfer, message_flags_at, cuts FROM internal.syscalls WHERE transfer IS NOT NULL OR cuts IS NOT NULL),
+calls AS (SELECT abi, number, name IN ('recvmsg', 'recvmmsg') AS is_messages, transfer, message_flags_at, cuts FROM internal.syscalls WHERE transfer IS NOT NULL OR cuts IS NOT NULL),
 moved AS (
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id,
     _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer, k.cuts, k.abi << 16 | k.number AS call,
     e.bytes, e.result, e.state = {state.unfinished} AS unfinished,
     e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.offset2_certain, e.object_size, e.stream_offset,
+    e.result = -{errors.EAGAIN} AND k.cuts IS NULL AS found_nothing,
+    found_nothing OR (e.bytes < e.requested AND NOT k.is_messages AND e.open_flags & {open_flags.O_DIRECT} = 0) AS empties,
     CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes, e.address, e.address_port,
     CASE WHEN k.cuts IN ('allocate', 'allocate_split') THEN e.argument1 ELSE 0 END AS hole_mode,
     CASE k.cuts WHEN 'truncate' THEN e.argument1 WHEN 'allocate' THEN e.argument2 WHEN 'truncate_split' THEN e.argument1 | (e.argument2 << 32)
       WHEN 'allocate_split' THEN e.argument2 | (e.argument3 << 32) END AS hole_begin,
     CASE k.cuts WHEN 'allocate' THEN e.argument3 WHEN 'allocate_split' THEN e.argument4 | (e.argument5 << 32) END AS hole_bytes
   FROM internal.lone_calls e JOIN calls k ON k.abi = e.abi AND k.number = e.syscall
-  WHERE NOT e.names_base AND CASE WHEN k.cuts IS NULL THEN e.bytes > 0 OR e.state = {state.unfinished} WHEN k.cuts = 'open' THEN e.result >= 0 AND e.object_size = 0
+  WHERE NOT e.names_base AND CASE WHEN k.cuts IS NULL THEN e.bytes > 0 OR e.state = {state.unfinished} OR e.result = -{errors.EAGAIN} WHEN k.cuts = 'open' THEN e.result >= 0 AND e.object_size = 0
     ELSE e.result = 0 AND (k.cuts IN ('truncate', 'truncate_split') OR e.argument1 <> 0) END
   UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id,
     _transfer(k.transfer, e.open_flags, CASE WHEN e.peeks THEN {message_flags.MSG_PEEK} WHEN e.reports_error THEN {message_flags.MSG_ERRQUEUE} ELSE 0 END) AS transfer, k.abi << 16 | k.number AS call, e.bytes, e.result,
-    false AS unfinished, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset,
+    false AS unfinished, false AS found_nothing, false AS empties, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset,
     CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes, e.address, e.address_port
   FROM internal.lone_parts e JOIN calls k ON k.abi = e.abi AND k.number = e.operation
   WHERE e.bytes > 0 AND e.result >= 0 AND k.cuts IS NULL),
@@ -68,7 +72,7 @@ named AS (
   FROM moved e JOIN internal.kernels n USING (host_index) LEFT JOIN internal.lone_contexts c USING (host_index, context_id)
   LEFT JOIN items a ON a.host_index = e.host_index AND a.handle_id = e.handle_id
   LEFT JOIN items b ON b.host_index = e.host_index AND b.handle_id = e.handle2_id
-  WHERE transfer IS NOT NULL OR cuts IS NOT NULL)
+  WHERE (transfer IS NOT NULL OR cuts IS NOT NULL) AND (NOT found_nothing OR (transfer = 'read' AND a.channel IN ({Channel.kPipe}, {Channel.kUnixStream}))))
 
 -- statement columns: of `narrow`, which is sorted. A position of which nothing is known is NULL; after an append it is the size of the file, if nobody else wrote meanwhile.
 -- 18446744073709551614 is the end of any file.
@@ -83,14 +87,15 @@ SELECT is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns
     CASE WHEN cuts IN ('truncate', 'truncate_split') OR hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_COLLAPSE_RANGE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE}
       | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN hole_begin ELSE 0::UBIGINT END AS cut_begin,
     CASE WHEN cuts IN ('open', 'truncate', 'truncate_split') OR hole_mode & ({fallocate_mode.FALLOC_FL_COLLAPSE_RANGE} | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN 18446744073709551614::UBIGINT
-      WHEN hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE})::UBIGINT <> 0 THEN hole_begin + hole_bytes ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call, addresses
+      WHEN hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE})::UBIGINT <> 0 THEN hole_begin + hole_bytes ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call, addresses,
+    empties AND transfer = 'read' AS empties
 
 -- statement rows: of numbers (MoveColumn).
 SELECT is_start::UBIGINT, event, start_ns, end_ns, process_id, transfer::UBIGINT, bytes::UBIGINT, unfinished::UBIGINT,
-  coalesce(object_id, 0), coalesce(channel, 0)::UBIGINT, coalesce(other, 0), coalesce(counted, false)::UBIGINT, offset1, coalesce(is_certain, true)::UBIGINT,
-  coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, false)::UBIGINT, offset2,
+  coalesce(object_id, 0), coalesce(channel, 0)::UBIGINT, coalesce(other, 0), coalesce(counted, 0)::UBIGINT, offset1, coalesce(is_certain, true)::UBIGINT,
+  coalesce(object2_id, 0), coalesce(channel2, 0)::UBIGINT, coalesce(other2, 0), coalesce(counted2, 0)::UBIGINT, offset2,
   coalesce(is_certain2, false)::UBIGINT, fingerprint, content_sum, distinct_bytes::UBIGINT,
-  cut_begin, cut_end, call::UBIGINT, addresses
+  cut_begin, cut_end, call::UBIGINT, addresses, coalesce(empties, false)::UBIGINT
 FROM narrow
 
 -- statement in_order: in order of time, ends before starts. Only what is in another order by its start than by its end has a row for its start; of reads from files those longer than kShortReadNs.
@@ -108,7 +113,7 @@ narrow AS (
 WITH @moves_named,
 narrow AS (
   @moves_columns
-  FROM named, (VALUES (false)) s(is_start)
+  FROM named, (VALUES (false)) s(is_start) WHERE NOT found_nothing
 )
 @moves_rows
 

@@ -3,6 +3,7 @@
 
 import array
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -98,6 +99,19 @@ class EndingTest(support.EndToEndTest):
         if pid == 0:
             os.execv(DYETRACE, [DYETRACE, "record", "-o", self.trace.path, *arguments])
         return pid, terminal
+
+    def test_the_summary_comes_at_once_and_sealing_can_be_left_alone(self):
+        # Becomes the parent of the sealer then: the kernel sends SIGHUP to what stands still and has nobody left in its session.
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+        self.addCleanup(ctypes.CDLL(None).prctl, PR_SET_CHILD_SUBREAPER, 0)
+        self.record_with_a_sealer_that_stands_still(self.in_the_background)
+        self.wait_for(lambda: "events in" in self.said(), "the summary")
+        self.assertEqual(self.stop(self.recorder), 0)
+        self.assertIn("sealing goes on alone", self.said())
+        self.assertGreater(self.trace.number("SELECT count(*) FROM events WHERE name = 'pread64'"), 5999)
+        os.sched_setscheduler(self.sealer, os.SCHED_OTHER, os.sched_param(0))  # it has only what nobody else wants: nothing for minutes, beside other tests
+        os.kill(self.sealer, signal.SIGCONT)
+        self.wait_for(lambda: not any(name.startswith("segment-") for name in os.listdir(self.trace.path)), "it went on")
 
     def test_sealing_says_how_far_it_is_and_can_be_stopped(self):
         _, terminal = self.record_with_a_sealer_that_stands_still(self.at_a_terminal)

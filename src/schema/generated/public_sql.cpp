@@ -244,7 +244,7 @@ SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event
        from_position, to_position, bytes, _flow_rule_name(rule) AS rule, _certainty_name(certainty) AS certainty
 FROM internal.derived_flows);
 CREATE OR REPLACE VIEW twins AS
-SELECT _item_kind_name(kind) AS item, id, first_id FROM internal.derived_twins;
+SELECT * REPLACE (id::BIGINT AS id, first_id::BIGINT AS first_id) FROM (SELECT _item_kind_name(kind) AS item, id, first_id FROM internal.derived_twins);
 CREATE OR REPLACE VIEW similarities AS
 SELECT * REPLACE (a::BIGINT AS a, b::BIGINT AS b, shared_bytes::BIGINT AS shared_bytes, shared::BIGINT AS shared, anchors_a::BIGINT AS anchors_a, anchors_b::BIGINT AS anchors_b) FROM (SELECT _item_kind_name(kind) AS item, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
        a_in_b / 1e6 AS a_in_b, a_in_b_low / 1e6 AS a_in_b_low, a_in_b_high / 1e6 AS a_in_b_high, b_in_a / 1e6 AS b_in_a,

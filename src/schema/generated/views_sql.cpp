@@ -480,11 +480,11 @@ SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event
        from_position, to_position, bytes, _flow_rule_name(rule) AS rule, _certainty_name(certainty) AS certainty
 FROM internal.derived_flows);
 CREATE OR REPLACE VIEW twins AS
-SELECT _item_kind_name(kind) AS item, id, first_id FROM internal.derived_twins;
+SELECT * REPLACE (id::BIGINT AS id, first_id::BIGINT AS first_id) FROM (SELECT _item_kind_name(kind) AS item, id, first_id FROM internal.derived_twins);
 CREATE OR REPLACE VIEW similarities AS
-SELECT * REPLACE (a::BIGINT AS a, b::BIGINT AS b, shared_bytes::BIGINT AS shared_bytes, shared::BIGINT AS shared, anchors_a::BIGINT AS anchors_a, anchors_b::BIGINT AS anchors_b) FROM (SELECT _item_kind_name(kind) AS item, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
 )dyetrace"
-    R"dyetrace(       a_in_b / 1e6 AS a_in_b, a_in_b_low / 1e6 AS a_in_b_low, a_in_b_high / 1e6 AS a_in_b_high, b_in_a / 1e6 AS b_in_a,
+    R"dyetrace(SELECT * REPLACE (a::BIGINT AS a, b::BIGINT AS b, shared_bytes::BIGINT AS shared_bytes, shared::BIGINT AS shared, anchors_a::BIGINT AS anchors_a, anchors_b::BIGINT AS anchors_b) FROM (SELECT _item_kind_name(kind) AS item, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
+       a_in_b / 1e6 AS a_in_b, a_in_b_low / 1e6 AS a_in_b_low, a_in_b_high / 1e6 AS a_in_b_high, b_in_a / 1e6 AS b_in_a,
        b_in_a_low / 1e6 AS b_in_a_low, b_in_a_high / 1e6 AS b_in_a_high, is_equal <> 0 AS is_equal, shared_bytes, shared, anchors_a, anchors_b
 FROM internal.derived_similarities);
 CREATE OR REPLACE VIEW clusters AS
@@ -590,10 +590,10 @@ COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connec
 COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
 COMMENT ON COLUMN events.target_process_id IS 'process acted on: clone, wait, kill';
 COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved, its 64 bits as a signed number (to_hex() shows them as xxh64sum does); with --content; NULL if some are unread';
-COMMENT ON COLUMN events.content_sum IS 'of all bytes that it moved; with --content=anchors and no key; NULL if some are unread; sums can be joined (docs/content.md)';
-COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content or --dye';
 )dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.distinct_bytes IS 'byte values among 64 bytes, the most of two samples: 57 or so where content is compressed or encrypted; with --content=anchors; NULL below 64 bytes';
+    R"dyetrace(COMMENT ON COLUMN events.content_sum IS 'of all bytes that it moved; with --content=anchors and no key; NULL if some are unread; sums can be joined (docs/content.md)';
+COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content or --dye';
+COMMENT ON COLUMN events.distinct_bytes IS 'byte values among 64 bytes, the most of two samples: 57 or so where content is compressed or encrypted; with --content=anchors; NULL below 64 bytes';
 COMMENT ON COLUMN events.anchors_dropped IS 'anchors after the last that is in the table anchors; with --content=anchors';
 COMMENT ON COLUMN events.dye_hits IS 'occurrences of dyes in the bytes that it moved, those that began in an earlier call left out; NULL: none';
 COMMENT ON COLUMN events.stack_id IS 'stack at the call';

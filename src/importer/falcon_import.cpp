@@ -78,12 +78,12 @@ Result<std::uint32_t> FalconImport::host_of(const FalconEvent& event, TimeUnit u
     const auto [found, is_new] =
         host_numbers_.try_emplace(event.host, static_cast<std::uint32_t>(hosts_.size()));
     if (is_new) {
-        if (hosts_.size() == kHostsMax) {
+        if (hosts_.size() == trace::kHostsMax) {
             return Error(ErrorCode::kLimitReached,
                          fmt::format("{}:{}: more than {} hosts; is it a log of Falcon?",
                                      files_[event.file],
                                      event.line,
-                                     kHostsMax));
+                                     trace::kHostsMax));
         }
         Host& host = hosts_.emplace_back();
         host.name = event.host;

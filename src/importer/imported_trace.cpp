@@ -23,9 +23,9 @@ Result<void> ImportedTrace::use_parts() {
 
 Result<HostWriter*> ImportedTrace::add_host(std::string_view name, std::int64_t wall_offset_ns) {
     CHECK(whole_ || hosts_.empty());
-    if (hosts_.size() == kHostsMax) {
+    if (hosts_.size() == trace::kHostsMax) {
         return Error(ErrorCode::kLimitReached,
-                     fmt::format("the log speaks of more than {} hosts", kHostsMax));
+                     fmt::format("the log speaks of more than {} hosts", trace::kHostsMax));
     }
     const auto index = static_cast<std::uint16_t>(hosts_.size());
     trace::TraceInfo of_host = info();

@@ -5,7 +5,7 @@
 //   TRY(HostWriter* host, trace.host("web1", wall_offset_ns));
 //   TRY(trace.finish());
 //
-// Limits: kHostsMax hosts.
+// Limits: trace::kHostsMax hosts.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,9 @@
 
 #include "base/result.h"
 #include "importer/host_writer.h"
+#include "trace/segment_format.h"
 
 namespace dyetrace::importer {
-
-inline constexpr std::size_t kHostsMax = 1024;  // of an event's id
 
 struct ImportTotals {
     std::uint64_t events = 0;

@@ -67,7 +67,8 @@ TEST_F(Import, leaves_nothing_behind_of_what_is_no_log) {
                                     std::string("hello\n"),
                                     std::string("{}\n"),
                                     std::string(100, '\xff'),
-                                    std::string("7 +++ exited with 0 +++\n")}) {
+                                    std::string("7 +++ exited with 0 +++\n"),
+                                    std::string("rubbish\n7 close(3) ?? rubbish\n")}) {
         const auto summary = import(text);
         ASSERT_FALSE(summary.ok()) << text;
         EXPECT_NE(::stat(path().c_str(), &status), 0) << text;

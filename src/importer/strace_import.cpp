@@ -299,19 +299,25 @@ void StraceImport::take_replacement(const Kept& kept, LogThread& thread, const P
     end_thread(*caller, std::max(thread.last_ns, caller->last_ns) + 1, 0);
 }
 
-Result<void> StraceImport::finish() {
-    if (calls_taken_ == 0) {
-        std::string names;
-        for (const Log& log : logs_) {
-            names += (names.empty() ? "" : ", ") + log.input.name();
-        }
-        return Error(ErrorCode::kCorrupt, fmt::format("no call of strace's in {}", names));
-    }
+void StraceImport::leave_calls() {
     end_until(UINT64_MAX);
     for (LogThread* const thread : tasks_->all()) {
         if (thread->call) {
             calls_->leave(*thread, {logs_.front().input.name(), thread->call->line});
         }
+    }
+}
+
+Result<void> StraceImport::finish() {
+    if (writer_ != nullptr) {
+        leave_calls();
+    }
+    if (calls_taken_ == 0 || writer_->events() == 0) {
+        std::string names;
+        for (const Log& log : logs_) {
+            names += (names.empty() ? "" : ", ") + log.input.name();
+        }
+        return Error(ErrorCode::kCorrupt, fmt::format("no call of strace's in {}", names));
     }
     say_coverage();
     writer_->count_lost(problems_->lost());

@@ -79,6 +79,7 @@ class StraceImport {
                      const Place& place);
     void take_exit(const Kept& kept, LogThread& thread, std::uint64_t time_ns, const Place& place);
     void take_replacement(const Kept& kept, LogThread& thread, const Place& place);
+    void leave_calls();  // those that the log leaves under way
     void end_until(std::uint64_t time_ns);
     void end_thread(LogThread& thread, std::uint64_t time_ns, std::int32_t exit_code);
     void say_coverage() const;

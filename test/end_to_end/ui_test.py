@@ -126,7 +126,7 @@ class UiTest(support.EndToEndTest):
         self.assertEqual(sorted(files), schemas["RowsName"]["enum"])
         event = str(trace.number("SELECT min(event_id) FROM events WHERE bytes > 0"))
         values = {"step": 1000, "by": "program", "object": "1", "access": "read", "boxes": 60, "epochs": 12, "like": "it's", "from_ns": None, "to_ns": 10**9, "most": 9, "event": event,
-                  "events": [event], "start_min_ns": "0", "start_max_ns": str(2**64 - 1), "begin_ns": "0", "lanes": "node", "is_all": True, "window_begin": None, "window_end": None,
+                  "events": [event], "start_min_ns": "0", "start_max_ns": str(2**63 - 1), "begin_ns": "0", "lanes": "node", "is_all": True, "window_begin": None, "window_end": None,
                   "lanes_max": 40, "lines_max": 30, "inner_max": 60, "moves_max": 60}
         for name, statement in files.items():
             with self.subTest(name):

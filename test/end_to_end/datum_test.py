@@ -26,7 +26,7 @@ class DatumTest(FollowTest):
         return self.path("server")
 
     def hops_of(self, trail, program):
-        return [hop for hop in trail["hops"] if hop["process"].split("[")[0] == program]
+        return [hop for hop in trail["hops"] if support.program_of(hop["process"]) == program]
 
     def hop_on(self, trail, path):
         """The only one on this file."""
@@ -40,9 +40,9 @@ class DatumTest(FollowTest):
         way = []
         while (number := hop["hop"]) in into:
             link = into[number]
-            way.append((link["certainty"], link["rules"], hop["process"].split("[")[0]))
+            way.append((link["certainty"], link["rules"], support.program_of(hop["process"])))
             hop = trail["hops"][link["from_hop"]]
-        return hop["process"].split("[")[0], way[::-1]
+        return support.program_of(hop["process"]), way[::-1]
 
 
 class RedisTest(DatumTest):
@@ -69,7 +69,7 @@ class RedisTest(DatumTest):
                          ("redis-cli", [("certain", ["tcp"], "redis-server"), ("likely", ["dye"], "redis-server")]))
         self.assertEqual((written["offset"], written["name"]), (at, "write"))
         back = self.trail(trace, "--path", f"{self.seen(file)}:{at}-{at + len(CARD)}", "--back")
-        self.assertEqual([(hop["process"].split("[")[0], hop["name"], hop["bytes"]) for hop in back["hops"]],
+        self.assertEqual([(support.program_of(hop["process"]), hop["name"], hop["bytes"]) for hop in back["hops"]],
                          [("redis-cli", "sendto", len(CARD)), ("redis-server", "read", len(CARD)), ("redis-server", "write", len(CARD))])
         self.assertEqual([(link["certainty"], link["rules"]) for link in back["links"]], [("certain", ["tcp"]), ("likely", ["dye"])])
 
@@ -100,9 +100,9 @@ class PostgreSQLTest(DatumTest):
         self.assertEqual(self.way(trail, self.hop_on(trail, self.path("dump"))), ("psql", [took, found, *dumped]))
         self.assertEqual(self.way(trail, self.hop_on(trail, self.path("later"))),
                          ("psql", [took, found, ("certain", ["file"], "postgres"), found, *dumped]))
-        self.assertEqual({hop["process"].split("[")[0] for hop in trail["hops"]}, {"psql", "postgres", "pg_dump"})
+        self.assertEqual({support.program_of(hop["process"]) for hop in trail["hops"]}, {"psql", "postgres", "pg_dump"})
         back = self.trail(trace, "--path", self.seen(self.path("later")), "--back")
-        self.assertEqual([(hop["process"].split("[")[0], hop["name"]) for hop in back["hops"]],
+        self.assertEqual([(support.program_of(hop["process"]), hop["name"]) for hop in back["hops"]],
                          [("psql", "sendto"), ("postgres", "recvfrom"), ("postgres", "pwrite64"), ("postgres", "pread64"),
                           ("postgres", "sendto"), ("pg_dump", "recvfrom"), ("pg_dump", "write")])
 
@@ -119,7 +119,7 @@ class NginxTest(DatumTest):
             subprocess.run(["curl", "-s", "-o", self.path("fetched"), f"http://127.0.0.1:{nginx.port}/page"], check=True)
             self.stop(recorder)
         trail = self.trail(trace, "--dye", "card")
-        self.assertEqual([(hop["process"].split("[")[0], hop["name"]) for hop in trail["hops"]],
+        self.assertEqual([(support.program_of(hop["process"]), hop["name"]) for hop in trail["hops"]],
                          [("nginx", "sendfile"), ("curl", "recvfrom"), ("curl", "write")])
         self.assertEqual(self.way(trail, self.hop_on(trail, self.path("fetched"))),
                          ("nginx", [("certain", ["tcp"], "curl"), ("likely", ["dye"], "curl")]))
@@ -148,7 +148,7 @@ class SshTest(DatumTest):
 
     def assert_sight_is_lost(self, trace, source):
         (hop,) = self.trail(trace, "--path", self.seen(source))["hops"]
-        self.assertEqual((hop["process"].split("[")[0], hop["lost_sight_because"]), ("ssh", "its output looks compressed or encrypted"))
+        self.assertEqual((support.program_of(hop["process"]), hop["lost_sight_because"]), ("ssh", "its output looks compressed or encrypted"))
         self.assertIn("sight lost", self.follow(trace, "--path", self.seen(source)))
 
     def assert_connection_is_certain(self, trace, port):
@@ -176,7 +176,7 @@ class SshTest(DatumTest):
         self.assertGreater(len(read), 10)
         self.assertEqual([hop["path"] for hop in read if hop["hop"] in likely], [self.seen(source)])
         dyed = self.trail(trace, "--dye", "card")
-        self.assertEqual([hop["process"].split("[")[0] for hop in dyed["hops"] if hop["is_start"]], ["ssh", "sshd"])
+        self.assertEqual([support.program_of(hop["process"]) for hop in dyed["hops"] if hop["is_start"]], ["ssh", "sshd"])
         self.hop_on(dyed, target)
 
 

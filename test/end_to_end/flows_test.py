@@ -162,7 +162,7 @@ os.write(out("through_socket"), far.recv(5000))
                             cwd=self.folder)
         trail = self.trail(trace, "--path", self.seen(source))
         self.assertEqual(self.files(trail), {"plain"})
-        self.assertEqual([(hop["process"].split("[")[0], hop["lost_sight"]) for hop in trail["hops"]], [("gzip", True)])
+        self.assertEqual([(support.program_of(hop["process"]), hop["lost_sight"]) for hop in trail["hops"]], [("gzip", True)])
         possible = self.trail(trace, "--path", self.seen(source), "--min-certainty", "possible")
         self.assertEqual(self.files(possible), {"plain", "packed.gz", "packed2.gz"})
 

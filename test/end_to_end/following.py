@@ -65,7 +65,7 @@ class FollowTest(support.EndToEndTest):
 
     def names(self, trail):
         """Program, call and last name of its object, of every hop."""
-        return sorted({(hop["process"].split("[")[0], hop["name"], hop["what"].split("/")[-1]) for hop in trail["hops"]})
+        return sorted({(support.program_of(hop["process"]), hop["name"], hop["what"].split("/")[-1]) for hop in trail["hops"]})
 
     def files(self, trail):
         return {os.path.basename(path) for hop in trail["hops"] for path in (hop["path"], hop["path2"]) if path and path.startswith("/")}

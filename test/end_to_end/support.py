@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -84,6 +85,11 @@ def comm_of(process):
             return comm.read().strip()
     except OSError:
         return None  # it has ended
+
+
+def program_of(label):
+    """`git` of `git[7]` and of `git clone origin[7]`, `web:git` of `web:git[7]`."""
+    return re.split(r"[ \[]", label, maxsplit=1)[0]
 
 
 def call_of(process):

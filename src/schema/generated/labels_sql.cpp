@@ -816,7 +816,7 @@ gaps|~|stretches of time in which events were lost
 gaps|host|host
 gaps|cpu|CPU; NULL where all are meant
 gaps|begin_ns|CLOCK_BOOTTIME
-gaps|end_ns|CLOCK_BOOTTIME
+gaps|end_ns|CLOCK_BOOTTIME; 2^63 - 1 where nothing came after it
 gaps|lost|events; NULL if not known
 gaps|reason|ring_full, damaged_block, recorder_died, disk_full, spool_full, ring_damaged, damaged_file
 accounting|~|accounting per CPU at the last count: generated = filtered + aggregated + delivered + lost

@@ -226,7 +226,7 @@ LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = CA
 CREATE OR REPLACE VIEW sketches AS
 SELECT * REPLACE (event_id::BIGINT AS event_id, distance::BIGINT AS distance) FROM (SELECT _event_id(host_index, cpu, parent_sequence) AS event_id, distance, windows FROM internal.raw_sketch);
 CREATE OR REPLACE VIEW gaps AS
-SELECT * REPLACE (cpu::BIGINT AS cpu, begin_ns::BIGINT AS begin_ns, end_ns::BIGINT AS end_ns, lost::BIGINT AS lost) FROM (SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, g.end_ns, nullif(g.lost, 18446744073709551615) AS lost,
+SELECT * REPLACE (cpu::BIGINT AS cpu, begin_ns::BIGINT AS begin_ns, end_ns::BIGINT AS end_ns, lost::BIGINT AS lost) FROM (SELECT o.name AS host, nullif(g.cpu, 4294967295) AS cpu, g.begin_ns, least(g.end_ns, 9223372036854775807::UBIGINT) AS end_ns, nullif(g.lost, 18446744073709551615) AS lost,
        _gap_reason_name(g.reason) AS reason
 FROM internal.raw_gap g JOIN internal.hosts o USING (host_index));
 CREATE OR REPLACE VIEW accounting AS

@@ -35,8 +35,9 @@
 namespace dyetrace::store {
 
 struct DatabaseOptions {
-    int threads = 0;                // 0: as many as CPUs
-    std::string memory_limit = {};  // "2GB"; empty: DuckDB's own, 80 % of the machine
+    int threads = 0;  // 0: as many as CPUs
+    std::string memory_limit =
+        {};  // "2GB"; empty: 3 GB, or a quarter of the machine if that is less
     std::string temporary_limit =
         {};  // "8GB" on the disk beyond memory; empty: 90 % of what is free
     std::vector<std::string> files = {};  // to which write_parquet() will write

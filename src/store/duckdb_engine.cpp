@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdio>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +20,19 @@ Result<void> set(duckdb_config config, const char* name, const std::string& valu
                      fmt::format("DuckDB refuses {} = '{}'", name, value));
     }
     return {};
+}
+
+// Of "18.6 GiB", which is 80 % of it.
+std::uint64_t quarter_of_machine(const char* text) {
+    double amount = 0;
+    char unit = 0;
+    if (text == nullptr || std::sscanf(text, "%lf %c", &amount, &unit) != 2) {
+        return kMemoryMax;
+    }
+    const std::string_view units = "KMGT";
+    const std::size_t place = units.find(unit);
+    return static_cast<std::uint64_t>(std::ldexp(
+        amount * 5 / 16, place == std::string_view::npos ? 0 : 10 * (static_cast<int>(place) + 1)));
 }
 
 }  // namespace
@@ -72,8 +89,24 @@ Result<Engine> Engine::open(const EngineOptions& options) {
         return std::move(error).with_context("cannot start DuckDB");
     }
     TRY(engine.connection_, engine.connect());
+    if (options.memory_limit.empty()) {
+        TRY(engine.limit_memory());
+    }
     TRY(engine.run("CREATE SCHEMA internal"));  // what users need not see, out of their SHOW TABLES
     return engine;
+}
+
+// DuckDB takes 80 % of the machine, or of its control group, which it says as "18.6 GiB".
+Result<void> Engine::limit_memory() const {
+    OwnedResult result;
+    std::uint64_t quarter = kMemoryMax;
+    if (duckdb_query(connection_.get(), "SELECT current_setting('memory_limit')", result.out()) ==
+        DuckDBSuccess) {
+        char* const text = duckdb_value_varchar(result.out(), 0, 0);
+        quarter = quarter_of_machine(text);
+        duckdb_free(text);
+    }
+    return run(fmt::format("SET memory_limit = '{}B'", std::min(kMemoryMax, quarter)));
 }
 
 Result<void> Engine::run(const std::string& sql) const {

@@ -60,9 +60,12 @@ using OwnedPending = Owned<duckdb_pending_result, duckdb_destroy_pending>;
 using OwnedChunk = Owned<duckdb_data_chunk, duckdb_destroy_data_chunk>;
 using OwnedResult = Owned<duckdb_result, duckdb_destroy_result>;
 
+// What a query holds of itself, if nobody says otherwise, before it writes to disk: whoever asks a busy server leaves its memory to it.
+inline constexpr std::uint64_t kMemoryMax = std::uint64_t{3} << 30;
+
 struct EngineOptions {
     int threads = 0;               // 0: as many as CPUs
-    std::string memory_limit;      // "512MB"; empty: DuckDB's own, 80 % of the machine
+    std::string memory_limit;      // "512MB"; empty: kMemoryMax, or a quarter of the machine
     std::string temporary_folder;  // where queries larger than memory go; empty: nowhere
     std::string temporary_limit;   // "8GB" of it; empty: DuckDB's own, 90 % of what is free
 };
@@ -87,6 +90,8 @@ class Engine {
     Result<OwnedConnection> connect() const;
 
   private:
+    Result<void> limit_memory() const;
+
     OwnedDatabase database_;
     OwnedConnection connection_;
 };

@@ -204,6 +204,14 @@ TEST_F(ReadingStatement, ends_while_its_next_row_is_looked_for) {
     EXPECT_EQ(ask("SELECT 1"), "1\n");
 }
 
+TEST_F(ReadingStatement, leaves_the_memory_of_the_machine_to_others) {
+    open({.threads = 1});
+    EXPECT_EQ(ask("SELECT CASE WHEN m LIKE '% GiB' THEN split_part(m, ' ', 1)::DOUBLE <= 3 ELSE m "
+                  "LIKE '% MiB' END "
+                  "FROM (SELECT current_setting('memory_limit') AS m)"),
+              "true\n");
+}
+
 TEST_F(ReadingStatement, puts_no_more_on_the_disk_than_it_may) {
     open({.threads = 1, .memory_limit = "100MB", .temporary_limit = "1MB"});
     EXPECT_NE(ask("SELECT count(*) FROM (SELECT DISTINCT hash(i) FROM range(20000000) t(i))")

@@ -271,9 +271,10 @@ void add_sql(CLI::App& app, int& exit_status) {
             "--threads", arguments->threads, "Threads of a query (default: as many as CPUs)")
         ->check(CLI::Range(1, 1024))
         ->type_name("N");
-    verb->add_option("--memory",
-                     arguments->memory,
-                     "What a query may hold: 512MB, 2GB (default: 80 % of the machine)")
+    verb->add_option(
+            "--memory",
+            arguments->memory,
+            "What a query may hold: 512MB, 2GB (default: 3 GB, or a quarter of the machine)")
         ->type_name("SIZE");
     verb->add_option(
             "--temporary",

@@ -32,6 +32,8 @@ namespace {
 
 constexpr std::size_t kDatabases = 2;  // a long question, and all others beside it
 constexpr long kMemoryPart = 8;  // of the machine, for each: half of it for those of two traces
+constexpr long kMegabytesMax =
+    400;  // of each: a page that is left open leaves the memory to others
 constexpr std::chrono::milliseconds kLookEvery{100};
 
 struct UiArguments {
@@ -58,7 +60,8 @@ void limit_memory() {
 // Alone each would take 80 % of the machine before it wrote to disk.
 query::AnalysisDatabaseOptions options_of(const std::string& clock) {
     const long megabytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 1'000'000;
-    return {.database = {.memory_limit = fmt::format("{}MB", megabytes / kMemoryPart),
+    return {.database = {.memory_limit =
+                             fmt::format("{}MB", std::min(megabytes / kMemoryPart, kMegabytesMax)),
                          .temporary_limit = kTemporaryLimit},
             .clock = clock};
 }

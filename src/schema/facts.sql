@@ -39,18 +39,21 @@ SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_o
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
--- What each process is called, without its host: by the program that it ran last, and where several of a host ran it with different arguments by some of those too.
+-- What each process is called, without its host: as the program that it ran last was called, and where several of a host ran it with different arguments by some of those too.
 CREATE OR REPLACE VIEW internal.process_labels AS
-WITH known AS (
-    SELECT process_id, any_value(host_index) AS host_index, any_value(pid) AS pid, _program(arg_max(exe, valid_from_ns),
-           coalesce(arg_max(comm, valid_from_ns) FILTER (tid = pid), arg_max(comm, valid_from_ns))) AS program
+WITH processes AS (
+    SELECT process_id, any_value(host_index) AS host_index, any_value(pid) AS pid, arg_max(exe, valid_from_ns) AS exe,
+           coalesce(arg_max(comm, valid_from_ns) FILTER (tid = pid), arg_max(comm, valid_from_ns)) AS comm, list(DISTINCT comm) FILTER (tid = pid) AS comms
     FROM internal.contexts GROUP BY process_id),
 commands AS (
-    SELECT _task_id(host_index, process_start_ns, pid) AS process_id, _command_words(arg_max(command, valid_from_ns)) AS words
+    SELECT _task_id(host_index, process_start_ns, pid) AS process_id, arg_max(command, valid_from_ns) AS command
     FROM internal.raw_task_context WHERE command IS NOT NULL GROUP BY 1),
+known AS (
+    SELECT process_id, host_index, pid, coalesce(_called(_first_word(command), comms), _program(exe, comm)) AS program, coalesce(_command_words(command), '') AS words
+    FROM processes LEFT JOIN commands USING (process_id)),
 told AS (
-    SELECT k.*, coalesce(words, '') AS words, min(coalesce(words, '')) OVER same IS DISTINCT FROM max(coalesce(words, '')) OVER same AS is_ambiguous
-    FROM known k LEFT JOIN commands USING (process_id) WINDOW same AS (PARTITION BY host_index, program))
+    SELECT *, min(words) OVER same IS DISTINCT FROM max(words) OVER same AS is_ambiguous
+    FROM known WINDOW same AS (PARTITION BY host_index, program))
 SELECT process_id::BIGINT AS process_id, host_index, program || CASE WHEN is_ambiguous AND words <> '' THEN ' ' || words ELSE '' END || '[' || pid || ']' AS process FROM told;
 
 -- What ended waits: woken_by(event), woken_by_each(list of events). All of it is found by what a wait itself says, without a pass over the trace (docs/causality.md).

@@ -17,6 +17,11 @@ CREATE OR REPLACE MACRO _process_label(host, exe, comm, pid) AS _on_host(host, _
 CREATE OR REPLACE MACRO _words_of(command) AS string_split(regexp_replace(command, '(\\x00)+$', ''), '\x00');
 CREATE OR REPLACE MACRO _command_text(command) AS array_to_string([CASE WHEN regexp_full_match(w, '[A-Za-z0-9_@%+=:,./-]+') THEN w
     ELSE '''' || replace(w, '''', '''\''''') || '''' END FOR w IN _words_of(command)], ' ');
+-- What a program was started as, be it by a link's name: its first word, where the kernel called the thread so, too (no caller can choose that, and of a script it
+-- is the script's name). NULL: only the file's own name is known. A thread's name has 15 bytes; a program that writes into its words keeps the first one.
+CREATE OR REPLACE MACRO _first_word(command) AS ltrim(regexp_extract(_words_of(command)[1], '[^/]*$'), '-');
+CREATE OR REPLACE MACRO _called(first_word, comms) AS list_max([CASE WHEN length(c) = 15 AND starts_with(first_word, c) THEN split_part(first_word, ' ', 1)
+    WHEN c <> '' AND (first_word = c OR starts_with(first_word, c || ' ')) THEN c END FOR c IN comms]);
 CREATE OR REPLACE MACRO _short_text(words, most) AS CASE WHEN length(words) > most THEN left(words, most - 1) || '…' ELSE words END;
 CREATE OR REPLACE MACRO _command_words(command) AS
     _short_text(array_to_string([regexp_replace(w, '(^|=)/.*/([^/]+)$', '\1\2') FOR w IN _words_of(command)[2:]], ' '), 24);

@@ -68,6 +68,11 @@ CREATE OR REPLACE MACRO _process_label(host, exe, comm, pid) AS _on_host(host, _
 CREATE OR REPLACE MACRO _words_of(command) AS string_split(regexp_replace(command, '(\\x00)+$', ''), '\x00');
 CREATE OR REPLACE MACRO _command_text(command) AS array_to_string([CASE WHEN regexp_full_match(w, '[A-Za-z0-9_@%+=:,./-]+') THEN w
     ELSE '''' || replace(w, '''', '''\''''') || '''' END FOR w IN _words_of(command)], ' ');
+-- What a program was started as, be it by a link's name: its first word, where the kernel called the thread so, too (no caller can choose that, and of a script it
+-- is the script's name). NULL: only the file's own name is known. A thread's name has 15 bytes; a program that writes into its words keeps the first one.
+CREATE OR REPLACE MACRO _first_word(command) AS ltrim(regexp_extract(_words_of(command)[1], '[^/]*$'), '-');
+CREATE OR REPLACE MACRO _called(first_word, comms) AS list_max([CASE WHEN length(c) = 15 AND starts_with(first_word, c) THEN split_part(first_word, ' ', 1)
+    WHEN c <> '' AND (first_word = c OR starts_with(first_word, c || ' ')) THEN c END FOR c IN comms]);
 CREATE OR REPLACE MACRO _short_text(words, most) AS CASE WHEN length(words) > most THEN left(words, most - 1) || '…' ELSE words END;
 CREATE OR REPLACE MACRO _command_words(command) AS
     _short_text(array_to_string([regexp_replace(w, '(^|=)/.*/([^/]+)$', '\1\2') FOR w IN _words_of(command)[2:]], ' '), 24);
@@ -101,13 +106,13 @@ CREATE OR REPLACE TABLE internal.flag_sets AS SELECT unnest(string_split(types, 
              FOR w IN string_split(bits, ',')], 'zero': zero, 'rest': rest, 'last': last} AS words FROM internal.flag_labels;
 CREATE OR REPLACE TABLE internal.syscalls AS
 WITH calls AS (SELECT name, unnest([0, 1, 2]) AS abi, unnest([x86_64, i386, coalesce(x32, x86_64)]) AS number,
-                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices, transfer, cuts FROM internal.call_labels),
+)dyetrace"
+    R"dyetrace(                      string_split(unnest([arguments, coalesce(arguments_i386, arguments), arguments]), ',') AS words, string_split(choices, ',') AS choices, transfer, cuts FROM internal.call_labels),
 typed AS (SELECT *, [nullif(split_part(w, ':', 2), '') FOR w IN words] AS types FROM calls WHERE number IS NOT NULL),
 sets AS (SELECT map_from_entries(list((type, words))) AS by_type, list(type) FILTER (pair) AS pairs FROM internal.flag_sets)
 SELECT abi, number, name, coalesce(list_contains(pairs, types[3]), false) AS pair, ['"' || nullif(split_part(w, ':', 1), '') || '":' FOR w IN words] AS labels,
        types, list_transform(types, lambda word: by_type[word]) AS sets,
-)dyetrace"
-    R"dyetrace(       map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_of_choice(w), 'words': by_type[_type_of_choice(w)]}} FOR w IN choices]) AS choices,
+       map_from_entries([{'k': _command_of(w), 'v': {'kind': _type_of_choice(w), 'words': by_type[_type_of_choice(w)]}} FOR w IN choices]) AS choices,
        transfer, list_position(types, 'message_flags') AS message_flags_at, CASE WHEN cuts = 'allocate' AND abi = 1 THEN 'allocate_split' ELSE cuts END AS cuts FROM typed, sets;
 -- What an event does with the bytes of its objects, out of what its call does. MSG_PEEK (2) leaves them where they are. With MSG_ERRQUEUE (8192) what
 -- comes is no byte of the object: the kernel gives back what the socket had sent. vmsplice follows the mode in which its pipe is open.

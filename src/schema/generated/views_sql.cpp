@@ -103,7 +103,12 @@ CREATE OR REPLACE MACRO _words_of(command) AS string_split(regexp_replace(comman
 CREATE OR REPLACE MACRO _command_text(command) AS array_to_string([CASE WHEN regexp_full_match(w, '[A-Za-z0-9_@%+=:,./-]+') THEN w
     ELSE '''' || replace(w, '''', '''\''''') || '''' END FOR w IN _words_of(command)], ' ');
 )dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _short_text(words, most) AS CASE WHEN length(words) > most THEN left(words, most - 1) || '…' ELSE words END;
+    R"dyetrace(-- What a program was started as, be it by a link's name: its first word, where the kernel called the thread so, too (no caller can choose that, and of a script it
+-- is the script's name). NULL: only the file's own name is known. A thread's name has 15 bytes; a program that writes into its words keeps the first one.
+CREATE OR REPLACE MACRO _first_word(command) AS ltrim(regexp_extract(_words_of(command)[1], '[^/]*$'), '-');
+CREATE OR REPLACE MACRO _called(first_word, comms) AS list_max([CASE WHEN length(c) = 15 AND starts_with(first_word, c) THEN split_part(first_word, ' ', 1)
+    WHEN c <> '' AND (first_word = c OR starts_with(first_word, c || ' ')) THEN c END FOR c IN comms]);
+CREATE OR REPLACE MACRO _short_text(words, most) AS CASE WHEN length(words) > most THEN left(words, most - 1) || '…' ELSE words END;
 CREATE OR REPLACE MACRO _command_words(command) AS
     _short_text(array_to_string([regexp_replace(w, '(^|=)/.*/([^/]+)$', '\1\2') FOR w IN _words_of(command)[2:]], ' '), 24);
 CREATE OR REPLACE MACRO _verb(name, transfer) AS CASE WHEN name IN ('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync') THEN 'synced'
@@ -209,15 +214,15 @@ CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT 
 CREATE OR REPLACE MACRO _join_path(base, p) AS _plain_path(CASE WHEN p = '' THEN base WHEN base = '/' THEN '/' || p ELSE base || '/' || p END);
 CREATE OR REPLACE MACRO _family_name(v) AS CASE v WHEN 1 THEN 'unix' WHEN 2 THEN 'inet' WHEN 10 THEN 'inet6' WHEN 16 THEN 'netlink'
     WHEN 17 THEN 'packet' WHEN 38 THEN 'alg' WHEN 40 THEN 'vsock' WHEN 44 THEN 'xdp' ELSE v::VARCHAR END;
-CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN 2 THEN 'datagram' WHEN 3 THEN 'raw'
+)dyetrace"
+    R"dyetrace(CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN 2 THEN 'datagram' WHEN 3 THEN 'raw'
     WHEN 5 THEN 'seqpacket' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _protocol_name(v) AS CASE v WHEN 0 THEN 'default' WHEN 1 THEN 'icmp' WHEN 6 THEN 'tcp' WHEN 17 THEN 'udp'
     WHEN 58 THEN 'icmpv6' WHEN 132 THEN 'sctp' WHEN 262 THEN 'mptcp' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _container_of(cgroup) AS nullif(regexp_extract(cgroup, '([0-9a-f]{64}|lxc/[^/]+|machine-[^/]+\.scope)', 1), '');
 -- What people call a container: docker's short form of an id, else the last word.
 CREATE OR REPLACE MACRO _short_container(container) AS
-)dyetrace"
-    R"dyetrace(    CASE WHEN regexp_full_match(container, '[0-9a-f]{64}') THEN left(container, 12) ELSE regexp_extract(container, '[^/]*$') END;
+    CASE WHEN regexp_full_match(container, '[0-9a-f]{64}') THEN left(container, 12) ELSE regexp_extract(container, '[^/]*$') END;
 -- The label of --node-by; the host's name for what is in no container, or in the network namespace of the host itself.
 CREATE OR REPLACE MACRO _node(node_by, host, host_network_namespace, container, network_namespace, network_name) AS CASE
     WHEN node_by = 'container' THEN coalesce(_short_container(container), host)
@@ -284,18 +289,21 @@ SELECT h.host_index, h.handle_id, (h.host_index::UBIGINT << 54) | min(h.kernel_o
        nullif(s.local_port, 0) AS local_port, coalesce(_known_address(s.remote_address, s.remote_port), s.unix_peer_path) AS remote_address, nullif(s.remote_port, 0) AS remote_port, s.connection_id, s.network_namespace
 FROM handle h LEFT JOIN ends s USING (host_index, handle_id);
 
--- What each process is called, without its host: by the program that it ran last, and where several of a host ran it with different arguments by some of those too.
+-- What each process is called, without its host: as the program that it ran last was called, and where several of a host ran it with different arguments by some of those too.
 CREATE OR REPLACE VIEW internal.process_labels AS
-WITH known AS (
-    SELECT process_id, any_value(host_index) AS host_index, any_value(pid) AS pid, _program(arg_max(exe, valid_from_ns),
-           coalesce(arg_max(comm, valid_from_ns) FILTER (tid = pid), arg_max(comm, valid_from_ns))) AS program
+WITH processes AS (
+    SELECT process_id, any_value(host_index) AS host_index, any_value(pid) AS pid, arg_max(exe, valid_from_ns) AS exe,
+           coalesce(arg_max(comm, valid_from_ns) FILTER (tid = pid), arg_max(comm, valid_from_ns)) AS comm, list(DISTINCT comm) FILTER (tid = pid) AS comms
     FROM internal.contexts GROUP BY process_id),
 commands AS (
-    SELECT _task_id(host_index, process_start_ns, pid) AS process_id, _command_words(arg_max(command, valid_from_ns)) AS words
+    SELECT _task_id(host_index, process_start_ns, pid) AS process_id, arg_max(command, valid_from_ns) AS command
     FROM internal.raw_task_context WHERE command IS NOT NULL GROUP BY 1),
+known AS (
+    SELECT process_id, host_index, pid, coalesce(_called(_first_word(command), comms), _program(exe, comm)) AS program, coalesce(_command_words(command), '') AS words
+    FROM processes LEFT JOIN commands USING (process_id)),
 told AS (
-    SELECT k.*, coalesce(words, '') AS words, min(coalesce(words, '')) OVER same IS DISTINCT FROM max(coalesce(words, '')) OVER same AS is_ambiguous
-    FROM known k LEFT JOIN commands USING (process_id) WINDOW same AS (PARTITION BY host_index, program))
+    SELECT *, min(words) OVER same IS DISTINCT FROM max(words) OVER same AS is_ambiguous
+    FROM known WINDOW same AS (PARTITION BY host_index, program))
 SELECT process_id::BIGINT AS process_id, host_index, program || CASE WHEN is_ambiguous AND words <> '' THEN ' ' || words ELSE '' END || '[' || pid || ']' AS process FROM told;
 
 -- What ended waits: woken_by(event), woken_by_each(list of events). All of it is found by what a wait itself says, without a pass over the trace (docs/causality.md).
@@ -331,7 +339,8 @@ ended AS (
   SELECT own.wait, c.thread_id, any_value(c.comm || '[' || c.tid || ']') AS what
   FROM internal.raw_thread_end t JOIN own ON is_futex AND is_outermost AND own.result IN (0, -11) AND own.argument1 & 128 = 0 AND t.host_index = own.host_index AND t.tid = own.argument2 & 4294967295
        AND t.end_ns BETWEEN own.start_ns AND own.end_ns
-  JOIN internal.contexts c ON c.host_index = t.host_index AND c.process_id = own.process_id AND c.thread_id = _task_id(t.host_index, t.thread_start_ns, t.tid) GROUP BY ALL),
+)dyetrace"
+    R"dyetrace(  JOIN internal.contexts c ON c.host_index = t.host_index AND c.process_id = own.process_id AND c.thread_id = _task_id(t.host_index, t.thread_start_ns, t.tid) GROUP BY ALL),
 signals AS (
   SELECT own.wait, arg_min(_event_id(e.host_index, e.cpu, e.sequence), e.start_ns) AS event_id, min(e.start_ns) AS start_ns, any_value(own.thread_id) AS thread_id,
          arg_min(_argument_text('signal', s.signals, e.signal::UBIGINT)[2:-2], e.start_ns) AS what
@@ -339,8 +348,7 @@ signals AS (
   JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id AND c.thread_id = own.thread_id CROSS JOIN internal.signal_sets s GROUP BY own.wait),
 rows AS (
   SELECT wait, rule, NULL::UBIGINT AS event_id, NULL::UBIGINT AS start_ns, NULL::UBIGINT AS thread_id, object_id, fd, what, poll_events FROM named
-)dyetrace"
-    R"dyetrace(  UNION ALL SELECT wait, CASE WHEN count(*) OVER (PARTITION BY wait) = 1 THEN 'wake' ELSE 'one_of' END, event_id, start_ns, thread_id, NULL, NULL, what, NULL FROM wakes
+  UNION ALL SELECT wait, CASE WHEN count(*) OVER (PARTITION BY wait) = 1 THEN 'wake' ELSE 'one_of' END, event_id, start_ns, thread_id, NULL, NULL, what, NULL FROM wakes
   UNION ALL SELECT wait, 'exit', NULL, NULL, thread_id, NULL, NULL, what, NULL FROM ended
   UNION ALL SELECT wait, 'signal', s.event_id, s.start_ns, s.thread_id, NULL, NULL, s.what, NULL FROM own LEFT JOIN signals s USING (wait) WHERE is_interrupted
   UNION ALL SELECT wait, 'timeout', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM own WHERE ((is_poll OR is_sleep) AND result = 0) OR (is_futex AND result = -110)
@@ -375,7 +383,8 @@ SELECT TRY_CAST(_event_id(e.host_index, e.cpu, e.sequence) AS BIGINT) AS event_i
 FROM internal.raw_signal_event e
 JOIN internal.hosts o ON o.host_index = e.host_index
 LEFT JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id
-CROSS JOIN internal.signal_sets s
+)dyetrace"
+    R"dyetrace(CROSS JOIN internal.signal_sets s
 ;
 
 CREATE OR REPLACE VIEW calls AS FROM events WHERE parent_event_id IS NULL;
@@ -383,8 +392,7 @@ CREATE OR REPLACE VIEW hosts AS
 SELECT * REPLACE (host_index::BIGINT AS host_index, cpus::BIGINT AS cpus) FROM (SELECT name AS host, host_index, boot_id, kernel, machine, cpus, wall_offset_ns FROM internal.hosts);
 CREATE OR REPLACE VIEW processes AS
 SELECT * REPLACE (process_id::BIGINT AS process_id, pid::BIGINT AS pid, ppid::BIGINT AS ppid, parent_process_id::BIGINT AS parent_process_id, pid_in_namespace::BIGINT AS pid_in_namespace, uid::BIGINT AS uid, network_namespace::BIGINT AS network_namespace, mount_namespace::BIGINT AS mount_namespace, start_ns::BIGINT AS start_ns, end_ns::BIGINT AS end_ns) FROM (SELECT c.process_id, any_value(o.name) AS host, any_value(c.pid) AS pid, arg_max(c.ppid, c.valid_from_ns) AS ppid,
-)dyetrace"
-    R"dyetrace(       arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
+       arg_max(c.parent_process_id, c.valid_from_ns) AS parent_process_id, any_value(c.pid_in_namespace) AS pid_in_namespace,
        arg_max(c.comm, c.valid_from_ns) AS comm, arg_max(c.exe, c.valid_from_ns) AS exe, any_value(a.command) AS command, arg_max(c.uid, c.valid_from_ns) AS uid,
        _signed_bits(arg_max(c.cgroup_id, c.valid_from_ns)) AS cgroup_id, arg_max(c.container, c.valid_from_ns) AS container,
        arg_max(c.network_namespace, c.valid_from_ns) AS network_namespace,
@@ -476,14 +484,14 @@ FROM internal.raw_coverage v JOIN internal.hosts o USING (host_index);
 CREATE OR REPLACE VIEW clock_snapshots AS
 SELECT * REPLACE (boot_ns::BIGINT AS boot_ns, monotonic_ns::BIGINT AS monotonic_ns, error_ns::BIGINT AS error_ns) FROM (SELECT o.name AS host, s.boot_ns, s.wall_ns, s.monotonic_ns, s.error_ns FROM internal.raw_clock_snapshot s JOIN internal.hosts o USING (host_index));
 CREATE OR REPLACE VIEW flows AS
-SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event, object_id::BIGINT AS object_id, to_object_id::BIGINT AS to_object_id, from_offset::BIGINT AS from_offset, from_offset_end::BIGINT AS from_offset_end, to_offset::BIGINT AS to_offset, to_offset_end::BIGINT AS to_offset_end, from_position::BIGINT AS from_position, to_position::BIGINT AS to_position, bytes::BIGINT AS bytes) FROM (SELECT from_event, to_event, object_id, to_object_id, from_offset, from_offset + bytes AS from_offset_end, to_offset, to_offset + bytes AS to_offset_end,
+)dyetrace"
+    R"dyetrace(SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event, object_id::BIGINT AS object_id, to_object_id::BIGINT AS to_object_id, from_offset::BIGINT AS from_offset, from_offset_end::BIGINT AS from_offset_end, to_offset::BIGINT AS to_offset, to_offset_end::BIGINT AS to_offset_end, from_position::BIGINT AS from_position, to_position::BIGINT AS to_position, bytes::BIGINT AS bytes) FROM (SELECT from_event, to_event, object_id, to_object_id, from_offset, from_offset + bytes AS from_offset_end, to_offset, to_offset + bytes AS to_offset_end,
        from_position, to_position, bytes, _flow_rule_name(rule) AS rule, _certainty_name(certainty) AS certainty
 FROM internal.derived_flows);
 CREATE OR REPLACE VIEW twins AS
 SELECT * REPLACE (id::BIGINT AS id, first_id::BIGINT AS first_id) FROM (SELECT _item_kind_name(kind) AS item, id, first_id FROM internal.derived_twins);
 CREATE OR REPLACE VIEW similarities AS
-)dyetrace"
-    R"dyetrace(SELECT * REPLACE (a::BIGINT AS a, b::BIGINT AS b, shared_bytes::BIGINT AS shared_bytes, shared::BIGINT AS shared, anchors_a::BIGINT AS anchors_a, anchors_b::BIGINT AS anchors_b) FROM (SELECT _item_kind_name(kind) AS item, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
+SELECT * REPLACE (a::BIGINT AS a, b::BIGINT AS b, shared_bytes::BIGINT AS shared_bytes, shared::BIGINT AS shared, anchors_a::BIGINT AS anchors_a, anchors_b::BIGINT AS anchors_b) FROM (SELECT _item_kind_name(kind) AS item, a, b, jaccard / 1e6 AS jaccard, jaccard_low / 1e6 AS jaccard_low, jaccard_high / 1e6 AS jaccard_high,
        a_in_b / 1e6 AS a_in_b, a_in_b_low / 1e6 AS a_in_b_low, a_in_b_high / 1e6 AS a_in_b_high, b_in_a / 1e6 AS b_in_a,
        b_in_a_low / 1e6 AS b_in_a_low, b_in_a_high / 1e6 AS b_in_a_high, is_equal <> 0 AS is_equal, shared_bytes, shared, anchors_a, anchors_b
 FROM internal.derived_similarities);
@@ -582,7 +590,8 @@ COMMENT ON COLUMN events.object2_id IS 'second object: rename, link, sendfile, s
 COMMENT ON COLUMN events.path2 IS 'its name';
 COMMENT ON COLUMN events.file_offset2 IS 'byte of the second object at which it began';
 COMMENT ON COLUMN events.offset2_certain IS 'as offset_certain, of file_offset2';
-COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name';
+)dyetrace"
+    R"dyetrace(COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name';
 COMMENT ON COLUMN events.local_port IS 'its port';
 COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to';
 COMMENT ON COLUMN events.remote_port IS 'its port';
@@ -590,8 +599,7 @@ COMMENT ON COLUMN events.connection_id IS 'the same on both ends of a TCP connec
 COMMENT ON COLUMN events.stream_offset IS 'position of its first byte in the stream, from 0';
 COMMENT ON COLUMN events.target_process_id IS 'process acted on: clone, wait, kill';
 COMMENT ON COLUMN events.fingerprint IS 'of all bytes that it moved, its 64 bits as a signed number (to_hex() shows them as xxh64sum does); with --content; NULL if some are unread';
-)dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.content_sum IS 'of all bytes that it moved; with --content=anchors and no key; NULL if some are unread; sums can be joined (docs/content.md)';
+COMMENT ON COLUMN events.content_sum IS 'of all bytes that it moved; with --content=anchors and no key; NULL if some are unread; sums can be joined (docs/content.md)';
 COMMENT ON COLUMN events.unread_bytes IS 'bytes that could not be looked at; with --content or --dye';
 COMMENT ON COLUMN events.distinct_bytes IS 'byte values among 64 bytes, the most of two samples: 57 or so where content is compressed or encrypted; with --content=anchors; NULL below 64 bytes';
 COMMENT ON COLUMN events.anchors_dropped IS 'anchors after the last that is in the table anchors; with --content=anchors';

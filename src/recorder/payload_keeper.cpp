@@ -27,7 +27,8 @@ PayloadKeeper::PayloadKeeper(trace::PayloadWriter writer,
 
 void PayloadKeeper::prepare(capture::CaptureOptions& listen, const capture::Secrets& secrets) {
     const std::uint64_t wanted = listen.payload_bytes_max;
-    const std::uint64_t more = secrets.empty() ? 0 : secrets.match_bytes_max() - 1;
+    const bool is_kept = listen.content == schema::ContentLevel::kBytes;
+    const std::uint64_t more = is_kept && !secrets.empty() ? secrets.match_bytes_max() - 1 : 0;
     listen.payload_bytes_max = wanted > UINT64_MAX - more ? UINT64_MAX : wanted + more;
     listen.payload_ring_bytes = kPayloadRingPerRing * listen.event_ring_bytes;
 }

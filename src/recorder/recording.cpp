@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/version.h"
 #include "recorder/background.h"
+#include "recorder/command_redactor.h"
 #include "recorder/companions.h"
 #include "recorder/confine_recorder.h"
 #include "recorder/dye_server.h"
@@ -71,7 +72,8 @@ struct Recording::State {
     std::optional<FactWriter> facts = std::nullopt;
     std::optional<DyeServer> dyes = std::nullopt;
     std::optional<NamespaceNames> namespaces = std::nullopt;  // with --node-by=netns
-    std::unique_ptr<PayloadKeeper> payload = nullptr;         // with --content=bytes
+    CommandRedactor commands{options.secrets};
+    std::unique_ptr<PayloadKeeper> payload = nullptr;  // with --content=bytes
     std::optional<trace::PayloadTotals> payload_totals = std::nullopt;
     std::int64_t ticked_ns = 0;
     // read by the thread of Background, too
@@ -242,6 +244,7 @@ void Recording::State::take(std::uint32_t cpu,
         if (namespaces) {
             namespaces->learn(records);
         }
+        records = commands.apply(records);
     } else if (payload) {
         payload->join().take_events(cpu, records);
     }

@@ -49,6 +49,18 @@ class ArgumentsTest(support.EndToEndTest):
         self.assertEqual(trace.number("SELECT count(command) FROM processes"), 0)
         self.assertGreater(trace.number("SELECT count(*) FROM processes"), 0)
 
+    def test_what_is_to_be_redacted_lies_nowhere_in_the_trace(self):
+        script = "exec sh -c ': secret%s; exit 0' dummy"
+        trace = self.record("--redact", "secret1", "--redact", "re:--token \\S+", "--", "sh", "-c", script % 1, "curl", "--token", "tok-4711")
+        commands = [row["command"] for row in trace.rows("SELECT command FROM processes WHERE command IS NOT NULL")]
+        self.assertTrue(any(": *******; exit 0" in command for command in commands), commands)
+        self.assertFalse(any("secret1" in command or "tok-4711" in command for command in commands), commands)
+        for folder, _, names in os.walk(trace.path):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    content = file.read()
+                self.assertFalse(b"secret1" in content or b"tok-4711" in content, name)
+
     def test_programs_of_one_name_are_told_apart(self):
         source, copy = self.file("source"), self.path("copy")
         trace = self.record("--", "sh", "-c", 'dd if="$0" of="$1" bs=4096; dd if="$1" of=/dev/null bs=512', source, copy)

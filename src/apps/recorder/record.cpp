@@ -25,6 +25,7 @@
 #include "content/anchors.h"
 #include "content/content_key.h"
 #include "recorder/child.h"
+#include "recorder/command_redactor.h"
 #include "recorder/companions.h"
 #include "recorder/control.h"
 #include "recorder/recording.h"
@@ -141,14 +142,6 @@ std::string refuse_secret(const std::string& text) {
     return secrets.ok() ? "" : secrets.error().text();
 }
 
-Result<capture::Secrets> secrets_of(const RecordArguments& arguments) {
-    if (!arguments.redact.empty() && !arguments.content.starts_with("bytes")) {
-        return Error(ErrorCode::kInvalidArgument,
-                     "--redact is about what --content=bytes keeps: say that too");
-    }
-    return capture::Secrets::parse(arguments.redact);
-}
-
 // A name, or a number.
 Result<gid_t> group_of(const std::string& text) {
     gid_t number = 0;
@@ -184,7 +177,7 @@ Result<recorder::RecordingOptions> make_options(const RecordArguments& arguments
     options.capture.anchor_distance = arguments.anchor_distance;
     TRY(options.capture.content, content_level(arguments.content));
     TRY(options.capture.payload_bytes_max, payload_bytes_max(arguments.content));
-    TRY(options.secrets, secrets_of(arguments));
+    TRY(options.secrets, capture::Secrets::parse(arguments.redact));
     if (!arguments.content_key.empty()) {
         TRY(options.capture.content_key, content::content_key(arguments.content_key));
     } else if (!options.secrets.empty()) {
@@ -219,9 +212,12 @@ Result<recorder::RecordingOptions> make_options(const RecordArguments& arguments
     if (arguments.no_arguments && !targets.command.empty()) {
         targets.command.resize(1);
     }
+    const recorder::CommandRedactor redactor(options.secrets);
+    targets.command = redactor.hidden(targets.command);
     options.as_given = targets.as_given();
     if (!options.capture.predicate.selects_all()) {
-        options.as_given.emplace_back("where", options.capture.predicate.to_sql());
+        options.as_given.emplace_back("where",
+                                      redactor.hidden({options.capture.predicate.to_sql()})[0]);
     }
     return options;
 }
@@ -328,7 +324,8 @@ int run_record(const RecordArguments& arguments) {
         return exit_status_of(options.error());
     }
     warn_of_payload(log, options.value());
-    if (!options.value().secrets.empty() && arguments.content_key.empty()) {
+    if (options.value().capture.content != schema::ContentLevel::kNone &&
+        !options.value().secrets.empty() && arguments.content_key.empty()) {
         log.say(
             "fingerprints are made with a random key, so that nobody finds by trying what is "
             "redacted; --content-key takes one of yours");
@@ -400,7 +397,7 @@ void add_content_options(CLI::App& verb, RecordArguments& arguments) {
                   "Keep only events that carry a dye, and the names of what they act on");
     verb.add_option("--redact",
                     arguments.redact,
-                    "With bytes: hide this before it reaches the disk, across calls too: text, "
+                    "Hide this in command lines and bytes before they reach the disk: text, "
                     "hex:DIGITS, re:REGEX, @FILE; may be repeated")
         ->check(&refuse_secret)
         ->allow_extra_args(false)

@@ -712,7 +712,7 @@ processes|parent_process_id|parent, unique in the trace
 processes|pid_in_namespace|as it sees itself
 processes|comm|name of its last seen thread
 processes|exe|program
-processes|command|command line of that program, as a shell takes it; … at its end: it is longer than the 1,024 bytes that are kept; NULL: not known, or left out (record --no-arguments)
+processes|command|command line of that program, as a shell takes it; … at its end: it is longer than the 1,024 bytes that are kept; * is what record --redact hid; NULL: not known, or left out (record --no-arguments)
 processes|uid|effective user
 processes|cgroup_id|cgroup
 processes|container|container

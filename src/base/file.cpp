@@ -111,10 +111,15 @@ std::string begin_draft(const std::string& path) {
     return draft_of(path);
 }
 
+Result<Fd> create_draft(const std::string& draft) {
+    ::unlink(draft.c_str());
+    return open_file(draft, O_WRONLY | O_CREAT | O_EXCL);
+}
+
 Result<void> write_file_atomically(const std::string& path, std::string_view content) {
     const std::string draft = draft_of(path);
     const auto write_draft = [&]() -> Result<void> {
-        TRY(Fd file, open_file(draft, O_WRONLY | O_CREAT | O_TRUNC));
+        TRY(Fd file, create_draft(draft));
         TRY(write_all(file, bytes_of(content)));
         TRY(sync_file(file));
         TRY(file.close());

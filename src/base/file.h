@@ -38,6 +38,9 @@ Result<void> write_all(const Fd& file, std::span<const std::byte> bytes);
 Result<void> write_file_atomically(const std::string& path, std::string_view content);
 // The name of such a draft, for who writes it otherwise. Drafts of processes that were killed while they wrote are removed.
 std::string begin_draft(const std::string& path);
+// Creates it for writing. What lies there under this name, perhaps somebody else's link to a file that matters, is taken away first and
+// never followed.
+Result<Fd> create_draft(const std::string& draft);
 Result<void> sync_file(const Fd& file);
 Result<void> sync_folder(const std::string& path);
 Result<void> rename_file(const std::string& from, const std::string& to);  // both folders synced

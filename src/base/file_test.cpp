@@ -51,6 +51,23 @@ TEST_F(File, a_failed_atomic_write_leaves_no_draft) {
     EXPECT_EQ(list_folder(folder_.path()).value(), std::vector<std::string>{"a"});
 }
 
+// Whoever may write to /tmp can guess a draft's name.
+TEST_F(File, an_atomic_write_follows_no_link_that_lies_where_its_draft_goes) {
+    write_file_atomically(path("victim"), "precious").value();
+    constexpr int kDrafts = 1000;  // more than this process has made
+    for (int i = 0; i < kDrafts; ++i) {
+        const std::string draft =
+            path("a") + ".new-" + std::to_string(::getpid()) + "." + std::to_string(i);
+        ASSERT_EQ(::symlink(path("victim").c_str(), draft.c_str()), 0);
+    }
+    write_file_atomically(path("a"), "new").value();
+    EXPECT_EQ(read_file(path("a"), 100).value(), "new");
+    EXPECT_EQ(read_file(path("victim"), 100).value(), "precious");
+    struct stat status {};
+    ASSERT_EQ(::lstat(path("a").c_str(), &status), 0);
+    EXPECT_TRUE(S_ISREG(status.st_mode));
+}
+
 TEST_F(File, threads_that_write_one_file_do_not_disturb_each_other) {
     constexpr int kTimes = 50;
     const auto write_often = [&](char with) {

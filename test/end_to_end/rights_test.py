@@ -121,5 +121,68 @@ class RightsTest(support.EndToEndTest):
         self.assertTrue(os.path.exists(self.path("x")))
 
 
+class LinksTest(support.EndToEndTest):
+    """/tmp is everybody's: what lies there under a name that root will use may be a link of somebody else, to a file of root's."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("tmp"))
+        os.chmod(self.path("tmp"), 0o1777)
+        os.mkdir(self.path("victim"))
+        self.file("victim/precious", b"precious")
+        self.environment = dict(os.environ, TMPDIR=self.path("tmp"))
+
+    def link_of_nobody(self, name, to):
+        os.symlink(self.path(to), self.path(name))
+        os.lchown(self.path(name), NOBODY, NOBODY)
+
+    def trace_of_nobody(self, *options):
+        trace = self.record(*options, "--", "sh", "-c", "cat /etc/hostname | cat", name="tmp/trace")
+        for parent, folders, names in os.walk(trace.path):
+            for path in [parent] + [os.path.join(parent, name) for name in folders + names]:
+                os.lchown(path, NOBODY, NOBODY)
+        return trace
+
+    def dyetrace(self, *words):
+        done = subprocess.run([support.DYETRACE, *words], capture_output=True, text=True, check=False, timeout=support.PATIENCE_S, env=self.environment)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertEqual(os.listdir(self.path("victim")), ["precious"], f"{words}: {done.stderr}")
+        with open(self.path("victim/precious"), "rb") as file:
+            self.assertEqual(file.read(), b"precious", words)
+        return done
+
+    def test_a_recording_does_not_begin_where_a_link_lies(self):
+        for target in ("victim", "victim/precious", "victim/new"):
+            self.link_of_nobody(f"tmp/{os.path.basename(target)}", target)
+            done = self.dyetrace("record", "-o", self.path(f"tmp/{os.path.basename(target)}"), "--", "touch", self.path("ran"))
+            self.assertEqual(done.returncode, 1)
+            self.one_line(done.stderr)
+        self.assertFalse(os.path.exists(self.path("ran")))
+
+    def test_what_is_exported_replaces_a_link(self):
+        trace = self.record("--", "true")
+        self.link_of_nobody("tmp/out", "victim/precious")
+        self.assertEqual(self.dyetrace("export", trace.path, "--csv", "-o", self.path("tmp/out")).returncode, 0)
+        self.assertFalse(os.path.islink(self.path("tmp/out")))
+        self.assertGreater(os.path.getsize(self.path("tmp/out")), 100)
+
+    def test_a_trace_of_another_user_leads_no_reader_out_of_it(self):
+        trace = self.trace_of_nobody()
+        self.link_of_nobody("tmp/trace/derived", "victim")
+        done = self.dyetrace("sql", trace.path, "SELECT count(*) FROM flows")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("derived' is a link: a trace has none", self.one_line(done.stderr))
+
+    def test_a_trace_of_another_user_leads_no_sealer_out_of_it(self):
+        trace = self.trace_of_nobody("--no-seal")
+        for name, target in (("sealing-000001", "victim"), ("sealing-000000", "victim"), ("hosts.parquet.new", "victim/precious"),
+                             ("views.sql", "victim/precious")):
+            self.link_of_nobody(f"tmp/trace/{name}", target)
+        self.assertEqual(self.dyetrace("seal", trace.path).returncode, 0)
+        self.link_of_nobody("tmp/trace/sealer.other", "victim/new")
+        os.replace(self.path("tmp/trace/sealer.other"), self.path("tmp/trace/sealer"))
+        self.dyetrace("seal", trace.path)
+
+
 if __name__ == "__main__":
     support.main()

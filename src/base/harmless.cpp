@@ -73,4 +73,15 @@ std::string make_harmless(std::string_view bytes) {
     return out;
 }
 
+std::string make_lines_harmless(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_of("\n\t"), text.size());
+        append_harmless(out, text.substr(0, end));
+        out += text.substr(end, 1);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return out;
+}
+
 }  // namespace dyetrace::base

@@ -25,4 +25,7 @@ bool is_harmful(char32_t code_point);
 void append_harmless(std::string& out, std::string_view bytes);
 std::string make_harmless(std::string_view bytes);
 
+// The same of a text of several lines: \n and \t stay.
+std::string make_lines_harmless(std::string_view text);
+
 }  // namespace dyetrace::base

@@ -113,6 +113,11 @@ TEST(JsonString, escapes_only_what_json_requires_when_asked) {
     EXPECT_EQ(out, "\"\\\"\\\\\\n\\u001B\x7f\u009b\u202e\ufeff\"");
 }
 
+TEST(Harmless, lines_stay_lines) {
+    EXPECT_EQ(make_lines_harmless("a\tb\x1b[2J\r\n\n\u202ec"), "a\tb\\x1b[2J\\r\n\n\\u202ec");
+    EXPECT_EQ(make_lines_harmless(""), "");
+}
+
 TEST(JsonString, makes_json_of_others_harmless_and_keeps_its_value) {
     const std::string json = "{\n\t\"a\u202e\": [\"\x7f\U000e0041\", \"\\u001b\\\\\"]\r\n}";
     std::string out;

@@ -3,7 +3,8 @@
 //   table   name     calls          aligned; numbers to the right; text made harmless (base/harmless.h); NULL as nothing in CSV,
 //           -------  -----          `null` in JSON, NULL here. Too wide for the terminal: long cells are cut with …;
 //           pread64  5,120          far too wide: one line per cell, a block per row
-//   csv     RFC 4180 with a header line, but lines end with \n as psql's and DuckDB's do; text exactly as in SQL
+//   csv     RFC 4180 with a header line, but lines end with \n as psql's and DuckDB's do; text exactly as in SQL (who
+//           writes it to a terminal makes it harmless)
 //   json    one object per line; 64-bit ids (…_id, fingerprint) as strings, other numbers as numbers
 //
 // Limits: a table's widths come from its first kTableRowsMeasured rows; later cells that are longer are cut.

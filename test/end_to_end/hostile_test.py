@@ -2,8 +2,10 @@
 """A hostile world: full disks, damaged files, missing rights, company. One clear line, and what was recorded stays readable."""
 
 import concurrent.futures
+import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -11,6 +13,9 @@ import sys
 
 import support
 from support import DYETRACE, program
+
+sys.path.append(os.path.join(support.ROOT, "test", "page"))
+import traces  # noqa: E402
 
 SEED = 7
 AGE_MAX_NS = 2_000_000_000
@@ -227,6 +232,50 @@ class CompanyTest(support.EndToEndTest):
         recorder.send_signal(signal.SIGTERM)
         self.assertEqual(recorder.wait(timeout=support.PATIENCE_S), -signal.SIGTERM)
         self.assertEqual(trace.info()["state"], "finished")
+
+
+class NamesTest(support.EndToEndTest):
+    """Names of files, programs and their words that turn a terminal, or the direction of what is read: every view shows them as text."""
+
+    HARMFUL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\U000e0041]")
+
+    def on_a_terminal(self, *words):
+        """What it says to somebody who sits there; without colours, which are escapes of its own."""
+        near, far = os.openpty()
+        process = self.start([DYETRACE, *words], stdout=far, stderr=far, stdin=far, env=dict(os.environ, NO_COLOR="1", TERM="dumb", PAGER="cat"))
+        os.close(far)
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while piece := os.read(near, 65536):
+                shown += piece
+        os.close(near)
+        self.assertIn(process.wait(timeout=support.PATIENCE_S), (0, 1, 3), shown)
+        return shown.decode(errors="surrogateescape")
+
+    def check(self, *words, names=True):
+        shown = self.on_a_terminal(*words).replace("\x1b[H\x1b[2J", "")  # with which `top` begins a table; none of the names has it
+        found = self.HARMFUL.search(shown)
+        self.assertIsNone(found, f"{words}: {shown[max(0, found.start() - 200):found.end() + 50]!r}" if found else "")
+        self.assertIsNone(re.search("[\udc80-\udcff]", shown), f"{words}: bytes that are no text")
+        if names:
+            self.assertIn("x1b", shown, f"{words}: it shows one of the names")
+
+    def test_they_are_text_in_every_verb(self):
+        os.mkdir(self.path("names"))
+        command = [sys.executable, "-c", traces.HOSTILE, self.path("names")]
+        trace = self.record("--content=anchors", "--", *command)
+        self.check("sql", trace.path, "SELECT DISTINCT path, comm, exe FROM events ORDER BY ALL")
+        self.check("sql", trace.path, "SELECT exe, command FROM processes")
+        self.check("sql", trace.path, "SELECT name, path, arguments FROM events ORDER BY start_ns")
+        self.check("sql", trace.path, "SELECT DISTINCT path FROM events WHERE path LIKE '%names%'", "--format", "csv")
+        self.check("export", trace.path, "--csv")
+        self.check("report", trace.path, names=False)
+        self.check("similar", trace.path, names=False)
+        self.check("pattern", trace.path, "--path", "*", names=False)
+        self.check("follow", trace.path, "--text", "x" * 100, "--min-certainty", "possible", names=False)
+        for number, verb in enumerate((["trace", "-f"], ["trace", "-f", "-y"], ["stat", "--"], ["top", "--duration", "1s", "--"])):
+            os.mkdir(self.path(f"names-{number}"))
+            self.check(*verb, *command[:-1], self.path(f"names-{number}"), names=verb[0] == "trace")
 
 
 class DamageTest(support.EndToEndTest):

@@ -7,10 +7,20 @@ import { openPage, openTrace, sqlNumber, startRecording } from "./page.mjs";
 const VIEWS = ["overview", "timeline", "space-time", "trail", "file", "sockets", "compare", "query"];
 const shownNames = (page) => page.page.evaluate(() => [...document.querySelectorAll("nav a")].map((link) => link.getAttribute("href").replace(/^#|\?.*/g, "")));
 
-async function visitAll(page) {
+const HARMFUL = /[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e]|\u{e0041}/u;
+
+// Nothing turns the terminal or the direction, or hides; nothing that was recorded became an element, and no script ran.
+async function checkHarmless(page, view) {
+  assert.doesNotMatch(await page.page.evaluate(() => document.body.innerText), HARMFUL, view);
+  assert.equal(await page.page.locator("#view img, #view script, #view b, #view i").count(), 0, view);
+  assert.doesNotMatch(await page.page.title(), /owned/, view);
+}
+
+async function visitAll(page, check = async () => {}) {
   assert.deepEqual(await shownNames(page), VIEWS);
   for (const view of VIEWS) {
     await page.go(`#${view}`);
+    await check(page, view);
     assert.equal(await page.page.locator("#view .error").count(), 0, `${view}: ${await page.texts("#view .error")}`);
   }
   assert.deepEqual(page.faults, []);
@@ -20,7 +30,7 @@ test("names that are markup, escapes, right-to-left, no text or 4,000 characters
   const page = await openPage("hostile", "#overview");
   t.after(() => page.close());
   await page.page.evaluate(() => (window.alert = () => (document.title = "owned")));
-  await visitAll(page);
+  await visitAll(page, checkHarmless);
   const sql = "SELECT DISTINCT path, comm FROM events WHERE path IS NOT NULL ORDER BY length(path) DESC LIMIT 900";
   await page.go(`#query?sql=${encodeURIComponent(sql)}`);
   const shown = (await page.texts("#answer tbody td")).join("\n");
@@ -28,10 +38,13 @@ test("names that are markup, escapes, right-to-left, no text or 4,000 characters
     assert.ok(shown.includes(name), name);
   }
   assert.ok((await page.texts("#answer tbody td:first-child"))[0].length > 3000, "the deepest folder has 4,000 characters");
-  const text = await page.page.evaluate(() => document.body.innerText);
-  assert.doesNotMatch(text, /[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e]|\u{e0041}/u, "nothing turns the terminal or the direction, or hides");
-  assert.equal(await page.page.locator("#view img, #view script, #view b, #view i").count(), 0);
-  assert.doesNotMatch(await page.page.title(), /owned/);
+  await checkHarmless(page, "query");
+  await page.go(`#query?sql=${encodeURIComponent("SELECT DISTINCT exe, command FROM processes")}`);
+  const programs = (await page.texts("#answer tbody td")).join("\n");
+  for (const name of ["/run <img src=x onerror=alert(1)>", "--word=<script>document.title=", "--word=\\x1b[31mred", "\\u202e<img src=x onerror=alert(2)>"]) {
+    assert.ok(programs.includes(name), `${name}: ${programs}`);
+  }
+  await checkHarmless(page, "programs");
 });
 
 test("a trace without an event is shown as one", async (t) => {

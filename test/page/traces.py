@@ -42,7 +42,14 @@ for level in range(15):
 with open("/proc/self/comm", "wb") as file:
     file.write(b"<b>\\x1b[1m\\xe2\\x80\\xae")
 os.write(os.open(folder + b"/last", os.O_CREAT | os.O_WRONLY), b"<i>y</i>")
-""" % (HOSTILE_NAMES,)
+import shutil
+for name in %r:
+    program = folder + b"/run " + name[:100]
+    shutil.copy("/usr/bin/true", program)
+    if os.fork() == 0:
+        os.execv(program, [name, b"--word=" + name, b"\\xe2\\x80\\xae<img src=x onerror=alert(2)>"])
+    os.wait()
+""" % (HOSTILE_NAMES, HOSTILE_NAMES)
 
 
 def record(trace, *words):

@@ -39,7 +39,10 @@ struct CatArguments {
 class Output {
   public:
     Result<void> write(std::span<const std::byte> bytes) const {
-        return is_terminal_ ? write_text(base::text_of(bytes)) : base::write_all(file_, bytes);
+        return is_terminal_
+                   ? base::write_all(
+                         file_, base::bytes_of(base::make_lines_harmless(base::text_of(bytes))))
+                   : base::write_all(file_, bytes);
     }
     Result<void> write_zeros(std::uint64_t bytes) const {
         static constexpr std::byte kZeros[kZeroBytes] = {};
@@ -52,20 +55,6 @@ class Output {
     }
 
   private:
-    Result<void> write_text(std::string_view text) const {
-        std::string out;
-        while (!text.empty()) {
-            const std::size_t line = text.find_first_of("\n\t");
-            out += base::make_harmless(text.substr(0, line));
-            text.remove_prefix(std::min(line, text.size()));
-            if (!text.empty()) {
-                out += text.front();
-                text.remove_prefix(1);
-            }
-        }
-        return base::write_all(file_, base::bytes_of(out));
-    }
-
     base::Fd file_{::dup(STDOUT_FILENO)};
     bool is_terminal_ = ::isatty(STDOUT_FILENO) == 1;
 };

@@ -22,6 +22,7 @@
 #include "apps/store/confine_reader.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/harmless.h"
 #include "base/log.h"
 #include "content/content_key.h"
 #include "query/analysis_database.h"
@@ -73,8 +74,11 @@ class SqlSession {
     Result<void> run(const std::string& statements) {
         const CancelOnInterrupt scope;  // the statement ends, not the prompt
         TRY(select(statements));
-        const store::TextSink sink = [this](std::string_view text) {
-            return base::write_all(out(), base::bytes_of(text));
+        const bool is_terminal = !file_.valid() && ::isatty(STDOUT_FILENO) == 1;
+        const store::TextSink sink = [&](std::string_view text) {
+            return is_terminal
+                       ? base::write_all(out(), base::bytes_of(base::make_lines_harmless(text)))
+                       : base::write_all(out(), base::bytes_of(text));
         };
         return database_->ask(
             sql_of_statement(statements),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/harmless.h"
 
 namespace dyetrace::reports {
 
@@ -29,7 +30,7 @@ Result<ExportFile> ExportFile::open(const std::string& path, Kind kind) {
         return file;
     }
     const std::string draft = base::begin_draft(path);
-    TRY(file.fd_, base::open_file(draft, O_WRONLY | O_CREAT | O_TRUNC));
+    TRY(file.fd_, base::create_draft(draft));
     file.draft_ = draft;
     return file;
 }
@@ -48,6 +49,10 @@ ExportFile::~ExportFile() {
 
 Result<void> ExportFile::write(std::string_view bytes) {
     bytes_ += bytes.size();
+    if (path_.empty() && ::isatty(fd_.get()) == 1) {
+        return base::write_all(fd_, base::bytes_of(base::make_lines_harmless(bytes)))
+            .with_context("standard output");
+    }
     return base::write_all(fd_, base::bytes_of(bytes))
         .with_context(path_.empty() ? "standard output" : fmt::format("'{}'", path_));
 }

@@ -400,11 +400,12 @@ Result<void> Recording::State::finish() {
 }
 
 Result<void> Recording::State::write_trailer() {
+    const bool was_full = writer->failure()->code() == ErrorCode::kLimitReached;
     TRY(facts->write_gap(UINT32_MAX,
                          writer->kept_until_ns(),
                          static_cast<std::uint64_t>(base::boot_time_ns()),
                          accounting().unwritten,
-                         schema::GapReason::kDiskFull));
+                         was_full ? schema::GapReason::kDiskFull : schema::GapReason::kDiskError));
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
         TRY(facts->write_accounting(cpu, accounting(cpu)));
     }

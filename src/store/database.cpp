@@ -132,6 +132,7 @@ std::string TraceLosses::text() const {
         text += "; how many more is not known";
     }
     text += disk_full ? " (the disk was full: the recording ended there)" : "";
+    text += disk_failed ? " (the disk failed: the recording ended there)" : "";
     return text + (recorder_died ? " (the recorder died)" : "");
 }
 
@@ -302,10 +303,11 @@ Result<void> Database::count_losses() {
         fmt::format(
             "SELECT count(*), least(coalesce(sum(lost) FILTER (lost < {0}), 0), {0})::UBIGINT, "
             "count(*) FILTER (lost = {0}), count(*) FILTER (reason = {1}), count(*) FILTER (reason "
-            "= {2}) FROM internal.raw_gap",
+            "= {2}), count(*) FILTER (reason = {3}) FROM internal.raw_gap",
             unknown,
             static_cast<unsigned>(schema::GapReason::kRecorderDied),
-            static_cast<unsigned>(schema::GapReason::kDiskFull)),
+            static_cast<unsigned>(schema::GapReason::kDiskFull),
+            static_cast<unsigned>(schema::GapReason::kDiskError)),
         [this](Rows& rows) -> Result<void> {
             TRY(const std::span<const Cell> row, rows.next());
             TRY(parts_->losses.gaps, number_in(row[0]));
@@ -313,6 +315,7 @@ Result<void> Database::count_losses() {
             TRY(parts_->losses.unknown_gaps, number_in(row[2]));
             parts_->losses.recorder_died = row[3].text != "0";
             parts_->losses.disk_full = row[4].text != "0";
+            parts_->losses.disk_failed = row[5].text != "0";
             return {};
         });
 }

@@ -55,6 +55,7 @@ struct TraceLosses {
     std::uint64_t unknown_gaps = 0;  // gaps of which nobody knows how many events they cost
     bool recorder_died = false;
     bool disk_full = false;
+    bool disk_failed = false;
 
     // "3 gaps: 120 events lost; how many more is not known (the recorder died)"; empty: nothing is missing.
     std::string text() const;

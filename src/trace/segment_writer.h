@@ -116,6 +116,7 @@ class SegmentWriter {
     Result<void> close();
 
     bool failed() const { return failure_.has_value(); }
+    const std::optional<Error>& failure() const { return failure_; }
     // After a failure, once: writes the facts of this CPU that wait still, then these, and the end of the segment. Without
     // that readers see a recorder that died.
     Result<void> write_trailer(std::uint16_t cpu, std::span<const std::byte> facts);

@@ -818,7 +818,7 @@ gaps|cpu|CPU; NULL where all are meant
 gaps|begin_ns|CLOCK_BOOTTIME
 gaps|end_ns|CLOCK_BOOTTIME; 2^63 - 1 where nothing came after it
 gaps|lost|events; NULL if not known
-gaps|reason|ring_full, damaged_block, recorder_died, disk_full, spool_full, ring_damaged, damaged_file
+gaps|reason|ring_full, damaged_block, recorder_died, disk_full, spool_full, ring_damaged, damaged_file, unreadable_line, disk_error
 accounting|~|accounting per CPU at the last count: generated = filtered + aggregated + delivered + lost
 accounting|host|host
 accounting|cpu|CPU
@@ -900,9 +900,9 @@ edges|to_event|event that needed it
 edges|rule|fork, exec, exit, signal, tcp, unix, pipe, file, datagram, connect, eof, lock, futex, eventfd, name, import
 causal_clocks|~|where each event stands in the causal order; with edges that is what happened_before() needs, also of threads that have ended; computed when it is first asked for
 causal_clocks|event_id|event
-causal_clocks|thread_id|its thread
 )dyetrace"
-    R"dyetrace(causal_clocks|begin_ns|its start: what left it left after this moment of its thread
+    R"dyetrace(causal_clocks|thread_id|its thread
+causal_clocks|begin_ns|its start: what left it left after this moment of its thread
 causal_clocks|end_ns|its end: what reached it was there before this moment
 causal_clocks|logical_order|Lamport''s number: an event has a higher one than all that happened before it
 contradictions|~|what the trace says that cannot all be true, each with the fewest events that show it; computed when it is first asked for

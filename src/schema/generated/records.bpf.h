@@ -78,6 +78,7 @@ enum gap_reason {
     GAP_REASON_RING_DAMAGED = 5,
     GAP_REASON_DAMAGED_FILE = 6,
     GAP_REASON_UNREADABLE_LINE = 7,
+    GAP_REASON_DISK_ERROR = 8,
 };
 
 /* whether a source of events is watched */

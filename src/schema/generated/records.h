@@ -80,6 +80,7 @@ enum class GapReason : std::uint8_t {
     kRingDamaged = 5,
     kDamagedFile = 6,
     kUnreadableLine = 7,
+    kDiskError = 8,
 };
 
 // whether a source of events is watched

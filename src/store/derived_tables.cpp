@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cinttypes>
 #include <condition_variable>
 #include <cstdio>
 #include <filesystem>
@@ -17,11 +18,14 @@
 #include <utility>
 
 #include "base/file.h"
+#include "trace/sealed_info.h"
 
 namespace dyetrace::store {
 namespace {
 
 constexpr const char* kFolder = "derived";
+constexpr std::uint64_t kCheckBytesMax = std::uint64_t{4} << 30;  // as Database: 2 s from memory
+constexpr std::size_t kSumBytesMax = 100;
 
 const schema::DerivedTable* find_derived_table(std::string_view name) {
     for (const schema::DerivedTable& table : schema::derived_tables()) {
@@ -78,6 +82,31 @@ void put_column(const schema::DerivedColumn& column,
         values[row] = numbers[row * width + index];
         duckdb_validity_set_row_validity(validity, row, values[row] != schema::kDerivedNull);
     }
+}
+
+// Beside a kept file lies what it was when it was written, "2591 0123456789abcdef": its bytes and their XXH3-64. Nobody else would notice a
+// bit that changed; a file that is another one is made again.
+std::string sum_path(const std::string& folder, const std::string& name) {
+    return fmt::format("{}/{}.sum", folder, name);
+}
+
+Result<void> write_sum(const std::string& folder, const std::string& name) {
+    TRY(const trace::SealedFile file, trace::describe_sealed_file(folder, name, 0));
+    return base::write_file_atomically(sum_path(folder, name),
+                                       fmt::format("{} {:016x}\n", file.bytes, file.checksum));
+}
+
+bool is_as_written(const std::string& folder, const std::string& name) {
+    const auto text = base::read_file(sum_path(folder, name), kSumBytesMax);
+    trace::SealedFile written{.record = name};
+    if (!text.ok() ||
+        std::sscanf(
+            text.value().c_str(), "%" SCNu64 " %" SCNx64, &written.bytes, &written.checksum) != 2) {
+        return false;
+    }
+    const auto check =
+        written.bytes <= kCheckBytesMax ? trace::FileCheck::kContent : trace::FileCheck::kSize;
+    return !trace::damage_of(folder, written, check).has_value();
 }
 
 // The turn of one database among those of this process that want the same file: it may take minutes to make, and memory.
@@ -223,8 +252,12 @@ Result<void> DerivedTables::add(const Engine& engine, TableDerivation derivation
     return table == nullptr ? Result<void>() : make_view(engine, *table);
 }
 
+std::string DerivedTables::kept_folder() const {
+    return fmt::format("{}/{}", trace_, kFolder);
+}
+
 std::string DerivedTables::kept_path(const std::string& name) const {
-    return fmt::format("{}/{}/{}.parquet", trace_, kFolder, name);
+    return fmt::format("{}/{}.parquet", kept_folder(), name);
 }
 
 std::string DerivedTables::stamp(const std::string& name) const {
@@ -236,7 +269,8 @@ std::string DerivedTables::stamp(const std::string& name) const {
 
 bool DerivedTables::fits(const Engine& engine, const schema::DerivedTable& table) const {
     const std::string path = kept_path(table.name);
-    if (!may_keep_ || ::access(path.c_str(), R_OK) != 0) {
+    if (!may_keep_ || ::access(path.c_str(), R_OK) != 0 ||
+        !is_as_written(kept_folder(), table.name)) {
         return false;
     }
     const auto same = engine.first_number(fmt::format(
@@ -263,10 +297,8 @@ Result<void> DerivedTables::look(const Engine& engine,
     return {};
 }
 
+// Whether a kept file fits is looked at when a statement names the table: it may be large.
 Result<void> DerivedTables::make_view(const Engine& engine, const schema::DerivedTable& table) {
-    if (fits(engine, table)) {
-        return show_file(engine, table, kept_path(table.name));
-    }
     missing_.insert(table.name);
     TRY(engine.run(fmt::format(
         "CREATE OR REPLACE VIEW internal.derived_{0} AS FROM _derived('{0}')", table.name)));
@@ -276,7 +308,7 @@ Result<void> DerivedTables::make_view(const Engine& engine, const schema::Derive
 
 // The trace's own, or one that goes with the database.
 std::string DerivedTables::folder_for_file() const {
-    const std::string kept = fmt::format("{}/{}", trace_, kFolder);
+    const std::string kept = kept_folder();
     const bool may_write = may_keep_ && (::mkdir(kept.c_str(), 0755) == 0 || errno == EEXIST) &&
                            ::access(kept.c_str(), W_OK) == 0;
     return may_write ? kept : temporary_folder_;
@@ -302,10 +334,11 @@ Result<void> DerivedTables::make(Database& database,
     if (derivation == derivations_.end()) {
         return Error(ErrorCode::kUnsupported, "this verb has no rules for it: ask `dyetrace sql`");
     }
-    const std::string path = fmt::format("{}/{}.parquet", folder_for_file(), table.name);
+    const std::string folder = folder_for_file();
+    const std::string path = fmt::format("{}/{}.parquet", folder, table.name);
     TRY([[maybe_unused]] const Turn turn, Turn::wait(path, cancelled_));
-    if (fits(engine, table)) {  // made meanwhile
-        return show_file(engine, table, path);
+    if (fits(engine, table)) {  // kept, perhaps made meanwhile
+        return show_file(engine, table, kept_path(table.name));
     }
     TRY(source_, derivation->second.start(database));
     const std::string unfinished = base::begin_draft(path);
@@ -322,6 +355,9 @@ Result<void> DerivedTables::make(Database& database,
     }
     if (::rename(unfinished.c_str(), path.c_str()) != 0) {
         return Error::from_errno(errno, fmt::format("cannot put '{}' in its place", path));
+    }
+    if (folder == kept_folder()) {
+        static_cast<void>(write_sum(folder, table.name).ok());  // without it, it is made once more
     }
     return show_file(engine, table, path);
 }

@@ -3,7 +3,8 @@
 //   a statement names flows ──prepare──► wanted() = flows ──► make() ──► derived/flows.parquet ──► the statement runs
 //
 // The file is kept in the trace once the recording has ended and all is sealed; else, or where this user may not write,
-// in a temporary folder for as long as the database is open. A file that was made of other events is not looked at.
+// in a temporary folder for as long as the database is open. A file that was made of other events, or has changed since it was written
+// (flows.sum), is not looked at.
 #pragma once
 
 #include <atomic>
@@ -56,6 +57,7 @@ class DerivedTables {
                            const schema::DerivedTable& table,
                            const std::string& path);
     std::string folder_for_file() const;
+    std::string kept_folder() const;
     std::string kept_path(const std::string& name) const;
     bool fits(const Engine& engine, const schema::DerivedTable& table) const;
     std::string stamp(const std::string& name) const;

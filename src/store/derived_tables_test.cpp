@@ -147,6 +147,31 @@ TEST_F(DerivedTablesTest, that_are_damaged_are_made_again) {
     EXPECT_EQ(ask(*open(2), "SELECT count(*) FROM flows"), "2\n");
 }
 
+TEST_F(DerivedTablesTest, of_which_one_bit_changed_are_made_again) {
+    record_and_seal();
+    constexpr std::uint64_t kRows = 100;
+    const std::string sum = ask(*open(kRows), kSum);
+    const std::string whole = base::read_file(kept(), 1 << 20).value();
+    for (std::size_t at = 4; at < whole.size(); at += whole.size() / 16) {
+        std::string flipped = whole;
+        flipped[at] = static_cast<char>(flipped[at] ^ 4);
+        base::write_file_atomically(kept(), flipped).value();
+        EXPECT_EQ(ask(*open(kRows), kSum), sum) << "at " << at;
+    }
+}
+
+TEST_F(DerivedTablesTest, that_others_may_not_make_are_read_where_they_are) {
+    record_and_seal();
+    EXPECT_EQ(ask(*open(7), "SELECT count(*) FROM flows"), "7\n");
+    EXPECT_EQ(derived_, 1);
+    std::filesystem::permissions(
+        trace_.path() + "/derived",
+        std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    EXPECT_EQ(ask(*open(8), "SELECT count(*) FROM flows"), "7\n") << "of the same rules and events";
+    EXPECT_EQ(derived_, 1);
+    std::filesystem::permissions(trace_.path() + "/derived", std::filesystem::perms::owner_all);
+}
+
 TEST_F(DerivedTablesTest, of_a_recording_that_goes_on_leave_nothing_in_the_trace) {
     trace_.record(1, 100, false);
     const auto database = open();

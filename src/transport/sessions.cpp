@@ -133,7 +133,9 @@ Result<void> Sessions::carry_on(Session& session) {
     TRY(session.trace, trace::TraceFolder::resume(session.path));
     for (auto& [host, part] : session.parts) {
         const std::string path = session.trace->part_path(part.index);
-        if (!is_terminal(part.phase) && ::access(path.c_str(), F_OK) == 0) {
+        const bool has_arrived = ::access(path.c_str(), F_OK) == 0;
+        part.has_trace |= has_arrived;  // perhaps since session.json was written
+        if (has_arrived && !is_terminal(part.phase)) {
             TRY(part.folder, PartFolder::open(path));
         }
     }

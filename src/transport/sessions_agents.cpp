@@ -129,6 +129,11 @@ void Sessions::take(const std::string& host, const fleet::Status& status) {
     if (part == nullptr || is_over(part->phase)) {
         return dismiss(host, status.session());
     }
+    if (!fleet::Phase_IsValid(
+            status.phase())) {  // a number that session.json could not be read with again
+        log_.warn(fmt::format("{} says a state that this collector does not know", host));
+        return;
+    }
     part->phase = status.phase();
     part->text = base::beginning(status.text(), kStatusTextBytesMax);
     if (is_over(part->phase)) {

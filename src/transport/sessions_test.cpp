@@ -267,6 +267,30 @@ TEST_F(SessionsTest, an_agent_keeps_what_nobody_knows_and_deletes_what_is_whole)
     EXPECT_EQ(only_word().unknown(), id);
 }
 
+TEST_F(SessionsTest, what_arrived_stays_though_collector_and_agent_die) {
+    begin();
+    sessions->take("a", info(0));
+    sessions->take("a", chunk(0, "one"));
+    restart();
+    sessions->connect("a", hello_of("a"));  // its spool is gone
+    ASSERT_TRUE(sessions->stop(id).ok());
+    sessions->tick(base::boot_time_ns());
+    EXPECT_TRUE(sessions->find(id)->is_over());
+    EXPECT_TRUE(trace::TraceFolder::open(temporary.path() + "/t").ok());
+    EXPECT_EQ(arrived(), "one");
+}
+
+TEST_F(SessionsTest, a_state_that_nobody_knows_costs_no_session) {
+    begin();
+    for (const int phase : {fleet::LOST + 1, 99, -1}) {
+        status(static_cast<fleet::Phase>(phase));
+    }
+    sessions->tick(base::boot_time_ns());
+    restart();
+    ASSERT_NE(sessions->find(id), nullptr);
+    EXPECT_EQ(sessions->find(id)->parts.at("a").phase, fleet::RECORDING);
+}
+
 TEST_F(SessionsTest, a_session_ends_when_its_last_host_has) {
     begin();
     sessions->take("a", info(0));

@@ -10,7 +10,8 @@
 #
 # makes the static library dyetrace_trace (header-only when SOURCES is empty; unity_sources() of
 # cmake/Unity.cmake says how they are compiled), tests/trace_test, and with
-# DYETRACE_BENCH bench/trace_bench, which no test runs; with DYETRACE_FUZZ (Clang) fuzz/segment_reader_fuzz. DEPENDS are layers, LIBRARIES are CMake targets.
+# DYETRACE_BENCH bench/trace_bench, which no test runs. A fuzz target is a test of its corpus (test/corpus/segment_reader_fuzz,
+# test/fuzz/corpus_main.cpp), or with DYETRACE_FUZZ (Clang) fuzz/segment_reader_fuzz. DEPENDS are layers, LIBRARIES are CMake targets.
 # TESTS run without root, network or BPF; the ones that cannot go to ROOT_TESTS: program tests/trace_root_test,
 # ctest label `root`. What crosses folders has no layer and calls add_test_program itself:
 #
@@ -41,14 +42,21 @@ function(add_layer name)
     if(arg_ROOT_TESTS)
         add_test_program(${name}_root_test SOURCES ${arg_ROOT_TESTS} DEPENDS ${name} LABEL root)
     endif()
-    if(DYETRACE_FUZZ)
-        foreach(fuzzer IN LISTS arg_FUZZERS)
-            get_filename_component(program "${fuzzer}" NAME_WE)
+    foreach(fuzzer IN LISTS arg_FUZZERS)
+        get_filename_component(program "${fuzzer}" NAME_WE)
+        if(DYETRACE_FUZZ)
             add_executable(${program} ${fuzzer})
             set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
             target_link_libraries(${program} PRIVATE ${target} dyetrace_flags -fsanitize=fuzzer)
-        endforeach()
-    endif()
+        elseif(DYETRACE_TESTS)
+            add_executable(${program} ${fuzzer} "${PROJECT_SOURCE_DIR}/test/fuzz/corpus_main.cpp")
+            set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+            target_link_libraries(${program} PRIVATE ${target} dyetrace_flags)
+            target_compile_options(${program} PRIVATE ${DYETRACE_TEST_OPTIONS})
+            add_test(NAME corpus.${program} COMMAND ${program} "${PROJECT_SOURCE_DIR}/test/corpus/${program}")
+            set_tests_properties(corpus.${program} PROPERTIES TIMEOUT 600)
+        endif()
+    endforeach()
     if(arg_BENCHES AND DYETRACE_BENCH)
         add_executable(${name}_bench ${arg_BENCHES})
         set_target_properties(${name}_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")

@@ -88,7 +88,6 @@ class FalconImport {
     std::unordered_map<std::string, Thread> threads_;
     std::unordered_map<std::string, Parent> parents_;  // by thread
     bool has_begun_ = false, has_ended_ = false;
-    std::uint64_t lost_told_ = 0;
     std::uint64_t moved_ = 0, moved_ns_max_ = 0;
 };
 

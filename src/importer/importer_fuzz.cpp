@@ -1,7 +1,6 @@
 // Any bytes as a log: the importer may refuse or count, never crash or hang, and what it writes can be read.
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <string>
@@ -10,7 +9,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
-#include "base/temporary_folder.h"
+#include "base/memory_folder.h"
 #include "importer/falcon_import.h"
 #include "importer/imported_trace.h"
 #include "importer/importer.h"
@@ -54,11 +53,7 @@ void import_as(LogFormat format, const std::string& log, const std::string& path
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace dyetrace;
     const std::string log(reinterpret_cast<const char*>(data), size);
-    std::string path = base::TemporaryFolder::free_path();
-    if (::access("/dev/shm", W_OK) == 0) {  // each trace is synced
-        path = "/dev/shm" + path.substr(path.rfind('/'));
-    }
-    const auto folder = base::TemporaryFolder::make(path).value();
+    const auto folder = base::memory_folder();  // each trace is synced
     importer::import_as(importer::LogFormat::kFalcon, log, folder.path() + "/falcon");
     importer::import_as(importer::LogFormat::kStrace, log, folder.path() + "/strace");
     return 0;

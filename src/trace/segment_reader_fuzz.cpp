@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -74,8 +75,8 @@ void read_everything(const std::string& path, SegmentEnd end) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace dyetrace;
-    std::vector<std::byte> bytes(size);
-    std::memcpy(bytes.data(), data, size);
+    const auto given = std::as_bytes(std::span(data, size));
+    std::vector<std::byte> bytes(given.begin(), given.end());
     if (size >= sizeof(trace::SegmentHeader)) {
         trace::put_checksums_right(bytes);
     }

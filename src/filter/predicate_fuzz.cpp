@@ -21,7 +21,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CHECK(again.ok());
     CHECK(again.value() == predicate.value());
     StringAtoms atoms;
-    CHECK(compile_bpf(predicate.value(), {.scratch_map_fd = 3}, atoms).instructions.size() <=
+    BpfLayout layout;
+    layout.scratch_map_fd = 3;
+    CHECK(compile_bpf(predicate.value(), layout, atoms).instructions.size() <=
           Assembler::kInstructionsMax);
     return 0;
 }

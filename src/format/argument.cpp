@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <iterator>
 #include <span>
@@ -21,6 +24,18 @@ using schema::Attachment;
 using schema::SyscallEvent;
 
 constexpr std::size_t kPathMax = 4096;  // PATH_MAX: paths are never cut by -s, as in strace
+
+constexpr std::uint64_t kMountMagic = 0xc0ed0000, kMountMagicMask = 0xffff0000;  // MS_MGC_VAL
+constexpr std::size_t kAttributeMax = 65536;                                     // XATTR_SIZE_MAX
+
+// Whether mount with these flags looks at no type, or no data.
+bool is_unread_by_mount(std::uint64_t flags, bool is_type) {
+    const std::uint64_t kept =
+        (flags & kMountMagicMask) == kMountMagic ? flags & ~kMountMagicMask : flags;
+    constexpr std::uint64_t kMoves =
+        MS_BIND | MS_MOVE | MS_UNBINDABLE | MS_PRIVATE | MS_SLAVE | MS_SHARED;
+    return (kept & (kMoves | (is_type ? MS_REMOUNT : 0))) != 0;
+}
 
 // Whether this operation of futex looks at the argument.
 bool is_of_futex(std::uint64_t operation, std::size_t index) {
@@ -119,12 +134,13 @@ std::optional<std::string_view> CallText::attached_after(std::size_t index) cons
 
 // What `dirfd` stands for: what a relative path starts from, the object itself where the path is empty, and what src/kernel
 // gives as the second object where the first is another one.
-const schema::Object* CallText::directory() const {
+const schema::Object* CallText::directory(std::size_t index) const {
     const auto path = schema::attachment(event_, Attachment::kPath);
     const bool is_empty = !path || path->empty();
     const bool starts = has(SyscallEvent::kHasNamesBase) && path && !path->starts_with('/');
     const bool is_itself =
-        has(SyscallEvent::kHasFd) && !has(SyscallEvent::kHasNamesBase) && is_empty;
+        !has(SyscallEvent::kHasNamesBase) && is_empty &&
+        (has(SyscallEvent::kHasFd) || static_cast<std::int32_t>(value(index)) == AT_FDCWD);
     if (has(SyscallEvent::kHasHandle) && (starts || is_itself)) {
         return dictionary_.object(event_.handle_id);
     }
@@ -138,12 +154,12 @@ const schema::Object* CallText::directory() const {
 const schema::Object* CallText::object_of(std::size_t index) const {
     const std::string_view type = info_.arguments[index].type;
     if (type == "dirfd") {
-        return directory();
+        return directory(index);
     }
     const bool is_base = type == "dirfd2";
-    const bool is_other = type == "fd" && has(SyscallEvent::kHasFd) &&
+    const bool is_other = type == "fd" && has(SyscallEvent::kHasFd) && type_of(1) != "descriptor" &&
                           event_.fd != static_cast<std::int32_t>(value(index));
-    const bool second = type == "fd2" || type == "dirfd2" || is_other;
+    const bool second = type == "fd2" || type == "dirfd2" || type == "descriptor" || is_other;
     const bool handle_is_base =
         has(second ? SyscallEvent::kHasNamesBase2 : SyscallEvent::kHasNamesBase);
     if (!has(second ? SyscallEvent::kHasHandle2 : SyscallEvent::kHasHandle) ||
@@ -181,7 +197,7 @@ bool CallText::is_shown(std::size_t index) const {
     if (detail_.raw) {
         return true;
     }
-    if (type == "mode" && is_one_of(info_.name, {"open", "openat"})) {
+    if (type == "permissions" && is_one_of(info_.name, {"open", "openat"})) {
         return creates();
     }
     if (info_.name.starts_with("futex") && info_.name != "futex_waitv" &&
@@ -189,6 +205,13 @@ bool CallText::is_shown(std::size_t index) const {
         return is_of_futex(value(1), index);
     }
     // what prctl does not look at is not shown either
+    if (info_.name == "mremap" && index == 4) {
+        constexpr std::uint64_t kMovesThere = 3;  // MREMAP_MAYMOVE|MREMAP_FIXED
+        return (value(3) & kMovesThere) == kMovesThere;
+    }
+    if (type == "device" && index > 0 && type_of(index - 1) == "mode") {
+        return S_ISCHR(value(index - 1)) || S_ISBLK(value(index - 1));
+    }
     const bool is_known = info_.name == "prctl" && type_of(1) != "ulong";
     return !(is_known && index > 1) && type_of(index) != "none";
 }
@@ -264,8 +287,14 @@ CallText::Printer CallText::printer_of(const schema::ArgumentInfo& argument) {
         TypePrinter{"length_pointer", &CallText::print_length_pointer},
         TypePrinter{"value_in", &CallText::print_bytes},
         TypePrinter{"value_out", &CallText::print_bytes},
-        TypePrinter{"messages_in", &CallText::print_pointer},
-        TypePrinter{"messages_out", &CallText::print_pointer},
+        TypePrinter{"messages_in", &CallText::print_messages},
+        TypePrinter{"messages_out", &CallText::print_messages},
+        TypePrinter{"descriptor", &CallText::print_descriptor},
+        TypePrinter{"dirents_out", &CallText::print_entries},
+        TypePrinter{"mask_in", &CallText::print_mask},
+        TypePrinter{"iovec_remote", &CallText::print_remote_vectors},
+        TypePrinter{"sigset_in", &CallText::print_signal_set},
+        TypePrinter{"text_in", &CallText::print_text},
         TypePrinter{"control_blocks", &CallText::print_pointer},
         TypePrinter{"io_events", &CallText::print_pointer},
         TypePrinter{"cpu_set_in", &CallText::print_cpu_set},
@@ -286,13 +315,9 @@ CallText::Printer CallText::printer_of(const schema::ArgumentInfo& argument) {
 }
 
 bool CallText::print_descriptor(std::string& out, std::size_t index) const {
-    schema::append_argument(out, "dirfd", value(index));
     const std::string_view type = info_.arguments[index].type;
     const bool may_be_directory = type == "dirfd" || type == "dirfd2";
-    if (!may_be_directory && static_cast<std::int32_t>(value(index)) == AT_FDCWD) {
-        out.resize(out.size() - std::string_view("AT_FDCWD").size());
-        out.append("-100");
-    }
+    out.append(constant_text(may_be_directory ? "dirfd" : "fd", value(index), limits_.constants));
     if (const schema::Object* object = object_of(index)) {
         append_object(out, *object, names_);
     }
@@ -302,7 +327,11 @@ bool CallText::print_descriptor(std::string& out, std::size_t index) const {
 bool CallText::print_path(std::string& out, std::size_t) const {
     const auto path = schema::attachment(event_, Attachment::kPath);
     if (path) {
-        append_quoted(out, *path, kPathMax);
+        append_quoted(out,
+                      *path,
+                      kPathMax,
+                      event_.result == -ENAMETOOLONG && path->size() + 1 >= kPathMax,
+                      limits_.quotes);
     }
     return path.has_value();
 }
@@ -310,24 +339,30 @@ bool CallText::print_path(std::string& out, std::size_t) const {
 bool CallText::print_path2(std::string& out, std::size_t) const {
     const auto path = schema::attachment(event_, Attachment::kPath2);
     if (path) {
-        append_quoted(out, *path, kPathMax);
+        append_quoted(out, *path, kPathMax, false, limits_.quotes);
     }
     return path.has_value();
 }
 
 bool CallText::print_name(std::string& out, std::size_t index) const {
     const bool second = type_of(index) == "name2";
+    if (info_.name == "mount" && second && is_unread_by_mount(value(3), true)) {
+        return false;
+    }
     const auto name = schema::attachment(event_, second ? Attachment::kName2 : Attachment::kName);
     if (name) {
-        append_quoted(out, *name, limits_.text_max);
+        append_quoted(out, *name, limits_.text_max, false, limits_.quotes);
     }
     return name.has_value();
 }
 
 bool CallText::print_text(std::string& out, std::size_t index) const {
     const auto text = attached(Attachment::kPreview, index);
+    if (info_.name == "mount" && is_unread_by_mount(value(3), false)) {
+        return false;
+    }
     if (text) {
-        append_quoted(out, *text, limits_.text_max);
+        append_quoted(out, *text, limits_.text_max, false, limits_.quotes);
     }
     return text.has_value();
 }
@@ -339,13 +374,22 @@ bool CallText::print_bytes(std::string& out, std::size_t index) const {
     if (!data || (!inward && failed())) {
         return false;
     }
-    const std::size_t whole =
-        inward ? (index + 1 < 6 ? static_cast<std::size_t>(value(index + 1)) : 0) : moved();
-    const std::string_view shown = data->substr(0, whole);
+    const auto room = index + 1 < 6 ? static_cast<std::size_t>(value(index + 1)) : 0;
+    const bool is_attribute = index + 1 < 6 && info_.name.ends_with("xattr");
+    if (is_attribute && type_of(index - 1) == "name" && room > kAttributeMax) {
+        return false;
+    }
+    std::size_t whole = inward ? room : std::min(room, moved());
+    std::string_view shown = data->substr(0, whole);
+    if (is_attribute && type_of(index - 1) == "name" && shown.size() == whole &&
+        shown.ends_with('\0')) {
+        shown.remove_suffix(1);
+        whole -= 1;
+    }
     if (info_.name == "getcwd" && !shown.empty()) {
-        append_quoted(out, shown.substr(0, shown.find('\0')), kPathMax);
+        append_quoted(out, shown.substr(0, shown.find('\0')), kPathMax, false, limits_.quotes);
     } else {
-        append_quoted(out, shown, limits_.text_max, shown.size() < whole);
+        append_quoted(out, shown, limits_.text_max, shown.size() < whole, limits_.quotes);
     }
     return true;
 }
@@ -356,9 +400,12 @@ bool CallText::print_vectors(std::string& out, std::size_t index) const {
         return false;
     }
     const bool inward = info_.arguments[index].type == "iovec_in";
-    const std::size_t whole = inward ? ~std::size_t{0} : moved();
+    const auto whole = inward     ? std::optional(~std::size_t{0})
+                       : failed() ? std::nullopt
+                                  : std::optional(moved());
     return append_iovecs(out,
                          *vectors,
+                         value(index),
                          value(index + 1),
                          attached(Attachment::kPreview, index).value_or(""),
                          whole,
@@ -382,7 +429,8 @@ bool CallText::print_message(std::string& out, std::size_t index) const {
 
 bool CallText::print_socket_address(std::string& out, std::size_t index) const {
     const auto address = schema::attachment(event_, Attachment::kAddress);
-    return value(index) != 0 && detail_.verbose && address && append_sockaddr(out, *address);
+    return value(index) != 0 && detail_.verbose && address &&
+           append_sockaddr(out, *address, limits_);
 }
 
 bool CallText::print_pointer(std::string& out, std::size_t index) const {
@@ -406,9 +454,17 @@ bool CallText::print_long_word(std::string& out, std::size_t index) const {
 bool CallText::print_plain(std::string& out, std::size_t index) const {
     const std::string_view type = type_of(index);
     if (type == "int" && info_.name == "socket" && (value(0) == AF_INET || value(0) == AF_INET6)) {
-        schema::append_argument(out, "ip_protocol", value(index));
+        out.append(constant_text("ip_protocol", value(index), limits_.constants));
     } else if (type == "device") {
-        out.append(device_text(value(index)));
+        out.append(constant_text(hex(value(index)), device_text(value(index)), limits_.constants));
+    } else if (type == "mode") {
+        out.append(mode_text(static_cast<std::uint16_t>(value(index)), limits_.constants));
+    } else if (type == "mount_flags" && (value(index) & kMountMagicMask) == kMountMagic) {
+        const std::uint64_t rest = value(index) & ~kMountMagicMask;
+        out.append(constant_text(type, kMountMagic, limits_.constants));
+        out.append(rest != 0 ? "|" + constant_text(type, rest, limits_.constants) : "");
+    } else if (type == "mmap_flags") {
+        out.append(map_flags_text(value(index), limits_.constants));
     } else if (info_.name == "rseq" && index != 2) {
         out.append(hex(value(index)));
     } else if (info_.name == "futex" && index == 5) {
@@ -416,12 +472,11 @@ bool CallText::print_plain(std::string& out, std::size_t index) const {
     } else {
         std::array<std::uint64_t, 6> arguments{};
         std::copy(std::begin(event_.arguments), std::end(event_.arguments), arguments.begin());
-        schema::append_argument(
-            out,
-            type,
+        const std::uint64_t number =
             info_.abi == schema::Abi::kI386 && schema::find_flag_set(type) == nullptr
                 ? value(index)
-                : schema::argument_value(info_, index, arguments));
+                : schema::argument_value(info_, index, arguments);
+        out.append(constant_text(type, number, limits_.constants));
     }
     return true;
 }

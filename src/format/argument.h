@@ -43,6 +43,8 @@ class CallText {
     bool failed() const;
     // Appends what stands after the "= ".
     void append_result(std::string& out) const;
+    // Appends lines, each with a line end in front: the bytes that the call moved.
+    void append_dump(std::string& out) const;
 
   private:
     using Printer = bool (CallText::*)(std::string&, std::size_t) const;
@@ -64,10 +66,11 @@ class CallText {
     std::size_t moved() const;
     std::optional<std::string_view> attached(schema::Attachment kind, std::size_t index) const;
     std::optional<std::string_view> attached_after(std::size_t index) const;
-    const schema::Object* directory() const;
+    const schema::Object* directory(std::size_t index) const;
     const schema::Object* object_of(std::size_t index) const;
     void append_address(std::string& out, std::size_t index) const;
     void append_error(std::string& out) const;
+    void append_message_dumps(std::string& out, std::size_t index) const;
     bool append_returned_structure(std::string& out) const;
     void append_ready_sets(std::string& out) const;
     void append_time_left(std::string& out, std::size_t index) const;
@@ -85,6 +88,11 @@ class CallText {
     bool print_structure(std::string& out, std::size_t index) const;
     bool print_stat(std::string& out, std::size_t index) const;
     bool print_timespec(std::string& out, std::size_t index) const;
+    bool print_entries(std::string& out, std::size_t index) const;
+    bool print_mask(std::string& out, std::size_t index) const;
+    bool print_messages(std::string& out, std::size_t index) const;
+    bool print_remote_vectors(std::string& out, std::size_t index) const;
+    bool print_signal_set(std::string& out, std::size_t index) const;
     bool print_poll_set(std::string& out, std::size_t index) const;
     bool print_epoll_events(std::string& out, std::size_t index) const;
     bool print_texts(std::string& out, std::size_t index) const;

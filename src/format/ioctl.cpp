@@ -13,20 +13,22 @@
 
 namespace dyetrace::format {
 
-std::string request_text(std::uint64_t request) {
+std::string request_text(std::uint64_t request, Constants constants) {
     static constexpr std::array<std::string_view, 4> kDirections{
         "_IOC_NONE", "_IOC_WRITE", "_IOC_READ", "_IOC_READ|_IOC_WRITE"};
     const auto number = static_cast<std::uint32_t>(request);
     const schema::FlagSet* names = schema::find_flag_set("ioctl_command");
     const std::string_view name = schema::field_word(*names, number);
     if (!name.empty()) {
-        return std::string(name);
+        return constant_text(hex(number), name, constants);
     }
-    return fmt::format("_IOC({}, {}, {}, {})",
-                       kDirections[_IOC_DIR(number)],
-                       hex(_IOC_TYPE(number)),
-                       hex(_IOC_NR(number)),
-                       hex(_IOC_SIZE(number)));
+    return constant_text(hex(number),
+                         fmt::format("_IOC({}, {}, {}, {})",
+                                     kDirections[_IOC_DIR(number)],
+                                     hex(_IOC_TYPE(number)),
+                                     hex(_IOC_NR(number)),
+                                     hex(_IOC_SIZE(number))),
+                         constants);
 }
 
 bool append_winsize(std::string& out, std::string_view bytes) {

@@ -158,7 +158,8 @@ void LineWriter::append_call(std::string& out,
                              std::size_t line,
                              const SyscallEvent& event,
                              const schema::SyscallInfo& info) const {
-    const CallDetail detail = style_.details != nullptr ? style_.details->of(info) : CallDetail{};
+    const CallDetail detail =
+        style_.details != nullptr ? style_.details->of(info, event) : CallDetail{};
     const CallText call(event, info, dictionary_, style_.names, style_.limits, detail);
     {
         const Painted painted(
@@ -182,6 +183,9 @@ void LineWriter::append_call(std::string& out,
         append_seconds(
             out, static_cast<std::int64_t>(event.duration_ns), 0, *style_.duration_digits);
         out.push_back('>');
+    }
+    if (detail.dump) {
+        call.append_dump(out);
     }
 }
 

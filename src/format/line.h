@@ -25,7 +25,8 @@ enum class TimeStyle : std::uint8_t {
 class CallDetails {
   public:
     virtual ~CallDetails() = default;
-    virtual CallDetail of(const schema::SyscallInfo& call) const = 0;
+    virtual CallDetail of(const schema::SyscallInfo& call,
+                          const schema::SyscallEvent& event) const = 0;
 };
 
 struct LineStyle {

@@ -138,7 +138,9 @@ TEST(Line, says_how_a_thread_ended) {
 // Details that are the same for every call.
 struct Details : CallDetails {
     explicit Details(const CallDetail& detail) : detail_(detail) {}
-    CallDetail of(const schema::SyscallInfo&) const override { return detail_; }
+    CallDetail of(const schema::SyscallInfo&, const SyscallEvent&) const override {
+        return detail_;
+    }
     CallDetail detail_;
 };
 
@@ -189,6 +191,19 @@ TEST(Line, names_the_directory_that_a_path_starts_from) {
                   .path("")
                   .line(kPaths, known),
               R"(readlinkat(3</home/a/b>, "", 0x8000, 9) = -1 EINVAL (Invalid argument))");
+    EXPECT_EQ(Call("openat2")
+                  .arguments({kAtFdcwd, 0x7000, 0x8000, 24})
+                  .result(-14)
+                  .fd(0, 4)
+                  .without(SyscallEvent::kHasFd)
+                  .path("")
+                  .line(kPaths, known),
+              R"(openat2(AT_FDCWD</home>, "", 0x8000, 24) = -1 EFAULT (Bad address))");
+    // what dup2 closes is the second object
+    Call dup = Call("dup2").arguments({3, 5}).result(5).fd(5, 3);
+    dup.event().handle2_id = 4;
+    EXPECT_EQ(dup.bit(SyscallEvent::kHasHandle2).line(kPaths, known),
+              "dup2(3</home/a/b>, 5</home>)            = 5</home/a/b>");
 }
 
 TEST(Line, shows_a_call_that_never_returned) {

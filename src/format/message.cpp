@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <optional>
 
 #include "format/quote.h"
 #include "format/structure.h"
@@ -28,16 +29,20 @@ std::uint16_t family_of(std::string_view bytes) {
     return family;
 }
 
-void append_unix_address(std::string& out, std::string_view path) {
+void append_unix_address(std::string& out, std::string_view path, Quotes quotes) {
     if (path.empty()) {
         return;
     }
     out.append(", sun_path=");
     if (path.front() == '\0') {
         out.push_back('@');
-        append_quoted(out, path.substr(1), kUnixPathMax);
+        append_quoted(out, path.substr(1, kUnixPathMax - 1), kUnixPathMax, false, quotes);
     } else {
-        append_quoted(out, path.substr(0, path.find('\0')), kUnixPathMax);
+        append_quoted(out,
+                      path.substr(0, std::min(path.find('\0'), kUnixPathMax)),
+                      kUnixPathMax,
+                      false,
+                      quotes);
     }
 }
 
@@ -66,14 +71,14 @@ bool append_internet_address(std::string& out, std::uint16_t family, std::string
     return true;
 }
 
-// The bytes of `data` that the vector at `from` holds, "" if the call moved none of them.
+// The bytes from `from` on that this vector holds, "" if the call moved none of them.
 void append_base(std::string& out,
                  const iovec& vector,
                  std::string_view data,
                  std::size_t from,
                  std::size_t moved,
                  const Limits& limits) {
-    const std::size_t held = moved > from ? std::min(vector.iov_len, moved - from) : 0;
+    const std::size_t held = std::min(vector.iov_len, moved);
     const std::string_view known =
         from < data.size() ? data.substr(from, held) : std::string_view{};
     if (known.empty() && held > 0) {
@@ -81,36 +86,38 @@ void append_base(std::string& out,
             std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(vector.iov_base));
         return;
     }
-    append_quoted(out, known, limits.text_max, known.size() < held);
+    append_quoted(out, known, limits.text_max, known.size() < held, limits.quotes);
 }
 
 }  // namespace
 
-bool append_sockaddr(std::string& out, std::string_view bytes) {
+bool append_sockaddr(std::string& out, std::string_view bytes, const Limits& limits) {
     if (bytes.size() < sizeof(std::uint16_t)) {
         return false;
     }
     const std::uint16_t family = family_of(bytes);
     const std::size_t begin = out.size();
-    fmt::format_to(
-        std::back_inserter(out), "{{sa_family={}", schema::flags_text("socket_family", family));
+    fmt::format_to(std::back_inserter(out),
+                   "{{sa_family={}",
+                   constant_text("socket_family", family, limits.constants));
     if (family == AF_INET || family == AF_INET6) {
         if (!append_internet_address(out, family, bytes)) {
             out.resize(begin);
             return false;
         }
     } else if (family == AF_UNIX) {
-        append_unix_address(out, bytes.substr(sizeof(family)));
+        append_unix_address(out, bytes.substr(sizeof(family)), limits.quotes);
     } else if (family == AF_NETLINK && bytes.size() >= sizeof(sockaddr_nl)) {
         sockaddr_nl netlink{};
         std::memcpy(&netlink, bytes.data(), sizeof(netlink));
-        fmt::format_to(std::back_inserter(out),
-                       ", nl_pid={}, nl_groups={:08x}",
-                       netlink.nl_pid,
-                       netlink.nl_groups);
+        fmt::format_to(
+            std::back_inserter(out),
+            ", nl_pid={}, nl_groups={}",
+            netlink.nl_pid,
+            netlink.nl_groups == 0 ? "00000000" : fmt::format("{:#08x}", netlink.nl_groups));
     } else if (bytes.size() > sizeof(family)) {
         out.append(", sa_data=");
-        append_quoted(out, bytes.substr(sizeof(family)), kUnixPathMax);
+        append_quoted(out, bytes.substr(sizeof(family)), kUnixPathMax, false, limits.quotes);
     }
     out.push_back('}');
     return true;
@@ -118,9 +125,10 @@ bool append_sockaddr(std::string& out, std::string_view bytes) {
 
 bool append_iovecs(std::string& out,
                    std::string_view bytes,
+                   std::uint64_t address,
                    std::size_t count,
                    std::string_view data,
-                   std::size_t moved,
+                   std::optional<std::size_t> moved,
                    const Limits& limits) {
     const std::size_t known = bytes.size() / sizeof(iovec);
     const std::size_t shown = std::min({count, known, limits.items_max});
@@ -133,12 +141,21 @@ bool append_iovecs(std::string& out,
         iovec vector{};
         std::memcpy(&vector, bytes.data() + i * sizeof(vector), sizeof(vector));
         out.append(i > 0 ? ", {iov_base=" : "{iov_base=");
-        append_base(out, vector, data, from, moved, limits);
+        if (moved) {
+            append_base(out, vector, data, from, *moved - from, limits);
+        } else {
+            out.append(pointer_text(reinterpret_cast<std::uintptr_t>(vector.iov_base)));
+        }
         fmt::format_to(std::back_inserter(out), ", iov_len={}}}", vector.iov_len);
-        from += std::min(vector.iov_len,
-                         std::size_t{1} << 40);  // untrusted: no overflow after 1,024 of them
+        const std::size_t held = std::min(vector.iov_len, moved ? *moved - from : 0);
+        from += held;
     }
-    end_array(out, shown > 0, count > shown);
+    constexpr std::size_t kKnownMax = 16;  // of src/kernel/helpers/preview.h
+    if (known > 0 && known < std::min({count, limits.items_max, kKnownMax})) {
+        end_array_at(out, address + known * sizeof(iovec));
+    } else {
+        end_array(out, shown > 0, count > shown);
+    }
     return true;
 }
 
@@ -157,15 +174,16 @@ bool append_msghdr(std::string& out,
     out.append("{msg_name=");
     if (message.msg_name == nullptr) {
         out.append("NULL");
-    } else if (!append_sockaddr(out, name)) {
+    } else if (!append_sockaddr(out, name, limits)) {
         fmt::format_to(
             std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(message.msg_name));
     }
     fmt::format_to(std::back_inserter(out), ", msg_namelen={}, msg_iov=", message.msg_namelen);
     const std::string_view vectors = bytes.substr(sizeof(message));
-    if (vectors.empty() || !append_iovecs(out, vectors, message.msg_iovlen, data, moved, limits)) {
-        fmt::format_to(
-            std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(message.msg_iov));
+    const auto vector = reinterpret_cast<std::uintptr_t>(message.msg_iov);
+    if (vectors.empty() ||
+        !append_iovecs(out, vectors, vector, message.msg_iovlen, data, moved, limits)) {
+        out.append(pointer_text(vector));
     }
     fmt::format_to(std::back_inserter(out), ", msg_iovlen={}", message.msg_iovlen);
     if (message.msg_controllen > 0) {
@@ -174,10 +192,11 @@ bool append_msghdr(std::string& out,
             out.append(hex(reinterpret_cast<std::uintptr_t>(message.msg_control)));
         }
     }
-    fmt::format_to(std::back_inserter(out),
-                   ", msg_controllen={}, msg_flags={}}}",
-                   message.msg_controllen,
-                   schema::flags_text("message_flags", static_cast<unsigned>(message.msg_flags)));
+    fmt::format_to(
+        std::back_inserter(out),
+        ", msg_controllen={}, msg_flags={}}}",
+        message.msg_controllen,
+        constant_text("message_flags", static_cast<unsigned>(message.msg_flags), limits.constants));
     return true;
 }
 

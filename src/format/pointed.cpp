@@ -1,6 +1,7 @@
 // Arguments that point to structures: see structure.h for how these look.
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/epoll.h>
 
 #include <algorithm>
 #include <array>
@@ -27,20 +28,19 @@ struct Structure {
 };
 
 constexpr std::array kStructures{
-    Structure{"open_how", append_open_how, false},
     Structure{"fd_pair", append_int_pair, false},
     Structure{"rlimit_in", append_rlimit, false},
     Structure{"rlimit_out", append_rlimit, true},
-    Structure{"epoll_event", append_epoll_event, false},
     Structure{"sigaction_in", append_signal_action, false},
     Structure{"sigaction_out", append_signal_action, true},
-    Structure{"sigset_in", append_signal_set, false},
     Structure{"sigset_out", append_signal_set, true},
     Structure{"signal_stack_in", append_signal_stack, false},
     Structure{"signal_stack_out", append_signal_stack, true},
     Structure{"signal_out", append_signal_number, true},
     Structure{"sysinfo_out", append_sysinfo, true},
     Structure{"timespec_out", append_timespec, true},
+    Structure{"timeval_in", append_timeval, false},
+    Structure{"utimbuf_in", append_utimbuf, false},
     Structure{"timeval_out", append_timeval, true},
     Structure{"itimerval_in", append_itimerval, false},
     Structure{"itimerval_out", append_itimerval, true},
@@ -60,6 +60,38 @@ struct AbridgedStructure {
     std::string_view type;
     AppendSome append;
 };
+
+// struct mq_attr
+bool append_queue(std::string& out, std::string_view bytes) {
+    const auto queue = read_at<std::array<std::int64_t, 4>>(bytes);
+    if (queue) {
+        print(out,
+              "{{mq_flags={}, mq_maxmsg={}, mq_msgsize={}, mq_curmsgs={}}}",
+              constant_text(
+                  "descriptor_flags", static_cast<std::uint64_t>((*queue)[0]), Constants::kNames),
+              (*queue)[1],
+              (*queue)[2],
+              (*queue)[3]);
+    }
+    return queue.has_value();
+}
+
+bool append_ulong(std::string& out, std::string_view bytes) {
+    const auto value = read_at<std::uint64_t>(bytes);
+    if (value) {
+        print(out, "[{}]", *value);
+    }
+    return value.has_value();
+}
+
+// [0x7f0000000000]
+bool append_word(std::string& out, std::string_view bytes) {
+    const auto word = read_at<std::uint64_t>(bytes);
+    if (word) {
+        print(out, "[{}]", hex(*word));
+    }
+    return word.has_value();
+}
 
 constexpr std::array kAbridged{
     AbridgedStructure{"utsname_out", append_utsname},
@@ -84,25 +116,36 @@ bool CallText::print_structure(std::string& out, std::size_t index) const {
             return !failed() && structure.append(out, *bytes, detail_.whole);
         }
     }
+    if (type == "open_how") {
+        return append_open_how(out, *bytes, index + 1 < 6 ? value(index + 1) : 0, limits_);
+    }
+    if (type == "epoll_event" && value(1) == EPOLL_CTL_DEL) return false;
+    if (type == "owner_in") return append_owner(out, *bytes, limits_);
+    if (type == "owner_out") return !failed() && append_owner(out, *bytes, limits_);
+    if (type == "extents") return append_extents(out, *bytes, !failed(), limits_);
+    if (type == "queue_in") return append_queue(out, *bytes);
+    if (type == "queue_out") return !failed() && append_queue(out, *bytes);
+    if (type == "context_out") return !failed() && append_word(out, *bytes);
+    if (type == "epoll_event") return append_epoll_event(out, *bytes, limits_);
     if (type == "clone_args") return append_clone_args(out, *bytes, event_.result);
-    if (type == "flock_in") return append_flock(out, *bytes, false);
-    if (type == "flock_out") return !failed() && append_flock(out, *bytes, true);
+    if (type == "flock_in") return append_flock(out, *bytes, false, limits_);
+    if (type == "flock_out") return !failed() && append_flock(out, *bytes, true, limits_);
     if (type == "wait_status") return event_.result > 0 && append_wait_status(out, *bytes);
     if (type == "interface") {
         return append_interface(out, *bytes, request_text(value(1)), !failed());
     }
     if (failed() && type == "structure_out") return false;
-    if (info_.name == "statx") return append_statx(out, *bytes, detail_.whole);
+    if (info_.name == "statx") return append_statx(out, *bytes, detail_.whole, limits_);
     if (info_.name == "statfs" || info_.name == "fstatfs")
-        return append_statfs(out, *bytes, detail_.whole);
-    if (info_.name == "utimensat") return append_timespecs(out, *bytes);
-    if (is_one_of(info_.name, {"select", "_newselect"})) return append_timeval(out, *bytes);
+        return append_statfs(out, *bytes, limits_);
+    if (info_.name == "utimensat") return append_timespecs(out, *bytes, limits_);
+    if (is_one_of(info_.name, {"utimes", "futimesat"})) return append_timevals(out, *bytes);
     return false;
 }
 
 bool CallText::print_stat(std::string& out, std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && !failed() && append_stat(out, *bytes, detail_.whole);
+    return bytes && !failed() && append_stat(out, *bytes, detail_.whole, limits_);
 }
 
 bool CallText::print_timespec(std::string& out, std::size_t index) const {
@@ -117,7 +160,9 @@ bool CallText::print_fd_set(std::string& out, std::size_t index) const {
 
 bool CallText::print_option(std::string& out, std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && append_socket_option(out, value(1), value(2), *bytes);
+    const bool given = type_of(index) == "option_in";
+    const bool has_length = !given || static_cast<std::int32_t>(value(4)) >= 0;
+    return bytes && has_length && append_socket_option(out, value(1), value(2), *bytes, given);
 }
 
 // [16], or [128 => 16] if the call changed it.
@@ -138,9 +183,24 @@ bool CallText::print_length_pointer(std::string& out, std::size_t index) const {
     return true;
 }
 
+// The kernel looks at no set of another size.
+bool CallText::print_signal_set(std::string& out, std::size_t index) const {
+    const auto bytes = attached(Attachment::kStructure, index);
+    const bool has_size = index + 1 >= info_.argument_count || type_of(index + 1) != "ulong" ||
+                          value(index + 1) == kSignalSetBytes;
+    return bytes && has_size && append_signal_set(out, *bytes);
+}
+
+// Memory of another process: addresses.
+bool CallText::print_remote_vectors(std::string& out, std::size_t index) const {
+    const auto vectors = attached(Attachment::kStructure, index);
+    return vectors &&
+           append_iovecs(out, *vectors, value(index), value(index + 1), "", std::nullopt, limits_);
+}
+
 bool CallText::print_poll_set(std::string& out, std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
-    return bytes && append_pollfds(out, *bytes, value(index + 1), false, limits_);
+    return bytes && append_pollfds(out, *bytes, value(index), value(index + 1), false, limits_);
 }
 
 bool CallText::print_texts(std::string& out, std::size_t index) const {
@@ -176,12 +236,13 @@ bool CallText::print_offset(std::string& out, std::size_t index) const {
 bool CallText::print_offset_pointer(std::string& out, std::size_t index) const {
     const auto before = attached(Attachment::kStructure, index);
     const auto after = attached_after(index);
-    if (!before || !append_long(out, *before)) {
+    const bool is_unsigned = info_.name.starts_with("sendfile");
+    if (!before || !(is_unsigned ? append_ulong(out, *before) : append_long(out, *before))) {
         return false;
     }
     if (info_.name.starts_with("sendfile") && moved() > 0 && after) {
         out.append(" => ");  // strace shows it of no other call
-        append_long(out, *after);
+        append_ulong(out, *after);
     }
     return true;
 }
@@ -208,7 +269,7 @@ bool CallText::print_random(std::string& out, std::size_t index) const {
 }
 
 bool CallText::print_request(std::string& out, std::size_t index) const {
-    out.append(request_text(value(index)));
+    out.append(request_text(value(index), limits_.constants));
     return true;
 }
 
@@ -225,7 +286,7 @@ void CallText::append_clone(std::string& out) const {
     print(out,
           "child_stack={}, flags={}",
           pointer_text(value(1)),
-          schema::flags_text("clone_flags", flags));
+          constant_text("clone_flags", flags, limits_.constants));
     if ((flags & (CLONE_PARENT_SETTID | CLONE_PIDFD)) != 0) {
         const bool known = (flags & CLONE_PARENT_SETTID) != 0 && moved() > 0;
         print(out,

@@ -1,5 +1,7 @@
 #include "format/quote.h"
 
+#include <algorithm>
+
 namespace dyetrace::format {
 namespace {
 
@@ -57,13 +59,32 @@ void append_escaped_byte(std::string& out, std::string_view bytes, std::size_t i
     }
 }
 
+void append_hex_byte(std::string& out, unsigned char byte) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    out.append("\\x");
+    out.push_back(kDigits[byte >> 4]);
+    out.push_back(kDigits[byte & 15]);
+}
+
+bool is_text(std::string_view bytes) {
+    return std::all_of(bytes.begin(), bytes.end(), [](char c) {
+        return is_printable(static_cast<unsigned char>(c)) || (c >= '\t' && c <= '\r');
+    });
+}
+
 }  // namespace
 
-void append_quoted(std::string& out, std::string_view bytes, std::size_t bytes_max, bool cut) {
+void append_quoted(
+    std::string& out, std::string_view bytes, std::size_t bytes_max, bool cut, Quotes quotes) {
     const std::string_view shown = bytes.substr(0, bytes_max);
+    const bool in_hex = quotes == Quotes::kHex || (quotes == Quotes::kHexIfAny && !is_text(shown));
     out.push_back('"');
     for (std::size_t i = 0; i < shown.size(); ++i) {
-        append_escaped_byte(out, shown, i);
+        if (in_hex) {
+            append_hex_byte(out, static_cast<unsigned char>(shown[i]));
+        } else {
+            append_escaped_byte(out, shown, i);
+        }
     }
     out.push_back('"');
     if (cut || shown.size() < bytes.size()) {
@@ -77,8 +98,6 @@ void append_between(std::string& out, std::string_view bytes) {
             append_octal(out,
                          static_cast<unsigned char>(bytes[i]),
                          i + 1 < bytes.size() ? bytes[i + 1] : '\0');
-        } else if (bytes[i] == '"') {
-            out.push_back('"');
         } else {
             append_escaped_byte(out, bytes, i);
         }

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "format/argument.h"
+#include "format/bytes.h"
 #include "schema/errors.h"
 #include "schema/flags.h"
 
@@ -48,7 +49,7 @@ void CallText::append_error(std::string& out) const {
 // left {tv_sec=0, tv_nsec=999}
 void CallText::append_time_left(std::string& out, std::size_t index) const {
     const auto time = attached_after(index);
-    const bool in_microseconds = info_.arguments[index].type == "structure_in";
+    const bool in_microseconds = info_.arguments[index].type == "timeval_in";
     std::string text;
     if (time && (in_microseconds ? append_timeval(text, *time) : append_timespec(text, *time))) {
         out.append(out.ends_with('(') ? "left " : ", left ").append(text);
@@ -86,12 +87,18 @@ bool CallText::append_returned_structure(std::string& out) const {
         } else {
             const auto set = attached(schema::Attachment::kStructure, 0);
             if (set) {
-                append_pollfds(ready, *set, 0, true, limits_);
+                append_pollfds(ready, *set, value(0), 0, true, limits_);
             }
             append_time_left(ready, 2);
         }
         out.append(fmt::format("{}", event_.result));
-        out.append(ready == "(" ? "" : fmt::format(" {})", ready));
+        out.append(fmt::format(" {})", ready));
+        return true;
+    }
+    if (info_.name == "recvmmsg" && value(4) != 0) {
+        std::string left = "(";
+        append_time_left(left, 4);
+        print(out, "{}{}", event_.result, left == "(" ? "" : fmt::format(" {})", left));
         return true;
     }
     if (info_.returns != "fcntl") {
@@ -103,17 +110,21 @@ bool CallText::append_returned_structure(std::string& out) const {
         fmt::format_to(std::back_inserter(out),
                        "{:#x} (flags {})",
                        result,
-                       schema::flags_text("open_flags", result));
+                       constant_text("open_flags", result, limits_.constants));
+    } else if (command == "F_GETLEASE") {
+        print(out, "{} ({})", hex(result), schema::flags_text("lock_type", result));
+    } else if (command == "F_GETSIG" && result != 0) {
+        print(out, "{} ({})", result, schema::flags_text("signal", result));
     } else if (command == "F_GETFD" && result != 0) {
         fmt::format_to(std::back_inserter(out),
                        "{:#x} (flags {})",
                        result,
-                       schema::flags_text("close_on_exec", result));
+                       constant_text("close_on_exec", result, limits_.constants));
     } else if (command == "F_GET_SEALS") {
         fmt::format_to(std::back_inserter(out),
                        "{:#x} (seals {})",
                        result,
-                       schema::flags_text("seals", result));
+                       constant_text("seals", result, limits_.constants));
     } else {
         return false;
     }

@@ -24,8 +24,8 @@
 namespace dyetrace::format {
 namespace {
 
-std::string flags(std::string_view type, std::uint64_t value) {
-    return schema::flags_text(type, value);
+std::string flags(std::string_view type, std::uint64_t value, const Limits& limits = {}) {
+    return constant_text(type, value, limits.constants);
 }
 
 // struct stat of x86_64; <sys/stat.h> and <linux/stat.h> do not go together.
@@ -41,31 +41,20 @@ struct Stat {
 static_assert(sizeof(Stat) == 120);
 
 //  /* 2026-11-21T12:42:19.335270604+0000 */   in local time; nothing for 0
-void append_date(std::string& out, std::int64_t seconds, std::int64_t nanoseconds) {
+void append_date(std::string& out, std::int64_t seconds, std::int64_t fraction, int digits = 9) {
     const std::time_t time = seconds;
     std::tm parts{};
     char date[32] = {}, zone[16] = {};
-    if ((seconds == 0 && nanoseconds == 0) || localtime_r(&time, &parts) == nullptr) {
+    if ((seconds == 0 && fraction == 0) || localtime_r(&time, &parts) == nullptr) {
         return;
     }
     std::strftime(date, sizeof(date), "%FT%T", &parts);
     std::strftime(zone, sizeof(zone), "%z", &parts);
     print(out, " /* {}", date);
-    if (nanoseconds != 0) {
-        print(out, ".{:09}", nanoseconds);
+    if (fraction != 0) {
+        print(out, ".{:0{}}", fraction, digits);
     }
     print(out, "{} */", zone);
-}
-
-// S_IFDIR|S_ISVTX|0777
-std::string mode_text(std::uint32_t mode) {
-    std::string text = flags("mode", mode & ~07000u);
-    const std::size_t at = text.rfind('|') == std::string::npos ? 0 : text.rfind('|') + 1;
-    return text.insert(at,
-                       fmt::format("{}{}{}",
-                                   (mode & S_ISUID) != 0 ? "S_ISUID|" : "",
-                                   (mode & S_ISGID) != 0 ? "S_ISGID|" : "",
-                                   (mode & S_ISVTX) != 0 ? "S_ISVTX|" : ""));
 }
 
 void append_stat_times(std::string& out, const Stat& stat) {
@@ -78,16 +67,25 @@ void append_stat_times(std::string& out, const Stat& stat) {
     }
 }
 
-void append_statx_rest(std::string& out, const struct statx& statx) {
+// Times are shown where the kernel says that it filled them in.
+void append_statx_rest(std::string& out, const struct statx& statx, const Limits& limits) {
+    struct Time {
+        std::string_view name;
+        std::uint32_t bit;
+        statx_timestamp time;
+    };
     print(out,
-          ", stx_blocks={}, stx_attributes_mask={:#x}",
+          ", stx_blocks={}, stx_attributes_mask={}",
           std::uint64_t{statx.stx_blocks},
-          std::uint64_t{statx.stx_attributes_mask});
-    const std::pair<std::string_view, statx_timestamp> times[] = {{"atime", statx.stx_atime},
-                                                                  {"btime", statx.stx_btime},
-                                                                  {"ctime", statx.stx_ctime},
-                                                                  {"mtime", statx.stx_mtime}};
-    for (const auto& [name, time] : times) {
+          flags("statx_attributes", statx.stx_attributes_mask, limits));
+    const Time times[] = {{"atime", STATX_ATIME, statx.stx_atime},
+                          {"btime", STATX_BTIME, statx.stx_btime},
+                          {"ctime", STATX_CTIME, statx.stx_ctime},
+                          {"mtime", STATX_MTIME, statx.stx_mtime}};
+    for (const auto& [name, bit, time] : times) {
+        if ((statx.stx_mask & bit) == 0) {
+            continue;
+        }
         print(out,
               ", stx_{}={{tv_sec={}, tv_nsec={}}}",
               name,
@@ -101,21 +99,64 @@ void append_statx_rest(std::string& out, const struct statx& statx) {
           statx.stx_rdev_minor,
           statx.stx_dev_major,
           statx.stx_dev_minor);
+    constexpr std::uint32_t kHasMount = 0x1000;  // STATX_MNT_ID
+    constexpr std::size_t kMountAt = 144;
+    if ((statx.stx_mask & kHasMount) != 0) {
+        const std::string_view bytes(reinterpret_cast<const char*>(&statx), sizeof(statx));
+        print(out, ", stx_mnt_id={}", hex(*read_at<std::uint64_t>(bytes, kMountAt)));
+    }
 }
 
-bool append_time_or_word(std::string& out, std::string_view bytes, std::size_t at) {
+// {tv_sec=1, tv_nsec=2} /* 1970-01-01T00:00:01.000000002+0000 */
+void append_dated(std::string& out,
+                  std::string_view unit,
+                  std::int64_t seconds,
+                  std::int64_t fraction) {
+    const bool in_nanoseconds = unit == "nsec";
+    print(out, "{{tv_sec={}, tv_{}={}}}", seconds, unit, static_cast<std::uint64_t>(fraction));
+    const std::int64_t fraction_max = in_nanoseconds ? 1'000'000'000 : 1'000'000;
+    if (fraction >= 0 && fraction < fraction_max) {
+        append_date(out, seconds, fraction, in_nanoseconds ? 9 : 6);
+    }
+}
+
+bool append_time_or_word(std::string& out,
+                         std::string_view bytes,
+                         std::size_t at,
+                         Constants constants) {
     const auto seconds = read_at<std::int64_t>(bytes, at);
     const auto nanoseconds = read_at<std::int64_t>(bytes, at + 8);
     if (!seconds || !nanoseconds) {
         return false;
     }
     constexpr std::int64_t kNow = 0x3fffffff, kOmit = 0x3ffffffe;  // UTIME_NOW, UTIME_OMIT
-    if (*nanoseconds == kNow || *nanoseconds == kOmit) {
+    const bool is_word = *nanoseconds == kNow || *nanoseconds == kOmit;
+    if (is_word && constants == Constants::kNames) {
         out.append(*nanoseconds == kNow ? "UTIME_NOW" : "UTIME_OMIT");
-    } else {
-        print(out, "{{tv_sec={}, tv_nsec={}}}", *seconds, *nanoseconds);
+        return true;
+    }
+    append_dated(out, "nsec", *seconds, *nanoseconds);
+    if (is_word && constants == Constants::kBoth) {
+        print(out, " /* {} */", *nanoseconds == kNow ? "UTIME_NOW" : "UTIME_OMIT");
     }
     return true;
+}
+
+// What follows the members that are known here, as far as it was captured.
+void append_nonzero_rest(std::string& out,
+                         std::string_view bytes,
+                         std::size_t known,
+                         std::uint64_t size) {
+    if (size <= known) {
+        return;
+    }
+    const std::string_view rest = bytes.substr(std::min(bytes.size(), known));
+    if (rest.size() < size - known) {
+        out.append(", ???");
+    } else if (rest.find_first_not_of('\0') != std::string_view::npos) {
+        print(out, ", /* bytes {}..{} */ ", known, size - 1);
+        append_quoted(out, rest, size, false, Quotes::kHex);
+    }
 }
 
 std::string_view file_system_name(std::uint64_t magic) {
@@ -165,19 +206,44 @@ bool append_timespec(std::string& out, std::string_view bytes) {
     if (!seconds || !nanoseconds) {
         return false;
     }
-    print(out, "{{tv_sec={}, tv_nsec={}}}", *seconds, *nanoseconds);
+    print(out, "{{tv_sec={}, tv_nsec={}}}", *seconds, static_cast<std::uint64_t>(*nanoseconds));
     return true;
 }
 
-bool append_timespecs(std::string& out, std::string_view bytes) {
+bool append_timespecs(std::string& out, std::string_view bytes, const Limits& limits) {
     if (bytes.size() < 32) {
         return false;
     }
     out.push_back('[');
-    append_time_or_word(out, bytes, 0);
+    append_time_or_word(out, bytes, 0, limits.constants);
     out.append(", ");
-    append_time_or_word(out, bytes, 16);
+    append_time_or_word(out, bytes, 16, limits.constants);
     out.push_back(']');
+    return true;
+}
+
+bool append_timevals(std::string& out, std::string_view bytes) {
+    if (bytes.size() < 32) {
+        return false;
+    }
+    out.push_back('[');
+    append_dated(out, "usec", *read_at<std::int64_t>(bytes), *read_at<std::int64_t>(bytes, 8));
+    out.append(", ");
+    append_dated(out, "usec", *read_at<std::int64_t>(bytes, 16), *read_at<std::int64_t>(bytes, 24));
+    out.push_back(']');
+    return true;
+}
+
+bool append_utimbuf(std::string& out, std::string_view bytes) {
+    const auto accessed = read_at<std::int64_t>(bytes), modified = read_at<std::int64_t>(bytes, 8);
+    if (!accessed || !modified) {
+        return false;
+    }
+    print(out, "{{actime={}", *accessed);
+    append_date(out, *accessed, 0);
+    print(out, ", modtime={}", *modified);
+    append_date(out, *modified, 0);
+    out.push_back('}');
     return true;
 }
 
@@ -187,11 +253,11 @@ bool append_timeval(std::string& out, std::string_view bytes) {
     if (!seconds || !microseconds) {
         return false;
     }
-    print(out, "{{tv_sec={}, tv_usec={}}}", *seconds, *microseconds);
+    print(out, "{{tv_sec={}, tv_usec={}}}", *seconds, static_cast<std::uint64_t>(*microseconds));
     return true;
 }
 
-bool append_stat(std::string& out, std::string_view bytes, bool whole) {
+bool append_stat(std::string& out, std::string_view bytes, bool whole, const Limits& limits) {
     const auto stat = read_at<Stat>(bytes);
     if (!stat) {
         return false;
@@ -200,9 +266,12 @@ bool append_stat(std::string& out, std::string_view bytes, bool whole) {
     const std::uint32_t type = stat->mode & kTypeMask;
     out.push_back('{');
     if (whole) {
-        print(out, "st_dev={}, st_ino={}, ", device_text(stat->device), stat->inode);
+        print(out,
+              "st_dev={}, st_ino={}, ",
+              constant_text(hex(stat->device), device_text(stat->device), limits.constants),
+              stat->inode);
     }
-    print(out, "st_mode={}", mode_text(stat->mode));
+    print(out, "st_mode={}", mode_text(stat->mode, limits.constants));
     if (whole) {
         print(out,
               ", st_nlink={}, st_uid={}, st_gid={}, st_blksize={}, st_blocks={}",
@@ -213,7 +282,9 @@ bool append_stat(std::string& out, std::string_view bytes, bool whole) {
               stat->blocks);
     }
     if (type == kCharacter || type == kBlock) {
-        print(out, ", st_rdev={}", device_text(stat->rdev));
+        print(out,
+              ", st_rdev={}",
+              constant_text(hex(stat->rdev), device_text(stat->rdev), limits.constants));
     } else {
         print(out, ", st_size={}", stat->size);
     }
@@ -224,19 +295,16 @@ bool append_stat(std::string& out, std::string_view bytes, bool whole) {
     return true;
 }
 
-bool append_statx(std::string& out, std::string_view bytes, bool whole) {
+bool append_statx(std::string& out, std::string_view bytes, bool whole, const Limits& limits) {
     const auto statx = read_at<struct statx>(bytes);
     if (!statx) {
         return false;
     }
-    print(out, "{{stx_mask={}", flags("statx_mask", statx->stx_mask));
+    print(out, "{{stx_mask={}", flags("statx_mask", statx->stx_mask, limits));
     if (whole) {
         print(out, ", stx_blksize={}", statx->stx_blksize);
     }
-    print(out,
-          ", stx_attributes={}{:x}",
-          statx->stx_attributes == 0 ? "" : "0x",
-          std::uint64_t{statx->stx_attributes});
+    print(out, ", stx_attributes={}", flags("statx_attributes", statx->stx_attributes, limits));
     if (whole) {
         print(out,
               ", stx_nlink={}, stx_uid={}, stx_gid={}",
@@ -244,72 +312,76 @@ bool append_statx(std::string& out, std::string_view bytes, bool whole) {
               statx->stx_uid,
               statx->stx_gid);
     }
-    print(out, ", stx_mode={}", mode_text(statx->stx_mode));
+    print(out, ", stx_mode={}", mode_text(statx->stx_mode, limits.constants));
     if (whole) {
         print(out, ", stx_ino={}", std::uint64_t{statx->stx_ino});
     }
     print(out, ", stx_size={}", std::uint64_t{statx->stx_size});
     if (whole) {
-        append_statx_rest(out, *statx);
+        append_statx_rest(out, *statx, limits);
     }
     out.append(whole ? "}" : ", ...}");
     return true;
 }
 
-bool append_statfs(std::string& out, std::string_view bytes, bool whole) {
+bool append_statfs(std::string& out, std::string_view bytes, const Limits& limits) {
     const auto statfs = read_at<struct statfs>(bytes);
     if (!statfs) {
         return false;
     }
     const auto magic = static_cast<std::uint64_t>(statfs->f_type);
     const std::string_view name = file_system_name(magic);
+    const auto id = *read_at<std::array<std::uint32_t, 2>>(bytes, offsetof(struct statfs, f_fsid));
     print(out,
-          "{{f_type={}, f_bsize={}, f_blocks={}, f_bfree={}, f_bavail={}, f_files={}, f_ffree={}, ",
-          name.empty() ? fmt::format("{:#x}", magic) : std::string(name),
+          "{{f_type={}, f_bsize={}, f_blocks={}, f_bfree={}, f_bavail={}, f_files={}, f_ffree={}, "
+          "f_fsid={{val=[{}, {}]}}, f_namelen={}, f_frsize={}",
+          constant_text(hex(magic), name.empty() ? hex(magic) : name, limits.constants),
           statfs->f_bsize,
           statfs->f_blocks,
           statfs->f_bfree,
           statfs->f_bavail,
           statfs->f_files,
-          statfs->f_ffree);
-    if (whole) {
-        const auto id =
-            *read_at<std::array<std::uint32_t, 2>>(bytes, offsetof(struct statfs, f_fsid));
-        print(out,
-              "f_fsid={{val=[{}, {}]}}, f_namelen={}, f_frsize={}, f_flags={:#x}}}",
-              hex(id[0]),
-              hex(id[1]),
-              statfs->f_namelen,
-              statfs->f_frsize,
-              statfs->f_flags);
-    } else {
-        out.append("...}");
+          statfs->f_ffree,
+          hex(id[0]),
+          hex(id[1]),
+          statfs->f_namelen,
+          statfs->f_frsize);
+    constexpr std::uint64_t kFlagsAreValid = 0x20;  // ST_VALID
+    const auto mount = static_cast<std::uint64_t>(statfs->f_flags);
+    if ((mount & kFlagsAreValid) != 0) {
+        print(out, ", f_flags={}", flags("statfs_flags", mount, limits));
     }
+    out.push_back('}');
     return true;
 }
 
-bool append_open_how(std::string& out, std::string_view bytes) {
+bool append_open_how(std::string& out,
+                     std::string_view bytes,
+                     std::uint64_t size,
+                     const Limits& limits) {
     const auto how = read_at<open_how>(bytes);
-    if (!how) {
+    if (!how || size < sizeof(open_how)) {
         return false;
     }
-    print(out, "{{flags={}", flags("open_flags", how->flags));
-    if ((how->flags & (0100 | 020000000)) != 0) {  // O_CREAT, __O_TMPFILE
-        print(out, ", mode={}", flags("mode", how->mode));
+    print(out, "{{flags={}", flags("open_flags", how->flags, limits));
+    if ((how->flags & (0100 | 020000000)) != 0 || how->mode != 0) {  // O_CREAT, __O_TMPFILE
+        print(out, ", mode={}", octal_text(how->mode));
     }
-    print(out, ", resolve={}}}", flags("resolve_flags", how->resolve));
+    print(out, ", resolve={}", flags("resolve_flags", how->resolve, limits));
+    append_nonzero_rest(out, bytes, sizeof(open_how), size);
+    out.push_back('}');
     return true;
 }
 
-bool append_flock(std::string& out, std::string_view bytes, bool with_pid) {
+bool append_flock(std::string& out, std::string_view bytes, bool with_pid, const Limits& limits) {
     const auto lock = read_at<struct flock>(bytes);
     if (!lock) {
         return false;
     }
     print(out,
           "{{l_type={}, l_whence={}, l_start={}, l_len={}",
-          flags("lock_type", static_cast<std::uint16_t>(lock->l_type)),
-          flags("seek_whence", static_cast<std::uint16_t>(lock->l_whence)),
+          flags("lock_type", static_cast<std::uint16_t>(lock->l_type), limits),
+          flags("seek_whence", static_cast<std::uint16_t>(lock->l_whence), limits),
           lock->l_start,
           lock->l_len);
     if (with_pid) {
@@ -371,88 +443,40 @@ void end_array(std::string& out, bool after_some, bool before_others) {
     out.append(before_others && after_some ? ", " : "").append(before_others ? "...]" : "]");
 }
 
-bool append_texts(std::string& out, std::string_view bytes, const Limits& limits) {
-    const auto count = read_at<std::uint64_t>(bytes, 0);
-    if (!count) {
-        return false;
-    }
-    std::string_view rest = bytes.substr(sizeof(*count));
-    out.push_back('[');
-    std::uint64_t shown = 0;
-    for (; shown < std::min<std::uint64_t>(*count, limits.items_max) && !rest.empty(); ++shown) {
-        const std::size_t end = std::min(rest.find('\0'), rest.size());
-        out.append(shown > 0 ? ", " : "");
-        append_quoted(out, rest.substr(0, end), limits.text_max);
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    end_array(out, shown > 0, shown < *count);
-    return true;
+void end_array_at(std::string& out, std::uint64_t address) {
+    print(out, ", ... /* {} */]", hex(address));
 }
 
-bool append_variable_count(std::string& out, std::string_view bytes) {
-    const auto count = read_at<std::uint64_t>(bytes, 0);
-    if (count) {
-        print(out, " /* {} var{} */", *count, *count == 1 ? "" : "s");
+bool append_owner(std::string& out, std::string_view bytes, const Limits& limits) {
+    const auto type = read_at<std::uint32_t>(bytes);
+    const auto pid = read_at<std::int32_t>(bytes, 4);
+    if (type && pid) {
+        print(out, "{{type={}, pid={}}}", flags("owner_type", *type, limits), *pid);
     }
-    return count.has_value();
+    return type && pid;
 }
 
-bool append_pollfds(std::string& out,
-                    std::string_view bytes,
-                    std::size_t count,
-                    bool returned,
-                    const Limits& limits) {
-    constexpr std::size_t kSize = 8;  // struct pollfd: int fd, short events, short revents
-    if (bytes.size() < kSize) {
-        return false;
-    }
-    out.push_back('[');
-    std::size_t shown = 0, seen = 0;
-    for (; shown < limits.items_max && (seen + 1) * kSize <= bytes.size(); ++seen) {
-        const int fd = *read_at<int>(bytes, seen * kSize);
-        const auto events = *read_at<std::uint16_t>(bytes, seen * kSize + 4);
-        const auto ready = *read_at<std::uint16_t>(bytes, seen * kSize + 6);
-        if (returned && ready == 0) {
-            continue;
-        }
-        print(out,
-              "{}{{fd={}, {}={}}}",
-              shown > 0 ? ", " : "",
-              fd,
-              returned ? "revents" : "events",
-              flags("poll_events", returned ? ready : events));
-        ++shown;
-    }
-    end_array(out, shown > 0, seen < count);
-    return true;
-}
-
-bool append_epoll_event(std::string& out, std::string_view bytes) {
-    const auto events = read_at<std::uint32_t>(bytes);
-    const auto data = read_at<std::uint64_t>(bytes, 4);  // packed
-    if (!events || !data) {
+bool append_extents(std::string& out, std::string_view bytes, bool mapped, const Limits& limits) {
+    struct Extents {
+        std::uint64_t start, length;
+        std::uint32_t flags, mapped, count, reserved;
+    };
+    const auto map = read_at<Extents>(bytes);
+    if (!map) {
         return false;
     }
     print(out,
-          "{{events={}, data={{u32={}, u64={}}}}}",
-          flags("epoll_mask", *events),
-          static_cast<std::uint32_t>(*data),
-          *data);
-    return true;
-}
-
-bool append_epoll_events(std::string& out,
-                         std::string_view bytes,
-                         std::size_t count,
-                         const Limits& limits) {
-    constexpr std::size_t kSize = 12;
-    const std::size_t shown = std::min({count, limits.items_max, bytes.size() / kSize});
-    out.push_back('[');
-    for (std::size_t i = 0; i < shown; ++i) {
-        out.append(i > 0 ? ", " : "");
-        append_epoll_event(out, bytes.substr(i * kSize, kSize));
+          "{{fm_start={}, fm_length={}, fm_flags={}, fm_extent_count={}}}",
+          map->start,
+          map->length,
+          flags("extent_flags", map->flags, limits),
+          map->count);
+    if (mapped) {
+        print(out,
+              " => {{fm_flags={}, fm_mapped_extents={}, ...}}",
+              flags("extent_flags", map->flags, limits),
+              map->mapped);
     }
-    end_array(out, shown > 0, count > shown);
     return true;
 }
 

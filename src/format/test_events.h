@@ -93,6 +93,10 @@ class Call {
         event_.present |= bits;
         return *this;
     }
+    Call& without(std::uint32_t bits) {
+        event_.present &= ~bits;
+        return *this;
+    }
     schema::SyscallEvent& event() { return event_; }
     Call& attach(schema::Attachment kind, std::string bytes) {
         attachments_.emplace_back(kind, std::move(bytes));

@@ -11,6 +11,7 @@
 #include "format/bytes.h"
 #include "format/quote.h"
 #include "format/structure.h"
+#include "schema/errors.h"
 #include "schema/flags.h"
 
 namespace dyetrace::format {
@@ -63,7 +64,7 @@ void append_control_data(std::string& out,
         return;
     }
     print(out, "{}, cmsg_data=", hex(static_cast<unsigned>(header.cmsg_type)));
-    append_quoted(out, data, limits.text_max);
+    append_quoted(out, data, limits.text_max, false, limits.quotes);
 }
 
 }  // namespace
@@ -95,19 +96,50 @@ bool append_rlimit(std::string& out, std::string_view bytes) {
     return limit.has_value();
 }
 
+namespace {
+
+// A structure of two numbers, of which less may be there: {l_onoff=1, l_linger="\x05"}
+void append_linger(std::string& out, std::string_view bytes) {
+    static constexpr std::string_view kNames[] = {"l_onoff", "l_linger"};
+    out.push_back('{');
+    for (std::size_t i = 0; i < std::size(kNames) && i * sizeof(int) < bytes.size(); ++i) {
+        const std::string_view field = bytes.substr(i * sizeof(int), sizeof(int));
+        print(out, "{}{}=", i > 0 ? ", " : "", kNames[i]);
+        if (const auto number = exactly<int>(field)) {
+            print(out, "{}", *number);
+        } else {
+            append_quoted(out, field, field.size(), false, Quotes::kHex);
+        }
+    }
+    out.push_back('}');
+}
+
+}  // namespace
+
 bool append_socket_option(std::string& out,
                           std::uint64_t level,
                           std::uint64_t option,
-                          std::string_view bytes) {
+                          std::string_view bytes,
+                          bool given) {
     constexpr std::size_t kOptionMax = 64;
     const auto number = exactly<int>(bytes);
-    const auto pause = exactly<linger>(bytes);
     const auto time = exactly<timeval>(bytes);
     const auto credentials = exactly<ucred>(bytes);
-    if (number) {
+    const bool is_linger = level == SOL_SOCKET && option == SO_LINGER;
+    if (bytes.empty() || (is_linger && given && bytes.size() < sizeof(linger))) {
+        return false;  // the kernel looks at none of it
+    }
+    if (is_linger) {
+        append_linger(out, bytes);
+    } else if (level == SOL_SOCKET && option == SO_ERROR && !given) {
+        if (number) {
+            const std::string name = schema::error_name(-*number);
+            print(out, "[{}]", *number == 0 || name.empty() ? fmt::format("{}", *number) : name);
+        } else {
+            append_quoted(out, bytes, kOptionMax, false, Quotes::kHex);
+        }
+    } else if (number) {
         print(out, "[{}]", *number);
-    } else if (level == SOL_SOCKET && option == SO_LINGER && pause) {
-        print(out, "{{l_onoff={}, l_linger={}}}", pause->l_onoff, pause->l_linger);
     } else if (level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO) && time) {
         return append_timeval(out, bytes);
     } else if (level == SOL_SOCKET && option == SO_PEERCRED && credentials) {
@@ -132,7 +164,8 @@ bool append_control(std::string& out, std::string_view bytes, const Limits& limi
               "{}{{cmsg_len={}, cmsg_level={}, cmsg_type=",
               count > 0 ? ", " : "",
               header.cmsg_len,
-              schema::flags_text("socket_level", static_cast<unsigned>(header.cmsg_level)));
+              constant_text(
+                  "socket_level", static_cast<unsigned>(header.cmsg_level), limits.constants));
         append_control_data(
             out, header, bytes.substr(sizeof(header), header.cmsg_len - sizeof(header)), limits);
         out.push_back('}');

@@ -33,11 +33,20 @@ TEST(Values, of_limits) {
 TEST(Values, of_options_of_sockets) {
     const auto text = [](int option, const std::string& bytes) {
         std::string out;
-        EXPECT_TRUE(append_socket_option(out, SOL_SOCKET, static_cast<unsigned>(option), bytes));
+        EXPECT_TRUE(
+            append_socket_option(out, SOL_SOCKET, static_cast<unsigned>(option), bytes, false));
         return out;
     };
-    EXPECT_EQ(text(SO_ERROR, bytes_of(111)), "[111]");
+    EXPECT_EQ(text(SO_ERROR, bytes_of(111)), "[ECONNREFUSED]");
+    EXPECT_EQ(text(SO_ERROR, "o"), R"("\x6f")");
+    EXPECT_EQ(text(SO_KEEPALIVE, bytes_of(1)), "[1]");
+    EXPECT_EQ(text(SO_LINGER, bytes_of(1)), "{l_onoff=1}");
+    EXPECT_EQ(text(SO_LINGER, bytes_of(1) + "\5"), R"({l_onoff=1, l_linger="\x05"})");
     EXPECT_EQ(text(SO_LINGER, bytes_of(linger{1, 5})), "{l_onoff=1, l_linger=5}");
+    std::string out;
+    EXPECT_FALSE(append_socket_option(out, SOL_SOCKET, SO_LINGER, bytes_of(1), true));
+    EXPECT_FALSE(append_socket_option(out, SOL_SOCKET, SO_ERROR, "", false));
+    EXPECT_EQ(out, "");
     EXPECT_EQ(text(SO_RCVTIMEO, bytes_of(timeval{1, 2})), "{tv_sec=1, tv_usec=2}");
     EXPECT_EQ(text(SO_PEERCRED, bytes_of(ucred{7, 8, 9})), "{pid=7, uid=8, gid=9}");
     EXPECT_EQ(text(SO_BINDTODEVICE, "lo"), R"("lo")");

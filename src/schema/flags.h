@@ -35,8 +35,9 @@ struct FlagSet {
     std::span<const FlagLabel> bits;    // in the order in which they are shown
     std::string_view zero;              // shown when nothing is set
     FlagRest rest;
-    bool last;  // the word of `values` comes after the bits
-    bool pair;  // the number is the argument before it << 32 | this one
+    bool last;                 // the word of `values` comes after the bits
+    bool pair;                 // the number is the argument before it << 32 | this one
+    std::string_view unknown;  // said of a number of which nothing has a name; empty: nothing
 };
 
 // All sets, sorted by type.

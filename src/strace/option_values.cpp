@@ -64,4 +64,21 @@ Result<SignalSet> parse_signals(std::string_view list) {
     return negated ? ~set : set;
 }
 
+Result<DescriptorSet> parse_descriptors(std::string_view list) {
+    DescriptorSet set;
+    for (; list.starts_with('!'); list.remove_prefix(1)) {  // twice is not at all, as strace has it
+        set.others = !set.others;
+    }
+    TRY(for_each_word(list, [&](std::string_view word) -> Result<void> {
+        if (word == "all") {
+            set.others = !set.others;
+        } else if (word != "none") {
+            TRY(const auto number, parse_number<std::int32_t>(word, "descriptor"));
+            set.listed.push_back(number);
+        }
+        return {};
+    }));
+    return set;
+}
+
 }  // namespace dyetrace::strace

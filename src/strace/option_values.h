@@ -66,5 +66,6 @@ base::Result<int> parse_precision(std::string_view text);
 // Lists with commas; ! in front turns them over.
 base::Result<StatusSet> parse_statuses(std::string_view list);
 base::Result<SignalSet> parse_signals(std::string_view list);
+base::Result<DescriptorSet> parse_descriptors(std::string_view list);
 
 }  // namespace dyetrace::strace

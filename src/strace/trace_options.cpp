@@ -100,7 +100,7 @@ class Parser {
   private:
     Result<TraceOptions> finish() {
         TraceOptions& options = line_.options;
-        if (options.help) {
+        if (options.help || options.version) {
             return std::move(options);
         }
         if (options.command.empty() == options.processes.empty()) {

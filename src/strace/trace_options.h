@@ -7,6 +7,7 @@
 // said in `notes`.
 #pragma once
 
+#include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <optional>
@@ -36,6 +37,17 @@ enum class TraceForm : std::uint8_t {
     kLinesAndSummary  // -C
 };
 
+// -e read=, -e write=
+struct DescriptorSet {
+    std::vector<std::int32_t> listed;
+    bool others = false;  // ! in front: those that are not listed
+
+    bool empty() const { return listed.empty() && !others; }
+    bool has(std::int32_t descriptor) const {
+        return (std::find(listed.begin(), listed.end(), descriptor) != listed.end()) != others;
+    }
+};
+
 using SignalSet = std::bitset<65>;  // by number; 0 is none
 
 struct TraceOptions {
@@ -57,8 +69,11 @@ struct TraceOptions {
     CallSet raw = CallSet::none();          // -e raw=
     CallSet abbreviated = CallSet::all();   // -e abbrev=, -v
     CallSet verbose = CallSet::all();       // -e verbose=
+    DescriptorSet dump_reads;               // -e read=
+    DescriptorSet dump_writes;              // -e write=
     format::ColourMode colour = format::ColourMode::kAuto;
     bool help = false;
+    bool version = false;            // -V
     std::vector<std::string> notes;  // what was asked for in vain
 };
 

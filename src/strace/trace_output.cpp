@@ -66,6 +66,9 @@ bool TraceSelector::is_wanted(std::string_view path) const {
 }
 
 bool TraceSelector::has_path(const SyscallEvent& event) const {
+    const auto* info = schema::find_syscall(static_cast<schema::Abi>(event.abi), event.syscall);
+    const bool has_descriptor = info != nullptr && info->arguments[0].type == "dirfd" &&
+                                static_cast<std::int32_t>(event.arguments[0]) >= 0;
     const auto is_named = [&](std::uint32_t handle_bit,
                               std::uint32_t base_bit,
                               std::uint32_t handle_id,
@@ -80,7 +83,9 @@ bool TraceSelector::has_path(const SyscallEvent& event) const {
         if (name == nullptr) {
             return false;
         }
-        return has(event, base_bit) ? given && is_wanted(joined(*name, *given)) : is_wanted(*name);
+        return has(event, base_bit) ? (given && is_wanted(joined(*name, *given))) ||
+                                          (has_descriptor && is_wanted(*name))
+                                    : is_wanted(*name);
     };
     return is_named(SyscallEvent::kHasHandle,
                     SyscallEvent::kHasNamesBase,
@@ -92,9 +97,23 @@ bool TraceSelector::has_path(const SyscallEvent& event) const {
                     Attachment::kPath2);
 }
 
-bool TraceSelector::shows(const SyscallEvent& event) const {
+bool TraceSelector::is_asked_for(const SyscallEvent& event) const {
     return options_.calls.has(static_cast<schema::Abi>(event.abi), event.syscall) &&
-           has_status(event) && (options_.paths.empty() || has_path(event));
+           has_status(event);
+}
+
+bool TraceSelector::shows(const SyscallEvent& event) const {
+    return is_asked_for(event) && (options_.paths.empty() || has_path(event));
+}
+
+bool TraceSelector::waits_for_objects(const SyscallEvent& event) const {
+    return !options_.paths.empty() && is_asked_for(event);
+}
+
+bool TraceSelector::wants(const schema::EventObject& touched) const {
+    const schema::Object* object = dictionary_.object(touched.handle_id);
+    const std::string* name = object != nullptr ? object->name() : nullptr;
+    return name != nullptr && is_wanted(*name);
 }
 
 TraceOutput::TraceOutput(const TraceOptions& options,
@@ -121,6 +140,8 @@ void TraceOutput::take(std::uint32_t cpu,
             dictionary_.add(record);
         } else if (const auto* event = schema::as<SyscallEvent>(record)) {
             take_call(cpu, *event);
+        } else if (const auto* touched = schema::as<schema::EventObject>(record)) {
+            take_touched(cpu, *touched);
         } else if (const auto* signal = schema::as<schema::SignalEvent>(record)) {
             take_signal(cpu, *signal);
         }
@@ -150,8 +171,32 @@ void TraceOutput::take_signal(std::uint32_t cpu, const schema::SignalEvent& even
 void TraceOutput::take_call(std::uint32_t cpu, const SyscallEvent& event) {
     if (!selector_.shows(event)) {
         hidden_ += 1;
+        if (selector_.waits_for_objects(event)) {
+            std::vector<std::uint64_t>& words = set_aside_[cpu];
+            words.resize(event.header.size / sizeof(words[0]));
+            std::memcpy(words.data(), &event, event.header.size);
+        }
         return;
     }
+    show_call(cpu, event);
+}
+
+// What a call touches follows it on the same CPU.
+void TraceOutput::take_touched(std::uint32_t cpu, const schema::EventObject& touched) {
+    const auto at = set_aside_.find(cpu);
+    if (at == set_aside_.end() || !selector_.wants(touched)) {
+        return;
+    }
+    const auto* event = schema::as<SyscallEvent>(std::as_bytes(std::span(at->second)));
+    if (event == nullptr || event->header.sequence != touched.parent_sequence) {
+        return;
+    }
+    hidden_ -= 1;
+    show_call(cpu, *event);
+    set_aside_.erase(at);
+}
+
+void TraceOutput::show_call(std::uint32_t cpu, const SyscallEvent& event) {
     shown_ += 1;
     if (options_.form == TraceForm::kSummary || options_.form == TraceForm::kLinesAndSummary) {
         const auto* info = schema::find_syscall(static_cast<schema::Abi>(event.abi), event.syscall);
@@ -203,10 +248,15 @@ void TraceOutput::flush(std::uint64_t drain_began_ns) {
     waiting_.clear();
 }
 
-format::CallDetail OptionDetails::of(const schema::SyscallInfo& call) const {
+format::CallDetail OptionDetails::of(const schema::SyscallInfo& call,
+                                     const SyscallEvent& event) const {
+    const auto descriptor = static_cast<std::int32_t>(event.arguments[0]);
+    const DescriptorSet& dumped =
+        schema::gives_bytes(call) ? options_.dump_writes : options_.dump_reads;
     return {.raw = options_.raw.has(call.abi, call.number),
             .whole = !options_.abbreviated.has(call.abi, call.number),
-            .verbose = options_.verbose.has(call.abi, call.number)};
+            .verbose = options_.verbose.has(call.abi, call.number),
+            .dump = descriptor >= 0 && dumped.has(descriptor)};
 }
 
 EventPrinter line_printer(const format::LineStyle& style, const schema::Dictionary& dictionary) {

@@ -33,8 +33,12 @@ class TraceSelector {
         : options_(options), dictionary_(dictionary) {}
 
     bool shows(const schema::SyscallEvent& event) const;
+    // -P: hidden, but shown if it turns out that it touches a file that was asked for: one of a poll set.
+    bool waits_for_objects(const schema::SyscallEvent& event) const;
+    bool wants(const schema::EventObject& touched) const;
 
   private:
+    bool is_asked_for(const schema::SyscallEvent& event) const;
     bool has_status(const schema::SyscallEvent& event) const;
     bool has_path(const schema::SyscallEvent& event) const;
     bool is_wanted(std::string_view path) const;
@@ -79,6 +83,8 @@ class TraceOutput {
     };
     bool shows(const schema::ThreadEnd& end) const;
     void take_call(std::uint32_t cpu, const schema::SyscallEvent& event);
+    void show_call(std::uint32_t cpu, const schema::SyscallEvent& event);
+    void take_touched(std::uint32_t cpu, const schema::EventObject& touched);
     void take_signal(std::uint32_t cpu, const schema::SignalEvent& event);
     void keep(std::uint64_t end_ns,
               std::uint32_t tid,
@@ -92,19 +98,21 @@ class TraceOutput {
     Write write_;
     std::vector<std::uint64_t> words_;
     std::vector<Waiting> waiting_;
-    std::vector<schema::ThreadEnd> ends_;  // not shown yet
+    std::vector<schema::ThreadEnd> ends_;                            // not shown yet
+    std::map<std::uint32_t, std::vector<std::uint64_t>> set_aside_;  // a call by CPU; -P only
     std::map<std::uint32_t, std::string> texts_;
     format::CallSummary summary_;
     std::uint64_t shown_ = 0;
     std::uint64_t hidden_ = 0;
 };
 
-// -e raw=, abbrev=, verbose=.
+// -e raw=, abbrev=, verbose=, read=, write=.
 class OptionDetails : public format::CallDetails {
   public:
     // Borrowed.
     explicit OptionDetails(const TraceOptions& options) : options_(options) {}
-    format::CallDetail of(const schema::SyscallInfo& call) const override;
+    format::CallDetail of(const schema::SyscallInfo& call,
+                          const schema::SyscallEvent& event) const override;
 
   private:
     const TraceOptions& options_;

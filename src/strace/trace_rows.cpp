@@ -60,12 +60,12 @@ Result<void> take_quiet(CommandLine& line, std::string_view list) {
         });
 }
 
-Result<void> take_constant_style(CommandLine&, std::string_view value) {
-    return value == "abbrev"
-               ? Result<void>()
-               : refuse(fmt::format("-X {}: constants are shown by name (-X abbrev); numbers "
-                                    "of all arguments: -e raw=CALLS",
-                                    value));
+Result<void> take_constant_style(CommandLine& line, std::string_view value) {
+    using format::Constants;
+    static constexpr NamedValue<Constants> kValues[] = {
+        {"abbrev", Constants::kNames}, {"raw", Constants::kNumbers}, {"verbose", Constants::kBoth}};
+    TRY(line.options.style.limits.constants, choose(value, "style of constants", kValues));
+    return {};
 }
 
 // Ends of sentences that begin with the option.
@@ -75,7 +75,6 @@ constexpr std::string_view kTable = "would change the columns of the table; dyet
 constexpr std::string_view kNoOverhead =
     "is of no use: the kernel measures, nothing has to be subtracted";
 constexpr std::string_view kNoTracer = "is of no use: no program or signal waits for dyetrace";
-constexpr std::string_view kDump = "is not possible; -s N shows the first N bytes of each buffer";
 
 constexpr Row refused(char letter,
                       std::string_view name,
@@ -93,7 +92,7 @@ const Row kRows[] = {
       "",
       "EXPR",
       "NAME=VALUE is --NAME=VALUE for trace, status, signal, raw, abbrev, verbose, quiet, "
-      "decode-fds; CALLS alone is "
+      "decode-fds, read, write; CALLS alone is "
       "--trace=CALLS"},
      take_expression},
     {{0,
@@ -231,6 +230,35 @@ const Row kRows[] = {
      },
      kAlsoInE,
      kOfLines},
+    {{'X',
+      "const-print-style",
+      "STYLE",
+      "Flags: abbrev (names, default), raw (numbers), verbose (both)"},
+     take_constant_style,
+     false,
+     kOfLines},
+    {{'x', "", "", "Strings that are no text in hexadecimal; -xx: all strings"},
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.style.limits.quotes =
+             ++line.hex > 1 ? format::Quotes::kHex : format::Quotes::kHexIfAny;
+         return {};
+     },
+     false,
+     kOfLines},
+    {{0, "read", "SET", "Dump what is read from these descriptors, at most 2,047 bytes of a call"},
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         TRY(line.options.dump_reads, parse_descriptors(value));
+         return {};
+     },
+     kAlsoInE,
+     kOfLines},
+    {{0, "write", "SET", "Dump what is written to these descriptors, as far as that"},
+     [](CommandLine& line, std::string_view value) -> Result<void> {
+         TRY(line.options.dump_writes, parse_descriptors(value));
+         return {};
+     },
+     kAlsoInE,
+     kOfLines},
     {{0, "raw", "CALLS", "Arguments of these calls as they are, in hexadecimal"},
      [](CommandLine& line, std::string_view value) -> Result<void> {
          TRY(line.options.raw, CallSet::parse(value));
@@ -314,14 +342,16 @@ const Row kRows[] = {
          line.options.help = true;
          return {};
      }},
-    {{'X', "const-print-style", "STYLE", ""}, take_constant_style},
+    {{'V', "version", "", "Show the version"},
+     [](CommandLine& line, std::string_view) -> Result<void> {
+         line.options.version = true;
+         return {};
+     }},
     refused('b', "detach-on", "CALL", kChanges),
     refused('E', "env", "VARIABLE", kChanges),
     refused('u', "user", "NAME", kChanges),
     refused(0, "inject", "EXPR", kChanges, kAlsoInE),
     refused(0, "fault", "EXPR", kChanges, kAlsoInE),
-    refused(0, "read", "SET", kDump, kAlsoInE),
-    refused(0, "write", "SET", kDump, kAlsoInE),
     refused('U', "summary-columns", "COLUMNS", kTable),
     refused('O', "summary-syscall-overhead", "TIME", kNoOverhead),
     refused('I', "interruptible", "N", kNoTracer),

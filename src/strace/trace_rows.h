@@ -18,6 +18,7 @@ struct CommandLine {
     int names = 0;    // -y
     int quiets = 0;   // -q
     int follows = 0;  // -f
+    int hex = 0;      // -x
     bool summary_only = false;
     bool summary = false;
     bool json = false;

@@ -1,5 +1,6 @@
 // dyetrace trace: system calls as they happen, as strace shows them, without stopping anybody.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,8 +16,10 @@
 #include "apps/cli/help_formatter.h"
 #include "apps/cli/verbs.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "filter/short_forms.h"
 #include "format/colour.h"
 #include "recorder/listener.h"
@@ -95,6 +98,25 @@ void say_notes(const strace::TraceOptions& options, const base::Log& log) {
     }
 }
 
+// Who waits for the end of a pipe that the command closed does not wait for us, who hold it too.
+void let_go_of(int descriptor) {
+    const base::Fd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (nothing.get() >= 0) {
+        dup2(nothing.get(), descriptor);
+    }
+}
+
+void let_go_of_the_commands_own(const strace::TraceOptions& options,
+                                const strace::TraceSink& sink) {
+    if (options.command.empty()) {
+        return;
+    }
+    let_go_of(STDIN_FILENO);
+    if (sink.fd() != STDOUT_FILENO) {
+        let_go_of(STDOUT_FILENO);
+    }
+}
+
 Result<std::optional<int>> trace(const strace::TraceOptions& options, const base::Log& log) {
     // the command's own output stays what it was
     TRY(strace::TraceSink sink,
@@ -105,8 +127,11 @@ Result<std::optional<int>> trace(const strace::TraceOptions& options, const base
     listen.follow_children = options.follow;
     if (options.form == strace::TraceForm::kLines ||
         options.form == strace::TraceForm::kLinesAndSummary) {
-        listen.preview_bytes = static_cast<std::uint32_t>(std::clamp<std::size_t>(
-            options.style.limits.text_max + 1, 1, capture::kPreviewBytesMax));
+        const bool dumps = !options.dump_reads.empty() || !options.dump_writes.empty();
+        listen.preview_bytes =
+            dumps ? capture::kPreviewBytesMax
+                  : static_cast<std::uint32_t>(std::clamp<std::size_t>(
+                        options.style.limits.text_max + 1, 1, capture::kPreviewBytesMax));
     }
     TRY(recorder::Listener listener, recorder::Listener::start(targets_of(options), listen));
     std::signal(SIGPIPE, SIG_IGN);  // after the command got its own
@@ -128,6 +153,7 @@ Result<std::optional<int>> trace(const strace::TraceOptions& options, const base
     };
     TRY(listener.attach());
     TRY(listener.release());
+    let_go_of_the_commands_own(options, sink);
     int wait_ms = kLineWaitMs;
     while (!listener.ended() && !sink.failed()) {
         listener.wait(wait_ms);
@@ -198,6 +224,10 @@ int run_trace(const std::vector<std::string>& words) {
         std::fputs(help_text().c_str(), stdout);
         return 0;
     }
+    if (options.version) {
+        fmt::print("dyetrace {}\n", base::kVersion);
+        return 0;
+    }
     say_notes(options, log);
     resolve_paths(options.paths);
     const Result<std::optional<int>> status = trace(options, log);
@@ -212,8 +242,8 @@ void add_trace(CLI::App& app) {
     CLI::App* verb =
         app.add_subcommand("trace", "Show system calls as they happen, as strace does");
     for (const strace::TraceOption& option : strace::trace_options()) {
-        if (option.name == "help" || option.help.empty()) {
-            continue;  // every verb has the one; the others are refused
+        if (option.name == "help" || option.name == "version" || option.help.empty()) {
+            continue;  // every verb has these; the others are refused
         }
         describe(*verb, option);
     }

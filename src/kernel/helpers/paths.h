@@ -173,7 +173,8 @@ static __always_inline void name_directory(struct scratch *scratch, struct task_
 {
 	struct syscall_event *event = &scratch->event;
 
-	if (!shape->dirfd || shape->path2 || event->present & SYSCALL_HAS_HANDLE2 || kind == PATH_EMPTY ||
+	if (!shape->dirfd || shape->path2 || event->present & SYSCALL_HAS_HANDLE2 ||
+	    (kind == PATH_EMPTY && event->present & SYSCALL_HAS_HANDLE) ||
 	    (kind == PATH_RELATIVE && event->present & SYSCALL_HAS_NAMES_BASE))
 		return;
 	event->handle2_id = see_base(scratch, task, PATH_RELATIVE, true, argument(event, shape->dirfd));

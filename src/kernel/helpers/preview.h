@@ -6,7 +6,8 @@
  *   attachment `preview` or `structure`:  | u8 argument | 7 bytes of 0 | content … |
  *
  * What a call writes over (the sets of select, a time that is left) comes twice: as it was at entry, with the argument, and as
- * it was at exit, with PREVIEW_AFTER in it. The control data of a message comes after it with PREVIEW_CONTROL.
+ * it was at exit, with PREVIEW_AFTER in it. What a structure points to comes after it with PREVIEW_CONTROL. Of several messages
+ * each has its number in the argument, see schema/shared/preview.h.
  */
 #pragma once
 
@@ -19,6 +20,9 @@
 #define TEXTS_MAX 4096 /* of a list that are counted */
 #define PREVIEW_OPTION_MAX 64 /* bytes of a socket option */
 #define PREVIEW_CPUS_MAX 128 /* bytes of a set of CPUs */
+#define PREVIEW_HOW_MAX 64 /* bytes of openat2's structure */
+#define PREVIEW_MESSAGES_MAX 4 /* of sendmmsg and recvmmsg; PREVIEW_MESSAGE_SHIFT has room for 8 */
+#define PREVIEW_PAGE_BYTES 4096 /* what is behind the end of a page may be no memory */
 #define PREVIEW_CONTROL_MAX 256 /* bytes of a message's control data */
 
 struct preview {
@@ -37,17 +41,28 @@ static __always_inline bool begin_preview(struct scratch *scratch, __u32 argumen
 	return true;
 }
 
-static __always_inline void attach_user_bytes(struct scratch *scratch, __u32 index, __u64 user, __u32 length, __u16 kind)
+static __always_inline bool attach_user_bytes(struct scratch *scratch, __u32 index, __u64 user, __u32 length, __u16 kind)
 {
 	struct preview preview;
 
 	opaque(length);
 	if (!user || !begin_preview(scratch, index, &preview))
-		return;
+		return false;
 	if (length > PREVIEW_BYTES_MAX)
 		length = PREVIEW_BYTES_MAX;
-	if (bpf_probe_read_user(preview.content, length, (void *)user) == 0)
-		finish_attachment(scratch, preview.header, kind, length + 8);
+	if (bpf_probe_read_user(preview.content, length, (void *)user))
+		return false;
+	finish_attachment(scratch, preview.header, kind, length + 8);
+	return true;
+}
+
+/* An array, or as much of it as there is before the memory ends. */
+static __always_inline void attach_user_items(struct scratch *scratch, __u32 index, __u64 user, __u32 length, __u32 item)
+{
+	__u32 before_end = PREVIEW_PAGE_BYTES - (user & (PREVIEW_PAGE_BYTES - 1));
+
+	if (!attach_user_bytes(scratch, index, user, length, ATTACHMENT_STRUCTURE) && before_end < length)
+		attach_user_bytes(scratch, index, user, before_end - before_end % item, ATTACHMENT_STRUCTURE);
 }
 
 static __always_inline void attach_user_text(struct scratch *scratch, __u32 index, __u64 user)
@@ -94,29 +109,57 @@ static __always_inline void attach_vector(struct scratch *scratch, __u32 index, 
 {
 	if (count > PREVIEW_VECTORS_MAX)
 		count = PREVIEW_VECTORS_MAX;
-	attach_user_bytes(scratch, index, vector, count * 16, ATTACHMENT_STRUCTURE);
+	attach_user_items(scratch, index, vector, count * 16, 16);
 	attach_vector_bytes(scratch, index, vector, count, moved);
 }
 
-/* A msghdr with its iovec after it, and the bytes that they hold. */
-static __always_inline void attach_message(struct scratch *scratch, __u32 index, __u64 user, __u64 moved)
+/*
+ * A msghdr with its iovec after it, and the bytes that they hold; of one of several messages as much of its name as there was
+ * room for. Global, as attach_preview is.
+ */
+__noinline int attach_message(struct scratch *scratch, __u32 index, __u64 user, __u64 moved, __u32 room)
 {
 	__u64 message[7] = {}; /* struct user_msghdr; iov and iovlen at 2 and 3 */
 	struct preview preview;
 	__u32 count;
 
-	if (!user || bpf_probe_read_user(message, sizeof(message), (void *)user) || !begin_preview(scratch, index, &preview))
-		return;
+	if (!scratch || !user || bpf_probe_read_user(message, sizeof(message), (void *)user) ||
+	    !begin_preview(scratch, index, &preview))
+		return 0;
 	count = message[3] < PREVIEW_VECTORS_MAX ? message[3] : PREVIEW_VECTORS_MAX;
 	opaque(count);
 	if (count > PREVIEW_VECTORS_MAX)
-		return;
+		return 0;
 	__builtin_memcpy(preview.content, message, sizeof(message));
 	if (bpf_probe_read_user(preview.content + sizeof(message), count * 16, (void *)message[2]) == 0)
 		finish_attachment(scratch, preview.header, ATTACHMENT_STRUCTURE, 8 + sizeof(message) + count * 16);
 	attach_vector_bytes(scratch, index, message[2], count, moved);
 	attach_user_bytes(scratch, index | PREVIEW_CONTROL, message[4],
 			  message[5] < PREVIEW_CONTROL_MAX ? message[5] : PREVIEW_CONTROL_MAX, ATTACHMENT_STRUCTURE);
+	if (room) /* the first message's name, too, is none of the event */
+		attach_user_bytes(scratch, index | PREVIEW_AFTER, message[0], (__u32)message[1] < room ? (__u32)message[1] : room,
+				  ATTACHMENT_STRUCTURE);
+	return 0;
+}
+
+/* What sendmmsg and recvmmsg are given: structures of 64 bytes, a msghdr and how many bytes of it were moved. */
+static __always_inline void attach_messages(struct scratch *scratch, __u32 index, __u64 user, __u64 count, __u64 done)
+{
+	bool inbound = shape_of(scratch->event.abi, scratch->event.syscall)->flags & CALL_INBOUND;
+	__u64 key = number_of(scratch, current_task());
+	struct address_rooms *rooms = inbound ? bpf_map_lookup_elem(&address_rooms, &key) : NULL;
+
+	for (__u32 i = 0; i < PREVIEW_MESSAGES_MAX; i++) {
+		__u64 message = user + i * 64ull;
+		__u32 room = rooms ? rooms->bytes[i] : inbound ? 0 : ADDRESS_BYTES_MAX;
+		__u32 moved = 0, tag = index | (i + 1) << PREVIEW_MESSAGE_SHIFT;
+
+		if (i >= count)
+			break;
+		if (i < done && bpf_probe_read_user(&moved, sizeof(moved), (void *)(message + 56)) == 0)
+			attach_user_bytes(scratch, tag | PREVIEW_AFTER | PREVIEW_CONTROL, message + 56, 4, ATTACHMENT_STRUCTURE);
+		attach_message(scratch, tag, message, moved, room);
+	}
 }
 
 static __always_inline __u32 fd_set_bytes(__u32 descriptors)
@@ -142,6 +185,11 @@ __noinline int keep_entry_value(struct scratch *scratch, struct task_state *stat
 	if (!(shape->before >> index & 1))
 		return 0;
 	kind = shape->capture[index];
+	if (kind == CAPTURE_REPLACED) { /* dup2: what its second descriptor was before */
+		see_file(scratch, file_of(current_task(), state->arguments[index]), 0);
+		values->replaced = scratch->seen.handle_id;
+		return 0;
+	}
 	length = kind > CAPTURE_FIXED ? (kind - CAPTURE_FIXED) * 4 : fd_set_bytes(state->arguments[0]);
 	opaque(length);
 	if (length > ENTRY_VALUE_BYTES_MAX || !state->arguments[index])
@@ -158,6 +206,7 @@ static __always_inline void keep_entry_values(struct task_state *state, const vo
 
 	if (!scratch || !shape->before)
 		return;
+	scratch->entry_values.replaced = 0;
 	for (__u32 index = 0; index < 6; index++)
 		keep_entry_value(scratch, state, index);
 	key = number_of(scratch, current_task());
@@ -177,6 +226,12 @@ __noinline int attach_entry_value(struct scratch *scratch, __u32 index)
 	values = bpf_map_lookup_elem(&entry_values, &key);
 	if (!values)
 		return 0;
+	if (shape_of(scratch->event.abi, scratch->event.syscall)->capture[index] == CAPTURE_REPLACED) {
+		scratch->event.handle2_id = values->replaced;
+		scratch->event.present &= ~SYSCALL_HAS_HANDLE2; /* recordings have the object of both descriptors there */
+		scratch->event.present |= values->replaced ? SYSCALL_HAS_HANDLE2 : 0;
+		return 0;
+	}
 	length = values->length[index];
 	opaque(length);
 	if (!length || length > ENTRY_VALUE_BYTES_MAX || !begin_preview(scratch, index, &preview))
@@ -198,7 +253,7 @@ static __always_inline __u8 chosen_capture(const struct syscall_event *event, __
 
 static __always_inline void attach_option(struct scratch *scratch, __u32 index, __u64 user, __u32 length)
 {
-	attach_user_bytes(scratch, index, user, length < PREVIEW_OPTION_MAX ? length : PREVIEW_OPTION_MAX, ATTACHMENT_STRUCTURE);
+	attach_user_items(scratch, index, user, length < PREVIEW_OPTION_MAX ? length : PREVIEW_OPTION_MAX, 4);
 }
 
 /* A list of strings that ends with NULL, as execve takes two. */
@@ -312,15 +367,34 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 		attach_user_bytes(scratch, index, user, returned, ATTACHMENT_PREVIEW);
 		break;
 	case CAPTURE_POLL_SET:
-		attach_user_bytes(scratch, index, user, (count < PREVIEW_EVENTS_MAX ? count : PREVIEW_EVENTS_MAX) * 8,
+		attach_user_items(scratch, index, user, (count < PREVIEW_EVENTS_MAX ? count : PREVIEW_EVENTS_MAX) * 8, 8);
+		break;
+	case CAPTURE_OPEN_HOW:
+		if (!attach_user_bytes(scratch, index, user, count < PREVIEW_HOW_MAX ? count : PREVIEW_HOW_MAX,
+				       ATTACHMENT_STRUCTURE))
+			attach_user_bytes(scratch, index, user, 24, ATTACHMENT_STRUCTURE); /* OPEN_HOW_SIZE_VER0 */
+		break;
+	case CAPTURE_DIRENTS:
+		attach_user_bytes(scratch, index, user, returned < PREVIEW_BYTES_MAX ? returned : PREVIEW_BYTES_MAX,
 				  ATTACHMENT_STRUCTURE);
+		break;
+	case CAPTURE_MASK: /* pselect6, io_pgetevents: address of a set of signals, and its size */
+		if (attach_user_bytes(scratch, index, user, 16, ATTACHMENT_STRUCTURE) &&
+		    bpf_probe_read_user(&count, sizeof(count), (void *)user) == 0)
+			attach_user_bytes(scratch, index | PREVIEW_CONTROL, count, 8, ATTACHMENT_STRUCTURE);
+		break;
+	case CAPTURE_MESSAGES:
+		attach_messages(scratch, index, user, count, returned);
 		break;
 	case CAPTURE_EPOLL_EVENTS:
 		attach_user_bytes(scratch, index, user, (returned < PREVIEW_EVENTS_MAX ? returned : PREVIEW_EVENTS_MAX) * 12,
 				  ATTACHMENT_STRUCTURE);
 		break;
 	case CAPTURE_VECTOR:
-		attach_vector(scratch, index, user, count, event->result < 0 ? 0 : event->result);
+		attach_vector(scratch, index, user, count,
+			      event->result >= 0	    ? event->result
+			      : shape->flags & CALL_INBOUND ? 0
+							    : ~0ull);
 		break;
 	case CAPTURE_TEXT_LIST:
 		attach_texts(scratch, index, false);
@@ -329,7 +403,7 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 		attach_texts(scratch, index, true);
 		break;
 	case CAPTURE_MESSAGE:
-		attach_message(scratch, index, user, event->result < 0 ? 0 : event->result);
+		attach_message(scratch, index, user, event->result < 0 ? 0 : event->result, 0);
 		break;
 	case CAPTURE_VALUE_IN:
 		attach_user_bytes(scratch, index, user, count < preview_bytes ? count : preview_bytes, ATTACHMENT_PREVIEW);

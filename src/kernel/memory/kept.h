@@ -54,6 +54,8 @@ struct {
 #define ENTRY_VALUE_BYTES_MAX 128 /* SELECT_WORDS */
 struct entry_values {
 	__u32 length[6]; /* by argument; 0: nothing */
+	__u32 replaced; /* dup2, dup3: handle of what the new descriptor was before; 0: nothing */
+	__u32 reserved;
 	__u8 bytes[6][ENTRY_VALUE_BYTES_MAX];
 };
 

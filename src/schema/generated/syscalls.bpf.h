@@ -74,7 +74,12 @@ enum syscall_capture {
     CAPTURE_ENVIRONMENT = 14,
     CAPTURE_CPU_SET_IN = 15,
     CAPTURE_CPU_SET_OUT = 16,
-    CAPTURE_FIXED = 17,
+    CAPTURE_OPEN_HOW = 17,
+    CAPTURE_DIRENTS = 18,
+    CAPTURE_MASK = 19,
+    CAPTURE_MESSAGES = 20,
+    CAPTURE_REPLACED = 21,
+    CAPTURE_FIXED = 22,
 };
 
 enum syscall_flag {
@@ -148,17 +153,17 @@ enum syscall_number {
     [1] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
     [2] = {.path = 1, .event_class = 1, .returns = 3, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* open */ \
     [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
-    [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 53, .flags = CALL_DECODED | CALL_TEXTS}, /* stat */ \
-    [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 53, .narrow = 0x1, .flags = CALL_DECODED}, /* fstat */ \
-    [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 53, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
+    [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 58, .flags = CALL_DECODED | CALL_TEXTS}, /* stat */ \
+    [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 58, .narrow = 0x1, .flags = CALL_DECODED}, /* fstat */ \
+    [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 58, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
     [7] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .narrow = 0x6, .flags = CALL_DECODED}, /* poll */ \
     [8] = {.fd = 1, .event_class = 1, .returns = 6, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
     [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [10] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [11] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
     [12] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
-    [13] = {.event_class = 5, .returns = 1, .capture[1] = 25, .capture[2] = 25, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigaction */ \
-    [14] = {.event_class = 5, .returns = 1, .capture[1] = 19, .capture[2] = 19, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
+    [13] = {.event_class = 5, .returns = 1, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigaction */ \
+    [14] = {.event_class = 5, .returns = 1, .capture[1] = 24, .capture[2] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [15] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
     [16] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
     [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
@@ -166,8 +171,8 @@ enum syscall_number {
     [19] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
     [20] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
     [21] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* access */ \
-    [22] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 19, .flags = CALL_DECODED}, /* pipe */ \
-    [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 25, .before = 0x1e, .narrow = 0x1, .flags = CALL_DECODED}, /* select */ \
+    [22] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 24, .flags = CALL_DECODED}, /* pipe */ \
+    [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 26, .before = 0x1e, .narrow = 0x1, .flags = CALL_DECODED}, /* select */ \
     [24] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
     [25] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
     [26] = {.size = 2, .event_class = 6, .returns = 1, .narrow = 0x4, .flags = CALL_DECODED}, /* msync */ \
@@ -177,37 +182,37 @@ enum syscall_number {
     [30] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* shmat */ \
     [31] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* shmctl */ \
     [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* dup */ \
-    [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
+    [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .before = 0x2, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
     [34] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
-    [35] = {.event_class = 7, .returns = 1, .capture[0] = 21, .flags = CALL_DECODED}, /* nanosleep */ \
-    [36] = {.event_class = 0, .returns = 0, .capture[1] = 25, .narrow = 0x1}, /* getitimer */ \
+    [35] = {.event_class = 7, .returns = 1, .capture[0] = 26, .flags = CALL_DECODED}, /* nanosleep */ \
+    [36] = {.event_class = 0, .returns = 0, .capture[1] = 30, .narrow = 0x1}, /* getitimer */ \
     [37] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* alarm */ \
-    [38] = {.event_class = 0, .returns = 0, .capture[1] = 25, .capture[2] = 25, .narrow = 0x1}, /* setitimer */ \
+    [38] = {.event_class = 0, .returns = 0, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1}, /* setitimer */ \
     [39] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
-    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[2] = 19, .before = 0x4, .narrow = 0x3, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
+    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[2] = 24, .before = 0x4, .narrow = 0x3, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
     [41] = {.event_class = 3, .returns = 3, .narrow = 0x7, .flags = CALL_DECODED}, /* socket */ \
     [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED}, /* connect */ \
-    [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 18, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept */ \
+    [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept */ \
     [44] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x29, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
-    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 18, .before = 0x20, .narrow = 0x9, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvfrom */ \
+    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 23, .before = 0x20, .narrow = 0x9, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvfrom */ \
     [46] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
     [47] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .narrow = 0x5, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvmsg */ \
     [48] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* shutdown */ \
     [49] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .narrow = 0x5, .flags = CALL_DECODED}, /* bind */ \
     [50] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* listen */ \
-    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 18, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getsockname */ \
-    [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 18, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getpeername */ \
-    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 19, .narrow = 0x7, .flags = CALL_DECODED}, /* socketpair */ \
+    [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getsockname */ \
+    [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getpeername */ \
+    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 24, .narrow = 0x7, .flags = CALL_DECODED}, /* socketpair */ \
     [54] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 9, .narrow = 0x17, .flags = CALL_DECODED}, /* setsockopt */ \
-    [55] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 18, .before = 0x10, .narrow = 0x7, .flags = CALL_DECODED}, /* getsockopt */ \
+    [55] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 23, .before = 0x10, .narrow = 0x7, .flags = CALL_DECODED}, /* getsockopt */ \
     [56] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
     [57] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
     [58] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
     [59] = {.path = 1, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[1] = 13, .capture[2] = 14, .flags = CALL_DECODED | CALL_TEXTS}, /* execve */ \
     [60] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .narrow = 0x1, .flags = CALL_DECODED}, /* exit */ \
-    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 18, .narrow = 0x5, .flags = CALL_DECODED}, /* wait4 */ \
+    [61] = {.event_class = 5, .returns = 4, .special = SPECIAL_WAIT, .capture[1] = 23, .narrow = 0x5, .flags = CALL_DECODED}, /* wait4 */ \
     [62] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* kill */ \
-    [63] = {.event_class = 0, .returns = 0, .capture[0] = 114}, /* uname */ \
+    [63] = {.event_class = 0, .returns = 0, .capture[0] = 119}, /* uname */ \
     [64] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* semget */ \
     [65] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* semop */ \
     [66] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* semctl */ \
@@ -222,7 +227,7 @@ enum syscall_number {
     [75] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* fdatasync */ \
     [76] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* truncate */ \
     [77] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate */ \
-    [78] = {.fd = 1, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED}, /* getdents */ \
+    [78] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 18, .narrow = 0x5, .flags = CALL_DECODED}, /* getdents */ \
     [79] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
     [80] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED | CALL_TEXTS}, /* chdir */ \
     [81] = {.fd = 1, .event_class = 2, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* fchdir */ \
@@ -240,10 +245,10 @@ enum syscall_number {
     [93] = {.fd = 1, .event_class = 2, .returns = 1, .narrow = 0x7, .flags = CALL_DECODED}, /* fchown */ \
     [94] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown */ \
     [95] = {.event_class = 2, .returns = 8, .narrow = 0x1, .flags = CALL_DECODED}, /* umask */ \
-    [96] = {.event_class = 0, .returns = 0, .capture[0] = 21}, /* gettimeofday */ \
-    [97] = {.event_class = 0, .returns = 0, .capture[1] = 21, .narrow = 0x1}, /* getrlimit */ \
-    [98] = {.event_class = 0, .returns = 0, .capture[1] = 53, .narrow = 0x1}, /* getrusage */ \
-    [99] = {.event_class = 0, .returns = 0, .capture[0] = 45}, /* sysinfo */ \
+    [96] = {.event_class = 0, .returns = 0, .capture[0] = 26}, /* gettimeofday */ \
+    [97] = {.event_class = 0, .returns = 0, .capture[1] = 26, .narrow = 0x1}, /* getrlimit */ \
+    [98] = {.event_class = 0, .returns = 0, .capture[1] = 58, .narrow = 0x1}, /* getrusage */ \
+    [99] = {.event_class = 0, .returns = 0, .capture[0] = 50}, /* sysinfo */ \
     [100] = {.event_class = 0, .returns = 0}, /* times */ \
     [101] = {.event_class = 0, .returns = 0}, /* ptrace */ \
     [102] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getuid */ \
@@ -269,20 +274,20 @@ enum syscall_number {
     [122] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* setfsuid */ \
     [123] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* setfsgid */ \
     [124] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* getsid */ \
-    [125] = {.event_class = 0, .returns = 0, .capture[0] = 19, .capture[1] = 23}, /* capget */ \
-    [126] = {.event_class = 0, .returns = 0, .capture[0] = 19, .capture[1] = 23}, /* capset */ \
-    [127] = {.event_class = 0, .returns = 0, .capture[0] = 19}, /* rt_sigpending */ \
-    [128] = {.event_class = 7, .returns = 0, .capture[0] = 19, .capture[2] = 21, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
+    [125] = {.event_class = 0, .returns = 0, .capture[0] = 24, .capture[1] = 28}, /* capget */ \
+    [126] = {.event_class = 0, .returns = 0, .capture[0] = 24, .capture[1] = 28}, /* capset */ \
+    [127] = {.event_class = 0, .returns = 0, .capture[0] = 24}, /* rt_sigpending */ \
+    [128] = {.event_class = 7, .returns = 0, .capture[0] = 24, .capture[2] = 26, .flags = CALL_DECODED}, /* rt_sigtimedwait */ \
     [129] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* rt_sigqueueinfo */ \
-    [130] = {.event_class = 7, .returns = 1, .capture[0] = 19, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
-    [131] = {.event_class = 0, .returns = 0, .capture[0] = 23, .capture[1] = 23}, /* sigaltstack */ \
-    [132] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 25, .flags = CALL_DECODED | CALL_TEXTS}, /* utime */ \
+    [130] = {.event_class = 7, .returns = 1, .capture[0] = 24, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
+    [131] = {.event_class = 0, .returns = 0, .capture[0] = 28, .capture[1] = 28}, /* sigaltstack */ \
+    [132] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 26, .flags = CALL_DECODED | CALL_TEXTS}, /* utime */ \
     [133] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* mknod */ \
     [134] = {.event_class = 0, .returns = 0}, /* uselib */ \
     [135] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* personality */ \
     [136] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* ustat */ \
-    [137] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 47, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs */ \
-    [138] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 47, .narrow = 0x1, .flags = CALL_DECODED}, /* fstatfs */ \
+    [137] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs */ \
+    [138] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 52, .narrow = 0x1, .flags = CALL_DECODED}, /* fstatfs */ \
     [139] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* sysfs */ \
     [140] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* getpriority */ \
     [141] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* setpriority */ \
@@ -304,12 +309,12 @@ enum syscall_number {
     [157] = {.event_class = 5, .returns = 0, .capture[1] = 12, .narrow = 0x1, .flags = CALL_DECODED}, /* prctl */ \
     [158] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* arch_prctl */ \
     [159] = {.event_class = 0, .returns = 0}, /* adjtimex */ \
-    [160] = {.event_class = 0, .returns = 0, .capture[1] = 21, .narrow = 0x1}, /* setrlimit */ \
+    [160] = {.event_class = 0, .returns = 0, .capture[1] = 26, .narrow = 0x1}, /* setrlimit */ \
     [161] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED | CALL_TEXTS}, /* chroot */ \
     [162] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
     [163] = {.event_class = 0, .returns = 0}, /* acct */ \
     [164] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
-    [165] = {.name = 1, .path2 = 2, .name2 = 3, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* mount */ \
+    [165] = {.name = 1, .path2 = 2, .name2 = 3, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .capture[4] = 2, .flags = CALL_DECODED | CALL_TEXTS}, /* mount */ \
     [166] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* umount2 */ \
     [167] = {.event_class = 0, .returns = 0, .narrow = 0x2}, /* swapon */ \
     [168] = {.event_class = 0, .returns = 0}, /* swapoff */ \
@@ -346,13 +351,13 @@ enum syscall_number {
     [199] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* fremovexattr */ \
     [200] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* tkill */ \
     [201] = {.event_class = 0, .returns = 0}, /* time */ \
-    [202] = {.event_class = 7, .returns = 0, .capture[3] = 21, .narrow = 0x26, .flags = CALL_DECODED}, /* futex */ \
+    [202] = {.event_class = 7, .returns = 0, .capture[3] = 26, .narrow = 0x26, .flags = CALL_DECODED}, /* futex */ \
     [203] = {.event_class = 0, .returns = 0, .capture[2] = 15, .narrow = 0x3}, /* sched_setaffinity */ \
     [204] = {.event_class = 0, .returns = 0, .capture[2] = 16, .narrow = 0x3}, /* sched_getaffinity */ \
     [205] = {.event_class = 0, .returns = 0}, /* set_thread_area */ \
-    [206] = {.event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* io_setup */ \
+    [206] = {.event_class = 1, .returns = 1, .capture[1] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* io_setup */ \
     [207] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_destroy */ \
-    [208] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 21, .flags = CALL_DECODED}, /* io_getevents */ \
+    [208] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 26, .flags = CALL_DECODED}, /* io_getevents */ \
     [209] = {.several = 3, .event_class = 1, .returns = 5, .special = SPECIAL_IO_SUBMIT, .flags = CALL_DECODED}, /* io_submit */ \
     [210] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* io_cancel */ \
     [211] = {.event_class = 0, .returns = 0}, /* get_thread_area */ \
@@ -360,26 +365,26 @@ enum syscall_number {
     [213] = {.event_class = 7, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* epoll_create */ \
     [214] = {.event_class = 0, .returns = 0}, /* epoll_ctl_old */ \
     [215] = {.event_class = 0, .returns = 0}, /* epoll_wait_old */ \
-    [216] = {.event_class = 0, .returns = 0}, /* remap_file_pages */ \
-    [217] = {.fd = 1, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED}, /* getdents64 */ \
+    [216] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* remap_file_pages */ \
+    [217] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 18, .narrow = 0x5, .flags = CALL_DECODED}, /* getdents64 */ \
     [218] = {.event_class = 0, .returns = 0}, /* set_tid_address */ \
     [219] = {.event_class = 0, .returns = 0}, /* restart_syscall */ \
     [220] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* semtimedop */ \
     [221] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x9, .flags = CALL_DECODED}, /* fadvise64 */ \
     [222] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* timer_create */ \
-    [223] = {.event_class = 0, .returns = 0, .capture[2] = 25, .capture[3] = 25, .narrow = 0x3}, /* timer_settime */ \
-    [224] = {.event_class = 0, .returns = 0, .capture[1] = 25, .narrow = 0x1}, /* timer_gettime */ \
+    [223] = {.event_class = 0, .returns = 0, .capture[2] = 30, .capture[3] = 30, .narrow = 0x3}, /* timer_settime */ \
+    [224] = {.event_class = 0, .returns = 0, .capture[1] = 30, .narrow = 0x1}, /* timer_gettime */ \
     [225] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* timer_getoverrun */ \
     [226] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* timer_delete */ \
-    [227] = {.event_class = 0, .returns = 0, .capture[1] = 21, .narrow = 0x1}, /* clock_settime */ \
-    [228] = {.event_class = 0, .returns = 0, .capture[1] = 21, .narrow = 0x1}, /* clock_gettime */ \
-    [229] = {.event_class = 0, .returns = 0, .capture[1] = 21, .narrow = 0x1}, /* clock_getres */ \
-    [230] = {.event_class = 7, .returns = 1, .capture[2] = 21, .narrow = 0x3, .flags = CALL_DECODED}, /* clock_nanosleep */ \
+    [227] = {.event_class = 0, .returns = 0, .capture[1] = 26, .narrow = 0x1}, /* clock_settime */ \
+    [228] = {.event_class = 0, .returns = 0, .capture[1] = 26, .narrow = 0x1}, /* clock_gettime */ \
+    [229] = {.event_class = 0, .returns = 0, .capture[1] = 26, .narrow = 0x1}, /* clock_getres */ \
+    [230] = {.event_class = 7, .returns = 1, .capture[2] = 26, .narrow = 0x3, .flags = CALL_DECODED}, /* clock_nanosleep */ \
     [231] = {.event_class = 5, .returns = 10, .special = SPECIAL_EXIT, .narrow = 0x1, .flags = CALL_DECODED}, /* exit_group */ \
     [232] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .narrow = 0xd, .flags = CALL_DECODED}, /* epoll_wait */ \
-    [233] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 20, .narrow = 0x7, .flags = CALL_DECODED}, /* epoll_ctl */ \
+    [233] = {.fd = 1, .fd2 = 3, .several = 4, .event_class = 7, .returns = 1, .special = SPECIAL_EPOLL_CTL, .capture[3] = 25, .narrow = 0x7, .flags = CALL_DECODED}, /* epoll_ctl */ \
     [234] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x7, .flags = CALL_DECODED}, /* tgkill */ \
-    [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 25, .flags = CALL_DECODED | CALL_TEXTS}, /* utimes */ \
+    [235] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 30, .flags = CALL_DECODED | CALL_TEXTS}, /* utimes */ \
     [236] = {.event_class = 0, .returns = 0}, /* vserver */ \
     [237] = {.event_class = 0, .returns = 0, .narrow = 0x20}, /* mbind */ \
     [238] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* set_mempolicy */ \
@@ -389,7 +394,7 @@ enum syscall_number {
     [242] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* mq_timedsend */ \
     [243] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mq_timedreceive */ \
     [244] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mq_notify */ \
-    [245] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mq_getsetattr */ \
+    [245] = {.event_class = 0, .returns = 0, .capture[1] = 38, .capture[2] = 38, .narrow = 0x1}, /* mq_getsetattr */ \
     [246] = {.event_class = 0, .returns = 0}, /* kexec_load */ \
     [247] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .narrow = 0xb, .flags = CALL_DECODED}, /* waitid */ \
     [248] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .narrow = 0x10, .flags = CALL_TEXTS}, /* add_key */ \
@@ -405,8 +410,8 @@ enum syscall_number {
     [258] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdirat */ \
     [259] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* mknodat */ \
     [260] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x1d, .flags = CALL_DECODED | CALL_TEXTS}, /* fchownat */ \
-    [261] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 25, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* futimesat */ \
-    [262] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 53, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* newfstatat */ \
+    [261] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 30, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* futimesat */ \
+    [262] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 58, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* newfstatat */ \
     [263] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* unlinkat */ \
     [264] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat */ \
     [265] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* linkat */ \
@@ -414,48 +419,48 @@ enum syscall_number {
     [267] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* readlinkat */ \
     [268] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat */ \
     [269] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat */ \
-    [270] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 21, .before = 0x1e, .narrow = 0x1, .flags = CALL_DECODED}, /* pselect6 */ \
-    [271] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 21, .capture[3] = 19, .before = 0x4, .narrow = 0x2, .flags = CALL_DECODED}, /* ppoll */ \
+    [270] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 26, .capture[5] = 19, .before = 0x1e, .narrow = 0x1, .flags = CALL_DECODED}, /* pselect6 */ \
+    [271] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .capture[2] = 26, .capture[3] = 24, .before = 0x4, .narrow = 0x2, .flags = CALL_DECODED}, /* ppoll */ \
     [272] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
     [273] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
     [274] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* get_robust_list */ \
-    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 19, .capture[3] = 19, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
+    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 24, .capture[3] = 24, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
     [276] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .narrow = 0xb, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
     [277] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x9, .flags = CALL_DECODED}, /* sync_file_range */ \
     [278] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x9, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
     [279] = {.event_class = 0, .returns = 0, .narrow = 0x21}, /* move_pages */ \
-    [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 25, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
-    [281] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[4] = 19, .narrow = 0xd, .flags = CALL_DECODED}, /* epoll_pwait */ \
-    [282] = {.event_class = 1, .returns = 3, .capture[1] = 19, .narrow = 0x1, .flags = CALL_DECODED}, /* signalfd */ \
+    [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 30, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
+    [281] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[4] = 24, .narrow = 0xd, .flags = CALL_DECODED}, /* epoll_pwait */ \
+    [282] = {.event_class = 1, .returns = 3, .capture[1] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* signalfd */ \
     [283] = {.event_class = 1, .returns = 3, .narrow = 0x3, .flags = CALL_DECODED}, /* timerfd_create */ \
     [284] = {.event_class = 1, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* eventfd */ \
     [285] = {.fd = 1, .offset = 3, .size = 4, .event_class = 1, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* fallocate */ \
-    [286] = {.event_class = 0, .returns = 0, .capture[2] = 25, .capture[3] = 25, .narrow = 0x3}, /* timerfd_settime */ \
-    [287] = {.event_class = 0, .returns = 0, .capture[1] = 25, .narrow = 0x1}, /* timerfd_gettime */ \
-    [288] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 18, .before = 0x4, .narrow = 0x9, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept4 */ \
-    [289] = {.event_class = 1, .returns = 3, .capture[1] = 19, .narrow = 0x9, .flags = CALL_DECODED}, /* signalfd4 */ \
+    [286] = {.event_class = 0, .returns = 0, .capture[2] = 30, .capture[3] = 30, .narrow = 0x3}, /* timerfd_settime */ \
+    [287] = {.event_class = 0, .returns = 0, .capture[1] = 30, .narrow = 0x1}, /* timerfd_gettime */ \
+    [288] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 23, .before = 0x4, .narrow = 0x9, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept4 */ \
+    [289] = {.event_class = 1, .returns = 3, .capture[1] = 24, .narrow = 0x9, .flags = CALL_DECODED}, /* signalfd4 */ \
     [290] = {.event_class = 1, .returns = 3, .narrow = 0x3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [291] = {.event_class = 7, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* epoll_create1 */ \
-    [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .narrow = 0x7, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
-    [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 19, .narrow = 0x2, .flags = CALL_DECODED}, /* pipe2 */ \
+    [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .before = 0x2, .narrow = 0x7, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
+    [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 24, .narrow = 0x2, .flags = CALL_DECODED}, /* pipe2 */ \
     [294] = {.event_class = 1, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* inotify_init1 */ \
     [295] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
     [296] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
     [297] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* rt_tgsigqueueinfo */ \
     [298] = {.event_class = 0, .returns = 0, .narrow = 0xe}, /* perf_event_open */ \
-    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[4] = 21, .narrow = 0xd, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
+    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[1] = 20, .capture[4] = 26, .before = 0x10, .narrow = 0xd, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
     [300] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* fanotify_init */ \
     [301] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* fanotify_mark */ \
-    [302] = {.event_class = 0, .returns = 0, .capture[2] = 21, .capture[3] = 21, .narrow = 0x3}, /* prlimit64 */ \
+    [302] = {.event_class = 0, .returns = 0, .capture[2] = 26, .capture[3] = 26, .narrow = 0x3}, /* prlimit64 */ \
     [303] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* name_to_handle_at */ \
     [304] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* open_by_handle_at */ \
     [305] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* clock_adjtime */ \
     [306] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* syncfs */ \
-    [307] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .narrow = 0xd, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
+    [307] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .capture[1] = 20, .narrow = 0xd, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
     [308] = {.fd = 1, .event_class = 5, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* setns */ \
     [309] = {.event_class = 0, .returns = 0}, /* getcpu */ \
-    [310] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* process_vm_readv */ \
-    [311] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* process_vm_writev */ \
+    [310] = {.event_class = 5, .returns = 0, .capture[1] = 6, .capture[3] = 6, .narrow = 0x1, .flags = CALL_DECODED}, /* process_vm_readv */ \
+    [311] = {.event_class = 5, .returns = 0, .capture[1] = 6, .capture[3] = 6, .narrow = 0x1, .flags = CALL_DECODED}, /* process_vm_writev */ \
     [312] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* kcmp */ \
     [313] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* finit_module */ \
     [314] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* sched_setattr */ \
@@ -470,14 +475,14 @@ enum syscall_number {
     [323] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* userfaultfd */ \
     [324] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* membarrier */ \
     [325] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* mlock2 */ \
-    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[1] = 19, .capture[3] = 19, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
+    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[1] = 24, .capture[3] = 24, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
     [327] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x20, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
     [328] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x20, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
     [329] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* pkey_mprotect */ \
     [330] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [331] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* pkey_free */ \
-    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[4] = 81, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
-    [333] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 21, .flags = CALL_DECODED}, /* io_pgetevents */ \
+    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[4] = 86, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
+    [333] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 26, .capture[5] = 19, .flags = CALL_DECODED}, /* io_pgetevents */ \
     [334] = {.event_class = 0, .returns = 0, .narrow = 0xe}, /* rseq */ \
     [335] = {.event_class = 0, .returns = 0}, /* uretprobe */ \
     [336] = {.event_class = 0, .returns = 0}, /* uprobe */ \
@@ -485,20 +490,20 @@ enum syscall_number {
     [425] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* io_uring_setup */ \
     [426] = {.event_class = 0, .returns = 0, .narrow = 0xf}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* io_uring_register */ \
-    [428] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* open_tree */ \
+    [428] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 3, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* open_tree */ \
     [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* move_mount */ \
     [430] = {.name = 1, .event_class = 0, .returns = 0, .narrow = 0x2, .flags = CALL_TEXTS}, /* fsopen */ \
     [431] = {.name = 3, .event_class = 0, .returns = 0, .narrow = 0x13, .flags = CALL_TEXTS}, /* fsconfig */ \
     [432] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* fsmount */ \
     [433] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* fspick */ \
     [434] = {.event_class = 5, .returns = 3, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* pidfd_open */ \
-    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .capture[0] = 39, .flags = CALL_DECODED}, /* clone3 */ \
+    [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .capture[0] = 44, .flags = CALL_DECODED}, /* clone3 */ \
     [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .narrow = 0x7, .flags = CALL_DECODED}, /* close_range */ \
-    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 23, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* openat2 */ \
+    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 17, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* openat2 */ \
     [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .narrow = 0x7, .flags = CALL_DECODED}, /* pidfd_getfd */ \
     [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat2 */ \
     [440] = {.event_class = 0, .returns = 0, .narrow = 0x19}, /* process_madvise */ \
-    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 21, .capture[4] = 19, .narrow = 0x5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
+    [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 26, .capture[4] = 24, .narrow = 0x5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
     [442] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* mount_setattr */ \
     [443] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* quotactl_fd */ \
     [444] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* landlock_create_ruleset */ \
@@ -563,7 +568,7 @@ enum syscall_number {
     [397] = {.event_class = 0, .returns = 0}, /* shmat */ \
     [396] = {.event_class = 0, .returns = 0}, /* shmctl */ \
     [41] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup */ \
-    [63] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
+    [63] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
     [29] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
     [162] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* nanosleep */ \
     [105] = {.event_class = 0, .returns = 0}, /* getitimer */ \
@@ -693,7 +698,7 @@ enum syscall_number {
     [36] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
     [51] = {.event_class = 0, .returns = 0}, /* acct */ \
     [79] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
-    [21] = {.name = 1, .path2 = 2, .name2 = 3, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* mount */ \
+    [21] = {.name = 1, .path2 = 2, .name2 = 3, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .capture[4] = 2, .flags = CALL_DECODED | CALL_TEXTS}, /* mount */ \
     [52] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* umount2 */ \
     [87] = {.event_class = 0, .returns = 0}, /* swapon */ \
     [115] = {.event_class = 0, .returns = 0}, /* swapoff */ \
@@ -740,7 +745,7 @@ enum syscall_number {
     [244] = {.event_class = 0, .returns = 0}, /* get_thread_area */ \
     [253] = {.event_class = 0, .returns = 0}, /* lookup_dcookie */ \
     [254] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create */ \
-    [257] = {.event_class = 0, .returns = 0}, /* remap_file_pages */ \
+    [257] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* remap_file_pages */ \
     [220] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents64 */ \
     [258] = {.event_class = 0, .returns = 0}, /* set_tid_address */ \
     [0] = {.event_class = 0, .returns = 0}, /* restart_syscall */ \
@@ -814,7 +819,7 @@ enum syscall_number {
     [327] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
     [328] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [329] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
-    [330] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
+    [330] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
     [331] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* pipe2 */ \
     [332] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
     [333] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
@@ -832,8 +837,8 @@ enum syscall_number {
     [345] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
     [346] = {.fd = 1, .event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setns */ \
     [318] = {.event_class = 0, .returns = 0}, /* getcpu */ \
-    [347] = {.event_class = 0, .returns = 0}, /* process_vm_readv */ \
-    [348] = {.event_class = 0, .returns = 0}, /* process_vm_writev */ \
+    [347] = {.event_class = 5, .returns = 0, .flags = CALL_DECODED}, /* process_vm_readv */ \
+    [348] = {.event_class = 5, .returns = 0, .flags = CALL_DECODED}, /* process_vm_writev */ \
     [349] = {.event_class = 0, .returns = 0}, /* kcmp */ \
     [350] = {.event_class = 0, .returns = 0}, /* finit_module */ \
     [351] = {.event_class = 0, .returns = 0}, /* sched_setattr */ \
@@ -860,7 +865,7 @@ enum syscall_number {
     [425] = {.event_class = 0, .returns = 0}, /* io_uring_setup */ \
     [426] = {.event_class = 0, .returns = 0}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0}, /* io_uring_register */ \
-    [428] = {.event_class = 0, .returns = 0}, /* open_tree */ \
+    [428] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* open_tree */ \
     [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* move_mount */ \
     [430] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* fsopen */ \
     [431] = {.name = 3, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* fsconfig */ \
@@ -869,7 +874,7 @@ enum syscall_number {
     [434] = {.event_class = 5, .returns = 3, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* pidfd_open */ \
     [435] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone3 */ \
     [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
-    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* openat2 */ \
+    [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 17, .flags = CALL_DECODED | CALL_TEXTS}, /* openat2 */ \
     [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_getfd */ \
     [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat2 */ \
     [440] = {.event_class = 0, .returns = 0}, /* process_madvise */ \
@@ -994,79 +999,85 @@ enum syscall_number {
 /* What is captured by the command before it, see choices.toml: enum syscall_capture by call << 32 | command. */
 #define CHOSEN_CAPTURES \
     case 0x1000000002: /* ioctl FIGETBSZ */ \
-        return 18; \
+        return 23; \
     case 0x100000125d: /* ioctl BLKROSET */ \
-        return 18; \
+        return 23; \
     case 0x100000125e: /* ioctl BLKROGET */ \
-        return 18; \
+        return 23; \
     case 0x1000001260: /* ioctl BLKGETSIZE */ \
-        return 19; \
+        return 24; \
     case 0x1000001268: /* ioctl BLKSSZGET */ \
-        return 18; \
+        return 23; \
     case 0x100000127b: /* ioctl BLKPBSZGET */ \
-        return 18; \
+        return 23; \
     case 0x100000540f: /* ioctl TIOCGPGRP */ \
-        return 18; \
+        return 23; \
     case 0x1000005410: /* ioctl TIOCSPGRP */ \
-        return 18; \
+        return 23; \
     case 0x1000005411: /* ioctl TIOCOUTQ */ \
-        return 18; \
+        return 23; \
     case 0x1000005413: /* ioctl TIOCGWINSZ */ \
-        return 19; \
+        return 24; \
     case 0x1000005414: /* ioctl TIOCSWINSZ */ \
-        return 19; \
+        return 24; \
     case 0x100000541b: /* ioctl FIONREAD */ \
-        return 18; \
+        return 23; \
     case 0x1000005420: /* ioctl TIOCPKT */ \
-        return 18; \
+        return 23; \
     case 0x1000005421: /* ioctl FIONBIO */ \
-        return 18; \
+        return 23; \
     case 0x1000005429: /* ioctl TIOCGSID */ \
-        return 18; \
+        return 23; \
     case 0x1000005452: /* ioctl FIOASYNC */ \
-        return 18; \
+        return 23; \
     case 0x1000005460: /* ioctl FIOQSIZE */ \
-        return 19; \
+        return 24; \
     case 0x1000008905: /* ioctl SIOCATMARK */ \
-        return 18; \
+        return 23; \
     case 0x1000008913: /* ioctl SIOCGIFFLAGS */ \
-        return 27; \
+        return 32; \
     case 0x1000008915: /* ioctl SIOCGIFADDR */ \
-        return 27; \
+        return 32; \
     case 0x100000891b: /* ioctl SIOCGIFNETMASK */ \
-        return 27; \
+        return 32; \
     case 0x1000008921: /* ioctl SIOCGIFMTU */ \
-        return 27; \
+        return 32; \
     case 0x1000008933: /* ioctl SIOCGIFINDEX */ \
-        return 27; \
+        return 32; \
     case 0x1040045431: /* ioctl TIOCSPTLCK */ \
-        return 18; \
+        return 23; \
     case 0x1080045200: /* ioctl RNDGETENTCNT */ \
-        return 18; \
+        return 23; \
     case 0x1080045430: /* ioctl TIOCGPTN */ \
-        return 18; \
+        return 23; \
     case 0x1080081272: /* ioctl BLKGETSIZE64 */ \
-        return 19; \
+        return 24; \
+    case 0x10c020660b: /* ioctl FS_IOC_FIEMAP */ \
+        return 30; \
     case 0x4800000005: /* fcntl F_GETLK */ \
-        return 25; \
+        return 30; \
     case 0x4800000006: /* fcntl F_SETLK */ \
-        return 25; \
+        return 30; \
     case 0x4800000007: /* fcntl F_SETLKW */ \
-        return 25; \
+        return 30; \
+    case 0x480000000f: /* fcntl F_SETOWN_EX */ \
+        return 24; \
+    case 0x4800000010: /* fcntl F_GETOWN_EX */ \
+        return 24; \
     case 0x4800000024: /* fcntl F_OFD_GETLK */ \
-        return 25; \
+        return 30; \
     case 0x4800000025: /* fcntl F_OFD_SETLK */ \
-        return 25; \
+        return 30; \
     case 0x4800000026: /* fcntl F_OFD_SETLKW */ \
-        return 25; \
+        return 30; \
     case 0x9d00000002: /* prctl PR_GET_PDEATHSIG */ \
-        return 18; \
+        return 23; \
     case 0x9d0000000f: /* prctl PR_SET_NAME */ \
         return 2; \
     case 0x9d00000010: /* prctl PR_GET_NAME */ \
         return 2; \
     case 0x9d00000025: /* prctl PR_GET_CHILD_SUBREAPER */ \
-        return 18; \
+        return 23; \
 
 
 /* What socketcall does, by its first argument. */

@@ -24,25 +24,30 @@ SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", 
             "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot", "copy"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
 CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "value_in", "option_in", "option_out",
-            "fd_set", "by_command", "text_list", "environment", "cpu_set_in", "cpu_set_out", "fixed"]
+            "fd_set", "by_command", "text_list", "environment", "cpu_set_in", "cpu_set_out", "open_how", "dirents", "mask", "messages",
+            "replaced", "fixed"]
 FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_event": 12, "fd_pair": 8, "wait_status": 4,
-               "open_how": 24, "clone_args": 88, "offset_pointer": 8, "offset_pointer2": 8, "structure_in": 32, "structure_out": 256,
+               "clone_args": 88, "offset_pointer": 8, "offset_pointer2": 8, "structure_in": 32, "structure_out": 256,
                "length_pointer": 4, "rlimit_in": 16, "rlimit_out": 16, "sigaction_in": 32, "sigaction_out": 32, "sigset_in": 8,
                "sigset_out": 8, "signal_stack_in": 24, "signal_stack_out": 24, "utsname_out": 388, "sysinfo_out": 112, "rusage_out": 144,
                "itimerval_in": 32, "itimerval_out": 32, "itimerspec_in": 32, "itimerspec_out": 32, "timespec_out": 16, "timeval_out": 16,
                "capability_header": 8, "capabilities_in": 24, "capabilities_out": 24, "flock_in": 32, "flock_out": 32, "int_in": 4,
-               "int_out": 4, "long_out": 8, "winsize_in": 8, "winsize_out": 8, "interface": 40, "signal_out": 4}
+               "int_out": 4, "long_out": 8, "winsize_in": 8, "winsize_out": 8, "interface": 40, "signal_out": 4, "timeval_in": 16, "utimbuf_in": 16,
+               "owner_in": 8, "owner_out": 8, "extents": 32, "context_out": 8, "queue_in": 64, "queue_out": 64}
 CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text_out": "text_out", "poll_set": "poll_set",
               "epoll_events": "epoll_events", "iovec_in": "vector", "iovec_out": "vector", "message_in": "message",
               "message_out": "message", "value_in": "value_in", "value_out": "text_out", "option_in": "option_in",
               "option_out": "option_out", "fd_set": "fd_set", "text_list": "text_list", "environment": "environment",
               "random_out": "text_out", "cpu_set_in": "cpu_set_in", "cpu_set_out": "cpu_set_out", "by_command": "by_command",
-              "comm_in": "text", "comm_out": "text"}
+              "comm_in": "text", "comm_out": "text", "text_in": "text", "open_how": "open_how", "dirents_out": "dirents",
+              "mask_in": "mask", "messages_in": "messages", "messages_out": "messages", "descriptor": "replaced",
+              "iovec_remote": "vector"}
 # Their layout is another one in 32-bit programs.
-ONLY_64 = {"option_in", "option_out", "fd_set", "iovec_in", "iovec_out", "message_in", "message_out", "text_list", "environment", "by_command", "cpu_set_in", "cpu_set_out"}
+ONLY_64 = {"option_in", "option_out", "fd_set", "iovec_in", "iovec_out", "message_in", "message_out", "text_list", "environment", "by_command", "cpu_set_in", "cpu_set_out",
+           "dirents_out", "mask_in", "messages_in", "messages_out", "iovec_remote"}
 # Read at entry too, since the call writes there.
-BEFORE = {"fd_set", "offset_pointer", "offset_pointer2", "length_pointer"}
-BEFORE_IN = {"select": {"structure_in"}, "pselect6": {"timespec"}, "ppoll": {"timespec"}}
+BEFORE = {"fd_set", "offset_pointer", "offset_pointer2", "length_pointer", "descriptor"}
+BEFORE_IN = {"select": {"timeval_in"}, "pselect6": {"timespec"}, "ppoll": {"timespec"}, "recvmmsg": {"timespec"}}
 # Strings that are part of the event; one flag for all of them, so that calls without any look no further.
 TEXTS = {"path", "path2", "name", "name2"}
 # Calls that the kernel names by number: those that parts of others amount to, and one that is unlike the rest.

@@ -17,7 +17,7 @@ def cpp_flags(schema):
                 arrays.append(f"constexpr FlagLabel {stem}{suffix}[] = {{\n{cpp_words(rows)}}};\n")
         words = [f"{stem}{suffix}" if rows else "{}" for suffix, rows in (("Values", s.values), ("Bits", s.bits))]
         sets += [(t, f'    {{"{t}", {s.width_mask:#x}, {s.field_mask:#x}, {s.rest_mask:#x}, {s.nameless_mask:#x}, {words[0]}, {words[1]}, "{s.zero}", '
-                     f"FlagRest::k{s.rest.capitalize()}, {str(s.last).lower()}, {str(s.pair).lower()}}},\n") for t in s.types]
+                     f'FlagRest::k{s.rest.capitalize()}, {str(s.last).lower()}, {str(s.pair).lower()}, "{s.unknown}"}},\n') for t in s.types]
     rows = "".join(row for _, row in sorted(sets))
     return (NOTICE + '\n#include "schema/flags.h"\n\nnamespace dyetrace::schema {\nnamespace {\n\n' + "\n".join(arrays)
             + f"\nconstexpr FlagSet kFlagSets[] = {{\n{rows}}};\n\n}}  // namespace\n\n"

@@ -15,9 +15,10 @@ HIDDEN = {"pointer", "path", "path2", "bytes_in", "bytes_out", "iovec_in", "iove
           "wait_status", "fd", "offset_pointer", "offset_pointer2", "value_in", "value_out", "option_in", "option_out", "length_pointer",
           "rlimit_in", "rlimit_out", "text_list", "environment", "none", "sigaction_in", "sigaction_out", "sigset_in", "sigset_out",
           "signal_stack_in", "signal_stack_out", "utsname_out", "sysinfo_out", "random_out", "rusage_out", "cpu_set_in", "cpu_set_out",
-          "itimerval_in", "itimerval_out", "itimerspec_in", "itimerspec_out", "timespec_out", "timeval_out", "capability_header",
+          "itimerval_in", "itimerval_out", "itimerspec_in", "itimerspec_out", "timespec_out", "timeval_out", "timeval_in", "utimbuf_in", "capability_header",
           "capabilities_in", "capabilities_out", "flock_in", "flock_out", "int_in", "int_out", "long_out", "winsize_in", "winsize_out",
-          "interface", "signal_out", "comm_in", "comm_out"}
+          "interface", "signal_out", "comm_in", "comm_out", "text_in", "dirents_out", "mask_in", "iovec_remote", "owner_in",
+          "owner_out", "extents", "context_out", "queue_in", "queue_out"}
 
 # Column names that would have to be quoted in DuckDB or in the SQL standard.
 RESERVED = set("""all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create
@@ -234,7 +235,7 @@ def check_argument(call, argument, number, widths):
     """That the word which syscalls.toml has for an argument shows all that the kernel reads of it, and no more."""
     word = argument.type
     if word in widths:  # a set of flags; of permissions the kernel takes what fits
-        fits = number is not None and (word == "mode" or widths[word] >= number[0])
+        fits = number is not None and (word in ("mode", "permissions") or widths[word] >= number[0])
     elif word in DESCRIPTORS:
         fits = number is not None
     elif word in SHOWN:
@@ -329,10 +330,11 @@ class FlagSet:
     rest: str
     last: bool
     pair: bool
+    unknown: str                        # of a number without any name; "": nothing is said
 
 
 def read_flag_set(name, row):
-    unknown = set(row) - {"comment", "values", "bits", "mask", "width", "zero", "rest", "last", "pair", "also"}
+    unknown = set(row) - {"comment", "values", "bits", "mask", "width", "zero", "rest", "last", "pair", "also", "unknown"}
     if unknown or row.get("rest", "hex") not in ("hex", "octal", "decimal"):
         raise SchemaError(f"flags {name}: {unknown or row['rest']} is not known")
     split = lambda words: [(word.rsplit("=", 1)[0], int(word.rsplit("=", 1)[1], 0)) for word in words]
@@ -355,7 +357,8 @@ def read_flag_set(name, row):
     nameless = 0xffffffff if pair else rest | field
     closed = not bits and row.get("rest", "hex") != "octal"
     return FlagSet(name, row["comment"], [name] + row.get("also", []), values, [(n, v, larger(v)) for n, v in bits], width, field,
-                   rest, nameless, row.get("zero", "0x0" if closed else "0"), row.get("rest", "hex"), row.get("last", False), pair)
+                   rest, nameless, row.get("zero", "0x0" if closed else "0"), row.get("rest", "hex"), row.get("last", False), pair,
+                   row.get("unknown", ""))
 
 
 def read_flags():

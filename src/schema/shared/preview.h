@@ -7,5 +7,8 @@
  */
 #pragma once
 
-#define PREVIEW_AFTER 0x80   /* what the call wrote over, as it was at exit; without it: at entry */
-#define PREVIEW_CONTROL 0x40 /* the control data of a message */
+#define PREVIEW_AFTER 0x80 /* what the call wrote over, as it was at exit; without it: at entry */
+#define PREVIEW_CONTROL \
+    0x40 /* what it points to: the control data of a message, a set of signals */
+#define PREVIEW_MESSAGE_SHIFT \
+    3 /* of several messages: number of this one, from 1. With PREVIEW_AFTER its name, with both bits its length */

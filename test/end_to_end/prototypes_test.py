@@ -130,7 +130,7 @@ assert call(437, {upper} | 0xffffff9c, b"owned", (ctypes.c_uint64 * 3)(1 << 32, 
         shown = subprocess.run([support.DYETRACE, "trace", "-e", "trace=chown,openat2", "--", *command],
                                cwd=self.folder, capture_output=True, text=True, check=True).stderr
         self.assertIn('chown("owned", 0, 0)', shown)
-        self.assertIn('openat2(AT_FDCWD, "owned", {flags=O_RDONLY|0x100000000, resolve=0x200000000}, 24)', shown)
+        self.assertIn('openat2(AT_FDCWD, "owned", {flags=O_RDONLY|0x100000000, resolve=0x200000000 /* RESOLVE_??? */}, 24)', shown)
 
     def test_memory_that_the_kernel_did_not_write_is_not_shown_as_what_it_gave(self):
         script = """
@@ -153,7 +153,7 @@ assert libc.listxattr(b"f", memory(), 0) > 0
         command = [sys.executable, "-c", script]
         shown = subprocess.run([support.DYETRACE, "trace", "-e", "trace=recvfrom,getxattr,listxattr", "--", *command],
                                cwd=self.folder, capture_output=True, text=True, check=True).stderr
-        self.assertIn('"abcd"..., 4, MSG_TRUNC', shown)
+        self.assertIn('"abcd", 4, MSG_TRUNC', shown)
         self.assertEqual(len(re.findall(r'getxattr\("f", "user.a", 0x[0-9a-f]+, 0\) += 5', shown)), 1, shown)
         self.assertNotIn("OLD", "".join(line for line in shown.splitlines() if "xattr" in line or "8" in line))
         trace = self.record("--content", "hash", "--", *command, cwd=self.folder)

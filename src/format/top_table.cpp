@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/harmless.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "schema/text.h"
@@ -31,8 +32,8 @@ std::string count_rate(std::uint64_t number, double seconds) {
 }
 
 std::string name_of(const TopRow& row, bool is_ambiguous, std::size_t more_width) {
-    const std::string name =
-        is_ambiguous && !row.arguments.empty() ? row.comm + " " + row.arguments : row.comm;
+    const std::string name = base::make_harmless(
+        is_ambiguous && !row.arguments.empty() ? row.comm + " " + row.arguments : row.comm);
     if (row.host.empty()) {
         return fmt::format("{:>7} {}", row.pid, base::left_aligned(name, kNameWidth + more_width));
     }

@@ -80,7 +80,7 @@ function startsBetween(all: TimelineRows, host: number, { from, to }: TimeSpan):
   return [at(from, known.ahead_max_ns), at(to, known.ahead_min_ns)];
 }
 
-const ANY: [bigint, bigint] = [0n, (1n << 64n) - 1n];
+const ANY: [bigint, bigint] = [0n, (1n << 63n) - 1n]; // times in SQL have a sign
 
 // Between which times some runs start, on whichever hosts they are.
 function startsOf(drawing: Drawing, runs: Run[]): { start_min_ns: string; start_max_ns: string } {

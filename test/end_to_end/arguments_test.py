@@ -67,7 +67,7 @@ class ArgumentsTest(support.EndToEndTest):
         report = json.loads(subprocess.run([support.DYETRACE, "report", "--json", trace.path], check=True, capture_output=True).stdout)
         who = {row["process"].rsplit("[", 1)[0] for row in report["activities"]}
         self.assertLessEqual({"dd if=source of=copy bs=40…", "dd if=copy of=null bs=512"}, who)
-        trail = json.loads(subprocess.run([support.DYETRACE, "follow", trace.path, "--path", source, "--json"], check=True, capture_output=True).stdout)
+        trail = json.loads(subprocess.run([support.DYETRACE, "follow", trace.path, "--path", support.outer_root() + source, "--json"], check=True, capture_output=True).stdout)
         self.assertTrue(all(hop["process"].startswith("dd if=") for hop in trail["hops"]), trail)
         self.assertEqual({(hop["host"], hop["node"]) for hop in trail["hops"]}, {(trace.info()["hosts"][0]["name"],) * 2})
 
@@ -75,7 +75,7 @@ class ArgumentsTest(support.EndToEndTest):
         source = self.file("source")
         script = 'cat "$0" > "$0.1"; for i in 1 2 3 4 5; do cat "$0.$i" > "$0.$((i + 1))"; done'
         trace = self.record("--", "sh", "-c", script, source)
-        ask = [support.DYETRACE, "follow", trace.path, "--path", source, "--table"]
+        ask = [support.DYETRACE, "follow", trace.path, "--path", support.outer_root() + source, "--table"]
         def columns(width):
             table = subprocess.run(ask, check=True, capture_output=True, text=True, env={**os.environ, "COLUMNS": width}).stdout
             return max(line.count("cat") for line in table.splitlines() if not line.startswith("+"))
@@ -86,7 +86,7 @@ class ArgumentsTest(support.EndToEndTest):
         source = self.file("source")
         trace = self.record("--node-by=netns", "--", "sh", "-c", 'unshare --net cat "$0" > "$0.1"', source)
         for form in ([], ["--table"]):
-            text = subprocess.run([support.DYETRACE, "follow", trace.path, "--path", source, *form], check=True, capture_output=True, text=True,
+            text = subprocess.run([support.DYETRACE, "follow", trace.path, "--path", support.outer_root() + source, *form], check=True, capture_output=True, text=True,
                                   env={**os.environ, "COLUMNS": "200"}).stdout
             self.assertRegex(text, r"net:\[\d+\]:cat")
 

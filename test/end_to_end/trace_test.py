@@ -297,6 +297,8 @@ class TraceTest(support.EndToEndTest):
 
         for option in (["-P", "/dev/full", "-e", "trace=poll,pselect6,dup2"], ["-y", "-e", "trace=dup2"]):
             with self.subTest(option):
+                if support.outer_root() and "-P" in option:
+                    self.skipTest("in a chroot -P means paths from the root above it")
                 self.assertGreaterEqual(self.same(*option, *PYTHON, "-c", SETS, change=without_left), 2)
 
     def test_the_command_has_its_pipes_for_itself(self):

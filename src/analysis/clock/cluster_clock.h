@@ -37,7 +37,7 @@ struct ClockSolution {
 
 class ClusterClock {
   public:
-    static constexpr std::size_t kHostsMax = 512;  // of a trace
+    static constexpr std::size_t kHostsMax = 1024;  // more than a trace has
     static constexpr std::size_t kRecentMax =
         1024;  // messages of a host that may turn out to be after a step: 32 KB
     static constexpr std::size_t kStepsMax =

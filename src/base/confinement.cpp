@@ -201,6 +201,12 @@ constexpr std::uint32_t kLoadedBpf[] = {BPF_MAP_LOOKUP_ELEM,
                                         BPF_LINK_DETACH,
                                         BPF_ITER_CREATE};
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kMayGiveUpSystemCalls = false;  // its search for leaks stops threads with ptrace
+#else
+constexpr bool kMayGiveUpSystemCalls = true;
+#endif
+
 class Filter {
   public:
     void load(std::size_t offset) {
@@ -277,9 +283,9 @@ Result<void> confine(const Confinement& confinement) {
         also(give_up_files(*confinement.files));
     }
     also(give_up_capabilities(confinement.kept_capabilities));
-#ifndef __SANITIZE_ADDRESS__  // its search for leaks stops threads with ptrace
-    also(give_up_system_calls(confinement));
-#endif
+    if (kMayGiveUpSystemCalls) {
+        also(give_up_system_calls(confinement));
+    }
     return done;
 }
 

@@ -168,9 +168,14 @@ class RecordOnTest(fleet.FleetTest):
         newest_of_each = "SELECT min(newest) FROM (SELECT max(start_ns) AS newest FROM selected GROUP BY host)"
         self.wait_for(lambda: self.is_young(lambda: page.number(newest_of_each)), "an answer of both is less than two seconds old")
         status, report = page.answer("report")
-        self.assertEqual((status, report["overview"]["hosts"]), (200, 2))
+        self.assertEqual(status, 200, report)
+        self.assertEqual(report["overview"]["hosts"], 2)
         self.stop(operator)
-        self.wait_for(lambda: not page.answer("trace")[1]["is_recording"], "its end is seen")
+        def has_ended():
+            status, answer = page.answer("trace")
+            self.assertEqual(status, 200, answer)
+            return not answer["is_recording"]
+        self.wait_for(has_ended, "its end is seen")
         self.assertEqual(page.number("SELECT count(*) FROM selected"), self.count(trace))
         self.assertEqual(page.stop(), 0)
 

@@ -6,45 +6,26 @@ SELECT k.kernel::UBIGINT, k.host_index::UBIGINT, o.name FROM internal.kernels k 
 -- statement make: has the table made; gives no rows.
 SELECT 1 FROM internal.derived_twins LIMIT 0
 
--- statement groups: CTEs up to `groups`: records of the same call, and of the same signal, of one thread, with the number of the call. A call that never returned lasts until the next
--- one; of a signal, which has no length, two records lie within a millisecond. The n-th record of each host is of the same.
-tasks AS (SELECT c.host_index, context_id, kernel, tid, thread_start_ns FROM internal.contexts c JOIN internal.kernels k USING (host_index) WHERE k.is_shared),
-records AS (
-  SELECT kernel, tid, thread_start_ns, false AS is_signal, e.abi::UINTEGER << 16 | e.syscall AS what, e.host_index, e.cpu, e.sequence, e.start_ns, e.start_ns + e.duration_ns AS end_ns,
-    e.handle_id, e.handle2_id
-  FROM internal.raw_syscall_event e JOIN tasks USING (host_index, context_id)
-  UNION ALL
-  SELECT kernel, tid, thread_start_ns, true, e.signal, e.host_index, e.cpu, e.sequence, e.start_ns, e.start_ns + 1000000, NULL, NULL
-  FROM internal.raw_signal_event e JOIN tasks USING (host_index, context_id)),
-ended AS (SELECT * REPLACE (coalesce(end_ns, lead(start_ns) OVER same, start_ns) AS end_ns) FROM records
-  WINDOW same AS (PARTITION BY kernel, tid, thread_start_ns, is_signal, what ORDER BY start_ns, host_index, cpu, sequence)),
-begun AS (SELECT *, coalesce(start_ns > max(end_ns) OVER (same ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true)::UINTEGER AS begins FROM ended
-  WINDOW same AS (PARTITION BY kernel, tid, thread_start_ns, is_signal, what ORDER BY start_ns, host_index, cpu, sequence)),
-numbered AS (SELECT *, sum(begins) OVER (PARTITION BY kernel, tid, thread_start_ns, is_signal, what ORDER BY start_ns, host_index, cpu, sequence ROWS UNBOUNDED PRECEDING) AS number FROM begun),
-ranked AS (SELECT *, row_number() OVER (PARTITION BY kernel, tid, thread_start_ns, is_signal, what, number, host_index ORDER BY start_ns) AS turn FROM numbered),
-groups AS (SELECT *, first_value(host_index) OVER same AS first_host, first_value(cpu) OVER same AS first_cpu, first_value(sequence) OVER same AS first_sequence,
-    first_value(handle_id) OVER same AS first_handle, first_value(handle2_id) OVER same AS first_handle2
-  FROM ranked WINDOW same AS (PARTITION BY kernel, tid, thread_start_ns, is_signal, what, number, turn ORDER BY host_index))
-
--- statement rows: kind, id, first id. Objects are the same if twins acted on them, if they are sockets with one cookie, or inodes with one generation.
-WITH @twins_groups,
-twins AS MATERIALIZED (SELECT * FROM groups WHERE host_index <> first_host),
-events AS (
-  SELECT _event_id(host_index, cpu, sequence) AS id, _event_id(first_host, first_cpu, first_sequence) AS first_id FROM twins
-  UNION ALL
-  SELECT _event_id(p.host_index, p.cpu, p.sequence), _event_id(f.host_index, f.cpu, f.sequence)
-  FROM twins t JOIN internal.raw_part_event p ON p.host_index = t.host_index AND p.cpu = t.cpu AND p.parent_sequence = t.sequence
-  JOIN internal.raw_part_event f ON f.host_index = t.first_host AND f.cpu = t.first_cpu AND f.parent_sequence = t.first_sequence AND f.part = p.part WHERE NOT t.is_signal),
-handles AS (SELECT h.*, k.kernel FROM internal.handles h JOIN internal.kernels k USING (host_index) WHERE k.is_shared),
-acted AS (
-  SELECT host_index, handle_id, first_host, first_handle FROM twins WHERE handle_id IS NOT NULL AND first_handle IS NOT NULL
-  UNION SELECT host_index, handle2_id, first_host, first_handle2 FROM twins WHERE handle2_id IS NOT NULL AND first_handle2 IS NOT NULL),
-same AS (
-  SELECT h.object_id AS id, f.object_id AS first_id FROM acted a JOIN internal.handles h ON h.host_index = a.host_index AND h.handle_id = a.handle_id
-  JOIN internal.handles f ON f.host_index = a.first_host AND f.handle_id = a.first_handle AND f.object_type = h.object_type
-  UNION SELECT object_id, min(object_id) OVER (PARTITION BY kernel, network_namespace, cookie) FROM handles WHERE cookie > 0
-  UNION SELECT object_id, min(object_id) OVER (PARTITION BY kernel, device, inode, generation) FROM handles WHERE object_type IN ('file', 'directory') AND generation > 0 AND serial = 0),
-objects AS (SELECT id, min(first_id) AS first_id FROM same GROUP BY 1 HAVING min(first_id) < id)
-SELECT {item_kind.event}::UBIGINT, id, first_id FROM events
+-- statement records: thread, what, start, end, id, handle, handle2, part, the id of the part; by thread, what, start and id, a call before its parts. Of a signal, which has no length,
+-- two records lie within a millisecond.
+WITH tasks AS (SELECT c.host_index, context_id, dense_rank() OVER (ORDER BY kernel, tid, thread_start_ns)::UBIGINT AS thread
+  FROM internal.contexts c JOIN internal.kernels k USING (host_index) WHERE k.is_shared),
+calls AS (SELECT thread, abi::UBIGINT << 16 | syscall AS what, start_ns, start_ns + duration_ns AS end_ns, host_index, cpu, sequence, handle_id, handle2_id
+  FROM internal.raw_syscall_event JOIN tasks USING (host_index, context_id))
+SELECT thread, what, start_ns::UBIGINT AS start_ns, end_ns::UBIGINT, _event_id(host_index, cpu, sequence) AS id, handle_id::UBIGINT, handle2_id::UBIGINT, NULL::UBIGINT AS part, NULL::UBIGINT FROM calls
 UNION ALL
-SELECT {item_kind.object}::UBIGINT, o.id, coalesce(f.first_id, o.first_id) FROM objects o LEFT JOIN objects f ON f.id = o.first_id
+SELECT thread, what, c.start_ns::UBIGINT, NULL, _event_id(p.host_index, p.cpu, p.parent_sequence), NULL, NULL, p.part::UBIGINT, _event_id(p.host_index, p.cpu, p.sequence)
+FROM internal.raw_part_event p JOIN calls c ON c.host_index = p.host_index AND c.cpu = p.cpu AND c.sequence = p.parent_sequence
+UNION ALL
+SELECT thread, 1::UBIGINT << 32 | signal, start_ns::UBIGINT, (start_ns + 1000000)::UBIGINT, _event_id(s.host_index, cpu, sequence), NULL, NULL, NULL, NULL
+FROM internal.raw_signal_event s JOIN tasks USING (host_index, context_id)
+ORDER BY thread, what, start_ns, id, part NULLS FIRST
+
+-- statement handles: host, handle, object, type, of kernels that several hosts recorded.
+SELECT host_index::UBIGINT, handle_id::UBIGINT, object_id::UBIGINT, dense_rank() OVER (ORDER BY object_type)::UBIGINT FROM internal.handles JOIN internal.kernels k USING (host_index) WHERE k.is_shared
+
+-- statement alike: object, the first with its cookie (sockets) or its generation (inodes).
+WITH handles AS (SELECT h.*, k.kernel FROM internal.handles h JOIN internal.kernels k USING (host_index) WHERE k.is_shared)
+SELECT object_id::UBIGINT, min(object_id) OVER (PARTITION BY kernel, network_namespace, cookie)::UBIGINT FROM handles WHERE cookie > 0
+UNION SELECT object_id::UBIGINT, min(object_id) OVER (PARTITION BY kernel, device, inode, generation)::UBIGINT
+FROM handles WHERE object_type IN ('file', 'directory') AND generation > 0 AND serial = 0

@@ -347,6 +347,29 @@ TEST(Line, shows_a_call_without_a_name_by_its_registers) {
               "syscall_0x3e7(0x1, 0x2, 0x0, 0x0, 0x0, 0x0) = -38");
 }
 
+TEST(Line, numbers_devices_where_strace_does) {
+    schema::Dictionary known = dictionary();
+    const auto add = [&](std::uint32_t id, const char* path, schema::ObjectType type) {
+        auto handle = handle_record(id, path, type);
+        schema::Handle fact{};
+        std::memcpy(&fact, handle.bytes().data(), sizeof(fact));
+        fact.special_device = id == 20 ? 0 : 7u << 20 | 259;
+        known.add(schema::build(fact, {{Attachment::kPath, path}}).bytes());
+    };
+    add(20, "/dev/old", schema::ObjectType::kCharacterDevice);
+    add(21, "/dev/full", schema::ObjectType::kCharacterDevice);
+    add(22, "/dev/loop3", schema::ObjectType::kBlockDevice);
+    const auto line = [&](std::uint32_t id, Names names) {
+        LineStyle style{.names = names};
+        style.result_column = 0;
+        return Call("fsync").arguments({4}).result(0).fd(4, id).line(style, known);
+    };
+    EXPECT_EQ(line(21, Names::kAll), "fsync(4</dev/full<char 7:259>>) = 0");
+    EXPECT_EQ(line(22, Names::kAll), "fsync(4</dev/loop3<block 7:259>>) = 0");
+    EXPECT_EQ(line(21, Names::kPaths), "fsync(4</dev/full>) = 0");
+    EXPECT_EQ(line(20, Names::kAll), "fsync(4</dev/old>) = 0");  // of a trace that does not say
+}
+
 TEST(Line, never_holds_a_control_character) {
     std::string all;
     for (int c = 1; c < 256; ++c) {

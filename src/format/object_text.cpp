@@ -82,6 +82,22 @@ void append_unix(std::string& out, const schema::Object& object, const schema::S
     out.push_back(']');
 }
 
+// <char 1:3>; nothing for what is no device file, or was recorded when handles did not say.
+void append_device(std::string& out, const schema::Object& object) {
+    constexpr unsigned kMinorBits = 20;
+    const bool is_block = object.object_type == schema::ObjectType::kBlockDevice;
+    if (!is_block && object.object_type != schema::ObjectType::kCharacterDevice) {
+        return;
+    }
+    if (object.special_device != 0) {
+        fmt::format_to(std::back_inserter(out),
+                       "<{} {}:{}>",
+                       is_block ? "block" : "char",
+                       object.special_device >> kMinorBits,
+                       object.special_device & ((1u << kMinorBits) - 1));
+    }
+}
+
 }  // namespace
 
 void append_socket(std::string& out, const schema::Object& object) {
@@ -123,6 +139,9 @@ void append_object(std::string& out, const schema::Object& object, Names names) 
     constexpr std::uint8_t kUnlinked = 2;  // bit 1 of handle.flags
     out.push_back('<');
     append_between(out, *object.name());
+    if (names == Names::kAll) {
+        append_device(out, object);
+    }
     out.append((object.flags & kUnlinked) != 0 ? ">(deleted)" : ">");
 }
 

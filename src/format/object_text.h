@@ -1,6 +1,6 @@
 // An object as strace -y and -yy show it after a descriptor.
 //
-//   </home/a/b>   <pipe:[12]>   <TCP:[127.0.0.1:33->127.0.0.1:80]>   <UNIX-STREAM:[12,"/run/x"]>
+//   </home/a/b>   </dev/null<char 1:3>>   <pipe:[12]>   <TCP:[127.0.0.1:33->127.0.0.1:80]>   <UNIX-STREAM:[12,"/run/x"]>
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,7 @@
 
 namespace dyetrace::format {
 
-// No names; paths, and sockets by number (-y); sockets by their ends (-yy). strace's -yy also numbers devices
-// (</dev/null<char 1:3>>); a handle does not carry that number, so it is left out.
+// No names; paths, and sockets by number (-y); sockets by their ends, and devices with their number (-yy).
 enum class Names : std::uint8_t { kNone, kPaths, kAll };
 
 // Nothing for an object that has no name.

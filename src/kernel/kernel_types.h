@@ -45,6 +45,7 @@ struct super_block {
 
 struct inode {
 	__u16 i_mode;
+	__u32 i_rdev;
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	unsigned int i_nlink;

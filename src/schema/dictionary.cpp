@@ -167,6 +167,7 @@ void Dictionary::add_handle(const Handle& record) {
     object.serial = record.serial;
     object.handle_id = record.handle_id;
     object.device = record.device;
+    object.special_device = record.special_device;
     object.generation = record.generation;
     object.mount_id = record.mount_id;
     object.mode = record.mode;

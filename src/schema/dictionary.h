@@ -71,6 +71,7 @@ struct Object {
     std::uint64_t serial = 0;
     std::uint32_t handle_id = 0;
     std::uint32_t device = 0;
+    std::uint32_t special_device = 0;  // of a device file; as the kernel numbers them
     std::uint32_t generation = 0;
     std::uint32_t mount_id = 0;
     std::uint32_t mode = 0;

@@ -48,6 +48,7 @@ static __always_inline bool announce_handle(struct scratch *scratch, struct hand
 	fact->generation = handle->name.generation;
 	fact->mount_id = mount_id;
 	fact->mode = handle->mode;
+	fact->special_device = handle->special_device;
 	fact->object_type = handle->name.object_type;
 	fact->flags = scratch->walk.flags;
 	bpf_probe_read_kernel_str(fact->file_system, sizeof(fact->file_system), type_name);
@@ -136,6 +137,7 @@ static __always_inline void describe_name(struct scratch *scratch, struct handle
 	handle->name.linked = inode->i_nlink > 0;
 	handle->device = sb->s_dev;
 	handle->mode = inode->i_mode;
+	handle->special_device = inode->i_rdev;
 	scratch->seen.magic = sb->s_magic;
 	handle->name.object_type = type_of(handle->mode, scratch->seen.magic);
 	read_path(scratch, dentry, (void *)mnt_address);

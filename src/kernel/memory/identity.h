@@ -47,7 +47,7 @@ struct handle_state {
 	__u32 device;
 	__u32 object_id;
 	__u32 mode;
-	__u32 reserved;
+	__u32 special_device;
 	struct filter_object filter;
 };
 

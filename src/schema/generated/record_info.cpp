@@ -167,6 +167,7 @@ constexpr ColumnInfo kHandleColumns[] = {
     {"mode", ColumnType::kU32, ColumnSource::kField, 60, 4, -1, 0},
     {"object_type", ColumnType::kU8, ColumnSource::kField, 64, 1, -1, 0},
     {"flags", ColumnType::kU8, ColumnSource::kField, 65, 1, -1, 0},
+    {"special_device", ColumnType::kU32, ColumnSource::kField, 68, 4, -1, 0},
     {"file_system", ColumnType::kText, ColumnSource::kText, 72, 16, -1, 0},
     {"path", ColumnType::kText, ColumnSource::kAttachment, 0, 0, -1, 1},
 };

@@ -422,7 +422,7 @@ struct handle_fact {
     __u8 object_type; /* what it is */
     __u8 flags; /* bit 0: path is torn (changed while it was read); bit 1: unlinked; bit 2: cut at the limit */
     __u16 attachments; /* bytes of attachments after the record: path */
-    __u32 reserved; /* 0 */
+    __u32 special_device; /* which device a device file stands for, as `device`; 0 for all others */
     __u8 file_system[16]; /* type of the file system */
 };
 

@@ -512,7 +512,7 @@ struct Handle {
     std::uint8_t object_type;  // what it is
     std::uint8_t flags;  // bit 0: path is torn (changed while it was read); bit 1: unlinked; bit 2: cut at the limit
     std::uint16_t attachments;  // bytes of attachments after the record: path
-    std::uint32_t reserved;  // 0
+    std::uint32_t special_device;  // which device a device file stands for, as `device`; 0 for all others
     std::uint8_t file_system[16];  // type of the file system
 };
 static_assert(sizeof(Handle) == 88);
@@ -528,7 +528,7 @@ static_assert(offsetof(Handle, mode) == 60);
 static_assert(offsetof(Handle, object_type) == 64);
 static_assert(offsetof(Handle, flags) == 65);
 static_assert(offsetof(Handle, attachments) == 66);
-static_assert(offsetof(Handle, reserved) == 68);
+static_assert(offsetof(Handle, special_device) == 68);
 static_assert(offsetof(Handle, file_system) == 72);
 
 // the ends of a socket, from some moment on

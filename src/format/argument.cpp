@@ -12,6 +12,7 @@
 #include <iterator>
 #include <span>
 
+#include "format/bytes.h"
 #include "format/quote.h"
 #include "schema/errors.h"
 #include "schema/flags.h"
@@ -292,6 +293,8 @@ CallText::Printer CallText::printer_of(const schema::ArgumentInfo& argument) {
         TypePrinter{"descriptor", &CallText::print_descriptor},
         TypePrinter{"dirents_out", &CallText::print_entries},
         TypePrinter{"mask_in", &CallText::print_mask},
+        TypePrinter{"iovec_local_in", &CallText::print_vectors},
+        TypePrinter{"iovec_local_out", &CallText::print_vectors},
         TypePrinter{"iovec_remote", &CallText::print_remote_vectors},
         TypePrinter{"sigset_in", &CallText::print_signal_set},
         TypePrinter{"text_in", &CallText::print_text},
@@ -399,32 +402,41 @@ bool CallText::print_vectors(std::string& out, std::size_t index) const {
     if (!vectors) {
         return false;
     }
-    const bool inward = info_.arguments[index].type == "iovec_in";
-    const auto whole = inward     ? std::optional(~std::size_t{0})
+    const bool inward = info_.arguments[index].type.ends_with("_in");
+    const auto whole = inward     ? std::optional(kMovesAll)
                        : failed() ? std::nullopt
                                   : std::optional(moved());
     return append_iovecs(out,
                          *vectors,
                          value(index),
                          value(index + 1),
-                         attached(Attachment::kPreview, index).value_or(""),
+                         VectorBytes(attached(Attachment::kPreview, index).value_or("")),
                          whole,
                          limits_);
 }
 
+// Of one that failed to receive only the room for a name says something.
 bool CallText::print_message(std::string& out, std::size_t index) const {
-    const auto message = attached(Attachment::kStructure, index);
-    if (!message) {
-        return false;
-    }
     const bool inward = info_.arguments[index].type == "message_in";
-    return append_msghdr(out,
-                         *message,
-                         schema::attachment(event_, Attachment::kAddress).value_or(""),
-                         attached(Attachment::kPreview, index).value_or(""),
-                         attached(Attachment::kStructure, index | PREVIEW_CONTROL).value_or(""),
-                         inward ? ~std::size_t{0} : moved(),
-                         limits_);
+    const std::size_t tag = inward ? index : index | PREVIEW_AFTER;
+    const auto before = inward ? std::nullopt : attached(Attachment::kStructure, index);
+    const auto room = before ? read_at<std::uint32_t>(*before, offsetof(msghdr, msg_namelen))
+                             : std::nullopt;
+    if (!inward && failed()) {
+        if (room) {
+            print(out, "{{msg_namelen={}}}", static_cast<std::int32_t>(*room));
+        }
+        return room.has_value();
+    }
+    return append_msghdr(
+        out,
+        {.bytes = attached(Attachment::kStructure, tag).value_or(""),
+         .name = schema::attachment(event_, Attachment::kAddress).value_or(""),
+         .data = VectorBytes(attached(Attachment::kPreview, tag).value_or("")),
+         .control = attached(Attachment::kStructure, tag | PREVIEW_CONTROL).value_or(""),
+         .moved = inward ? kMovesAll : moved(),
+         .name_room = room},
+        limits_);
 }
 
 bool CallText::print_socket_address(std::string& out, std::size_t index) const {
@@ -465,6 +477,10 @@ bool CallText::print_plain(std::string& out, std::size_t index) const {
         out.append(rest != 0 ? "|" + constant_text(type, rest, limits_.constants) : "");
     } else if (type == "mmap_flags") {
         out.append(map_flags_text(value(index), limits_.constants));
+    } else if (type == "memfd_flags") {
+        out.append(memfd_flags_text(value(index), limits_.constants));
+    } else if (type == "socket_option") {
+        out.append(socket_option_text(value(index - 1), value(index), limits_.constants));
     } else if (info_.name == "rseq" && index != 2) {
         out.append(hex(value(index)));
     } else if (info_.name == "futex" && index == 5) {

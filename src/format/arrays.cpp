@@ -121,13 +121,15 @@ bool CallText::print_messages(std::string& out, std::size_t index) const {
         const auto length = attached(Attachment::kStructure, tag | PREVIEW_AFTER | PREVIEW_CONTROL);
         const auto bytes = length ? read_at<std::uint32_t>(*length) : std::nullopt;
         out.append(shown > 0 ? ", {msg_hdr=" : "{msg_hdr=");
-        append_msghdr(out,
-                      *message,
-                      attached(Attachment::kStructure, tag | PREVIEW_AFTER).value_or(""),
-                      attached(Attachment::kPreview, tag).value_or(""),
-                      attached(Attachment::kStructure, tag | PREVIEW_CONTROL).value_or(""),
-                      inward ? ~std::size_t{0} : bytes.value_or(0),
-                      limits_);
+        append_msghdr(
+            out,
+            {.bytes = *message,
+             .name = attached(Attachment::kStructure, tag | PREVIEW_AFTER).value_or(""),
+             .data = VectorBytes(attached(Attachment::kPreview, tag).value_or("")),
+             .control = attached(Attachment::kStructure, tag | PREVIEW_CONTROL).value_or(""),
+             .moved = inward ? kMovesAll : bytes.value_or(0),
+             .name_room = std::nullopt},
+            limits_);
         out.append(bytes ? fmt::format(", msg_len={}}}", *bytes) : "}");
     }
     end_array(out, shown > 0, shown < (inward ? count : std::min(count, moved())));

@@ -89,10 +89,10 @@ TEST(Arrays, of_messages_have_a_length_each) {
             .result(1)
             .structure(kFirst | PREVIEW_AFTER | PREVIEW_CONTROL, bytes_of(3))
             .structure(kFirst, message(5, 3))
-            .preview(kFirst, "abc")
+            .parts(kFirst, {"abc"})
             .structure(kFirst | PREVIEW_AFTER, std::string("\1\0/a\0", 5))
             .structure(kSecond, message(0, 2))
-            .preview(kSecond, "de")
+            .parts(kSecond, {"de"})
             .line(kTight),
         R"(sendmmsg(3, [{msg_hdr={msg_name={sa_family=AF_UNIX, sun_path="/a"}, msg_namelen=5, )"
         R"(msg_iov=[{iov_base="abc", iov_len=3}], msg_iovlen=1, msg_controllen=0, msg_flags=0}, )"
@@ -138,13 +138,17 @@ TEST(Dump, shows_the_bytes_that_a_call_moved) {
                            .arguments({1, 0x7000, 2})
                            .result(3)
                            .structure(1, vectors)
-                           .preview(1, "abc"),
+                           .parts(1, {"ab", "c"}),
                        {.dump = true}),
               "readv(1, [{iov_base=\"ab\", iov_len=2}, {iov_base=\"c\", iov_len=9}], 2) = 3\n"
               " * 2 bytes in buffer 0\n"
               " | 00000  61 62                                             ab               |\n"
               " * 1 bytes in buffer 1\n"
               " | 00000  63                                                c                |");
+    EXPECT_EQ(detailed(Call("pwrite64").arguments({1, 0x7000, 1, 0}).result(-22).preview(1, "a"),
+                       {.dump = true}),
+              "pwrite64(1, \"a\", 1, 0) = -1 EINVAL (Invalid argument)\n"
+              " | 00000  61                                                a                |");
     EXPECT_EQ(detailed(Call("write").arguments({1, 0x7000, 9}).result(-9), {.dump = true}),
               "write(1, 0x7000, 9) = -1 EBADF (Bad file descriptor)");
 }

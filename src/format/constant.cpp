@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "format/structure.h"
@@ -23,6 +24,10 @@ std::string number_text(const schema::FlagSet& set, std::uint64_t value) {
     }
     return hex(number);
 }
+
+// Where mmap and memfd_create have the size of large pages.
+constexpr unsigned kPageSizeShift = 26;
+constexpr std::uint64_t kPageSizes = std::uint64_t{0x3f} << kPageSizeShift;
 
 bool is_number(std::string_view text) {
     return text.find_first_not_of("-0123456789abcdefx") == std::string_view::npos;
@@ -75,20 +80,55 @@ std::string mode_text(std::uint32_t mode, Constants constants) {
 }
 
 std::string map_flags_text(std::uint64_t value, Constants constants) {
-    constexpr std::uint64_t kType = 0xf, kShift = 26, kSizes = std::uint64_t{0x3f} << kShift;
+    constexpr std::uint64_t kType = 0xf;
     static constexpr std::string_view kTypes[] = {
         "MAP_FILE", "MAP_SHARED", "MAP_PRIVATE", "MAP_SHARED_VALIDATE"};
-    const std::uint64_t type = value & kType, rest = value & ~(kType | kSizes);
+    const std::uint64_t type = value & kType, rest = value & ~(kType | kPageSizes);
     std::string text = type < std::size(kTypes) ? std::string(kTypes[type])
                        : type == 8              ? "MAP_DROPPABLE"
                                                 : fmt::format("{:#x} /* MAP_??? */", type);
     if (rest != 0) {  // after MAP_SHARED|
         text.append(schema::flags_text("mmap_flags", rest | 1).substr(10));
     }
-    if ((value & kSizes) != 0) {
-        text.append(fmt::format("|{}<<MAP_HUGE_SHIFT", (value & kSizes) >> kShift));
+    if ((value & kPageSizes) != 0) {
+        text.append(fmt::format("|{}<<MAP_HUGE_SHIFT", (value & kPageSizes) >> kPageSizeShift));
     }
     return constant_text(hex(value), text, constants);
+}
+
+std::string memfd_flags_text(std::uint64_t value, Constants constants) {
+    const std::uint64_t flags = value & 0xffffffff & ~kPageSizes, size = value & kPageSizes;
+    if (size == 0) {
+        return constant_text("memfd_flags", flags, constants);
+    }
+    const std::string names =
+        flags != 0 ? constant_text("memfd_flags", flags, Constants::kNames) + "|" : "";
+    return constant_text(hex(flags | size),
+                         fmt::format("{}{}<<MFD_HUGE_SHIFT", names, size >> kPageSizeShift),
+                         constants);
+}
+
+std::string socket_option_text(std::uint64_t level, std::uint64_t option, Constants constants) {
+    struct Level {
+        std::uint64_t number;
+        std::string_view begin;  // of the names of its options
+    };
+    static constexpr Level kLevels[] = {{0, "IP"},
+                                        {1, "SO"},
+                                        {6, "TCP"},
+                                        {17, "UDP"},
+                                        {41, "IPV6"},
+                                        {0x107, "PACKET"},
+                                        {0x10e, "NETLINK"}};
+    constexpr unsigned kLevelShift = 32;
+    const std::uint64_t number = option & 0xffffffff;
+    level &= 0xffffffff;
+    const std::string name = schema::flags_text("socket_option", level << kLevelShift | number);
+    const auto* known = std::ranges::find(kLevels, level, &Level::number);
+    if (is_number(name) && known != std::end(kLevels) && constants != Constants::kNumbers) {
+        return fmt::format("{} /* {}_??? */", hex(number), known->begin);
+    }
+    return constant_text(hex(number), is_number(name) ? hex(number) : name, constants);
 }
 
 }  // namespace dyetrace::format

@@ -26,7 +26,11 @@ std::string octal_text(std::uint64_t value);
 // S_IFDIR|S_ISVTX|0777
 std::string mode_text(std::uint32_t mode, Constants constants);
 
-// MAP_PRIVATE|MAP_ANONYMOUS|21<<MAP_HUGE_SHIFT
+// MAP_PRIVATE|MAP_ANONYMOUS|21<<MAP_HUGE_SHIFT, MFD_HUGETLB|21<<MFD_HUGE_SHIFT
 std::string map_flags_text(std::uint64_t value, Constants constants);
+std::string memfd_flags_text(std::uint64_t value, Constants constants);
+
+// SO_ERROR, or 0x99 /* SO_??? */
+std::string socket_option_text(std::uint64_t level, std::uint64_t option, Constants constants);
 
 }  // namespace dyetrace::format

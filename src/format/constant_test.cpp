@@ -51,6 +51,25 @@ TEST(Constants, of_what_is_made_are_permissions_only) {
               R"(mknod("x", S_IFCHR|0644, makedev(0x1, 0x7)) = 0)");
 }
 
+TEST(Constants, of_options_of_sockets_go_by_their_level) {
+    constexpr std::uint64_t kPacket = 0x107;
+    EXPECT_EQ(socket_option_text(kPacket, 6, Constants::kNames), "PACKET_STATISTICS");
+    EXPECT_EQ(socket_option_text(kPacket, 99, Constants::kNames), "0x63 /* PACKET_??? */");
+    EXPECT_EQ(socket_option_text(kPacket, 99, Constants::kNumbers), "0x63");
+    EXPECT_EQ(socket_option_text(1, ~std::uint64_t{0}, Constants::kBoth), "0xffffffff /* SO_??? */");
+    EXPECT_EQ(socket_option_text(1, 4, Constants::kBoth), "0x4 /* SO_ERROR */");
+    EXPECT_EQ(socket_option_text(4711, 1, Constants::kNames), "0x1");
+}
+
+TEST(Constants, of_memory_files_have_the_size_of_pages) {
+    EXPECT_EQ(memfd_flags_text(3, Constants::kNames), "MFD_CLOEXEC|MFD_ALLOW_SEALING");
+    EXPECT_EQ(memfd_flags_text(30u << 26, Constants::kNames), "30<<MFD_HUGE_SHIFT");
+    EXPECT_EQ(memfd_flags_text(0x54000004, Constants::kBoth),
+              "0x54000004 /* MFD_HUGETLB|21<<MFD_HUGE_SHIFT */");
+    EXPECT_EQ(memfd_flags_text(0x54000004, Constants::kNumbers), "0x54000004");
+    EXPECT_EQ(memfd_flags_text(0x20, Constants::kNames), "0x20 /* MFD_??? */");
+}
+
 TEST(Constants, of_mappings_have_a_kind_and_the_size_of_pages) {
     EXPECT_EQ(map_flags_text(0x22, Constants::kNames), "MAP_PRIVATE|MAP_ANONYMOUS");
     EXPECT_EQ(map_flags_text(0, Constants::kNames), "MAP_FILE");

@@ -47,7 +47,7 @@ void append_rows(std::string& out, std::string_view bytes, std::size_t whole) {
 
 void append_parts(std::string& out,
                   std::string_view vectors,
-                  std::string_view data,
+                  const VectorBytes& data,
                   std::uint64_t moved) {
     for (std::size_t i = 0; (i + 1) * sizeof(iovec) <= vectors.size(); ++i) {
         const auto vector = *read_at<iovec>(vectors, i * sizeof(iovec));
@@ -56,10 +56,8 @@ void append_parts(std::string& out,
             break;
         }
         moved -= held;
-        const std::string_view shown = data.substr(0, held);
-        data.remove_prefix(shown.size());
         print(out, "\n * {} bytes in buffer {}", held, i);
-        append_rows(out, shown, held);
+        append_rows(out, data.of(i).substr(0, held), held);
     }
 }
 
@@ -78,27 +76,40 @@ void CallText::append_message_dumps(std::string& out, std::size_t index) const {
         }
         const std::string_view vectors = message->substr(kMessageBytes);
         print(out, "\n = {} buffers in vector {}", vectors.size() / sizeof(iovec), i);
-        append_parts(
-            out, vectors, attached(schema::Attachment::kPreview, tag).value_or(""), *bytes);
+        append_parts(out,
+                     vectors,
+                     VectorBytes(attached(schema::Attachment::kPreview, tag).value_or("")),
+                     *bytes);
     }
 }
 
+// Of a call that failed to write it is what it was given.
 void CallText::append_dump(std::string& out) const {
-    if (failed() || !has(schema::SyscallEvent::kHasResult)) {
+    if (!has(schema::SyscallEvent::kHasResult) || (failed() && !schema::gives_bytes(info_))) {
         return;
     }
+    const auto structure = [&](std::size_t index) {
+        return attached(schema::Attachment::kStructure, index).value_or("");
+    };
     for (std::size_t i = 0; i < info_.argument_count; ++i) {
         const std::string_view type = type_of(i);
-        const auto data = attached(schema::Attachment::kPreview, i).value_or("");
+        const std::size_t tag = type == "message_out" ? i | PREVIEW_AFTER : i;
+        const auto data = attached(schema::Attachment::kPreview, tag).value_or("");
+        const bool is_cut = type == "iovec_in" && structure(i).size() < value(i + 1) * sizeof(iovec);
+        if (failed() && (data.empty() || is_cut)) {
+            continue;  // what it was given is no memory
+        }
         if (type == "bytes_in" || type == "bytes_out") {
-            append_rows(out, data.substr(0, moved()), moved());
+            const std::size_t whole = failed() ? value(i + 1) : moved();
+            append_rows(out, data.substr(0, whole), whole);
         } else if (type == "iovec_in" || type == "iovec_out") {
-            const auto vectors = attached(schema::Attachment::kStructure, i);
-            append_parts(out, vectors.value_or(""), data, moved());
+            append_parts(out, structure(i), VectorBytes(data), failed() ? ~0ull : moved());
         } else if (type == "message_in" || type == "message_out") {
-            const auto message = attached(schema::Attachment::kStructure, i).value_or("");
-            append_parts(
-                out, message.substr(std::min(message.size(), kMessageBytes)), data, moved());
+            const std::string_view message = structure(tag);
+            append_parts(out,
+                         message.substr(std::min(message.size(), kMessageBytes)),
+                         VectorBytes(data),
+                         failed() ? ~0ull : moved());
         } else if (type == "messages_in" || type == "messages_out") {
             append_message_dumps(out, i);
         }

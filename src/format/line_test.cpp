@@ -231,9 +231,75 @@ TEST(Line, shows_data_up_to_the_limit) {
                   .arguments({1, 0x7000, 2})
                   .result(5)
                   .structure(1, vectors)
-                  .preview(1, "abcde")
+                  .parts(1, {"ab", "cde"})
                   .line(),
               R"(writev(1, [{iov_base="ab", iov_len=2}, {iov_base="cde", iov_len=3}], 2) = 5)");
+}
+
+TEST(Line, shows_the_beginning_of_each_part_of_a_vector) {
+    const auto part = [](std::uintptr_t base, std::size_t bytes) {
+        return bytes_of(iovec{reinterpret_cast<void*>(base), bytes});
+    };
+    LineStyle style;
+    style.limits.text_max = 3;
+    const std::string vectors = part(0x1000, 5) + part(0x2000, 2) + part(0x3000, 4);
+    const Call call = Call("writev").arguments({1, 0x7000, 3}).structure(1, vectors).parts(
+        1, {"abc", "", "xyz"});
+    const std::string shown =
+        R"(writev(1, [{iov_base="abc"..., iov_len=5}, {iov_base=0x2000, iov_len=2}, )";
+    EXPECT_EQ(Call(call).result(11).line(style),
+              shown + R"({iov_base="xyz"..., iov_len=4}], 3) = 11)");
+    EXPECT_EQ(Call(call).result(-14).line(style),
+              shown + R"({iov_base="xyz"..., iov_len=4}], 3) = -1 EFAULT (Bad address))");
+}
+
+TEST(Line, adds_up_no_lengths_of_what_is_given_away) {
+    const auto part = [](std::size_t bytes) {
+        return bytes_of(iovec{reinterpret_cast<void*>(0x1000), bytes});
+    };
+    const std::size_t huge = ~std::size_t{0} / 2 + 9;
+    LineStyle style{.result_column = 0};
+    EXPECT_EQ(Call("writev")
+                  .arguments({1, 0x7000, 3})
+                  .structure(1, part(huge) + part(huge) + part(3))
+                  .result(-22)
+                  .line(style),
+              "writev(1, [{iov_base=0x1000, iov_len=9223372036854775816}, {iov_base=0x1000, "
+              "iov_len=9223372036854775816}, {iov_base=0x1000, iov_len=3}], 3) = -1 EINVAL "
+              "(Invalid argument)");
+}
+
+TEST(Line, says_what_room_there_was_for_the_name_of_a_message) {
+    const auto header = [](std::uint32_t name_bytes) {
+        msghdr message{};
+        message.msg_name = reinterpret_cast<void*>(0x9000);
+        message.msg_namelen = name_bytes;
+        message.msg_iovlen = 1;
+        return bytes_of(message);
+    };
+    const std::string vector = bytes_of(iovec{reinterpret_cast<void*>(0xa000), 3});
+    const Call call = Call("recvmsg").arguments({3, 0x7000, 0});
+    const auto received = [&](std::uint32_t room) {
+        return Call(call)
+            .result(2)
+            .structure(1, header(room))
+            .structure(1 | PREVIEW_AFTER, header(5) + vector)
+            .parts(1 | PREVIEW_AFTER, {"ab"})
+            .attach(Attachment::kAddress, std::string("\1\0/a\0", 5))
+            .line();
+    };
+    const std::string after =
+        R"(5, msg_iov=[{iov_base="ab", iov_len=3}], msg_iovlen=1, msg_controllen=0, )"
+        R"(msg_flags=0}, 0) = 2)";
+    const std::string before =
+        R"(recvmsg(3, {msg_name={sa_family=AF_UNIX, sun_path="/a"}, msg_namelen=)";
+    EXPECT_EQ(received(110), before + "110 => " + after);
+    EXPECT_EQ(received(5), before + after);
+    EXPECT_EQ(Call(call).result(-11).structure(1, header(110)).line(),
+              "recvmsg(3, {msg_namelen=110}, 0)        = -1 EAGAIN (Resource temporarily "
+              "unavailable)");
+    EXPECT_EQ(Call(call).result(-14).line(),
+              "recvmsg(3, 0x7000, 0)                   = -1 EFAULT (Bad address)");
 }
 
 TEST(Line, shows_addresses_of_sockets) {

@@ -13,9 +13,11 @@
 #include <iterator>
 #include <optional>
 
+#include "format/bytes.h"
 #include "format/quote.h"
 #include "format/structure.h"
 #include "schema/flags.h"
+#include "schema/shared/preview.h"
 #include "schema/text.h"
 
 namespace dyetrace::format {
@@ -71,16 +73,13 @@ bool append_internet_address(std::string& out, std::uint16_t family, std::string
     return true;
 }
 
-// The bytes from `from` on that this vector holds, "" if the call moved none of them.
+// What of `data` the call moved, which is `held` bytes long: "" if it moved none, the address if none were captured.
 void append_base(std::string& out,
                  const iovec& vector,
                  std::string_view data,
-                 std::size_t from,
-                 std::size_t moved,
+                 std::size_t held,
                  const Limits& limits) {
-    const std::size_t held = std::min(vector.iov_len, moved);
-    const std::string_view known =
-        from < data.size() ? data.substr(from, held) : std::string_view{};
+    const std::string_view known = data.substr(0, held);
     if (known.empty() && held > 0) {
         fmt::format_to(
             std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(vector.iov_base));
@@ -123,11 +122,26 @@ bool append_sockaddr(std::string& out, std::string_view bytes, const Limits& lim
     return true;
 }
 
+VectorBytes::VectorBytes(std::string_view preview)
+    : lengths_(preview.substr(0, PREVIEW_LENGTHS_BYTES)),
+      bytes_(preview.substr(std::min<std::size_t>(preview.size(), PREVIEW_LENGTHS_BYTES))) {}
+
+std::string_view VectorBytes::of(std::size_t part) const {
+    std::size_t from = 0;
+    const auto length = [&](std::size_t i) {
+        return std::size_t{read_at<std::uint16_t>(lengths_, i * sizeof(std::uint16_t)).value_or(0)};
+    };
+    for (std::size_t i = 0; i < part; ++i) {
+        from += length(i);
+    }
+    return from < bytes_.size() ? bytes_.substr(from, length(part)) : std::string_view{};
+}
+
 bool append_iovecs(std::string& out,
                    std::string_view bytes,
                    std::uint64_t address,
                    std::size_t count,
-                   std::string_view data,
+                   const VectorBytes& data,
                    std::optional<std::size_t> moved,
                    const Limits& limits) {
     const std::size_t known = bytes.size() / sizeof(iovec);
@@ -141,17 +155,18 @@ bool append_iovecs(std::string& out,
         iovec vector{};
         std::memcpy(&vector, bytes.data() + i * sizeof(vector), sizeof(vector));
         out.append(i > 0 ? ", {iov_base=" : "{iov_base=");
+        const std::size_t left = !moved ? 0 : *moved == kMovesAll ? kMovesAll : *moved - from;
+        const std::size_t held = std::min(vector.iov_len, left);
         if (moved) {
-            append_base(out, vector, data, from, *moved - from, limits);
+            append_base(out, vector, data.of(i), held, limits);
         } else {
             out.append(pointer_text(reinterpret_cast<std::uintptr_t>(vector.iov_base)));
         }
         fmt::format_to(std::back_inserter(out), ", iov_len={}}}", vector.iov_len);
-        const std::size_t held = std::min(vector.iov_len, moved ? *moved - from : 0);
         from += held;
     }
-    constexpr std::size_t kKnownMax = 16;  // of src/kernel/helpers/preview.h
-    if (known > 0 && known < std::min({count, limits.items_max, kKnownMax})) {
+    constexpr std::size_t kKnownMax = PREVIEW_VECTORS_MAX;
+    if (known > 0 && known < std::min(count, kKnownMax) && known <= limits.items_max) {
         end_array_at(out, address + known * sizeof(iovec));
     } else {
         end_array(out, shown > 0, count > shown);
@@ -159,44 +174,39 @@ bool append_iovecs(std::string& out,
     return true;
 }
 
-bool append_msghdr(std::string& out,
-                   std::string_view bytes,
-                   std::string_view name,
-                   std::string_view data,
-                   std::string_view control,
-                   std::size_t moved,
-                   const Limits& limits) {
-    msghdr message{};
-    if (bytes.size() < sizeof(message)) {
+bool append_msghdr(std::string& out, const Message& message, const Limits& limits) {
+    const auto header = read_at<msghdr>(message.bytes);
+    if (!header) {
         return false;
     }
-    std::memcpy(&message, bytes.data(), sizeof(message));
     out.append("{msg_name=");
-    if (message.msg_name == nullptr) {
-        out.append("NULL");
-    } else if (!append_sockaddr(out, name, limits)) {
-        fmt::format_to(
-            std::back_inserter(out), "{:#x}", reinterpret_cast<std::uintptr_t>(message.msg_name));
+    if (header->msg_name == nullptr || !append_sockaddr(out, message.name, limits)) {
+        out.append(pointer_text(reinterpret_cast<std::uintptr_t>(header->msg_name)));
     }
-    fmt::format_to(std::back_inserter(out), ", msg_namelen={}, msg_iov=", message.msg_namelen);
-    const std::string_view vectors = bytes.substr(sizeof(message));
-    const auto vector = reinterpret_cast<std::uintptr_t>(message.msg_iov);
-    if (vectors.empty() ||
-        !append_iovecs(out, vectors, vector, message.msg_iovlen, data, moved, limits)) {
-        out.append(pointer_text(vector));
+    out.append(", msg_namelen=");
+    if (message.name_room && *message.name_room != header->msg_namelen) {
+        print(out, "{} => ", static_cast<std::int32_t>(*message.name_room));
     }
-    fmt::format_to(std::back_inserter(out), ", msg_iovlen={}", message.msg_iovlen);
-    if (message.msg_controllen > 0) {
+    print(out, "{}, msg_iov=", static_cast<std::int32_t>(header->msg_namelen));
+    const std::string_view vectors = message.bytes.substr(sizeof(*header));
+    const auto vector = reinterpret_cast<std::uintptr_t>(header->msg_iov);
+    const bool has_vectors =
+        !vectors.empty() &&
+        append_iovecs(
+            out, vectors, vector, header->msg_iovlen, message.data, message.moved, limits);
+    out.append(has_vectors ? "" : pointer_text(vector));
+    print(out, ", msg_iovlen={}", header->msg_iovlen);
+    if (header->msg_controllen > 0) {
         out.append(", msg_control=");
-        if (!append_control(out, control.substr(0, message.msg_controllen), limits)) {
-            out.append(hex(reinterpret_cast<std::uintptr_t>(message.msg_control)));
+        if (!append_control(out, message.control.substr(0, header->msg_controllen), limits)) {
+            out.append(hex(reinterpret_cast<std::uintptr_t>(header->msg_control)));
         }
     }
-    fmt::format_to(
-        std::back_inserter(out),
+    print(
+        out,
         ", msg_controllen={}, msg_flags={}}}",
-        message.msg_controllen,
-        constant_text("message_flags", static_cast<unsigned>(message.msg_flags), limits.constants));
+        header->msg_controllen,
+        constant_text("message_flags", static_cast<unsigned>(header->msg_flags), limits.constants));
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -162,7 +163,9 @@ bool CallText::print_option(std::string& out, std::size_t index) const {
     const auto bytes = attached(Attachment::kStructure, index);
     const bool given = type_of(index) == "option_in";
     const bool has_length = !given || static_cast<std::int32_t>(value(4)) >= 0;
-    return bytes && has_length && append_socket_option(out, value(1), value(2), *bytes, given);
+    const bool is_whole = !given || (bytes && bytes->size() == value(4));
+    const bool has_exact_length = value(1) == SOL_PACKET;  // its structures are taken whole or not at all
+    return bytes && has_length && (is_whole || !has_exact_length) && append_socket_option(out, value(1), value(2), *bytes, given);
 }
 
 // [16], or [128 => 16] if the call changed it.
@@ -195,7 +198,7 @@ bool CallText::print_signal_set(std::string& out, std::size_t index) const {
 bool CallText::print_remote_vectors(std::string& out, std::size_t index) const {
     const auto vectors = attached(Attachment::kStructure, index);
     return vectors &&
-           append_iovecs(out, *vectors, value(index), value(index + 1), "", std::nullopt, limits_);
+           append_iovecs(out, *vectors, value(index), value(index + 1), {}, std::nullopt, limits_);
 }
 
 bool CallText::print_poll_set(std::string& out, std::size_t index) const {

@@ -121,23 +121,38 @@ bool append_epoll_events(std::string& out,
                          std::size_t count,
                          const Limits& limits);
 
-// [{iov_base="abc", iov_len=3}, …] of `count` at `address`; without `moved` nothing but addresses; the strings come from `data`, which holds what the vectors hold one after the other,
-// up to `moved` bytes; addresses where it has nothing.
+// The first bytes of each part of a vector, from the `preview` that schema/shared/preview.h describes.
+class VectorBytes {
+  public:
+    VectorBytes() = default;
+    explicit VectorBytes(std::string_view preview);
+    // Empty where nothing of it was captured.
+    std::string_view of(std::size_t part) const;
+
+  private:
+    std::string_view lengths_;
+    std::string_view bytes_;
+};
+
+constexpr std::size_t kMovesAll = ~std::size_t{0};  // all of a vector, whatever lengths its parts say
+
+// [{iov_base="abc", iov_len=3}, …] of `count` at `address`, of which the call moved so many bytes; without `moved` nothing but addresses.
 bool append_iovecs(std::string& out,
                    std::string_view bytes,
                    std::uint64_t address,
                    std::size_t count,
-                   std::string_view data,
+                   const VectorBytes& data,
                    std::optional<std::size_t> moved,
                    const Limits& limits);
 
-// A msghdr, followed by its iovecs.
-bool append_msghdr(std::string& out,
-                   std::string_view bytes,
-                   std::string_view name,
-                   std::string_view data,
-                   std::string_view control,
-                   std::size_t moved,
-                   const Limits& limits);
+struct Message {
+    std::string_view bytes;  // a msghdr, followed by its iovecs
+    std::string_view name;
+    VectorBytes data;
+    std::string_view control;
+    std::size_t moved = 0;
+    std::optional<std::uint32_t> name_room;  // bytes that there were for the name, before the call
+};
+bool append_msghdr(std::string& out, const Message& message, const Limits& limits);
 
 }  // namespace dyetrace::format

@@ -11,6 +11,7 @@
 
 #include "format/line.h"
 #include "schema/record_builder.h"
+#include "schema/shared/preview.h"
 
 namespace dyetrace::format {
 
@@ -110,6 +111,20 @@ class Call {
     Call& preview(std::uint8_t index, const std::string& bytes) {
         return attach(schema::Attachment::kPreview,
                       std::string(1, static_cast<char>(index)) + std::string(7, '\0') + bytes);
+    }
+
+    // The preview of a vector.
+    Call& parts(std::uint8_t index, const std::vector<std::string>& parts) {
+        std::vector<std::uint16_t> lengths(PREVIEW_VECTORS_MAX);
+        std::string bytes;
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            lengths[i] = static_cast<std::uint16_t>(parts[i].size());
+            bytes += parts[i];
+        }
+        return preview(index,
+                       std::string(reinterpret_cast<const char*>(lengths.data()),
+                                   PREVIEW_LENGTHS_BYTES) +
+                           bytes);
     }
 
     schema::OwnedRecord record() const {

@@ -1,5 +1,6 @@
 // Values that calls are handed by address: sets of descriptors, limits, options and control data of sockets.
 #include <fmt/format.h>
+#include <linux/if_packet.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
+#include <span>
 
 #include "format/bytes.h"
 #include "format/quote.h"
@@ -98,20 +100,37 @@ bool append_rlimit(std::string& out, std::string_view bytes) {
 
 namespace {
 
-// A structure of two numbers, of which less may be there: {l_onoff=1, l_linger="\x05"}
-void append_linger(std::string& out, std::string_view bytes) {
-    static constexpr std::string_view kNames[] = {"l_onoff", "l_linger"};
+// Numbers of one type, as many as are there: {tp_packets=1, tp_drops=0}
+template <typename Number>
+void append_numbers(std::string& out,
+                    std::string_view bytes,
+                    std::span<const std::string_view> names) {
     out.push_back('{');
-    for (std::size_t i = 0; i < std::size(kNames) && i * sizeof(int) < bytes.size(); ++i) {
-        const std::string_view field = bytes.substr(i * sizeof(int), sizeof(int));
-        print(out, "{}{}=", i > 0 ? ", " : "", kNames[i]);
-        if (const auto number = exactly<int>(field)) {
+    for (std::size_t i = 0; i < names.size() && i * sizeof(Number) < bytes.size(); ++i) {
+        const std::string_view field = bytes.substr(i * sizeof(Number), sizeof(Number));
+        print(out, "{}{}=", i > 0 ? ", " : "", names[i]);
+        if (const auto number = exactly<Number>(field)) {
             print(out, "{}", *number);
         } else {
             append_quoted(out, field, field.size(), false, Quotes::kHex);
         }
     }
     out.push_back('}');
+}
+
+// False for an option that has no such numbers.
+bool append_packet_option(std::string& out, std::uint64_t option, std::string_view bytes) {
+    static constexpr std::string_view kRing[] = {
+        "tp_block_size", "tp_block_nr", "tp_frame_size", "tp_frame_nr"};
+    static constexpr std::string_view kStatistics[] = {
+        "tp_packets", "tp_drops", "tp_freeze_q_cnt"};
+    const bool is_ring = option == PACKET_RX_RING || option == PACKET_TX_RING;
+    if (is_ring) {
+        append_numbers<std::uint32_t>(out, bytes, kRing);
+    } else if (option == PACKET_STATISTICS) {
+        append_numbers<std::uint32_t>(out, bytes, kStatistics);
+    }
+    return is_ring || option == PACKET_STATISTICS;
 }
 
 }  // namespace
@@ -125,12 +144,19 @@ bool append_socket_option(std::string& out,
     const auto number = exactly<int>(bytes);
     const auto time = exactly<timeval>(bytes);
     const auto credentials = exactly<ucred>(bytes);
+    static constexpr std::string_view kLinger[] = {"l_onoff", "l_linger"};
     const bool is_linger = level == SOL_SOCKET && option == SO_LINGER;
-    if (bytes.empty() || (is_linger && given && bytes.size() < sizeof(linger))) {
+    const bool is_ring =
+        level == SOL_PACKET && (option == PACKET_RX_RING || option == PACKET_TX_RING);
+    if (bytes.empty() || (is_linger && given && bytes.size() < sizeof(linger)) ||
+        (is_ring && bytes.size() != sizeof(tpacket_req))) {
         return false;  // the kernel looks at none of it
     }
+    if (level == SOL_PACKET && append_packet_option(out, option, bytes)) {
+        return true;
+    }
     if (is_linger) {
-        append_linger(out, bytes);
+        append_numbers<std::int32_t>(out, bytes, kLinger);
     } else if (level == SOL_SOCKET && option == SO_ERROR && !given) {
         if (number) {
             const std::string name = schema::error_name(-*number);

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <linux/if_packet.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -50,6 +51,21 @@ TEST(Values, of_options_of_sockets) {
     EXPECT_EQ(text(SO_RCVTIMEO, bytes_of(timeval{1, 2})), "{tv_sec=1, tv_usec=2}");
     EXPECT_EQ(text(SO_PEERCRED, bytes_of(ucred{7, 8, 9})), "{pid=7, uid=8, gid=9}");
     EXPECT_EQ(text(SO_BINDTODEVICE, "lo"), R"("lo")");
+}
+
+TEST(Values, of_options_of_packet_sockets) {
+    const std::string ring = bytes_of(std::array<std::uint32_t, 4>{4096, 2, 1024, ~0u});
+    std::string out;
+    EXPECT_TRUE(append_socket_option(out, SOL_PACKET, PACKET_RX_RING, ring, true));
+    EXPECT_EQ(out,
+              "{tp_block_size=4096, tp_block_nr=2, tp_frame_size=1024, tp_frame_nr=4294967295}");
+    EXPECT_FALSE(append_socket_option(out, SOL_PACKET, PACKET_TX_RING, ring + "x", true));
+    out.clear();
+    const std::string statistics = bytes_of(std::array<std::uint32_t, 3>{7, 1, 0});
+    append_socket_option(out, SOL_PACKET, PACKET_STATISTICS, statistics.substr(0, 8), false);
+    append_socket_option(out, SOL_PACKET, PACKET_STATISTICS, statistics.substr(0, 4), false);
+    append_socket_option(out, SOL_PACKET, PACKET_VERSION, bytes_of(2), true);
+    EXPECT_EQ(out, "{tp_packets=7, tp_drops=1}{tp_packets=7}[2]");
 }
 
 TEST(Values, of_control_data_end_where_they_are_cut) {

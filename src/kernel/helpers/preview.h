@@ -14,7 +14,7 @@
 #include "kernel/helpers/call.h"
 #include "schema/shared/preview.h"
 
-#define PREVIEW_VECTORS_MAX 16 /* parts of an iovec that are shown */
+#define PREVIEW_PARTS_MAX (PREVIEW_BYTES_MAX - 64) /* bytes of all parts of a vector before the last one that is shown; room for a path holds all */
 #define PREVIEW_EVENTS_MAX 32 /* members of a poll set */
 #define PREVIEW_TEXTS_MAX 32 /* arguments of a program that are shown */
 #define TEXTS_MAX 4096 /* of a list that are counted */
@@ -23,6 +23,7 @@
 #define PREVIEW_HOW_MAX 64 /* bytes of openat2's structure */
 #define PREVIEW_MESSAGES_MAX 4 /* of sendmmsg and recvmmsg; PREVIEW_MESSAGE_SHIFT has room for 8 */
 #define PREVIEW_PAGE_BYTES 4096 /* what is behind the end of a page may be no memory */
+#define PREVIEW_MESSAGE_BYTES 56 /* struct user_msghdr, before its vector */
 #define PREVIEW_CONTROL_MAX 256 /* bytes of a message's control data */
 
 struct preview {
@@ -77,32 +78,50 @@ static __always_inline void attach_user_text(struct scratch *scratch, __u32 inde
 		finish_attachment(scratch, preview.header, ATTACHMENT_PREVIEW, 8 + (length - 1));
 }
 
-/* The first bytes of all parts, one after the other. */
-static __always_inline void attach_vector_bytes(struct scratch *scratch, __u32 index, __u64 vector, __u64 count, __u64 moved)
+static long attach_part(__u32 index, void *context)
 {
-	__u32 wanted = moved < preview_bytes ? moved : preview_bytes, filled = 0;
+	struct scratch *scratch = cpu_scratch();
+	struct part_walk *walk;
 	struct preview preview;
-	__u64 part[2];
+	__u64 part[2], held;
+	__u32 at, length;
 
-	if (!begin_preview(scratch, index, &preview))
-		return;
-	for (__u32 i = 0; i < PREVIEW_VECTORS_MAX; i++) {
-		__u32 length;
+	if (!scratch)
+		return 1;
+	walk = &scratch->parts;
+	at = walk->filled;
+	opaque(at);
+	if (!walk->left || at >= PREVIEW_PARTS_MAX ||
+	    bpf_probe_read_user(part, sizeof(part), (void *)(walk->vector + index * sizeof(part))) ||
+	    !begin_preview(scratch, 0, &preview))
+		return 1;
+	held = part[1] < walk->left ? part[1] : walk->left;
+	walk->left -= held;
+	length = held < preview_bytes ? held : preview_bytes;
+	opaque(length);
+	if (length > PREVIEW_BYTES_MAX || bpf_probe_read_user(preview.content + PREVIEW_LENGTHS_BYTES + at, length, (void *)part[0]))
+		return 0;
+	((__u16 *)preview.content)[index & (PREVIEW_VECTORS_MAX - 1)] = length;
+	walk->filled = at + length;
+	return 0;
+}
 
-		if (i >= count || filled >= wanted || filled >= PREVIEW_BYTES_MAX)
-			break;
-		if (bpf_probe_read_user(part, sizeof(part), (void *)(vector + i * sizeof(part))))
-			break;
-		length = part[1] < wanted - filled ? part[1] : wanted - filled;
-		opaque(length);
-		if (length > PREVIEW_BYTES_MAX)
-			break;
-		if (bpf_probe_read_user(preview.content + filled, length, (void *)part[0]))
-			break;
-		filled += length;
-	}
-	if (filled)
-		finish_attachment(scratch, preview.header, ATTACHMENT_PREVIEW, filled + 8);
+/*
+ * The first bytes of each part: how many there are of each, then these, one part after the other. Of a part that cannot be read
+ * there are none. Global, as attach_preview is.
+ */
+__noinline int attach_parts(struct scratch *scratch, __u32 index, __u64 vector, __u64 count, __u64 moved)
+{
+	struct preview preview;
+
+	if (!scratch || !begin_preview(scratch, index, &preview))
+		return 0;
+	__builtin_memset(preview.content, 0, PREVIEW_LENGTHS_BYTES);
+	scratch->parts = (struct part_walk){ .vector = vector, .left = moved };
+	bpf_loop(count < PREVIEW_VECTORS_MAX ? count : PREVIEW_VECTORS_MAX, attach_part, NULL, 0);
+	if (scratch->parts.filled && begin_preview(scratch, index, &preview))
+		finish_attachment(scratch, preview.header, ATTACHMENT_PREVIEW, 8 + PREVIEW_LENGTHS_BYTES + scratch->parts.filled);
+	return 0;
 }
 
 static __always_inline void attach_vector(struct scratch *scratch, __u32 index, __u64 vector, __u64 count, __u64 moved)
@@ -110,7 +129,7 @@ static __always_inline void attach_vector(struct scratch *scratch, __u32 index, 
 	if (count > PREVIEW_VECTORS_MAX)
 		count = PREVIEW_VECTORS_MAX;
 	attach_user_items(scratch, index, vector, count * 16, 16);
-	attach_vector_bytes(scratch, index, vector, count, moved);
+	attach_parts(scratch, index, vector, count, moved);
 }
 
 /*
@@ -133,7 +152,7 @@ __noinline int attach_message(struct scratch *scratch, __u32 index, __u64 user, 
 	__builtin_memcpy(preview.content, message, sizeof(message));
 	if (bpf_probe_read_user(preview.content + sizeof(message), count * 16, (void *)message[2]) == 0)
 		finish_attachment(scratch, preview.header, ATTACHMENT_STRUCTURE, 8 + sizeof(message) + count * 16);
-	attach_vector_bytes(scratch, index, message[2], count, moved);
+	attach_parts(scratch, index, message[2], count, moved);
 	attach_user_bytes(scratch, index | PREVIEW_CONTROL, message[4],
 			  message[5] < PREVIEW_CONTROL_MAX ? message[5] : PREVIEW_CONTROL_MAX, ATTACHMENT_STRUCTURE);
 	if (room) /* the first message's name, too, is none of the event */
@@ -152,12 +171,13 @@ static __always_inline void attach_messages(struct scratch *scratch, __u32 index
 	for (__u32 i = 0; i < PREVIEW_MESSAGES_MAX; i++) {
 		__u64 message = user + i * 64ull;
 		__u32 room = rooms ? rooms->bytes[i] : inbound ? 0 : ADDRESS_BYTES_MAX;
-		__u32 moved = 0, tag = index | (i + 1) << PREVIEW_MESSAGE_SHIFT;
+		__u32 moved = inbound ? 0 : ~0u, tag = index | (i + 1) << PREVIEW_MESSAGE_SHIFT;
 
 		if (i >= count)
 			break;
-		if (i < done && bpf_probe_read_user(&moved, sizeof(moved), (void *)(message + 56)) == 0)
-			attach_user_bytes(scratch, tag | PREVIEW_AFTER | PREVIEW_CONTROL, message + 56, 4, ATTACHMENT_STRUCTURE);
+		if (i < done && bpf_probe_read_user(&moved, sizeof(moved), (void *)(message + PREVIEW_MESSAGE_BYTES)) == 0)
+			attach_user_bytes(scratch, tag | PREVIEW_AFTER | PREVIEW_CONTROL, message + PREVIEW_MESSAGE_BYTES, 4,
+					  ATTACHMENT_STRUCTURE);
 		attach_message(scratch, tag, message, moved, room);
 	}
 }
@@ -190,7 +210,9 @@ __noinline int keep_entry_value(struct scratch *scratch, struct task_state *stat
 		values->replaced = scratch->seen.handle_id;
 		return 0;
 	}
-	length = kind > CAPTURE_FIXED ? (kind - CAPTURE_FIXED) * 4 : fd_set_bytes(state->arguments[0]);
+	length = kind > CAPTURE_FIXED	   ? (kind - CAPTURE_FIXED) * 4
+		 : kind == CAPTURE_MESSAGE ? PREVIEW_MESSAGE_BYTES
+					   : fd_set_bytes(state->arguments[0]);
 	opaque(length);
 	if (length > ENTRY_VALUE_BYTES_MAX || !state->arguments[index])
 		return 0;
@@ -403,7 +425,11 @@ __noinline int attach_preview(struct scratch *scratch, __u32 index)
 		attach_texts(scratch, index, true);
 		break;
 	case CAPTURE_MESSAGE:
-		attach_message(scratch, index, user, event->result < 0 ? 0 : event->result, 0);
+		attach_message(scratch, tag, user,
+			       event->result >= 0	     ? event->result
+			       : shape->flags & CALL_INBOUND ? 0
+							     : ~0ull,
+			       0);
 		break;
 	case CAPTURE_VALUE_IN:
 		attach_user_bytes(scratch, index, user, count < preview_bytes ? count : preview_bytes, ATTACHMENT_PREVIEW);

@@ -26,6 +26,12 @@ struct scratch {
 	} fact;
 	struct event_object_fact touched;
 	struct entry_values entry_values;
+	/* the parts of a vector that are being kept; here, since the verifier would follow each sum of lengths on a stack */
+	struct part_walk {
+		__u64 vector;
+		__u64 left; /* bytes that are moved by the parts from here on */
+		__u64 filled; /* bytes kept so far */
+	} parts;
 	union {
 		struct exec_path exec_path;
 		union entry_set entry_set;

@@ -196,7 +196,7 @@ enum syscall_number {
     [44] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x29, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
     [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 23, .before = 0x20, .narrow = 0x9, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvfrom */ \
     [46] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
-    [47] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .narrow = 0x5, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvmsg */ \
+    [47] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .before = 0x2, .narrow = 0x5, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvmsg */ \
     [48] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* shutdown */ \
     [49] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .narrow = 0x5, .flags = CALL_DECODED}, /* bind */ \
     [50] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* listen */ \
@@ -488,7 +488,7 @@ enum syscall_number {
     [336] = {.event_class = 0, .returns = 0}, /* uprobe */ \
     [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .narrow = 0xb, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
     [425] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* io_uring_setup */ \
-    [426] = {.event_class = 0, .returns = 0, .narrow = 0xf}, /* io_uring_enter */ \
+    [426] = {.fd = 1, .event_class = 0, .returns = 5, .capture[4] = 24, .narrow = 0xf, .flags = CALL_DECODED}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* io_uring_register */ \
     [428] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 3, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* open_tree */ \
     [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* move_mount */ \
@@ -863,7 +863,7 @@ enum syscall_number {
     [386] = {.event_class = 0, .returns = 0}, /* rseq */ \
     [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
     [425] = {.event_class = 0, .returns = 0}, /* io_uring_setup */ \
-    [426] = {.event_class = 0, .returns = 0}, /* io_uring_enter */ \
+    [426] = {.fd = 1, .event_class = 0, .returns = 5, .flags = CALL_DECODED}, /* io_uring_enter */ \
     [427] = {.event_class = 0, .returns = 0}, /* io_uring_register */ \
     [428] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* open_tree */ \
     [429] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* move_mount */ \

@@ -41,12 +41,13 @@ CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text_out": "text_out",
               "random_out": "text_out", "cpu_set_in": "cpu_set_in", "cpu_set_out": "cpu_set_out", "by_command": "by_command",
               "comm_in": "text", "comm_out": "text", "text_in": "text", "open_how": "open_how", "dirents_out": "dirents",
               "mask_in": "mask", "messages_in": "messages", "messages_out": "messages", "descriptor": "replaced",
-              "iovec_remote": "vector"}
+              "iovec_remote": "vector", "iovec_local_in": "vector", "iovec_local_out": "vector"}
 # Their layout is another one in 32-bit programs.
 ONLY_64 = {"option_in", "option_out", "fd_set", "iovec_in", "iovec_out", "message_in", "message_out", "text_list", "environment", "by_command", "cpu_set_in", "cpu_set_out",
-           "dirents_out", "mask_in", "messages_in", "messages_out", "iovec_remote"}
+           "dirents_out", "mask_in", "messages_in", "messages_out", "iovec_remote", "iovec_local_in",
+           "iovec_local_out"}
 # Read at entry too, since the call writes there.
-BEFORE = {"fd_set", "offset_pointer", "offset_pointer2", "length_pointer", "descriptor"}
+BEFORE = {"fd_set", "offset_pointer", "offset_pointer2", "length_pointer", "descriptor", "message_out"}
 BEFORE_IN = {"select": {"timeval_in"}, "pselect6": {"timespec"}, "ppoll": {"timespec"}, "recvmmsg": {"timespec"}}
 # Strings that are part of the event; one flag for all of them, so that calls without any look no further.
 TEXTS = {"path", "path2", "name", "name2"}

@@ -17,7 +17,7 @@ HIDDEN = {"pointer", "path", "path2", "bytes_in", "bytes_out", "iovec_in", "iove
           "signal_stack_in", "signal_stack_out", "utsname_out", "sysinfo_out", "random_out", "rusage_out", "cpu_set_in", "cpu_set_out",
           "itimerval_in", "itimerval_out", "itimerspec_in", "itimerspec_out", "timespec_out", "timeval_out", "timeval_in", "utimbuf_in", "capability_header",
           "capabilities_in", "capabilities_out", "flock_in", "flock_out", "int_in", "int_out", "long_out", "winsize_in", "winsize_out",
-          "interface", "signal_out", "comm_in", "comm_out", "text_in", "dirents_out", "mask_in", "iovec_remote", "owner_in",
+          "interface", "signal_out", "comm_in", "comm_out", "text_in", "dirents_out", "mask_in", "iovec_remote", "iovec_local_in", "iovec_local_out", "owner_in",
           "owner_out", "extents", "context_out", "queue_in", "queue_out"}
 
 # Column names that would have to be quoted in DuckDB or in the SQL standard.

@@ -12,3 +12,9 @@
     0x40 /* what it points to: the control data of a message, a set of signals */
 #define PREVIEW_MESSAGE_SHIFT \
     3 /* of several messages: number of this one, from 1. With PREVIEW_AFTER its name, with both bits its length */
+
+/*
+ * The `preview` of a vector: bytes of each of its parts (u16), then these, one part after the other.
+ */
+#define PREVIEW_VECTORS_MAX 16 /* parts that are shown; a power of two */
+#define PREVIEW_LENGTHS_BYTES (PREVIEW_VECTORS_MAX * 2)

@@ -420,8 +420,8 @@ bool CallText::print_message(std::string& out, std::size_t index) const {
     const bool inward = info_.arguments[index].type == "message_in";
     const std::size_t tag = inward ? index : index | PREVIEW_AFTER;
     const auto before = inward ? std::nullopt : attached(Attachment::kStructure, index);
-    const auto room = before ? read_at<std::uint32_t>(*before, offsetof(msghdr, msg_namelen))
-                             : std::nullopt;
+    const auto room =
+        before ? read_at<std::uint32_t>(*before, offsetof(msghdr, msg_namelen)) : std::nullopt;
     if (!inward && failed()) {
         if (room) {
             print(out, "{{msg_namelen={}}}", static_cast<std::int32_t>(*room));

@@ -56,7 +56,8 @@ TEST(Constants, of_options_of_sockets_go_by_their_level) {
     EXPECT_EQ(socket_option_text(kPacket, 6, Constants::kNames), "PACKET_STATISTICS");
     EXPECT_EQ(socket_option_text(kPacket, 99, Constants::kNames), "0x63 /* PACKET_??? */");
     EXPECT_EQ(socket_option_text(kPacket, 99, Constants::kNumbers), "0x63");
-    EXPECT_EQ(socket_option_text(1, ~std::uint64_t{0}, Constants::kBoth), "0xffffffff /* SO_??? */");
+    EXPECT_EQ(socket_option_text(1, ~std::uint64_t{0}, Constants::kBoth),
+              "0xffffffff /* SO_??? */");
     EXPECT_EQ(socket_option_text(1, 4, Constants::kBoth), "0x4 /* SO_ERROR */");
     EXPECT_EQ(socket_option_text(4711, 1, Constants::kNames), "0x1");
 }

@@ -95,7 +95,8 @@ void CallText::append_dump(std::string& out) const {
         const std::string_view type = type_of(i);
         const std::size_t tag = type == "message_out" ? i | PREVIEW_AFTER : i;
         const auto data = attached(schema::Attachment::kPreview, tag).value_or("");
-        const bool is_cut = type == "iovec_in" && structure(i).size() < value(i + 1) * sizeof(iovec);
+        const bool is_cut =
+            type == "iovec_in" && structure(i).size() < value(i + 1) * sizeof(iovec);
         if (failed() && (data.empty() || is_cut)) {
             continue;  // what it was given is no memory
         }

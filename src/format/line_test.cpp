@@ -243,8 +243,8 @@ TEST(Line, shows_the_beginning_of_each_part_of_a_vector) {
     LineStyle style;
     style.limits.text_max = 3;
     const std::string vectors = part(0x1000, 5) + part(0x2000, 2) + part(0x3000, 4);
-    const Call call = Call("writev").arguments({1, 0x7000, 3}).structure(1, vectors).parts(
-        1, {"abc", "", "xyz"});
+    const Call call =
+        Call("writev").arguments({1, 0x7000, 3}).structure(1, vectors).parts(1, {"abc", "", "xyz"});
     const std::string shown =
         R"(writev(1, [{iov_base="abc"..., iov_len=5}, {iov_base=0x2000, iov_len=2}, )";
     EXPECT_EQ(Call(call).result(11).line(style),

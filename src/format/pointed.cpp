@@ -164,8 +164,10 @@ bool CallText::print_option(std::string& out, std::size_t index) const {
     const bool given = type_of(index) == "option_in";
     const bool has_length = !given || static_cast<std::int32_t>(value(4)) >= 0;
     const bool is_whole = !given || (bytes && bytes->size() == value(4));
-    const bool has_exact_length = value(1) == SOL_PACKET;  // its structures are taken whole or not at all
-    return bytes && has_length && (is_whole || !has_exact_length) && append_socket_option(out, value(1), value(2), *bytes, given);
+    const bool has_exact_length =
+        value(1) == SOL_PACKET;  // its structures are taken whole or not at all
+    return bytes && has_length && (is_whole || !has_exact_length) &&
+           append_socket_option(out, value(1), value(2), *bytes, given);
 }
 
 // [16], or [128 => 16] if the call changed it.

@@ -134,7 +134,8 @@ class VectorBytes {
     std::string_view bytes_;
 };
 
-constexpr std::size_t kMovesAll = ~std::size_t{0};  // all of a vector, whatever lengths its parts say
+constexpr std::size_t kMovesAll =
+    ~std::size_t{0};  // all of a vector, whatever lengths its parts say
 
 // [{iov_base="abc", iov_len=3}, …] of `count` at `address`, of which the call moved so many bytes; without `moved` nothing but addresses.
 bool append_iovecs(std::string& out,

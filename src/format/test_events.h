@@ -121,10 +121,10 @@ class Call {
             lengths[i] = static_cast<std::uint16_t>(parts[i].size());
             bytes += parts[i];
         }
-        return preview(index,
-                       std::string(reinterpret_cast<const char*>(lengths.data()),
-                                   PREVIEW_LENGTHS_BYTES) +
-                           bytes);
+        return preview(
+            index,
+            std::string(reinterpret_cast<const char*>(lengths.data()), PREVIEW_LENGTHS_BYTES) +
+                bytes);
     }
 
     schema::OwnedRecord record() const {

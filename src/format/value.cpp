@@ -122,8 +122,7 @@ void append_numbers(std::string& out,
 bool append_packet_option(std::string& out, std::uint64_t option, std::string_view bytes) {
     static constexpr std::string_view kRing[] = {
         "tp_block_size", "tp_block_nr", "tp_frame_size", "tp_frame_nr"};
-    static constexpr std::string_view kStatistics[] = {
-        "tp_packets", "tp_drops", "tp_freeze_q_cnt"};
+    static constexpr std::string_view kStatistics[] = {"tp_packets", "tp_drops", "tp_freeze_q_cnt"};
     const bool is_ring = option == PACKET_RX_RING || option == PACKET_TX_RING;
     if (is_ring) {
         append_numbers<std::uint32_t>(out, bytes, kRing);

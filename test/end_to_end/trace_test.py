@@ -64,6 +64,35 @@ signal.signal(signal.SIGALRM, lambda *_: None)
 signal.alarm(1)
 signal.pause()
 """
+# Vectors of several parts, messages whose names have more room than they need, devices, options and flags that have no name.
+PARTS = """
+import ctypes, os, socket
+library = ctypes.CDLL(None)
+null = os.open("/dev/full", os.O_RDWR)
+parts = [b"a" * 50, b"", b"b" * 40, b"c"]
+try:
+    os.writev(null, parts)
+except OSError:
+    pass
+one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+other.bind(b"\\0dyetrace-parts")
+other.sendmsg(parts)
+os.readv(one.fileno(), [bytearray(n) for n in (45, 3, 60)])
+other.sendmsg([b"xyz"])
+one.recvmsg(10)
+one.setblocking(False)
+try:
+    one.recvmsg(10)
+except BlockingIOError:
+    pass
+for option in (4, 999):
+    try:
+        one.getsockopt(socket.SOL_SOCKET, option)
+    except OSError:
+        pass
+library.memfd_create(b"small", 1)
+library.memfd_create(b"pages", 30 << 26)
+"""
 # Asks for much that lies behind a pointer: signals, limits, timers, CPUs, terminals, sockets, names.
 QUESTIONS = """
 import ctypes, faulthandler, fcntl, os, pty, resource, signal, socket, struct, termios
@@ -254,6 +283,13 @@ class TraceTest(support.EndToEndTest):
         for option in ([], ["-v"], ["-e", "verbose=none"]):
             with self.subTest(option):
                 self.assertGreater(self.same(*option, "-e", asked, *PYTHON, "-c", QUESTIONS, change=named), 120)
+
+    def test_parts_names_of_messages_and_devices(self):
+        asked = "trace=writev,readv,sendmsg,recvmsg,getsockopt,memfd_create,/^open"
+        for option in ([], ["-s", "4"], ["-e", "write=3"]):
+            with self.subTest(option):
+                self.assertGreater(self.same(*option, "-e", asked, *PYTHON, "-c", PARTS), 12)
+        self.assertGreater(self.same("-yy", "-e", "trace=writev,/^open", *PYTHON, "-c", PARTS), 3)
 
     def test_which_calls(self):
         for chosen in ("trace=openat,read", "trace=%file", "!mmap,read", "trace=/^f", "trace=%desc", "read", "trace=none"):

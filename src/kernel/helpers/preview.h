@@ -14,7 +14,8 @@
 #include "kernel/helpers/call.h"
 #include "schema/shared/preview.h"
 
-#define PREVIEW_PARTS_MAX (PREVIEW_BYTES_MAX - 64) /* bytes of all parts of a vector before the last one that is shown; room for a path holds all */
+#define PREVIEW_PARTS_MAX                                                                                                        \
+	(PREVIEW_BYTES_MAX - 64) /* bytes of all parts of a vector before the last one that is shown; room for a path holds all */
 #define PREVIEW_EVENTS_MAX 32 /* members of a poll set */
 #define PREVIEW_TEXTS_MAX 32 /* arguments of a program that are shown */
 #define TEXTS_MAX 4096 /* of a list that are counted */
@@ -99,7 +100,8 @@ static long attach_part(__u32 index, void *context)
 	walk->left -= held;
 	length = held < preview_bytes ? held : preview_bytes;
 	opaque(length);
-	if (length > PREVIEW_BYTES_MAX || bpf_probe_read_user(preview.content + PREVIEW_LENGTHS_BYTES + at, length, (void *)part[0]))
+	if (length > PREVIEW_BYTES_MAX ||
+	    bpf_probe_read_user(preview.content + PREVIEW_LENGTHS_BYTES + at, length, (void *)part[0]))
 		return 0;
 	((__u16 *)preview.content)[index & (PREVIEW_VECTORS_MAX - 1)] = length;
 	walk->filled = at + length;

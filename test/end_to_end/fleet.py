@@ -90,10 +90,14 @@ class FleetTest(support.EndToEndTest):
             support.wait_for(condition, what, seconds)
         except AssertionError as error:
             files = [os.path.join(folder, name) for folder, _, names in os.walk(self.folder) for name in names]
-            said = [f"--- {os.path.basename(file)}\n{self.said(os.path.basename(file).removesuffix('.said'))[-3000:]}"
-                    for file in files if file.endswith(".said")]
+            said = [f"--- {os.path.basename(file)}\n{self.last_words(file)}" for file in files if file.endswith(".said")]
             sizes = [f"{os.path.getsize(file):>10} {os.path.relpath(file, self.folder)}" for file in sorted(files)[:60] if os.path.exists(file)]
             raise AssertionError("\n".join([str(error), *said, *sizes])) from error
+
+    @staticmethod
+    def last_words(file):
+        with open(file, encoding="utf-8", errors="replace") as said:
+            return said.read()[-3000:]
 
     def security_of(self, kind, name):
         """How an agent, a collector or an operator of this name proves who it is."""

@@ -3,11 +3,27 @@
 
 import os
 import signal
+import socket
 import subprocess
 
 import fleet
 import support
 from support import boot_ns
+
+REPLAYED_BYTES = 60_000  # as much as HTTP/2 lets go unanswered
+
+HTTP2_PREFACE, HTTP2_HEADER, HTTP2_PING = 24, 9, 6  # RFC 9113
+
+
+def without_pings(sent):
+    """What a client of HTTP/2 sent: a server ends a connection on which they come all at once."""
+    kept, at = sent[:HTTP2_PREFACE], HTTP2_PREFACE
+    while at + HTTP2_HEADER <= len(sent):
+        end = at + HTTP2_HEADER + int.from_bytes(sent[at:at + 3], "big")
+        if sent[at + 3] != HTTP2_PING:
+            kept += sent[at:end]
+        at = end
+    return kept
 
 
 class FaultTest(fleet.FleetTest):
@@ -117,6 +133,30 @@ class RoadTest(FaultTest):
         self.end_without_a_gap()
         self.assertIn("damaged on its way", self.said("collector"))
 
+    def test_what_an_agent_sent_may_be_sent_again_by_somebody_and_changes_nothing(self):
+        self.begin(road=True)
+        self.agents["a"].kill()
+        self.agents["a"].wait()
+        sent = bytearray()
+        self.road.change = lambda data: sent.extend(data) or data
+        self.restart_agent()
+        self.wait_for(lambda: len(sent) > REPLAYED_BYTES, "the agent sends events")
+        self.road.change = lambda data: data
+        for replays in range(1, 4):
+            self.replay(sent)
+            self.wait_for(lambda replays=replays: self.said("agent-a").count("it came back") == replays, "it was taken for the agent")
+            self.wait_for_more(self.trace, self.count(self.trace))
+        self.end_without_a_gap()
+
+    def replay(self, sent):
+        """Says once more what an agent said, from the first byte of its connection on, and listens until the agent itself comes back."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=support.PATIENCE_S) as again:
+            again.sendall(without_pings(sent[:REPLAYED_BYTES]))
+            answers = b""
+            while b"it came back" not in answers:
+                more = again.recv(1 << 16)
+                self.assertTrue(more, "the connection ends with a reason")
+                answers = answers[-64:] + more
 
     def test_an_agent_of_another_version_is_refused_and_what_it_recorded_arrives_when_it_is_replaced(self):
         before = self.begin(road=True)

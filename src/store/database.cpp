@@ -181,6 +181,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                          : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
     // Each question opens the files of every host and table anew; a sealed file never changes.
     TRY(parts->engine.run("SET parquet_metadata_cache = true"));
+    // A side of an ASOF join that DuckDB expects to be small it compares with all of the other one: of 10^8 events, after conditions, it expects a few.
+    TRY(parts->engine.run("SET GLOBAL asof_loop_join_threshold = 0"));
     TRY(register_record_scan(parts->engine, parts->source));
     TRY(register_record_scan(parts->engine, parts->new_source, kNewRecords));
     TRY(parts->derived.add_functions(parts->engine));

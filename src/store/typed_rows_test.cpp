@@ -129,6 +129,14 @@ TEST_F(TypedRows, are_scanned_with_their_types_and_nulls) {
     EXPECT_EQ(seen, kRows);
 }
 
+// A scan has a connection of its own: what is set for it is set for all.
+TEST_F(TypedRows, are_joined_by_time_without_comparing_all_with_all) {
+    NumberScan scan =
+        database_->scan_numbers("SELECT current_setting('asof_loop_join_threshold')::UBIGINT")
+            .value();
+    EXPECT_EQ(scan.next().value()->columns[0][0], 0u);
+}
+
 TEST_F(TypedRows, are_not_scanned_where_they_are_no_numbers) {
     const auto scan = database_->scan_numbers("SELECT 1::UBIGINT AS a, 'x' AS b");
     ASSERT_FALSE(scan.ok());

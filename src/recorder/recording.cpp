@@ -317,8 +317,12 @@ void Recording::State::write_names(bool now) {
     }
 }
 
+// Once the disk takes no more, the trailer says it all, once: its room is small.
 void Recording::State::tick() {
     ticked_ns = base::boot_time_ns();
+    if (writer->failed()) {
+        return;
+    }
     write_names(true);
     note(facts->write_clocks());
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,7 +30,12 @@ class DiskAppendFile : public AppendFile {
 
   private:
     // Takes the room before the bytes are there, so that a disk that gets full is noticed while there is room to say so.
+    // RLIMIT_FSIZE is looked at here: fallocate() that keeps the size does not look at it.
     Result<void> keep_room(std::uint64_t bytes) {
+        rlimit largest{};
+        if (::getrlimit(RLIMIT_FSIZE, &largest) == 0 && size_ + bytes > largest.rlim_cur) {
+            return Error::from_errno(EFBIG, fmt::format("writing '{}'", path_));
+        }
         int done = -1;
         while (promises_room_ && done != 0) {
             done = ::fallocate(file_.get(),

@@ -21,6 +21,13 @@ class ArgumentsTest(support.EndToEndTest):
         quoted = "'" + one.replace("'", "'\\''") + "'"
         self.assertEqual(self.commands(trace, "head"), [f"head -c 5 {quoted}", "head -n 1 /etc/passwd"])
 
+    def test_the_words_of_a_command_are_its_own(self):
+        """Brackets, commas and what looks like an option are for the command, not for the line of options before it."""
+        words = ['["a", "b"]', "[]", "[x", "--", "-p", "1,2"]
+        self.record("--", sys.executable, "-c", f"import sys; sys.exit(sys.argv[1:] != {words!r})", *words)
+        trace = self.record("--redact", "[a,b]", "--", "sh", "-c", ": [a,b] a b", name="redacted")
+        self.assertIn("sh -c ': ***** a b'", [row["command"] for row in trace.rows("SELECT command FROM processes WHERE command IS NOT NULL")])
+
     def test_what_runs_already_has_one_too(self):
         running = self.start([sys.executable, "-c", "import sys\nfor line in sys.stdin: print(line, flush=True)", "a relay"], stdin=-1, stdout=-1)
         self.addCleanup(running.stdin.close)

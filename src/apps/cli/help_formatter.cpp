@@ -166,6 +166,33 @@ void hide_secrets(int argc, char** argv) {
     }
 }
 
+// To the library `[a,b]` is two words, a and b, wherever several may stand: the command `echo '["a","b"]'` would be another one.
+// What ends with this is not in brackets.
+constexpr char kNoBracket = '\0';
+
+std::vector<std::string> without_brackets(std::vector<std::string> words) {
+    for (std::string& word : words) {
+        if (word.starts_with('[') && word.ends_with(']')) {
+            word += kNoBracket;
+        }
+    }
+    return words;
+}
+
+void give_brackets_back(CLI::App& app) {
+    for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
+        option->transform([](std::string word) {
+            if (word.ends_with(kNoBracket)) {
+                word.pop_back();
+            }
+            return word;
+        });
+    }
+    for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+        give_brackets_back(*verb);
+    }
+}
+
 }  // namespace
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
@@ -227,8 +254,9 @@ void speak_plainly(CLI::App& app) {
 int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_status) {
     const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
     hide_secrets(argc, argv);
+    give_brackets_back(app);
     try {
-        app.parse(std::vector<std::string>(given.rbegin(), given.rend()));
+        app.parse(without_brackets(std::vector<std::string>(given.rbegin(), given.rend())));
     } catch (const CLI::Success& asked) {  // --help, --version
         if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
             base::Log::to_stderr().fail(no_verb_text(argv[1], verb_names(app)) +

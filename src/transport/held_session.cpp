@@ -78,6 +78,14 @@ std::string HeldSession::said() const {
     return text;
 }
 
+std::string HeldSession::why_it_never_began() const {
+    if (!stop_reason_.empty()) {
+        return stop_reason_;
+    }
+    std::string text = said();
+    return text.empty() ? "its agent ended before the recording began" : text;
+}
+
 std::optional<fleet::Status> HeldSession::look() {
     const Recorder::State now = recorder_->look();
     look_for_files();  // after that: of a recorder that has ended, all are there
@@ -85,7 +93,7 @@ std::optional<fleet::Status> HeldSession::look() {
     if (!ended() && has_ended) {
         const bool recorded = ::access((trace_ + "/trace.json").c_str(), F_OK) == 0;
         return status(recorded ? fleet::SHIPPING : fleet::FAILED,
-                      recorded || !said().empty() ? said() : stopped_because_);
+                      recorded ? said() : why_it_never_began());
     }
     if (phase_ == fleet::PREPARING && now == Recorder::State::kReady) {
         return status(fleet::READY, "");

@@ -43,9 +43,9 @@ class HeldSession {
     // Looks at the recorder. A status to be sent, if there is news.
     std::optional<fleet::Status> look();
     void go();
-    // `reason`: what is said of it if it never began, and its recorder did not say more.
+    // `reason`: what is said of it if it never began; its recorder knows only that it was stopped.
     void stop(std::string reason = "it was stopped before the recording began") {
-        stopped_because_ = std::move(reason);
+        stop_reason_ = std::move(reason);
         recorder_->stop();
     }
 
@@ -84,6 +84,7 @@ class HeldSession {
     bool ended() const { return phase_ >= fleet::SHIPPING; }
     fleet::Status status(fleet::Phase phase, std::string text);
     std::string said() const;
+    std::string why_it_never_began() const;
     Result<std::optional<fleet::Chunk>> find_chunk();
     Result<std::optional<fleet::Chunk>> info_chunk();
     Result<std::optional<fleet::Chunk>> chunk_of(const std::string& name, File& file, bool grows);
@@ -99,8 +100,8 @@ class HeldSession {
     std::string trace_;
     std::unique_ptr<Recorder> recorder_;
     fleet::Phase phase_ = fleet::PREPARING;
-    bool gone_ = false;  // the recorder was told to begin
-    std::string stopped_because_ = "its agent ended before the recording began";
+    bool gone_ = false;               // the recorder was told to begin
+    std::string stop_reason_;         // empty unless stopped
     bool told_ = false;               // of phase_, on this connection
     bool resumed_ = false;            // the collector said what it has
     bool all_there_ = false;          // and acknowledged

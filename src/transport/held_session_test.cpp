@@ -46,6 +46,35 @@ class HeldSessionTest : public ::testing::Test {
     base::TemporaryFolder temporary = base::TemporaryFolder::make().value();
 };
 
+// A recorder that is told to stop before it is told to begin knows no more than that.
+class StoppedRecorder : public Recorder {
+  public:
+    explicit StoppedRecorder(std::string said) : said_(std::move(said)) {}
+    State look() override { return stopped_ ? State::kEnded : State::kReady; }
+    Result<void> go() override { return {}; }
+    void stop() override {
+        stopped_ = true;
+        base::write_file_atomically(said_, "dyetrace: error: stopped before it began\n").value();
+    }
+    pid_t pid() const override { return -1; }
+
+  private:
+    std::string said_;
+    bool stopped_ = false;
+};
+
+TEST_F(HeldSessionTest, says_why_it_was_stopped_before_it_began) {
+    HeldSession session =
+        HeldSession::begin(temporary.path() + "/new", "new", {}, [](const RecorderOrder& order) {
+            return Result<std::unique_ptr<Recorder>>(std::make_unique<StoppedRecorder>(order.said));
+        }).value();
+    EXPECT_EQ(session.look().value().phase(), fleet::READY);
+    session.stop("it holds too much memory");
+    const fleet::Status status = session.look().value();
+    EXPECT_EQ(status.phase(), fleet::FAILED);
+    EXPECT_EQ(status.text(), "it holds too much memory");
+}
+
 TEST_F(HeldSessionTest, thins_no_segment_of_which_something_was_sent_by_an_agent_before_this_one) {
     begun("00000000000000000002");
     HeldSession session = adopted();

@@ -1,6 +1,7 @@
 // io_submit, io_getevents: a part per control block.
 #include <fcntl.h>
 #include <linux/aio_abi.h>
+#include <linux/io_uring.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -107,6 +108,20 @@ TEST_F(Aio, a_completion_that_failed_has_no_bytes) {
     const Part read = trace.only("io_pgetevents").parts()[0];
     EXPECT_EQ(read.result(), -EFAULT);
     EXPECT_EQ(read.bytes(), std::nullopt);
+}
+
+// What a ring carries is not seen, as coverage says; who enters one is. Also where making one is forbidden.
+TEST_F(Aio, what_is_no_ring_cannot_be_entered) {
+    Shared<int> fd;
+    const Trace trace = record([&] {
+        *fd = open("/dev/null", O_RDONLY);
+        REQUIRE(syscall(SYS_io_uring_enter, *fd, 1, 1, IORING_ENTER_GETEVENTS, nullptr, 0) < 0);
+    });
+    const Event enter = trace.only("io_uring_enter");
+    EXPECT_EQ(enter.fd(), *fd);
+    EXPECT_EQ(enter.error(), "EOPNOTSUPP");
+    ASSERT_NE(enter.object(), nullptr);
+    EXPECT_EQ(*enter.object()->name(), "/dev/null");
 }
 
 }  // namespace

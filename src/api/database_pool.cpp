@@ -17,8 +17,8 @@ struct DatabasePool::Slot {
     bool is_free = false;
 };
 
-DatabasePool::DatabasePool(Opener open, std::size_t databases_max)
-    : open_(std::move(open)), most_(databases_max) {}
+DatabasePool::DatabasePool(Opener open, std::size_t databases_max, Opener open_larger)
+    : open_(std::move(open)), open_larger_(std::move(open_larger)), most_(databases_max) {}
 
 DatabasePool::~DatabasePool() = default;
 
@@ -48,7 +48,32 @@ void DatabasePool::give_back(Slot& slot) {
         const std::lock_guard lock(mutex_);
         slot.is_free = true;
     }
-    free_.notify_one();
+    free_.notify_all();
+}
+
+Result<void> DatabasePool::with_larger(const std::atomic<bool>& cancelled,
+                                       const std::function<Result<void>(store::Database&)>& use) {
+    {
+        std::unique_lock lock(mutex_);
+        while (is_larger_open_) {
+            if (cancelled) {
+                return Error(ErrorCode::kInterrupted, "cancelled while it waited for others");
+            }
+            free_.wait_for(lock, kLookEvery);
+        }
+        is_larger_open_ = true;
+    }
+    const auto run = [&]() -> Result<void> {
+        TRY(const std::unique_ptr<store::Database> larger, open_larger_());
+        return use(*larger);
+    };
+    Result<void> done = run();
+    {
+        const std::lock_guard lock(mutex_);
+        is_larger_open_ = false;
+    }
+    free_.notify_all();
+    return done;
 }
 
 Result<void> DatabasePool::with(const std::atomic<bool>& cancelled,
@@ -67,6 +92,9 @@ Result<void> DatabasePool::with(const std::atomic<bool>& cancelled,
     };
     Result<void> done = run();
     give_back(*slot);
+    if (!done.ok() && done.error().code() == ErrorCode::kLimitReached && !cancelled) {
+        return with_larger(cancelled, use);
+    }
     return done;
 }
 

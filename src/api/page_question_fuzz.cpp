@@ -21,9 +21,7 @@ constexpr const char* kClock = "cluster";
 
 class Page {
   public:
-    Page()
-        : pool_([this] { return query::open_analysis_database(trace_.path(), {.clock = kClock}); },
-                1) {
+    Page() : pool_([this] { return open(); }, 1, [this] { return open(); }) {
         trace_.record(1, 20);
         questions_ = page_questions(pool_, selected_, kClock);
         std::ranges::move(timeline_questions(timelines_), std::back_inserter(questions_));
@@ -49,6 +47,12 @@ class Page {
     }
 
   private:
+    Result<std::unique_ptr<store::Database>> open() {
+        TRY(auto database, query::open_analysis_database(trace_.path(), {.clock = kClock}));
+        selected_.forget(*database);
+        return database;
+    }
+
     store::StoreFixture trace_;
     DatabasePool pool_;
     query::SelectedEvents selected_;

@@ -72,14 +72,15 @@ TEST_F(QueryAnswerTest, says_what_is_wrong) {
               ErrorCode::kInterrupted);
 }
 
+using Opened = Result<std::unique_ptr<store::Database>>;
+
 TEST_F(QueryAnswerTest, of_several_at_once_wait_for_a_database) {
     std::atomic<int> opened = 0;
-    DatabasePool pool(
-        [&] {
-            ++opened;
-            return store::Database::open(trace_.path(), {});
-        },
-        1);
+    const auto open = [&]() -> Opened {
+        ++opened;
+        return store::Database::open(trace_.path(), {});
+    };
+    DatabasePool pool(open, 1, open);
     EXPECT_TRUE(pool.with(cancelled_,
                           [&](store::Database&) -> Result<void> {
                               std::atomic<bool> impatient = true;
@@ -93,6 +94,43 @@ TEST_F(QueryAnswerTest, of_several_at_once_wait_for_a_database) {
                     .ok());
     EXPECT_TRUE(pool.with(cancelled_, [](store::Database&) { return Result<void>(); }).ok());
     EXPECT_EQ(opened, 1);
+}
+
+TEST_F(QueryAnswerTest, that_needs_more_memory_is_made_from_a_larger_database) {
+    int larger_opened = 0;
+    const auto open = [&](const char* memory) -> Opened {
+        return store::Database::open(
+            trace_.path(), {.threads = 1, .memory_limit = memory, .temporary_limit = "1MB"});
+    };
+    std::string larger_memory = "1GB";
+    DatabasePool pool([&] { return open("60MB"); },
+                      1,
+                      [&] {
+                          ++larger_opened;
+                          return open(larger_memory.c_str());
+                      });
+    const auto ask_pool = [&](const char* sql) -> Result<std::string> {
+        std::string body;
+        TRY(pool.with(cancelled_, [&](store::Database& database) -> Result<void> {
+            TRY(const Answer answer,
+                query_answer(database, Json::object().set("sql", sql), cancelled_));
+            body = answer.body;
+            return {};
+        }));
+        return body;
+    };
+    const char* const large =
+        "SELECT count(*) FROM (SELECT DISTINCT hash(i) FROM range(4000000) t(i))";
+    EXPECT_NE(ask_pool(large).value().find("[[4000000]]"), std::string::npos);
+    EXPECT_EQ(larger_opened, 1);
+    EXPECT_TRUE(ask_pool("SELECT 1").ok());  // the usual one serves on
+    EXPECT_EQ(ask_pool("SELECT no_column").error().code(), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(larger_opened, 1);
+    larger_memory = "60MB";  // it was closed, so another is opened, which says what is missing
+    const Result<std::string> refused = ask_pool(large);
+    EXPECT_EQ(refused.error().code(), ErrorCode::kLimitReached);
+    EXPECT_NE(refused.error().text().find("Out of Memory"), std::string::npos);
+    EXPECT_EQ(larger_opened, 2);
 }
 
 }  // namespace

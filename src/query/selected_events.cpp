@@ -159,6 +159,11 @@ bool SelectedEvents::has_ended() {
     return finished_.has_value();
 }
 
+void SelectedEvents::forget(const store::Database& database) {
+    const std::lock_guard lock(mutex_);
+    known_.erase(&database);
+}
+
 Result<void> SelectedEvents::keep(store::Database& database,
                                   Known& known,
                                   const std::atomic<bool>& cancelled) {

@@ -17,7 +17,7 @@
 // anew with each look. `arguments` is long text that few ask for: it is not kept, and a statement
 // that says `arguments` or `*` reads `events`.
 //
-// Thread: any; each database belongs to one thread at a time.
+// Thread: any; each database belongs to one thread at a time. Databases are known by their addresses: one that is opened after another was closed is forgotten first.
 #pragma once
 
 #include <atomic>
@@ -69,6 +69,9 @@ class SelectedEvents {
                         const base::Json& question,
                         const std::string& statement,
                         const std::atomic<bool>& cancelled);
+
+    // What there was at its address: `database` is new.
+    void forget(const store::Database& database);
 
   private:
     struct Known {

@@ -43,7 +43,9 @@ Error engine_error(const char* message) {
     for (const char c : text.substr(0, text.find("\n\n"))) {
         line.push_back(c == '\n' ? ' ' : c);
     }
-    return Error(ErrorCode::kInvalidArgument, std::move(line));
+    const bool is_too_much = line.starts_with("Out of Memory Error");
+    return Error(is_too_much ? ErrorCode::kLimitReached : ErrorCode::kInvalidArgument,
+                 std::move(line));
 }
 
 std::string sql_text(std::string_view text) {

@@ -34,6 +34,7 @@ constexpr std::size_t kDatabases = 2;  // a long question, and all others beside
 constexpr long kMemoryPart = 8;  // of the machine, for each: half of it for those of two traces
 constexpr long kMegabytesMax =
     400;  // of each: a page that is left open leaves the memory to others
+constexpr const char* kLargerMemory = "";  // as `dyetrace sql` has it, for one answer
 constexpr std::chrono::milliseconds kLookEvery{100};
 
 struct UiArguments {
@@ -57,23 +58,37 @@ void limit_memory() {
     }
 }
 
-// Alone each would take 80 % of the machine before it wrote to disk.
-query::AnalysisDatabaseOptions options_of(const std::string& clock) {
+std::string usual_memory() {
     const long megabytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 1'000'000;
-    return {.database = {.memory_limit =
-                             fmt::format("{}MB", std::min(megabytes / kMemoryPart, kMegabytesMax)),
-                         .temporary_limit = kTemporaryLimit},
-            .clock = clock};
+    return fmt::format("{}MB", std::min(megabytes / kMemoryPart, kMegabytesMax));
 }
 
 // A trace and those who read it.
-struct Served {
-    Served(const std::string& path, const std::string& clock)
-        : pool([path, clock] { return query::open_analysis_database(path, options_of(clock)); },
-               kDatabases) {}
+class Served {
+  public:
+    Served(std::string path, std::string clock)
+        : path_(std::move(path)),
+          clock_(std::move(clock)),
+          pool([this] { return open(usual_memory()); },
+               kDatabases,
+               [this] { return open(kLargerMemory); }) {}
 
-    api::DatabasePool pool;
+  private:
+    Result<std::unique_ptr<store::Database>> open(const std::string& memory) {
+        TRY(auto database,
+            query::open_analysis_database(
+                path_,
+                {.database = {.memory_limit = memory, .temporary_limit = kTemporaryLimit},
+                 .clock = clock_}));
+        trace.forget(*database);
+        return database;
+    }
+
+    const std::string path_, clock_;
+
+  public:
     query::SelectedEvents trace;
+    api::DatabasePool pool;
 };
 
 // What is wrong with a trace is said here, not first in the browser.

@@ -281,49 +281,6 @@ class ChannelTest(FollowTest):
             rows = trace.rows("SELECT DISTINCT certainty FROM flows WHERE rule = 'pipe'")
             self.assertEqual([row["certainty"] for row in rows], [certainty])
 
-    def test_a_daemon_that_was_there_before_hands_requests_over_by_its_pipe(self):
-        """A thread takes requests, and wakes another one by a pipe, as Ceph does, which answers: each answer was caused by its request."""
-        port = support.free_port()
-        daemon = self.start([sys.executable, "-c", WOKEN_BY_A_PIPE, str(port)], stdout=subprocess.PIPE, text=True)
-        daemon.stdout.readline()
-        ask = f"import socket\nfor i in range({REQUESTS}):\n s = socket.create_connection(('127.0.0.1', {port})); s.sendall(b'%09d' % i); assert s.recv(99) == b'%09d' % i"
-        subprocess.run([sys.executable, "-c", ask], check=True)  # its pipe was used before, too
-        for name, condition in (("all", []), ("where", ["--where", f"comm = '{support.comm_of(daemon.pid)}' and name not in ('futex', 'epoll_wait')"])):
-            trace, recorder = self.start_recording("-a", *condition, name=name)
-            subprocess.run([sys.executable, "-c", ask], check=True)
-            self.assertEqual(self.stop(recorder), 0)
-            (found,) = trace.rows("SELECT count(*) AS wakes, count(*) FILTER (certainty = 'certain') AS certain FROM flows f JOIN events e ON e.event_id = f.from_event "
-                                  f"WHERE f.rule = 'pipe' AND e.pid = {daemon.pid}")
-            self.assertEqual((int(found["wakes"]), int(found["certain"])), (REQUESTS, REQUESTS), name)
-            self.assertEqual(trace.number("SELECT count(*) FROM edges d JOIN events r ON r.event_id = d.from_event JOIN events w ON w.event_id = d.to_event "
-                                          f"WHERE d.rule = 'pipe' AND r.pid = {daemon.pid} AND w.pid = {daemon.pid} AND r.tid <> w.tid"), REQUESTS, name)
-
-
-REQUESTS = 5
-WOKEN_BY_A_PIPE = """
-import collections, os, select, socket, sys, threading
-waiting, (out, wake) = collections.deque(), os.pipe()
-os.set_blocking(out, False)
-def answer():
-    ready = select.epoll()
-    ready.register(out, select.EPOLLIN)
-    while True:
-        ready.poll()
-        try:
-            while os.read(out, 256): pass
-        except BlockingIOError: pass
-        while waiting:
-            client, text = waiting.popleft()
-            client.sendall(text)
-            client.close()
-threading.Thread(target=answer, daemon=True).start()
-listener = socket.create_server(('127.0.0.1', int(sys.argv[1])))
-print('ready', flush=True)
-while True:
-    client, _ = listener.accept()
-    waiting.append((client, client.recv(99)))
-    os.write(wake, b'c')
-"""
 
 # What a parent read its child writes; that is copied by asynchronous I/O: one control block reads, another one writes.
 INHERITED = """

@@ -237,6 +237,7 @@ std::vector<Touched> Event::touched() const {
             result.push_back({static_cast<schema::EventRole>(one->role),
                               one->fd,
                               one->events,
+                              one->asked_events,
                               one->range_begin,
                               one->range_end,
                               records_->dictionary->object(one->handle_id)});

@@ -81,7 +81,7 @@ struct Records {
 struct Touched {
     schema::EventRole role;
     std::int32_t fd;
-    std::uint32_t events;
+    std::uint32_t events, asked_events;
     std::int64_t range_begin, range_end;
     const schema::Object* object;
 };

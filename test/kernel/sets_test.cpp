@@ -79,7 +79,9 @@ TEST_F(Sets, poll_lists_its_members_and_what_was_ready) {
     const std::vector<Touched> polled = trace.only("poll").touched();
     ASSERT_EQ(polled.size(), 2u);
     EXPECT_EQ(with_fd(polled, (*fds)[0]).role, schema::EventRole::kPoll);
+    EXPECT_EQ(with_fd(polled, (*fds)[0]).asked_events, static_cast<std::uint32_t>(POLLIN));
     EXPECT_EQ(with_fd(polled, (*fds)[0]).events, 0u);
+    EXPECT_EQ(with_fd(polled, (*fds)[1]).asked_events, static_cast<std::uint32_t>(POLLOUT));
     EXPECT_EQ(with_fd(polled, (*fds)[1]).events, static_cast<std::uint32_t>(POLLOUT));
     ASSERT_NE(polled[0].object, nullptr);
     EXPECT_EQ(polled[0].object->object_id, trace.only("pipe2").object_id());
@@ -122,7 +124,9 @@ TEST_F(Sets, select_lists_what_it_was_asked_for_and_what_was_ready) {
     });
     const std::vector<Touched> selected = trace.only("select").touched();
     ASSERT_EQ(selected.size(), 2u);
+    EXPECT_EQ(with_fd(selected, (*fds)[0]).asked_events, static_cast<std::uint32_t>(POLLIN));
     EXPECT_EQ(with_fd(selected, (*fds)[0]).events, 0u);
+    EXPECT_EQ(with_fd(selected, (*fds)[1]).asked_events, static_cast<std::uint32_t>(POLLOUT));
     EXPECT_EQ(with_fd(selected, (*fds)[1]).events, static_cast<std::uint32_t>(POLLOUT));
     const std::vector<Touched> idle = trace.only("pselect6").touched();
     ASSERT_EQ(idle.size(), 1u);

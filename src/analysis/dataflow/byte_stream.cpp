@@ -73,6 +73,7 @@ void ByteStream::send_next(Act act,
                            schema::FlowRule rule,
                            std::vector<Flow>& flows) {
     const std::size_t before = flows.size();
+    skip_what_others_put(act.start_ns);
     act.offset = std::exchange(sent_bytes_, sent_bytes_ + bytes);
     act.certain = sending_.ends_alone(act.event) && act.certain && counted_;
     last_sent_ns_ = std::max(last_sent_ns_, act.end_ns);
@@ -104,6 +105,19 @@ std::uint64_t ByteStream::take_next(Act act,
         begin_anew();
     }
     return act.offset;
+}
+
+// What was taken before a call began that call did not put: it had been there before, or who put it is not in the trace.
+void ByteStream::skip_what_others_put(std::uint64_t start_ns) {
+    std::uint64_t put_by_others = sent_bytes_;
+    early_.each(
+        sent_bytes_, taken_bytes_, [&](std::uint64_t, std::uint64_t end, const Extent& taker) {
+            put_by_others =
+                taker.act.end_ns < start_ns ? std::max(put_by_others, end) : put_by_others;
+        });
+    early_.cut(sent_bytes_, put_by_others);
+    std::erase_if(early_peeks_, [&](const Peek& peek) { return peek.end <= put_by_others; });
+    sent_bytes_ = put_by_others;
 }
 
 void ByteStream::lose_count(std::uint64_t event) {

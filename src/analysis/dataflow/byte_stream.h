@@ -61,6 +61,7 @@ class ByteStream {
 
   private:
     void begin_anew();
+    void skip_what_others_put(std::uint64_t start_ns);
 
     struct Peek {
         Act act;

@@ -94,7 +94,30 @@ TEST(PipeFlow, is_not_seen_empty_by_a_call_during_which_somebody_put_bytes) {
     flows.add(read_of(5, emptied(older(piped(7))), 10));
     flows.add(write_of(6, older(piped(7)), 10));
     flows.add(read_of(7, emptied(older(piped(7))), 10));
-    EXPECT_EQ(flows.text(), "2→1 pipe 0+5 likely\n2→5 pipe 5+5 likely\n6→7 pipe 15+10 certain\n");
+    EXPECT_EQ(flows.text(), "2→5 pipe 5+10 certain\n6→7 pipe 15+10 certain\n");
+}
+
+TEST(PipeFlow, does_not_go_to_who_had_read_before_it_was_written) {
+    Flows flows;
+    flows.add(read_of(1, older(piped(7)), 10));  // of those that were there before
+    for (std::uint64_t event = 2; event < 6; event += 2) {
+        flows.add(write_of(event, older(piped(7)), 10));
+        flows.add(read_of(event + 1, older(piped(7)), 10));
+    }
+    flows.add(read_of(6, older(piped(7)), 4));
+    flows.add(write_of(7, older(piped(7)), 10).at(60, 75));  // the read took 4 before it was over
+    EXPECT_EQ(flows.text(), "2→3 pipe 10+10 likely\n4→5 pipe 20+10 likely\n7→6 pipe 30+4 likely\n");
+}
+
+TEST(PipeFlow, is_counted_anew_after_somebody_waited_for_it_in_vain) {
+    Flows flows;
+    flows.add(write_of(1, older(piped(7)), 10));
+    flows.add(read_of(2, older(piped(7)), 15));          // 5 were there before
+    flows.add(write_of(3, older(piped(7)), 10));         // and these somebody else takes
+    flows.add(read_of(4, emptied(older(piped(7))), 0));  // a poll that finds nothing
+    flows.add(write_of(5, older(piped(7)), 10));
+    flows.add(read_of(6, older(piped(7)), 10));
+    EXPECT_EQ(flows.text(), "1→2 pipe 0+10 likely\n5→6 pipe 25+10 likely\n");
 }
 
 TEST(PipeFlow, a_call_that_never_ended_matters_until_the_pipe_is_seen_empty) {

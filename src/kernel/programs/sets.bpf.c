@@ -21,6 +21,18 @@ static __always_inline void drop_entry_set(struct scratch *scratch)
 	bpf_map_delete_elem(&entry_sets, &key);
 }
 
+static __always_inline void touch_polled_descriptor(struct scratch *scratch, __s32 fd, __u16 asked, __u32 events)
+{
+	struct event_object_fact *fact;
+
+	see_file(scratch, file_of(current_task(), fd), 0);
+	fact = begin_touch(scratch, EVENT_ROLE_POLL, fd, -1, -1);
+	fact->handle_id = scratch->seen.handle_id;
+	fact->asked_events = asked;
+	fact->events = events;
+	emit_child(&fact->header, sizeof(*fact));
+}
+
 static long touch_polled(__u32 index, void *context)
 {
 	__u64 base = *(__u64 *)context;
@@ -33,7 +45,7 @@ static long touch_polled(__u32 index, void *context)
 	if (!scratch || bpf_probe_read_user(&member, sizeof(member), (void *)(base + index * sizeof(member))))
 		return 1;
 	if (member.fd >= 0 && (member.revents || index < TOUCHED_IDLE_MAX))
-		touch_descriptor(scratch, EVENT_ROLE_POLL, member.fd, (__u16)member.revents);
+		touch_polled_descriptor(scratch, member.fd, member.events, (__u16)member.revents);
 	return 0;
 }
 
@@ -95,23 +107,30 @@ static __always_inline bool has_bit(const struct select_set *sets, __u32 set, __
 	return set < 3 && sets->bits[set][bit / 64 & (SELECT_WORDS - 1)] >> (bit & 63) & 1;
 }
 
+/* In poll's words. */
+static __always_inline __u32 events_of(const struct select_set *sets, __u32 bit)
+{
+	return (has_bit(sets, 0, bit) ? POLLIN : 0) | (has_bit(sets, 1, bit) ? POLLOUT : 0) |
+	       (has_bit(sets, 2, bit) ? POLLPRI : 0);
+}
+
 static long touch_selected(__u32 index, void *context)
 {
 	struct select_walk *walk = context;
 	struct scratch *scratch = cpu_scratch();
 	struct select_set *ready;
-	__u32 events = 0;
+	__u32 asked, events = 0;
 
 	if (!scratch || index >= walk->count)
 		return 1;
 	ready = &scratch->entry_set.selected;
-	if (!has_bit(walk->asked, 0, index) && !has_bit(walk->asked, 1, index) && !has_bit(walk->asked, 2, index))
+	asked = events_of(walk->asked, index);
+	if (!asked)
 		return 0;
 	if (scratch->event.result > 0)
-		events = (has_bit(ready, 0, index) ? POLLIN : 0) | (has_bit(ready, 1, index) ? POLLOUT : 0) |
-			 (has_bit(ready, 2, index) ? POLLPRI : 0);
+		events = events_of(ready, index);
 	if (events || walk->idle++ < TOUCHED_IDLE_MAX)
-		touch_descriptor(scratch, EVENT_ROLE_POLL, index, events);
+		touch_polled_descriptor(scratch, index, asked, events);
 	return 0;
 }
 

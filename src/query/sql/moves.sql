@@ -36,7 +36,7 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
 
 -- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file. open cuts what was in a file that is empty afterwards; fallocate may punch
 -- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has. A call `empties` a pipe or unix socket if it got less than it asked for,
--- or, which is all that a call with `found_nothing` is there for, EAGAIN; messages may end where descriptors come with them, and packets of a pipe (O_DIRECT) where they end.
+-- or, which is all that a row with `found_nothing` is there for, EAGAIN, or a poll or select that had nothing to read of it; messages may end where descriptors come with them, and packets of a pipe (O_DIRECT) where they end.
 @moves_items,
 calls AS (SELECT abi, number, name IN ('recvmsg', 'recvmmsg') AS is_messages, transfer, message_flags_at, cuts FROM internal.syscalls WHERE transfer IS NOT NULL OR cuts IS NOT NULL),
 moved AS (
@@ -60,7 +60,12 @@ moved AS (
     false AS unfinished, false AS found_nothing, false AS empties, e.open_flags, e.file_offset, e.offset_certain, e.stream_offset,
     CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes, e.address, e.address_port
   FROM internal.lone_parts e JOIN calls k ON k.abi = e.abi AND k.number = e.operation
-  WHERE e.bytes > 0 AND e.result >= 0 AND k.cuts IS NULL),
+  WHERE e.bytes > 0 AND e.result >= 0 AND k.cuts IS NULL
+  UNION ALL BY NAME
+  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, o.handle_id, 'read' AS transfer, e.abi << 16 | e.syscall AS call, 0 AS bytes, 0 AS result,
+    false AS unfinished, true AS found_nothing, true AS empties
+  FROM internal.raw_event_object o JOIN internal.lone_calls e ON e.host_index = o.host_index AND e.cpu = o.cpu AND e.sequence = o.parent_sequence
+  WHERE o.asked_events & {poll_events.POLLIN} <> 0 AND o.events = 0 AND e.result >= 0 AND e.state <> {state.unfinished}),
 named AS (
   SELECT e.*, n.kernel, c.process_id, c.thread_id, a.object_id, a.channel, a.counted, b.object_id AS object2_id, b.channel AS channel2,
     b.other AS other2, b.counted AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,

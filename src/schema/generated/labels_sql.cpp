@@ -795,6 +795,7 @@ event_objects|path|its name
 event_objects|fd|descriptor
 event_objects|range_begin|first byte or descriptor
 event_objects|range_end|one after the last; NULL of a lock: it goes on to the end of the file, however far that moves
+event_objects|poll_asked|poll, select: what was asked for
 event_objects|poll_events|poll: what was ready
 dyes|~|texts that were looked for (record --dye); the text itself is not in the trace
 dyes|host|host

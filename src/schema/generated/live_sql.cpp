@@ -18,7 +18,7 @@ CREATE OR REPLACE TABLE internal.live_gap (host_index USMALLINT, cpu UINTEGER, s
 CREATE OR REPLACE TABLE internal.live_accounting (host_index USMALLINT, cpu UINTEGER, sequence UBIGINT, time_ns UBIGINT, generated UBIGINT, filtered UBIGINT, aggregated UBIGINT, delivered UBIGINT, lost UBIGINT, facts_lost UBIGINT);
 CREATE OR REPLACE TABLE internal.live_clock_snapshot (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, boot_ns UBIGINT, wall_ns BIGINT, monotonic_ns UBIGINT, error_ns UBIGINT);
 CREATE OR REPLACE TABLE internal.live_coverage (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, time_ns UBIGINT, state UTINYINT, path VARCHAR, text VARCHAR);
-CREATE OR REPLACE TABLE internal.live_event_object (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, parent_sequence UBIGINT, range_begin BIGINT, range_end BIGINT, handle_id UINTEGER, fd INTEGER, role UTINYINT, events UINTEGER);
+CREATE OR REPLACE TABLE internal.live_event_object (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, parent_sequence UBIGINT, range_begin BIGINT, range_end BIGINT, handle_id UINTEGER, fd INTEGER, role UTINYINT, asked_events USMALLINT, events UINTEGER);
 CREATE OR REPLACE TABLE internal.live_thread_end (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, end_ns UBIGINT, thread_start_ns UBIGINT, process_start_ns UBIGINT, pid UINTEGER, tid UINTEGER, exit_code INTEGER);
 CREATE OR REPLACE TABLE internal.live_namespace_name (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, time_ns UBIGINT, network_namespace UINTEGER, text VARCHAR);
 CREATE OR REPLACE TABLE internal.live_dye (host_index USMALLINT, cpu USMALLINT, sequence UBIGINT, time_ns UBIGINT, dye_id UINTEGER, forms UINTEGER, length UINTEGER, removed UTINYINT, name VARCHAR);

@@ -200,8 +200,8 @@ LEFT JOIN (SELECT object_id, arg_min(local_address, valid_from_ns) AS local_addr
            arg_min(connection_id, valid_from_ns) AS connection_id
            FROM internal.handles WHERE object_type = 'socket' AND remote_port IS NOT NULL GROUP BY object_id) n ON n.object_id = h.object_id AND h.remote_port IS NULL);
 CREATE OR REPLACE VIEW event_objects AS
-SELECT * REPLACE (event_id::BIGINT AS event_id, object_id::BIGINT AS object_id, poll_events::BIGINT AS poll_events) FROM (SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
-       nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.events AS poll_events
+SELECT * REPLACE (event_id::BIGINT AS event_id, object_id::BIGINT AS object_id, poll_asked::BIGINT AS poll_asked, poll_events::BIGINT AS poll_events) FROM (SELECT _event_id(e.host_index, e.cpu, e.parent_sequence) AS event_id, _event_role_name(e.role) AS role, h.object_id, h.path,
+       nullif(e.fd, -1) AS fd, nullif(e.range_begin, -1) AS range_begin, nullif(e.range_end, -1) AS range_end, e.asked_events AS poll_asked, e.events AS poll_events
 FROM internal.raw_event_object e LEFT JOIN internal.handles h ON h.host_index = e.host_index AND h.handle_id = e.handle_id);
 CREATE OR REPLACE VIEW dyes AS
 SELECT * REPLACE (dye_id::BIGINT AS dye_id, length::BIGINT AS length, added_ns::BIGINT AS added_ns, removed_ns::BIGINT AS removed_ns) FROM (SELECT any_value(o.name) AS host, any_value(d.name) AS dye, d.dye_id,
@@ -260,9 +260,9 @@ SELECT * REPLACE (from_ns::BIGINT AS from_ns, to_ns::BIGINT AS to_ns, earlier_ns
        ((m.cluster_to_ns::BIGINT - m.cluster_ns::BIGINT) - (m.to_ns - m.from_ns)::BIGINT)::DOUBLE / (m.to_ns - m.from_ns)::DOUBLE AS rate,
        m.below_ns AS earlier_ns, m.above_ns AS later_ns
 FROM internal.derived_clock_map m JOIN internal.hosts o USING (host_index));
-CREATE OR REPLACE VIEW handovers AS
 )dyetrace"
-    R"dyetrace(SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event) FROM (SELECT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_handovers);
+    R"dyetrace(CREATE OR REPLACE VIEW handovers AS
+SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event) FROM (SELECT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_handovers);
 CREATE OR REPLACE VIEW edges AS
 SELECT * REPLACE (from_event::BIGINT AS from_event, to_event::BIGINT AS to_event) FROM (SELECT DISTINCT from_event, to_event, _cause_rule_name(rule) AS rule FROM internal.derived_edges);
 CREATE OR REPLACE VIEW causal_clocks AS

@@ -248,6 +248,7 @@ constexpr ColumnInfo kEventObjectColumns[] = {
     {"handle_id", ColumnType::kU32, ColumnSource::kField, 40, 4, -1, 0},
     {"fd", ColumnType::kS32, ColumnSource::kField, 44, 4, -1, 0},
     {"role", ColumnType::kU8, ColumnSource::kField, 48, 1, -1, 0},
+    {"asked_events", ColumnType::kU16, ColumnSource::kField, 50, 2, -1, 0},
     {"events", ColumnType::kU32, ColumnSource::kField, 52, 4, -1, 0},
 };
 

@@ -501,7 +501,8 @@ struct event_object_fact {
     __u32 handle_id; /* handle */
     __s32 fd; /* descriptor; -1 if it has none */
     __u8 role; /* how */
-    __u8 reserved[3]; /* 0 */
+    __u8 reserved; /* 0 */
+    __u16 asked_events; /* poll, select: events; 0 of epoll, which was told before */
     __u32 events; /* poll: revents */
 };
 

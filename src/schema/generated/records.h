@@ -658,7 +658,8 @@ struct EventObject {
     std::uint32_t handle_id;  // handle
     std::int32_t fd;  // descriptor; -1 if it has none
     std::uint8_t role;  // how
-    std::uint8_t reserved[3];  // 0
+    std::uint8_t reserved;  // 0
+    std::uint16_t asked_events;  // poll, select: events; 0 of epoll, which was told before
     std::uint32_t events;  // poll: revents
 };
 static_assert(sizeof(EventObject) == 56);
@@ -669,6 +670,7 @@ static_assert(offsetof(EventObject, handle_id) == 40);
 static_assert(offsetof(EventObject, fd) == 44);
 static_assert(offsetof(EventObject, role) == 48);
 static_assert(offsetof(EventObject, reserved) == 49);
+static_assert(offsetof(EventObject, asked_events) == 50);
 static_assert(offsetof(EventObject, events) == 52);
 
 // a thread ended

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Pipes that were there before the recording: whose bytes a read took, and from when on the counts agree."""
+
+import os
+import subprocess
+import sys
+
+import support
+from following import FollowTest
+
+REQUESTS = 5
+WOKEN_BY_A_PIPE = """
+import collections, os, select, socket, sys, threading
+waiting, (out, wake) = collections.deque(), os.pipe()
+os.set_blocking(out, False)
+def answer():
+    ready = select.epoll()
+    ready.register(out, select.EPOLLIN)
+    while True:
+        ready.poll()
+        try:
+            while os.read(out, 256): pass
+        except BlockingIOError: pass
+        while waiting:
+            client, text = waiting.popleft()
+            client.sendall(text)
+            client.close()
+threading.Thread(target=answer, daemon=True).start()
+listener = socket.create_server(('127.0.0.1', int(sys.argv[1])))
+print('ready', flush=True)
+while True:
+    client, _ = listener.accept()
+    waiting.append((client, client.recv(99)))
+    os.write(wake, b'c')
+"""
+
+
+class OlderPipeTest(FollowTest):
+    def test_bytes_that_were_in_a_pipe_before_are_not_those_that_came_later(self):
+        """A reader takes no more than it asks for, 10 by 10, of which two are older than the recording; with and without a look at whether more is there."""
+        for wait in ("", "assert not select.select([out], [], [], 0)[0]", "assert not asked.poll(1)"):
+            program = ("import os, select, sys; out, into = os.pipe(); asked = select.poll(); asked.register(out, select.POLLIN); os.write(into, b'x' * 20)\n"
+                       "print('ready', flush=True); sys.stdin.readline()\n"
+                       f"os.read(out, 10); os.read(out, 10); {wait}\n"
+                       f"for i in range(3): os.write(into, b'y' * 10); os.read(out, 10); {wait}")
+            reader = self.start([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            reader.stdout.readline()
+            trace, recorder = self.start_recording("-p", str(reader.pid), name=f"trace{len(wait)}")
+            reader.communicate("on\n")
+            self.assertEqual(reader.wait(), 0)
+            self.assertEqual(recorder.wait(support.PATIENCE_S), 0)
+            rows = trace.rows("SELECT r.start_ns > w.start_ns AS later, f.bytes FROM flows f JOIN events w ON w.event_id = f.from_event JOIN events r ON r.event_id = f.to_event "
+                              "WHERE f.rule = 'pipe' AND w.bytes = 10")
+            self.assertEqual([(row["later"], int(row["bytes"])) for row in rows], [(True, 10)] * 3, wait)
+
+    def test_what_somebody_else_took_is_known_once_a_pipe_is_seen_empty(self):
+        """This test takes what was written first; the program then waits in vain, and reads what it writes next."""
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        program = ("import os, select, sys; pipe = os.open(sys.argv[1], os.O_RDWR)\n"
+                   "print('ready', flush=True); sys.stdin.readline(); os.write(pipe, b'x' * 10)\n"
+                   "print('written', flush=True); sys.stdin.readline()\n"
+                   "asked = select.poll(); asked.register(pipe, select.POLLIN); assert not asked.poll(1)\n"
+                   "os.write(pipe, b'y' * 10); os.read(pipe, 10)")
+        writer = self.start([sys.executable, "-c", program, fifo], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        writer.stdout.readline()
+        trace, recorder = self.start_recording("-p", str(writer.pid), name="taken")
+        writer.stdin.write("on\n")
+        writer.stdin.flush()
+        writer.stdout.readline()
+        with open(fifo, "rb", buffering=0) as out:
+            self.assertEqual(out.read(10), b"x" * 10)
+        writer.communicate("on\n")
+        self.assertEqual((writer.wait(), recorder.wait(support.PATIENCE_S)), (0, 0))
+        rows = trace.rows(f"SELECT row_number() OVER (ORDER BY e.start_ns) AS number, e.event_id IN (SELECT from_event FROM flows) AS flows FROM events e WHERE name = 'write' AND path = '{self.seen(fifo)}'")
+        self.assertEqual([(int(row["number"]), row["flows"]) for row in rows], [(1, False), (2, True)])
+
+    def test_a_daemon_that_was_there_before_hands_requests_over_by_its_pipe(self):
+        """A thread takes requests, and wakes another one by a pipe, as Ceph does, which answers: each answer was caused by its request."""
+        port = support.free_port()
+        daemon = self.start([sys.executable, "-c", WOKEN_BY_A_PIPE, str(port)], stdout=subprocess.PIPE, text=True)
+        daemon.stdout.readline()
+        ask = f"import socket\nfor i in range({REQUESTS}):\n s = socket.create_connection(('127.0.0.1', {port})); s.sendall(b'%09d' % i); assert s.recv(99) == b'%09d' % i"
+        subprocess.run([sys.executable, "-c", ask], check=True)  # its pipe was used before, too
+        for name, condition in (("all", []), ("where", ["--where", f"comm = '{support.comm_of(daemon.pid)}' and name not in ('futex', 'epoll_wait')"])):
+            trace, recorder = self.start_recording("-a", *condition, name=name)
+            subprocess.run([sys.executable, "-c", ask], check=True)
+            self.assertEqual(self.stop(recorder), 0)
+            (found,) = trace.rows("SELECT count(*) AS wakes, count(*) FILTER (certainty = 'certain') AS certain FROM flows f JOIN events e ON e.event_id = f.from_event "
+                                  f"WHERE f.rule = 'pipe' AND e.pid = {daemon.pid}")
+            self.assertEqual((int(found["wakes"]), int(found["certain"])), (REQUESTS, REQUESTS), name)
+            self.assertEqual(trace.number("SELECT count(*) FROM edges d JOIN events r ON r.event_id = d.from_event JOIN events w ON w.event_id = d.to_event "
+                                          f"WHERE d.rule = 'pipe' AND r.pid = {daemon.pid} AND w.pid = {daemon.pid} AND r.tid <> w.tid"), REQUESTS, name)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -10,6 +10,9 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 # A test's own code is compiled often and runs once: what it tests is optimised, a third of its compiler's time is saved.
 set(DYETRACE_TEST_OPTIONS $<$<CONFIG:Release>:-O0>)
 
+# What runs once per command or answer, not per event or row: its compiler takes a quarter less time.
+set(DYETRACE_COLD_OPTIONS $<$<CONFIG:Release>:-O1>)
+
 # Our targets link this one; imported headers stay outside its warnings because they are system includes.
 add_library(dyetrace_flags INTERFACE)
 target_compile_options(dyetrace_flags INTERFACE

@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "capture/blind_spots.h"
 #include "capture/content.h"
+#include "capture/directory_cache.h"
 #include "capture/event_rings.h"
 #include "capture/grace_period.h"
 #include "capture/iterator.h"
@@ -204,6 +205,7 @@ Result<void> Capture::attach() {
     if (auto source = state_->retransmissions.attach(skeleton, hides_process)) {
         state_->sources.push_back(*std::move(source));
     }
+    state_->sources.push_back(find_directory_cache(skeleton));
     for (const BlindSpot& spot : blind_spots()) {
         state_->sources.push_back({std::string(spot.name), spot.state, std::string(spot.reason)});
     }

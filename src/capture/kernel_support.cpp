@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "schema/generated/syscalls.bpf.h"
+// the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
 
 namespace dyetrace::capture {

@@ -25,6 +25,8 @@ Result<void> fill_special_programs(const dyetrace_bpf& skeleton) {
         {maps.preparers, SPECIAL_KILL, programs.prepare_kill},
         {maps.preparers, SPECIAL_PIDFD, programs.prepare_pidfd},
         {maps.preparers, SPECIAL_RECVMMSG, programs.prepare_recvmmsg},
+        {maps.preparers, SPECIAL_REMOVE, programs.prepare_names},
+        {maps.preparers, SPECIAL_RENAME, programs.prepare_names},
         {maps.preparers, SPECIAL_SELECT, programs.prepare_select},
         {maps.preparers, SPECIAL_SPLICE, programs.prepare_copy},
         {maps.followers, SPECIAL_CLOSE_RANGE, programs.follow_close_range},

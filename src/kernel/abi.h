@@ -67,6 +67,13 @@ struct payload_piece {
 	__u32 reserved3;
 };
 
+/* An entry of the kernel's cache of names, as an iterator tells of it, see lookup.h. */
+struct directory_entry {
+	__u64 pointed_to_at; /* address of the pointer to it: the bucket, or another entry */
+	__u32 hash;
+	__u32 reserved;
+};
+
 /* What is known of a thread: task_state.flags. */
 enum task_flags {
 	TASK_WATCHED = 1, /* its calls are recorded */

@@ -21,6 +21,7 @@ struct bpf_iter__task_vma {
 };
 
 struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
 	__u32 fd;
 	struct file *file;
 };

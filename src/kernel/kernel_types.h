@@ -13,6 +13,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "kernel/kernel_constants.h"
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct pt_regs {
@@ -52,6 +54,7 @@ struct inode {
 	__s64 i_size;
 	__u32 i_generation;
 	void *i_private;
+	char *i_link; /* of a symbolic link, where the file system keeps its text in memory */
 };
 
 struct dentry {
@@ -72,11 +75,21 @@ struct vfsmount {
 	struct dentry *mnt_root;
 };
 
+struct list_head {
+	struct list_head *next, *prev;
+};
+
 struct mount {
 	struct mount *mnt_parent;
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
+	struct list_head mnt_mounts; /* what is mounted on it, by their mnt_child */
+	struct list_head mnt_child;
 	int mnt_id;
+};
+
+enum dentry_flags { /* of these the number is another one before 6.13, which has no such enum */
+		    DCACHE_MOUNTED = 0x8000
 };
 
 struct path {
@@ -257,10 +270,6 @@ struct thread_info {
 	__u32 status;
 };
 
-struct list_head {
-	struct list_head *next, *prev;
-};
-
 union kernel_sigval {
 	void *sival_ptr;
 };
@@ -435,65 +444,3 @@ extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 #define barrier() asm volatile("" ::: "memory")
 /* Keeps the compiler from dropping a check of this value that the verifier wants to see. */
 #define opaque(value) asm volatile("" : "+r"(value))
-
-enum kernel_constants {
-	S_IFMT = 0170000,
-	S_IFSOCK = 0140000,
-	S_IFLNK = 0120000,
-	S_IFREG = 0100000,
-	S_IFBLK = 0060000,
-	S_IFDIR = 0040000,
-	S_IFCHR = 0020000,
-	S_IFIFO = 0010000,
-	FMODE_CREATED = 0x100000,
-	TS_COMPAT = 2,
-	X32_SYSCALL_BIT = 0x40000000,
-	PF_EXITING = 0x00000004, /* or has ended, and waits to be reaped */
-	PF_KTHREAD = 0x00200000,
-	TASK_INTERRUPTIBLE = 1,
-	TASK_UNINTERRUPTIBLE = 2,
-	AF_UNIX = 1,
-	AF_INET = 2,
-	AF_INET6 = 10,
-	SOCK_STREAM = 1,
-	SOCK_DONE = 1, /* enum sock_flags, a bit of skc_flags */
-	IPPROTO_TCP = 6,
-	TCP_ESTABLISHED = 1,
-	TCP_SYN_SENT = 2,
-	TCP_SYN_RECV = 3,
-	TCP_FIN_WAIT1 = 4,
-	TCP_FIN_WAIT2 = 5,
-	TCP_CLOSE = 7,
-	TCP_CLOSE_WAIT = 8,
-	TCP_LAST_ACK = 9,
-	TCP_LISTEN = 10,
-	TCP_CLOSING = 11,
-	TCP_NEW_SYN_RECV = 12,
-	MSG_OOB = 1,
-	MSG_PEEK = 2,
-	MSG_TRUNC = 0x20,
-	MSG_ERRQUEUE = 0x2000,
-	SOL_SOCKET = 1,
-	SCM_RIGHTS = 1,
-	POLLIN = 1,
-	POLLPRI = 2,
-	POLLOUT = 4,
-	EPOLL_CTL_DEL = 2,
-	F_DUPFD = 0,
-	F_DUPFD_CLOEXEC = 1030,
-	CLOSE_RANGE_CLOEXEC = 4,
-	RWF_APPEND = 0x10,
-	AT_EMPTY_PATH = 0x1000,
-	PIDTYPE_TGID = 1,
-	EINTR = 4,
-	ENOENT = 2,
-	EFAULT = 14,
-	AT_FDCWD = -100,
-	O_APPEND = 02000,
-	__O_TMPFILE = 020000000,
-	SOCKFS_MAGIC = 0x534F434B,
-	PIPEFS_MAGIC = 0x50495045,
-	ANON_INODE_FS_MAGIC = 0x09041934,
-	PIDFS_MAGIC = 0x50494446,
-	NSFS_MAGIC = 0x6e736673,
-};

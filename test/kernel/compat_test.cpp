@@ -94,8 +94,8 @@ TEST_F(Compat, sizes_and_ranges_in_two_registers) {
         REQUIRE(call("sync_file_range", 3, 2, 1, 4, 0, SYNC_FILE_RANGE_WRITE) == 0);
     });
     EXPECT_EQ(shown, lines(R"(
-        i386 truncate file =0 ~/data "~/data" {"length":7}
-        i386 truncate64 file =0 ~/data "~/data" {"length_low":5,"length_high":1}
+        i386 truncate file =0 #1 file ~/data "~/data" {"length":7}
+        i386 truncate64 file =0 #1 file ~/data "~/data" {"length_low":5,"length_high":1}
         i386 openat file =3 fd=3 #1 file ~/data "~/data" O_RDWR size=4294967301 {"dfd":"AT_FDCWD","flags":"O_RDWR|O_LARGEFILE","mode":"000"}
         i386 ftruncate file =0 fd=3 #1 file ~/data O_RDWR size=7 {"length":7}
         i386 ftruncate64 file =0 fd=3 #1 file ~/data O_RDWR size=4294967304 {"length_low":8,"length_high":1}
@@ -129,20 +129,20 @@ TEST_F(Compat, names_that_only_this_table_has) {
     });
     EXPECT_EQ(shown, lines(R"(
         i386 open file =3 fd=3 #1 file ~/data "~/data" O_RDWR size=10 {"flags":"O_RDWR","mode":"000"}
-        i386 stat64 metadata =0 ~/data "~/data"
-        i386 lstat64 metadata =0 ~/data "~/data"
+        i386 stat64 metadata =0 #1 file ~/data "~/data"
+        i386 lstat64 metadata =0 #1 file ~/data "~/data"
         i386 fstat64 metadata =0 fd=3 #1 file ~/data O_RDWR size=10
-        i386 fstatat64 metadata =0 ~/data "~/data" {"dfd":"AT_FDCWD","flag":"0"}
+        i386 fstatat64 metadata =0 #1 file ~/data "~/data" {"dfd":"AT_FDCWD","flag":"0"}
         i386 oldstat metadata =EOVERFLOW ~/data "~/data"
         i386 oldlstat metadata =EOVERFLOW ~/data "~/data"
         i386 oldfstat metadata =EOVERFLOW fd=3 #1 file ~/data O_RDWR size=10
-        i386 statfs64 metadata =0 ~/data "~/data" {"size":84}
+        i386 statfs64 metadata =0 #1 file ~/data "~/data" {"size":84}
         i386 fstatfs64 metadata =0 fd=3 #1 file ~/data O_RDWR size=10 {"size":84}
-        i386 chown32 metadata =0 ~/data "~/data" {"user":1,"group":2}
+        i386 chown32 metadata =0 #1 file ~/data "~/data" {"user":1,"group":2}
         i386 fchown32 metadata =0 fd=3 #1 file ~/data O_RDWR size=10 {"user":-1,"group":0}
-        i386 lchown32 metadata =0 ~/data "~/data" {"user":0,"group":0}
+        i386 lchown32 metadata =0 #1 file ~/data "~/data" {"user":0,"group":0}
         i386 fcntl64 file =0 fd=3 #1 file ~/data O_RDWR size=10 {"fd":3,"cmd":"F_GETFD"}
-        i386 utimensat_time64 metadata =0 ~/data "~/data" {"dfd":"AT_FDCWD","flags":"0"}
+        i386 utimensat_time64 metadata =0 #1 file ~/data "~/data" {"dfd":"AT_FDCWD","flags":"0"}
         i386 umount metadata =ENOENT ~/none "~/none" {"flags":0}
     )"));
 }

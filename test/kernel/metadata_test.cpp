@@ -45,17 +45,17 @@ TEST_F(Metadata, what_asks_about_a_file) {
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/data "~/data" O_RDONLY size=3 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
         openat file =4 fd=4 #2 directory ~ "~/" O_RDONLY|O_DIRECTORY {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_DIRECTORY","mode":"000"}
-        stat metadata =0 ~/data "~/data"
-        lstat metadata =0 ~/data "~/data"
+        stat metadata =0 #1 file ~/data "~/data"
+        lstat metadata =0 #1 file ~/data "~/data"
         fstat metadata =0 fd=3 #1 file ~/data O_RDONLY size=3
-        newfstatat metadata =0 ~/data "data" {"dfd":4,"flag":"AT_SYMLINK_NOFOLLOW"}
+        newfstatat metadata =0 #1 file ~/data "data" {"dfd":4,"flag":"AT_SYMLINK_NOFOLLOW"}
         newfstatat metadata =0 fd=3 #1 file ~/data "" {"dfd":3,"flag":"AT_EMPTY_PATH"}
-        statx metadata =0 ~/data "data" {"dfd":4,"flags":"AT_STATX_FORCE_SYNC","mask":"STATX_SIZE"}
-        statx metadata =0 ~/data "~/data" {"dfd":"AT_FDCWD","flags":"AT_STATX_SYNC_AS_STAT","mask":"STATX_BASIC_STATS"}
-        access metadata =0 ~/data "~/data" {"mode":"R_OK|W_OK"}
-        faccessat metadata =0 ~/data "data" {"dfd":4,"mode":"F_OK"}
+        statx metadata =0 #1 file ~/data "data" {"dfd":4,"flags":"AT_STATX_FORCE_SYNC","mask":"STATX_SIZE"}
+        statx metadata =0 #1 file ~/data "~/data" {"dfd":"AT_FDCWD","flags":"AT_STATX_SYNC_AS_STAT","mask":"STATX_BASIC_STATS"}
+        access metadata =0 #1 file ~/data "~/data" {"mode":"R_OK|W_OK"}
+        faccessat metadata =0 #1 file ~/data "data" {"dfd":4,"mode":"F_OK"}
         faccessat2 metadata =EACCES ~/data "data" {"dfd":4,"mode":"X_OK","flags":"AT_EACCESS"}
-        statfs metadata =0 ~/data "~/data"
+        statfs metadata =0 #1 file ~/data "~/data"
         fstatfs metadata =0 fd=3 #1 file ~/data O_RDONLY size=3
         stat metadata =ENOENT ~/none "~/none"
         stat metadata =EFAULT
@@ -91,18 +91,18 @@ TEST_F(Metadata, what_changes_mode_owner_and_times) {
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/data "~/data" O_RDONLY size=3 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
         openat file =4 fd=4 #2 directory ~ "~/" O_RDONLY|O_DIRECTORY {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_DIRECTORY","mode":"000"}
-        chmod metadata =0 ~/data "~/data" {"mode":"04755"}
+        chmod metadata =0 #1 file ~/data "~/data" {"mode":"04755"}
         fchmod metadata =0 fd=3 #1 file ~/data O_RDONLY size=3 {"mode":"0600"}
-        fchmodat metadata =0 ~/data "data" {"dfd":4,"mode":"0640"}
-        fchmodat2 metadata =0 ~/data "data" {"dfd":4,"mode":"0644","flags":"AT_SYMLINK_NOFOLLOW"}
-        chown metadata =0 ~/data "~/data" {"user":1,"group":2}
+        fchmodat metadata =0 #1 file ~/data "data" {"dfd":4,"mode":"0640"}
+        fchmodat2 metadata =0 #1 file ~/data "data" {"dfd":4,"mode":"0644","flags":"AT_SYMLINK_NOFOLLOW"}
+        chown metadata =0 #1 file ~/data "~/data" {"user":1,"group":2}
         fchown metadata =0 fd=3 #1 file ~/data O_RDONLY size=3 {"user":-1,"group":3}
-        lchown metadata =0 ~/data "~/data" {"user":4,"group":-1}
-        fchownat metadata =0 ~/data "data" {"dfd":4,"user":0,"group":0,"flag":"AT_SYMLINK_NOFOLLOW"}
-        utime metadata =0 ~/data "~/data"
-        utimes metadata =0 ~/data "~/data"
-        futimesat metadata =0 ~/data "data" {"dfd":4}
-        utimensat metadata =0 ~/data "data" {"dfd":4,"flags":"AT_SYMLINK_NOFOLLOW"}
+        lchown metadata =0 #1 file ~/data "~/data" {"user":4,"group":-1}
+        fchownat metadata =0 #1 file ~/data "data" {"dfd":4,"user":0,"group":0,"flag":"AT_SYMLINK_NOFOLLOW"}
+        utime metadata =0 #1 file ~/data "~/data"
+        utimes metadata =0 #1 file ~/data "~/data"
+        futimesat metadata =0 #1 file ~/data "data" {"dfd":4}
+        utimensat metadata =0 #1 file ~/data "data" {"dfd":4,"flags":"AT_SYMLINK_NOFOLLOW"}
         utimensat metadata =0 fd=3 #1 file ~/data {"dfd":3,"flags":"0"}
         chmod metadata =ENOENT ~/none "~/none" {"mode":"000"}
         fchown metadata =EBADF fd=99 {"user":0,"group":0}
@@ -158,19 +158,19 @@ TEST_F(Metadata, what_reads_and_writes_attributes) {
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/data "~/data" O_RDONLY size=3 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
-        setxattr metadata =0 ~/data "~/data" {"name":"user.a","size":1,"flags":"XATTR_CREATE"}
-        lsetxattr metadata =0 ~/data "~/data" {"name":"user.b","size":2,"flags":"0"}
+        setxattr metadata =0 #1 file ~/data "~/data" {"name":"user.a","size":1,"flags":"XATTR_CREATE"}
+        lsetxattr metadata =0 #1 file ~/data "~/data" {"name":"user.b","size":2,"flags":"0"}
         fsetxattr metadata =0 fd=3 #1 file ~/data O_RDONLY size=3 {"name":"user.a","size":3,"flags":"XATTR_REPLACE"}
-        getxattr metadata =3 ~/data "~/data" {"name":"user.a","size":1024}
-        lgetxattr metadata =2 ~/data "~/data" {"name":"user.b","size":1024}
+        getxattr metadata =3 #1 file ~/data "~/data" {"name":"user.a","size":1024}
+        lgetxattr metadata =2 #1 file ~/data "~/data" {"name":"user.b","size":1024}
         fgetxattr metadata =ENODATA fd=3 #1 file ~/data O_RDONLY size=3 {"name":"user.c","size":1024}
-        listxattr metadata =14 ~/data "~/data" {"size":1024}
-        llistxattr metadata =14 ~/data "~/data" {"size":1024}
+        listxattr metadata =14 #1 file ~/data "~/data" {"size":1024}
+        llistxattr metadata =14 #1 file ~/data "~/data" {"size":1024}
         flistxattr metadata =ERANGE fd=3 #1 file ~/data O_RDONLY size=3 {"size":1}
-        removexattr metadata =0 ~/data "~/data" {"name":"user.a"}
+        removexattr metadata =0 #1 file ~/data "~/data" {"name":"user.a"}
         lremovexattr metadata =ENODATA ~/data "~/data" {"name":"user.a"}
         fremovexattr metadata =0 fd=3 #1 file ~/data O_RDONLY size=3 {"name":"user.b"}
-        setxattr metadata =0 ~/data "~/data" {"name":"user.\"\n\\xff","size":1,"flags":"0"}
+        setxattr metadata =0 #1 file ~/data "~/data" {"name":"user.\"\n\\xff","size":1,"flags":"0"}
         removexattr metadata =EFAULT ~/data "~/data"
     )"));
 }
@@ -200,10 +200,10 @@ TEST_F(Metadata, extended_attributes_from_a_directory_on) {
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 directory ~ "~/" O_RDONLY|O_DIRECTORY {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_DIRECTORY","mode":"000"}
-        setxattrat metadata =0 ~/data "data" {"dfd":3,"at_flags":"0","name":"user.a","usize":16}
-        getxattrat metadata =3 ~/data "data" {"dfd":3,"at_flags":"AT_SYMLINK_NOFOLLOW","name":"user.a","usize":16}
-        listxattrat metadata =7 ~/data "~/data" {"dfd":"AT_FDCWD","at_flags":"0","size":1024}
-        removexattrat metadata =0 ~/data "data" {"dfd":3,"at_flags":"0","name":"user.a"}
+        setxattrat metadata =0 #2 file ~/data "data" {"dfd":3,"at_flags":"0","name":"user.a","usize":16}
+        getxattrat metadata =3 #2 file ~/data "data" {"dfd":3,"at_flags":"AT_SYMLINK_NOFOLLOW","name":"user.a","usize":16}
+        listxattrat metadata =7 #2 file ~/data "~/data" {"dfd":"AT_FDCWD","at_flags":"0","size":1024}
+        removexattrat metadata =0 #2 file ~/data "data" {"dfd":3,"at_flags":"0","name":"user.a"}
         removexattrat metadata =ENODATA ~/data "data" {"dfd":3,"at_flags":"0","name":"user.a"}
     )"));
 }

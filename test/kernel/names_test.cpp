@@ -29,13 +29,13 @@ TEST_F(Names, rename_has_both_names) {
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 directory ~ "~/" O_RDONLY|O_DIRECTORY {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_DIRECTORY","mode":"000"}
-        rename metadata =0 ~/a "~/a" => ~/b
+        rename metadata =0 #2 file ~/a "~/a" => #2 ~/b
         rename metadata =ENOENT ~/a "~/a" => ~/b
         chdir metadata =0 #1 directory ~ "~/"
-        rename metadata =0 ~/b "b" => ~/c
-        renameat metadata =0 ~/c "c" => ~/d {"olddfd":3,"newdfd":"AT_FDCWD"}
-        renameat2 metadata =0 ~/d "d" => ~/e {"olddfd":3,"newdfd":3,"flags":"RENAME_NOREPLACE"}
-        renameat2 metadata =0 ~/e "e" => ~/e {"olddfd":3,"newdfd":3,"flags":"RENAME_EXCHANGE"}
+        rename metadata =0 #2 file ~/b "b" => #2 ~/c
+        renameat metadata =0 #2 file ~/c "c" => #2 ~/d {"olddfd":3,"newdfd":"AT_FDCWD"}
+        renameat2 metadata =0 #2 file ~/d "d" => #2 ~/e {"olddfd":3,"newdfd":3,"flags":"RENAME_NOREPLACE"}
+        renameat2 metadata =0 #2 file ~/e "e" => #2 ~/e {"olddfd":3,"newdfd":3,"flags":"RENAME_EXCHANGE"}
         renameat2 metadata =EFAULT => e {"olddfd":3,"newdfd":99,"flags":"0"}
     )"));
 }
@@ -58,16 +58,16 @@ TEST_F(Names, links_have_both_names) {
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 directory ~ "~/" O_RDONLY|O_DIRECTORY {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_DIRECTORY","mode":"000"}
-        link metadata =0 ~/a "~/a" => ~/b
-        linkat metadata =0 ~/a "a" => ~/c {"olddfd":3,"newdfd":3,"flags":"AT_SYMLINK_FOLLOW"}
+        link metadata =0 #2 file ~/a "~/a" => #2 ~/b
+        linkat metadata =0 #2 file ~/a "a" => #2 ~/c {"olddfd":3,"newdfd":3,"flags":"AT_SYMLINK_FOLLOW"}
         linkat metadata =EEXIST ~/a "a" => ~/c {"olddfd":3,"newdfd":3,"flags":"0"}
-        symlink metadata =0 ~/s "~/s" => ../a
-        symlinkat metadata =0 ~/t "t" => a {"newdfd":3}
-        readlink metadata =4 ~/s "~/s" {"bufsiz":16}
-        readlinkat metadata =1 ~/t "t" {"dfd":3,"bufsiz":16}
+        symlink metadata =0 #3 symlink ~/s "~/s" => ../a
+        symlinkat metadata =0 #4 symlink ~/t "t" => a {"newdfd":3}
+        readlink metadata =4 #3 symlink ~/s "~/s" {"bufsiz":16}
+        readlinkat metadata =1 #4 symlink ~/t "t" {"dfd":3,"bufsiz":16}
         readlinkat metadata =EINVAL ~/a "a" {"dfd":3,"bufsiz":16}
-        openat file =4 fd=4 #2 symlink ~/s "~/s" O_RDONLY|O_NOFOLLOW|O_PATH {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_NOFOLLOW|O_PATH","mode":"000"}
-        readlinkat metadata =4 fd=4 #2 symlink ~/s "" {"dfd":4,"bufsiz":16}
+        openat file =4 fd=4 #3 symlink ~/s "~/s" O_RDONLY|O_NOFOLLOW|O_PATH {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_NOFOLLOW|O_PATH","mode":"000"}
+        readlinkat metadata =4 fd=4 #3 symlink ~/s "" {"dfd":4,"bufsiz":16}
     )"));
 }
 
@@ -91,18 +91,18 @@ TEST_F(Names, directories_and_devices_are_made_and_removed) {
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 directory ~ "~/" O_RDONLY|O_DIRECTORY {"dfd":"AT_FDCWD","flags":"O_RDONLY|O_DIRECTORY","mode":"000"}
         umask metadata =18 {"mask":"027"}
-        mkdir metadata =0 ~/d "~/d" {"mode":"0777"}
-        mkdirat metadata =0 ~/e "e" {"dfd":3,"mode":"0700"}
+        mkdir metadata =0 #2 directory ~/d "~/d" {"mode":"0777"}
+        mkdirat metadata =0 #3 directory ~/e "e" {"dfd":3,"mode":"0700"}
         mkdirat metadata =EEXIST ~/e "e" {"dfd":3,"mode":"0700"}
-        rmdir metadata =0 ~/d "~/d"
-        unlinkat metadata =0 ~/e "e" {"dfd":3,"flag":"AT_REMOVEDIR"}
-        mknod metadata =0 ~/fifo "~/fifo" {"mode":"S_IFIFO|0600","dev":0}
-        mknodat metadata =0 ~/file "file" {"dfd":3,"mode":"S_IFREG|0640","dev":0}
-        mknodat metadata =0 ~/null "null" {"dfd":3,"mode":"S_IFCHR|0600","dev":259}
-        unlink metadata =0 ~/fifo "~/fifo"
-        unlinkat metadata =0 ~/file "file" {"dfd":3,"flag":"0"}
-        unlink metadata =EISDIR ~/ "~/"
-        rmdir metadata =ENOTDIR ~/null "~/null"
+        rmdir metadata =0 #2 directory ~/d "~/d"
+        unlinkat metadata =0 #3 directory ~/e "e" {"dfd":3,"flag":"AT_REMOVEDIR"}
+        mknod metadata =0 #4 pipe ~/fifo "~/fifo" {"mode":"S_IFIFO|0600","dev":0}
+        mknodat metadata =0 #5 file ~/file "file" {"dfd":3,"mode":"S_IFREG|0640","dev":0}
+        mknodat metadata =0 #6 character_device ~/null "null" {"dfd":3,"mode":"S_IFCHR|0600","dev":259}
+        unlink metadata =0 #4 pipe ~/fifo "~/fifo"
+        unlinkat metadata =0 #5 file ~/file "file" {"dfd":3,"flag":"0"}
+        unlink metadata =EISDIR #1 directory ~ "~/"
+        rmdir metadata =ENOTDIR #6 character_device ~/null "~/null"
     )"));
 }
 
@@ -148,7 +148,7 @@ TEST_F(Names, a_deleted_file_keeps_its_object) {
     });
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/a "~/a" O_RDWR size=0 {"dfd":"AT_FDCWD","flags":"O_RDWR|O_CREAT","mode":"0600"}
-        unlink metadata =0 ~/a "~/a"
+        unlink metadata =0 #1 file ~/a "~/a"
         write file =1 fd=3 #1 file ~/a O_RDWR @0 size=1 1/1 {"count":1}
         openat file =4 fd=4 #2 file ~/a "~/a" O_RDWR size=0 {"dfd":"AT_FDCWD","flags":"O_RDWR|O_CREAT","mode":"0600"}
         write file =1 fd=4 #2 file ~/a O_RDWR @0 size=1 1/1 {"count":1}

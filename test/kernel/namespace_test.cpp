@@ -43,10 +43,10 @@ TEST_F(Namespace, a_path_goes_through_its_mounts) {
         REQUIRE(umount2(at("disk").c_str(), 0) < 0);
     });
     EXPECT_EQ(shown, lines(R"(
-        mount metadata =0 => ~/disk {"dev_name":"none","type":"tmpfs","flags":"MS_NODEV"}
-        openat file =3 fd=3 #1 file [tmpfs] ~/disk/data "~/disk/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
-        umount2 metadata =0 ~/disk "~/disk" {"flags":"MNT_DETACH"}
-        umount2 metadata =EINVAL ~/disk "~/disk" {"flags":"0"}
+        mount metadata =0 => #1 ~/disk {"dev_name":"none","type":"tmpfs","flags":"MS_NODEV"}
+        openat file =3 fd=3 #2 file [tmpfs] ~/disk/data "~/disk/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
+        umount2 metadata =0 #1 directory [tmpfs] ~/disk "~/disk" {"flags":"MNT_DETACH"}
+        umount2 metadata =EINVAL #3 directory ~/disk "~/disk" {"flags":"0"}
     )"));
 }
 
@@ -60,10 +60,10 @@ TEST_F(Namespace, a_bind_mount_is_another_name_of_the_same_object) {
         REQUIRE(write(4, "1", 1) == 1);
     });
     EXPECT_EQ(shown, lines(R"(
-        mount metadata =0 => ~/two {"dev_name":"~/one","flags":"MS_BIND"}
-        openat file =3 fd=3 #1 file ~/one/data "~/one/data" O_WRONLY size=3 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
-        openat file =4 fd=4 #1 file ~/two/data "~/two/data" O_WRONLY size=3 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
-        write file =1 fd=4 #1 file ~/two/data O_WRONLY @0 size=3 1/1 {"count":1}
+        mount metadata =0 => #1 ~/two {"dev_name":"~/one","flags":"MS_BIND"}
+        openat file =3 fd=3 #2 file ~/one/data "~/one/data" O_WRONLY size=3 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+        openat file =4 fd=4 #2 file ~/two/data "~/two/data" O_WRONLY size=3 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+        write file =1 fd=4 #2 file ~/two/data O_WRONLY @0 size=3 1/1 {"count":1}
     )"));
 }
 
@@ -87,23 +87,23 @@ TEST_F(Namespace, a_recreated_file_of_an_overlay_is_another_object) {
         }
     });
     EXPECT_EQ(shown, lines(R"(
-        mount metadata =0 => ~/base {"dev_name":"none","type":"tmpfs","flags":"0"}
-        mkdir metadata =0 ~/base/lower "~/base/lower" {"mode":"0755"}
-        mkdir metadata =0 ~/base/upper "~/base/upper" {"mode":"0755"}
-        mkdir metadata =0 ~/base/work "~/base/work" {"mode":"0755"}
-        mount metadata =0 => ~/merged {"dev_name":"none","type":"overlay","flags":"0"}
-        openat file =3 fd=3 #1 file [overlay] ~/merged/data "~/merged/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT|O_EXCL","mode":"0600"}
-        write file =1 fd=3 #1 file [overlay] ~/merged/data O_WRONLY @0 size=1 1/1 {"count":1}
-        close file =0 fd=3 #1 file [overlay] ~/merged/data O_WRONLY
-        openat file =3 fd=3 #1 file [overlay] ~/merged/data "~/merged/data" O_RDONLY size=1 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
-        close file =0 fd=3 #1 file [overlay] ~/merged/data O_RDONLY
-        unlink metadata =0 ~/merged/data "~/merged/data"
-        openat file =3 fd=3 #2 file [overlay] ~/merged/data "~/merged/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT|O_EXCL","mode":"0600"}
-        write file =1 fd=3 #2 file [overlay] ~/merged/data O_WRONLY @0 size=1 1/1 {"count":1}
-        close file =0 fd=3 #2 file [overlay] ~/merged/data O_WRONLY
-        openat file =3 fd=3 #2 file [overlay] ~/merged/data "~/merged/data" O_RDONLY size=1 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
-        close file =0 fd=3 #2 file [overlay] ~/merged/data O_RDONLY
-        unlink metadata =0 ~/merged/data "~/merged/data"
+        mount metadata =0 => #1 ~/base {"dev_name":"none","type":"tmpfs","flags":"0"}
+        mkdir metadata =0 #2 directory [tmpfs] ~/base/lower "~/base/lower" {"mode":"0755"}
+        mkdir metadata =0 #3 directory [tmpfs] ~/base/upper "~/base/upper" {"mode":"0755"}
+        mkdir metadata =0 #4 directory [tmpfs] ~/base/work "~/base/work" {"mode":"0755"}
+        mount metadata =0 => #5 ~/merged {"dev_name":"none","type":"overlay","flags":"0"}
+        openat file =3 fd=3 #6 file [overlay] ~/merged/data "~/merged/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT|O_EXCL","mode":"0600"}
+        write file =1 fd=3 #6 file [overlay] ~/merged/data O_WRONLY @0 size=1 1/1 {"count":1}
+        close file =0 fd=3 #6 file [overlay] ~/merged/data O_WRONLY
+        openat file =3 fd=3 #6 file [overlay] ~/merged/data "~/merged/data" O_RDONLY size=1 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        close file =0 fd=3 #6 file [overlay] ~/merged/data O_RDONLY
+        unlink metadata =0 #6 file [overlay] ~/merged/data "~/merged/data"
+        openat file =3 fd=3 #7 file [overlay] ~/merged/data "~/merged/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT|O_EXCL","mode":"0600"}
+        write file =1 fd=3 #7 file [overlay] ~/merged/data O_WRONLY @0 size=1 1/1 {"count":1}
+        close file =0 fd=3 #7 file [overlay] ~/merged/data O_WRONLY
+        openat file =3 fd=3 #7 file [overlay] ~/merged/data "~/merged/data" O_RDONLY size=1 {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
+        close file =0 fd=3 #7 file [overlay] ~/merged/data O_RDONLY
+        unlink metadata =0 #7 file [overlay] ~/merged/data "~/merged/data"
     )"));
 }
 
@@ -119,10 +119,10 @@ TEST_F(Namespace, a_mount_that_moves_takes_its_files_along) {
         REQUIRE(write(3, "1", 1) == 1);
     });
     EXPECT_EQ(shown, lines(R"(
-        mount metadata =0 => ~/disk {"dev_name":"none","type":"tmpfs","flags":"0"}
-        openat file =3 fd=3 #1 file [tmpfs] ~/disk/data "~/disk/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
-        move_mount metadata =0 ~/disk "~/disk" => ~/other {"from_dfd":"AT_FDCWD","to_dfd":"AT_FDCWD","flags":0}
-        write file =1 fd=3 #1 file [tmpfs] ~/other/data O_WRONLY @0 size=1 1/1 {"count":1}
+        mount metadata =0 => #1 ~/disk {"dev_name":"none","type":"tmpfs","flags":"0"}
+        openat file =3 fd=3 #2 file [tmpfs] ~/disk/data "~/disk/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
+        move_mount metadata =0 #1 directory [tmpfs] ~/disk "~/disk" => #1 ~/other {"from_dfd":"AT_FDCWD","to_dfd":"AT_FDCWD","flags":0}
+        write file =1 fd=3 #2 file [tmpfs] ~/other/data O_WRONLY @0 size=1 1/1 {"count":1}
     )"));
 }
 
@@ -143,13 +143,13 @@ TEST_F(Namespace, a_root_that_changes_is_where_paths_begin) {
         REQUIRE(open("/data", O_WRONLY) == 4);
     });
     EXPECT_EQ(shown, lines(R"(
-        mount metadata =0 => ~/disk {"dev_name":"none","type":"tmpfs","flags":"0"}
-        openat file =3 fd=3 #1 file [tmpfs] ~/disk/data "~/disk/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
-        chdir metadata =0 #2 directory [tmpfs] ~/disk "~/disk"
-        mkdir metadata =0 [tmpfs] ~/disk/old "old" {"mode":"0700"}
-        pivot_root metadata =0 [tmpfs] ~/disk "." => ~/disk/old
-        write file =1 fd=3 #1 file [tmpfs] /data O_WRONLY @0 size=1 1/1 {"count":1}
-        openat file =4 fd=4 #1 file [tmpfs] /data "/data" O_WRONLY size=1 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
+        mount metadata =0 => #1 ~/disk {"dev_name":"none","type":"tmpfs","flags":"0"}
+        openat file =3 fd=3 #2 file [tmpfs] ~/disk/data "~/disk/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
+        chdir metadata =0 #1 directory [tmpfs] ~/disk "~/disk"
+        mkdir metadata =0 #3 directory [tmpfs] ~/disk/old "old" {"mode":"0700"}
+        pivot_root metadata =0 #1 directory [tmpfs] ~/disk "." => #4 /old
+        write file =1 fd=3 #2 file [tmpfs] /data O_WRONLY @0 size=1 1/1 {"count":1}
+        openat file =4 fd=4 #2 file [tmpfs] /data "/data" O_WRONLY size=1 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
     )"));
 }
 
@@ -172,7 +172,7 @@ TEST_F(Namespace, a_path_in_a_chroot_goes_on_to_the_root_of_the_namespace) {
         openat file =ENOENT ~/root/none "/none" {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
         chdir metadata =0 #1 directory ~/root "/"
         openat file =ENOENT ~/root/none "none" {"dfd":"AT_FDCWD","flags":"O_RDONLY","mode":"000"}
-        mkdir metadata =0 ~/root/made "/made" {"mode":"0700"}
+        mkdir metadata =0 #3 directory ~/root/made "/made" {"mode":"0700"}
         chroot metadata =0 #3 directory ~/root/made "/made"
         chroot metadata =ENOENT ~/root/made/none "/none"
     )"));

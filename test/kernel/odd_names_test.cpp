@@ -88,7 +88,7 @@ TEST_F(OddNames, bytes_that_are_no_text_are_escaped) {
         openat file =4 fd=4 #2 file ~/<1b>[31mred<07> "~/<1b>[31mred<07>" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
         openat file =5 fd=5 #3 file ~/line<0a>break\\ "~/line<0a>break\\" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
         openat file =6 fd=6 #4 file ~/日本 "~/日本" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY|O_CREAT","mode":"0600"}
-        rename metadata =0 ~/latin\xe4 "~/latin\xe4" => ~/\xff\xfe
+        rename metadata =0 #1 file ~/latin\xe4 "~/latin\xe4" => #1 ~/\xff\xfe
     )"));
 }
 
@@ -110,12 +110,12 @@ TEST_F(OddNames, a_rename_keeps_the_object_and_its_new_path_counts) {
     EXPECT_EQ(shown, lines(R"(
         openat file =3 fd=3 #1 file ~/a/b/data "~/a/b/data" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
         write file =1 fd=3 #1 file ~/a/b/data O_WRONLY @0 size=1 1/1 {"count":1}
-        rename metadata =0 ~/a/b/data "~/a/b/data" => ~/a/b/other
+        rename metadata =0 #1 file ~/a/b/data "~/a/b/data" => #1 ~/a/b/other
         write file =1 fd=3 #1 file ~/a/b/other O_WRONLY @1 size=2 1/1 {"count":1}
-        rename metadata =0 ~/a "~/a" => ~/z
+        rename metadata =0 #2 directory ~/a "~/a" => #2 ~/z
         write file =1 fd=3 #1 file ~/z/b/other O_WRONLY @2 size=3 1/1 {"count":1}
         openat file =4 fd=4 #1 file ~/z/b/other "~/z/b/other" O_WRONLY size=3 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
-        rename metadata =0 ~/z/b/other "~/z/b/other" => ~/up
+        rename metadata =0 #1 file ~/z/b/other "~/z/b/other" => #1 ~/up
         close file =0 fd=3 #1 file ~/up O_WRONLY
     )"));
 }
@@ -136,7 +136,7 @@ TEST_F(OddNames, hard_links_are_one_object_with_several_names) {
         openat file =4 fd=4 #1 file ~/b "~/b" O_WRONLY size=0 {"dfd":"AT_FDCWD","flags":"O_WRONLY","mode":"000"}
         write file =1 fd=3 #1 file ~/a O_WRONLY @0 size=1 1/1 {"count":1}
         write file =1 fd=4 #1 file ~/b O_WRONLY @0 size=1 1/1 {"count":1}
-        unlink metadata =0 ~/a "~/a"
+        unlink metadata =0 #1 file ~/a "~/a"
         write file =1 fd=3 #1 file ~/a O_WRONLY @1 size=2 1/1 {"count":1}
     )"));
 }

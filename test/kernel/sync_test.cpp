@@ -64,7 +64,7 @@ TEST_F(Sync, what_changes_the_size) {
         REQUIRE(ftruncate(3, -1) < 0);
     });
     EXPECT_EQ(shown, lines(R"(
-        truncate file =0 ~/data "~/data" {"length":7}
+        truncate file =0 #1 file ~/data "~/data" {"length":7}
         truncate file =ENOENT ~/datax "~/datax" {"length":7}
         openat file =3 fd=3 #1 file ~/data "~/data" O_RDWR size=7 {"dfd":"AT_FDCWD","flags":"O_RDWR","mode":"000"}
         ftruncate file =0 fd=3 #1 file ~/data O_RDWR size=5 {"length":5}

@@ -56,6 +56,7 @@ static __always_inline void begin_event(struct syscall_event *event, struct task
 		state->handle_id = 0;
 		state->target_tid = 0;
 		state->stream_sk = 0;
+		state->removed.ino = 0;
 		state->address_room = 0;
 	}
 	state->flags &= ~TASK_IN_CALL;

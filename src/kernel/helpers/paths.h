@@ -5,10 +5,13 @@
  *   "a/b"     dirfd or working directory     handle of it, names_base
  *   "/a/b"    root                           none, or handle of it and names_base in a chroot
  *   ""        AT_EMPTY_PATH                  handle of the very object that dirfd stands for
+ *
+ * Where the kernel's cache has the object that the path leads to, the event has its handle instead (lookup.h).
  */
 #pragma once
 
 #include "kernel/helpers/call.h"
+#include "kernel/helpers/lookup.h"
 
 enum path_kind { PATH_NONE, PATH_EMPTY, PATH_RELATIVE, PATH_ABSOLUTE };
 
@@ -101,6 +104,31 @@ static __always_inline __u32 see_root(struct scratch *scratch, struct fs_struct 
 	return 0;
 }
 
+/* `dyetrace trace` shows what a path starts from, as strace does, and no object. */
+static __always_inline bool finds_objects(void)
+{
+	return !preview_bytes;
+}
+
+/* Whether a path that ends in a symbolic link means what that leads to. */
+static __always_inline bool follows_links(const struct syscall_event *event, const volatile struct syscall_shape *shape)
+{
+	__u64 flags = shape->at_flags ? argument(event, shape->at_flags) : 0;
+
+	return shape->keeps_link ? flags & AT_SYMLINK_FOLLOW : !(flags & AT_SYMLINK_NOFOLLOW);
+}
+
+/* What a path that was just attached at `at` leads to now is in scratch->seen. */
+static __always_inline bool see_attached(struct scratch *scratch, __u32 at, __s32 dirfd, bool follow)
+{
+	__u64 text = number_of(scratch, scratch->event_attachments) + at + sizeof(struct attachment_header);
+
+	if (!look_up(scratch, text, dirfd, follow))
+		return false;
+	see_looked_up(scratch);
+	return scratch->seen.handle_id;
+}
+
 /* Finds what a path of a task starts from: a handle, or 0. */
 static __noinline __u32 see_base(struct scratch *scratch, struct task_struct *task, __u32 kind, bool has_dirfd, __s32 dirfd)
 {
@@ -133,6 +161,68 @@ static __always_inline bool fill_new_directory(struct scratch *scratch, struct t
 		tell_filter_of_seen(scratch, false);
 	event->handle_id = scratch->seen.handle_id;
 	event->present |= SYSCALL_HAS_HANDLE;
+	return true;
+}
+
+/* unlink, rmdir, rename: what the name stood for, see names.bpf.c. */
+static __always_inline bool fill_removed(struct scratch *scratch, struct task_state *state,
+					 const volatile struct syscall_shape *shape)
+{
+	struct syscall_event *event = &scratch->event;
+	struct object_state *object;
+
+	if ((shape->special != SPECIAL_REMOVE && shape->special != SPECIAL_RENAME) || !state->handle_id)
+		return false;
+	if (filter_loaded && state->closed.object_id) {
+		scratch->input.object = state->closed;
+		scratch->input.known |= FILTER_KNOWS_OBJECT;
+	}
+	event->handle_id = state->handle_id;
+	event->present |= SYSCALL_HAS_HANDLE;
+	if (state->removed.ino && event->result >= 0) {
+		object = bpf_map_lookup_elem(&objects, &state->removed);
+		if (object)
+			object->dead = 1;
+	}
+	return true;
+}
+
+/* The object of a call that took a path and found it; true: the event has it. */
+static __always_inline bool fill_found(struct scratch *scratch, const volatile struct syscall_shape *shape, enum path_kind kind,
+				       __u32 at)
+{
+	struct syscall_event *event = &scratch->event;
+
+	/* chdir, chroot: the task sees another directory by now; rename: the name is gone */
+	if (!finds_objects() || kind < PATH_RELATIVE || event->result < 0 || event->present & SYSCALL_HAS_HANDLE ||
+	    shape->special == SPECIAL_EXEC || shape->special == SPECIAL_RENAME || shape->special == SPECIAL_CHDIR ||
+	    shape->special == SPECIAL_CHROOT ||
+	    !see_attached(scratch, at, shape->dirfd ? argument(event, shape->dirfd) : AT_FDCWD, follows_links(event, shape)))
+		return false;
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, false);
+	event->handle_id = scratch->seen.handle_id;
+	event->present |= SYSCALL_HAS_HANDLE;
+	return true;
+}
+
+/* rename, link: under its second name the object is known from now on, and with RENAME_EXCHANGE another one under the first. */
+static __always_inline bool fill_named(struct scratch *scratch, const volatile struct syscall_shape *shape, enum path_kind kind,
+				       __u32 at)
+{
+	struct syscall_event *event = &scratch->event;
+
+	if (!finds_objects() || kind < PATH_RELATIVE || event->result < 0 ||
+	    (shape->special != SPECIAL_LINK && shape->special != SPECIAL_RENAME))
+		return false;
+	if (shape->special == SPECIAL_RENAME)
+		see_attached(scratch, 0, shape->dirfd ? argument(event, shape->dirfd) : AT_FDCWD, false);
+	if (!see_attached(scratch, at, shape->dirfd2 ? argument(event, shape->dirfd2) : AT_FDCWD, false))
+		return false;
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, true);
+	event->handle2_id = scratch->seen.handle_id;
+	event->present |= SYSCALL_HAS_HANDLE2;
 	return true;
 }
 
@@ -206,23 +296,28 @@ __noinline int fill_texts(struct scratch *scratch, struct task_state *state)
 	struct task_struct *task = current_task();
 	const struct syscall_event *event;
 	enum path_kind kind;
+	__u32 at;
 
 	if (!scratch || !state)
 		return 0;
 	event = &scratch->event;
+	at = event->attachments;
 	shape = shape_of(event->abi, event->syscall);
 	if (shape->path) {
 		if (shape->special == SPECIAL_EXEC && event->result >= 0)
 			kind = attach_exec_path(scratch, number_of(scratch, task));
 		else
 			kind = attach_argument_path(scratch, argument(event, shape->path), ATTACHMENT_PATH);
-		fill_first_base(scratch, task, state, shape, kind);
+		if (!fill_removed(scratch, state, shape) && !fill_found(scratch, shape, kind, at))
+			fill_first_base(scratch, task, state, shape, kind);
 		if (preview_bytes)
 			name_directory(scratch, task, shape, kind);
 	}
 	if (shape->path2) {
+		at = event->attachments;
 		kind = attach_argument_path(scratch, argument(event, shape->path2), ATTACHMENT_PATH2);
-		fill_second_base(scratch, task, shape, kind);
+		if (!fill_named(scratch, shape, kind, at))
+			fill_second_base(scratch, task, shape, kind);
 	}
 	if (shape->name)
 		attach_name(scratch, argument(event, shape->name), ATTACHMENT_NAME);

@@ -12,6 +12,21 @@
 #include "kernel/memory/task_state.h"
 #include "schema/generated/records.bpf.h"
 
+#define LINKS_MAX 8 /* one in another; power of two */
+
+/* A path on its way down, see lookup.h. Addresses as numbers. */
+struct lookup {
+	__u64 dentry, mount; /* reached so far */
+	__u64 root_dentry, root_mount; /* of the task */
+	__u64 text; /* what comes next */
+	__u64 after[LINKS_MAX]; /* what comes after the text of each link */
+	__u64 x, y; /* hash of the component so far */
+	__u32 length; /* of it */
+	__u32 depth; /* links */
+	bool follow; /* a link at the end */
+	bool found;
+};
+
 struct scratch {
 	struct syscall_event event;
 	__u8 event_attachments[2 * (8 + PATH_BYTES_MAX) + 8 + SHORT_NAME_BYTES_MAX + 8 + ADDRESS_BYTES_MAX + 64];
@@ -46,6 +61,7 @@ struct scratch {
 		__u64 hash; /* of the names' hashes */
 		bool silent; /* only the hash is wanted */
 	} walk;
+	struct lookup lookup;
 	/* what see_file() and see_directory() found */
 	struct {
 		__u64 inode, socket, sk, ends, magic; /* addresses; ends: digest */

@@ -8,6 +8,7 @@
 
 #include "kernel/kernel_types.h"
 #include "kernel/abi.h"
+#include "kernel/memory/identity.h"
 #include "schema/shared/filter_input.h"
 
 #define PID_NAMESPACES_MAX 32 /* one in another: MAX_PID_NS_LEVEL */
@@ -24,7 +25,7 @@ struct task_state {
 	__u64 stream_at;
 	__u32 flags; /* enum task_flags */
 	__u32 syscall; /* number and abi << 16 of the present call */
-	__u32 handle_id; /* close: the object, which exit can't know */
+	__u32 handle_id; /* close, unlink, rmdir, rename: the object, which exit can't know */
 	__u32 open_flags;
 	__u32 target_tid; /* clone: the child */
 	__u32 context_id; /* 0: none yet */
@@ -37,7 +38,8 @@ struct task_state {
 	__u32 entry_type; /* close: enum object_type */
 	__u32 killed; /* of a process's first thread: that a signal ends it was written; any CPU may */
 	__u32 address_room; /* bytes that the call may fill with an address; 0: none, or not known */
-	struct filter_object closed; /* close: what the filter is told */
+	struct object_key removed; /* unlink, rmdir, rename: what ends if the call succeeds; ino 0: nothing */
+	struct filter_object closed; /* of handle_id: what the filter is told */
 	struct filter_task filter;
 };
 

@@ -74,6 +74,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	state->handle_id = 0;
 	state->target_tid = 0;
 	state->stream_sk = 0;
+	state->removed.ino = 0;
 	/* most calls need no more than a descriptor, which most have in front */
 	if (preview_bytes || shape->special || shape->fd > 1 || abi == ABI_I386 || shape->flags & CALL_ADDRESS_OUT) {
 		read_arguments(state->arguments, regs, abi);
@@ -247,6 +248,8 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 		fill_objects(scratch, task, state, shape);
 	if (shape->fd2)
 		fill_second_object(scratch, task, state, shape);
+	if (shape->special == SPECIAL_RENAME && event->result >= 0)
+		__sync_fetch_and_add(&name_epoch, 1);
 	if (shape->flags & CALL_TEXTS)
 		fill_texts(scratch, state);
 	if (shape->flags & CALL_IS_IO || shape->size)
@@ -268,8 +271,6 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 	}
 	if (preview_bytes)
 		attach_previews(scratch, shape);
-	if (shape->special == SPECIAL_RENAME && event->result >= 0)
-		__sync_fetch_and_add(&name_epoch, 1);
 }
 
 /* Asks the predicate about a task whose context is new; goes on through PROGRAM_SYS_EXIT if it may select its calls. */

@@ -122,7 +122,7 @@ export interface Event {
   weight: number | null;
   /** descriptor acted on, or made */
   fd: number | null;
-  /** object, the same under all its names */
+  /** object, the same under all its names; of a call by path (stat, chmod, unlink) what the path led to, NULL where the kernel no longer had it at hand (coverage: objects of paths) */
   object_id: string | null;
   /** file, directory, symlink, character_device, block_device, pipe, socket, anonymous, memory */
   object_type: string | null;
@@ -146,7 +146,7 @@ export interface Event {
   bytes: string | null;
   /** read, peek, write, copy_to, copy_from, tee: where from and where to it moves bytes, or would if it moved any; NULL: none of its objects' bytes (truncate and fallocate change what is there, and move none) */
   transfer: string | null;
-  /** second object: rename, link, sendfile, splice, copy_file_range, dup */
+  /** second object: sendfile, splice, copy_file_range, dup; of rename and link the same object, with its new name */
   object2_id: string | null;
   /** its name */
   path2: string | null;

@@ -604,7 +604,7 @@ events|parent_event_id|event that this is a part of; counts leave parts out
 events|part|position in the parent, from 0
 events|weight|events that this one stands for; 1 unless sampled
 events|fd|descriptor acted on, or made
-events|object_id|object, the same under all its names
+events|object_id|object, the same under all its names; of a call by path (stat, chmod, unlink) what the path led to, NULL where the kernel no longer had it at hand (coverage: objects of paths)
 events|object_type|file, directory, symlink, character_device, block_device, pipe, socket, anonymous, memory
 events|file_system|type of the file system
 events|open_flags|flags of the open file
@@ -616,7 +616,7 @@ events|object_size|size after the call
 events|requested|bytes asked for; 9223372036854775807: that or more
 events|bytes|bytes moved
 events|transfer|read, peek, write, copy_to, copy_from, tee: where from and where to it moves bytes, or would if it moved any; NULL: none of its objects'' bytes (truncate and fallocate change what is there, and move none)
-events|object2_id|second object: rename, link, sendfile, splice, copy_file_range, dup
+events|object2_id|second object: sendfile, splice, copy_file_range, dup; of rename and link the same object, with its new name
 events|path2|its name
 events|file_offset2|byte of the second object at which it began
 events|offset2_certain|as offset_certain, of file_offset2
@@ -670,7 +670,7 @@ calls|parent_event_id|event that this is a part of; counts leave parts out
 calls|part|position in the parent, from 0
 calls|weight|events that this one stands for; 1 unless sampled
 calls|fd|descriptor acted on, or made
-calls|object_id|object, the same under all its names
+calls|object_id|object, the same under all its names; of a call by path (stat, chmod, unlink) what the path led to, NULL where the kernel no longer had it at hand (coverage: objects of paths)
 calls|object_type|file, directory, symlink, character_device, block_device, pipe, socket, anonymous, memory
 calls|file_system|type of the file system
 calls|open_flags|flags of the open file
@@ -682,7 +682,7 @@ calls|object_size|size after the call
 calls|requested|bytes asked for; 9223372036854775807: that or more
 calls|bytes|bytes moved
 calls|transfer|read, peek, write, copy_to, copy_from, tee: where from and where to it moves bytes, or would if it moved any; NULL: none of its objects'' bytes (truncate and fallocate change what is there, and move none)
-calls|object2_id|second object: rename, link, sendfile, splice, copy_file_range, dup
+calls|object2_id|second object: sendfile, splice, copy_file_range, dup; of rename and link the same object, with its new name
 calls|path2|its name
 calls|file_offset2|byte of the second object at which it began
 calls|offset2_certain|as offset_certain, of file_offset2
@@ -784,11 +784,11 @@ retransmissions|stream_offset|position of the first byte in the stream, as in ev
 retransmissions|bytes|sent again; 0 of a SYN or a FIN alone
 retransmissions|segments|into which they were cut
 retransmissions|missed_segments|of the same socket, before this: the kernel counted them, and no row tells of them
-retransmissions|tcp_flag|SYN, FIN; NULL of plain bytes
+)dyetrace"
+    R"dyetrace(retransmissions|tcp_flag|SYN, FIN; NULL of plain bytes
 retransmissions|congestion_state|of the socket then: loss: a timer ran out; recovery: acknowledgements told; open, disorder: a probe, for the end was not acknowledged in time; cwr
 event_objects|~|events that touched several objects: poll sets, passed descriptors, close_range; and the bytes that fcntl locked
-)dyetrace"
-    R"dyetrace(event_objects|event_id|event
+event_objects|event_id|event
 event_objects|role|poll, passed, closed, submitted, created, read_locked, write_locked, unlocked
 event_objects|object_id|object
 event_objects|path|its name

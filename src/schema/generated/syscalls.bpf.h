@@ -54,6 +54,8 @@ enum syscall_special {
     SPECIAL_CHDIR = 28,
     SPECIAL_CHROOT = 29,
     SPECIAL_COPY = 30,
+    SPECIAL_REMOVE = 31,
+    SPECIAL_LINK = 32,
 };
 
 enum syscall_capture {
@@ -114,9 +116,11 @@ struct syscall_shape {
     __u8 packed;
     __u8 name;
     __u8 name2;
+    __u8 at_flags;
     __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */
     __u8 before; /* bits of the arguments that are captured at entry too */
     __u8 narrow; /* bits of the arguments of which the kernel reads the lower half only */
+    __u8 keeps_link; /* acts on a symbolic link and not on what it leads to */
     __u8 event_class;
     __u8 returns;
     __u8 special;
@@ -155,7 +159,7 @@ enum syscall_number {
     [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
     [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 58, .flags = CALL_DECODED | CALL_TEXTS}, /* stat */ \
     [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 58, .narrow = 0x1, .flags = CALL_DECODED}, /* fstat */ \
-    [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 58, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
+    [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 58, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
     [7] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .narrow = 0x6, .flags = CALL_DECODED}, /* poll */ \
     [8] = {.fd = 1, .event_class = 1, .returns = 6, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
     [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
@@ -231,19 +235,19 @@ enum syscall_number {
     [79] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
     [80] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED | CALL_TEXTS}, /* chdir */ \
     [81] = {.fd = 1, .event_class = 2, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* fchdir */ \
-    [82] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* rename */ \
-    [83] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdir */ \
-    [84] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* rmdir */ \
+    [82] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* rename */ \
+    [83] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdir */ \
+    [84] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_REMOVE, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* rmdir */ \
     [85] = {.path = 1, .event_class = 1, .returns = 3, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* creat */ \
-    [86] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* link */ \
-    [87] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlink */ \
-    [88] = {.path2 = 1, .path = 2, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED | CALL_TEXTS}, /* symlink */ \
-    [89] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .narrow = 0x4, .flags = CALL_DECODED | CALL_TEXTS}, /* readlink */ \
+    [86] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_LINK, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* link */ \
+    [87] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_REMOVE, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlink */ \
+    [88] = {.path2 = 1, .path = 2, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* symlink */ \
+    [89] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .keeps_link = 1, .narrow = 0x4, .flags = CALL_DECODED | CALL_TEXTS}, /* readlink */ \
     [90] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* chmod */ \
     [91] = {.fd = 1, .event_class = 2, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* fchmod */ \
     [92] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* chown */ \
     [93] = {.fd = 1, .event_class = 2, .returns = 1, .narrow = 0x7, .flags = CALL_DECODED}, /* fchown */ \
-    [94] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown */ \
+    [94] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown */ \
     [95] = {.event_class = 2, .returns = 8, .narrow = 0x1, .flags = CALL_DECODED}, /* umask */ \
     [96] = {.event_class = 0, .returns = 0, .capture[0] = 26}, /* gettimeofday */ \
     [97] = {.event_class = 0, .returns = 0, .capture[1] = 26, .narrow = 0x1}, /* getrlimit */ \
@@ -282,7 +286,7 @@ enum syscall_number {
     [130] = {.event_class = 7, .returns = 1, .capture[0] = 24, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
     [131] = {.event_class = 0, .returns = 0, .capture[0] = 28, .capture[1] = 28}, /* sigaltstack */ \
     [132] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 26, .flags = CALL_DECODED | CALL_TEXTS}, /* utime */ \
-    [133] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* mknod */ \
+    [133] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* mknod */ \
     [134] = {.event_class = 0, .returns = 0}, /* uselib */ \
     [135] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* personality */ \
     [136] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* ustat */ \
@@ -338,16 +342,16 @@ enum syscall_number {
     [186] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
     [187] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* readahead */ \
     [188] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattr */ \
-    [189] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS}, /* lsetxattr */ \
+    [189] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .keeps_link = 1, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS}, /* lsetxattr */ \
     [190] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x11, .flags = CALL_DECODED | CALL_TEXTS}, /* fsetxattr */ \
     [191] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattr */ \
-    [192] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* lgetxattr */ \
+    [192] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lgetxattr */ \
     [193] = {.fd = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* fgetxattr */ \
     [194] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattr */ \
-    [195] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* llistxattr */ \
+    [195] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* llistxattr */ \
     [196] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* flistxattr */ \
     [197] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattr */ \
-    [198] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lremovexattr */ \
+    [198] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lremovexattr */ \
     [199] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* fremovexattr */ \
     [200] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* tkill */ \
     [201] = {.event_class = 0, .returns = 0}, /* time */ \
@@ -407,16 +411,16 @@ enum syscall_number {
     [255] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* inotify_rm_watch */ \
     [256] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* migrate_pages */ \
     [257] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* openat */ \
-    [258] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdirat */ \
-    [259] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* mknodat */ \
-    [260] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x1d, .flags = CALL_DECODED | CALL_TEXTS}, /* fchownat */ \
+    [258] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .keeps_link = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdirat */ \
+    [259] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .keeps_link = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* mknodat */ \
+    [260] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 2, .returns = 1, .narrow = 0x1d, .flags = CALL_DECODED | CALL_TEXTS}, /* fchownat */ \
     [261] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 30, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* futimesat */ \
-    [262] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 58, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* newfstatat */ \
-    [263] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* unlinkat */ \
-    [264] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat */ \
-    [265] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* linkat */ \
-    [266] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* symlinkat */ \
-    [267] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* readlinkat */ \
+    [262] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .capture[2] = 58, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* newfstatat */ \
+    [263] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 1, .special = SPECIAL_REMOVE, .keeps_link = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* unlinkat */ \
+    [264] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat */ \
+    [265] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .at_flags = 5, .event_class = 2, .returns = 1, .special = SPECIAL_LINK, .keeps_link = 1, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* linkat */ \
+    [266] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .keeps_link = 1, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* symlinkat */ \
+    [267] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .keeps_link = 1, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* readlinkat */ \
     [268] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat */ \
     [269] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat */ \
     [270] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 26, .capture[5] = 19, .before = 0x1e, .narrow = 0x1, .flags = CALL_DECODED}, /* pselect6 */ \
@@ -429,7 +433,7 @@ enum syscall_number {
     [277] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x9, .flags = CALL_DECODED}, /* sync_file_range */ \
     [278] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x9, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
     [279] = {.event_class = 0, .returns = 0, .narrow = 0x21}, /* move_pages */ \
-    [280] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[2] = 30, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
+    [280] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .capture[2] = 30, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
     [281] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[4] = 24, .narrow = 0xd, .flags = CALL_DECODED}, /* epoll_pwait */ \
     [282] = {.event_class = 1, .returns = 3, .capture[1] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* signalfd */ \
     [283] = {.event_class = 1, .returns = 3, .narrow = 0x3, .flags = CALL_DECODED}, /* timerfd_create */ \
@@ -465,13 +469,13 @@ enum syscall_number {
     [313] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* finit_module */ \
     [314] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* sched_setattr */ \
     [315] = {.event_class = 0, .returns = 0, .narrow = 0xd}, /* sched_getattr */ \
-    [316] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat2 */ \
+    [316] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .at_flags = 5, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat2 */ \
     [317] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* seccomp */ \
     [318] = {.event_class = 0, .returns = 0, .capture[0] = 3, .narrow = 0x4}, /* getrandom */ \
     [319] = {.name = 1, .event_class = 1, .returns = 3, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* memfd_create */ \
     [320] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* kexec_file_load */ \
     [321] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* bpf */ \
-    [322] = {.dirfd = 1, .path = 2, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[2] = 13, .capture[3] = 14, .narrow = 0x11, .flags = CALL_DECODED | CALL_TEXTS}, /* execveat */ \
+    [322] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[2] = 13, .capture[3] = 14, .narrow = 0x11, .flags = CALL_DECODED | CALL_TEXTS}, /* execveat */ \
     [323] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* userfaultfd */ \
     [324] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* membarrier */ \
     [325] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* mlock2 */ \
@@ -481,7 +485,7 @@ enum syscall_number {
     [329] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* pkey_mprotect */ \
     [330] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [331] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* pkey_free */ \
-    [332] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .capture[4] = 86, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
+    [332] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 1, .capture[4] = 86, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
     [333] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .capture[4] = 26, .capture[5] = 19, .flags = CALL_DECODED}, /* io_pgetevents */ \
     [334] = {.event_class = 0, .returns = 0, .narrow = 0xe}, /* rseq */ \
     [335] = {.event_class = 0, .returns = 0}, /* uretprobe */ \
@@ -501,7 +505,7 @@ enum syscall_number {
     [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .narrow = 0x7, .flags = CALL_DECODED}, /* close_range */ \
     [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 17, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* openat2 */ \
     [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .narrow = 0x7, .flags = CALL_DECODED}, /* pidfd_getfd */ \
-    [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat2 */ \
+    [439] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat2 */ \
     [440] = {.event_class = 0, .returns = 0, .narrow = 0x19}, /* process_madvise */ \
     [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[3] = 26, .capture[4] = 24, .narrow = 0x5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
     [442] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* mount_setattr */ \
@@ -514,7 +518,7 @@ enum syscall_number {
     [449] = {.event_class = 7, .returns = 0, .narrow = 0x16, .flags = CALL_DECODED}, /* futex_waitv */ \
     [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
     [451] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* cachestat */ \
-    [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat2 */ \
+    [452] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat2 */ \
     [453] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* map_shadow_stack */ \
     [454] = {.event_class = 7, .returns = 0, .narrow = 0xc, .flags = CALL_DECODED}, /* futex_wake */ \
     [455] = {.event_class = 7, .returns = 1, .narrow = 0x28, .flags = CALL_DECODED}, /* futex_wait */ \
@@ -525,10 +529,10 @@ enum syscall_number {
     [460] = {.event_class = 0, .returns = 0, .narrow = 0xd}, /* lsm_set_self_attr */ \
     [461] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattrat */ \
-    [464] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattrat */ \
-    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattrat */ \
-    [466] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattrat */ \
+    [463] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattrat */ \
     [467] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* open_tree_attr */ \
     [468] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* file_getattr */ \
     [469] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* file_setattr */ \
@@ -541,7 +545,7 @@ enum syscall_number {
     [6] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
     [106] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* stat */ \
     [108] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat */ \
-    [107] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
+    [107] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
     [168] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
     [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
     [90] = {.size = 2, .fd = 5, .offset = 6, .packed = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
@@ -615,19 +619,19 @@ enum syscall_number {
     [183] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
     [12] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED | CALL_TEXTS}, /* chdir */ \
     [133] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchdir */ \
-    [38] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* rename */ \
-    [39] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdir */ \
-    [40] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* rmdir */ \
+    [38] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* rename */ \
+    [39] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdir */ \
+    [40] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_REMOVE, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* rmdir */ \
     [8] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* creat */ \
-    [9] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* link */ \
-    [10] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlink */ \
-    [83] = {.path2 = 1, .path = 2, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED | CALL_TEXTS}, /* symlink */ \
-    [85] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* readlink */ \
+    [9] = {.path = 1, .path2 = 2, .event_class = 2, .returns = 1, .special = SPECIAL_LINK, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* link */ \
+    [10] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_REMOVE, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlink */ \
+    [83] = {.path2 = 1, .path = 2, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* symlink */ \
+    [85] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* readlink */ \
     [15] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* chmod */ \
     [94] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchmod */ \
     [182] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* chown */ \
     [95] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fchown */ \
-    [16] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown */ \
+    [16] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown */ \
     [60] = {.event_class = 2, .returns = 8, .flags = CALL_DECODED}, /* umask */ \
     [78] = {.event_class = 0, .returns = 0}, /* gettimeofday */ \
     [76] = {.event_class = 0, .returns = 0}, /* getrlimit */ \
@@ -666,7 +670,7 @@ enum syscall_number {
     [179] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* rt_sigsuspend */ \
     [186] = {.event_class = 0, .returns = 0}, /* sigaltstack */ \
     [30] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utime */ \
-    [14] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mknod */ \
+    [14] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mknod */ \
     [86] = {.event_class = 0, .returns = 0}, /* uselib */ \
     [136] = {.event_class = 0, .returns = 0}, /* personality */ \
     [62] = {.event_class = 0, .returns = 0}, /* ustat */ \
@@ -720,16 +724,16 @@ enum syscall_number {
     [224] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
     [225] = {.fd = 1, .offset = 2, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* readahead */ \
     [226] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattr */ \
-    [227] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* lsetxattr */ \
+    [227] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lsetxattr */ \
     [228] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* fsetxattr */ \
     [229] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattr */ \
-    [230] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* lgetxattr */ \
+    [230] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lgetxattr */ \
     [231] = {.fd = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* fgetxattr */ \
     [232] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattr */ \
-    [233] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* llistxattr */ \
+    [233] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* llistxattr */ \
     [234] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* flistxattr */ \
     [235] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattr */ \
-    [236] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lremovexattr */ \
+    [236] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lremovexattr */ \
     [237] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fremovexattr */ \
     [238] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tkill */ \
     [13] = {.event_class = 0, .returns = 0}, /* time */ \
@@ -786,15 +790,15 @@ enum syscall_number {
     [293] = {.event_class = 0, .returns = 0}, /* inotify_rm_watch */ \
     [294] = {.event_class = 0, .returns = 0}, /* migrate_pages */ \
     [295] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* openat */ \
-    [296] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdirat */ \
-    [297] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mknodat */ \
-    [298] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchownat */ \
+    [296] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mkdirat */ \
+    [297] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* mknodat */ \
+    [298] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchownat */ \
     [299] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* futimesat */ \
-    [301] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlinkat */ \
-    [302] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat */ \
-    [303] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* linkat */ \
-    [304] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .flags = CALL_DECODED | CALL_TEXTS}, /* symlinkat */ \
-    [305] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* readlinkat */ \
+    [301] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 1, .special = SPECIAL_REMOVE, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* unlinkat */ \
+    [302] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat */ \
+    [303] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .at_flags = 5, .event_class = 2, .returns = 1, .special = SPECIAL_LINK, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* linkat */ \
+    [304] = {.path2 = 1, .dirfd = 2, .path = 3, .event_class = 2, .returns = 1, .special = SPECIAL_SYMLINK, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* symlinkat */ \
+    [305] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* readlinkat */ \
     [306] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat */ \
     [307] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat */ \
     [308] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6 */ \
@@ -807,7 +811,7 @@ enum syscall_number {
     [314] = {.fd = 1, .offset = 2, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* sync_file_range */ \
     [316] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
     [317] = {.event_class = 0, .returns = 0}, /* move_pages */ \
-    [320] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
+    [320] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
     [319] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
     [321] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd */ \
     [322] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* timerfd_create */ \
@@ -843,12 +847,12 @@ enum syscall_number {
     [350] = {.event_class = 0, .returns = 0}, /* finit_module */ \
     [351] = {.event_class = 0, .returns = 0}, /* sched_setattr */ \
     [352] = {.event_class = 0, .returns = 0}, /* sched_getattr */ \
-    [353] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat2 */ \
+    [353] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .at_flags = 5, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat2 */ \
     [354] = {.event_class = 0, .returns = 0}, /* seccomp */ \
     [355] = {.event_class = 0, .returns = 0, .capture[0] = 3}, /* getrandom */ \
     [356] = {.name = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* memfd_create */ \
     [357] = {.event_class = 0, .returns = 0}, /* bpf */ \
-    [358] = {.dirfd = 1, .path = 2, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED | CALL_TEXTS}, /* execveat */ \
+    [358] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED | CALL_TEXTS}, /* execveat */ \
     [374] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
     [375] = {.event_class = 0, .returns = 0}, /* membarrier */ \
     [376] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
@@ -858,7 +862,7 @@ enum syscall_number {
     [380] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
     [381] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [382] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
-    [383] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
+    [383] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* statx */ \
     [385] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents */ \
     [386] = {.event_class = 0, .returns = 0}, /* rseq */ \
     [424] = {.fd = 1, .event_class = 5, .returns = 1, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_send_signal */ \
@@ -876,7 +880,7 @@ enum syscall_number {
     [436] = {.event_class = 1, .returns = 1, .special = SPECIAL_CLOSE_RANGE, .flags = CALL_DECODED}, /* close_range */ \
     [437] = {.dirfd = 1, .path = 2, .event_class = 1, .returns = 3, .capture[2] = 17, .flags = CALL_DECODED | CALL_TEXTS}, /* openat2 */ \
     [438] = {.fd = 1, .event_class = 5, .returns = 3, .special = SPECIAL_PIDFD, .flags = CALL_DECODED}, /* pidfd_getfd */ \
-    [439] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat2 */ \
+    [439] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* faccessat2 */ \
     [440] = {.event_class = 0, .returns = 0}, /* process_madvise */ \
     [441] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait2 */ \
     [442] = {.event_class = 0, .returns = 0}, /* mount_setattr */ \
@@ -889,7 +893,7 @@ enum syscall_number {
     [449] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_waitv */ \
     [450] = {.event_class = 0, .returns = 0}, /* set_mempolicy_home_node */ \
     [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
-    [452] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat2 */ \
+    [452] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat2 */ \
     [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
     [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_wake */ \
     [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
@@ -900,10 +904,10 @@ enum syscall_number {
     [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
     [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattrat */ \
-    [464] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattrat */ \
-    [465] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattrat */ \
-    [466] = {.dirfd = 1, .path = 2, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattrat */ \
+    [463] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattrat */ \
+    [465] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattrat */ \
+    [466] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattrat */ \
     [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
     [468] = {.event_class = 0, .returns = 0}, /* file_getattr */ \
     [469] = {.event_class = 0, .returns = 0}, /* file_setattr */ \
@@ -928,7 +932,7 @@ enum syscall_number {
     [69] = {.event_class = 0, .returns = 0}, /* ssetmask */ \
     [72] = {.event_class = 0, .returns = 0}, /* sigsuspend */ \
     [73] = {.event_class = 0, .returns = 0}, /* sigpending */ \
-    [84] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* oldlstat */ \
+    [84] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* oldlstat */ \
     [89] = {.event_class = 0, .returns = 0}, /* readdir */ \
     [98] = {.event_class = 0, .returns = 0}, /* profil */ \
     [102] = {.event_class = 3, .returns = 0, .special = SPECIAL_SOCKETCALL, .flags = CALL_DECODED}, /* socketcall */ \
@@ -947,9 +951,9 @@ enum syscall_number {
     [193] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* truncate64 */ \
     [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate64 */ \
     [195] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* stat64 */ \
-    [196] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat64 */ \
+    [196] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat64 */ \
     [197] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat64 */ \
-    [198] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown32 */ \
+    [198] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lchown32 */ \
     [199] = {.event_class = 0, .returns = 0}, /* getuid32 */ \
     [200] = {.event_class = 0, .returns = 0}, /* getgid32 */ \
     [201] = {.event_class = 0, .returns = 0}, /* geteuid32 */ \
@@ -973,7 +977,7 @@ enum syscall_number {
     [268] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs64 */ \
     [269] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs64 */ \
     [272] = {.event_class = 0, .returns = 0}, /* fadvise64_64 */ \
-    [300] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fstatat64 */ \
+    [300] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fstatat64 */ \
     [403] = {.event_class = 0, .returns = 0}, /* clock_gettime64 */ \
     [404] = {.event_class = 0, .returns = 0}, /* clock_settime64 */ \
     [405] = {.event_class = 0, .returns = 0}, /* clock_adjtime64 */ \
@@ -983,7 +987,7 @@ enum syscall_number {
     [409] = {.event_class = 0, .returns = 0}, /* timer_settime64 */ \
     [410] = {.event_class = 0, .returns = 0}, /* timerfd_gettime64 */ \
     [411] = {.event_class = 0, .returns = 0}, /* timerfd_settime64 */ \
-    [412] = {.dirfd = 1, .path = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat_time64 */ \
+    [412] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat_time64 */ \
     [413] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6_time64 */ \
     [414] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* ppoll_time64 */ \
     [416] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents_time64 */ \

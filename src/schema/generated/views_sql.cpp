@@ -574,7 +574,7 @@ COMMENT ON COLUMN events.parent_event_id IS 'event that this is a part of; count
 COMMENT ON COLUMN events.part IS 'position in the parent, from 0';
 COMMENT ON COLUMN events.weight IS 'events that this one stands for; 1 unless sampled';
 COMMENT ON COLUMN events.fd IS 'descriptor acted on, or made';
-COMMENT ON COLUMN events.object_id IS 'object, the same under all its names';
+COMMENT ON COLUMN events.object_id IS 'object, the same under all its names; of a call by path (stat, chmod, unlink) what the path led to, NULL where the kernel no longer had it at hand (coverage: objects of paths)';
 COMMENT ON COLUMN events.object_type IS 'file, directory, symlink, character_device, block_device, pipe, socket, anonymous, memory';
 COMMENT ON COLUMN events.file_system IS 'type of the file system';
 COMMENT ON COLUMN events.open_flags IS 'flags of the open file';
@@ -586,12 +586,12 @@ COMMENT ON COLUMN events.object_size IS 'size after the call';
 COMMENT ON COLUMN events.requested IS 'bytes asked for; 9223372036854775807: that or more';
 COMMENT ON COLUMN events.bytes IS 'bytes moved';
 COMMENT ON COLUMN events.transfer IS 'read, peek, write, copy_to, copy_from, tee: where from and where to it moves bytes, or would if it moved any; NULL: none of its objects'' bytes (truncate and fallocate change what is there, and move none)';
-COMMENT ON COLUMN events.object2_id IS 'second object: rename, link, sendfile, splice, copy_file_range, dup';
+COMMENT ON COLUMN events.object2_id IS 'second object: sendfile, splice, copy_file_range, dup; of rename and link the same object, with its new name';
 COMMENT ON COLUMN events.path2 IS 'its name';
-COMMENT ON COLUMN events.file_offset2 IS 'byte of the second object at which it began';
-COMMENT ON COLUMN events.offset2_certain IS 'as offset_certain, of file_offset2';
 )dyetrace"
-    R"dyetrace(COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name';
+    R"dyetrace(COMMENT ON COLUMN events.file_offset2 IS 'byte of the second object at which it began';
+COMMENT ON COLUMN events.offset2_certain IS 'as offset_certain, of file_offset2';
+COMMENT ON COLUMN events.local_address IS 'own end: of the call where it names it (bind, getsockname), else of the socket; a unix socket has its path for an address, or @ and its abstract name';
 COMMENT ON COLUMN events.local_port IS 'its port';
 COMMENT ON COLUMN events.remote_address IS 'other end: of the message where it names one, else of the socket; of a unix socket the path or the @name that it is connected to';
 COMMENT ON COLUMN events.remote_port IS 'its port';

@@ -15,13 +15,14 @@ ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "
          "message_in": "message", "message_out": "message", "message_flags": "message_flags",
          "rwf_flags": "rwf_flags", "fd_pair": "several", "poll_set": "several", "fd_set": "several", "epoll_events": "several",
          "epoll_event": "several", "messages_in": "several", "messages_out": "several", "control_blocks": "several",
-         "io_events": "several", "name": "name", "name2": "name2"}
+         "io_events": "several", "name": "name", "name2": "name2", "at_flags": "at_flags", "statx_flags": "at_flags",
+         "access_at_flags": "at_flags", "rename_flags": "at_flags"}
 MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "offset_pointer", "offset_pointer2", "vector",
-           "address", "message", "message_flags", "rwf_flags", "several", "packed", "name", "name2"]
+           "address", "message", "message_flags", "rwf_flags", "several", "packed", "name", "name2", "at_flags"]
 RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
-            "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot", "copy"]
+            "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot", "copy", "remove", "link"]
 # What `dyetrace trace` shows of an argument behind a pointer: word in syscalls.toml -> capture kind. A number is a structure's bytes.
 CAPTURES = ["none", "bytes", "text", "text_out", "poll_set", "epoll_events", "vector", "message", "value_in", "option_in", "option_out",
             "fd_set", "by_command", "text_list", "environment", "cpu_set_in", "cpu_set_out", "open_how", "dirents", "mask", "messages",
@@ -268,6 +269,7 @@ def bpf_syscalls(schema):
             + "    __u8 capture[6]; /* enum syscall_capture; CAPTURE_FIXED + n: n words of 4 bytes */\n"
             "    __u8 before; /* bits of the arguments that are captured at entry too */\n"
             "    __u8 narrow; /* bits of the arguments of which the kernel reads the lower half only */\n"
+            "    __u8 keeps_link; /* acts on a symbolic link and not on what it leads to */\n"
             "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n};\n"]
     numbers = "".join(f"    NUMBER_{abi.upper()}_{call.name.upper()} = {call.numbers[abi]},\n" for abi in SHAPED_ABIS
                       for call in schema.syscalls if call.name in OPERATIONS and abi in call.numbers)
@@ -283,6 +285,7 @@ def bpf_syscalls(schema):
             words += [f".special = SPECIAL_{call.special.upper()}"] if call.special else []
             words += [f".capture[{i}] = {kind}" for i, kind in captures_of(call, abi)]
             words += [f".before = {before_of(call, abi):#x}"] if before_of(call, abi) else []
+            words += [".keeps_link = 1"] if call.keeps_link else []
             words += [f".narrow = {call.narrow:#x}"] if call.narrow and abi == "x86_64" else []
             words += [".flags = " + " | ".join(f"CALL_{f.upper()}" for f in flags)] if flags else []
             rows.append(f"    [{call.numbers[abi]}] = {{{', '.join(words)}}}, /* {call.name} */ \\\n")

@@ -106,6 +106,7 @@ class Syscall:
     cuts: str | None                 # how it changes what is in a file without moving bytes: one of CUTS
     carries: list[tuple[str, int]]   # what it does by its first argument, from 1: the call, and how many words hold its arguments
     narrow: int                      # bits of the arguments of which the kernel of x86_64 reads the lower 32 bits only
+    keeps_link: bool                 # a path that ends in a symbolic link means the link, not what it leads to
 
     def shows(self, argument):
         """Whether the public column `arguments` has it. A call that makes a descriptor says in `fd` which; the one it was given is here."""
@@ -272,7 +273,8 @@ def read_syscalls(flags):
         carries = [(word.split(":")[0], int(word.split(":")[1])) for word in row.get("carries", [])]
         calls.append(Syscall(name, numbers, row.get("class", "other"), row.get("returns", "int"), arguments, i386,
                              row.get("offset"), row.get("special"), row.get("decoded", False), row.get("packed_i386", False),
-                             read_choices(flags, name, arguments), row.get("transfer"), row.get("cuts"), carries, narrow))
+                             read_choices(flags, name, arguments), row.get("transfer"), row.get("cuts"), carries, narrow,
+                             row.get("keeps_link", False)))
         check_transfer(calls[-1])
     return calls
 

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Walks down the kernel's cache of names, see lookup.h. Its entries end by RCU, so that what is read here is at worst out of date. */
+#include "kernel/helpers/lookup.h"
+#include "kernel/content/xxh64.h"
+
+#define LOOKUP_STEPS_MAX 2560 /* words of a path of PATH_MAX in components of one letter, and links */
+#define BUCKET_DEPTH_MAX 64
+#define MOUNTS_ON_ONE_MAX 256
+#define STEPS_UP_MAX 16 /* mounts in one directory, over each other */
+#define EACH_BYTE 0x0101010101010101ull
+#define EACH_TOP_BIT 0x8080808080808080ull
+#define GOLDEN_RATIO 0x61C8864680B583EBull
+
+static __always_inline __u64 zero_bytes(__u64 word)
+{
+	return (word - EACH_BYTE) & ~word & EACH_TOP_BIT; /* the lowest bit is right, which is all that is asked */
+}
+
+/* HASH_MIX and fold_hash of fs/namei.c. */
+static __always_inline void mix_name(struct lookup *lookup, __u64 word)
+{
+	__u64 x = lookup->x ^ word, y = lookup->y ^ x;
+
+	x = rotated(x, 12) + y;
+	lookup->x = x;
+	lookup->y = rotated(y, 45) * 9;
+}
+
+static __always_inline __u32 name_hash(const struct lookup *lookup, __u64 last_word)
+{
+	__u64 y = lookup->y ^ (lookup->x ^ last_word) * GOLDEN_RATIO;
+
+	return y * GOLDEN_RATIO >> 32;
+}
+
+static __always_inline void begin_component(struct lookup *lookup)
+{
+	lookup->x = 0;
+	lookup->y = lookup->dentry;
+	lookup->length = 0;
+}
+
+static __always_inline bool is_mounted_on(struct dentry *dentry)
+{
+	unsigned int bit = bpf_core_enum_value_exists(enum dentry_flags, DCACHE_MOUNTED)
+				   ? bpf_core_enum_value(enum dentry_flags, DCACHE_MOUNTED)
+				   : DCACHE_MOUNTED_BEFORE_6_13;
+
+	return dentry->d_flags & bit;
+}
+
+/* Goes on in what is mounted here. Global, so that the verifier looks at the loop once. */
+__noinline int enter_mounts(struct scratch *scratch)
+{
+	struct lookup *lookup = &scratch->lookup;
+	__u64 head, node;
+
+	if (!scratch)
+		return 0;
+	head = lookup->mount + bpf_core_field_offset(struct mount, mnt_mounts);
+	node = (__u64)typed(struct list_head, head)->next;
+	for (int i = 0; i < MOUNTS_ON_ONE_MAX && node != head; i++) {
+		struct mount *child = typed(struct mount, node - bpf_core_field_offset(struct mount, mnt_child));
+
+		node = (__u64)child->mnt_child.next;
+		if ((__u64)child->mnt_mountpoint != lookup->dentry)
+			continue;
+		lookup->mount = (__u64)child;
+		lookup->dentry = (__u64)child->mnt.mnt_root;
+		if (!is_mounted_on(typed(struct dentry, lookup->dentry)))
+			break;
+		head = lookup->mount + bpf_core_field_offset(struct mount, mnt_mounts);
+		node = (__u64)typed(struct list_head, head)->next;
+	}
+	return 0;
+}
+
+/* '..' of what is mounted is that of where it is mounted; that of the root the root. */
+__noinline int go_up(struct scratch *scratch)
+{
+	struct lookup *lookup = &scratch->lookup;
+
+	if (!scratch)
+		return 0;
+	for (int i = 0; i < STEPS_UP_MAX; i++) {
+		struct mount *mount = typed(struct mount, lookup->mount);
+
+		if (lookup->dentry == lookup->root_dentry && lookup->mount == lookup->root_mount)
+			return 0;
+		if (lookup->dentry != (__u64)mount->mnt.mnt_root) {
+			lookup->dentry = (__u64)typed(struct dentry, lookup->dentry)->d_parent;
+			return 0;
+		}
+		if ((__u64)mount->mnt_parent == lookup->mount)
+			return 0;
+		lookup->dentry = (__u64)mount->mnt_mountpoint;
+		lookup->mount = (__u64)mount->mnt_parent;
+	}
+	return 0;
+}
+
+/* The entry of this name in the directory that was reached; 0: not there. */
+static __always_inline __u64 entry_of(const struct lookup *lookup, __u32 hash, __u32 length)
+{
+	__u64 name = hash | (__u64)length << 32;
+	__u64 node = number_at(directory_buckets + (hash >> (directory_shift & 31)) * sizeof(__u64)) & ~1ull;
+
+	for (int i = 0; i < BUCKET_DEPTH_MAX && node; i++) {
+		struct dentry *dentry = typed(struct dentry, node - bpf_core_field_offset(struct dentry, d_hash));
+
+		if ((__u64)dentry->d_parent == lookup->dentry && dentry->d_name.hash_len == name)
+			return (__u64)dentry;
+		node = (__u64)dentry->d_hash.next;
+	}
+	return 0;
+}
+
+/* Goes on with the text of a link, and then with what comes after it; false: not known, or too many. */
+static __always_inline bool enter_link(struct lookup *lookup, struct inode *inode)
+{
+	__u64 text = (__u64)inode->i_link;
+	__u32 depth = lookup->depth;
+
+	if (!text || depth >= LINKS_MAX)
+		return false;
+	lookup->after[depth & (LINKS_MAX - 1)] = lookup->text;
+	lookup->depth = depth + 1;
+	lookup->text = text;
+	if ((number_at(text) & 0xff) == '/') {
+		lookup->dentry = lookup->root_dentry;
+		lookup->mount = lookup->root_mount;
+	}
+	return true;
+}
+
+/* One name deeper; false: it leads nowhere that is known. */
+static __always_inline bool enter_name(struct scratch *scratch, __u32 hash, bool is_last)
+{
+	struct lookup *lookup = &scratch->lookup;
+	struct dentry *directory = typed(struct dentry, lookup->dentry), *dentry;
+	struct inode *inode;
+	__u64 entry;
+
+	if (directory->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
+		return false;
+	entry = entry_of(lookup, hash, lookup->length);
+	dentry = typed(struct dentry, entry);
+	if (!entry || !dentry->d_inode)
+		return false;
+	inode = dentry->d_inode;
+	if ((inode->i_mode & S_IFMT) == S_IFLNK && !(is_last && !lookup->follow))
+		return enter_link(lookup, inode);
+	lookup->dentry = entry;
+	if (is_mounted_on(dentry))
+		enter_mounts(scratch);
+	return true;
+}
+
+/* A word of the path. */
+static long look_up_word(__u32 index, void *context)
+{
+	struct scratch *scratch = cpu_scratch();
+	struct lookup *lookup;
+	__u64 word, ends, kept, bytes;
+	bool at_end;
+
+	if (!scratch)
+		return 1;
+	lookup = &scratch->lookup;
+	word = number_at(lookup->text);
+	ends = zero_bytes(word) | zero_bytes(word ^ EACH_BYTE * '/');
+	if (!ends) {
+		mix_name(lookup, word);
+		lookup->length += sizeof(word);
+		lookup->text += sizeof(word);
+		return lookup->length >= NAME_BYTES_MAX;
+	}
+	kept = ((ends - 1) & ~ends) >> 7; /* ones in the bytes before the end */
+	bytes = (kept & EACH_BYTE) * EACH_BYTE >> 56;
+	lookup->text += bytes;
+	at_end = (word >> (bytes * 8) & 0xff) == 0;
+	word &= kept;
+	if (lookup->length == 0 && bytes == 2 && word == ('.' | '.' << 8)) {
+		go_up(scratch);
+	} else if (!(lookup->length == 0 && (bytes == 0 || (bytes == 1 && word == '.')))) {
+		lookup->length += bytes;
+		if (!enter_name(scratch, name_hash(lookup, word), at_end && lookup->depth == 0))
+			return 1;
+		at_end = (number_at(lookup->text) & 0xff) == 0;
+	}
+	begin_component(lookup);
+	if (!at_end) {
+		lookup->text += (number_at(lookup->text) & 0xff) == '/';
+		return 0;
+	}
+	if (lookup->depth == 0) {
+		lookup->found = true;
+		return 1;
+	}
+	lookup->depth--;
+	lookup->text = lookup->after[lookup->depth & (LINKS_MAX - 1)];
+	return 0;
+}
+
+__noinline int look_up(struct scratch *scratch, __u64 text, __s32 dirfd, bool follow)
+{
+	struct task_struct *task = current_task();
+	struct fs_struct *fs = task->fs;
+	struct lookup *lookup;
+	struct file *file;
+
+	if (!scratch || !directory_buckets || !fs)
+		return 0;
+	lookup = &scratch->lookup;
+	lookup->root_dentry = (__u64)fs->root.dentry;
+	lookup->root_mount = (__u64)mount_of(fs->root.mnt);
+	if ((number_at(text) & 0xff) == '/') {
+		lookup->dentry = lookup->root_dentry;
+		lookup->mount = lookup->root_mount;
+	} else if (dirfd == AT_FDCWD) {
+		lookup->dentry = (__u64)fs->pwd.dentry;
+		lookup->mount = (__u64)mount_of(fs->pwd.mnt);
+	} else {
+		file = typed(struct file, file_of(task, dirfd));
+		lookup->dentry = (__u64)file->f_path.dentry;
+		lookup->mount = (__u64)mount_of(file->f_path.mnt);
+	}
+	if (!lookup->dentry)
+		return 0;
+	lookup->text = text;
+	lookup->depth = 0;
+	lookup->follow = follow;
+	lookup->found = false;
+	begin_component(lookup);
+	bpf_loop(LOOKUP_STEPS_MAX, look_up_word, NULL, 0);
+	return lookup->found;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Where the buckets of the kernel's cache of names are, and what a name stood for before a call takes it away. */
+#include "kernel/helpers/lookup.h"
+#include "kernel/helpers/paths.h"
+#include "kernel/iterators.h"
+
+/* Tells src/capture of an entry of the cache: its hash, and the address of what points to it, which of the first in a bucket is the bucket. */
+SEC("iter/task_file")
+int show_directory_entry(struct bpf_iter__task_file *context)
+{
+	struct file *file = context->file;
+	struct directory_entry entry = {};
+	struct dentry *dentry;
+
+	if (!file)
+		return 0;
+	dentry = file->f_path.dentry;
+	entry.hash = (__u32)dentry->d_name.hash_len;
+	entry.pointed_to_at = (__u64)dentry->d_hash.pprev;
+	if (entry.pointed_to_at)
+		bpf_seq_write(context->meta->seq, &entry, sizeof(entry));
+	return 0;
+}
+
+/* What a path argument leads to now, or would if it was a link, is in scratch->seen. */
+static __always_inline bool see_argument(struct scratch *scratch, const struct task_state *state, __u8 path, __u8 dirfd,
+					 bool follow)
+{
+	__u32 at = (path - 1) & 7, from = (dirfd - 1) & 7;
+	__u64 text = number_of(scratch, scratch->path);
+
+	if (at >= 6 || bpf_probe_read_user_str(scratch->path, PATH_BYTES_MAX, (void *)state->arguments[at]) <= 1 ||
+	    !look_up(scratch, text, from < 6 ? state->arguments[from] : AT_FDCWD, follow))
+		return false;
+	see_looked_up(scratch);
+	return true;
+}
+
+static __always_inline bool exchanges(const struct task_state *state, const volatile struct syscall_shape *shape)
+{
+	__u32 at = (shape->at_flags - 1) & 7;
+
+	return at < 6 && state->arguments[at] & RENAME_EXCHANGE;
+}
+
+/* A number that the file system gives no generation may come again: what has one name only is dead without it. */
+static __always_inline void keep_removed(struct scratch *scratch, struct task_state *state)
+{
+	struct inode *inode = typed(struct inode, scratch->seen.inode);
+
+	if (inode->i_generation || (inode->i_nlink > 1 && (inode->i_mode & S_IFMT) != S_IFDIR))
+		return;
+	state->removed.ino = inode->i_ino;
+	state->removed.device = inode->i_sb->s_dev;
+}
+
+/* unlink, rmdir, rename: at exit the name is gone, and so is what another one took the place of. */
+SEC("tp_btf/sys_enter")
+int BPF_PROG(prepare_names, struct pt_regs *regs, long id)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct scratch *scratch = cpu_scratch();
+	const volatile struct syscall_shape *shape;
+
+	if (!state || !scratch || !finds_objects())
+		return 0;
+	shape = shape_of(state->syscall >> ABI_SHIFT, state->syscall & NUMBER_MAX);
+	/* what is at the second one gets its name while it has it; of mounts it stays */
+	if (shape->path2 && see_argument(scratch, state, shape->path2, shape->dirfd2, !shape->keeps_link) && shape->keeps_link &&
+	    !exchanges(state, shape))
+		keep_removed(scratch, state);
+	if (!see_argument(scratch, state, shape->path, shape->dirfd, !shape->keeps_link))
+		return 0;
+	state->handle_id = scratch->seen.handle_id;
+	if (filter_loaded) {
+		state->closed = scratch->seen.filter;
+		if (!scratch->seen.announced)
+			state->closed.object_id = 0;
+	}
+	if (shape->special == SPECIAL_REMOVE)
+		keep_removed(scratch, state);
+	return 0;
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Calls by path have their object, and objects have the names that calls gave them; held against what stat says of inodes."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import support
+from following import FollowTest
+
+# Each line: a call, the path that it is given, and the inode that it means.
+CALLS = r"""
+import os
+os.makedirs("deep/er")
+open("deep/er/file", "w").close()
+os.symlink("deep/er", "way")
+os.symlink(os.path.abspath("deep") + "/er/file", "far")
+os.symlink("way/../../far", "farther")
+inode, link = os.stat("deep/er/file").st_ino, os.lstat("far").st_ino
+said = open("said", "w")
+def say(*words):
+    print(*words, file=said)
+for path in ("deep/er/file", "way/file", "farther", "far", "deep/../way/./../er//file"):
+    say("newfstatat", path, os.stat(path).st_ino)
+say("newfstatat", "far", os.lstat("far").st_ino)
+for path in ("/", "/dev/shm/..", "/dev/shm", "/proc/uptime", "deep/", "."):
+    say("newfstatat", path, os.stat(path).st_ino)
+os.access("far", os.R_OK); say("access", "far", inode)
+os.chmod("far", 0o600); say("chmod", "far", inode)
+os.truncate("far", 5); say("truncate", "far", inode)
+os.utime("far"); say("utimensat", "far", inode)
+os.chown("far", 0, 0); say("chown", "far", inode)
+os.lchown("far", 0, 0); say("lchown", "far", link)
+os.readlink("far"); say("readlink", "far", link)
+os.listxattr("far"); say("listxattr", "far", inode)
+os.mkdir("made"); say("mkdir", "made", os.stat("made").st_ino)
+say("rmdir", "made", os.stat("made").st_ino); os.rmdir("made")
+os.link("way/file", "linked"); say("link", "way/file", inode)
+os.rename("linked", "renamed"); say("rename", "linked", inode)
+os.unlink("renamed"); say("unlink", "renamed", inode)
+os.unlink("far"); say("unlink", "far", link)
+"""
+CALLS_SAID = 26
+
+
+class NamesTest(FollowTest):
+    def named(self, trace, path):
+        """Inodes of the objects that had this name."""
+        rows = trace.rows(f"SELECT DISTINCT inode FROM object_names JOIN objects USING (object_id) WHERE object_names.path = '{self.seen(path)}'")
+        return {int(row["inode"]) for row in rows}
+
+    def test_calls_by_path_have_the_object_that_stat_tells_of(self):
+        trace = self.record("--", sys.executable, "-S", "-E", "-c", CALLS, cwd=self.folder)
+        wanted = {}
+        with open(self.path("said"), encoding="ascii") as said:
+            for line in said:
+                name, argument, inode = line.split()
+                wanted.setdefault((name, argument), set()).add(int(inode))
+        self.assertEqual(sum(len(inodes) for inodes in wanted.values()), CALLS_SAID)
+        for (name, argument), inodes in wanted.items():
+            rows = trace.rows(f"SELECT DISTINCT inode FROM events LEFT JOIN objects USING (object_id) WHERE name = '{name}' AND "
+                              f"argument_path = '{argument}' AND error IS NULL")
+            self.assertEqual({int(row["inode"] or 0) for row in rows}, inodes, f"{name} {argument}")
+
+    def test_what_mv_and_ln_name_is_followed_by_that_name(self):
+        source = self.random_file("source", 100_000)
+        trace = self.record("--content=hash", "--", "sh", "-c", "cat source > a; mv a b; mkdir d; mv b d/c; ln d/c e; ln -s e f; cat f > copy", cwd=self.folder)
+        inode = os.stat(self.path("e")).st_ino
+        for name in ("a", "b", "d/c", "e"):
+            self.assertEqual(self.named(trace, self.path(name)), {inode}, name)
+            back = self.trail(trace, "--path", self.seen(self.path(name)), "--back")
+            self.assertIn("source", self.files(back), name)
+        self.assertEqual(self.named(trace, self.path("f")), {os.lstat(self.path("f")).st_ino})
+        for name in ("b", "d/c"):
+            self.assertIn("copy", self.files(self.trail(trace, "--path", self.seen(self.path(name)))), name)
+        self.assertIn("copy", self.files(self.trail(trace, "--path", self.seen(source))))
+
+    def test_two_files_that_are_exchanged_have_each_the_name_of_the_other(self):
+        first, second = os.stat(self.file("first")).st_ino, os.stat(self.file("second")).st_ino
+        exchange = "import ctypes; assert ctypes.CDLL(None).renameat2(-100, b'first', -100, b'second', 2) == 0"
+        trace = self.record("--", sys.executable, "-S", "-E", "-c", exchange, cwd=self.folder)
+        for name in ("first", "second"):
+            self.assertEqual(self.named(trace, self.path(name)), {first, second})
+
+    def test_git_renames_what_it_wrote(self):
+        self.skip_without([tool for tool in ("git",) if not shutil.which(tool)])
+        self.file("text")
+        commands = "git init -q . && git add text && git -c user.name=a -c user.email=a@b commit -q -m one && git status > /dev/null"
+        trace = self.record("--", "sh", "-c", commands, cwd=self.folder, env=os.environ | {"HOME": self.folder, "GIT_CONFIG_NOSYSTEM": "1"})
+        self.assertIn(os.stat(self.path(".git/index")).st_ino, self.named(trace, self.path(".git/index")))
+        self.assertIn(os.stat(self.path(".git/index")).st_ino, self.named(trace, self.path(".git/index.lock")))
+        blob = subprocess.run(["git", "hash-object", "text"], cwd=self.folder, capture_output=True, text=True, check=True).stdout.strip()
+        path = self.path(f".git/objects/{blob[:2]}/{blob[2:]}")
+        self.assertIn(os.stat(path).st_ino, self.named(trace, path))
+
+    def test_a_removed_file_has_the_object_that_was_written(self):
+        trace = self.record("--", "sh", "-c", "echo a > gone; rm gone; echo b > gone; rm gone", cwd=self.folder)
+        rows = trace.rows(f"SELECT name, object_id, object_type FROM events WHERE path = '{self.seen(self.path('gone'))}' AND "
+                          "name IN ('openat', 'unlink', 'unlinkat') ORDER BY start_ns")
+        self.assertEqual(["file"] * 4, [row["object_type"] for row in rows])
+        opened, removed, opened_again, removed_again = [row["object_id"] for row in rows]
+        self.assertEqual((opened, opened_again), (removed, removed_again))
+        self.assertNotEqual(opened, opened_again)
+
+
+if __name__ == "__main__":
+    support.main()

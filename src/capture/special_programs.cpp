@@ -23,6 +23,7 @@ Result<void> fill_special_programs(const dyetrace_bpf& skeleton) {
         {maps.preparers, SPECIAL_EXEC, programs.prepare_exec},
         {maps.preparers, SPECIAL_IO_SUBMIT, programs.prepare_io_submit},
         {maps.preparers, SPECIAL_KILL, programs.prepare_kill},
+        {maps.preparers, SPECIAL_MAPPING, programs.prepare_mapping},
         {maps.preparers, SPECIAL_PIDFD, programs.prepare_pidfd},
         {maps.preparers, SPECIAL_RECVMMSG, programs.prepare_recvmmsg},
         {maps.preparers, SPECIAL_REMOVE, programs.prepare_names},

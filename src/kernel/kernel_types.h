@@ -415,6 +415,8 @@ struct unix_sock {
 };
 
 struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_pgoff;
 	unsigned long vm_flags;
 	struct file *vm_file;
 	struct {

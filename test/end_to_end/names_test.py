@@ -94,6 +94,21 @@ class NamesTest(FollowTest):
         path = self.path(f".git/objects/{blob[:2]}/{blob[2:]}")
         self.assertIn(os.stat(path).st_ino, self.named(trace, path))
 
+    def test_a_mapping_that_is_synced_has_its_file_and_place(self):
+        self.file("pages", bytes(65536))
+        program = ("import mmap\n"
+                   "with open('pages', 'r+b') as file:\n"
+                   "    memory = mmap.mmap(file.fileno(), 65536)\n"
+                   "    memory[20000] = 1\n"
+                   "    memory.flush(16384, 8192)\n"
+                   "    memory.close()\n")
+        trace = self.record("--", sys.executable, "-S", "-E", "-c", program, cwd=self.folder)
+        rows = trace.rows(f"SELECT name, inode, file_offset, requested FROM events JOIN objects USING (object_id) WHERE name IN ('msync', 'munmap') AND "
+                          f"events.path = '{self.seen(self.path('pages'))}' ORDER BY start_ns")
+        inode = os.stat(self.path("pages")).st_ino
+        self.assertEqual([("msync", inode, 16384, 8192), ("munmap", inode, 0, 65536)],
+                         [(row["name"], int(row["inode"]), int(row["file_offset"]), int(row["requested"])) for row in rows])
+
     def test_a_removed_file_has_the_object_that_was_written(self):
         trace = self.record("--", "sh", "-c", "echo a > gone; rm gone; echo b > gone; rm gone", cwd=self.folder)
         rows = trace.rows(f"SELECT name, object_id, object_type FROM events WHERE path = '{self.seen(self.path('gone'))}' AND "

@@ -39,7 +39,7 @@ TEST_F(Memory, a_mapping_names_its_file_and_range) {
         madvise memory =0 -/8192 {"start":"0x*","len":8192,"behavior":"MADV_DONTNEED"}
         mlock memory =0 -/4096 {"start":"0x*","len":4096}
         munlock memory =0 -/4096 {"start":"0x*","len":4096}
-        munmap memory =0 -/8192 {"addr":"0x*","len":8192}
+        munmap memory =0 #1 file ~/data O_RDWR @4096 -/8192 {"addr":"0x*","len":8192}
         mmap memory =0x* fd=-1 -/4096 {"addr":"0x0","len":4096,"prot":"PROT_READ","flags":"MAP_PRIVATE|MAP_ANONYMOUS","off":0}
         mremap memory =0x* {"addr":"0x*","old_len":4096,"new_len":16384,"flags":"MREMAP_MAYMOVE","new_addr":"0x0"}
         mmap memory =EBADF fd=99 -/4096 {"addr":"0x0","len":4096,"prot":"PROT_READ","flags":"MAP_PRIVATE","off":0}

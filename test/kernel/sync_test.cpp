@@ -34,10 +34,10 @@ TEST_F(Sync, what_is_made_durable) {
         sync_file_range file =0 fd=3 #1 file ~/data O_RDWR @2 size=10 -/5 {"offset":2,"nbytes":5,"flags":"SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER"}
         syncfs file =0 fd=3 #1 file ~/data O_RDWR size=10
         mmap memory =0x* fd=3 #1 file ~/data O_RDWR @0 size=10 -/4096 {"addr":"0x0","len":4096,"prot":"PROT_READ|PROT_WRITE","flags":"MAP_SHARED","off":0}
-        msync memory =0 -/4096 {"start":"0x*","len":4096,"flags":"MS_SYNC"}
+        msync memory =0 #1 file ~/data O_RDWR @0 -/4096 {"start":"0x*","len":4096,"flags":"MS_SYNC"}
         fsync file =EBADF fd=99
         fdatasync file =EBADF fd=-1
-        msync memory =EINVAL -/4096 {"start":"0x*","len":4096,"flags":"MS_SYNC|MS_ASYNC"}
+        msync memory =EINVAL #1 file ~/data O_RDWR @0 -/4096 {"start":"0x*","len":4096,"flags":"MS_SYNC|MS_ASYNC"}
     )"));
 }
 

@@ -22,6 +22,19 @@ int see_file(struct scratch *scratch, __u64 address, __u32 flags);
 /* Fills it from a directory that is not open: cwd, root. */
 int see_directory(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address);
 
+/* What scratch->seen has, for the exit, when it can no longer be seen. */
+static __always_inline void keep_seen(const struct scratch *scratch, struct task_state *state)
+{
+	state->handle_id = scratch->seen.handle_id;
+	state->open_flags = scratch->seen.open_flags;
+	state->entry_type = scratch->seen.object_type;
+	if (filter_loaded) {
+		state->closed = scratch->seen.filter;
+		if (!scratch->seen.announced)
+			state->closed.object_id = 0;
+	}
+}
+
 static __always_inline void see_path(struct scratch *scratch, const struct path *path)
 {
 	__u64 dentry = number_of(scratch, path->dentry);

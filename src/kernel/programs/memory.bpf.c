@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which memory processes share when a recording begins, for src/capture: a shared_mapping fact, but for its time, into the iterator's file. */
+/*
+ * Which memory processes share when a recording begins, for src/capture: a shared_mapping fact, but for its time, into the iterator's file.
+ * And the file that is mapped where msync and munmap act.
+ */
+#include "kernel/helpers/object.h"
 #include "kernel/iterators.h"
 #include "kernel/memory/task_state.h"
 
@@ -29,5 +33,40 @@ int find_shared_memory(struct bpf_iter__task_vma *context)
 	mapping.device = inode->i_sb->s_dev;
 	mapping.is_writable = (area->vm_flags & VM_WRITE) != 0;
 	bpf_seq_write(context->meta->seq, &mapping, sizeof(mapping));
+	return 0;
+}
+
+struct mapped_file {
+	struct file *file; /* NULL: none */
+	__s64 offset; /* of the file's byte at `address` */
+	__u64 address;
+};
+
+static long keep_mapping(struct task_struct *task, struct vm_area_struct *area, struct mapped_file *mapped)
+{
+	mapped->file = area->vm_file;
+	mapped->offset = (area->vm_pgoff << PAGE_BITS) + (mapped->address - area->vm_start);
+	return 0;
+}
+
+/* msync, munmap: what is mapped at their address; of several mappings the first. Nothing while another thread changes the mappings. */
+SEC("tp_btf/sys_enter")
+int BPF_PROG(prepare_mapping, struct pt_regs *regs, long id)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct scratch *scratch = cpu_scratch();
+	struct mapped_file mapped = {};
+
+	if (!state || !scratch || preview_bytes) /* strace knows a mapping by its address */
+		return 0;
+	mapped.address = state->arguments[0];
+	bpf_find_vma(task, mapped.address, keep_mapping, &mapped, 0);
+	state->entry_file = number_of(scratch, mapped.file);
+	if (!state->entry_file)
+		return 0;
+	see_file(scratch, state->entry_file, 0);
+	keep_seen(scratch, state);
+	state->entry_position = mapped.offset;
 	return 0;
 }

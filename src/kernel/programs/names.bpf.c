@@ -71,12 +71,7 @@ int BPF_PROG(prepare_names, struct pt_regs *regs, long id)
 		keep_removed(scratch, state);
 	if (!see_argument(scratch, state, shape->path, shape->dirfd, !shape->keeps_link))
 		return 0;
-	state->handle_id = scratch->seen.handle_id;
-	if (filter_loaded) {
-		state->closed = scratch->seen.filter;
-		if (!scratch->seen.announced)
-			state->closed.object_id = 0;
-	}
+	keep_seen(scratch, state);
 	if (shape->special == SPECIAL_REMOVE)
 		keep_removed(scratch, state);
 	return 0;

@@ -40,14 +40,7 @@ static __always_inline void remember_closed(struct task_state *state)
 	if (!scratch || !state->entry_file)
 		return;
 	see_file(scratch, state->entry_file, 0);
-	state->handle_id = scratch->seen.handle_id;
-	state->open_flags = scratch->seen.open_flags;
-	state->entry_type = scratch->seen.object_type;
-	if (filter_loaded) {
-		state->closed = scratch->seen.filter;
-		if (!scratch->seen.announced)
-			state->closed.object_id = 0;
-	}
+	keep_seen(scratch, state);
 }
 
 SEC("tp_btf/sys_enter")
@@ -123,8 +116,9 @@ static __always_inline void fill_first_object(struct scratch *scratch, struct ta
 		fill_stream_offset(scratch, shape, shape->flags & CALL_INBOUND || shape->special == SPECIAL_SPLICE);
 }
 
-static __always_inline void fill_closed(struct scratch *scratch, struct task_state *state,
-					const volatile struct syscall_shape *shape)
+/* What the entry kept of a call that may end it: close, munmap; of a mapping where in the file it is, too. */
+static __always_inline void fill_kept(struct scratch *scratch, struct task_state *state,
+				      const volatile struct syscall_shape *shape)
 {
 	struct syscall_event *event = &scratch->event;
 
@@ -138,6 +132,10 @@ static __always_inline void fill_closed(struct scratch *scratch, struct task_sta
 	event->open_flags = state->open_flags;
 	event->event_class = class_of(shape, state->entry_type);
 	event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_OPEN_FLAGS;
+	if (shape->special != SPECIAL_MAPPING)
+		return;
+	event->file_offset = state->entry_position;
+	event->present |= SYSCALL_HAS_FILE_OFFSET | SYSCALL_HAS_OFFSET_CERTAIN;
 }
 
 /* A second object that is only named: the socket that was listened on, the descriptor that was duplicated. */
@@ -193,8 +191,8 @@ static __always_inline void fill_objects(struct scratch *scratch, struct task_st
 		event->fd = argument(event, shape->fd);
 		event->present |= SYSCALL_HAS_FD;
 	}
-	if (shape->special == SPECIAL_CLOSE) {
-		fill_closed(scratch, state, shape);
+	if (shape->special == SPECIAL_CLOSE || shape->special == SPECIAL_MAPPING) {
+		fill_kept(scratch, state, shape);
 		return;
 	}
 	if (makes) {

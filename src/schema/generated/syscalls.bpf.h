@@ -56,6 +56,7 @@ enum syscall_special {
     SPECIAL_COPY = 30,
     SPECIAL_REMOVE = 31,
     SPECIAL_LINK = 32,
+    SPECIAL_MAPPING = 33,
 };
 
 enum syscall_capture {
@@ -164,7 +165,7 @@ enum syscall_number {
     [8] = {.fd = 1, .event_class = 1, .returns = 6, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
     [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [10] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
-    [11] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
+    [11] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* munmap */ \
     [12] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
     [13] = {.event_class = 5, .returns = 1, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [14] = {.event_class = 5, .returns = 1, .capture[1] = 24, .capture[2] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
@@ -179,7 +180,7 @@ enum syscall_number {
     [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 26, .before = 0x1e, .narrow = 0x1, .flags = CALL_DECODED}, /* select */ \
     [24] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
     [25] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
-    [26] = {.size = 2, .event_class = 6, .returns = 1, .narrow = 0x4, .flags = CALL_DECODED}, /* msync */ \
+    [26] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .narrow = 0x4, .flags = CALL_DECODED}, /* msync */ \
     [27] = {.event_class = 0, .returns = 0}, /* mincore */ \
     [28] = {.size = 2, .event_class = 6, .returns = 1, .narrow = 0x4, .flags = CALL_DECODED}, /* madvise */ \
     [29] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* shmget */ \
@@ -550,7 +551,7 @@ enum syscall_number {
     [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
     [90] = {.size = 2, .fd = 5, .offset = 6, .packed = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [125] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
-    [91] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* munmap */ \
+    [91] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* munmap */ \
     [45] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* brk */ \
     [174] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [175] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
@@ -565,7 +566,7 @@ enum syscall_number {
     [82] = {.several = 2, .packed = 5, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* select */ \
     [158] = {.event_class = 0, .returns = 0}, /* sched_yield */ \
     [163] = {.event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mremap */ \
-    [144] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* msync */ \
+    [144] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* msync */ \
     [218] = {.event_class = 0, .returns = 0}, /* mincore */ \
     [219] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* madvise */ \
     [395] = {.event_class = 0, .returns = 0}, /* shmget */ \

@@ -19,7 +19,8 @@ bool is_inbound(schema::Abi abi, std::uint16_t number) {
     const auto arguments = std::span(call->arguments).first(call->argument_count);
     return std::any_of(arguments.begin(), arguments.end(), [](const auto& argument) {
         return argument.type == "bytes_out" || argument.type == "iovec_out" ||
-               argument.type == "message_out";
+               argument.type == "message_out" || argument.type == "iovec_local_out" ||
+               argument.type == "typed_out";
     });
 }
 

@@ -24,9 +24,13 @@ constexpr struct {
 } kCalls[] = {
     {"copy_from", "sendfile sendfile64"},
     {"copy_to", "copy_file_range splice"},
-    {"read", "pread64 preadv preadv2 read readv recvfrom recvmmsg recvmmsg_time64 recvmsg"},
+    {"read",
+     "mq_timedreceive mq_timedreceive_time64 msgrcv pread64 preadv preadv2 process_vm_readv read "
+     "readv recvfrom recvmmsg recvmmsg_time64 recvmsg"},
     {"tee", "tee"},
-    {"write", "pwrite64 pwritev pwritev2 sendmmsg sendmsg sendto vmsplice write writev"},
+    {"write",
+     "mq_timedsend mq_timedsend_time64 msgsnd process_vm_writev pwrite64 pwritev pwritev2 sendmmsg "
+     "sendmsg sendto vmsplice write writev"},
 };
 
 // Calls that fill the column `bytes` in a trace, or those of their parts.
@@ -35,7 +39,7 @@ bool has_bytes(const schema::SyscallInfo& call) {
     for (std::size_t i = 0; i < call.argument_count; ++i) {
         has_messages = has_messages || call.arguments[i].type.starts_with("messages_");
     }
-    return call.returns == "bytes" || has_messages;
+    return call.returns == "bytes" || call.returns == "whole" || has_messages;
 }
 
 // The smallest trace that has these records, a row each.

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <sys/ipc.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -170,6 +171,30 @@ TEST_F(Compat, mappings_and_copies) {
         i386 sendfile64 file =7 fd=4 #2 file ~/to O_RDWR @0 size=7 7/7 => #1 ~/from @5 {"in_fd":3,"count":7}
         i386 sendfile file =7 fd=4 #2 file ~/to O_RDWR @7 size=14 7/7 => #1 ~/from @6 {"in_fd":3,"count":7}
         i386 copy_file_range file =8 fd=3 #1 file ~/from O_RDONLY @12 size=8192 8/8 => #2 ~/to @14 {"fd_out":4,"len":8,"flags":0}
+    )"));
+}
+
+TEST_F(Compat, queues) {
+    const std::string shown = rows32([&](LowMemory& memory) {
+        const std::uint32_t text = memory.put_text("abcd"), name = memory.put_text("none");
+        const std::array<std::uint32_t, 3> message = {1, 0x64636261, 0};
+        const std::uint32_t room = memory.put(message);
+        REQUIRE(call("mq_timedsend_time64", 99, text, 3, 0, 0) == -EBADF);
+        REQUIRE(call("mq_timedreceive_time64", 99, text, 3, 0, 0) == -EBADF);
+        REQUIRE(call("mq_open", name, O_RDONLY, 0, 0) == -ENOENT);
+        const auto queue = static_cast<std::uint32_t>(call("msgget", IPC_PRIVATE, 0600));
+        REQUIRE(call("msgsnd", queue, room, 4, 0) == 0);
+        REQUIRE(call("msgrcv", queue, room, 4, 0, 0) == 4);
+        REQUIRE(call("msgctl", queue, IPC_RMID, 0) == 0);
+    });
+    EXPECT_EQ(without_queue_ids(shown), lines(R"(
+        i386 mq_timedsend_time64 file =EBADF fd=99 -/3 {"msg_len":3,"msg_prio":0}
+        i386 mq_timedreceive_time64 file =EBADF fd=99 -/3 {"msg_len":3}
+        i386 mq_open file =ENOENT {"u_name":"none","oflag":"O_RDONLY","mode":"000"}
+        i386 msgget other =N {"key":0,"msgflg":384}
+        i386 msgsnd pipe =0 4/4 {"msqid":N,"msgsz":4,"msgflg":0}
+        i386 msgrcv pipe =4 4/4 {"msqid":N,"msgsz":4,"msgtyp":0,"msgflg":0}
+        i386 msgctl other =0 {"msqid":N,"cmd":0}
     )"));
 }
 

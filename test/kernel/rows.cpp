@@ -303,8 +303,11 @@ std::string law_of_result(const Event& event, const Columns& columns, const Sysc
         return "error";
     }
     const auto bytes = columns.number(EventColumn::kBytes);
-    const bool moves = call.returns == "bytes" && event.finished() && event.result() >= 0;
-    if (bytes.has_value() != moves || (moves && *bytes != event.result())) {
+    const bool whole = call.returns == "whole";
+    const bool moves =
+        (call.returns == "bytes" || whole) && event.finished() && event.result() >= 0;
+    const auto moved = whole ? columns.number(EventColumn::kRequested) : event.result();
+    if (bytes.has_value() != moves || (moves && *bytes != moved)) {
         return "bytes";
     }
     return "";
@@ -376,6 +379,11 @@ std::vector<std::string> split_rows(std::string_view rows) {
         rows.remove_prefix(end);
     }
     return result;
+}
+
+std::string without_queue_ids(const std::string& rows) {
+    static const std::regex kMade("(msgget other =)[0-9]+"), kNamed(R"re(("msqid":)[0-9]+)re");
+    return std::regex_replace(std::regex_replace(rows, kMade, "$1N"), kNamed, "$1N");
 }
 
 std::string laws(const Event& event) {

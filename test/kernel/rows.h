@@ -29,6 +29,9 @@ std::string lines(std::string_view text);
 // Each with its line break.
 std::vector<std::string> split_rows(std::string_view rows);
 
+// N in place of the numbers of System V queues, which the machine counts.
+std::string without_queue_ids(const std::string& rows);
+
 // What holds for every event of a call, whatever it is: "" or which columns contradict each other or its schema.
 std::string laws(const Event& event);
 

@@ -50,7 +50,8 @@ static __always_inline bool find_bytes(struct byte_walk *walk, const struct sysc
 	} else {
 		for (int i = 0; i < 6; i++) {
 			if (shape->capture[i] == CAPTURE_BYTES) {
-				walk->piece = event->arguments[i];
+				/* System V: the message's type, a long, comes first */
+				walk->piece = event->arguments[i] + (shape->flags & CALL_TYPED ? (walk->compat ? 4 : 8) : 0);
 				/* MSG_TRUNC returns more than there was room for */
 				walk->piece_bytes = event->requested < walk->left ? event->requested : walk->left;
 				return true;

@@ -337,7 +337,7 @@ static __always_inline void attach_texts(struct scratch *scratch, __u32 index, b
 /* Bytes that the call took from or put into the buffer at this argument; what it was to take where it failed. */
 static __always_inline __u32 buffer_bytes(const struct syscall_event *event, const volatile struct syscall_shape *shape)
 {
-	__u64 moved = event->result;
+	__u64 moved = event->present & SYSCALL_HAS_BYTES ? event->bytes : event->result;
 
 	if (event->result >= 0) {
 		if (shape->size && moved > event->requested) /* MSG_TRUNC returns more than there was room for */

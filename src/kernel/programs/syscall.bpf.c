@@ -250,12 +250,12 @@ static __always_inline void fill_event(struct scratch *scratch, struct task_stru
 		__sync_fetch_and_add(&name_epoch, 1);
 	if (shape->flags & CALL_TEXTS)
 		fill_texts(scratch, state);
-	if (shape->flags & CALL_IS_IO || shape->size)
+	if (shape->flags & CALL_MOVES || shape->size)
 		fill_requested(scratch, shape, compat);
 	if (shape->address || shape->message)
 		fill_address(scratch, state, shape, compat);
-	if (shape->returns == RETURNS_BYTES && event->result >= 0) {
-		event->bytes = event->result;
+	if (event->result >= 0 && (shape->returns == RETURNS_BYTES || shape->returns == RETURNS_WHOLE)) {
+		event->bytes = shape->returns == RETURNS_WHOLE ? event->requested : event->result;
 		event->present |= SYSCALL_HAS_BYTES;
 	}
 	if (shape->special == SPECIAL_OWN_ADDRESS)
@@ -363,7 +363,7 @@ static __always_inline void write_content(void *ctx, const struct scratch *scrat
 	if (!looks_at_content())
 		return;
 	shape = shape_of(event->abi, event->syscall);
-	if ((event->present & SYSCALL_HAS_BYTES && event->bytes >= 0 && shape->flags & CALL_IS_IO) ||
+	if ((event->present & SYSCALL_HAS_BYTES && event->bytes >= 0 && shape->flags & CALL_MOVES) ||
 	    (can_defer && moves_in_parts(shape->special)))
 		bpf_tail_call(ctx, &programs, PROGRAM_WRITE_CONTENT);
 }

@@ -38,9 +38,9 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
 -- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has. A call `empties` a pipe or unix socket if it got less than it asked for,
 -- or, which is all that a row with `found_nothing` is there for, EAGAIN, or a poll or select that had nothing to read of it; messages may end where descriptors come with them, and packets of a pipe (O_DIRECT) where they end.
 @moves_items,
-calls AS (SELECT abi, number, name IN ('recvmsg', 'recvmmsg') AS is_messages, transfer, message_flags_at, cuts FROM internal.syscalls WHERE transfer IS NOT NULL OR cuts IS NOT NULL),
+calls AS (SELECT abi, number, name IN ('recvmsg', 'recvmmsg') AS is_messages, name IN ('process_vm_readv', 'process_vm_writev') AS is_memory, transfer, message_flags_at, cuts FROM internal.syscalls WHERE transfer IS NOT NULL OR cuts IS NOT NULL),
 moved AS (
-  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id,
+  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.handle_id, e.handle2_id, e.target_start_ns, e.target_tid, k.is_memory, false AS by_other,
     _transfer(k.transfer, e.open_flags, _message_flags(k.message_flags_at, e.argument2, e.argument3)) AS transfer, k.cuts, k.abi << 16 | k.number AS call,
     e.bytes, e.result, e.state = {state.unfinished} AS unfinished,
     e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.offset2_certain, e.object_size, e.stream_offset,
@@ -65,9 +65,15 @@ moved AS (
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, o.handle_id, 'read' AS transfer, e.abi << 16 | e.syscall AS call, 0 AS bytes, 0 AS result,
     false AS unfinished, true AS found_nothing, true AS empties
   FROM internal.raw_event_object o JOIN internal.lone_calls e ON e.host_index = o.host_index AND e.cpu = o.cpu AND e.sequence = o.parent_sequence
-  WHERE o.asked_events & {poll_events.POLLIN} <> 0 AND o.events = 0 AND e.result >= 0 AND e.state <> {state.unfinished}),
+  WHERE o.asked_events & {poll_events.POLLIN} <> 0 AND o.events = 0 AND e.result >= 0 AND e.state <> {state.unfinished}
+  UNION ALL BY NAME -- what is read in the memory of another process was given by that one, which made no call: it is told so, by the same event
+  SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.target_start_ns, e.target_tid, true AS is_memory, true AS by_other,
+    CASE k.transfer WHEN 'read' THEN 'write' ELSE 'read' END AS transfer, k.abi << 16 | k.number AS call, e.bytes, e.result, false AS unfinished, false AS found_nothing,
+    false AS empties, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes
+  FROM internal.lone_calls e JOIN calls k ON k.abi = e.abi AND k.number = e.syscall WHERE k.is_memory AND e.bytes > 0 AND e.target_start_ns > 0),
 named AS (
-  SELECT e.*, n.kernel, c.process_id, c.thread_id, a.object_id, a.channel, a.counted, b.object_id AS object2_id, b.channel AS channel2,
+  SELECT e.*, n.kernel, _task_id(n.kernel, e.target_start_ns, e.target_tid) AS target, CASE WHEN by_other THEN target ELSE c.process_id END AS process_id, c.thread_id,
+    CASE WHEN is_memory THEN _memory_of(CASE WHEN by_other THEN c.process_id ELSE target END) ELSE a.object_id END AS object_id, a.channel, a.counted, b.object_id AS object2_id, b.channel AS channel2,
     b.other AS other2, b.counted AS counted2, start_ns + coalesce(duration_ns, 0) AS end_ns,
     coalesce(e.address_port::UBIGINT, a.peer_port) AS far_port,
     CASE WHEN a.channel <> {Channel.kDatagrams} THEN a.other WHEN a.own_port = 0 OR far_port = 0 THEN 0
@@ -110,7 +116,7 @@ narrow AS (
   FROM named, (VALUES (false), (true)) s(is_start)
   WHERE NOT is_start OR (duration_ns > 0 AND bytes > 0 AND (channel >= {Channel.kPipe} OR channel2 >= {Channel.kPipe} OR (channel = {Channel.kFile} AND transfer IN ('write', 'copy_from'))
     OR (channel2 = {Channel.kFile} AND transfer = 'copy_to') OR (channel = {Channel.kFile} AND duration_ns > 20000)))
-  ORDER BY CASE WHEN is_start THEN start_ns ELSE end_ns END, is_start, event
+  ORDER BY CASE WHEN is_start THEN start_ns ELSE end_ns END, is_start, event, by_other IS TRUE
 )
 @moves_rows
 
@@ -118,7 +124,7 @@ narrow AS (
 WITH @moves_named,
 narrow AS (
   @moves_columns
-  FROM named, (VALUES (false)) s(is_start) WHERE NOT found_nothing
+  FROM named, (VALUES (false)) s(is_start) WHERE NOT found_nothing AND by_other IS NOT TRUE
 )
 @moves_rows
 

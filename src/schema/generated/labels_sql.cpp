@@ -75,8 +75,8 @@ semop|65|~|~|semid:int,,nsops:uint|~|~|~|~
 semctl|66|394|~|semid:int,semnum:int,cmd:int,arg:ulong|~|~|~|~
 shmdt|67|398|~||~|~|~|~
 msgget|68|399|~|key:int,msgflg:int|~|~|~|~
-msgsnd|69|400|~|msqid:int,,msgsz:ulong,msgflg:int|~|~|~|~
-msgrcv|70|401|~|msqid:int,,msgsz:ulong,msgtyp:long,msgflg:int|msqid:int,,msgsz:ulong,msgtyp:int,msgflg:int|~|~|~
+msgsnd|69|400|~|msqid:int,,msgsz:size,msgflg:int|~|~|write|~
+msgrcv|70|401|~|msqid:int,,msgsz:size,msgtyp:long,msgflg:int|msqid:int,,msgsz:size,msgtyp:int,msgflg:int|~|read|~
 msgctl|71|402|~|msqid:int,cmd:int,|~|~|~|~
 fcntl|72|55|~|fd:fd,cmd:fcntl_command,arg:by_command|~|0=int,1=,2=close_on_exec,3=,4=open_flags,5=,6=,7=,8=int,9=,10=signal,11=,12=,13=,14=,15=,16=,17=,36=,37=,38=,1024=lock_type,1025=,1026=notify_mask,1030=int,1031=int,1032=,1033=seals,1034=|~|~
 flock|73|143|~|,cmd:flock_operation|~|~|~|~
@@ -249,8 +249,8 @@ set_mempolicy|238|276|~|mode:int,,maxnode:ulong|~|~|~|~
 get_mempolicy|239|275|~|,,maxnode:ulong,addr:ulong,flags:ulong|~|~|~|~
 mq_open|240|277|~|u_name:name,oflag:open_flags,mode:permissions,|~|~|~|~
 mq_unlink|241|278|~|u_name:name|~|~|~|~
-mq_timedsend|242|279|~|mqdes:int,,msg_len:ulong,msg_prio:uint,|~|~|~|~
-mq_timedreceive|243|280|~|mqdes:int,,msg_len:ulong,,|~|~|~|~
+mq_timedsend|242|279|~|,,msg_len:size,msg_prio:uint,|~|~|write|~
+mq_timedreceive|243|280|~|,,msg_len:size,,|~|~|read|~
 mq_notify|244|281|527|mqdes:int,|~|~|~|~
 mq_getsetattr|245|282|~|mqdes:int,,|~|~|~|~
 kexec_load|246|283|528|entry:ulong,nr_segments:ulong,,flags:ulong|~|~|~|~
@@ -317,8 +317,8 @@ syncfs|306|344|~||~|~|~|~
 sendmmsg|307|345|538|,,vlen:count,flags:message_flags|~|~|write|~
 setns|308|346|~|,flags:clone_flags|~|~|~|~
 getcpu|309|318|~|,,|~|~|~|~
-process_vm_readv|310|347|539|pid:int,,liovcnt:ulong,,riovcnt:ulong,flags:ulong|~|~|~|~
-process_vm_writev|311|348|540|pid:int,,liovcnt:ulong,,riovcnt:ulong,flags:ulong|~|~|~|~
+process_vm_readv|310|347|539|pid:int,,liovcnt:ulong,,riovcnt:ulong,flags:ulong|~|~|read|~
+process_vm_writev|311|348|540|pid:int,,liovcnt:ulong,,riovcnt:ulong,flags:ulong|~|~|write|~
 kcmp|312|349|~|pid1:int,pid2:int,type:int,idx1:ulong,idx2:ulong|~|~|~|~
 finit_module|313|350|~|fd:int,,flags:int|~|~|~|~
 sched_setattr|314|351|~|pid:int,,flags:uint|~|~|~|~
@@ -472,8 +472,8 @@ pselect6_time64|~|413|~|n:int,,,,,|~|~|~|~
 ppoll_time64|~|414|~|,nfds:count,,,sigsetsize:uint|~|~|~|~
 io_pgetevents_time64|~|416|~|ctx_id:ulong,min_nr:long,nr:long,,,|ctx_id:ulong,min_nr:int,nr:int,,,|~|~|~
 recvmmsg_time64|~|417|~|,,vlen:count,flags:message_flags,|~|~|read|~
-mq_timedsend_time64|~|418|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
-mq_timedreceive_time64|~|419|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
+mq_timedsend_time64|~|418|~|,,msg_len:size,msg_prio:uint,|~|~|write|~
+mq_timedreceive_time64|~|419|~|,,msg_len:size,,|~|~|read|~
 semtimedop_time64|~|420|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 rt_sigtimedwait_time64|~|421|~|arg1:uint,arg2:uint,arg3:uint,arg4:uint,arg5:uint,arg6:uint|~|~|~|~
 futex_time64|~|422|~|uaddr:address,op:futex_operation,val:uint,,uaddr2:address,val3:uint|~|~|~|~

@@ -20,6 +20,7 @@ enum syscall_returns {
     RETURNS_FCNTL = 9,
     RETURNS_NEVER = 10,
     RETURNS_POINTER = 11,
+    RETURNS_WHOLE = 12,
 };
 
 enum syscall_special {
@@ -94,6 +95,8 @@ enum syscall_flag {
     CALL_PAGE_OFFSET = 32,
     CALL_TEXTS = 64,
     CALL_ADDRESS_OUT = 128,
+    CALL_MOVES = 256,
+    CALL_TYPED = 512,
 };
 
 /* What the registers of a call mean: positions of arguments count from 1, 0 is none. */
@@ -125,7 +128,7 @@ struct syscall_shape {
     __u8 event_class;
     __u8 returns;
     __u8 special;
-    __u8 flags;
+    __u16 flags;
 };
 
 enum syscall_number {
@@ -154,15 +157,15 @@ enum syscall_number {
 };
 
 #define SYSCALL_SHAPES_X86_64 \
-    [0] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
-    [1] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
+    [0] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* read */ \
+    [1] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* write */ \
     [2] = {.path = 1, .event_class = 1, .returns = 3, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* open */ \
-    [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
+    [3] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* close */ \
     [4] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 58, .flags = CALL_DECODED | CALL_TEXTS}, /* stat */ \
     [5] = {.fd = 1, .event_class = 2, .returns = 1, .capture[1] = 58, .narrow = 0x1, .flags = CALL_DECODED}, /* fstat */ \
     [6] = {.path = 1, .event_class = 2, .returns = 1, .capture[1] = 58, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
     [7] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .narrow = 0x6, .flags = CALL_DECODED}, /* poll */ \
-    [8] = {.fd = 1, .event_class = 1, .returns = 6, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
+    [8] = {.fd = 1, .event_class = 1, .returns = 6, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* lseek */ \
     [9] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [10] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [11] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* munmap */ \
@@ -170,11 +173,11 @@ enum syscall_number {
     [13] = {.event_class = 5, .returns = 1, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [14] = {.event_class = 5, .returns = 1, .capture[1] = 24, .capture[2] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [15] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [16] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
-    [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
-    [18] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* pwrite64 */ \
-    [19] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
-    [20] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
+    [16] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* ioctl */ \
+    [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
+    [18] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
+    [19] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* readv */ \
+    [20] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* writev */ \
     [21] = {.path = 1, .event_class = 2, .returns = 1, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* access */ \
     [22] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 24, .flags = CALL_DECODED}, /* pipe */ \
     [23] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .capture[1] = 11, .capture[2] = 11, .capture[3] = 11, .capture[4] = 26, .before = 0x1e, .narrow = 0x1, .flags = CALL_DECODED}, /* select */ \
@@ -186,22 +189,22 @@ enum syscall_number {
     [29] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* shmget */ \
     [30] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* shmat */ \
     [31] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* shmctl */ \
-    [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* dup */ \
-    [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .before = 0x2, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
+    [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup */ \
+    [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .before = 0x2, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup2 */ \
     [34] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
     [35] = {.event_class = 7, .returns = 1, .capture[0] = 26, .flags = CALL_DECODED}, /* nanosleep */ \
     [36] = {.event_class = 0, .returns = 0, .capture[1] = 30, .narrow = 0x1}, /* getitimer */ \
     [37] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* alarm */ \
     [38] = {.event_class = 0, .returns = 0, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1}, /* setitimer */ \
     [39] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
-    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[2] = 24, .before = 0x4, .narrow = 0x3, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
+    [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[2] = 24, .before = 0x4, .narrow = 0x3, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile */ \
     [41] = {.event_class = 3, .returns = 3, .narrow = 0x7, .flags = CALL_DECODED}, /* socket */ \
     [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED}, /* connect */ \
     [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept */ \
-    [44] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x29, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
-    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 23, .before = 0x20, .narrow = 0x9, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvfrom */ \
-    [46] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
-    [47] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .before = 0x2, .narrow = 0x5, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvmsg */ \
+    [44] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x29, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendto */ \
+    [45] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .capture[5] = 23, .before = 0x20, .narrow = 0x9, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT | CALL_MOVES}, /* recvfrom */ \
+    [46] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .capture[1] = 7, .narrow = 0x5, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendmsg */ \
+    [47] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .capture[1] = 7, .before = 0x2, .narrow = 0x5, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT | CALL_MOVES}, /* recvmsg */ \
     [48] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* shutdown */ \
     [49] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .narrow = 0x5, .flags = CALL_DECODED}, /* bind */ \
     [50] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* listen */ \
@@ -223,15 +226,15 @@ enum syscall_number {
     [66] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* semctl */ \
     [67] = {.event_class = 0, .returns = 0}, /* shmdt */ \
     [68] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* msgget */ \
-    [69] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* msgsnd */ \
-    [70] = {.event_class = 0, .returns = 0, .narrow = 0x11}, /* msgrcv */ \
+    [69] = {.size = 3, .event_class = 4, .returns = 12, .capture[1] = 1, .narrow = 0x9, .flags = CALL_DECODED | CALL_MOVES | CALL_TYPED}, /* msgsnd */ \
+    [70] = {.size = 3, .event_class = 4, .returns = 2, .capture[1] = 1, .narrow = 0x11, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES | CALL_TYPED}, /* msgrcv */ \
     [71] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* msgctl */ \
-    [72] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl */ \
-    [73] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO}, /* flock */ \
-    [74] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* fsync */ \
-    [75] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* fdatasync */ \
+    [72] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fcntl */ \
+    [73] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* flock */ \
+    [74] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fsync */ \
+    [75] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fdatasync */ \
     [76] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* truncate */ \
-    [77] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate */ \
+    [77] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* ftruncate */ \
     [78] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 18, .narrow = 0x5, .flags = CALL_DECODED}, /* getdents */ \
     [79] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
     [80] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED | CALL_TEXTS}, /* chdir */ \
@@ -394,10 +397,10 @@ enum syscall_number {
     [237] = {.event_class = 0, .returns = 0, .narrow = 0x20}, /* mbind */ \
     [238] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* set_mempolicy */ \
     [239] = {.event_class = 0, .returns = 0}, /* get_mempolicy */ \
-    [240] = {.name = 1, .event_class = 0, .returns = 0, .narrow = 0x6, .flags = CALL_TEXTS}, /* mq_open */ \
+    [240] = {.name = 1, .event_class = 1, .returns = 3, .narrow = 0x6, .flags = CALL_DECODED | CALL_TEXTS}, /* mq_open */ \
     [241] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_unlink */ \
-    [242] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* mq_timedsend */ \
-    [243] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mq_timedreceive */ \
+    [242] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .capture[1] = 1, .narrow = 0x9, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend */ \
+    [243] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive */ \
     [244] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mq_notify */ \
     [245] = {.event_class = 0, .returns = 0, .capture[1] = 38, .capture[2] = 38, .narrow = 0x1}, /* mq_getsetattr */ \
     [246] = {.event_class = 0, .returns = 0}, /* kexec_load */ \
@@ -429,10 +432,10 @@ enum syscall_number {
     [272] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
     [273] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
     [274] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* get_robust_list */ \
-    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 24, .capture[3] = 24, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
-    [276] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .narrow = 0xb, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
+    [275] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .capture[1] = 24, .capture[3] = 24, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* splice */ \
+    [276] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .narrow = 0xb, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* tee */ \
     [277] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x9, .flags = CALL_DECODED}, /* sync_file_range */ \
-    [278] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x9, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
+    [278] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x9, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* vmsplice */ \
     [279] = {.event_class = 0, .returns = 0, .narrow = 0x21}, /* move_pages */ \
     [280] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .capture[2] = 30, .narrow = 0x9, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
     [281] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .capture[4] = 24, .narrow = 0xd, .flags = CALL_DECODED}, /* epoll_pwait */ \
@@ -446,14 +449,14 @@ enum syscall_number {
     [289] = {.event_class = 1, .returns = 3, .capture[1] = 24, .narrow = 0x9, .flags = CALL_DECODED}, /* signalfd4 */ \
     [290] = {.event_class = 1, .returns = 3, .narrow = 0x3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [291] = {.event_class = 7, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* epoll_create1 */ \
-    [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .before = 0x2, .narrow = 0x7, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
+    [292] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .before = 0x2, .narrow = 0x7, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup3 */ \
     [293] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .capture[0] = 24, .narrow = 0x2, .flags = CALL_DECODED}, /* pipe2 */ \
     [294] = {.event_class = 1, .returns = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* inotify_init1 */ \
-    [295] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
-    [296] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
+    [295] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv */ \
+    [296] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev */ \
     [297] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* rt_tgsigqueueinfo */ \
     [298] = {.event_class = 0, .returns = 0, .narrow = 0xe}, /* perf_event_open */ \
-    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[1] = 20, .capture[4] = 26, .before = 0x10, .narrow = 0xd, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
+    [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[1] = 20, .capture[4] = 26, .before = 0x10, .narrow = 0xd, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* recvmmsg */ \
     [300] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* fanotify_init */ \
     [301] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* fanotify_mark */ \
     [302] = {.event_class = 0, .returns = 0, .capture[2] = 26, .capture[3] = 26, .narrow = 0x3}, /* prlimit64 */ \
@@ -461,11 +464,11 @@ enum syscall_number {
     [304] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* open_by_handle_at */ \
     [305] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* clock_adjtime */ \
     [306] = {.fd = 1, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* syncfs */ \
-    [307] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .capture[1] = 20, .narrow = 0xd, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
+    [307] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .capture[1] = 20, .narrow = 0xd, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendmmsg */ \
     [308] = {.fd = 1, .event_class = 5, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* setns */ \
     [309] = {.event_class = 0, .returns = 0}, /* getcpu */ \
-    [310] = {.event_class = 5, .returns = 0, .capture[1] = 6, .capture[3] = 6, .narrow = 0x1, .flags = CALL_DECODED}, /* process_vm_readv */ \
-    [311] = {.event_class = 5, .returns = 0, .capture[1] = 6, .capture[3] = 6, .narrow = 0x1, .flags = CALL_DECODED}, /* process_vm_writev */ \
+    [310] = {.vector = 2, .event_class = 5, .returns = 2, .special = SPECIAL_KILL, .capture[1] = 6, .capture[3] = 6, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES}, /* process_vm_readv */ \
+    [311] = {.vector = 2, .event_class = 5, .returns = 2, .special = SPECIAL_KILL, .capture[1] = 6, .capture[3] = 6, .narrow = 0x1, .flags = CALL_DECODED | CALL_MOVES}, /* process_vm_writev */ \
     [312] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* kcmp */ \
     [313] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* finit_module */ \
     [314] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* sched_setattr */ \
@@ -480,9 +483,9 @@ enum syscall_number {
     [323] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* userfaultfd */ \
     [324] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* membarrier */ \
     [325] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* mlock2 */ \
-    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[1] = 24, .capture[3] = 24, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
-    [327] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x20, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
-    [328] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x20, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
+    [326] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[1] = 24, .capture[3] = 24, .before = 0xa, .narrow = 0x25, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* copy_file_range */ \
+    [327] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x20, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv2 */ \
+    [328] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .capture[1] = 6, .narrow = 0x20, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev2 */ \
     [329] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* pkey_mprotect */ \
     [330] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [331] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* pkey_free */ \
@@ -540,15 +543,15 @@ enum syscall_number {
 
 
 #define SYSCALL_SHAPES_I386 \
-    [3] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* read */ \
-    [4] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* write */ \
+    [3] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* read */ \
+    [4] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* write */ \
     [5] = {.path = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* open */ \
-    [6] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED | CALL_IS_IO}, /* close */ \
+    [6] = {.fd = 1, .event_class = 1, .returns = 1, .special = SPECIAL_CLOSE, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* close */ \
     [106] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* stat */ \
     [108] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat */ \
     [107] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat */ \
     [168] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* poll */ \
-    [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO}, /* lseek */ \
+    [19] = {.fd = 1, .event_class = 1, .returns = 6, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* lseek */ \
     [90] = {.size = 2, .fd = 5, .offset = 6, .packed = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED}, /* mmap */ \
     [125] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* mprotect */ \
     [91] = {.size = 2, .event_class = 6, .returns = 1, .special = SPECIAL_MAPPING, .flags = CALL_DECODED}, /* munmap */ \
@@ -556,11 +559,11 @@ enum syscall_number {
     [174] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [175] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [173] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO}, /* ioctl */ \
-    [180] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* pread64 */ \
-    [181] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwrite64 */ \
-    [145] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO}, /* readv */ \
-    [146] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* writev */ \
+    [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* ioctl */ \
+    [180] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
+    [181] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
+    [145] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* readv */ \
+    [146] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* writev */ \
     [33] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* access */ \
     [42] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* pipe */ \
     [82] = {.several = 2, .packed = 5, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* select */ \
@@ -572,21 +575,21 @@ enum syscall_number {
     [395] = {.event_class = 0, .returns = 0}, /* shmget */ \
     [397] = {.event_class = 0, .returns = 0}, /* shmat */ \
     [396] = {.event_class = 0, .returns = 0}, /* shmctl */ \
-    [41] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO}, /* dup */ \
-    [63] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .flags = CALL_DECODED | CALL_IS_IO}, /* dup2 */ \
+    [41] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup */ \
+    [63] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup2 */ \
     [29] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* pause */ \
     [162] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* nanosleep */ \
     [105] = {.event_class = 0, .returns = 0}, /* getitimer */ \
     [27] = {.event_class = 0, .returns = 0}, /* alarm */ \
     [104] = {.event_class = 0, .returns = 0}, /* setitimer */ \
     [20] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
-    [187] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile */ \
+    [187] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile */ \
     [359] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
     [362] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
-    [369] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* sendto */ \
-    [371] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvfrom */ \
-    [370] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmsg */ \
-    [372] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT}, /* recvmsg */ \
+    [369] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendto */ \
+    [371] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT | CALL_MOVES}, /* recvfrom */ \
+    [370] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_SENDMSG, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendmsg */ \
+    [372] = {.fd = 1, .message = 2, .message_flags = 3, .event_class = 1, .returns = 2, .special = SPECIAL_RECVMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT | CALL_MOVES}, /* recvmsg */ \
     [373] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* shutdown */ \
     [361] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED}, /* bind */ \
     [363] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
@@ -607,15 +610,15 @@ enum syscall_number {
     [394] = {.event_class = 0, .returns = 0}, /* semctl */ \
     [398] = {.event_class = 0, .returns = 0}, /* shmdt */ \
     [399] = {.event_class = 0, .returns = 0}, /* msgget */ \
-    [400] = {.event_class = 0, .returns = 0}, /* msgsnd */ \
-    [401] = {.event_class = 0, .returns = 0}, /* msgrcv */ \
+    [400] = {.size = 3, .event_class = 4, .returns = 12, .capture[1] = 1, .flags = CALL_DECODED | CALL_MOVES | CALL_TYPED}, /* msgsnd */ \
+    [401] = {.size = 3, .event_class = 4, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES | CALL_TYPED}, /* msgrcv */ \
     [402] = {.event_class = 0, .returns = 0}, /* msgctl */ \
-    [55] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl */ \
-    [143] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* flock */ \
-    [118] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fsync */ \
-    [148] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* fdatasync */ \
+    [55] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fcntl */ \
+    [143] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* flock */ \
+    [118] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fsync */ \
+    [148] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fdatasync */ \
     [92] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* truncate */ \
-    [93] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate */ \
+    [93] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* ftruncate */ \
     [141] = {.fd = 1, .event_class = 2, .returns = 5, .flags = CALL_DECODED}, /* getdents */ \
     [183] = {.event_class = 2, .returns = 5, .capture[0] = 3, .flags = CALL_DECODED}, /* getcwd */ \
     [12] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHDIR, .flags = CALL_DECODED | CALL_TEXTS}, /* chdir */ \
@@ -773,10 +776,10 @@ enum syscall_number {
     [274] = {.event_class = 0, .returns = 0}, /* mbind */ \
     [276] = {.event_class = 0, .returns = 0}, /* set_mempolicy */ \
     [275] = {.event_class = 0, .returns = 0}, /* get_mempolicy */ \
-    [277] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_open */ \
+    [277] = {.name = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* mq_open */ \
     [278] = {.name = 1, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* mq_unlink */ \
-    [279] = {.event_class = 0, .returns = 0}, /* mq_timedsend */ \
-    [280] = {.event_class = 0, .returns = 0}, /* mq_timedreceive */ \
+    [279] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend */ \
+    [280] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive */ \
     [281] = {.event_class = 0, .returns = 0}, /* mq_notify */ \
     [282] = {.event_class = 0, .returns = 0}, /* mq_getsetattr */ \
     [283] = {.event_class = 0, .returns = 0}, /* kexec_load */ \
@@ -807,10 +810,10 @@ enum syscall_number {
     [310] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* unshare */ \
     [311] = {.event_class = 0, .returns = 0}, /* set_robust_list */ \
     [312] = {.event_class = 0, .returns = 0}, /* get_robust_list */ \
-    [313] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* splice */ \
-    [315] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* tee */ \
+    [313] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_SPLICE, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* splice */ \
+    [315] = {.fd = 1, .fd2 = 2, .size = 3, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* tee */ \
     [314] = {.fd = 1, .offset = 2, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* sync_file_range */ \
-    [316] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO}, /* vmsplice */ \
+    [316] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* vmsplice */ \
     [317] = {.event_class = 0, .returns = 0}, /* move_pages */ \
     [320] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* utimensat */ \
     [319] = {.fd = 1, .several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_EPOLL_WAIT, .capture[1] = 5, .flags = CALL_DECODED}, /* epoll_pwait */ \
@@ -824,14 +827,14 @@ enum syscall_number {
     [327] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* signalfd4 */ \
     [328] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* eventfd2 */ \
     [329] = {.event_class = 7, .returns = 3, .flags = CALL_DECODED}, /* epoll_create1 */ \
-    [330] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .flags = CALL_DECODED | CALL_IS_IO}, /* dup3 */ \
+    [330] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup3 */ \
     [331] = {.several = 1, .event_class = 4, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* pipe2 */ \
     [332] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init1 */ \
-    [333] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv */ \
-    [334] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev */ \
+    [333] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv */ \
+    [334] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev */ \
     [335] = {.event_class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
     [336] = {.event_class = 0, .returns = 0}, /* perf_event_open */ \
-    [337] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg */ \
+    [337] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* recvmmsg */ \
     [338] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
     [339] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
     [340] = {.event_class = 0, .returns = 0}, /* prlimit64 */ \
@@ -839,11 +842,11 @@ enum syscall_number {
     [342] = {.event_class = 0, .returns = 0}, /* open_by_handle_at */ \
     [343] = {.event_class = 0, .returns = 0}, /* clock_adjtime */ \
     [344] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* syncfs */ \
-    [345] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO}, /* sendmmsg */ \
+    [345] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_SENDMMSG, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendmmsg */ \
     [346] = {.fd = 1, .event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setns */ \
     [318] = {.event_class = 0, .returns = 0}, /* getcpu */ \
-    [347] = {.event_class = 5, .returns = 0, .flags = CALL_DECODED}, /* process_vm_readv */ \
-    [348] = {.event_class = 5, .returns = 0, .flags = CALL_DECODED}, /* process_vm_writev */ \
+    [347] = {.vector = 2, .event_class = 5, .returns = 2, .special = SPECIAL_KILL, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES}, /* process_vm_readv */ \
+    [348] = {.vector = 2, .event_class = 5, .returns = 2, .special = SPECIAL_KILL, .flags = CALL_DECODED | CALL_MOVES}, /* process_vm_writev */ \
     [349] = {.event_class = 0, .returns = 0}, /* kcmp */ \
     [350] = {.event_class = 0, .returns = 0}, /* finit_module */ \
     [351] = {.event_class = 0, .returns = 0}, /* sched_setattr */ \
@@ -857,9 +860,9 @@ enum syscall_number {
     [374] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
     [375] = {.event_class = 0, .returns = 0}, /* membarrier */ \
     [376] = {.event_class = 0, .returns = 0}, /* mlock2 */ \
-    [377] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* copy_file_range */ \
-    [378] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO}, /* preadv2 */ \
-    [379] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO}, /* pwritev2 */ \
+    [377] = {.fd = 1, .offset_pointer = 2, .fd2 = 3, .offset_pointer2 = 4, .size = 5, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* copy_file_range */ \
+    [378] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv2 */ \
+    [379] = {.fd = 1, .vector = 2, .offset = 4, .rwf_flags = 6, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev2 */ \
     [380] = {.event_class = 0, .returns = 0}, /* pkey_mprotect */ \
     [381] = {.event_class = 0, .returns = 0}, /* pkey_alloc */ \
     [382] = {.event_class = 0, .returns = 0}, /* pkey_free */ \
@@ -944,13 +947,13 @@ enum syscall_number {
     [119] = {.event_class = 0, .returns = 0}, /* sigreturn */ \
     [126] = {.event_class = 0, .returns = 0}, /* sigprocmask */ \
     [134] = {.event_class = 0, .returns = 0}, /* bdflush */ \
-    [140] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* _llseek */ \
+    [140] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* _llseek */ \
     [142] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* _newselect */ \
     [166] = {.event_class = 0, .returns = 0}, /* vm86 */ \
     [191] = {.event_class = 0, .returns = 0}, /* ugetrlimit */ \
     [192] = {.size = 2, .fd = 5, .offset = 6, .event_class = 6, .returns = 7, .flags = CALL_DECODED | CALL_PAGE_OFFSET}, /* mmap2 */ \
     [193] = {.path = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* truncate64 */ \
-    [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO}, /* ftruncate64 */ \
+    [194] = {.fd = 1, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* ftruncate64 */ \
     [195] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* stat64 */ \
     [196] = {.path = 1, .event_class = 2, .returns = 1, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lstat64 */ \
     [197] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstat64 */ \
@@ -973,8 +976,8 @@ enum syscall_number {
     [214] = {.event_class = 0, .returns = 0}, /* setgid32 */ \
     [215] = {.event_class = 0, .returns = 0}, /* setfsuid32 */ \
     [216] = {.event_class = 0, .returns = 0}, /* setfsgid32 */ \
-    [221] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO}, /* fcntl64 */ \
-    [239] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO}, /* sendfile64 */ \
+    [221] = {.fd = 1, .event_class = 1, .returns = 9, .special = SPECIAL_FCNTL, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* fcntl64 */ \
+    [239] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile64 */ \
     [268] = {.path = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* statfs64 */ \
     [269] = {.fd = 1, .event_class = 2, .returns = 1, .flags = CALL_DECODED}, /* fstatfs64 */ \
     [272] = {.event_class = 0, .returns = 0}, /* fadvise64_64 */ \
@@ -992,9 +995,9 @@ enum syscall_number {
     [413] = {.several = 2, .event_class = 7, .returns = 5, .special = SPECIAL_SELECT, .flags = CALL_DECODED}, /* pselect6_time64 */ \
     [414] = {.several = 1, .event_class = 7, .returns = 5, .special = SPECIAL_POLL, .capture[0] = 4, .flags = CALL_DECODED}, /* ppoll_time64 */ \
     [416] = {.several = 4, .event_class = 7, .returns = 5, .special = SPECIAL_IO_GETEVENTS, .flags = CALL_DECODED}, /* io_pgetevents_time64 */ \
-    [417] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO}, /* recvmmsg_time64 */ \
-    [418] = {.event_class = 0, .returns = 0}, /* mq_timedsend_time64 */ \
-    [419] = {.event_class = 0, .returns = 0}, /* mq_timedreceive_time64 */ \
+    [417] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* recvmmsg_time64 */ \
+    [418] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend_time64 */ \
+    [419] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive_time64 */ \
     [420] = {.event_class = 0, .returns = 0}, /* semtimedop_time64 */ \
     [421] = {.event_class = 0, .returns = 0}, /* rt_sigtimedwait_time64 */ \
     [422] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_time64 */ \

@@ -11,7 +11,7 @@ SQL_TYPES = {"u8": "UTINYINT", "u16": "USMALLINT", "u32": "UINTEGER", "u64": "UB
 # Roles of arguments that the kernel's generic handler knows: word in syscalls.toml -> member of syscall_shape.
 ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "dirfd2", "path2": "path2", "size": "size", "length": "size",
          "offset": "offset", "offset_low": "offset", "offset_pages": "offset", "offset_pointer": "offset_pointer", "offset_pointer2": "offset_pointer2",
-         "iovec_in": "vector", "iovec_out": "vector", "address_in": "address", "address_out": "address",
+         "iovec_in": "vector", "iovec_out": "vector", "iovec_local_in": "vector", "iovec_local_out": "vector", "address_in": "address", "address_out": "address",
          "message_in": "message", "message_out": "message", "message_flags": "message_flags",
          "rwf_flags": "rwf_flags", "fd_pair": "several", "poll_set": "several", "fd_set": "several", "epoll_events": "several",
          "epoll_event": "several", "messages_in": "several", "messages_out": "several", "control_blocks": "several",
@@ -19,7 +19,7 @@ ROLES = {"fd": "fd", "fd2": "fd2", "dirfd": "dirfd", "path": "path", "dirfd2": "
          "access_at_flags": "at_flags", "rename_flags": "at_flags"}
 MEMBERS = ["fd", "fd2", "dirfd", "path", "dirfd2", "path2", "size", "offset", "offset_pointer", "offset_pointer2", "vector",
            "address", "message", "message_flags", "rwf_flags", "several", "packed", "name", "name2", "at_flags"]
-RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer"]
+RETURNS = ["int", "zero", "bytes", "fd", "pid", "count", "offset", "address", "mode", "fcntl", "never", "pointer", "whole"]
 SPECIALS = ["none", "close", "close_range", "dup", "rename", "accept", "clone", "exec", "exit", "wait", "kill", "poll", "select",
             "sendmmsg", "recvmmsg", "io_submit", "io_getevents", "epoll_ctl", "epoll_wait", "pair", "sendmsg", "recvmsg", "splice",
             "pidfd", "socketcall", "symlink", "own_address", "fcntl", "chdir", "chroot", "copy", "remove", "link", "mapping"]
@@ -35,7 +35,7 @@ FIXED_BYTES = {"stat_out": 144, "timespec": 16, "timespec_or_value": 16, "epoll_
                "capability_header": 8, "capabilities_in": 24, "capabilities_out": 24, "flock_in": 32, "flock_out": 32, "int_in": 4,
                "int_out": 4, "long_out": 8, "winsize_in": 8, "winsize_out": 8, "interface": 40, "signal_out": 4, "timeval_in": 16, "utimbuf_in": 16,
                "owner_in": 8, "owner_out": 8, "extents": 32, "context_out": 8, "queue_in": 64, "queue_out": 64}
-CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "text_out": "text_out", "poll_set": "poll_set",
+CAPTURE_OF = {"bytes_in": "bytes", "bytes_out": "bytes", "typed_in": "bytes", "typed_out": "bytes", "text_out": "text_out", "poll_set": "poll_set",
               "epoll_events": "epoll_events", "iovec_in": "vector", "iovec_out": "vector", "message_in": "message",
               "message_out": "message", "value_in": "value_in", "value_out": "text_out", "option_in": "option_in",
               "option_out": "option_out", "fd_set": "fd_set", "text_list": "text_list", "environment": "environment",
@@ -54,7 +54,7 @@ BEFORE_IN = {"select": {"timeval_in"}, "pselect6": {"timespec"}, "ppoll": {"time
 TEXTS = {"path", "path2", "name", "name2"}
 # Calls that the kernel names by number: those that parts of others amount to, and one that is unlike the rest.
 OPERATIONS = ["sendmsg", "recvmsg", "pread64", "pwrite64", "preadv", "pwritev", "fsync", "fdatasync", "poll", "io_getevents", "sendfile"]
-FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io", "page_offset", "texts", "address_out"]
+FLAGS = ["decoded", "position", "split_offset", "inbound", "is_io", "page_offset", "texts", "address_out", "moves", "typed"]
 ABIS = {"x86_64": 0, "i386": 1, "x32": 2}
 SHAPED_ABIS = ["x86_64", "i386"]  # those with a table in the kernel's programs; x32 uses that of x86_64
 TABLE_SIZE = 512  # system calls per abi; a power of two
@@ -208,7 +208,7 @@ def shape_of(call, abi):
         role = ROLES.get(a.type)
         if role and role not in members:
             members[role] = i + 1
-        if a.type in ("bytes_out", "iovec_out", "message_out", "address_out", "messages_out"):
+        if a.type in ("bytes_out", "iovec_out", "iovec_local_out", "typed_out", "message_out", "address_out", "messages_out"):
             flags.append("inbound")
         if a.type in ("address_out", "message_out"):
             flags.append("address_out")
@@ -216,6 +216,8 @@ def shape_of(call, abi):
             flags.append("split_offset")
         if a.type in TEXTS:
             flags.append("texts")
+        if a.type in ("typed_in", "typed_out"):
+            flags.append("typed")
         if a.type == "offset_pages":
             flags.append("page_offset")
     if call.decoded:
@@ -224,6 +226,8 @@ def shape_of(call, abi):
         flags.append("position")
     if call.class_name == "io":
         flags.append("is_io")
+    if call.class_name == "io" or call.transfer:
+        flags.append("moves")
     if call.packed_i386 and abi == "i386":
         members["packed"] = len(arguments)
     return members, sorted(set(flags), key=FLAGS.index)
@@ -270,7 +274,7 @@ def bpf_syscalls(schema):
             "    __u8 before; /* bits of the arguments that are captured at entry too */\n"
             "    __u8 narrow; /* bits of the arguments of which the kernel reads the lower half only */\n"
             "    __u8 keeps_link; /* acts on a symbolic link and not on what it leads to */\n"
-            "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u8 flags;\n};\n"]
+            "    __u8 event_class;\n    __u8 returns;\n    __u8 special;\n    __u16 flags;\n};\n"]
     numbers = "".join(f"    NUMBER_{abi.upper()}_{call.name.upper()} = {call.numbers[abi]},\n" for abi in SHAPED_ABIS
                       for call in schema.syscalls if call.name in OPERATIONS and abi in call.numbers)
     out.append(f"enum syscall_number {{\n{numbers}}};\n")

@@ -18,7 +18,7 @@ HIDDEN = {"pointer", "path", "path2", "bytes_in", "bytes_out", "iovec_in", "iove
           "itimerval_in", "itimerval_out", "itimerspec_in", "itimerspec_out", "timespec_out", "timeval_out", "timeval_in", "utimbuf_in", "capability_header",
           "capabilities_in", "capabilities_out", "flock_in", "flock_out", "int_in", "int_out", "long_out", "winsize_in", "winsize_out",
           "interface", "signal_out", "comm_in", "comm_out", "text_in", "dirents_out", "mask_in", "iovec_remote", "iovec_local_in", "iovec_local_out", "owner_in",
-          "owner_out", "extents", "context_out", "queue_in", "queue_out"}
+          "owner_out", "extents", "context_out", "queue_in", "queue_out", "typed_in", "typed_out"}
 
 # Column names that would have to be quoted in DuckDB or in the SQL standard.
 RESERVED = set("""all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create
@@ -84,6 +84,7 @@ class Argument:
 
 # Buffers of a call that moves bytes: word in `arguments` -> what it does with them, if it has one object.
 BUFFERS = {word + side: transfer for word in ("bytes", "iovec", "message", "messages") for side, transfer in (("_out", "read"), ("_in", "write"))}
+BUFFERS |= {word + side: transfer for word in ("iovec_local", "typed") for side, transfer in (("_out", "read"), ("_in", "write"))}
 COPIES = {"copy_to", "copy_from", "tee"}
 BY_MODE = "by_mode"  # into an object that is open for writing, out of one that is open for reading
 CUTS = {"open", "truncate", "truncate_split", "allocate"}

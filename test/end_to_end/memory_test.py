@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Bytes that go from one process into another without a file or a socket between: through its memory, and through queues."""
+
+import sys
+
+import support
+from following import FollowTest
+
+CARD = "4929123456781234"
+
+# A process reads a file and waits; another one takes what it read out of its memory and writes that; or, the other way round, puts it there.
+PARTS = r"""
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+size = os.path.getsize("source")
+memory = ctypes.create_string_buffer(size)
+class Vector(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+def there():
+    return ctypes.byref(Vector(ctypes.addressof(memory), size))
+def put(name):
+    os.write(os.open(name, os.O_WRONLY | os.O_CREAT), memory)
+def take():
+    assert os.readv(os.open("source", os.O_RDONLY), [memory]) == size
+ask, asked = os.pipe()
+answer, answered = os.pipe()
+owner = os.fork()
+"""
+TAKEN = PARTS + r"""
+if owner == 0:
+    take()
+    os.write(answered, b"1")
+    os.read(ask, 1)
+    os._exit(0)
+os.read(answer, 1)
+assert libc.process_vm_readv(owner, there(), 1, there(), 1, 0) == size
+put("target")
+os.write(asked, b"1")
+os.wait()
+"""
+GIVEN = PARTS + r"""
+if owner == 0:
+    os.read(ask, 1)
+    put("target")
+    os._exit(0)
+take()
+assert libc.process_vm_writev(owner, there(), 1, there(), 1, 0) == size
+os.write(asked, b"1")
+os.wait()
+"""
+
+# A message through a queue of either kind, with a dye in it.
+QUEUES = r"""
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+text = sys.argv[1].encode() * 5
+size = len(text)
+message = ctypes.create_string_buffer((1).to_bytes(8, "little") + text, 8 + size)
+room = ctypes.create_string_buffer(8192)
+queue = libc.msgget(0, 0o600)
+assert libc.msgsnd(queue, message, ctypes.c_size_t(size), 0) == 0
+assert libc.msgrcv(queue, room, ctypes.c_size_t(8184), ctypes.c_long(0), 0) == size and room.raw[8:8 + size] == text
+libc.msgctl(queue, 0, None)
+name = f"/dyetrace-{os.getpid()}".encode()
+queue = libc.mq_open(name, os.O_RDWR | os.O_CREAT, 0o600, None)
+assert queue >= 0 and libc.mq_unlink(name) == 0
+assert libc.mq_send(queue, text, ctypes.c_size_t(size), 3) == 0
+assert libc.mq_receive(queue, room, ctypes.c_size_t(8192), None) == size
+"""
+
+
+class MemoryTest(FollowTest):
+    def moved(self, program, call, transfer):
+        source = self.random_file("source", 50_000)
+        trace = self.record(*self.python(program), cwd=self.folder)
+        row, = trace.rows(f"SELECT bytes, requested, transfer, unread_bytes, target_process_id IS NOT NULL AS known, target_process_id <> process_id AS other FROM events "
+                          f"WHERE name = '{call}'")
+        self.assertEqual({"bytes": 50_000, "requested": 50_000, "unread_bytes": 0}, {name: int(row[name]) for name in ("bytes", "requested", "unread_bytes")})
+        self.assertEqual((transfer, True, True), (row["transfer"], row["known"], row["other"]))
+        for trail in (self.trail(trace, "--path", self.seen(source)), self.trail(trace, "--path", self.seen(self.path("target")), "--back")):
+            self.assertEqual({"source", "target"}, self.files(trail))
+            self.assertIn(call, [hop["name"] for hop in trail["hops"]])
+            self.assertEqual(1, [hop["name"] for hop in trail["hops"]].count(call))
+
+    def test_what_is_taken_out_of_another_process_is_followed(self):
+        self.moved(TAKEN, "process_vm_readv", "read")
+
+    def test_what_is_put_into_another_process_is_followed(self):
+        self.moved(GIVEN, "process_vm_writev", "write")
+
+    def test_messages_of_queues_have_their_bytes_and_dyes(self):
+        trace = self.record("--content=hash", "--dye", f"card={CARD}", "--", sys.executable, "-c", QUEUES, CARD)
+        rows = trace.rows("SELECT name, transfer, bytes, unread_bytes, dye_hits, object_type, file_system, fingerprint FROM events "
+                          "WHERE name IN ('msgsnd', 'msgrcv', 'mq_timedsend', 'mq_timedreceive') ORDER BY start_ns")
+        self.assertEqual([("msgsnd", "write"), ("msgrcv", "read"), ("mq_timedsend", "write"), ("mq_timedreceive", "read")],
+                         [(row["name"], row["transfer"]) for row in rows])
+        for row in rows:
+            self.assertEqual((80, 0, 5), tuple(int(row[name]) for name in ("bytes", "unread_bytes", "dye_hits")), row)
+        self.assertEqual(1, len({row["fingerprint"] for row in rows}))
+        self.assertEqual([None, None, "mqueue", "mqueue"], [row["file_system"] for row in rows])
+
+
+if __name__ == "__main__":
+    support.main()

@@ -37,6 +37,7 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
 -- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file. open cuts what was in a file that is empty afterwards; fallocate may punch
 -- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has. A call `empties` a pipe or unix socket if it got less than it asked for,
 -- or, which is all that a row with `found_nothing` is there for, EAGAIN, or a poll or select that had nothing to read of it; messages may end where descriptors come with them, and packets of a pipe (O_DIRECT) where they end.
+-- What is read in the memory of another process (`by_other`) was given by that one, which made no call: it is told so, by the same event.
 @moves_items,
 calls AS (SELECT abi, number, name IN ('recvmsg', 'recvmmsg') AS is_messages, name IN ('process_vm_readv', 'process_vm_writev') AS is_memory, transfer, message_flags_at, cuts FROM internal.syscalls WHERE transfer IS NOT NULL OR cuts IS NOT NULL),
 moved AS (
@@ -66,7 +67,7 @@ moved AS (
     false AS unfinished, true AS found_nothing, true AS empties
   FROM internal.raw_event_object o JOIN internal.lone_calls e ON e.host_index = o.host_index AND e.cpu = o.cpu AND e.sequence = o.parent_sequence
   WHERE o.asked_events & {poll_events.POLLIN} <> 0 AND o.events = 0 AND e.result >= 0 AND e.state <> {state.unfinished}
-  UNION ALL BY NAME -- what is read in the memory of another process was given by that one, which made no call: it is told so, by the same event
+  UNION ALL BY NAME
   SELECT e.host_index, e.cpu, e.sequence, e.start_ns, e.duration_ns, e.context_id, e.target_start_ns, e.target_tid, true AS is_memory, true AS by_other,
     CASE k.transfer WHEN 'read' THEN 'write' ELSE 'read' END AS transfer, k.abi << 16 | k.number AS call, e.bytes, e.result, false AS unfinished, false AS found_nothing,
     false AS empties, CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes

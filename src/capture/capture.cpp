@@ -31,6 +31,7 @@
 #include "capture/selection.h"
 #include "capture/shared_memory.h"
 #include "capture/totals.h"
+#include "capture/unseen.h"
 #include "capture/wakeups.h"
 #include "kernel/abi.h"
 #include "schema/generated/syscalls.bpf.h"
@@ -348,6 +349,7 @@ Result<void> Capture::stop() {
     state_->unwritten = finish_deferred_calls(skeleton);
     state_->stopped = true;
     TRY(run_iterator(skeleton.progs.finish_calls));
+    add_unseen(skeleton, state_->sources);
     if (const std::uint64_t unkept = skeleton.bss->unkept_threads; unkept > 0) {
         state_->sources.push_back(
             {"threads",

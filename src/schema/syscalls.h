@@ -36,6 +36,14 @@ struct SyscallInfo {
     std::span<const ChoiceInfo> choices;  // by rising command
     std::string_view
         transfer;  // a word of syscalls.toml: read, write, copy_to, …; empty: it moves no bytes
+    std::string_view
+        moves;  // moves.toml: seen, nothing, or the name of UnseenBytes or never_seen()
+};
+
+// A way in which bytes move, or order is made, that no event tells; for `coverage`, once a call is recorded that does so.
+struct UnseenBytes {
+    std::string_view name;    // "cloned ranges"
+    std::string_view reason;  // what is therefore missing
 };
 
 // What the argument is in a call with these registers; `ulong` where nothing is known of the command.
@@ -45,6 +53,12 @@ ArgumentInfo argument_of(const SyscallInfo& call,
 
 // Sorted by (abi, number).
 std::span<const SyscallInfo> syscalls();
+
+// By their number in src/kernel, from 1.
+std::span<const UnseenBytes> unseen_bytes();
+
+// Names of what is in no trace, so that `coverage` says so in each (src/capture/blind_spots.h).
+std::span<const std::string_view> never_seen();
 
 // nullptr if this version does not know the number.
 const SyscallInfo* find_syscall(Abi abi, std::uint16_t number);

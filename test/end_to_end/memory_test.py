@@ -69,6 +69,41 @@ assert libc.mq_receive(queue, room, ctypes.c_size_t(8192), None) == size
 """
 
 
+# Calls that move bytes which no event tells: of each group of src/schema/moves.toml that a file system and a kernel have here.
+UNSEEN = r"""
+import ctypes, fcntl, os, socket, struct
+libc = ctypes.CDLL(None, use_errno=True)
+segment = libc.shmget(0, ctypes.c_size_t(4096), 0o600)
+libc.shmat.restype = ctypes.c_void_p
+assert libc.shmat(segment, None, 0) not in (None, ctypes.c_void_p(-1).value)
+libc.shmctl(segment, 0, None)
+semaphore = libc.semget(0, 1, 0o600)
+assert libc.semop(semaphore, struct.pack("=HhH", 0, 1, 0), ctypes.c_size_t(1)) == 0
+libc.semctl(semaphore, 0, 0, 0)
+socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).close()
+word = ctypes.c_uint32(0)
+assert libc.syscall(202, ctypes.byref(word), 1, 1, None, None, 0) == 0
+os.setxattr("source", "user.a", b"value")
+if os.fork() == 0:
+    libc.ptrace(0, 0, None, None)
+    os._exit(0)
+os.wait()
+"""
+UNSEEN_GROUPS = {"shared memory of System V", "System V semaphores", "netlink, packet and vsock sockets", "futexes between processes",
+                 "values of extended attributes", "memory of traced processes"}
+
+
+class CoverageTest(FollowTest):
+    def sources(self, *command, name):
+        trace = self.record("--", *command, name=name, cwd=self.folder)
+        return {row["source"] for row in trace.rows("SELECT source, reason FROM coverage WHERE state <> 'on' AND length(reason) > 10")}
+
+    def test_bytes_that_no_event_tells_are_said_once_a_call_moves_them(self):
+        self.file("source")
+        self.assertEqual(set(), UNSEEN_GROUPS & self.sources("true", name="quiet"))
+        self.assertEqual(UNSEEN_GROUPS, UNSEEN_GROUPS & self.sources(sys.executable, "-S", "-E", "-c", UNSEEN, name="unseen"))
+
+
 class MemoryTest(FollowTest):
     def moved(self, program, call, transfer):
         source = self.random_file("source", 50_000)

@@ -324,10 +324,38 @@ static __always_inline void pass_on(void *ctx, struct scratch *scratch, struct r
 	control->filtered--;
 }
 
+static __always_inline __u32 unseen_group(__u32 abi, __u32 number, const __u64 *arguments)
+{
+	if (abi == ABI_I386) {
+		switch (number) {
+			UNSEEN_CASES_I386
+		}
+		return 0;
+	}
+	switch (number) {
+		UNSEEN_CASES_X86_64
+	}
+	return 0;
+}
+
+__noinline int mark_unseen(const struct scratch *scratch)
+{
+	const struct syscall_event *event = &scratch->event;
+	__u32 group;
+
+	if (!scratch || event->result < 0)
+		return 0;
+	group = unseen_group(event->abi, event->syscall, event->arguments);
+	if (group && group <= UNSEEN_GROUPS)
+		unseen_groups[group] = 1;
+	return 0;
+}
+
 /* Writes the event, and then what belongs to it (`followers`). */
 static __always_inline void write_event(void *ctx, struct scratch *scratch, struct ring_control *control)
 {
-	__u32 special = shape_of(scratch->event.abi, scratch->event.syscall)->special;
+	const volatile struct syscall_shape *shape = shape_of(scratch->event.abi, scratch->event.syscall);
+	__u32 special = shape->special;
 
 	if (count_only) {
 		if (add_to_totals(&scratch->event, bpf_get_current_pid_tgid() >> 32))
@@ -340,6 +368,8 @@ static __always_inline void write_event(void *ctx, struct scratch *scratch, stru
 		control->filtered++;
 		return;
 	}
+	if (shape->flags & CALL_UNSEEN)
+		mark_unseen(scratch);
 	if (!write_with_finds(scratch))
 		return;
 	/* where the index is a constant the JIT makes it a jump; these come once per request */

@@ -97,6 +97,7 @@ enum syscall_flag {
     CALL_ADDRESS_OUT = 128,
     CALL_MOVES = 256,
     CALL_TYPED = 512,
+    CALL_UNSEEN = 1024,
 };
 
 /* What the registers of a call mean: positions of arguments count from 1, 0 is none. */
@@ -173,7 +174,7 @@ enum syscall_number {
     [13] = {.event_class = 5, .returns = 1, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [14] = {.event_class = 5, .returns = 1, .capture[1] = 24, .capture[2] = 24, .narrow = 0x1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [15] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [16] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* ioctl */ \
+    [16] = {.fd = 1, .event_class = 1, .returns = 0, .capture[2] = 12, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
     [17] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
     [18] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
     [19] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* readv */ \
@@ -187,7 +188,7 @@ enum syscall_number {
     [27] = {.event_class = 0, .returns = 0}, /* mincore */ \
     [28] = {.size = 2, .event_class = 6, .returns = 1, .narrow = 0x4, .flags = CALL_DECODED}, /* madvise */ \
     [29] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* shmget */ \
-    [30] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* shmat */ \
+    [30] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* shmat */ \
     [31] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* shmctl */ \
     [32] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .narrow = 0x1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup */ \
     [33] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .before = 0x2, .narrow = 0x3, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup2 */ \
@@ -198,7 +199,7 @@ enum syscall_number {
     [38] = {.event_class = 0, .returns = 0, .capture[1] = 30, .capture[2] = 30, .narrow = 0x1}, /* setitimer */ \
     [39] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
     [40] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .capture[2] = 24, .before = 0x4, .narrow = 0x3, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile */ \
-    [41] = {.event_class = 3, .returns = 3, .narrow = 0x7, .flags = CALL_DECODED}, /* socket */ \
+    [41] = {.event_class = 3, .returns = 3, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* socket */ \
     [42] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED}, /* connect */ \
     [43] = {.fd = 1, .address = 2, .event_class = 3, .returns = 3, .special = SPECIAL_ACCEPT, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* accept */ \
     [44] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x29, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendto */ \
@@ -210,9 +211,9 @@ enum syscall_number {
     [50] = {.fd = 1, .event_class = 3, .returns = 1, .narrow = 0x3, .flags = CALL_DECODED}, /* listen */ \
     [51] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getsockname */ \
     [52] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .capture[2] = 23, .before = 0x4, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getpeername */ \
-    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 24, .narrow = 0x7, .flags = CALL_DECODED}, /* socketpair */ \
+    [53] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .capture[3] = 24, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* socketpair */ \
     [54] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 9, .narrow = 0x17, .flags = CALL_DECODED}, /* setsockopt */ \
-    [55] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 23, .before = 0x10, .narrow = 0x7, .flags = CALL_DECODED}, /* getsockopt */ \
+    [55] = {.fd = 1, .event_class = 3, .returns = 1, .capture[3] = 10, .capture[4] = 23, .before = 0x10, .narrow = 0x7, .flags = CALL_DECODED | CALL_UNSEEN}, /* getsockopt */ \
     [56] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
     [57] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
     [58] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
@@ -222,7 +223,7 @@ enum syscall_number {
     [62] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* kill */ \
     [63] = {.event_class = 0, .returns = 0, .capture[0] = 119}, /* uname */ \
     [64] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* semget */ \
-    [65] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* semop */ \
+    [65] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* semop */ \
     [66] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* semctl */ \
     [67] = {.event_class = 0, .returns = 0}, /* shmdt */ \
     [68] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* msgget */ \
@@ -258,9 +259,9 @@ enum syscall_number {
     [98] = {.event_class = 0, .returns = 0, .capture[1] = 58, .narrow = 0x1}, /* getrusage */ \
     [99] = {.event_class = 0, .returns = 0, .capture[0] = 50}, /* sysinfo */ \
     [100] = {.event_class = 0, .returns = 0}, /* times */ \
-    [101] = {.event_class = 0, .returns = 0}, /* ptrace */ \
+    [101] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* ptrace */ \
     [102] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getuid */ \
-    [103] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* syslog */ \
+    [103] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* syslog */ \
     [104] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getgid */ \
     [105] = {.event_class = 5, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* setuid */ \
     [106] = {.event_class = 5, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* setgid */ \
@@ -320,7 +321,7 @@ enum syscall_number {
     [160] = {.event_class = 0, .returns = 0, .capture[1] = 26, .narrow = 0x1}, /* setrlimit */ \
     [161] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED | CALL_TEXTS}, /* chroot */ \
     [162] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
-    [163] = {.event_class = 0, .returns = 0}, /* acct */ \
+    [163] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* acct */ \
     [164] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
     [165] = {.name = 1, .path2 = 2, .name2 = 3, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .capture[4] = 2, .flags = CALL_DECODED | CALL_TEXTS}, /* mount */ \
     [166] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* umount2 */ \
@@ -332,7 +333,7 @@ enum syscall_number {
     [172] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* iopl */ \
     [173] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* ioperm */ \
     [174] = {.event_class = 0, .returns = 0}, /* create_module */ \
-    [175] = {.event_class = 0, .returns = 0}, /* init_module */ \
+    [175] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* init_module */ \
     [176] = {.event_class = 0, .returns = 0, .narrow = 0x2}, /* delete_module */ \
     [177] = {.event_class = 0, .returns = 0}, /* get_kernel_syms */ \
     [178] = {.event_class = 0, .returns = 0}, /* query_module */ \
@@ -345,12 +346,12 @@ enum syscall_number {
     [185] = {.event_class = 0, .returns = 0}, /* security */ \
     [186] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
     [187] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED}, /* readahead */ \
-    [188] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattr */ \
-    [189] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .keeps_link = 1, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS}, /* lsetxattr */ \
-    [190] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x11, .flags = CALL_DECODED | CALL_TEXTS}, /* fsetxattr */ \
-    [191] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattr */ \
-    [192] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lgetxattr */ \
-    [193] = {.fd = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* fgetxattr */ \
+    [188] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* setxattr */ \
+    [189] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .keeps_link = 1, .narrow = 0x10, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* lsetxattr */ \
+    [190] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .narrow = 0x11, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* fsetxattr */ \
+    [191] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* getxattr */ \
+    [192] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* lgetxattr */ \
+    [193] = {.fd = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* fgetxattr */ \
     [194] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattr */ \
     [195] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* llistxattr */ \
     [196] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .narrow = 0x1, .flags = CALL_DECODED}, /* flistxattr */ \
@@ -359,7 +360,7 @@ enum syscall_number {
     [199] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_TEXTS}, /* fremovexattr */ \
     [200] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .narrow = 0x3, .flags = CALL_DECODED}, /* tkill */ \
     [201] = {.event_class = 0, .returns = 0}, /* time */ \
-    [202] = {.event_class = 7, .returns = 0, .capture[3] = 26, .narrow = 0x26, .flags = CALL_DECODED}, /* futex */ \
+    [202] = {.event_class = 7, .returns = 0, .capture[3] = 26, .narrow = 0x26, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex */ \
     [203] = {.event_class = 0, .returns = 0, .capture[2] = 15, .narrow = 0x3}, /* sched_setaffinity */ \
     [204] = {.event_class = 0, .returns = 0, .capture[2] = 16, .narrow = 0x3}, /* sched_getaffinity */ \
     [205] = {.event_class = 0, .returns = 0}, /* set_thread_area */ \
@@ -377,7 +378,7 @@ enum syscall_number {
     [217] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 18, .narrow = 0x5, .flags = CALL_DECODED}, /* getdents64 */ \
     [218] = {.event_class = 0, .returns = 0}, /* set_tid_address */ \
     [219] = {.event_class = 0, .returns = 0}, /* restart_syscall */ \
-    [220] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* semtimedop */ \
+    [220] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* semtimedop */ \
     [221] = {.fd = 1, .offset = 2, .size = 3, .event_class = 1, .returns = 1, .narrow = 0x9, .flags = CALL_DECODED}, /* fadvise64 */ \
     [222] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* timer_create */ \
     [223] = {.event_class = 0, .returns = 0, .capture[2] = 30, .capture[3] = 30, .narrow = 0x3}, /* timer_settime */ \
@@ -403,11 +404,11 @@ enum syscall_number {
     [243] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive */ \
     [244] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* mq_notify */ \
     [245] = {.event_class = 0, .returns = 0, .capture[1] = 38, .capture[2] = 38, .narrow = 0x1}, /* mq_getsetattr */ \
-    [246] = {.event_class = 0, .returns = 0}, /* kexec_load */ \
+    [246] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* kexec_load */ \
     [247] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .narrow = 0xb, .flags = CALL_DECODED}, /* waitid */ \
-    [248] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .narrow = 0x10, .flags = CALL_TEXTS}, /* add_key */ \
+    [248] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .narrow = 0x10, .flags = CALL_TEXTS | CALL_UNSEEN}, /* add_key */ \
     [249] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .narrow = 0x8, .flags = CALL_TEXTS}, /* request_key */ \
-    [250] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* keyctl */ \
+    [250] = {.event_class = 0, .returns = 0, .narrow = 0x1, .flags = CALL_UNSEEN}, /* keyctl */ \
     [251] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* ioprio_set */ \
     [252] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* ioprio_get */ \
     [253] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
@@ -455,7 +456,7 @@ enum syscall_number {
     [295] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv */ \
     [296] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 6, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev */ \
     [297] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* rt_tgsigqueueinfo */ \
-    [298] = {.event_class = 0, .returns = 0, .narrow = 0xe}, /* perf_event_open */ \
+    [298] = {.event_class = 0, .returns = 0, .narrow = 0xe, .flags = CALL_UNSEEN}, /* perf_event_open */ \
     [299] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .capture[1] = 20, .capture[4] = 26, .before = 0x10, .narrow = 0xd, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* recvmmsg */ \
     [300] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* fanotify_init */ \
     [301] = {.event_class = 0, .returns = 0, .narrow = 0xb}, /* fanotify_mark */ \
@@ -470,15 +471,15 @@ enum syscall_number {
     [310] = {.vector = 2, .event_class = 5, .returns = 2, .special = SPECIAL_KILL, .capture[1] = 6, .capture[3] = 6, .narrow = 0x1, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES}, /* process_vm_readv */ \
     [311] = {.vector = 2, .event_class = 5, .returns = 2, .special = SPECIAL_KILL, .capture[1] = 6, .capture[3] = 6, .narrow = 0x1, .flags = CALL_DECODED | CALL_MOVES}, /* process_vm_writev */ \
     [312] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* kcmp */ \
-    [313] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* finit_module */ \
+    [313] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* finit_module */ \
     [314] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* sched_setattr */ \
     [315] = {.event_class = 0, .returns = 0, .narrow = 0xd}, /* sched_getattr */ \
     [316] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .at_flags = 5, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .narrow = 0x15, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat2 */ \
     [317] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* seccomp */ \
     [318] = {.event_class = 0, .returns = 0, .capture[0] = 3, .narrow = 0x4}, /* getrandom */ \
     [319] = {.name = 1, .event_class = 1, .returns = 3, .narrow = 0x2, .flags = CALL_DECODED | CALL_TEXTS}, /* memfd_create */ \
-    [320] = {.event_class = 0, .returns = 0, .narrow = 0x3}, /* kexec_file_load */ \
-    [321] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* bpf */ \
+    [320] = {.event_class = 0, .returns = 0, .narrow = 0x3, .flags = CALL_UNSEEN}, /* kexec_file_load */ \
+    [321] = {.event_class = 0, .returns = 0, .narrow = 0x5, .flags = CALL_UNSEEN}, /* bpf */ \
     [322] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .capture[2] = 13, .capture[3] = 14, .narrow = 0x11, .flags = CALL_DECODED | CALL_TEXTS}, /* execveat */ \
     [323] = {.event_class = 0, .returns = 0, .narrow = 0x1}, /* userfaultfd */ \
     [324] = {.event_class = 0, .returns = 0, .narrow = 0x7}, /* membarrier */ \
@@ -524,7 +525,7 @@ enum syscall_number {
     [451] = {.event_class = 0, .returns = 0, .narrow = 0x9}, /* cachestat */ \
     [452] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .narrow = 0xd, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat2 */ \
     [453] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* map_shadow_stack */ \
-    [454] = {.event_class = 7, .returns = 0, .narrow = 0xc, .flags = CALL_DECODED}, /* futex_wake */ \
+    [454] = {.event_class = 7, .returns = 0, .narrow = 0xc, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_wake */ \
     [455] = {.event_class = 7, .returns = 1, .narrow = 0x28, .flags = CALL_DECODED}, /* futex_wait */ \
     [456] = {.event_class = 7, .returns = 0, .narrow = 0xe, .flags = CALL_DECODED}, /* futex_requeue */ \
     [457] = {.event_class = 0, .returns = 0, .narrow = 0x8}, /* statmount */ \
@@ -533,8 +534,8 @@ enum syscall_number {
     [460] = {.event_class = 0, .returns = 0, .narrow = 0xd}, /* lsm_set_self_attr */ \
     [461] = {.event_class = 0, .returns = 0, .narrow = 0x4}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattrat */ \
-    [464] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattrat */ \
+    [463] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* getxattrat */ \
     [465] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 5, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattrat */ \
     [466] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .narrow = 0x5, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattrat */ \
     [467] = {.event_class = 0, .returns = 0, .narrow = 0x5}, /* open_tree_attr */ \
@@ -559,7 +560,7 @@ enum syscall_number {
     [174] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigaction */ \
     [175] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* rt_sigprocmask */ \
     [173] = {.event_class = 0, .returns = 0}, /* rt_sigreturn */ \
-    [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* ioctl */ \
+    [54] = {.fd = 1, .event_class = 1, .returns = 0, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES | CALL_UNSEEN}, /* ioctl */ \
     [180] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* pread64 */ \
     [181] = {.fd = 1, .size = 3, .offset = 4, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwrite64 */ \
     [145] = {.fd = 1, .vector = 2, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_POSITION | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* readv */ \
@@ -573,7 +574,7 @@ enum syscall_number {
     [218] = {.event_class = 0, .returns = 0}, /* mincore */ \
     [219] = {.size = 2, .event_class = 6, .returns = 1, .flags = CALL_DECODED}, /* madvise */ \
     [395] = {.event_class = 0, .returns = 0}, /* shmget */ \
-    [397] = {.event_class = 0, .returns = 0}, /* shmat */ \
+    [397] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* shmat */ \
     [396] = {.event_class = 0, .returns = 0}, /* shmctl */ \
     [41] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup */ \
     [63] = {.fd = 1, .event_class = 1, .returns = 3, .special = SPECIAL_DUP, .capture[1] = 21, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* dup2 */ \
@@ -584,7 +585,7 @@ enum syscall_number {
     [104] = {.event_class = 0, .returns = 0}, /* setitimer */ \
     [20] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getpid */ \
     [187] = {.fd = 1, .fd2 = 2, .offset_pointer2 = 3, .size = 4, .event_class = 1, .returns = 2, .special = SPECIAL_COPY, .flags = CALL_DECODED | CALL_POSITION | CALL_IS_IO | CALL_MOVES}, /* sendfile */ \
-    [359] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED}, /* socket */ \
+    [359] = {.event_class = 3, .returns = 3, .flags = CALL_DECODED | CALL_UNSEEN}, /* socket */ \
     [362] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* connect */ \
     [369] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* sendto */ \
     [371] = {.fd = 1, .size = 3, .message_flags = 4, .address = 5, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_ADDRESS_OUT | CALL_MOVES}, /* recvfrom */ \
@@ -595,9 +596,9 @@ enum syscall_number {
     [363] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* listen */ \
     [367] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .special = SPECIAL_OWN_ADDRESS, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getsockname */ \
     [368] = {.fd = 1, .address = 2, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_ADDRESS_OUT}, /* getpeername */ \
-    [360] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED}, /* socketpair */ \
+    [360] = {.several = 4, .event_class = 3, .returns = 1, .special = SPECIAL_PAIR, .flags = CALL_DECODED | CALL_UNSEEN}, /* socketpair */ \
     [366] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* setsockopt */ \
-    [365] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED}, /* getsockopt */ \
+    [365] = {.fd = 1, .event_class = 3, .returns = 1, .flags = CALL_DECODED | CALL_UNSEEN}, /* getsockopt */ \
     [120] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* clone */ \
     [2] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* fork */ \
     [190] = {.event_class = 5, .returns = 4, .special = SPECIAL_CLONE, .flags = CALL_DECODED}, /* vfork */ \
@@ -642,9 +643,9 @@ enum syscall_number {
     [77] = {.event_class = 0, .returns = 0}, /* getrusage */ \
     [116] = {.event_class = 0, .returns = 0}, /* sysinfo */ \
     [43] = {.event_class = 0, .returns = 0}, /* times */ \
-    [26] = {.event_class = 0, .returns = 0}, /* ptrace */ \
+    [26] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* ptrace */ \
     [24] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getuid */ \
-    [103] = {.event_class = 0, .returns = 0}, /* syslog */ \
+    [103] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* syslog */ \
     [47] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* getgid */ \
     [23] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setuid */ \
     [46] = {.event_class = 5, .returns = 1, .flags = CALL_DECODED}, /* setgid */ \
@@ -704,7 +705,7 @@ enum syscall_number {
     [75] = {.event_class = 0, .returns = 0}, /* setrlimit */ \
     [61] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_CHROOT, .flags = CALL_DECODED | CALL_TEXTS}, /* chroot */ \
     [36] = {.event_class = 1, .returns = 1, .flags = CALL_DECODED}, /* sync */ \
-    [51] = {.event_class = 0, .returns = 0}, /* acct */ \
+    [51] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* acct */ \
     [79] = {.event_class = 0, .returns = 0}, /* settimeofday */ \
     [21] = {.name = 1, .path2 = 2, .name2 = 3, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .capture[4] = 2, .flags = CALL_DECODED | CALL_TEXTS}, /* mount */ \
     [52] = {.path = 1, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .flags = CALL_DECODED | CALL_TEXTS}, /* umount2 */ \
@@ -716,7 +717,7 @@ enum syscall_number {
     [110] = {.event_class = 0, .returns = 0}, /* iopl */ \
     [101] = {.event_class = 0, .returns = 0}, /* ioperm */ \
     [127] = {.event_class = 0, .returns = 0}, /* create_module */ \
-    [128] = {.event_class = 0, .returns = 0}, /* init_module */ \
+    [128] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* init_module */ \
     [129] = {.event_class = 0, .returns = 0}, /* delete_module */ \
     [130] = {.event_class = 0, .returns = 0}, /* get_kernel_syms */ \
     [167] = {.event_class = 0, .returns = 0}, /* query_module */ \
@@ -727,12 +728,12 @@ enum syscall_number {
     [137] = {.event_class = 0, .returns = 0}, /* afs_syscall */ \
     [224] = {.event_class = 0, .returns = 0, .flags = CALL_DECODED}, /* gettid */ \
     [225] = {.fd = 1, .offset = 2, .size = 4, .event_class = 1, .returns = 1, .flags = CALL_DECODED | CALL_SPLIT_OFFSET}, /* readahead */ \
-    [226] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattr */ \
-    [227] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lsetxattr */ \
-    [228] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS}, /* fsetxattr */ \
-    [229] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattr */ \
-    [230] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* lgetxattr */ \
-    [231] = {.fd = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* fgetxattr */ \
+    [226] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* setxattr */ \
+    [227] = {.path = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* lsetxattr */ \
+    [228] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .capture[2] = 8, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* fsetxattr */ \
+    [229] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* getxattr */ \
+    [230] = {.path = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* lgetxattr */ \
+    [231] = {.fd = 1, .name = 2, .event_class = 2, .returns = 5, .capture[2] = 3, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* fgetxattr */ \
     [232] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattr */ \
     [233] = {.path = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* llistxattr */ \
     [234] = {.fd = 1, .event_class = 2, .returns = 5, .capture[1] = 3, .flags = CALL_DECODED}, /* flistxattr */ \
@@ -741,7 +742,7 @@ enum syscall_number {
     [237] = {.fd = 1, .name = 2, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fremovexattr */ \
     [238] = {.event_class = 5, .returns = 1, .special = SPECIAL_KILL, .flags = CALL_DECODED}, /* tkill */ \
     [13] = {.event_class = 0, .returns = 0}, /* time */ \
-    [240] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex */ \
+    [240] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex */ \
     [241] = {.event_class = 0, .returns = 0}, /* sched_setaffinity */ \
     [242] = {.event_class = 0, .returns = 0}, /* sched_getaffinity */ \
     [243] = {.event_class = 0, .returns = 0}, /* set_thread_area */ \
@@ -782,11 +783,11 @@ enum syscall_number {
     [280] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive */ \
     [281] = {.event_class = 0, .returns = 0}, /* mq_notify */ \
     [282] = {.event_class = 0, .returns = 0}, /* mq_getsetattr */ \
-    [283] = {.event_class = 0, .returns = 0}, /* kexec_load */ \
+    [283] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* kexec_load */ \
     [284] = {.event_class = 5, .returns = 1, .special = SPECIAL_WAIT, .flags = CALL_DECODED}, /* waitid */ \
-    [286] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* add_key */ \
+    [286] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .flags = CALL_TEXTS | CALL_UNSEEN}, /* add_key */ \
     [287] = {.name = 1, .name2 = 2, .event_class = 0, .returns = 0, .flags = CALL_TEXTS}, /* request_key */ \
-    [288] = {.event_class = 0, .returns = 0}, /* keyctl */ \
+    [288] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* keyctl */ \
     [289] = {.event_class = 0, .returns = 0}, /* ioprio_set */ \
     [290] = {.event_class = 0, .returns = 0}, /* ioprio_get */ \
     [291] = {.event_class = 1, .returns = 3, .flags = CALL_DECODED}, /* inotify_init */ \
@@ -833,7 +834,7 @@ enum syscall_number {
     [333] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* preadv */ \
     [334] = {.fd = 1, .vector = 2, .offset = 4, .event_class = 1, .returns = 2, .flags = CALL_DECODED | CALL_SPLIT_OFFSET | CALL_IS_IO | CALL_MOVES}, /* pwritev */ \
     [335] = {.event_class = 0, .returns = 0}, /* rt_tgsigqueueinfo */ \
-    [336] = {.event_class = 0, .returns = 0}, /* perf_event_open */ \
+    [336] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* perf_event_open */ \
     [337] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* recvmmsg */ \
     [338] = {.event_class = 0, .returns = 0}, /* fanotify_init */ \
     [339] = {.event_class = 0, .returns = 0}, /* fanotify_mark */ \
@@ -848,14 +849,14 @@ enum syscall_number {
     [347] = {.vector = 2, .event_class = 5, .returns = 2, .special = SPECIAL_KILL, .flags = CALL_DECODED | CALL_INBOUND | CALL_MOVES}, /* process_vm_readv */ \
     [348] = {.vector = 2, .event_class = 5, .returns = 2, .special = SPECIAL_KILL, .flags = CALL_DECODED | CALL_MOVES}, /* process_vm_writev */ \
     [349] = {.event_class = 0, .returns = 0}, /* kcmp */ \
-    [350] = {.event_class = 0, .returns = 0}, /* finit_module */ \
+    [350] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* finit_module */ \
     [351] = {.event_class = 0, .returns = 0}, /* sched_setattr */ \
     [352] = {.event_class = 0, .returns = 0}, /* sched_getattr */ \
     [353] = {.dirfd = 1, .path = 2, .dirfd2 = 3, .path2 = 4, .at_flags = 5, .event_class = 2, .returns = 1, .special = SPECIAL_RENAME, .keeps_link = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* renameat2 */ \
     [354] = {.event_class = 0, .returns = 0}, /* seccomp */ \
     [355] = {.event_class = 0, .returns = 0, .capture[0] = 3}, /* getrandom */ \
     [356] = {.name = 1, .event_class = 1, .returns = 3, .flags = CALL_DECODED | CALL_TEXTS}, /* memfd_create */ \
-    [357] = {.event_class = 0, .returns = 0}, /* bpf */ \
+    [357] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* bpf */ \
     [358] = {.dirfd = 1, .path = 2, .at_flags = 5, .event_class = 5, .returns = 1, .special = SPECIAL_EXEC, .flags = CALL_DECODED | CALL_TEXTS}, /* execveat */ \
     [374] = {.event_class = 0, .returns = 0}, /* userfaultfd */ \
     [375] = {.event_class = 0, .returns = 0}, /* membarrier */ \
@@ -899,7 +900,7 @@ enum syscall_number {
     [451] = {.event_class = 0, .returns = 0}, /* cachestat */ \
     [452] = {.dirfd = 1, .path = 2, .at_flags = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* fchmodat2 */ \
     [453] = {.event_class = 0, .returns = 0}, /* map_shadow_stack */ \
-    [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_wake */ \
+    [454] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_wake */ \
     [455] = {.event_class = 7, .returns = 1, .flags = CALL_DECODED}, /* futex_wait */ \
     [456] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_requeue */ \
     [457] = {.event_class = 0, .returns = 0}, /* statmount */ \
@@ -908,8 +909,8 @@ enum syscall_number {
     [460] = {.event_class = 0, .returns = 0}, /* lsm_set_self_attr */ \
     [461] = {.event_class = 0, .returns = 0}, /* lsm_list_modules */ \
     [462] = {.event_class = 0, .returns = 0}, /* mseal */ \
-    [463] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* setxattrat */ \
-    [464] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* getxattrat */ \
+    [463] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* setxattrat */ \
+    [464] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS | CALL_UNSEEN}, /* getxattrat */ \
     [465] = {.dirfd = 1, .path = 2, .at_flags = 3, .event_class = 2, .returns = 5, .flags = CALL_DECODED | CALL_TEXTS}, /* listxattrat */ \
     [466] = {.dirfd = 1, .path = 2, .at_flags = 3, .name = 4, .event_class = 2, .returns = 1, .flags = CALL_DECODED | CALL_TEXTS}, /* removexattrat */ \
     [467] = {.event_class = 0, .returns = 0}, /* open_tree_attr */ \
@@ -998,9 +999,9 @@ enum syscall_number {
     [417] = {.fd = 1, .several = 2, .message_flags = 4, .event_class = 1, .returns = 5, .special = SPECIAL_RECVMMSG, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* recvmmsg_time64 */ \
     [418] = {.fd = 1, .size = 3, .event_class = 1, .returns = 12, .capture[1] = 1, .flags = CALL_DECODED | CALL_IS_IO | CALL_MOVES}, /* mq_timedsend_time64 */ \
     [419] = {.fd = 1, .size = 3, .event_class = 1, .returns = 2, .capture[1] = 1, .flags = CALL_DECODED | CALL_INBOUND | CALL_IS_IO | CALL_MOVES}, /* mq_timedreceive_time64 */ \
-    [420] = {.event_class = 0, .returns = 0}, /* semtimedop_time64 */ \
+    [420] = {.event_class = 0, .returns = 0, .flags = CALL_UNSEEN}, /* semtimedop_time64 */ \
     [421] = {.event_class = 0, .returns = 0}, /* rt_sigtimedwait_time64 */ \
-    [422] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED}, /* futex_time64 */ \
+    [422] = {.event_class = 7, .returns = 0, .flags = CALL_DECODED | CALL_UNSEEN}, /* futex_time64 */ \
     [423] = {.event_class = 0, .returns = 0}, /* sched_rr_get_interval_time64 */ \
 
 
@@ -1086,6 +1087,281 @@ enum syscall_number {
         return 2; \
     case 0x9d00000025: /* prctl PR_GET_CHILD_SUBREAPER */ \
         return 23; \
+
+
+/* Which calls move bytes that no event tells, see moves.toml: the group, from 1. */
+#define UNSEEN_GROUPS 10
+#define UNSEEN_CASES_X86_64 \
+    case 16: \
+        if (arguments[1] == 0x40049409) \
+            return 1; \
+        if (arguments[1] == 0x4020940d) \
+            return 1; \
+        if (arguments[1] == 0xc0189436) \
+            return 1; \
+        if (arguments[1] == 0x2285) \
+            return 2; \
+        if (arguments[1] == 0xc0585500) \
+            return 2; \
+        if (arguments[1] == 0xc0484e41) \
+            return 2; \
+        if (arguments[1] == 0xc0484e43) \
+            return 2; \
+        return 0; \
+    case 30: \
+        if (1) \
+            return 4; \
+        return 0; \
+    case 41: \
+        if (arguments[0] == 0x10) \
+            return 7; \
+        if (arguments[0] == 0x11) \
+            return 7; \
+        if (arguments[0] == 0x28) \
+            return 7; \
+        if (arguments[0] == 0x2c) \
+            return 7; \
+        return 0; \
+    case 53: \
+        if (arguments[0] == 0x28) \
+            return 7; \
+        return 0; \
+    case 55: \
+        if (arguments[1] == 0x6 && arguments[2] == 0x23) \
+            return 8; \
+        return 0; \
+    case 65: \
+        if (1) \
+            return 5; \
+        return 0; \
+    case 101: \
+        if (1) \
+            return 3; \
+        return 0; \
+    case 103: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 163: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 175: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 188: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 189: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 190: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 191: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 192: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 193: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 202: \
+        if (arguments[1] == 0x1) \
+            return 6; \
+        return 0; \
+    case 220: \
+        if (1) \
+            return 5; \
+        return 0; \
+    case 246: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 248: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 250: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 298: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 313: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 320: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 321: \
+        if (arguments[0] == 0x1) \
+            return 10; \
+        if (arguments[0] == 0x2) \
+            return 10; \
+        if (arguments[0] == 0x18) \
+            return 10; \
+        if (arguments[0] == 0x1a) \
+            return 10; \
+        return 0; \
+    case 454: \
+        if ((arguments[3] & 0x80) == 0x0) \
+            return 6; \
+        return 0; \
+    case 463: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 464: \
+        if (1) \
+            return 9; \
+        return 0; \
+
+#define UNSEEN_CASES_I386 \
+    case 26: \
+        if (1) \
+            return 3; \
+        return 0; \
+    case 51: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 54: \
+        if (arguments[1] == 0x40049409) \
+            return 1; \
+        if (arguments[1] == 0x4020940d) \
+            return 1; \
+        if (arguments[1] == 0xc0189436) \
+            return 1; \
+        if (arguments[1] == 0x2285) \
+            return 2; \
+        if (arguments[1] == 0xc0585500) \
+            return 2; \
+        if (arguments[1] == 0xc0484e41) \
+            return 2; \
+        if (arguments[1] == 0xc0484e43) \
+            return 2; \
+        return 0; \
+    case 103: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 128: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 226: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 227: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 228: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 229: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 230: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 231: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 240: \
+        if (arguments[1] == 0x1) \
+            return 6; \
+        return 0; \
+    case 283: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 286: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 288: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 336: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 350: \
+        if (1) \
+            return 10; \
+        return 0; \
+    case 357: \
+        if (arguments[0] == 0x1) \
+            return 10; \
+        if (arguments[0] == 0x2) \
+            return 10; \
+        if (arguments[0] == 0x18) \
+            return 10; \
+        if (arguments[0] == 0x1a) \
+            return 10; \
+        return 0; \
+    case 359: \
+        if (arguments[0] == 0x10) \
+            return 7; \
+        if (arguments[0] == 0x11) \
+            return 7; \
+        if (arguments[0] == 0x28) \
+            return 7; \
+        if (arguments[0] == 0x2c) \
+            return 7; \
+        return 0; \
+    case 360: \
+        if (arguments[0] == 0x28) \
+            return 7; \
+        return 0; \
+    case 365: \
+        if (arguments[1] == 0x6 && arguments[2] == 0x23) \
+            return 8; \
+        return 0; \
+    case 397: \
+        if (1) \
+            return 4; \
+        return 0; \
+    case 420: \
+        if (1) \
+            return 5; \
+        return 0; \
+    case 422: \
+        if (arguments[1] == 0x1) \
+            return 6; \
+        return 0; \
+    case 454: \
+        if ((arguments[3] & 0x80) == 0x0) \
+            return 6; \
+        return 0; \
+    case 463: \
+        if (1) \
+            return 9; \
+        return 0; \
+    case 464: \
+        if (1) \
+            return 9; \
+        return 0; \
 
 
 /* What socketcall does, by its first argument. */

@@ -380,12 +380,16 @@ class Schema:
     tables: list[Table]
     errors: dict[str, int]
     flags: list[FlagSet]
+    moves: object  # moves.Moves
 
     def enum(self, name):
         return next(e for e in self.enums if e.name == name)
 
 
 def load():
+    from .moves import Moves  # which reads files as this does
+
     records, flags = read_records(), read_flags()
-    return Schema(read_enums(), records, read_syscalls(flags), read_columns(records), read_tables(),
-                  load_toml(ROOT / "errors.toml")["errors"], flags)
+    syscalls = read_syscalls(flags)
+    return Schema(read_enums(), records, syscalls, read_columns(records), read_tables(),
+                  load_toml(ROOT / "errors.toml")["errors"], flags, Moves(syscalls))

@@ -128,14 +128,36 @@ Result<api::Answer> follow_answer(const PageQuestion& question) {
     return api::Answer{.body = reports::follow_json(trail)};
 }
 
+// The selection of a question, if it has one: its calls, and the times of CLOCK_BOOTTIME between which what is no call may lie.
+Result<reports::ReportScope> scope_of(const PageQuestion& question) {
+    const auto from_ns = query::selected_bound(question.body, "from_ns"),
+               to_ns = query::selected_bound(question.body, "to_ns");
+    reports::ReportScope scope;
+    if (question.body.find("selection") == nullptr) {
+        return scope;
+    }
+    scope.events = "selected";
+    TRY(question.trace.select(question.database, question.body, scope.events, question.cancelled));
+    TRY(const query::TraceSpan span, question.trace.span(question.database));
+    if (from_ns) {
+        scope.from_ns = span.begin_ns + *from_ns - span.ahead_max_ns;
+    }
+    if (to_ns) {
+        scope.to_ns = span.begin_ns + *to_ns - span.ahead_min_ns;
+    }
+    return scope;
+}
+
 Result<api::Answer> report_answer(const PageQuestion& question) {
     const Json* const only = question.body.find("findings_only");
     const bool is_short = only != nullptr && only->as<bool>().value_or(false);
+    TRY(const reports::ReportScope scope, scope_of(question));
     TRY(const analysis::Report report,
         reports::read_report(
             question.database,
             is_short ? reports::ReportParts::kFindings : reports::ReportParts::kAll,
-            &question.cancelled));
+            &question.cancelled,
+            scope));
     return api::Answer{.body = reports::report_json(report)};
 }
 

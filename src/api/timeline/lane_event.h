@@ -72,7 +72,7 @@ class LaneEvent {
           colours_(static_cast<std::uint8_t>(event.call_class % kTimelineColours |
                                              event.content % kTimelineColours << 4)),
           bits_(static_cast<std::uint8_t>(
-              static_cast<std::uint8_t>(std::clamp(event.waited, 0.0, 1.0) * kWaitedMax) |
+              static_cast<std::uint8_t>(std::clamp(event.waited, 0.0, 1.0) * kWaitedMax + 0.5) |
               (event.is_error ? kError : 0) | (event.is_unfinished ? kUnfinished : 0))) {}
 
     std::uint64_t begin_ns() const { return begin_ns_; }

@@ -1,18 +1,22 @@
--- The parts of `dyetrace report`. `views` and `sums` come first; the others ask what they made. No parameters.
+-- The parts of `dyetrace report`. `scope`, `views` and `sums` come first; the others ask what they made. Only `scope` has parameters.
+
+-- statement scope: which events are looked at: those of $events, a table or a view; and of what is no event, what was between two times of CLOCK_BOOTTIME. Gives no rows.
+CREATE OR REPLACE TEMP VIEW _report_events AS FROM $events;
+CREATE OR REPLACE TEMP MACRO _report_sees(boot_ns) AS boot_ns BETWEEN $from_ns AND $to_ns
 
 -- statement views: every call once, with the bytes of its parts if it has some, and with who did what to what, as people say it. What is small and asked for in
 -- each part of the report is looked up once. Gives no rows.
 CREATE OR REPLACE TEMP TABLE _report_processes AS
 SELECT process_id, _on_host(name, process) AS process FROM internal.process_labels JOIN internal.hosts USING (host_index);
 CREATE OR REPLACE TEMP TABLE _report_parts AS
-SELECT parent_event_id, sum(bytes) AS bytes FROM events WHERE parent_event_id IS NOT NULL GROUP BY 1;
+SELECT parent_event_id, sum(bytes) AS bytes FROM _report_events WHERE parent_event_id IS NOT NULL GROUP BY 1;
 CREATE OR REPLACE TEMP VIEW _report_calls AS
 SELECT coalesce(p.process, '?') AS process, e.host, e.process_id, e.thread_id, e.comm, e.tid, e.name, e.class, e.error, e.path, e.path2, e.object_type, e.object_id, e.file_offset,
        epoch_ns(e.time) AS start_ns, coalesce(e.duration_ns, 0) AS duration_ns, coalesce(e.on_cpu_ns, e.duration_ns, 0) AS on_cpu_ns,
        CASE WHEN e.error IS NULL THEN greatest(coalesce(e.bytes, m.bytes, 0), 0) ELSE 0 END AS bytes, e.state,
        e.transfer, _verb(e.name, e.transfer) AS verb,
        _target_label(e.name, e.object_type, e.path, e.local_port, e.remote_address, e.remote_port) AS target
-FROM events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
+FROM _report_events e LEFT JOIN _report_processes p ON p.process_id = e.process_id
 LEFT JOIN _report_parts m ON m.parent_event_id = e.event_id
 WHERE e.kind = 'syscall' AND e.parent_event_id IS NULL;
 
@@ -101,7 +105,7 @@ ORDER BY m.total_ns DESC, process, verb, target LIMIT 2000
 
 -- statement sent_again: what TCP sent again: process, peer, segments, bytes, segments whose timer ran out, bytes sent at all.
 WITH again AS (SELECT object_id, sum(segments) AS segments, sum(bytes) AS bytes, sum(segments) FILTER (WHERE congestion_state = 'loss') AS timers
-               FROM retransmissions GROUP BY object_id),
+               FROM retransmissions WHERE _report_sees(time_ns) GROUP BY object_id),
 senders AS (SELECT process_id, process, target, object_id, sum(bytes) AS sent FROM _report_sums
             WHERE transfer IN ('write', 'copy_from') AND error IS NULL AND object_id IN (SELECT object_id FROM again) GROUP BY ALL)
 SELECT process, target, sum(segments), sum(a.bytes), coalesce(sum(timers), 0), sum(sent) FROM senders s JOIN again a USING (object_id)
@@ -140,7 +144,7 @@ FROM processes d JOIN _report_processes p USING (process_id)
 LEFT JOIN (SELECT c.process_id, e.signal, e.address, e.start_ns FROM internal.raw_signal_event e JOIN internal.contexts c USING (host_index, context_id)) s
        ON s.process_id = d.process_id AND s.signal = d.exit_code & 127
 WHERE d.exit_code & 127 IN ({signal.SIGILL}, {signal.SIGTRAP}, {signal.SIGABRT}, {signal.SIGBUS}, {signal.SIGFPE}, {signal.SIGKILL}, {signal.SIGSEGV},
-                             {signal.SIGXCPU}, {signal.SIGXFSZ}, {signal.SIGSYS})
+                             {signal.SIGXCPU}, {signal.SIGXFSZ}, {signal.SIGSYS}) AND _report_sees(d.end_ns)
       AND (d.process_id IN (SELECT process_id FROM _report_sums)
            OR d.process_id IN (SELECT c.process_id FROM internal.raw_signal_event e JOIN internal.contexts c USING (host_index, context_id)))
 GROUP BY d.process_id, d.end_ns, p.process, d.exit_code ORDER BY d.end_ns, p.process LIMIT 2000

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/file.h"
+#include "query/named_sql.h"
+#include "query/sql.h"
 
 namespace dyetrace::reports {
 namespace {
@@ -32,11 +34,19 @@ Result<void> take_rows(store::Rows& rows,
 
 Result<analysis::Report> read_report(store::Database& database,
                                      ReportParts parts,
-                                     const std::atomic<bool>* cancelled) {
+                                     const std::atomic<bool>* cancelled,
+                                     const ReportScope& scope) {
     analysis::Report report;
     report.trace = database.path();
     report.recording = database.state() == trace::TraceState::kRecording;
     report.stored_bytes = base::bytes_in_folder(database.path());
+    TRY(database.query(
+        query::filled(query::sql::kReportScope,
+                      {{"events", query::SqlPiece{scope.events}},
+                       {"from_ns", scope.from_ns},
+                       {"to_ns", scope.to_ns}}),
+        [](store::Rows&) -> Result<void> { return {}; },
+        cancelled));
     for (const ReportQuestion& question : report_questions()) {
         if (question.parts > parts || report.overview.calls > question.calls_max) {
             continue;

@@ -115,8 +115,15 @@ export const askTrace = (): Promise<Trace> => ask("trace", {});
 export const askNames = (): Promise<Names> => ask("names", {});
 export const askExamples = (): Promise<Examples> => ask("examples", {});
 export const askFilter = (where: string): Promise<FilterAnswer> => ask("filter", { where });
-export const askFindings = async (signal: AbortSignal): Promise<Finding[]> =>
-  (await ask("report", { findings_only: true }, signal)).findings;
+// Of a stretch of time, or of all.
+export const askFindings = async (stretch: Selection, signal: AbortSignal): Promise<Finding[]> =>
+  (
+    await ask(
+      "report",
+      { findings_only: true, ...(Object.keys(stretch).length === 0 ? {} : { selection: stretch }) },
+      signal,
+    )
+  ).findings;
 
 // null: only one trace is open.
 export const askOtherTrace = (): Promise<Trace | null> => ask("other_trace", {});

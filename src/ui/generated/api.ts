@@ -428,6 +428,7 @@ export interface paths {
                     "application/json": {
                         /** @description The overview and the findings; all other tables are empty */
                         findings_only?: boolean;
+                        selection?: components["schemas"]["Selection"];
                     };
                 };
             };

@@ -20,6 +20,16 @@ function inUnits(value: number, units: [number, string][], least: string): strin
   return `${amount < 10 && size > 1 ? Number(amount.toFixed(1)) : Math.round(amount)} ${unit}`;
 }
 
+const SHARE_DIGITS_MAX = 9;
+
+// A part of a whole, with as many digits as tell it from nothing and from all: 97 %, 99.9992 %, 0.0008 %; 0 % and 100 % are exact.
+export function shareText(part: number, whole: number): string {
+  const share = whole > 0 ? Math.min(Math.max(part / whole, 0), 1) : 0,
+    least = 100 * Math.min(share, 1 - share);
+  const digits = least === 0 ? 0 : Math.min(Math.max(Math.ceil(-Math.log10(least)), 0), SHARE_DIGITS_MAX);
+  return `${(100 * share).toFixed(digits)} %`;
+}
+
 export const durationText = (ns: number): string => inUnits(ns, DURATIONS, "ns");
 export const bytesText = (bytes: number): string => inUnits(bytes, SIZES, "B");
 

@@ -23,6 +23,7 @@ import { choice, element, failure, harmless, note, type Child } from "./elements
 import { pairsTable } from "./compare_table";
 import { barOf, colouringIn } from "./timeline_bar";
 import { Chosen } from "./timeline_chosen";
+import { ExactAsker } from "./timeline_exact";
 import { AXIS, LABELS, timeAt, type Drawing } from "./timeline_drawing";
 import { takeHands, type Hands, type Seen } from "./timeline_hands";
 import { runAfter, runLike, runUnder, wideRuns, type Run } from "./timeline_runs";
@@ -43,6 +44,7 @@ class PairStage implements Hands {
   private readonly tables = element("div", {});
   private readonly asking = new AbortController();
   private readonly chosen = new Chosen((span) => this.look(span), this.asking.signal);
+  private readonly exact = new ExactAsker(this.asking.signal);
   private readonly screen: Screen;
   private readonly sources: Two<PictureSource>;
   private readonly sides: Two<Drawing>;
@@ -77,6 +79,7 @@ class PairStage implements Hands {
       row: -1,
       run: null,
       targets: new Map(),
+      exact: new Map(),
       flows: [],
     });
     this.sides = [sideOf("this", 0), sideOf("other", 1)];
@@ -178,12 +181,14 @@ class PairStage implements Hands {
     const { tip, canvas } = this.screen;
     if (!tip.isPinned) {
       tip.show(canvas, x, y, this.wordsAt(x, y));
+      this.askExact(x, y, () => this.hover(x, y));
       canvas.style.cursor = x < LABELS || this.runAt(x, y) === null ? "default" : "pointer";
     }
   }
 
   leave(): void {
     if (!this.screen.tip.isPinned) {
+      this.exact.stop();
       this.screen.tip.hide();
     }
   }
@@ -206,6 +211,7 @@ class PairStage implements Hands {
     if (this.run !== null) {
       tip.show(canvas, x, y, this.wordsAt(x, y));
       tip.pin();
+      this.askExact(x, y, () => tip.isPinned && tip.show(canvas, x, y, this.wordsAt(x, y)));
       this.open();
     }
     this.screen.redraw();
@@ -236,7 +242,10 @@ class PairStage implements Hands {
     const run = side?.picture == null || row === null ? null : runAfter(side.picture, row, this.run, runs, this.span);
     if (run !== null && side !== undefined) {
       this.run = run;
-      this.words.textContent = this.said(this.cursor.side, runWords(side, run)).replaceAll("\n", ", ");
+      const say = (): void =>
+        void (this.words.textContent = this.said(this.cursor.side, runWords(side, run)).replaceAll("\n", ", "));
+      say();
+      this.exact.ask(side, run, say);
       const length = this.span.to - this.span.from;
       if (run.end < this.span.from || run.begin > this.span.to) {
         this.look(clamped({ from: run.begin - length / 2, to: run.begin + length / 2 }, this.whole_ns));
@@ -280,6 +289,13 @@ class PairStage implements Hands {
       .filter((text) => text !== "")
       .join("\n");
     return words === "" ? "" : this.said(at.side, words);
+  }
+
+  private askExact(x: number, y: number, then: () => void): void {
+    const side = this.sides[this.placeAt(y)?.side ?? 0];
+    if (side !== undefined) {
+      this.exact.ask(side, this.runAt(x, y), then);
+    }
   }
 
   private said(side: number, words: string): string {

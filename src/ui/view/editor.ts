@@ -73,6 +73,7 @@ export interface EditorOptions {
   hint?: string;
   names: () => Promise<string[]>;
   run: (text: string) => void; // Enter in one line, Ctrl+Enter in several
+  changed?: (text: string) => void;
 }
 
 const FILTER_WORDS = ["AND", "OR", "NOT", "IN", "LIKE", "GLOB", "BETWEEN", "IS NULL", "IS NOT NULL"];
@@ -102,6 +103,16 @@ export function editor(options: EditorOptions): EditorView {
     EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false" }),
     look,
   ];
+  const { changed } = options;
+  if (changed !== undefined) {
+    extensions.push(
+      EditorView.updateListener.of(({ docChanged, state }) => {
+        if (docChanged) {
+          changed(state.doc.toString());
+        }
+      }),
+    );
+  }
   if (options.hint !== undefined) {
     extensions.push(placeholder(options.hint));
   }

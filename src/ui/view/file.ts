@@ -3,11 +3,11 @@
 import type { Parameter, RowsName } from "../generated/api";
 import * as Plot from "@observablehq/plot";
 import { askRecords, askRows, recordsOf, type Row } from "../client/client";
-import { address, go, selection, sqlText } from "../model/place";
+import { address, go, note as noteInAddress, place, selection, sqlText } from "../model/place";
 import { colour, contentColour } from "../model/theme";
 import { bytesText, durationText, momentText, niceStep } from "../model/words";
 import { brushed, figure, panelWidth, timeAxis } from "./charts";
-import { choice, element, harmless, lacking, note, short, type Child } from "./elements";
+import { choice, element, failure, harmless, lacking, note, short, type Child } from "./elements";
 import { legend } from "./overview";
 import { showPanels, type Panel } from "./panels";
 import { framed } from "./readout";
@@ -15,6 +15,7 @@ import { askedTable, eventsLink, filterLink } from "./rows";
 import { svg } from "./svg";
 import type { Scene, View } from "./view";
 
+const SEARCH_MS = 200; // nobody types any more
 const POINTS_MAX = 3000; // of a picture; more are counted in boxes
 const BOXES_ACROSS = 160;
 const BOXES_HIGH = 60;
@@ -375,19 +376,42 @@ async function showFile(scene: Scene, object: string): Promise<void> {
   ]);
 }
 
+// Does what is asked for last, a little later; not while a pointer is down in `list`, for what is pressed must still be there to be clicked.
+function whenStill(list: HTMLElement, signal: AbortSignal, does: () => void): () => void {
+  let timer = 0,
+    isDown = false,
+    isWanted = false;
+  const wait = (): void => {
+    clearTimeout(timer);
+    timer = window.setTimeout(() => {
+      if (isWanted && !isDown && !signal.aborted) {
+        isWanted = false;
+        does();
+      }
+    }, SEARCH_MS);
+  };
+  list.addEventListener("pointerdown", () => (isDown = true));
+  for (const end of ["pointerup", "pointercancel"]) {
+    window.addEventListener(end, () => ((isDown = false), wait()), { signal });
+  }
+  return () => ((isWanted = true), wait());
+}
+
+// What is typed is looked for as it is typed: what stands in the field is what the list holds.
 function showFiles(scene: Scene): Promise<void> {
-  const like = scene.place.words.get("like") ?? "";
+  const like = (): string => place().words.get("like") ?? "";
   const search = element("input", {
     type: "search",
     "aria-label": "Files whose path contains",
     placeholder: "path contains …",
-    value: like,
+    value: like(),
   });
-  search.addEventListener("change", () => go({ like: search.value }));
-  const fill = async (): Promise<Child[]> => {
+  const list = element("div", {});
+  const find = async (): Promise<Child[]> => {
+    const asked = like();
     const found = await askedTable({
       name: "files",
-      parameters: { like },
+      parameters: { like: asked },
       signal: scene.signal,
       caption: "Files",
       hidden: ["object_id", ...(scene.trace.hosts.length > 1 ? [] : ["host"])],
@@ -396,6 +420,10 @@ function showFiles(scene: Scene): Promise<void> {
           element("a", { href: address("file", { object: String(row["object_id"]) }), title: words }, short(words, 90)),
       },
     });
+    const children = found.length === 0 ? [note("no file here: a wider filter or a longer time has some")] : found;
+    if (asked === like()) {
+      list.replaceChildren(...children);
+    }
     return [
       element(
         "div",
@@ -403,9 +431,21 @@ function showFiles(scene: Scene): Promise<void> {
         search,
         element("span", { class: "faint" }, "those with most bytes first; choose one"),
       ),
-      ...(found.length === 0 ? [note("no file here: a wider filter or a longer time has some")] : found),
+      list,
     ];
   };
+  const findAgain = async (): Promise<void> => {
+    scene.main.setAttribute("aria-busy", "true");
+    noteInAddress({ like: search.value });
+    const asked = like();
+    await find().catch((error: unknown) => list.replaceChildren(failure(error)));
+    if (!scene.signal.aborted && asked === like()) {
+      scene.main.removeAttribute("aria-busy");
+    }
+  };
+  const whenTyped = whenStill(list, scene.signal, () => void findAgain());
+  search.addEventListener("input", whenTyped);
+  const fill = find;
   return showPanels(scene, [{ title: "Files", isWide: true, fill }]);
 }
 

@@ -1,4 +1,5 @@
-// One filter bar for all views: a condition over the columns of `events`, and a stretch of time. What it holds stands in the address.
+// One filter bar for all views: a condition over the columns of `events`, and a stretch of time. What holds stands in the address; text that does not hold, for nobody pressed
+// Enter yet or because it is no condition, says so.
 
 import { askFilter } from "../client/client";
 import { go, place, selection } from "../model/place";
@@ -16,6 +17,8 @@ export interface FilterBar {
 export function filterBar(columns: () => Promise<string[]>): FilterBar {
   const wrong = element("p", { class: "error", role: "alert", id: "filter-error" });
   const chips = element("span", { class: "chips" });
+  const held = { where: "", stretch: "" }; // as the two fields show what holds
+  const pending = element("span", { class: "chips", id: "not-in-force", role: "status" });
   const stretch = element("input", {
     id: "stretch",
     "aria-label": "Stretch of time",
@@ -41,23 +44,9 @@ export function filterBar(columns: () => Promise<string[]>): FilterBar {
     hint: "filter: comm = 'postgres' AND bytes > 4096   (Enter)",
     names: columns,
     run: (text) => void set(text),
+    changed: () => tellPending(),
   });
-
-  const update = (): void => {
-    setText(line, place().words.get("where") ?? "");
-    wrong.textContent = "";
-    const { where, from_ns, to_ns } = selection();
-    const isPart = from_ns !== undefined || to_ns !== undefined,
-      step_ns = ((to_ns ?? Infinity) - (from_ns ?? 0)) / 1000;
-    stretch.value = isPart
-      ? `${momentText(from_ns ?? 0, step_ns)} … ${to_ns === undefined ? "end" : momentText(to_ns, step_ns)}`
-      : "";
-    chips.replaceChildren(
-      ...(isPart ? [button("all time", () => go({ from: null, to: null }), { id: "all-time" })] : []),
-      ...(where === undefined ? [] : [button("clear filter", () => go({ where: null }))]),
-    );
-  };
-  stretch.addEventListener("change", () => {
+  const setStretch = (): void => {
     const wanted = stretch.value.trim() === "" ? { from: null, to: null } : stretchIn(stretch.value);
     if (wanted === null) {
       wrong.textContent = harmless(`'${stretch.value}' is no stretch of time: 300 ms … 1.2 s is one, or … 5:33:20 h`);
@@ -67,8 +56,47 @@ export function filterBar(columns: () => Promise<string[]>): FilterBar {
         to: wanted.to === null ? null : String(wanted.to),
       });
     }
+  };
+  const tellPending = (): void => {
+    const isWhere = line.state.doc.toString().trim() !== held.where.trim(),
+      isStretch = stretch.value.trim() !== held.stretch.trim();
+    const said = pending.dataset["of"] ?? "",
+      now = `${isWhere ? "filter" : ""}${isStretch ? "stretch" : ""}`;
+    if (said === now) {
+      return; // who is about to press its button finds it there
+    }
+    pending.dataset["of"] = now;
+    pending.replaceChildren(
+      ...(now === "" ? [] : ["not in force: "]),
+      ...(isWhere ? [button("apply the filter", () => void set(line.state.doc.toString()))] : []),
+      ...(isStretch ? [button("apply the time", setStretch)] : []),
+    );
+  };
+
+  const update = (): void => {
+    held.where = place().words.get("where") ?? "";
+    setText(line, held.where);
+    wrong.textContent = "";
+    const { where, from_ns, to_ns } = selection();
+    const isPart = from_ns !== undefined || to_ns !== undefined,
+      step_ns = ((to_ns ?? Infinity) - (from_ns ?? 0)) / 1000;
+    stretch.value = isPart
+      ? `${momentText(from_ns ?? 0, step_ns)} … ${to_ns === undefined ? "end" : momentText(to_ns, step_ns)}`
+      : "";
+    held.stretch = stretch.value;
+    tellPending();
+    chips.replaceChildren(
+      ...(isPart ? [button("all time", () => go({ from: null, to: null }), { id: "all-time" })] : []),
+      ...(where === undefined ? [] : [button("clear filter", () => go({ where: null }))]),
+    );
+  };
+  stretch.addEventListener("input", tellPending);
+  stretch.addEventListener("keydown", ({ key }) => {
+    if (key === "Enter") {
+      setStretch();
+    }
   });
   update();
-  const root = element("div", { id: "filter", role: "search" }, line.dom, stretch, chips, wrong);
+  const root = element("div", { id: "filter", role: "search" }, line.dom, stretch, pending, chips, wrong);
   return { root, update, focus: () => line.focus(), focusStretch: () => (stretch.focus(), stretch.select()) };
 }

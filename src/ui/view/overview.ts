@@ -1,6 +1,6 @@
 // What happened, on one screen. Each number leads on to its events, each name to what it did.
 
-import type { Cell, Finding, RowsName } from "../generated/api";
+import type { Cell, Finding, RowsName, Trace } from "../generated/api";
 import * as Plot from "@observablehq/plot";
 import { askFindings, askRecords, type Row } from "../client/client";
 import { address, go, selection, sqlText } from "../model/place";
@@ -21,7 +21,16 @@ function stepOf({ trace }: Scene): number {
   return niceStep(Math.max(to_ns - from_ns, 1), STEPS_MAX);
 }
 
-async function totals({ signal }: Scene): Promise<Child[]> {
+// A stretch of time is as long as it is, though calls begin before it and end after it; without one it is from the first call to the end of the last one.
+function spanOf({ duration_ns }: Trace, calls_ns: number): number {
+  const { from_ns, to_ns } = selection();
+  return from_ns === undefined && to_ns === undefined
+    ? calls_ns
+    : Math.max(Math.min(to_ns ?? duration_ns, duration_ns) - Math.max(from_ns ?? 0, 0), 0);
+}
+
+async function totals(scene: Scene): Promise<Child[]> {
+  const { signal } = scene;
   const [row = {}] = await askRecords({ name: "overview_totals", selection: selection(), signal });
   const of = (column: string): number => Number(row[column] ?? 0);
   const [processes, threads, hosts] = [of("processes"), of("threads"), of("hosts")];
@@ -33,7 +42,7 @@ async function totals({ signal }: Scene): Promise<Child[]> {
       "ul",
       { class: "facts" },
       fact(count(of("calls")), "calls", WHOLE),
-      fact(durationText(of("span_ns")), "long", WHOLE),
+      fact(durationText(spanOf(scene.trace, of("span_ns"))), "long", WHOLE),
       fact(count(processes), processes === 1 ? "process" : "processes", WHOLE),
       fact(count(threads), threads === 1 ? "thread" : "threads", WHOLE),
       ...(hosts > 1 ? [fact(count(hosts), "hosts", WHOLE)] : []),
@@ -233,13 +242,20 @@ function grouped(scene: Scene, name: string): Panel {
   };
 }
 
-// The findings are those of all of the trace, whatever is selected: to select something else asks nothing anew.
+// The last findings: to come back to a stretch of time asks nothing anew.
 let lastFindings: { key: string; found: Finding[] } | null = null;
 
+// What proves a finding, in the stretch of time that is selected.
+const proofOf = ({ query }: Finding, isPart: boolean): string =>
+  isPart ? query.replace(/^(select .*?) from events /, "$1 from selected ") : query;
+
 async function findings({ trace, signal }: Scene): Promise<Child[]> {
-  const key = JSON.stringify([trace.path, trace.events]);
+  const { from_ns, to_ns } = selection(),
+    isPart = from_ns !== undefined || to_ns !== undefined,
+    stretch = { ...(from_ns === undefined ? {} : { from_ns }), ...(to_ns === undefined ? {} : { to_ns }) };
+  const key = JSON.stringify([trace.path, trace.events, stretch]);
   if (lastFindings?.key !== key) {
-    lastFindings = { key, found: await askFindings(signal) };
+    lastFindings = { key, found: await askFindings(stretch, signal) };
   }
   const { found } = lastFindings;
   return found.length === 0
@@ -253,7 +269,7 @@ async function findings({ trace, signal }: Scene): Promise<Child[]> {
               "li",
               {},
               harmless(finding.text) + " ",
-              element("a", { href: address("query", { sql: finding.query }) }, "events"),
+              element("a", { href: address("query", { sql: proofOf(finding, isPart) }) }, "events"),
             ),
           ),
         ),

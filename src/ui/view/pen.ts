@@ -36,9 +36,15 @@ export const FONT = "system-ui, sans-serif",
 export const HATCH = 6; // pixels from stroke to stroke
 const LETTER = 6.2; // pixels of a letter of LETTERS_SIZE, on average
 
+// What a name ends with, [812], tells it from others: it stays as long as a letter before it does.
 export function cutText(words: string, room = Infinity): string {
   const most = Math.floor(room / LETTER);
-  return words.length <= most ? words : most < 3 ? "" : `${words.slice(0, most - 1)}…`;
+  if (words.length <= most) {
+    return words;
+  }
+  const number = /\[\d+\]$/.exec(words)?.[0] ?? "",
+    begin = most - 1 - number.length;
+  return most < 3 ? "" : begin < 1 ? `${words.slice(0, most - 1)}…` : `${words.slice(0, begin)}…${number}`;
 }
 
 // Leaves to the right and arrives from the left, so that it is seen from where to where it goes.

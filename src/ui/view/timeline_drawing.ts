@@ -32,6 +32,13 @@ export interface Room {
   top: number; // how far it is scrolled
 }
 
+// Of a call, in nanoseconds.
+export interface Exact {
+  at: number;
+  duration: number | null; // null: it never returned, or nobody saw its begin
+  ran: number | null; // of its duration; null: not known
+}
+
 export interface Drawing extends Room {
   side: Side; // of two traces
   lanes: LaneList;
@@ -43,6 +50,7 @@ export interface Drawing extends Room {
   row: number; // where the keyboard is
   run: { row: number; begin: number; end: number } | null; // what was chosen
   targets: Map<string, string>; // of events: on what
+  exact: Map<string, Exact>; // of events: when, and for how long
   flows: TimelineFlow[];
 }
 

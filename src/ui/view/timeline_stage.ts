@@ -23,6 +23,7 @@ import { button, element, failure } from "./elements";
 import { exportButtons } from "./save";
 import { barOf, colouringIn } from "./timeline_bar";
 import { Chosen } from "./timeline_chosen";
+import { ExactAsker } from "./timeline_exact";
 import { AXIS, draw, LABELS, timeAt, type Drawing } from "./timeline_drawing";
 import { takeHands, type Hands, type Seen } from "./timeline_hands";
 import { runAfter, runLike, runUnder, wideRuns, type Run } from "./timeline_runs";
@@ -51,6 +52,7 @@ export class Stage implements Hands {
   private chosenRun: Run | null = null;
   private settled = 0; // a timer; 0: nobody moves any more
   private readonly asking = new AbortController(); // until somebody leaves
+  private readonly exact = new ExactAsker(this.asking.signal);
   private wording = new AbortController();
   private flowing = new AbortController();
 
@@ -74,6 +76,7 @@ export class Stage implements Hands {
       row: 0,
       run: null,
       targets: new Map(),
+      exact: new Map(),
       flows: [],
     };
     const label = "timeline: w and s zoom, a and d move, arrows go from call to call, Enter opens";
@@ -163,12 +166,14 @@ export class Stage implements Hands {
     const gaps = lane === null || x < LABELS ? "" : gapWords(this.state, lane.row, timeAt(this.state, x), slack);
     const words = [run === null ? "" : runWords(this.state, run), gaps].filter((text) => text !== "").join("\n");
     tip.show(canvas, x, y, words);
+    this.exact.ask(this.state, run, () => this.hover(x, y));
     canvas.style.cursor =
       x < LABELS && lane?.isOpen !== null && lane !== null ? "pointer" : run !== null ? "pointer" : "default";
   }
 
   leave(): void {
     if (!this.screen.tip.isPinned) {
+      this.exact.stop();
       this.screen.tip.hide();
     }
   }
@@ -189,8 +194,14 @@ export class Stage implements Hands {
     const run = this.runAt(x, y);
     this.setRun(run);
     if (run !== null) {
-      tip.show(canvas, x, y, runWords(this.state, run));
+      const say = (): void => tip.show(canvas, x, y, runWords(this.state, run));
+      say();
       tip.pin();
+      this.exact.ask(this.state, run, () => {
+        if (tip.isPinned) {
+          say();
+        }
+      });
       void this.chosen.show(this.state, run);
     }
   }
@@ -244,7 +255,9 @@ export class Stage implements Hands {
       return;
     }
     this.setRun(run);
-    this.words.textContent = runWords(this.state, run).replaceAll("\n", ", ");
+    const say = (): void => void (this.words.textContent = runWords(this.state, run).replaceAll("\n", ", "));
+    say();
+    this.exact.ask(this.state, run, say);
     if (run.end < span.from || run.begin > span.to) {
       const length = span.to - span.from;
       this.look(clamped({ from: run.begin - length / 2, to: run.begin + length / 2 }, this.state.lanes.all.span_ns));

@@ -5,14 +5,16 @@ import { askRecords, askRows } from "../client/client";
 import { askFlows, ERROR, flagsOf, RowKind, UNFINISHED, type Picture } from "../client/timeline";
 import { address } from "../model/place";
 import type { TimeSpan } from "../model/time_span";
-import { bytesText, dateText, durationText, momentText } from "../model/words";
+import { bytesText, dateText, durationText, momentText, shareText } from "../model/words";
 import { element, harmless, table, type Child } from "./elements";
 import { eventsAddress } from "./rows";
 import { isWait, waitTargets, waitWords } from "./timeline_waits";
 import { AXIS, gapsOf, LABELS, type Drawing } from "./timeline_drawing";
 import { runAt, type Run } from "./timeline_runs";
 
-const percent = (part: number): string => `${Math.round((part / 255) * 100)} %`;
+// Of 255, which is as exact as a picture is.
+const percent = (part: number): string =>
+  part <= 0 ? "less than 1 %" : part >= 255 ? "more than 99 %" : `about ${Math.round((part / 255) * 100)} %`;
 
 // Heights of several threads are logarithms.
 function busyWords(fill: number, work: number, ran: number, threads: number): string {
@@ -38,17 +40,24 @@ export function runWords(drawing: Drawing, run: Run): string {
   const words: string[] = [];
   if (run.event === null) {
     const count = picture.count[run.index] ?? 0;
-    words.push(`${who}: ${count.toLocaleString("en")} calls in ${durationText(run.end - run.begin)}`);
+    words.push(`${who}: ${count.toLocaleString("en")} calls in about ${durationText(run.end - run.begin)}`);
     words.push(busyWords(fill, work, ran, lanes.all.rows.threads[run.row] ?? 1));
+    words.push(momentText(run.begin, Math.max((run.end - run.begin) / 100, 1)));
   } else {
     const name = nameOf(drawing, run);
     const target = targets.get(run.event);
     words.push(`${who}: ${name}${target === undefined ? "" : ` ${harmless(target)}`}`);
-    words.push(
-      `${run.isCut ? "more than " : ""}${durationText(run.end - run.begin)}, ${percent(255 - ran)} of it waiting`,
-    );
+    const exact = drawing.exact.get(run.event);
+    if (exact === undefined) {
+      words.push(run.isCut ? "…" : `about ${durationText(run.end - run.begin)}`);
+    } else if (exact.duration !== null) {
+      const { duration, ran } = exact;
+      words.push(
+        `${durationText(duration)}${ran === null ? "" : `, ${shareText(duration - ran, duration)} of it waiting`}`,
+      );
+    }
+    words.push(momentText(exact?.at ?? run.begin, Math.max((exact?.duration ?? run.end - run.begin) / 100, 1)));
   }
-  words.push(momentText(run.begin, Math.max((run.end - run.begin) / 100, 1)));
   if ((flags & ERROR) !== 0) {
     words.push(run.event === null ? "some failed" : "failed");
   }
@@ -163,6 +172,30 @@ export async function eventWords(drawing: Drawing, run: Run, signal: AbortSignal
 
 const TARGETS_MAX = 100;
 
+// When calls were made, how long they took, and what they act on.
+export async function askFacts(drawing: Drawing, runs: Run[], signal: AbortSignal): Promise<Map<string, string>> {
+  const wanted = {
+    name: "timeline_targets",
+    parameters: { events: runs.map(({ event }) => String(event)), ...startsOf(drawing, runs) },
+    rows_max: runs.length,
+  } as const;
+  const number = (cell: Cell | undefined): number | null => (cell == null ? null : Number(cell));
+  const targets = new Map<string, string>();
+  for (const row of await askRecords({ ...wanted, selection: {}, signal, side: drawing.side })) {
+    const event = String(row["event_id"]),
+      target = String(row["target"] ?? "");
+    drawing.exact.set(event, {
+      at: Number(row["at_ns"]),
+      duration: number(row["duration_ns"]),
+      ran: number(row["on_cpu_ns"]),
+    });
+    if (target !== "") {
+      targets.set(event, target);
+    }
+  }
+  return targets;
+}
+
 // What the widest calls in view act on, or wait for.
 export async function askTargets(drawing: Drawing, wide: Run[], signal: AbortSignal): Promise<[string, string][]> {
   const isAsked = (run: Run): boolean =>
@@ -178,18 +211,7 @@ export async function askTargets(drawing: Drawing, wide: Run[], signal: AbortSig
     return [];
   }
   const { side } = drawing,
-    events = asked.map(({ event }) => String(event)),
-    wanted = {
-      name: "timeline_targets",
-      parameters: { events, ...startsOf(drawing, asked) },
-      rows_max: TARGETS_MAX,
-    } as const;
-  const rows = await askRecords({ ...wanted, selection: {}, signal, side });
-  const targets = new Map(
-    rows
-      .map(({ event_id, target }): [string, string] => [String(event_id), String(target)])
-      .filter(([, target]) => target !== ""),
-  );
+    targets = await askFacts(drawing, asked, signal);
   const waits = asked.filter((run) => isWait(nameOf(drawing, run))).map(({ event }) => String(event));
   for (const [event, words] of await waitTargets(waits, side, signal)) {
     targets.set(event, words);

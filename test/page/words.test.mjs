@@ -1,0 +1,106 @@
+// What the page says is so: of one call its own time, of a stretch what is in it, of text in a field whether it holds; and what is pressed is clicked.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openPage } from "./page.mjs";
+
+const CALLS = "FROM selected WHERE parent_event_id IS NULL";
+let page;
+before(async () => (page = await openPage("git", "#overview")));
+after(async () => {
+  await page.close();
+  assert.deepEqual(page.faults, []);
+});
+
+const UNITS = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9 };
+const nsIn = (text) => {
+  const [, amount, unit] = /([\d.]+) (ns|µs|ms|s|min|h)\b/.exec(text);
+  return Number(amount) * UNITS[unit];
+};
+
+// Words of the call that the keyboard goes to, in a timeline that shows `view`.
+async function wordsOf(event, from, to) {
+  await page.go(`#timeline?where=${encodeURIComponent(`event_id = ${event}`)}&view=${Math.round(from)}-${Math.round(to)}`);
+  await page.page.locator(".timeline canvas[data-state=drawn]").waitFor();
+  const canvas = page.page.locator(".timeline canvas");
+  await canvas.focus();
+  await canvas.press("ArrowDown");
+  await canvas.press("ArrowRight");
+  await page.page.waitForFunction(() => /% of it waiting/.test(document.querySelector("#timeline-words").textContent));
+  return page.page.locator("#timeline-words").innerText();
+}
+
+test("a call has its own time and share of waiting, whatever of it is in view", async () => {
+  const [{ event_id, at_ns, duration_ns, on_cpu_ns }] = page.rows(`SELECT event_id, at_ns, duration_ns, on_cpu_ns ${CALLS} AND on_cpu_ns > 0 AND on_cpu_ns * 1000 < duration_ns ORDER BY duration_ns DESC LIMIT 1`);
+  const middle = Number(at_ns) + Number(duration_ns) / 2, waiting = 100 * (1 - Number(on_cpu_ns) / Number(duration_ns));
+  for (const [from, to] of [[Number(at_ns) - 1000, Number(at_ns) + 1.5 * Number(duration_ns)], [middle - 50_000, middle + 50_000]]) {
+    const words = await wordsOf(event_id, Math.max(from, 0), to);
+    const [, share, digits = ""] = /, ((?:\d+)(\.\d+)?) % of it waiting/.exec(words);
+    assert.ok(Math.abs(Number(share) - waiting) <= 0.5 * 10 ** -Math.max(digits.length - 1, 0), `${share} % is ${waiting} %: ${words}`);
+    assert.notEqual(Number(share), 100, `${on_cpu_ns} ns on a CPU: ${words}`);
+    const said = nsIn(/, ([\d.]+ (?:ns|µs|ms|s|min|h)), [\d.]+ % of it/.exec(words)[1]);
+    assert.ok(Math.abs(said / Number(duration_ns) - 1) < 0.051, `${said} ns are ${duration_ns} ns: ${words}`);
+  }
+});
+
+test("a stretch is as long as it is, and what is worth a look is of it", async () => {
+  const [{ begin, end }] = page.rows(`SELECT min(at_ns) AS begin, max(at_ns + duration_ns) AS end ${CALLS}`);
+  const [from, to] = [0.4, 0.42].map((share) => Math.round(Number(begin) + share * (Number(end) - Number(begin))));
+  const asked = page.page.waitForRequest((request) => request.url().endsWith("/api/report"));
+  await page.go(`#overview?from=${from}&to=${to}`);
+  const long = await page.part("In short").locator("li", { hasText: /long$/ }).locator("a").innerText();
+  assert.ok(Math.abs(nsIn(long) / (to - from) - 1) < 0.051, `${long} is ${to - from} ns`);
+  const overlap = page.number(`SELECT count(*) ${CALLS} AND at_ns < ${from} AND at_ns + duration_ns > ${to}`);
+  assert.ok(overlap > 0, "a call reaches over both ends of it");
+  const question = (await asked).postDataJSON();
+  assert.deepEqual(question.selection, { from_ns: from, to_ns: to });
+  const report = await (await page.page.request.post(`${page.server.url}api/report`, { data: question })).json();
+  assert.equal(report.overview.calls, page.number(`SELECT count(*) ${CALLS} AND kind = 'syscall' AND at_ns <= ${to} AND at_ns + coalesce(duration_ns, 0) >= ${from}`));
+});
+
+test("a file that is pressed while the search is being typed is shown", async () => {
+  for (let time = 0; time < 3; ++time) {
+    await page.go("#file");
+    await page.page.locator("input[type=search]").pressSequentially("git");
+    const link = page.part("Files").locator("tbody a").first();
+    const path = await link.getAttribute("title"), box = await link.boundingBox();
+    await page.page.mouse.move(box.x + 5, box.y + box.height / 2);
+    await page.page.mouse.down();
+    await page.page.evaluate(() => new Promise((done) => setTimeout(done, 500))); // it is held for longer than the search waits
+    await page.page.mouse.up();
+    await page.page.waitForFunction(() => location.hash.includes("object="));
+    await page.idle();
+    assert.ok((await page.part("File").locator("strong").getAttribute("title")) === path);
+  }
+});
+
+test("what is typed into the search is what the list holds, without Enter", async () => {
+  await page.go("#file");
+  await page.page.locator("input[type=search]").fill("/objects/");
+  await page.page.waitForFunction(() => location.hash.includes("like=") && !document.querySelector("main").hasAttribute("aria-busy"));
+  const shown = await page.part("Files").locator("tbody a").evaluateAll((links) => links.map(({ title }) => title));
+  assert.ok(shown.length > 0 && shown.every((title) => title.includes("/objects/")), shown.join());
+});
+
+test("text of the filter bar that does not hold says so, and can be made to", async () => {
+  await page.go("#overview");
+  const pending = page.page.locator("#not-in-force");
+  assert.equal(await pending.innerText(), "");
+  await page.page.locator("#filter .cm-content").fill("error IS NOT NULL");
+  await page.page.waitForFunction(() => /not in force/.test(document.querySelector("#not-in-force").textContent));
+  assert.ok(!page.page.url().includes("where="));
+  await page.page.keyboard.press("Escape");
+  await page.page.keyboard.press("Escape"); // what completion offers, then the field
+  await pending.getByRole("button").click();
+  await page.page.waitForFunction(() => location.hash.includes("where="));
+  await page.idle();
+  assert.equal(await pending.innerText(), "");
+  await page.page.locator("#stretch").fill("1 ms … 2 ms");
+  await page.page.waitForFunction(() => /not in force/.test(document.querySelector("#not-in-force").textContent));
+  await page.page.locator("h1").click();
+  assert.match(await pending.innerText(), /not in force/, "leaving the field does not hide it");
+  await page.page.locator("#stretch").press("Enter");
+  await page.page.waitForFunction(() => location.hash.includes("from=1000000"));
+  await page.idle();
+  assert.equal(await pending.innerText(), "");
+});

@@ -20,6 +20,7 @@ import { timeline } from "./view/timeline";
 import type { View } from "./view/view";
 import { waitingBar } from "./view/waiting";
 
+const AGE_MS = 1000; // between two looks at how old it is
 const LOOK_AGAIN_MS = 2000; // at a trace that is being recorded
 
 const names: Promise<Names> = askNames().catch(() => ({ sql: [], columns: [] })); // without them nothing is completed
@@ -110,6 +111,15 @@ function stop(): void {
   );
 }
 
+// When the newest call that the trace has returned: nothing came since, or what came is still on its way.
+const seen = { age_ns: 0, at_ms: 0 };
+const age = element("span", { id: "age" });
+
+function showAge(): void {
+  const s = (seen.age_ns / 1e6 + performance.now() - seen.at_ms) / 1e3;
+  age.textContent = ` · newest call ${s < 1 ? "less than 1 s" : durationText(Math.floor(s) * 1e9)} ago`;
+}
+
 function showHead(info: Trace): void {
   const amount = `${info.events.toLocaleString("en")} events in ${durationText(info.duration_ns)}`;
   const hosts = info.hosts.length > 1 ? ` on ${info.hosts.length.toLocaleString("en")} hosts` : "";
@@ -128,7 +138,9 @@ function showHead(info: Trace): void {
         },
         { "aria-pressed": String(isFollowing), class: "live" },
       ),
+      ...(info.events > 0 ? [age] : []),
     );
+    showAge();
   }
   part("losses").textContent = harmless([info.losses, ...info.damages].filter((words) => words !== "").join(" · "));
   document.title = `${harmless(info.path.split("/").at(-1) ?? "")} · dyetrace`;
@@ -138,8 +150,10 @@ async function look(isAgain: boolean): Promise<void> {
   try {
     const before = trace;
     [trace] = await Promise.all([askTrace(), fetchExamples()]);
+    Object.assign(seen, { age_ns: trace.age_ns, at_ms: performance.now() });
     showHead(trace);
-    if (!isAgain || before === null || trace.events !== before.events || trace.is_recording !== before.is_recording) {
+    const isNew = before === null || trace.events !== before.events || trace.is_recording !== before.is_recording;
+    if (!isAgain || isNew || viewHere().isBehind?.(trace) === true) {
       await show(isAgain);
     }
   } catch (error) {
@@ -208,4 +222,5 @@ window.addEventListener("hashchange", () => {
 document.addEventListener("keydown", onKey);
 document.body.append(waitingBar(stop));
 showTabs();
+setInterval(showAge, AGE_MS);
 void look(false).then(follow);

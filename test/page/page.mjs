@@ -72,7 +72,9 @@ export async function startRecording(t, { least = 1 } = {}) {
     rmSync(folder, { recursive: true, force: true });
   });
   await eventually(`${least} events are recorded`, () => recorder.exitCode !== null || (existsSync(join(trace, "trace.json")) && sqlNumber(trace, "SELECT count(*) FROM events") >= least));
-  return { trace, stop };
+  // The command, not the recorder, which waits for it.
+  const pause = () => execFileSync("pkill", ["-STOP", "-P", String(recorder.pid), "sh"]);
+  return { trace, stop, pause };
 }
 
 // Which share of two pictures differs, whose bytes are letters: a shade does not count.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <ctime>
+
 #include "api/file_answer.h"
 #include "api/page/page_export.h"
 #include "api/page/page_follow.h"
@@ -54,6 +57,13 @@ Result<Json> column_of(store::Database& database, std::string_view statement) {
     return cells;
 }
 
+// By the clock that the trace is shown with, as it is here.
+std::int64_t now_ns(std::string_view clock) {
+    timespec now{};
+    clock_gettime(clock == "raw" ? CLOCK_BOOTTIME : CLOCK_REALTIME, &now);
+    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
 Result<api::Answer> trace_answer(const PageQuestion& question) {
     store::Database& database = question.database;
     TRY(const query::TraceSpan span, question.trace.span(database));
@@ -68,6 +78,7 @@ Result<api::Answer> trace_answer(const PageQuestion& question) {
                     .set("is_recording", database.state() == trace::TraceState::kRecording)
                     .set("begin_ns", std::to_string(span.begin_ns))
                     .set("duration_ns", span.end_ns - span.begin_ns)
+                    .set("age_ns", std::max<std::int64_t>(now_ns(question.clock) - span.end_ns, 0))
                     .set("events", span.events)
                     .set("hosts", std::move(hosts))
                     .set("losses", database.losses().text())

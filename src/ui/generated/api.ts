@@ -1042,6 +1042,8 @@ export interface components {
             /** @description Nanoseconds since 1970 on the clock that the trace is shown with */
             begin_ns: string;
             duration_ns: number;
+            /** @description How long ago the last call of it returned, by the clock of the machine that answers */
+            age_ns: number;
             events: number;
             hosts: string[];
             /** @description What is missing, in words; empty: nothing */

@@ -40,6 +40,7 @@ export const timeline: View = {
   name: "timeline",
   title: "Timeline",
   key: "2",
+  isBehind: (trace) => stage?.isBehind(trace) === true,
   async show(scene) {
     const where = scene.place.words.get("where") ?? "";
     const rows = await rowsFor(scene, where);
@@ -56,7 +57,7 @@ export const timeline: View = {
       stage = new Stage(rows, where);
       scene.main.replaceChildren(stage.root);
     }
-    stage.update(rows, where);
+    stage.update(rows, where, scene.trace.duration_ns);
     const shown = stage;
     scene.signal.addEventListener(
       "abort",

@@ -3,7 +3,7 @@
 //   hands ──▶ span, rows ──▶ want() ──▶ PictureSource ──▶ take() ──▶ redraw()
 //                  └────────────────▶ redraw() with the picture that is there, stretched and moved
 
-import type { TimelineRows } from "../generated/api";
+import type { TimelineRows, Trace } from "../generated/api";
 import { askTimelineRows, type Picture } from "../client/timeline";
 import { foldedIn, foldedText, Lanes, type Lane } from "../model/lanes";
 import { go, note as noteInAddress, place, selection } from "../model/place";
@@ -18,7 +18,7 @@ import {
   zoomed,
   type TimeSpan,
 } from "../model/time_span";
-import { durationText } from "../model/words";
+import { durationText, momentText } from "../model/words";
 import { button, element, failure } from "./elements";
 import { exportButtons } from "./save";
 import { barOf, colouringIn } from "./timeline_bar";
@@ -49,6 +49,7 @@ export class Stage implements Hands {
   private readonly state: Drawing;
   private readonly address = new ViewInAddress();
   private lanes: Lanes;
+  private known_ns = 0;
   private chosenRun: Run | null = null;
   private settled = 0; // a timer; 0: nobody moves any more
   private readonly asking = new AbortController(); // until somebody leaves
@@ -100,8 +101,15 @@ export class Stage implements Hands {
     return this.where;
   }
 
-  // What the address says now; `rows` are new ones.
-  update(rows: TimelineRows, where: string): void {
+  // The server reads what came since beside its answers. With a filter nobody knows whether it leaves some of that.
+  isBehind({ events }: Trace): boolean {
+    const { all } = this.lanes;
+    return all.is_recording && (this.where !== "" || all.events < events);
+  }
+
+  // What the address says now; `rows` are new ones, of a trace that is known to be `known_ns` long.
+  update(rows: TimelineRows, where: string, known_ns = this.known_ns): void {
+    this.known_ns = known_ns;
     const { from_ns, to_ns } = selection(),
       old = this.state.lanes,
       view = this.address.taken(rows.span_ns);
@@ -404,11 +412,18 @@ export class Stage implements Hands {
     const { span, lanes } = this.state,
       rows = this.rowsInView();
     if (this.chosenRun === null) {
-      this.words.textContent = `${durationText(span.to - span.from)} in view · ${lanes.lanes.length.toLocaleString("en")} lanes · ${lanes.all.events.toLocaleString("en")} calls in all${this.where === "" ? "" : " that the filter leaves"}`;
+      this.words.textContent = `${durationText(span.to - span.from)} in view · ${lanes.lanes.length.toLocaleString("en")} lanes · ${lanes.all.events.toLocaleString("en")} calls in all${this.where === "" ? "" : " that the filter leaves"}${this.lateWords()}`;
     }
     if (this.rowsTable.closest("details")?.open === true) {
       this.rowsTable.replaceChildren(viewTable(this.state, rows));
     }
+  }
+
+  private lateWords(): string {
+    const { all } = this.lanes;
+    return all.is_recording && this.where === "" && all.span_ns < this.known_ns
+      ? ` · up to ${momentText(all.span_ns)}: what came since is being read`
+      : "";
   }
 
   private showBar(): void {

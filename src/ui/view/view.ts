@@ -16,6 +16,7 @@ export interface View {
   title: string;
   key: string; // that goes there
   show(scene: Scene): Promise<void>;
+  isBehind?(trace: Trace): boolean; // what it shows lacks some of what is known of a recording by now
 }
 
 // A key of the page or of a view, as `?` lists it.

@@ -49,7 +49,7 @@ commands AS (
     SELECT _task_id(host_index, process_start_ns, pid) AS process_id, arg_max(command, valid_from_ns) AS command
     FROM internal.raw_task_context WHERE command IS NOT NULL GROUP BY 1),
 known AS (
-    SELECT process_id, host_index, pid, coalesce(_called(_first_word(command), comms), _program(exe, comm)) AS program, coalesce(_command_words(command), '') AS words
+    SELECT process_id, host_index, pid, coalesce(_called(_first_word(command), comms), CASE WHEN _is_in_memory(exe) THEN nullif(_first_word(command), '') END, _program(exe, comm)) AS program, coalesce(_command_words(command), '') AS words
     FROM processes LEFT JOIN commands USING (process_id)),
 told AS (
     SELECT *, min(words) OVER same IS DISTINCT FROM max(words) OVER same AS is_ambiguous

@@ -14,7 +14,7 @@ const shownNumber = async (name) => Number((await page.part("In short").locator(
 test("its totals are what SQL says", async () => {
   await page.go("#overview");
   assert.equal(await shownNumber("calls"), page.number(`SELECT count(*) FROM events WHERE ${WHOLE}`));
-  assert.equal(await shownNumber("errors"), page.number(`SELECT count(error) FROM events WHERE ${WHOLE}`));
+  assert.equal(await shownNumber("errors"), page.number(`SELECT count(*) FROM events WHERE ${WHOLE} AND is_failure(error, class)`));
   assert.equal(await shownNumber("processes"), page.number("SELECT count(DISTINCT process_id) FROM events"));
 });
 

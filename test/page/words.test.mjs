@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openPage } from "./page.mjs";
+import { openPage, openTrace, startRecording } from "./page.mjs";
 
 const CALLS = "FROM selected WHERE parent_event_id IS NULL";
 let page;
@@ -56,6 +56,57 @@ test("a stretch is as long as it is, and what is worth a look is of it", async (
   assert.deepEqual(question.selection, { from_ns: from, to_ns: to });
   const report = await (await page.page.request.post(`${page.server.url}api/report`, { data: question })).json();
   assert.equal(report.overview.calls, page.number(`SELECT count(*) ${CALLS} AND kind = 'syscall' AND at_ns <= ${to} AND at_ns + coalesce(duration_ns, 0) >= ${from}`));
+});
+
+test("a process is said by its pid: in the filter, in links, in lanes", async () => {
+  await page.go("#overview");
+  const rows = await page.part("Busiest processes").locator("tbody tr").evaluateAll((all) => all.map((row) => [...row.children].map(({ title }) => title)));
+  for (const [name, , , , , , command] of rows) {
+    assert.match(name, /.\[\d+\]$/);
+    assert.equal(command, page.rows(`SELECT command FROM processes WHERE pid = ${/\[(\d+)\]$/.exec(name)[1]}`)[0].command ?? "");
+  }
+  await page.part("Busiest processes").locator("tbody tr a").first().click();
+  await page.page.waitForFunction(() => location.hash.includes("where="));
+  await page.idle();
+  assert.match(await page.page.locator("#filter .cm-content").innerText(), new RegExp(`^pid = ${/\[(\d+)\]$/.exec(rows[0][0])[1]}$`));
+  const calls = await page.part("In short").locator("li", { hasText: /calls$/ }).locator("a").innerText();
+  assert.equal(calls.replaceAll(",", ""), rows[0][1]);
+  const crowd = await openPage("crowd", "#space-time");
+  const lanes = crowd.rows("SELECT process FROM selected GROUP BY 1").map(({ process }) => process);
+  const answer = await (await crowd.page.request.post(`${crowd.server.url}api/rows`, { data: { name: "space_time_cluster", rows_max: 100_000, selection: {}, parameters: { lanes: "process", is_all: false, window_begin: null, window_end: null, event: null, lanes_max: 40, lines_max: 10, inner_max: 10, moves_max: 20 } } })).json();
+  const named = answer.rows.filter(([kind]) => kind === "lane").map((row) => row[7]);
+  assert.equal(named.length, 40);
+  for (const name of named) assert.ok(lanes.includes(name), `the lane ${name}`); // of most of them no call is among the twenty
+  await crowd.close();
+});
+
+test("what would have had to wait is no error", async () => {
+  const postgres = await openPage("postgres", "#overview");
+  const asked = postgres.number("SELECT count(*) FROM events WHERE parent_event_id IS NULL AND error = 'EAGAIN' AND class = 'network'");
+  assert.ok(asked > 100, "its servers ask before there is anything");
+  const fact = async (name) => Number((await postgres.part("In short").locator("li", { hasText: name }).locator("a").innerText()).replaceAll(",", ""));
+  assert.ok((await fact("would have had to wait")) >= asked);
+  assert.ok((await fact("errors")) < asked);
+  await postgres.part("In short").locator("li", { hasText: "would have had to wait" }).locator("a").click();
+  await postgres.page.waitForFunction(() => location.hash.startsWith("#query") && document.querySelector("#answer tbody tr") !== null);
+  assert.deepEqual(await postgres.texts("#view .error"), []);
+  await postgres.close();
+});
+
+test("a recording says how old it is, and its timeline comes to be as long as it", async (t) => {
+  const recording = await startRecording(t);
+  const live = await openTrace(recording.trace, "#timeline");
+  t.after(() => live.close());
+  await live.page.waitForFunction(() => /newest call (less than 1 s|\d+ s) ago/.test(document.querySelector("#trace").textContent));
+  recording.pause();
+  // Nothing comes any more: the age grows, and the last of it is in the timeline, too.
+  await live.page.waitForFunction(() => /newest call ([3-9]|\d\d+) s ago/.test(document.querySelector("#trace").textContent));
+  await live.page.waitForFunction(() => {
+    const said = (selector, pattern) => pattern.exec(document.querySelector(selector)?.textContent ?? "")?.[1];
+    const events = said("#trace", /([\d,]+) events/);
+    return events !== undefined && events === said("#timeline-words", / ([\d,]+) calls in all/);
+  });
+  assert.deepEqual(live.faults, []);
 });
 
 test("a file that is pressed while the search is being typed is shown", async () => {

@@ -39,7 +39,7 @@ FROM (SELECT process_id, max(end_ns) AS end_ns, min(begin_ns) AS begin_ns, max(e
 CREATE OR REPLACE TEMP MACRO _report_is_made_up(path) AS regexp_matches(coalesce(path, ''), '^/(proc|sys|dev)(/|$)');
 
 -- statement overview: one row: calls, failed, unfinished, processes, threads, hosts, length in ns.
-SELECT sum(calls), sum(calls) FILTER (WHERE error IS NOT NULL), sum(unfinished), count(DISTINCT process_id), count(DISTINCT thread_id),
+SELECT sum(calls), sum(calls) FILTER (WHERE is_failure(error, class)), sum(unfinished), count(DISTINCT process_id), count(DISTINCT thread_id),
        (SELECT count(*) FROM hosts), coalesce(max(end_ns) - min(begin_ns), 0) FROM _report_sums
 
 -- statement kept: all calls, kept for the quantiles, of a small trace. Gives no rows.
@@ -53,7 +53,7 @@ FROM _report_calls WHERE verb IS NOT NULL AND error IS NULL
 GROUP BY process_id, process, verb, target ORDER BY sum(duration_ns) DESC, count(*) DESC, process, verb, target LIMIT 60
 
 -- statement calls: system calls by name, longest first: name, calls, failed, bytes, total_ns, p50, p99, max.
-SELECT coalesce(name, '?'), count(*), count(error), sum(bytes), sum(duration_ns), quantile_disc(duration_ns, 0.5),
+SELECT coalesce(name, '?'), count(*), count(*) FILTER (WHERE is_failure(error, class)), sum(bytes), sum(duration_ns), quantile_disc(duration_ns, 0.5),
        quantile_disc(duration_ns, 0.99), max(duration_ns)
 FROM _report_calls GROUP BY name ORDER BY sum(duration_ns) DESC, count(*) DESC, name LIMIT 12
 

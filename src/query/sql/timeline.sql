@@ -22,7 +22,7 @@ ORDER BY t.node, t.host_index, t.process_id, NOT t.is_main, t.thread_id
 SELECT event_id, epoch_ns(time)::UBIGINT, start_ns, duration_ns, on_cpu_ns, thread_id, hash(name)::UBIGINT,
        (CASE class WHEN 'file' THEN {class.file} WHEN 'metadata' THEN {class.metadata} WHEN 'network' THEN {class.network} WHEN 'pipe' THEN {class.pipe}
                    WHEN 'process' THEN {class.process} WHEN 'memory' THEN {class.memory} WHEN 'wait' THEN {class.wait} WHEN 'block' THEN {class.block} ELSE {class.other} END
-        + CASE WHEN error IS NOT NULL THEN 16 ELSE 0 END + CASE WHEN state = 'unfinished' THEN 32 ELSE 0 END)::UBIGINT, fingerprint
+        + CASE WHEN is_failure(error, class) THEN 16 ELSE 0 END + CASE WHEN state = 'unfinished' THEN 32 ELSE 0 END)::UBIGINT, fingerprint
 FROM events WHERE parent_event_id IS NULL AND ($condition)
 
 -- statement event_count: about how many there are.

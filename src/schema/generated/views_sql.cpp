@@ -108,8 +108,15 @@ CREATE OR REPLACE MACRO _words_of(command) AS string_split(regexp_replace(comman
 -- What a program was started as, be it by a link's name: its first word, where the kernel called the thread so, too (no caller can choose that, and of a script it
 -- is the script's name). NULL: only the file's own name is known. A thread's name has 15 bytes; a program that writes into its words keeps the first one.
 CREATE OR REPLACE MACRO _first_word(command) AS ltrim(regexp_extract(_words_of(command)[1], '[^/]*$'), '-');
+-- A program that was made in memory has no name but what its maker says; the name of its file is chosen by nobody who knows it (memfd:sealed-…).
+CREATE OR REPLACE MACRO _is_in_memory(exe) AS starts_with(exe, '/memfd:') OR starts_with(exe, 'memfd:');
 CREATE OR REPLACE MACRO _called(first_word, comms) AS list_max([CASE WHEN length(c) = 15 AND starts_with(first_word, c) THEN split_part(first_word, ' ', 1)
     WHEN c <> '' AND (first_word = c OR starts_with(first_word, c || ' ')) THEN c END FOR c IN comms]);
+-- An answer that the call would have to wait, or that it goes on: of what is asked again and again (poll, then read) no failure. fork() and mlock() say EAGAIN where there
+-- is no room. Whatever counts failures counts is_failure().
+CREATE OR REPLACE MACRO would_wait(error, class) AS coalesce(error IN ('EINPROGRESS', 'EALREADY') OR starts_with(error, 'ERESTART')
+    OR (error = 'EAGAIN' AND class NOT IN ('process', 'memory')), false);
+CREATE OR REPLACE MACRO is_failure(error, class) AS error IS NOT NULL AND NOT would_wait(error, class);
 CREATE OR REPLACE MACRO _short_text(words, most) AS CASE WHEN length(words) > most THEN left(words, most - 1) || '…' ELSE words END;
 CREATE OR REPLACE MACRO _command_words(command) AS
     _short_text(array_to_string([regexp_replace(w, '(^|=)/.*/([^/]+)$', '\1\2') FOR w IN _words_of(command)[2:]], ' '), 24);
@@ -208,14 +215,14 @@ CREATE OR REPLACE MACRO _signal_text(signals, codes, signal, code, pid, uid, sta
     '{' || concat_ws(',', array_to_string(list_transform([signal::UBIGINT, _signal_code_number(signal, code)],
         lambda n, i: ['"signal":', '"code":'][i] || _argument_text('signal', [signals, codes][i], n)), ','),
     '"pid":' || pid, '"uid":' || uid, '"status":' || status, '"utime":' || utime, '"stime":' || stime, '"timer":' || timer,
-    '"overrun":' || overrun, '"value":' || v, '"address":"' || format('{:#x}', address) || '"') || '}';
+)dyetrace"
+    R"dyetrace(    '"overrun":' || overrun, '"value":' || v, '"address":"' || format('{:#x}', address) || '"') || '}';
 -- A relative name is joined to the directory that it starts from; '.', '..' and '//' are taken out of the text, as no link is followed.
 CREATE OR REPLACE MACRO _plain_path(p) AS CASE WHEN p IS NULL OR p = '/' OR NOT regexp_matches(p, '(^|/)\.{0,2}(/|$)') THEN p ELSE
     '/' || coalesce(array_to_string(list_reduce(list_prepend([]::VARCHAR[], list_transform(string_split(p, '/'), lambda part: [part])),
         lambda done, part: CASE WHEN part[1] IN ('', '.') THEN done WHEN part[1] = '..' THEN done[:-2] ELSE done || part END), '/'), '') END;
 CREATE OR REPLACE MACRO _join_path(base, p) AS _plain_path(CASE WHEN p = '' THEN base WHEN base = '/' THEN '/' || p ELSE base || '/' || p END);
-)dyetrace"
-    R"dyetrace(CREATE OR REPLACE MACRO _family_name(v) AS CASE v WHEN 1 THEN 'unix' WHEN 2 THEN 'inet' WHEN 10 THEN 'inet6' WHEN 16 THEN 'netlink'
+CREATE OR REPLACE MACRO _family_name(v) AS CASE v WHEN 1 THEN 'unix' WHEN 2 THEN 'inet' WHEN 10 THEN 'inet6' WHEN 16 THEN 'netlink'
     WHEN 17 THEN 'packet' WHEN 38 THEN 'alg' WHEN 40 THEN 'vsock' WHEN 44 THEN 'xdp' ELSE v::VARCHAR END;
 CREATE OR REPLACE MACRO _socket_type_name(v) AS CASE v WHEN 1 THEN 'stream' WHEN 2 THEN 'datagram' WHEN 3 THEN 'raw'
     WHEN 5 THEN 'seqpacket' ELSE v::VARCHAR END;
@@ -301,7 +308,7 @@ commands AS (
     SELECT _task_id(host_index, process_start_ns, pid) AS process_id, arg_max(command, valid_from_ns) AS command
     FROM internal.raw_task_context WHERE command IS NOT NULL GROUP BY 1),
 known AS (
-    SELECT process_id, host_index, pid, coalesce(_called(_first_word(command), comms), _program(exe, comm)) AS program, coalesce(_command_words(command), '') AS words
+    SELECT process_id, host_index, pid, coalesce(_called(_first_word(command), comms), CASE WHEN _is_in_memory(exe) THEN nullif(_first_word(command), '') END, _program(exe, comm)) AS program, coalesce(_command_words(command), '') AS words
     FROM processes LEFT JOIN commands USING (process_id)),
 told AS (
     SELECT *, min(words) OVER same IS DISTINCT FROM max(words) OVER same AS is_ambiguous
@@ -332,15 +339,15 @@ named AS (
   FROM internal.raw_event_object o JOIN own ON is_poll AND o.role = 0 AND o.host_index = own.host_index AND o.cpu = own.cpu AND o.parent_sequence = own.sequence
   JOIN internal.flag_sets p ON p.type = 'poll_events' LEFT JOIN internal.handles h ON h.host_index = o.host_index AND h.handle_id = o.handle_id),
 wakes AS (
-  SELECT own.wait, _event_id(e.host_index, e.cpu, e.sequence) AS event_id, e.start_ns, c.thread_id, c.comm || '[' || c.tid || ']' AS what
+)dyetrace"
+    R"dyetrace(  SELECT own.wait, _event_id(e.host_index, e.cpu, e.sequence) AS event_id, e.start_ns, c.thread_id, c.comm || '[' || c.tid || ']' AS what
   FROM internal.raw_syscall_event e JOIN own ON is_futex AND own.result = 0 AND e.host_index = own.host_index AND e.argument0 = own.argument0 AND e.start_ns <= own.end_ns
   JOIN internal.contexts c ON c.host_index = e.host_index AND c.context_id = e.context_id AND c.process_id = own.process_id AND c.thread_id <> own.thread_id
   JOIN internal.syscalls k ON k.abi = e.abi AND k.number = e.syscall
   WHERE list_contains(_futex_calls(), k.name) AND e.argument1 & 127 IN (1, 5, 10) AND e.result > 0 AND e.start_ns + coalesce(e.duration_ns, 0) >= own.start_ns),
 ended AS (
   SELECT own.wait, c.thread_id, any_value(c.comm || '[' || c.tid || ']') AS what
-)dyetrace"
-    R"dyetrace(  FROM internal.raw_thread_end t JOIN own ON is_futex AND is_outermost AND own.result IN (0, -11) AND own.argument1 & 128 = 0 AND t.host_index = own.host_index AND t.tid = own.argument2 & 4294967295
+  FROM internal.raw_thread_end t JOIN own ON is_futex AND is_outermost AND own.result IN (0, -11) AND own.argument1 & 128 = 0 AND t.host_index = own.host_index AND t.tid = own.argument2 & 4294967295
        AND t.end_ns BETWEEN own.start_ns AND own.end_ns
   JOIN internal.contexts c ON c.host_index = t.host_index AND c.process_id = own.process_id AND c.thread_id = _task_id(t.host_index, t.thread_start_ns, t.tid) GROUP BY ALL),
 signals AS (

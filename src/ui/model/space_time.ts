@@ -124,11 +124,11 @@ function flowsOf(rows: Cell[][], index: Map<string, number>): Flow[] {
 // The lanes are sorted by host, and on each host by when they first moved something.
 function lanesOf(rows: Cell[][], moveRows: Cell[][], words: Map<string, Row>, kind: LaneKind): Lane[] {
   const example = new Map(moveRows.map(([, id, , , , , key]) => [text(key), words.get(text(id))]));
-  const lanes = rows.map(([, , , moves, messages, first, key]) => {
+  const lanes = rows.map(([, , , moves, messages, first, key, called]) => {
     const word = example.get(text(key));
     return {
       key: text(key),
-      name: kind === "node" ? text(key) : text(word?.["process"] ?? key),
+      name: kind === "node" ? text(key) : text(called ?? word?.["process"] ?? "?"),
       host: text(word?.["host"]),
       moves: Number(moves),
       messages: Number(messages),

@@ -2,7 +2,7 @@
 
 import type { Parameter, RowsName } from "../generated/api";
 import * as Plot from "@observablehq/plot";
-import { askRecords, askRows, recordsOf, type Row } from "../client/client";
+import { askRecords, askRows, recordsOf } from "../client/client";
 import { address, go, note as noteInAddress, place, selection, sqlText } from "../model/place";
 import { colour, contentColour } from "../model/theme";
 import { bytesText, durationText, momentText, niceStep } from "../model/words";
@@ -11,7 +11,7 @@ import { choice, element, failure, harmless, lacking, note, short, type Child } 
 import { legend } from "./overview";
 import { showPanels, type Panel } from "./panels";
 import { framed } from "./readout";
-import { askedTable, eventsLink, filterLink } from "./rows";
+import { askedTable, eventsLink, filterLink, whoOf } from "./rows";
 import { svg } from "./svg";
 import type { Scene, View } from "./view";
 
@@ -296,7 +296,6 @@ async function latency(scene: Scene, object: string): Promise<Child[]> {
 
 function who(scene: Scene, object: string): Panel {
   const title = "Who";
-  const condition = (row: Row): string => `process_id = ${String(row["process_id"] ?? 0)}`;
   return {
     title,
     fill: () =>
@@ -305,10 +304,11 @@ function who(scene: Scene, object: string): Panel {
         parameters: { object },
         signal: scene.signal,
         caption: title,
-        hidden: ["process_id"],
+        hidden: ["process_id", "who"],
         link: {
-          process: (row, words) => filterLink(words, condition(row), "overview"),
-          calls: (row, words) => eventsLink(words, `object_id = ${object} AND ${condition(row)}`),
+          process: (row, words) => filterLink(words, whoOf(row), "overview"),
+          calls: (row, words) =>
+            eventsLink(words, `(object_id = ${object} OR object2_id = ${object}) AND ${whoOf(row)}`),
         },
       }),
   };

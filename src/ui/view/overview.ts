@@ -9,7 +9,7 @@ import { bytesText, durationText, momentText, niceStep } from "../model/words";
 import { brushed, figure, timeAxis } from "./charts";
 import { choice, element, harmless, note, type Child } from "./elements";
 import { showPanels, type Panel } from "./panels";
-import { askedTable, eventsLink, filterLink } from "./rows";
+import { askedTable, eventsLink, filterLink, whoOf } from "./rows";
 import type { Scene, View } from "./view";
 
 const STEPS_MAX = 160; // columns of a chart
@@ -48,7 +48,10 @@ async function totals(scene: Scene): Promise<Child[]> {
       ...(hosts > 1 ? [fact(count(hosts), "hosts", WHOLE)] : []),
       fact(bytesText(of("read_bytes")), "read", "verb = 'read'"),
       fact(bytesText(of("written_bytes")), "written", "verb = 'wrote'"),
-      fact(count(of("errors")), "errors", "error IS NOT NULL"),
+      fact(count(of("errors")), "errors", `${WHOLE} AND is_failure(error, class)`),
+      ...(of("would_wait") > 0
+        ? [fact(count(of("would_wait")), "would have had to wait", `${WHOLE} AND would_wait(error, class)`)]
+        : []),
       fact(count(of("slow")), "longer than 100 ms", "duration_ns > 100000000"),
       fact(count(of("unfinished")), "unfinished", "state = 'unfinished'"),
     ),
@@ -183,7 +186,7 @@ const GROUPS: Record<string, { title: string; name: RowsName; link: (row: Row) =
   processes: {
     title: "Busiest processes",
     name: "overview_processes",
-    link: (row) => `process_id = ${number(row["process_id"])}`,
+    link: whoOf,
   },
   files: {
     title: "Files with most bytes",
@@ -236,7 +239,7 @@ function grouped(scene: Scene, name: string): Panel {
         name: group.name,
         signal: scene.signal,
         caption: group.title,
-        hidden: ["process_id", "object_id"],
+        hidden: ["process_id", "who", "object_id"],
         link,
       }),
   };

@@ -10,6 +10,12 @@ import { element, harmless, short, table, type CellMaker, type Child } from "./e
 // The events of a row, in the view Query.
 export const eventsAddress = (condition: string): string => address("query", { sql: example("events", { condition }) });
 
+// The condition that says a process to people: by its pid. A process of which no fact is known has its id only.
+export const whoOf = (row: Record<string, Cell>): string =>
+  row["who"] == null
+    ? `process_id ${row["process_id"] == null ? "IS NULL" : `= ${String(row["process_id"])}`}`
+    : String(row["who"]);
+
 // Words that add a condition to the filter bar, in this view or another one.
 export function filterLink(words: string, condition: string, view: string): HTMLElement {
   return element(

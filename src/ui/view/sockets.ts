@@ -11,7 +11,7 @@ import { figure } from "./charts";
 import { choice, element, harmless, note, short, type Child } from "./elements";
 import { showPanels } from "./panels";
 import { framed } from "./readout";
-import { eventsLink, filterLink, rowsTable } from "./rows";
+import { eventsLink, filterLink, rowsTable, whoOf } from "./rows";
 import { svg } from "./svg";
 import type { Scene, View } from "./view";
 
@@ -185,7 +185,7 @@ async function fillSockets(scene: Scene): Promise<Child[]> {
   const shape = scene.place.words.get("as") ?? "matrix";
   const retransmissions = await retransmissionWords(stretch, scene);
   const peers = new Set(conversations.flatMap(({ process, peer }) => [process, peer])).size;
-  const condition = (row: Row): string => `process_id = ${String(row["process_id"] ?? 0)} AND object_type = 'socket'`;
+  const condition = (row: Row): string => `${whoOf(row)} AND object_type = 'socket'`;
   return [
     element(
       "div",
@@ -208,9 +208,9 @@ async function fillSockets(scene: Scene): Promise<Child[]> {
     shape === "graph" ? graph(conversations) : matrix(conversations),
     rowsTable(rows, {
       caption: "Conversations",
-      hidden: ["process_id"],
+      hidden: ["process_id", "who"],
       link: {
-        process: (row, words) => filterLink(words, `process_id = ${String(row["process_id"] ?? 0)}`, "overview"),
+        process: (row, words) => filterLink(words, whoOf(row), "overview"),
         calls: (row, words) => eventsLink(words, condition(row)),
         retransmissions: (row, words) =>
           Number(row["retransmissions"]) === 0

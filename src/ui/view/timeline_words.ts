@@ -118,7 +118,7 @@ function linksOf(cells: Map<string, Cell>): Child[] {
     add("where its bytes went", address("trail", { start: text("path"), direction: "forward" }));
     add("where they came from", address("trail", { start: text("path"), direction: "back" }));
   }
-  add("all of its process", eventsAddress(`process_id = ${text("process_id")}`));
+  add("all of its process", eventsAddress(text("who")));
   return links.slice(0, -1);
 }
 
@@ -128,7 +128,7 @@ function eventTable(rows: Rows, { side, lanes }: Drawing, wait: Child[]): Child[
     return ["This event is not in the trace any more."];
   }
   const cells = new Map(rows.columns.map(({ name }, index) => [name, row[index] ?? null]));
-  const shown = [...cells].filter(([name, cell]) => cell !== null && !["process_id", "object_id"].includes(name));
+  const shown = [...cells].filter(([name, cell]) => cell !== null && !["who", "object_id"].includes(name));
   const words = (name: string, cell: Cell): string =>
     name === "at_ns"
       ? `${momentText(Number(cell), 1)} · ${dateText(lanes.all.begin_ns, Number(cell))} UTC`

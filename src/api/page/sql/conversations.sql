@@ -1,4 +1,4 @@
 -- The conversations with most bytes: conversations() of the selection, whose stretch of time is told a second time, for what TCP sent again.
-SELECT process_id, process, peer, sockets, sent_bytes, received_bytes, calls, round_trips, waited_ns, retransmissions, sent_again_bytes, errors
-FROM conversations(since_ns := $from_ns, until_ns := $to_ns)
-ORDER BY coalesce(sent_bytes, 0) + coalesce(received_bytes, 0) DESC, calls DESC, process, peer LIMIT $most
+SELECT process_id, who, c.process, peer, sockets, sent_bytes, received_bytes, calls, round_trips, waited_ns, retransmissions, sent_again_bytes, errors
+FROM conversations(since_ns := $from_ns, until_ns := $to_ns) c LEFT JOIN _page_processes USING (process_id)
+ORDER BY coalesce(sent_bytes, 0) + coalesce(received_bytes, 0) DESC, calls DESC, c.process, peer LIMIT $most

@@ -12,7 +12,7 @@
 --   line    flow between lanes: from_event, to_event, from_position, to_position, bytes, rule, certainty
 --   inner   flow within a lane: the same
 --   move    call: event_id, , x, , , lane
---   lane    , , moves, messages, first x, lane
+--   lane    , , moves, messages, first x, lane, its process in words
 --   all     , , lanes in all, lines in all
 --   span    , , first x, last x
 --
@@ -55,6 +55,6 @@ moves AS (
 SELECT 'line' AS kind, from_event AS a, to_event AS b, from_position AS m, to_position AS n, bytes AS o, rule AS s, certainty AS t FROM lines
 UNION ALL SELECT 'inner', from_event, to_event, from_position, to_position, bytes, rule, certainty FROM inner_flows
 UNION ALL SELECT 'move', event_id, NULL, x, NULL, NULL, lane, NULL FROM moves
-UNION ALL SELECT 'lane', NULL, NULL, moves, messages, first, lane, NULL FROM lanes
+UNION ALL SELECT 'lane', NULL, NULL, moves, messages, first, lane, (SELECT process FROM _page_processes p WHERE p.process_id::VARCHAR = lane) FROM lanes
 UNION ALL SELECT 'all', NULL, NULL, (SELECT count(*) FROM found), (SELECT count(*) FROM flows_of_lanes WHERE is_line), NULL, NULL, NULL
 UNION ALL SELECT 'span', NULL, NULL, (SELECT min(first) FROM found), (SELECT max(last) FROM found), NULL, NULL, NULL

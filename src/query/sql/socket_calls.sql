@@ -2,24 +2,12 @@
 --
 -- The other end of a TCP connection of this trace is a process, that of any other connection its address. A round trip is a receive that follows a send on the same
 -- socket, by the same process: `trip_ns` is the time from the begin of that send to the end of the receive, NULL where there is none. What a peek sees stays where it is: it is no
--- receive, and does not stand between a send and its receive. A socket may be the second object of a call (splice): `transfer` is what was done to the socket.
+-- receive, and does not stand between a send and its receive.
 CREATE OR REPLACE TEMP MACRO socket_calls() AS TABLE
-WITH ends_of AS (
-  SELECT object_id, arg_max(local_port, valid_from_ns) AS local_port, arg_max(remote_address, valid_from_ns) AS remote_address, arg_max(remote_port, valid_from_ns) AS remote_port,
-         max(connection_id) AS connection_id
-  FROM sockets GROUP BY object_id),
-on_sockets AS (
-  SELECT process_id, process, object_id, connection_id, host, target, at_ns, event_id, bytes, verb, transfer, error, duration_ns, on_cpu_ns
-  FROM selected WHERE object_type = 'socket' AND parent_event_id IS NULL AND transfer IS NOT NULL
-  UNION ALL
-  SELECT process_id, process, object2_id, k.connection_id, host, _target_label(name, 'socket', path2, k.local_port, k.remote_address, k.remote_port), at_ns, event_id, bytes, verb,
-         CASE transfer WHEN 'copy_from' THEN 'copy_to' ELSE 'copy_from' END, error, duration_ns, on_cpu_ns
-  FROM selected s JOIN ends_of k ON k.object_id = s.object2_id WHERE parent_event_id IS NULL AND transfer IN ('copy_to', 'copy_from', 'tee')),
-moves AS (
-  SELECT process_id, process, object_id, connection_id, host, target, at_ns, event_id, greatest(coalesce(bytes, 0), 0) AS bytes, verb, transfer, error,
-         coalesce(duration_ns, 0) AS duration_ns, coalesce(duration_ns - on_cpu_ns, 0) AS waited_ns,
+WITH moves AS (
+  SELECT process_id, process, object_id, connection_id, host, target, at_ns, event_id, bytes, verb, transfer, error, duration_ns, waited_ns,
          lag({'transfer': transfer, 'at_ns': at_ns, 'event_id': event_id}) OVER (PARTITION BY object_id, process_id, transfer = 'peek' ORDER BY at_ns, event_id) AS before
-  FROM on_sockets),
+  FROM socket_uses()),
 -- Two hosts that are one kernel may both have recorded a process: it is no peer of itself, and as a peer it is named once.
 ends AS (SELECT connection_id, process_id, any_value(process) AS process, any_value(_of_kernel(process_id, k.kernel)) AS of_kernel
   FROM moves JOIN internal.kernels k ON k.host_index = process_id >> 54 WHERE connection_id IS NOT NULL GROUP BY ALL),

@@ -7,6 +7,7 @@ ctest does so before the tests that need it (CMakeLists.txt); page.mjs does for 
 import fcntl
 import glob
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -179,7 +180,68 @@ def hosts(trace, folder):
         lab.close()
 
 
-TRACES = {function.__name__: function for function in (postgres, git, git_again, relay, dyed, crowd, lossy, waits, hosts, hostile, empty, one)}
+# Three nodes of one host, each with a network of its own: questions go from one over another to the third, and answers back. What comes too early is told so (EAGAIN).
+SERVE = r"""
+import select, socket, sys
+listening = socket.create_server((sys.argv[1], 9000))
+print("listens", flush=True)
+connection, _ = listening.accept()
+connection.setblocking(False)
+further = socket.create_connection((sys.argv[2], 9000)) if len(sys.argv) > 2 else None
+while True:
+    try:
+        data = connection.recv(1000)
+    except BlockingIOError:
+        select.select([connection], [], [])
+        continue
+    if not data:
+        break
+    if further:
+        further.sendall(data)
+        data = further.recv(10000)
+    else:
+        data = open("/proc/self/comm", "rb").read() * 10 + data
+    connection.sendall(data)
+"""
+ASK = r"""
+import socket, sys
+connection = socket.create_connection((sys.argv[1], 9000))
+with open(sys.argv[2], "wb") as answers:
+    for number in range(200):
+        connection.sendall(b"%09d" % number)
+        answers.write(connection.recv(10000))
+        answers.flush()
+try:
+    open(sys.argv[2] + "/none")
+except OSError:
+    pass
+"""
+START = r"""
+import json, subprocess, sys
+*servers, asker = json.load(open(sys.argv[1]))
+for server in servers:
+    subprocess.Popen(server, stdout=subprocess.PIPE).stdout.readline()
+subprocess.run(asker, check=True)
+"""
+
+
+def namespaces(trace, folder):
+    lab = laboratory.Laboratory("alpha", "beta", "gamma")
+    try:
+        def python(name, code, *words):
+            return lab[name].inside([sys.executable, "-c", code, *words])
+
+        addresses = [lab[name].address for name in ("alpha", "beta", "gamma")]
+        words = [python("alpha", SERVE, addresses[0]), python("beta", SERVE, addresses[1], addresses[0]), python("gamma", ASK, addresses[1], os.path.join(folder, "answers"))]
+        commands = os.path.join(folder, "commands")
+        with open(commands, "w", encoding="utf-8") as file:
+            json.dump(words, file)
+        record(trace, "--node-by=netns", "--content=hash", "--", sys.executable, "-c", START, commands)
+    finally:
+        lab.close()
+
+
+TRACES = {function.__name__: function for function in (postgres, git, git_again, relay, dyed, crowd, lossy, waits, hosts, namespaces, hostile, empty, one)}
 
 
 def origin():

@@ -164,7 +164,10 @@ class UiTest(support.EndToEndTest):
         rows = page.answer("rows", name="conversations", parameters={"from_ns": None, "to_ns": None, "most": 9})[1]
         names = [column["name"] for column in rows["columns"]]
         said = trace.rows(f"SELECT {columns} FROM conversations() ORDER BY coalesce(sent_bytes, 0) + coalesce(received_bytes, 0) DESC, calls DESC, process")
-        self.assertEqual([{name: str(cell) for name, cell in zip(names, row)} for row in rows["rows"]], [{name: str(cell) for name, cell in talk.items()} for talk in said])
+        shown = [dict(zip(names, row)) for row in rows["rows"]]
+        for row in shown:  # the condition that a click on it sets
+            self.assertRegex(row["process"], rf"\[{row.pop('who').removeprefix('pid = ')}\]$")
+        self.assertEqual([{name: str(cell) for name, cell in row.items()} for row in shown], [{name: str(cell) for name, cell in talk.items()} for talk in said])
         asked = page.answer("query", sql=moves, selection={"where": "name GLOB 'write*'"})[1]
         self.assertEqual(asked["rows"], [["write", 0, 5]])
         self.assertEqual(page.answer("query", sql=page.answer("examples")[1]["first"])[0], 200)

@@ -159,14 +159,11 @@ static __always_inline bool enter_name(struct scratch *scratch, __u32 hash, bool
 /* A word of the path. */
 static long look_up_word(__u32 index, void *context)
 {
-	struct scratch *scratch = cpu_scratch();
-	struct lookup *lookup;
+	struct scratch *scratch = *(struct scratch **)context;
+	struct lookup *lookup = &scratch->lookup;
 	__u64 word, ends, kept, bytes;
 	bool at_end;
 
-	if (!scratch)
-		return 1;
-	lookup = &scratch->lookup;
 	word = number_at(lookup->text);
 	ends = zero_bytes(word) | zero_bytes(word ^ EACH_BYTE * '/');
 	if (!ends) {
@@ -217,6 +214,7 @@ __noinline int look_up(struct scratch *scratch, __u64 text, __s32 dirfd, bool fo
 	if ((number_at(text) & 0xff) == '/') {
 		lookup->dentry = lookup->root_dentry;
 		lookup->mount = lookup->root_mount;
+		text++;
 	} else if (dirfd == AT_FDCWD) {
 		lookup->dentry = (__u64)fs->pwd.dentry;
 		lookup->mount = (__u64)mount_of(fs->pwd.mnt);
@@ -232,6 +230,6 @@ __noinline int look_up(struct scratch *scratch, __u64 text, __s32 dirfd, bool fo
 	lookup->follow = follow;
 	lookup->found = false;
 	begin_component(lookup);
-	bpf_loop(LOOKUP_STEPS_MAX, look_up_word, NULL, 0);
+	bpf_loop(LOOKUP_STEPS_MAX, look_up_word, &scratch, 0);
 	return lookup->found;
 }

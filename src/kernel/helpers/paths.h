@@ -104,10 +104,10 @@ static __always_inline __u32 see_root(struct scratch *scratch, struct fs_struct 
 	return 0;
 }
 
-/* `dyetrace trace` shows what a path starts from, as strace does, and no object. */
+/* `dyetrace trace` shows what a path starts from, as strace does, and no object; what is only counted has none to show, but to a condition. */
 static __always_inline bool finds_objects(void)
 {
-	return !preview_bytes;
+	return !preview_bytes && (!count_only || filter_loaded);
 }
 
 /* Whether a path that ends in a symbolic link means what that leads to. */

@@ -1,6 +1,6 @@
 // The databases that answers are made from: several of one trace, each for one answer at a time.
 //
-//   DatabasePool pool([&] { return open_database(path, "400MB"); }, 2, [&] { return open_database(path, "3GB"); });
+//   DatabasePool pool([&] { return open_database(path, "300MB"); }, 2, [&] { return open_database(path, "3GB"); });
 //   TRY(pool.with(cancelled, [&](store::Database& database) { return database.query(…); }));
 //
 // The first is opened by the first answer, the others when all are in use. Of a trace that is still being recorded what an answer sees is not

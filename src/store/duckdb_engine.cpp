@@ -74,6 +74,8 @@ Result<Engine> Engine::open(const EngineOptions& options) {
     // no folder: those that this user installed for DuckDB are neither found nor updated
     TRY(set(config.get(), "extension_directory", "/dev/null/none"));
     TRY(set(config.get(), "temp_directory", options.temporary_folder));
+    // What was read of files stays in memory once, the kernel's, which is free when others need it.
+    TRY(set(config.get(), "enable_external_file_cache", "false"));
     if (options.threads > 0) {
         TRY(set(config.get(), "threads", std::to_string(options.threads)));
     }

@@ -1,6 +1,7 @@
 // dyetrace ui: a trace in the browser, from this program, on loopback.
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ namespace {
 constexpr std::size_t kDatabases = 2;  // a long question, and all others beside it
 constexpr long kMemoryPart = 8;  // of the machine, for each: half of it for those of two traces
 constexpr long kMegabytesMax =
-    400;  // of each: a page that is left open leaves the memory to others
+    300;  // of each: a page that is left open leaves the memory to others
 constexpr const char* kLargerMemory = "";  // as `dyetrace sql` has it, for one answer
 constexpr std::chrono::milliseconds kLookEvery{100};
 
@@ -46,6 +47,17 @@ struct UiArguments {
 
 constexpr long kDataPart = 75;  // per cent of the machine, of all that this process holds
 constexpr const char* kTemporaryLimit = "8GB";  // of each, on the disk
+
+constexpr int kArenas = 2;              // what a thread has freed another one takes
+constexpr int kTrimBytes = 128 * 1024;  // what is free at the end of an arena is given back
+
+constexpr std::uint64_t kLooksToTrim = 10;
+
+// malloc keeps what is free in up to eight arenas a CPU, for the threads that have used them; what is free in the middle of one only malloc_trim() gives back.
+void give_memory_back() {
+    mallopt(M_ARENA_MAX, kArenas);
+    mallopt(M_TRIM_THRESHOLD, kTrimBytes);
+}
 
 // A statement can make texts of gigabytes beside what DuckDB counts: they fail, not the machine.
 void limit_memory() {
@@ -106,6 +118,7 @@ Result<api::Answer> no_trace(const base::Json&, const std::atomic<bool>&) {
 Result<void> serve(const UiArguments& arguments, const base::Log& log) {
     const base::Fd signals = base::take_ending_signals();
     limit_memory();
+    give_memory_back();
     TRY(std::string token, api::page_token(arguments.port));
     confine_page(log, {arguments.trace, arguments.other});
     TRY(const auto served, open_served(arguments.trace, arguments.clock));
@@ -132,8 +145,11 @@ Result<void> serve(const UiArguments& arguments, const base::Log& log) {
                               std::move(questions),
                               {page.begin(), page.end()}));
     log.say(fmt::format("{} (Ctrl-C ends it)", server->url()));
-    while (!base::was_asked_to_end(signals)) {
+    for (std::uint64_t looks = 1; !base::was_asked_to_end(signals); ++looks) {
         std::this_thread::sleep_for(kLookEvery);
+        if (looks % kLooksToTrim == 0) {
+            malloc_trim(0);
+        }
     }
     return {};
 }

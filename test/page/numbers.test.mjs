@@ -142,7 +142,7 @@ const AMOUNTS = `coalesce(sum(bytes) FILTER (takes), 0)::BIGINT AS "read bytes",
 
 async function walkFiles(walk) {
   await walk.go("file");
-  const files = walk.rows(`, ${USES} SELECT object, any_value(path) AS file, ${AMOUNTS}, count(DISTINCT process_id) AS processes, sum(duration_ns) FILTER (is_first)::BIGINT AS time
+  const files = walk.rows(`, ${USES} SELECT object, (SELECT o.path FROM objects o WHERE o.object_id = object) AS file, ${AMOUNTS}, count(DISTINCT process_id) AS processes, sum(duration_ns) FILTER (is_first)::BIGINT AS time
     FROM uses WHERE type = 'file' GROUP BY object ORDER BY coalesce(sum(bytes), 0) DESC, calls DESC, object`);
   const shown = await walk.table("Files");
   assert.equal(shown.length, Math.min(files.length, 200), "files");

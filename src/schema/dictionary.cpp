@@ -67,6 +67,8 @@ std::optional<std::string> unix_name(std::optional<std::string> bytes) {
     return bytes->substr(0, bytes->find('\0'));
 }
 
+constexpr unsigned kPathIsCut = 4;  // Handle::flags: its beginning did not fit into PATH_MAX
+
 // `_readable_name` of prelude.sql: what has no place in a file system is named by its inode.
 std::optional<std::string> readable_name(const Object& object, std::optional<std::string> path) {
     const std::string inode = ":[" + std::to_string(object.inode) + "]";
@@ -175,6 +177,9 @@ void Dictionary::add_handle(const Handle& record) {
     object.flags = record.flags;
     object.file_system = text_of(record.file_system);
     object.path = readable_name(object, content(record, Attachment::kPath));
+    if ((object.flags & kPathIsCut) != 0 && object.path && object.path->starts_with('/')) {
+        object.path->insert(0, "…");
+    }
 }
 
 void Dictionary::add_socket(const Socket& record) {

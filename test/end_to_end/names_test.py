@@ -109,6 +109,13 @@ class NamesTest(FollowTest):
         self.assertEqual([("msync", inode, 16384, 8192), ("munmap", inode, 0, 65536)],
                          [(row["name"], int(row["inode"]), int(row["file_offset"]), int(row["requested"])) for row in rows])
 
+    def test_a_path_that_is_too_long_does_not_look_whole(self):
+        program = "import os\nfor i in range(20): os.mkdir('n' * 255); os.chdir('n' * 255)\nopen('data', 'w').write('x')"
+        trace = self.record("--", sys.executable, "-c", program, cwd=self.folder)
+        for [path] in (row.values() for row in trace.rows("SELECT DISTINCT path FROM events WHERE name IN ('openat', 'write', 'close') AND ends_with(path, '/data')")):
+            self.assertRegex(path, r"^…(/n{255}){15}/data$")
+        self.assertGreater(trace.number("SELECT count(*) FROM objects WHERE starts_with(path, '…/')"), 0)
+
     def test_a_removed_file_has_the_object_that_was_written(self):
         trace = self.record("--", "sh", "-c", "echo a > gone; rm gone; echo b > gone; rm gone", cwd=self.folder)
         rows = trace.rows(f"SELECT name, object_id, object_type FROM events WHERE path = '{self.seen(self.path('gone'))}' AND "

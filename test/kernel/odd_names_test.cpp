@@ -75,6 +75,23 @@ TEST_F(OddNames, sixteen_folders_with_the_longest_names) {
     EXPECT_EQ(trace.nth("openat", 2).path(), path);
 }
 
+// The kernel has names for more than PATH_MAX; what is left out is not taken for the root.
+TEST_F(OddNames, a_path_that_is_too_long_says_that_its_head_is_missing) {
+    const std::string name(255, 'n');
+    std::string path = at("");
+    path.pop_back();
+    ASSERT_EQ(chdir(path.c_str()), 0);
+    for (int depth = 0; depth < 20; ++depth) {
+        ASSERT_EQ(mkdir(name.c_str(), 0755), 0);
+        ASSERT_EQ(chdir(name.c_str()), 0);
+    }
+    const Trace trace = record([&] { REQUIRE(open("data", O_CREAT | O_WRONLY, 0600) == 3); });
+    ASSERT_EQ(chdir("/"), 0);
+    const std::string shown = trace.only("openat").path();
+    EXPECT_TRUE(shown.starts_with("…/" + name + "/")) << shown;
+    EXPECT_TRUE(shown.ends_with(name + "/data")) << shown;
+}
+
 TEST_F(OddNames, bytes_that_are_no_text_are_escaped) {
     const std::string shown = rows([&] {
         REQUIRE(open(at("latin\xe4").c_str(), O_CREAT | O_WRONLY, 0600) == 3);

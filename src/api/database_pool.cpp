@@ -92,7 +92,7 @@ Result<void> DatabasePool::with(const std::atomic<bool>& cancelled,
     };
     Result<void> done = run();
     give_back(*slot);
-    if (!done.ok() && done.error().code() == ErrorCode::kLimitReached && !cancelled) {
+    if (!done.ok() && done.error().code() == ErrorCode::kOutOfMemory && !cancelled) {
         return with_larger(cancelled, use);
     }
     return done;

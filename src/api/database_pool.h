@@ -6,7 +6,7 @@
 // The first is opened by the first answer, the others when all are in use. Of a trace that is still being recorded what an answer sees is not
 // older than kLookAgainAfter.
 //
-// An answer for which a database's memory is not enough (kLimitReached) is made again, from a larger one that is opened for it and closed after
+// An answer for which a database's memory is not enough (kOutOfMemory) is made again, from a larger one that is opened for it and closed after
 // it: the others stay small, for they are kept as long as the page is open. There is one larger at a time.
 //
 // Thread: any.

@@ -128,9 +128,14 @@ TEST_F(QueryAnswerTest, that_needs_more_memory_is_made_from_a_larger_database) {
     EXPECT_EQ(larger_opened, 1);
     larger_memory = "60MB";  // it was closed, so another is opened, which says what is missing
     const Result<std::string> refused = ask_pool(large);
-    EXPECT_EQ(refused.error().code(), ErrorCode::kLimitReached);
+    EXPECT_EQ(refused.error().code(), ErrorCode::kOutOfMemory);
     EXPECT_NE(refused.error().text().find("Out of Memory"), std::string::npos);
     EXPECT_EQ(larger_opened, 2);
+    const Result<void> too_many = pool.with(cancelled_, [](store::Database&) -> Result<void> {
+        return Error(ErrorCode::kLimitReached, "more rows than an answer has");
+    });
+    EXPECT_EQ(too_many.error().code(), ErrorCode::kLimitReached);
+    EXPECT_EQ(larger_opened, 2) << "more memory would not help";
 }
 
 }  // namespace

@@ -74,6 +74,8 @@ std::string_view name_of(ErrorCode code) {
             return "corrupt";
         case ErrorCode::kLimitReached:
             return "limit_reached";
+        case ErrorCode::kOutOfMemory:
+            return "out_of_memory";
         case ErrorCode::kUnavailable:
             return "unavailable";
         case ErrorCode::kInterrupted:

@@ -36,6 +36,7 @@ enum class ErrorCode : uint8_t {
     kUnsupported,       // this kernel, file system or format version cannot
     kCorrupt,           // bytes from outside that are not what they claim to be
     kLimitReached,      // a named limit or a full disk
+    kOutOfMemory,       // of what it may have: a limit of memory, or the machine
     kUnavailable,       // not now: busy, disconnected, timed out
     kInterrupted,       // stopped by a signal or a person
     kIo,                // any other failure of the operating system

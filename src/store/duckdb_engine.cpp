@@ -44,7 +44,7 @@ Error engine_error(const char* message) {
         line.push_back(c == '\n' ? ' ' : c);
     }
     const bool is_too_much = line.starts_with("Out of Memory Error");
-    return Error(is_too_much ? ErrorCode::kLimitReached : ErrorCode::kInvalidArgument,
+    return Error(is_too_much ? ErrorCode::kOutOfMemory : ErrorCode::kInvalidArgument,
                  std::move(line));
 }
 
@@ -66,7 +66,7 @@ std::string file_literal(const std::string& path) {
 Result<Engine> Engine::open(const EngineOptions& options) {
     OwnedConfig config;
     if (duckdb_create_config(config.out()) != DuckDBSuccess) {
-        return Error(ErrorCode::kLimitReached, "no memory for DuckDB");
+        return Error(ErrorCode::kOutOfMemory, "no memory for DuckDB");
     }
     TRY(set(config.get(), "autoinstall_known_extensions", "false"));
     TRY(set(config.get(), "autoload_known_extensions", "false"));

@@ -156,6 +156,19 @@ TEST_F(Import, does_not_say_where_overlapping_calls_began) {
     EXPECT_EQ(events[4].file_offset, 5);
 }
 
+TEST_F(Import, ends_no_call_before_it_was_resumed) {
+    ASSERT_TRUE(import("7 1795660596.000100 read(3</tmp/x>, <unfinished ...>\n"
+                       "8 1795660596.000150 getpid() = 8 <0.000001>\n"
+                       "7 1795660596.000200 <... read resumed>\"a\", 9) = 1 <0.000044>\n"
+                       "7 1795660597.000000 read(3</tmp/x>, <unfinished ...>\n"
+                       "7 1795660599.000000 <... read resumed>\"b\", 9) = 1 <0.300000>\n")
+                    .ok());
+    const auto events = records<schema::SyscallEvent>();
+    ASSERT_EQ(events.size(), 3u);
+    EXPECT_EQ(events[1].duration_ns, 100'000u) << "and not 44";
+    EXPECT_EQ(events[2].duration_ns, 300'000'000u) << "whole seconds say less";
+}
+
 TEST_F(Import, follows_a_thread_that_replaces_its_process) {
     ASSERT_TRUE(import("7 clone(child_stack=0x1, flags=CLONE_VM|CLONE_FILES|CLONE_THREAD) = 8\n"
                        "8 execve(\"/bin/x\", [\"x\", \"y\"], 0x1 /* 3 vars */ <unfinished ...>\n"

@@ -203,7 +203,12 @@ void StraceImport::take_end(const Kept& kept,
         return;
     }
     const std::string text = thread.call->text + std::string(kept.line.text);
-    calls_->end(thread, text, kept.line.took_ns.value_or(time_ns - thread.call->start_ns), place);
+    // -T leaves out what strace itself took, the times of lines do not: a call is not over before it was resumed, or what it got
+    // would have been there before it was sent. Times of whole seconds say less than -T.
+    const std::uint64_t elapsed_ns = time_ns - thread.call->start_ns;
+    const bool is_exact = kept.line.time_ns % kSecondNs != 0;
+    const std::uint64_t took_ns = kept.line.took_ns.value_or(elapsed_ns);
+    calls_->end(thread, text, is_exact ? std::max(took_ns, elapsed_ns) : took_ns, place);
 }
 
 void StraceImport::take_signal(const Kept& kept,

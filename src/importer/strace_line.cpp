@@ -8,7 +8,6 @@
 namespace dyetrace::importer {
 namespace {
 
-constexpr std::uint64_t kSecondNs = 1'000'000'000;
 constexpr std::uint64_t kTaskMax = 1u << 22;  // a larger number is a time
 
 bool is_digit(char c) {

@@ -24,6 +24,8 @@ enum class StraceKind : std::uint8_t {
     kUnreadable,
 };
 
+inline constexpr std::uint64_t kSecondNs = 1'000'000'000;
+
 enum class StraceTime : std::uint8_t { kNone, kDay, kEpoch, kRelative };
 
 struct StraceLine {

@@ -118,6 +118,31 @@ static __always_inline bool follows_links(const struct syscall_event *event, con
 	return shape->keeps_link ? flags & AT_SYMLINK_FOLLOW : !(flags & AT_SYMLINK_NOFOLLOW);
 }
 
+/* What was just seen is the event's object, or its second one. */
+static __always_inline void take_seen(struct scratch *scratch, bool second)
+{
+	struct syscall_event *event = &scratch->event;
+
+	if (filter_loaded)
+		tell_filter_of_seen(scratch, second);
+	if (second) {
+		event->handle2_id = scratch->seen.handle_id;
+		event->present |= SYSCALL_HAS_HANDLE2;
+	} else {
+		event->handle_id = scratch->seen.handle_id;
+		event->present |= SYSCALL_HAS_HANDLE;
+	}
+}
+
+/* keep_seen() left it for the exit. */
+static __always_inline void tell_filter_of_kept(struct scratch *scratch, const struct task_state *state)
+{
+	if (filter_loaded && state->closed.object_id) {
+		scratch->input.object = state->closed;
+		scratch->input.known |= FILTER_KNOWS_OBJECT;
+	}
+}
+
 /* What a path that was just attached at `at` leads to now is in scratch->seen. */
 static __always_inline bool see_attached(struct scratch *scratch, __u32 at, __s32 dirfd, bool follow)
 {
@@ -157,10 +182,7 @@ static __always_inline bool fill_new_directory(struct scratch *scratch, struct t
 	see_path(scratch, shape->special == SPECIAL_CHROOT ? &fs->root : &fs->pwd);
 	if (!scratch->seen.handle_id)
 		return false;
-	if (filter_loaded)
-		tell_filter_of_seen(scratch, false);
-	event->handle_id = scratch->seen.handle_id;
-	event->present |= SYSCALL_HAS_HANDLE;
+	take_seen(scratch, false);
 	return true;
 }
 
@@ -173,10 +195,7 @@ static __always_inline bool fill_removed(struct scratch *scratch, struct task_st
 
 	if ((shape->special != SPECIAL_REMOVE && shape->special != SPECIAL_RENAME) || !state->handle_id)
 		return false;
-	if (filter_loaded && state->closed.object_id) {
-		scratch->input.object = state->closed;
-		scratch->input.known |= FILTER_KNOWS_OBJECT;
-	}
+	tell_filter_of_kept(scratch, state);
 	event->handle_id = state->handle_id;
 	event->present |= SYSCALL_HAS_HANDLE;
 	if (state->removed.ino && event->result >= 0) {
@@ -199,10 +218,7 @@ static __always_inline bool fill_found(struct scratch *scratch, const volatile s
 	    shape->special == SPECIAL_CHROOT ||
 	    !see_attached(scratch, at, shape->dirfd ? argument(event, shape->dirfd) : AT_FDCWD, follows_links(event, shape)))
 		return false;
-	if (filter_loaded)
-		tell_filter_of_seen(scratch, false);
-	event->handle_id = scratch->seen.handle_id;
-	event->present |= SYSCALL_HAS_HANDLE;
+	take_seen(scratch, false);
 	return true;
 }
 
@@ -219,10 +235,7 @@ static __always_inline bool fill_named(struct scratch *scratch, const volatile s
 		see_attached(scratch, 0, shape->dirfd ? argument(event, shape->dirfd) : AT_FDCWD, false);
 	if (!see_attached(scratch, at, shape->dirfd2 ? argument(event, shape->dirfd2) : AT_FDCWD, false))
 		return false;
-	if (filter_loaded)
-		tell_filter_of_seen(scratch, true);
-	event->handle2_id = scratch->seen.handle_id;
-	event->present |= SYSCALL_HAS_HANDLE2;
+	take_seen(scratch, true);
 	return true;
 }
 

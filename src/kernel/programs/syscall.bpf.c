@@ -100,11 +100,9 @@ static __always_inline void fill_first_object(struct scratch *scratch, struct ta
 {
 	struct syscall_event *event = &scratch->event;
 
-	if (filter_loaded)
-		tell_filter_of_seen(scratch, false);
-	event->handle_id = scratch->seen.handle_id;
+	take_seen(scratch, false);
 	event->open_flags = scratch->seen.open_flags;
-	event->present |= SYSCALL_HAS_HANDLE | SYSCALL_HAS_OPEN_FLAGS;
+	event->present |= SYSCALL_HAS_OPEN_FLAGS;
 	event->event_class = class_of(shape, scratch->seen.object_type);
 	if (scratch->seen.object_type == OBJECT_TYPE_FILE) {
 		event->object_size = scratch->seen.size;
@@ -124,10 +122,7 @@ static __always_inline void fill_kept(struct scratch *scratch, struct task_state
 
 	if (!state->handle_id)
 		return;
-	if (filter_loaded && state->closed.object_id) {
-		scratch->input.object = state->closed;
-		scratch->input.known |= FILTER_KNOWS_OBJECT;
-	}
+	tell_filter_of_kept(scratch, state);
 	event->handle_id = state->handle_id;
 	event->open_flags = state->open_flags;
 	event->event_class = class_of(shape, state->entry_type);
@@ -139,14 +134,10 @@ static __always_inline void fill_kept(struct scratch *scratch, struct task_state
 }
 
 /* A second object that is only named: the socket that was listened on, the descriptor that was duplicated. */
-static __always_inline void name_second(struct syscall_event *event, struct scratch *scratch)
+static __always_inline void name_second(struct scratch *scratch)
 {
-	if (!scratch->seen.handle_id)
-		return;
-	event->handle2_id = scratch->seen.handle_id;
-	event->present |= SYSCALL_HAS_HANDLE2;
-	if (filter_loaded)
-		tell_filter_of_seen(scratch, true);
+	if (scratch->seen.handle_id)
+		take_seen(scratch, true);
 }
 
 /* pipe and socketpair: one object with two ends, or two. */
@@ -166,7 +157,7 @@ static __always_inline void fill_pair(struct scratch *scratch, struct task_struc
 		fill_first_object(scratch, state, shape);
 	inode = scratch->seen.inode;
 	see_file(scratch, file_of(task, ends[1]), inode_of(file_of(task, ends[1])) == inode ? 0 : SEE_FRESH);
-	name_second(event, scratch);
+	name_second(scratch);
 }
 
 static __always_inline bool makes_descriptor(const struct syscall_event *event, const volatile struct syscall_shape *shape)
@@ -198,7 +189,7 @@ static __always_inline void fill_objects(struct scratch *scratch, struct task_st
 	if (makes) {
 		if (shape->special == SPECIAL_ACCEPT) {
 			see_file(scratch, file, 0);
-			name_second(event, scratch);
+			name_second(scratch);
 		}
 		event->fd = event->result;
 		event->present |= SYSCALL_HAS_FD;
@@ -212,7 +203,7 @@ static __always_inline void fill_objects(struct scratch *scratch, struct task_st
 		return;
 	fill_first_object(scratch, state, shape);
 	if (makes && (shape->special == SPECIAL_DUP || shape->special == SPECIAL_FCNTL))
-		name_second(event, scratch);
+		name_second(scratch);
 }
 
 static __always_inline void fill_second_object(struct scratch *scratch, struct task_struct *task, struct task_state *state,
@@ -223,7 +214,7 @@ static __always_inline void fill_second_object(struct scratch *scratch, struct t
 	see_file(scratch, file_of(task, argument(event, shape->fd2)), 0);
 	if (!scratch->seen.handle_id)
 		return;
-	name_second(event, scratch);
+	name_second(scratch);
 	if (shape->special == SPECIAL_SPLICE)
 		fill_stream_offset(scratch, shape, false);
 	if (!(shape->flags & CALL_POSITION) || scratch->seen.object_type != OBJECT_TYPE_FILE)

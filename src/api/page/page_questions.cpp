@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "api/file_answer.h"
 #include "api/page/page_export.h"
@@ -11,6 +10,7 @@
 #include "api/page/page_rows.h"
 #include "api/page/sql.h"
 #include "api/query_answer.h"
+#include "base/clock.h"
 #include "filter/predicate.h"
 #include "query/asked_rows.h"
 #include "reports/follow/follow_output.h"
@@ -57,11 +57,9 @@ Result<Json> column_of(store::Database& database, std::string_view statement) {
     return cells;
 }
 
-// By the clock that the trace is shown with, as it is here.
+// Reads, here, the clock that the trace is shown with.
 std::int64_t now_ns(std::string_view clock) {
-    timespec now{};
-    clock_gettime(clock == "raw" ? CLOCK_BOOTTIME : CLOCK_REALTIME, &now);
-    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+    return clock == "raw" ? base::boot_time_ns() : base::wall_time_ns();
 }
 
 Result<api::Answer> trace_answer(const PageQuestion& question) {

@@ -10,7 +10,7 @@
 namespace dyetrace::trace {
 namespace {
 
-// Of this process, for a while; the other end of it stays as it was.
+// Lowers the soft limit of this process while it lives.
 class FileSizeLimit {
   public:
     explicit FileSizeLimit(rlim_t bytes) {

@@ -47,7 +47,7 @@ bool has_answer(const std::string& name) {
         });
 }
 
-// As it is, or of another age or width: old_readdir, chown16, ppoll_time32, ia32_pread64.
+// A name stands for the call itself or for one of another age or width: old_readdir, chown16, ppoll_time32, ia32_pread64.
 bool is_known(const std::string& name) {
     static const std::regex kPrefix("^(ia32_|old_|old)"), kSuffix("(_time32|32|16)$");
     if (kOfOtherMachines.contains(name)) {

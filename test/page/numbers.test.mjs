@@ -131,7 +131,7 @@ async function columnNs(page) {
   return Math.round(Number(amount) * UNITS[unit]);
 }
 
-// Of each object what was read and written, whichever of a copy's two objects it is.
+// Counts what was read from and written to each object, whichever of a copy's two objects it is.
 const USES = `uses AS (
   SELECT event_id, object_id AS object, object_type AS type, path, process_id, pid, tid, class, error, bytes, duration_ns, host,
          transfer IN ('read', 'peek', 'copy_to', 'tee') AS takes, transfer IN ('write', 'copy_from') AS gives, true AS is_first, name FROM p WHERE object_id IS NOT NULL

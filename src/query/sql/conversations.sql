@@ -21,7 +21,7 @@ moves AS (
 trips AS (
   SELECT number, count(*) AS round_trips FROM (SELECT *, lag(way) OVER () AS way_before, lag(socket) OVER () AS socket_before FROM moves)
   WHERE way = 1 AND way_before = 2 AND socket_before = socket GROUP BY number),
--- As in socket_calls().
+-- The ends of a connection, and whose they are, are found as socket_calls() finds them.
 ends AS (SELECT connection_id, process_id, any_value(name) AS process, any_value(_of_kernel(process_id, k.kernel)) AS of_kernel
   FROM sums JOIN internal.kernels k ON k.host_index = process_id >> 54 WHERE connection_id IS NOT NULL GROUP BY ALL),
 peers AS (

@@ -115,7 +115,7 @@ export const askTrace = (): Promise<Trace> => ask("trace", {});
 export const askNames = (): Promise<Names> => ask("names", {});
 export const askExamples = (): Promise<Examples> => ask("examples", {});
 export const askFilter = (where: string): Promise<FilterAnswer> => ask("filter", { where });
-// Of a stretch of time, or of all.
+// Asks about a stretch of time, or about all of it.
 export const askFindings = async (stretch: Selection, signal: AbortSignal): Promise<Finding[]> =>
   (
     await ask(

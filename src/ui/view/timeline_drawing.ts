@@ -32,7 +32,7 @@ export interface Room {
   top: number; // how far it is scrolled
 }
 
-// Of a call, in nanoseconds.
+// What is known of a call; times are nanoseconds.
 export interface Exact {
   at: number;
   duration: number | null; // null: it never returned, or nobody saw its begin

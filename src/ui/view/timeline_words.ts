@@ -12,7 +12,7 @@ import { isWait, waitTargets, waitWords } from "./timeline_waits";
 import { AXIS, gapsOf, LABELS, type Drawing } from "./timeline_drawing";
 import { runAt, type Run } from "./timeline_runs";
 
-// Of 255, which is as exact as a picture is.
+// A picture says shares in steps of 1/255, and no more exactly.
 const percent = (part: number): string =>
   part <= 0 ? "less than 1 %" : part >= 255 ? "more than 99 %" : `about ${Math.round((part / 255) * 100)} %`;
 

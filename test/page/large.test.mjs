@@ -2,13 +2,14 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { build, dyetrace, openTrace } from "./page.mjs";
 
 const EVENTS = Number(process.env.DYETRACE_LARGE_EVENTS ?? 1_000_000);
+const MEMORY_MAX_KB = 1_000_000;
 const folder = mkdtempSync(join(tmpdir(), "dyetrace-large-"));
 const trace = join(folder, "day");
 let page;
@@ -55,6 +56,16 @@ test("a filter leaves what it says, in every view that asks in SQL", async () =>
     await page.go(`#${view}?where=${where}`);
     assert.deepEqual(await page.texts("#view .error"), [], view);
   }
+});
+
+// Of a page that is left open others want to have their memory, too.
+test("all views of ten million events take less than a gigabyte", { skip: EVENTS < 10_000_000 && "for ./check --all" }, async () => {
+  for (const view of ["overview", "timeline", "space-time", "file", "sockets", "trail"]) {
+    await page.go(`#${view}`);
+    assert.deepEqual(await page.texts("#view .error"), [], view);
+  }
+  const status = readFileSync(`/proc/${page.server.process.pid}/status`, "utf8");
+  assert.ok(Number(/VmHWM:\s+(\d+) kB/.exec(status)[1]) < MEMORY_MAX_KB, status);
 });
 
 test("nothing went wrong in the browser", () => assert.deepEqual(page.faults, []));

@@ -140,7 +140,7 @@ void Activity::cover(std::size_t place, const LaneEvent& event, double share) {
 void Activity::finish() {
     hand_down();
     sum_up();
-    covers_ = {};
+    covers_ = std::vector<Cover>();  // `= {}` would keep its memory
 }
 
 void Activity::hand_down() {

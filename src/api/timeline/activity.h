@@ -51,7 +51,8 @@ class Activity {
     bool is_fine_enough(const TimeWindow& window) const;
     void draw(PixelRow& row) const;
     std::size_t bytes() const {
-        return buckets_.capacity() * sizeof(EventSum) + weights_.capacity() * sizeof(Weights);
+        return buckets_.capacity() * sizeof(EventSum) + weights_.capacity() * sizeof(Weights) +
+               covers_.capacity() * sizeof(Cover);
     }
 
   private:

@@ -92,8 +92,8 @@ void Lane::finish() {
                is_before);
     made->make_sums(*content_, static_cast<std::size_t>(changed - before.begin()));
     content_ = std::move(made);
-    added_ = {};
-    taken_out_ = {};
+    added_ = std::vector<LaneEvent>();  // `= {}` would keep its memory
+    taken_out_ = std::vector<std::uint64_t>();
 }
 
 std::uint64_t Lane::changed_from_ns(const Lane& before) const {
@@ -150,7 +150,7 @@ void Lane::Content::make_sums(const Content& before, std::size_t changed_from) {
 }
 
 std::size_t Lane::bytes() const {
-    std::size_t sum = content_->events.capacity() * sizeof(LaneEvent);
+    std::size_t sum = (content_->events.capacity() + added_.capacity()) * sizeof(LaneEvent);
     for (const std::vector<Sum>& level : content_->levels) {
         sum += level.capacity() * sizeof(Sum);
     }

@@ -162,6 +162,19 @@ TEST(TimelineIndex, without_events_there_is_nothing_to_see) {
     EXPECT_EQ(index.end_ns(), 0u);
 }
 
+// 24 bytes an event, a seventh of 40 for sums, and up to 9 of an activity.
+TEST(TimelineIndex, keeps_nothing_of_what_it_was_made_from) {
+    constexpr std::uint64_t kLanes = 40, kEvents = 1'000;
+    std::vector<Lane> lanes(kLanes);
+    for (Lane& lane : lanes) {
+        for (std::uint64_t i = 0; i < kEvents; ++i) {
+            lane.add({.begin_ns = i * 1'000, .end_ns = i * 1'000 + 500, .id = i});
+        }
+        lane.finish();
+    }
+    EXPECT_LE(index_of(std::move(lanes)).bytes() / (kLanes * kEvents), 40u);
+}
+
 TEST(LaneEvent, holds_short_durations_exactly_and_long_ones_to_eight_nanoseconds_a_second) {
     for (std::uint64_t duration = 1; duration < std::uint64_t{1} << 57;
          duration = duration * 3 + 1) {

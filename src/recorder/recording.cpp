@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <ctime>
+#include <numeric>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -78,7 +79,9 @@ struct Recording::State {
     std::int64_t ticked_ns = 0;
     // read by the thread of Background, too
     std::atomic<std::int64_t> drained_ns = 0, flushed_ns = 0;
-    std::vector<std::uint64_t> lost_before = {};
+    std::vector<std::uint64_t> told_lost = {};  // by CPU: what gaps say
+    std::vector<capture::Accounting> last_accounting =
+        {};  // by CPU, once the recording has ended: one count for all that is said of it
     std::size_t sources_written = 0;
     std::optional<Error> failure = std::nullopt;
     std::vector<std::byte> trailer_facts = {};  // facts after the writer failed
@@ -166,7 +169,7 @@ Result<Recording> Recording::start(RecordingOptions options) {
     if (state->options.capture.look_for_dyes) {
         state->dyes.emplace(std::move(dyes), *state->listener.capture().dyes(), *state->facts);
     }
-    state->lost_before.resize(cpus);
+    state->told_lost.resize(cpus);
     if (state->options.node_by == "netns") {
         state->namespaces.emplace(own_namespace);
     }
@@ -278,7 +281,8 @@ Result<void> Recording::State::write_sources() {
 // It includes what the disk did not take of what was handed out; all of it is known when the rings are drained for the last time.
 // Retransmissions are facts, which the trailer may hold.
 capture::Accounting Recording::State::accounting(std::uint32_t cpu) const {
-    capture::Accounting sum = listener.capture().accounting(cpu);
+    capture::Accounting sum =
+        last_accounting.empty() ? listener.capture().accounting(cpu) : last_accounting[cpu];
     if (writer->failed()) {
         sum.fail_to_write(sum.delivered - sum.retransmissions - writer->events_of(cpu));
     }
@@ -297,15 +301,19 @@ capture::Accounting Recording::State::accounting() const {
 void Recording::State::write_losses() {
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
         const capture::Accounting now = listener.capture().accounting(cpu);
-        const std::uint64_t lost = now.lost - lost_before[cpu];
-        if (lost > 0) {
-            note(facts->write_gap(cpu,
-                                  static_cast<std::uint64_t>(drained_ns.load()),
-                                  now.last_lost_ns,
-                                  lost,
-                                  schema::GapReason::kRingFull));
+        const std::uint64_t lost = now.lost - told_lost[cpu];
+        if (lost == 0) {
+            continue;
         }
-        lost_before[cpu] = now.lost;
+        const Result<void> told = facts->write_gap(cpu,
+                                                   static_cast<std::uint64_t>(drained_ns.load()),
+                                                   now.last_lost_ns,
+                                                   lost,
+                                                   schema::GapReason::kRingFull);
+        note(told);
+        if (told.ok()) {
+            told_lost[cpu] = now.lost;
+        }
     }
 }
 
@@ -387,6 +395,9 @@ Result<void> Recording::State::finish() {
     }
     note(listener.end());
     drain();
+    for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
+        last_accounting.push_back(listener.capture().accounting(cpu));
+    }
     if (dyes) {
         note(dyes->write_lack());
     }
@@ -405,11 +416,12 @@ Result<void> Recording::State::finish() {
 
 Result<void> Recording::State::write_trailer() {
     const bool was_full = writer->failure()->code() == ErrorCode::kLimitReached;
-    TRY(facts->write_gap(UINT32_MAX,
-                         writer->kept_until_ns(),
-                         static_cast<std::uint64_t>(base::boot_time_ns()),
-                         accounting().unwritten,
-                         was_full ? schema::GapReason::kDiskFull : schema::GapReason::kDiskError));
+    TRY(facts->write_gap(
+        UINT32_MAX,
+        writer->kept_until_ns(),
+        static_cast<std::uint64_t>(base::boot_time_ns()),
+        accounting().lost - std::accumulate(told_lost.begin(), told_lost.end(), std::uint64_t(0)),
+        was_full ? schema::GapReason::kDiskFull : schema::GapReason::kDiskError));
     for (std::uint32_t cpu = 0; cpu < listener.capture().cpu_count(); ++cpu) {
         TRY(facts->write_accounting(cpu, accounting(cpu)));
     }

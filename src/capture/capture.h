@@ -81,7 +81,8 @@ struct Total {
     schema::Abi abi = schema::Abi::kX8664;
     schema::Class event_class = schema::Class::kOther;
     std::uint64_t calls = 0;
-    std::uint64_t errors = 0;
+    std::uint64_t errors = 0;  // without those that say that it would have to wait
+    std::uint64_t would_wait = 0;
     std::uint64_t bytes = 0;
     std::uint64_t duration_ns = 0;
     std::uint64_t off_cpu_ns = 0;

@@ -21,6 +21,7 @@ Total sum_over_cpus(const total_key& key, const std::vector<::total>& cpus) {
     for (const ::total& cpu : cpus) {
         total.calls += cpu.calls;
         total.errors += cpu.errors;
+        total.would_wait += cpu.would_wait;
         total.bytes += cpu.bytes;
         total.duration_ns += cpu.duration_ns;
         total.off_cpu_ns += cpu.off_cpu_ns;

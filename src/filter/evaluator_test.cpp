@@ -188,7 +188,10 @@ TEST_F(Evaluation, short_forms_are_sql) {
     EXPECT_EQ(predicate_of(forms).value().to_sql(),
               "pid IN (70, 71) AND (comm = 'curl' OR comm GLOB 'pg*') AND (local_port = 443 OR "
               "remote_port = 443) AND "
-              "error IS NOT NULL AND duration_ns > 1000000 AND (uid = 0 OR uid = 1)");
+              "error IS NOT NULL AND NOT (error IN ('ERESTART', 'EALREADY', 'EINPROGRESS', "
+              "'ERESTARTSYS', 'ERESTARTNOINTR', 'ERESTARTNOHAND', 'ERESTART_RESTARTBLOCK') OR "
+              "(error = 'EAGAIN' AND class NOT IN ('process', 'memory'))) AND "
+              "duration_ns > 1000000 AND (uid = 0 OR uid = 1)");
     forms.where = "uid =";
     EXPECT_FALSE(predicate_of(forms).ok());
 }

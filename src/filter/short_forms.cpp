@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "schema/errors.h"
 #include "schema/text.h"
 
 namespace dyetrace::filter {
@@ -119,7 +120,8 @@ Result<Predicate> predicate_of(const ShortForms& forms) {
                               one_of(EventColumn::kRemotePort, forms.ports)}));
     }
     if (forms.errors) {
-        all.push_back(negation(condition(Operator::kIsNull, {column_of(EventColumn::kError)})));
+        TRY(const Predicate failure, Predicate::parse(std::string(schema::failure_condition())));
+        all.push_back(failure.expression());
     }
     if (forms.longer_ns) {
         all.push_back(

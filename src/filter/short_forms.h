@@ -2,7 +2,7 @@
 //
 //   -p 7,9 -P '/var/*' --port 5432 --errors --longer 1ms --where "uid = 0"
 //   pid IN (7, 9) AND (path GLOB '/var/*' OR path2 GLOB '/var/*') AND (local_port = 5432 OR remote_port = 5432)
-//       AND error IS NOT NULL AND duration_ns > 1000000 AND uid = 0
+//       AND <schema::failure_condition()> AND duration_ns > 1000000 AND uid = 0
 #pragma once
 
 #include <cstdint>

@@ -110,6 +110,7 @@ std::string top_json(const std::vector<TopRow>& rows, double seconds) {
         line.set("seconds", seconds);
         line.set("calls", row.calls);
         line.set("errors", row.errors);
+        line.set("would_wait", row.would_wait);
         line.set("read_bytes", row.read_bytes);
         line.set("written_bytes", row.written_bytes);
         line.set("p99_ns", row.p99_ns);

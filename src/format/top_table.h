@@ -15,7 +15,8 @@ struct TopRow {
     std::string comm;
     std::string arguments;  // of its program, after the name
     std::uint64_t calls = 0;
-    std::uint64_t errors = 0;
+    std::uint64_t errors = 0;  // without those that say that it would have to wait
+    std::uint64_t would_wait = 0;
     std::uint64_t read_bytes = 0;
     std::uint64_t written_bytes = 0;
     std::uint64_t p99_ns = 0;

@@ -125,7 +125,8 @@ struct total_key {
 };
 
 struct total {
-	__u64 calls, errors, bytes, duration_ns, off_cpu_ns, duration_max_ns;
+	__u64 calls, errors, would_wait; /* no error is counted twice: would_wait.bpf.h */
+	__u64 bytes, duration_ns, off_cpu_ns, duration_max_ns;
 	__u64 histogram[TOTAL_BUCKETS];
 };
 
@@ -135,7 +136,7 @@ static_assert(offsetof(ring_control, tail) == 64 && offsetof(ring_control, wake_
 static_assert(sizeof(payload_piece) == 40 && offsetof(payload_piece, length) == 32);
 static_assert(offsetof(dye_edges, bytes) == 8);
 static_assert(sizeof(total_key) == 8);
-static_assert(sizeof(total) == 8 * (6 + TOTAL_BUCKETS));
+static_assert(sizeof(total) == 8 * (7 + TOTAL_BUCKETS));
 #endif
 
 // NOLINTEND(readability-identifier-naming)

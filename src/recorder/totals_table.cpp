@@ -23,6 +23,7 @@ std::string call_name(const Total& total) {
 void add(Total& sum, const Total& part) {
     sum.calls += part.calls;
     sum.errors += part.errors;
+    sum.would_wait += part.would_wait;
     sum.bytes += part.bytes;
     sum.duration_ns += part.duration_ns;
     sum.off_cpu_ns += part.off_cpu_ns;
@@ -36,6 +37,7 @@ void add(Total& sum, const Total& part) {
 Total difference(Total now, const Total& before) {
     now.calls -= before.calls;
     now.errors -= before.errors;
+    now.would_wait -= before.would_wait;
     now.bytes -= before.bytes;
     now.duration_ns -= before.duration_ns;
     now.off_cpu_ns -= before.off_cpu_ns;

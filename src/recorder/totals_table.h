@@ -13,10 +13,9 @@ namespace dyetrace::recorder {
 struct TotalRow {
     std::string name;
     std::uint64_t pid = 0;
-    std::uint64_t errors = 0;
     std::uint64_t read_bytes = 0;
     std::uint64_t written_bytes = 0;
-    capture::Total total;  // calls, times, histogram
+    capture::Total total;  // calls, errors, times, histogram
 };
 
 enum class GroupBy { kCall, kProcess };

@@ -26,6 +26,7 @@ def products(schema):
         generated / "enum_names.h": emit_columns.enum_header(schema),
         generated / "enum_names.cpp": emit_columns.enum_source(schema),
         generated / "errors.cpp": emit_c.cpp_errors(schema),
+        generated / "would_wait.bpf.h": emit_c.would_wait(schema),
         generated / "flags.cpp": emit_flags.cpp_flags(schema),
         generated / "syscalls.cpp": emit_c.cpp_syscalls(schema),
         generated / "macros_sql.cpp": emit_sql.as_cpp("macros_sql", macros),

@@ -26,11 +26,6 @@ CREATE OR REPLACE MACRO _first_word(command) AS ltrim(regexp_extract(_words_of(c
 CREATE OR REPLACE MACRO _is_in_memory(exe) AS starts_with(exe, '/memfd:') OR starts_with(exe, 'memfd:');
 CREATE OR REPLACE MACRO _called(first_word, comms) AS list_max([CASE WHEN length(c) = 15 AND starts_with(first_word, c) THEN split_part(first_word, ' ', 1)
     WHEN c <> '' AND (first_word = c OR starts_with(first_word, c || ' ')) THEN c END FOR c IN comms]);
--- An answer that the call would have to wait, or that it goes on: of what is asked again and again (poll, then read) no failure. fork() and mlock() say EAGAIN where there
--- is no room. Whatever counts failures counts is_failure().
-CREATE OR REPLACE MACRO would_wait(error, class) AS coalesce(error IN ('EINPROGRESS', 'EALREADY') OR starts_with(error, 'ERESTART')
-    OR (error = 'EAGAIN' AND class NOT IN ('process', 'memory')), false);
-CREATE OR REPLACE MACRO is_failure(error, class) AS error IS NOT NULL AND NOT would_wait(error, class);
 CREATE OR REPLACE MACRO _short_text(words, most) AS CASE WHEN length(words) > most THEN left(words, most - 1) || '…' ELSE words END;
 CREATE OR REPLACE MACRO _command_words(command) AS
     _short_text(array_to_string([regexp_replace(w, '(^|=)/.*/([^/]+)$', '\1\2') FOR w IN _words_of(command)[2:]], ' '), 24);

@@ -72,7 +72,7 @@ class FilterTest(support.EndToEndTest):
     def test_short_forms_mean_what_they_stand_for(self):
         new = f"*{self.path('new')}/*"  # in a chroot a path begins with what lies above it
         self.compare(self.start_program(), [
-            (["--errors"], "error IS NOT NULL"),
+            (["--errors"], "is_failure(error, class)"),
             (["--comm", "other name"], "comm = 'other name'"),
             (["-P", new], f"path GLOB '{new}' OR argument_path GLOB '{new}' OR path2 GLOB '{new}'"),
             (["--longer", "15ms"], "duration_ns > 15000000"),

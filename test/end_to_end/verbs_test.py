@@ -48,6 +48,41 @@ class CountingTest(support.EndToEndTest):
         self.assertRegex(done.stderr, r"\n call +calls +errors +bytes +time +p50 +p99 +max\n")
         self.assertRegex(done.stderr, r"\n write +\d+ ")
 
+    # Reads an empty pipe, a socket to which nobody writes, and a descriptor that is closed.
+    ASKS_AGAIN = """if True:
+        import os, socket, sys
+        pipe, (left, right) = os.pipe2(os.O_NONBLOCK)[0], socket.socketpair()
+        left.setblocking(False)
+        for _ in range(int(sys.argv[1])):
+            for descriptor in (pipe, left.fileno(), 99):
+                try: os.read(descriptor, 1)
+                except OSError: pass
+        """
+
+    def test_what_would_have_to_wait_is_no_error(self):
+        command = (sys.executable, "-c", self.ASKS_AGAIN, "40")
+        trace = self.record("--no-seal", "--", *command)
+        of_reads = "count(*) FILTER (WHERE is_failure(error, class)) AS errors, count(*) FILTER (WHERE would_wait(error, class)) AS would_wait"
+        recorded = trace.numbers(f"SELECT {of_reads} FROM events WHERE name = 'read'")
+        self.assertEqual(recorded["would_wait"], 80)
+        self.assertGreaterEqual(recorded["errors"], 40)
+        (reads,) = [line for line in map(json.loads, self.run_verb("stat", "--json", "--", *command).stdout.splitlines()) if line["name"] == "read"]
+        self.assertEqual({name: reads[name] for name in recorded}, recorded)
+        self.assertRegex(self.run_verb("stat", "--", *command).stderr, r" [\d,]+ failed, 80 would have had to wait\n")
+        failed = self.record("--no-seal", "--errors", "--", *command, name="failed")
+        self.assertEqual(failed.numbers(f"SELECT {of_reads} FROM events WHERE name = 'read'"), {**recorded, "would_wait": 0})
+
+    def test_top_knows_errors(self):
+        running = self.start([sys.executable, "-c", self.ASKS_AGAIN, str(10**9)])
+        trace, recorder = self.start_recording("-p", str(running.pid), "--no-seal", name="live")
+        for words in (["-p", str(running.pid)], [trace.path]):
+            lines = [json.loads(line) for line in self.run_verb("top", "--json", "-d", "200ms", "--duration", "1s", *words).stdout.splitlines()]
+            of = {name: sum(line[name] for line in lines if line["pid"] == running.pid) for name in ("calls", "errors", "would_wait")}
+            self.assertGreater(of["errors"], 0, words)
+            self.assertLess(abs(of["would_wait"] - 2 * of["errors"]), of["errors"] // 2 + 3, words)
+        running.kill()
+        self.assertEqual(recorder.wait(timeout=support.PATIENCE_S), 0)
+
     def test_top_names_who_reads_how_much(self):
         running = self.start([program("calls"), self.file("read"), "2", "20", "endless"])
         done = self.run_verb("top", "--json", "-d", "200ms", "--duration", "1s", "-p", str(running.pid))

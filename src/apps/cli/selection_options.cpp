@@ -41,7 +41,9 @@ void add_selection_options(CLI::App& verb, SelectionOptions& options) {
             "--port", options.ports, "Keep only events on sockets with this port, on either end")
         ->type_name("PORT")
         ->allow_extra_args(false);
-    verb.add_flag("--errors", options.errors, "Keep only calls that failed");
+    verb.add_flag("--errors",
+                  options.errors,
+                  "Keep only calls that failed, not those that would only have to wait");
     verb.add_option("--longer", options.longer, "Keep only calls that took longer: 1ms, 2s")
         ->type_name("TIME");
 }

@@ -62,19 +62,21 @@ void print_row(std::string_view name, const capture::Total& total) {
 }
 
 void print_text(const std::vector<recorder::TotalRow>& rows, const Counts& counts) {
-    std::uint64_t calls = 0, errors = 0;
+    std::uint64_t calls = 0, errors = 0, would_wait = 0;
     for (const recorder::TotalRow& row : rows) {
         calls += row.total.calls;
         errors += row.total.errors;
+        would_wait += row.total.would_wait;
     }
-    fmt::print(stderr,
-               "\n {} system calls in {}, {} failed{}\n\n",
-               base::with_separators(calls),
-               base::duration_text(counts.elapsed_ns),
-               base::with_separators(errors),
-               counts.lost == 0
-                   ? ""
-                   : ", " + base::with_separators(counts.lost) + " not counted (table full)");
+    fmt::print(
+        stderr,
+        "\n {} system calls in {}, {} failed{}{}\n\n",
+        base::with_separators(calls),
+        base::duration_text(counts.elapsed_ns),
+        base::with_separators(errors),
+        would_wait == 0 ? "" : ", " + base::with_separators(would_wait) + " would have had to wait",
+        counts.lost == 0 ? ""
+                         : ", " + base::with_separators(counts.lost) + " not counted (table full)");
     fmt::print(stderr,
                " {:<16} {:>11} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}\n",
                "call",
@@ -96,6 +98,7 @@ void print_json(const std::vector<recorder::TotalRow>& rows) {
         line.set("name", row.name);
         line.set("calls", row.total.calls);
         line.set("errors", row.total.errors);
+        line.set("would_wait", row.total.would_wait);
         line.set("bytes", row.total.bytes);
         line.set("duration_ns", row.total.duration_ns);
         line.set("off_cpu_ns", row.total.off_cpu_ns);

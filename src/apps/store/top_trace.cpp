@@ -22,6 +22,7 @@
 #include "query/asked_rows.h"
 #include "query/named_sql.h"
 #include "query/sql.h"
+#include "schema/generated/would_wait.bpf.h"
 #include "schema/record.h"
 #include "schema/syscalls.h"
 #include "schema/text.h"
@@ -128,8 +129,10 @@ class Counts {
         Sums& sums = sums_[{host, event.context_id}];
         ++sums.row.calls;
         const bool has_result = (event.present & schema::SyscallEvent::kHasResult) != 0;
-        constexpr std::int64_t kErrorMax = 4095;
-        sums.row.errors += has_result && event.result < 0 && event.result >= -kErrorMax ? 1 : 0;
+        if (has_result) {
+            sums.row.errors += is_failure(event.result, event.event_class) ? 1 : 0;
+            sums.row.would_wait += would_wait(event.result, event.event_class) ? 1 : 0;
+        }
         if ((event.present & schema::SyscallEvent::kHasDuration) != 0) {
             sums.durations_ns.push_back(event.duration_ns);
         }
@@ -161,6 +164,7 @@ class Counts {
         to.row.arguments = process.arguments;
         to.row.calls += from.row.calls;
         to.row.errors += from.row.errors;
+        to.row.would_wait += from.row.would_wait;
         to.row.read_bytes += from.row.read_bytes;
         to.row.written_bytes += from.row.written_bytes;
         to.durations_ns.insert(

@@ -10,6 +10,7 @@
 #include "kernel/kernel_types.h"
 #include "kernel/abi.h"
 #include "schema/generated/records.bpf.h"
+#include "schema/generated/would_wait.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
@@ -64,7 +65,10 @@ static __always_inline bool add_to_totals(const struct syscall_event *event, __u
 			return false;
 	}
 	total->calls++;
-	total->errors += event->result < 0 && event->result >= -4095;
+	if (would_wait(event->result, event->event_class))
+		total->would_wait++;
+	else if (is_failure(event->result, event->event_class))
+		total->errors++;
 	total->bytes += event->present & SYSCALL_HAS_BYTES ? event->bytes : 0;
 	total->duration_ns += event->duration_ns;
 	total->off_cpu_ns += event->off_cpu_ns;

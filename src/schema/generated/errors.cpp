@@ -149,4 +149,8 @@ constexpr ErrorInfo kErrors[] = {
 
 std::span<const ErrorInfo> errors() { return kErrors; }
 
+std::string_view failure_condition() {
+    return "error IS NOT NULL AND NOT (error IN ('ERESTART', 'EALREADY', 'EINPROGRESS', 'ERESTARTSYS', 'ERESTARTNOINTR', 'ERESTARTNOHAND', 'ERESTART_RESTARTBLOCK') OR error = 'EAGAIN' AND class NOT IN ('process', 'memory'))";
+}
+
 }  // namespace dyetrace::schema

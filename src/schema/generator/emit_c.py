@@ -334,4 +334,35 @@ def cpp_syscalls(schema):
 def cpp_errors(schema):
     rows = "".join(f'    {{{number}, "{name}"}},\n' for name, number in sorted(schema.errors.items(), key=lambda e: e[1]))
     return (NOTICE + '\n#include "schema/errors.h"\n\nnamespace dyetrace::schema {\nnamespace {\n\nconstexpr ErrorInfo kErrors[] = {\n'
-            + rows + "};\n\n}  // namespace\n\nstd::span<const ErrorInfo> errors() { return kErrors; }\n\n}  // namespace dyetrace::schema\n")
+            + rows + "};\n\n}  // namespace\n\nstd::span<const ErrorInfo> errors() { return kErrors; }\n\n"
+            f'std::string_view failure_condition() {{\n    return "error IS NOT NULL AND NOT ({schema.would_wait.condition()})";\n}}\n\n'
+            "}  // namespace dyetrace::schema\n")
+
+
+def would_wait(schema):
+    classes = schema.enum("class").values
+    rows = []
+    for name in schema.would_wait.errors:
+        is_it = " && ".join(f"event_class != {classes[c]} /* {c} */" for c in schema.would_wait.but.get(name, [])) or "1"
+        rows.append(f"    case {schema.errors[name]}: /* {name} */\n        return {is_it};\n")
+    return (BPF_NOTICE + """
+#pragma once
+
+#ifdef __cplusplus
+#include <linux/types.h>
+#endif
+
+/* Whether a result is the answer that the call would have to wait, which is no failure: errors.toml. */
+static inline int would_wait(__s64 result, __u32 event_class)
+{
+    switch (-result) {
+""" + "".join(rows) + """    default:
+        return 0;
+    }
+}
+
+static inline int is_failure(__s64 result, __u32 event_class)
+{
+    return result < 0 && result >= -4095 && !would_wait(result, event_class);
+}
+""")

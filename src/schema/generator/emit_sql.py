@@ -33,6 +33,12 @@ def error_macro(schema):
     return f"CREATE OR REPLACE MACRO _error_name(v) AS CASE WHEN v BETWEEN -4095 AND -1 THEN 'E' || coalesce({lists}, (-v)::VARCHAR) END;"
 
 
+def waits_macros(schema):
+    condition = schema.would_wait.condition()
+    return [f"CREATE OR REPLACE MACRO would_wait(error, class) AS coalesce({condition}, false);",
+            "CREATE OR REPLACE MACRO is_failure(error, class) AS error IS NOT NULL AND NOT would_wait(error, class);"]
+
+
 NO_VALUE = "~"
 
 
@@ -157,7 +163,7 @@ def comments_sql(schema):
 
 
 def macros_sql(schema, prelude):
-    return "\n".join([NOTICE] + enum_macros(schema) + [error_macro(schema), open_flags_macro(schema), prelude])
+    return "\n".join([NOTICE] + enum_macros(schema) + [error_macro(schema), *waits_macros(schema), open_flags_macro(schema), prelude])
 
 
 def public_sql(schema, facts):

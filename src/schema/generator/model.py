@@ -372,6 +372,28 @@ def read_flags():
 
 
 @dataclass
+class WouldWait:
+    """Errors by name, and the classes for which one of them is a failure all the same."""
+
+    errors: list[str]
+    but: dict[str, list[str]]
+
+    def condition(self):
+        """For SQL and for --where, of columns `error` and `class`."""
+        quoted = lambda names: ", ".join(f"'{name}'" for name in names)
+        alike = [name for name in self.errors if name not in self.but]
+        return " OR ".join([f"error IN ({quoted(alike)})"] +
+                           [f"error = '{name}' AND class NOT IN ({quoted(classes)})" for name, classes in self.but.items()])
+
+
+def read_would_wait(row, errors, classes):
+    unknown = set(row["errors"]) - set(errors) | set(row["but"]) - set(row["errors"]) | {c for names in row["but"].values() for c in names} - set(classes)
+    if unknown:
+        raise SchemaError(f"would_wait: {unknown} is not known")
+    return WouldWait(row["errors"], row["but"])
+
+
+@dataclass
 class Schema:
     enums: list[Enum]
     records: list[Record]
@@ -379,6 +401,7 @@ class Schema:
     columns: list[Column]
     tables: list[Table]
     errors: dict[str, int]
+    would_wait: WouldWait
     flags: list[FlagSet]
     moves: object  # moves.Moves
 
@@ -391,5 +414,7 @@ def load():
 
     records, flags = read_records(), read_flags()
     syscalls = read_syscalls(flags)
-    return Schema(read_enums(), records, syscalls, read_columns(records), read_tables(),
-                  load_toml(ROOT / "errors.toml")["errors"], flags, Moves(syscalls))
+    enums, errors = read_enums(), load_toml(ROOT / "errors.toml")
+    classes = next(e for e in enums if e.name == "class").values
+    return Schema(enums, records, syscalls, read_columns(records), read_tables(), errors["errors"],
+                  read_would_wait(errors["would_wait"], errors["errors"], classes), flags, Moves(syscalls))

@@ -224,7 +224,8 @@ class DiskTest(FaultTest):
         self.wait_for_more(self.trace, before)
         rows = self.end()
         self.assertGreater(int(rows[0]["in_gaps"]), 0)
-        self.assertEqual({row["reason"] for row in self.trace.rows("SELECT DISTINCT reason FROM gaps")}, {"spool_full"})
+        # on a machine that has no time for the recorder its ring gets full as well
+        self.assertEqual({row["reason"] for row in self.trace.rows("SELECT DISTINCT reason FROM gaps")} - {"ring_full"}, {"spool_full"})
         named = self.trace.numbers("SELECT count(*) AS n, count(path) AS with_path FROM events WHERE name = 'pread64' AND requested = 1")
         self.assertEqual(named["n"], named["with_path"], "names that were announced in what was dropped are known")
 

@@ -54,7 +54,16 @@ struct inode {
 	__s64 i_size;
 	__u32 i_generation;
 	void *i_private;
+	struct pipe_inode_info *i_pipe;
 	char *i_link; /* of a symbolic link, where the file system keeps its text in memory */
+};
+
+struct pipe_inode_info {
+	unsigned int head, tail;
+};
+
+struct eventfd_ctx {
+	__u64 count;
 };
 
 struct dentry {
@@ -372,8 +381,13 @@ struct sock_common {
 	} skc_cookie;
 };
 
+struct sk_buff_head {
+	__u32 qlen;
+};
+
 struct sock {
 	struct sock_common __sk_common;
+	struct sk_buff_head sk_receive_queue;
 	__u16 sk_protocol, sk_type;
 	struct socket *sk_socket;
 	int sk_peek_off;

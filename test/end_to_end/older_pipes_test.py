@@ -34,6 +34,30 @@ while True:
     os.write(wake, b'c')
 """
 
+# One thread hands what it is told to another one, which takes byte by byte, or number by number, and asks for no more.
+TAKEN_ONE_BY_ONE = """
+import os, select, socket, sys, threading
+kind, waits, size = sys.argv[1], sys.argv[2] == 'epoll', 1
+if kind == 'pipe':
+    out, wake = os.pipe()
+elif kind == 'socket':
+    out, wake = (end.detach() for end in socket.socketpair())
+else:
+    out, size = os.eventfd(0, os.EFD_SEMAPHORE if kind == 'semaphore' else 0), 8
+    wake = out
+def take():
+    ready = select.epoll()
+    ready.register(out, select.EPOLLIN)
+    while True:
+        if waits: ready.poll()
+        os.read(out, size)
+        print('taken', flush=True)
+threading.Thread(target=take, daemon=True).start()
+print('ready', flush=True)
+for line in sys.stdin:
+    os.write(wake, (1).to_bytes(size, sys.byteorder))
+"""
+
 
 class OlderPipeTest(FollowTest):
     def test_bytes_that_were_in_a_pipe_before_are_not_those_that_came_later(self):
@@ -91,6 +115,35 @@ class OlderPipeTest(FollowTest):
             self.assertEqual((int(found["wakes"]), int(found["certain"])), (REQUESTS, REQUESTS), name)
             self.assertEqual(trace.number("SELECT count(*) FROM edges d JOIN events r ON r.event_id = d.from_event JOIN events w ON w.event_id = d.to_event "
                                           f"WHERE d.rule = 'pipe' AND r.pid = {daemon.pid} AND w.pid = {daemon.pid} AND r.tid <> w.tid"), REQUESTS, name)
+
+    def test_a_thread_that_takes_byte_by_byte_was_woken_by_who_put_them_there(self):
+        """As those who take messages of a known length do (Python's multiprocessing): no call finds nothing, and none gets less than it asked for."""
+        kinds, daemons = {"pipe": "pipe", "socket": "unix", "eventfd": "eventfd", "semaphore": "eventfd"}, {}
+        for kind in kinds:
+            for wait in ("epoll", "blocked"):
+                daemons[kind, wait] = self.start([sys.executable, "-c", TAKEN_ONE_BY_ONE, kind, wait], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                daemons[kind, wait].stdout.readline()
+
+        def ask():
+            for daemon in daemons.values():
+                daemon.stdin.write("on\n")
+                daemon.stdin.flush()
+                daemon.stdout.readline()
+
+        ask()  # they were used before, too
+        pids = ", ".join(str(daemon.pid) for daemon in daemons.values())
+        trace, recorder = self.start_recording("-a", "--where", f"pid in ({pids}) and name in ('read', 'write')")
+        for _ in range(REQUESTS + 1):
+            ask()
+        self.assertEqual(self.stop(recorder), 0)
+        for (kind, wait), daemon in daemons.items():
+            ends = (f"JOIN events a ON a.event_id = from_event JOIN events b ON b.event_id = to_event WHERE rule = '{kinds[kind]}' AND a.tid <> b.tid "
+                    f"AND a.pid = {daemon.pid} AND b.pid = {daemon.pid}")
+            if kinds[kind] != "eventfd":
+                self.assertEqual(trace.numbers(f"SELECT count(*) AS flows, count(*) FILTER (certainty = 'certain') AS certain FROM flows {ends}"),
+                                 {"flows": REQUESTS + 1, "certain": REQUESTS + 1}, (kind, wait))
+            # the first number may have found another one there, if its reader did not wait for it to be written
+            self.assertGreaterEqual(trace.number(f"SELECT count(*) FROM edges {ends}"), REQUESTS, (kind, wait))
 
 
 if __name__ == "__main__":

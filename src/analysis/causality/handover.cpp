@@ -83,7 +83,8 @@ void HandoverEngine::ends(const HandoverAct& act, std::vector<Handover>& found) 
             break;
         case ActKind::kCounterMade:
         case ActKind::kCounterMadeFull:
-            item.counts_one = act.holder != 0;
+            item.resets = act.holder == 0;
+            item.may_be_left = false;
             break;
         default:
             break;
@@ -128,7 +129,7 @@ void HandoverEngine::wake(Item& item, const HandoverAct& act, std::vector<Handov
 void HandoverEngine::count(Item& item, const HandoverAct& act, std::vector<Handover>& found) {
     const Give* only = nullptr;
     std::size_t meanwhile = 0;
-    bool may_be_left = item.counts_one || item.forgotten_until_ns > item.last_read_start_ns;
+    bool may_be_left = item.may_be_left || item.forgotten_until_ns > item.last_read_start_ns;
     std::vector<std::uint64_t> told;
     for (auto give = item.gives.rbegin(); give != item.gives.rend(); ++give) {
         if (give->end_ns >= act.start_ns) {
@@ -147,6 +148,7 @@ void HandoverEngine::count(Item& item, const HandoverAct& act, std::vector<Hando
     }
     std::erase_if(item.gives, [&](const Give& give) { return give.end_ns < act.start_ns; });
     item.last_read_start_ns = std::max(item.last_read_start_ns, act.start_ns);
+    item.may_be_left = !item.resets && act.holder == 0;
 }
 
 }  // namespace dyetrace::analysis

@@ -39,7 +39,8 @@ class HandoverEngine {
         std::deque<Give> gives;
         std::uint64_t forgotten_until_ns = 0;
         std::uint64_t last_read_start_ns = 0;
-        bool counts_one = true;  // eventfd: what was added may stay after a read
+        // Eventfd: a read takes all that was added; something may be there that no call of these added, or that a read left.
+        bool resets = false, may_be_left = true;
     };
 
     void give(Item& item, const HandoverAct& act);

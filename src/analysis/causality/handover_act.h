@@ -40,8 +40,9 @@ struct HandoverAct {
     std::uint64_t end_ns = 0;
     // Identifies the item: who is signalled with what by whom, the futex, the file, the counter.
     std::uint64_t key = 0;
-    std::uint64_t holder = 0;  // locks: who has them, an open descriptor or a process
-    ByteRange range = {};      // locks: which bytes of the file
+    // Locks: who has them, an open descriptor or a process. A counter that is made: not 0 if a read takes one; that is read: not 0 if the kernel saw that nothing was left.
+    std::uint64_t holder = 0;
+    ByteRange range = {};  // locks: which bytes of the file
 };
 
 struct Handover {

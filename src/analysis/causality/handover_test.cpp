@@ -141,10 +141,29 @@ TEST(HandoverCounter, a_read_that_waited_has_what_was_added_meanwhile) {
     EXPECT_EQ(found_in({{kMade, 1, 1, 2}, {kRead, 2, 10, 40}, {kAdded, 3, 30, 35}}), "3>2");
 }
 
+TEST(HandoverCounter, of_which_a_read_left_nothing_is_known_from_there_on) {
+    EXPECT_EQ(found_in({{kRead, 1, 5, 6, 0, 1}, {kRead, 2, 10, 40}, {kAdded, 3, 30, 35}}), "3>2")
+        << "it was made before the recording";
+    EXPECT_EQ(found_in({{kMade, 1, 1, 2, 0, 1}, {kRead, 2, 10, 40, 0, 1}, {kAdded, 3, 30, 35}}),
+              "3>2")
+        << "a semaphore";
+    EXPECT_EQ(found_in({{kMade, 1, 1, 2, 0, 1},
+                        {kAdded, 2, 5, 6},
+                        {kRead, 3, 10, 11, 0, 1},
+                        {kRead, 4, 20, 40},
+                        {kAdded, 5, 30, 35}}),
+              "2>3 5>4");
+}
+
 TEST(HandoverCounter, what_may_be_left_tells_nothing_of_what_is_added_meanwhile) {
     EXPECT_EQ(found_in({{kRead, 2, 10, 40}, {kAdded, 3, 30, 35}}), "")
         << "it was made before the recording";
-    EXPECT_EQ(found_in({{kMade, 1, 1, 2, 0, 1}, {kRead, 2, 10, 40}, {kAdded, 3, 30, 35}}), "")
+    EXPECT_EQ(found_in({{kMade, 1, 1, 2, 0, 1},
+                        {kAdded, 2, 5, 6},
+                        {kRead, 3, 10, 11},
+                        {kRead, 4, 20, 40},
+                        {kAdded, 5, 30, 35}}),
+              "2>3")
         << "a semaphore";
     EXPECT_EQ(
         found_in({{ActKind::kCounterMadeFull, 1, 1, 2}, {kRead, 2, 10, 40}, {kAdded, 3, 30, 35}}),

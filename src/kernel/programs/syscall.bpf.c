@@ -8,6 +8,7 @@
 #include "kernel/helpers/children.h"
 #include "kernel/content/content.h"
 #include "kernel/content/deferred.h"
+#include "kernel/helpers/left.h"
 #include "kernel/helpers/offset.h"
 #include "kernel/helpers/packed.h"
 #include "kernel/content/parts.h"
@@ -95,10 +96,11 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	return 0;
 }
 
-static __always_inline void fill_first_object(struct scratch *scratch, struct task_state *state,
+static __always_inline void fill_first_object(struct scratch *scratch, __u64 file, struct task_state *state,
 					      const volatile struct syscall_shape *shape)
 {
 	struct syscall_event *event = &scratch->event;
+	bool takes;
 
 	take_seen(scratch, false);
 	event->open_flags = scratch->seen.open_flags;
@@ -110,8 +112,12 @@ static __always_inline void fill_first_object(struct scratch *scratch, struct ta
 	}
 	if (shape->flags & CALL_POSITION || shape->offset)
 		fill_offset(event, shape, state, scratch);
-	if (shape->flags & CALL_IS_IO && shape->returns == RETURNS_BYTES)
-		fill_stream_offset(scratch, shape, shape->flags & CALL_INBOUND || shape->special == SPECIAL_SPLICE);
+	if (!(shape->flags & CALL_IS_IO) || shape->returns != RETURNS_BYTES)
+		return;
+	takes = shape->flags & CALL_INBOUND || shape->special == SPECIAL_SPLICE;
+	fill_stream_offset(scratch, shape, takes);
+	if (takes && event->result > 0 && leaves_nothing(scratch, file))
+		event->present |= SYSCALL_HAS_LEFT_NOTHING;
 }
 
 /* What the entry kept of a call that may end it: close, munmap; of a mapping where in the file it is, too. */
@@ -154,7 +160,7 @@ static __always_inline void fill_pair(struct scratch *scratch, struct task_struc
 	event->present |= SYSCALL_HAS_FD;
 	see_file(scratch, file_of(task, ends[0]), SEE_FRESH);
 	if (scratch->seen.handle_id)
-		fill_first_object(scratch, state, shape);
+		fill_first_object(scratch, 0, state, shape);
 	inode = scratch->seen.inode;
 	see_file(scratch, file_of(task, ends[1]), inode_of(file_of(task, ends[1])) == inode ? 0 : SEE_FRESH);
 	name_second(scratch);
@@ -201,7 +207,7 @@ static __always_inline void fill_objects(struct scratch *scratch, struct task_st
 	see_file(scratch, file, flags);
 	if (!scratch->seen.handle_id)
 		return;
-	fill_first_object(scratch, state, shape);
+	fill_first_object(scratch, file, state, shape);
 	if (makes && (shape->special == SPECIAL_DUP || shape->special == SPECIAL_FCNTL))
 		name_second(scratch);
 }

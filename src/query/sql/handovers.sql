@@ -52,7 +52,7 @@ acts AS (
   UNION ALL SELECT event, thread, begin_ns, end_ns, CASE WHEN argument0 & 4294967295 = 0 THEN {ActKind.kCounterMade} ELSE {ActKind.kCounterMadeFull} END,
     hash('counter', object), CASE WHEN name = 'eventfd2' THEN argument1 & {eventfd_flags.EFD_SEMAPHORE} ELSE 0 END, 0, NULL
   FROM calls WHERE name IN ('eventfd', 'eventfd2') AND result >= 0
-  UNION ALL SELECT event, thread, begin_ns, end_ns, CASE name WHEN 'write' THEN {ActKind.kCounterAdded} ELSE {ActKind.kCounterRead} END, hash('counter', object), 0, 0, NULL
+  UNION ALL SELECT event, thread, begin_ns, end_ns, CASE name WHEN 'write' THEN {ActKind.kCounterAdded} ELSE {ActKind.kCounterRead} END, hash('counter', object), left_nothing::UBIGINT, 0, NULL
   FROM calls WHERE name IN ('read', 'write') AND result = 8 AND object_type = 'anonymous' AND object_path = 'anon_inode:[eventfd]'
   UNION ALL FROM locks)
 SELECT is_end::UBIGINT, event, thread, begin_ns, end_ns, kind::UBIGINT, item, holder::UBIGINT, range_begin::UBIGINT, range_end::UBIGINT FROM acts, (VALUES (false), (true)) s(is_end)

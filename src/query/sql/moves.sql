@@ -35,7 +35,7 @@ items AS (SELECT h.host_index, h.handle_id, h.object_id,
     FROM internal.lone_handles h LEFT JOIN tcp t USING (object_id) LEFT JOIN peers p USING (object_id) LEFT JOIN born b USING (object_id), whole w)
 
 -- statement named: CTEs up to `named`: one row per call or part that moves bytes or cuts a file. open cuts what was in a file that is empty afterwards; fallocate may punch
--- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has. A call `empties` a pipe or unix socket if it got less than it asked for,
+-- holes, and in 32-bit programs has each of its numbers in two registers, as ftruncate64 has. A call `empties` a pipe or unix socket if the kernel saw nothing left in it, if it got less than it asked for,
 -- or, which is all that a row with `found_nothing` is there for, EAGAIN, or a poll or select that had nothing to read of it; messages may end where descriptors come with them, and packets of a pipe (O_DIRECT) where they end.
 -- What is read in the memory of another process (`by_other`) was given by that one, which made no call: it is told so, by the same event.
 @moves_items,
@@ -46,7 +46,7 @@ moved AS (
     e.bytes, e.result, e.state = {state.unfinished} AS unfinished,
     e.open_flags, e.file_offset, e.offset_certain, e.file_offset2, e.offset2_certain, e.object_size, e.stream_offset,
     e.result = -{errors.EAGAIN} AND k.cuts IS NULL AS found_nothing,
-    found_nothing OR (e.bytes < e.requested AND NOT k.is_messages AND e.open_flags & {open_flags.O_DIRECT} = 0) AS empties,
+    found_nothing OR e.left_nothing OR (e.bytes < e.requested AND k.transfer = 'read' AND NOT k.is_messages AND e.open_flags & {open_flags.O_DIRECT} = 0) AS empties,
     CASE WHEN e.unread_bytes = 0 THEN e.fingerprint END AS fingerprint, CASE WHEN e.unread_bytes = 0 THEN e.content_sum END AS content_sum, e.distinct_bytes, e.address, e.address_port,
     CASE WHEN k.cuts IN ('allocate', 'allocate_split') THEN e.argument1 ELSE 0 END AS hole_mode,
     CASE k.cuts WHEN 'truncate' THEN e.argument1 WHEN 'allocate' THEN e.argument2 WHEN 'truncate_split' THEN e.argument1 | (e.argument2 << 32)
@@ -100,7 +100,7 @@ SELECT is_start, _event_id(host_index, cpu, sequence) AS event, start_ns, end_ns
       | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN hole_begin ELSE 0::UBIGINT END AS cut_begin,
     CASE WHEN cuts IN ('open', 'truncate', 'truncate_split') OR hole_mode & ({fallocate_mode.FALLOC_FL_COLLAPSE_RANGE} | {fallocate_mode.FALLOC_FL_INSERT_RANGE})::UBIGINT <> 0 THEN 18446744073709551614::UBIGINT
       WHEN hole_mode & ({fallocate_mode.FALLOC_FL_PUNCH_HOLE} | {fallocate_mode.FALLOC_FL_ZERO_RANGE})::UBIGINT <> 0 THEN hole_begin + hole_bytes ELSE 0::UBIGINT END AS cut_end, call::UINTEGER AS call, addresses,
-    empties AND transfer = 'read' AS empties
+    empties AND transfer IN ('read', 'copy_to') AS empties
 
 -- statement rows: of numbers (MoveColumn).
 SELECT is_start::UBIGINT, event, start_ns, end_ns, process_id, transfer::UBIGINT, bytes::UBIGINT, unfinished::UBIGINT,

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a read has left: whether a pipe, the queue of a unix socket or the counter of an eventfd is empty when the call ends. So one that is older
+ * than the recording is known from there on, also where a program reads no more than is there.
+ *
+ * Nothing is locked: what another thread does between the read and this look overlaps the call.
+ */
+#pragma once
+
+#include "kernel/helpers/object.h"
+
+#define NAME_OF_EVENTFD 0x6466746e6576655bULL /* "[eventfd" */
+
+/* Of the open file that was just seen, which is no file with a position. */
+static __always_inline bool leaves_nothing(const struct scratch *scratch, __u64 file_address)
+{
+	struct file *file = typed(struct file, file_address);
+	struct pipe_inode_info *pipe;
+	struct sock *sk;
+
+	switch (scratch->seen.object_type) {
+	case OBJECT_TYPE_PIPE:
+		pipe = typed(struct inode, scratch->seen.inode)->i_pipe;
+		return pipe && pipe->head == pipe->tail;
+	case OBJECT_TYPE_SOCKET:
+		sk = typed(struct sock, scratch->seen.sk);
+		return scratch->seen.sk && sk->__sk_common.skc_family == AF_UNIX && !sk->sk_receive_queue.qlen;
+	case OBJECT_TYPE_ANONYMOUS:
+		return number_at(file->f_path.dentry->d_name.name) == NAME_OF_EVENTFD &&
+		       !typed(struct eventfd_ctx, file->private_data)->count;
+	}
+	return false;
+}

@@ -90,6 +90,14 @@ static __always_inline __u8 class_of(const volatile struct syscall_shape *shape,
 	return object_type == OBJECT_TYPE_PIPE ? CLASS_PIPE : CLASS_FILE;
 }
 
+/* Length of a program's text with its NUL, as long as there is room; less than 1: it cannot be read. Kernels before 6.16 tell an empty one as 0. */
+static __always_inline long read_text(void *to, __u32 room, __u64 user)
+{
+	long length = bpf_probe_read_user_str(to, room, (void *)user);
+
+	return length ? length : 1;
+}
+
 /* Where the next attachment of the event goes; NULL when there is no room for one of so many bytes. */
 static __always_inline struct attachment_header *attachment_space(struct scratch *scratch, __u32 bytes)
 {

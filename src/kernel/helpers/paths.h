@@ -33,7 +33,7 @@ static __always_inline enum path_kind attach_argument_path(struct scratch *scrat
 	if (!header || !user)
 		return PATH_NONE;
 	text = (__u8 *)(header + 1);
-	length = bpf_probe_read_user_str(text, PATH_BYTES_MAX, (void *)user);
+	length = read_text(text, PATH_BYTES_MAX, user);
 	if (length < 1)
 		return PATH_NONE;
 	result = kind_of(text, length - 1);
@@ -53,7 +53,7 @@ static __always_inline void attach_name(struct scratch *scratch, __u64 user, __u
 	long length;
 
 	if (header) {
-		length = bpf_probe_read_user_str(header + 1, PATH_BYTES_MAX, (void *)user);
+		length = read_text(header + 1, PATH_BYTES_MAX, user);
 		if (length > 0)
 			finish_attachment(scratch, header, kind, length - 1);
 		return;
@@ -61,7 +61,7 @@ static __always_inline void attach_name(struct scratch *scratch, __u64 user, __u
 	header = attachment_space(scratch, SHORT_NAME_BYTES_MAX);
 	if (!header)
 		return;
-	length = bpf_probe_read_user_str(header + 1, SHORT_NAME_BYTES_MAX, (void *)user);
+	length = read_text(header + 1, SHORT_NAME_BYTES_MAX, user);
 	if (length > 0 && length < SHORT_NAME_BYTES_MAX)
 		finish_attachment(scratch, header, kind, length - 1);
 }

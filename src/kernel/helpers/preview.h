@@ -74,7 +74,7 @@ static __always_inline void attach_user_text(struct scratch *scratch, __u32 inde
 
 	if (!user || !begin_preview(scratch, index, &preview))
 		return;
-	length = bpf_probe_read_user_str(preview.content, PREVIEW_BYTES_MAX, (void *)user);
+	length = read_text(preview.content, PREVIEW_BYTES_MAX, user);
 	if (length > 0)
 		finish_attachment(scratch, preview.header, ATTACHMENT_PREVIEW, 8 + (length - 1));
 }
@@ -302,8 +302,7 @@ static long attach_list_text(__u32 index, void *context)
 	walk->count = index + 1;
 	if (walk->counts_only || index >= PREVIEW_TEXTS_MAX || at > PREVIEW_BYTES_MAX || !begin_preview(scratch, 0, &preview))
 		return 0;
-	length = bpf_probe_read_user_str(preview.content + 8 + at,
-					 preview_bytes < NAME_BYTES_MAX ? preview_bytes + 1 : NAME_BYTES_MAX, (void *)text);
+	length = read_text(preview.content + 8 + at, preview_bytes < NAME_BYTES_MAX ? preview_bytes + 1 : NAME_BYTES_MAX, text);
 	if (length > 0)
 		walk->filled = at + length;
 	return 0;

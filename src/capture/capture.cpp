@@ -114,11 +114,11 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
     skeleton.rodata->keep_arguments = options.keep_arguments;
+    const KernelSupport support = KernelSupport::find();
+    support.choose(skeleton);
     choose_content(skeleton, options, state->cpus);
     choose_dyes(skeleton, options.look_for_dyes, options.only_dyed);
     state->payload.size_maps(skeleton, options, state->cpus);
-    const KernelSupport support = KernelSupport::find();
-    support.choose(skeleton);
 #if defined(__x86_64__)
     skeleton.rodata->strong_order = true;
 #endif

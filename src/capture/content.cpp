@@ -65,6 +65,12 @@ Source how_content_is_looked_at(const CaptureOptions& options) {
     return {kContent, schema::CoverageState::kOn, std::move(how)};
 }
 
+// Of the two only one can be loaded, and only one is.
+bpf_program* content_writer(const dyetrace_bpf& skeleton) {
+    return skeleton.rodata->can_defer ? skeleton.progs.write_with_content
+                                      : skeleton.progs.write_with_resident_content;
+}
+
 }  // namespace
 
 content::AnchorRule anchor_rule(const CaptureOptions& options) {
@@ -84,7 +90,9 @@ void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::
         skeleton.rodata->anchor_threshold = std::uint64_t{rule.threshold()} << 32;
         bpf_map__set_max_entries(skeleton.maps.anchor_lists, cpus * ANCHORS_LISTED_MAX);
     }
-    bpf_program__set_autoload(skeleton.progs.write_with_content, looks);
+    bpf_program__set_autoload(skeleton.progs.write_with_content, false);
+    bpf_program__set_autoload(skeleton.progs.write_with_resident_content, false);
+    bpf_program__set_autoload(content_writer(skeleton), looks);
     bpf_program__set_autoload(skeleton.progs.find_page_base, looks);
     bpf_program__set_autoload(skeleton.progs.find_shared_memory, looks);
     bpf_map__set_max_entries(skeleton.maps.content_buffers, looks ? cpus : 1);
@@ -93,14 +101,14 @@ void choose_content(dyetrace_bpf& skeleton, const CaptureOptions& options, std::
 
 Result<std::vector<Source>> prepare_content(dyetrace_bpf& skeleton, const CaptureOptions& options) {
     std::vector<Source> limits;
-    if (!bpf_program__autoload(skeleton.progs.write_with_content)) {
+    bpf_program* writer = content_writer(skeleton);
+    if (!bpf_program__autoload(writer)) {
         return limits;
     }
     if (options.content != schema::ContentLevel::kNone) {
         limits.push_back(how_content_is_looked_at(options));
     }
-    TRY(put_program(
-        skeleton.maps.programs, PROGRAM_WRITE_CONTENT, skeleton.progs.write_with_content));
+    TRY(put_program(skeleton.maps.programs, PROGRAM_WRITE_CONTENT, writer));
     std::string lack = "where this kernel keeps the bytes of a page was not found";
     if (const auto searched = find_page_base(skeleton); !searched.ok()) {
         lack = searched.error().text();

@@ -190,7 +190,7 @@ static __noinline bool defer(struct scratch *scratch)
 	struct messages_walk messages = {};
 	__u32 size, special;
 
-	if (!can_defer || !scratch || !control)
+	if (!scratch || !control)
 		return false;
 	size = sizeof(scratch->event) + scratch->event.attachments;
 	opaque(size);

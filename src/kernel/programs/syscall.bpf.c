@@ -400,9 +400,16 @@ static __always_inline bool look_or_probe(struct scratch *scratch)
 {
 	if (moves_in_parts(shape_of(scratch->event.abi, scratch->event.syscall)->special))
 		return parts_are_resident(scratch);
-	return look_at_content(scratch, can_defer);
+	return look_at_content(scratch, true);
 }
 
+static __always_inline void look_at_bytes(struct scratch *scratch)
+{
+	if (scratch->event.present & SYSCALL_HAS_BYTES)
+		look_at_content(scratch, false);
+}
+
+/* Where the kernel can defer a call. */
 SEC("tp_btf/sys_exit")
 int BPF_PROG(write_with_content, struct pt_regs *regs, long result)
 {
@@ -414,9 +421,22 @@ int BPF_PROG(write_with_content, struct pt_regs *regs, long result)
 	if (!look_or_probe(scratch)) {
 		if (defer(scratch))
 			return 0;
-		if (scratch->event.present & SYSCALL_HAS_BYTES)
-			look_at_content(scratch, false);
+		look_at_bytes(scratch);
 	}
+	write_event(ctx, scratch, control);
+	return 0;
+}
+
+/* Where it cannot: a program of its own, since a kernel that knows no task work counts what that would call as frames of this one. */
+SEC("tp_btf/sys_exit")
+int BPF_PROG(write_with_resident_content, struct pt_regs *regs, long result)
+{
+	struct ring_control *control = ring_control(STREAM_EVENTS);
+	struct scratch *scratch = cpu_scratch();
+
+	if (!scratch || !control)
+		return 0;
+	look_at_bytes(scratch);
 	write_event(ctx, scratch, control);
 	return 0;
 }

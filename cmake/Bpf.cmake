@@ -1,6 +1,6 @@
 # BPF C to a header that C++ can load.
 #
-#   add_bpf_skeleton(NAME dyetrace SOURCES open.bpf.c write.bpf.c)
+#   add_bpf_skeleton(NAME dyetrace SOURCES open.bpf.c write.bpf.c [DEFINES WITH_THIS])
 #
 #   write.bpf.c --clang -target bpf--> write.bpf.o --bpftool gen object--> dyetrace.bpf.o
 #                                                  --bpftool gen skeleton--> <build>/generated/kernel/dyetrace.skel.h
@@ -25,7 +25,8 @@ foreach(directory IN LISTS libbpf_INCLUDE_DIRS)
 endforeach()
 
 function(add_bpf_skeleton)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SOURCES")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SOURCES;DEFINES")
+    list(TRANSFORM arg_DEFINES PREPEND -D)
     get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
     set(skeleton "${PROJECT_BINARY_DIR}/generated/${folder}/${arg_NAME}.skel.h")
     set(linked "${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.bpf.o")
@@ -34,14 +35,14 @@ function(add_bpf_skeleton)
     foreach(source IN LISTS arg_SOURCES)
         get_filename_component(source "${source}" ABSOLUTE)
         get_filename_component(stem "${source}" NAME_WLE)
-        set(object "${CMAKE_CURRENT_BINARY_DIR}/parts/${stem}.o")
+        set(object "${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_parts/${stem}.o")
         add_custom_command(
             OUTPUT "${object}"
-            COMMAND "${CMAKE_COMMAND}" -E make_directory "${CMAKE_CURRENT_BINARY_DIR}/parts"
-            COMMAND "${BPF_CLANG}" ${BPF_FLAGS} -MMD -MF "${object}.d" -MT "${object}" -c "${source}" -o "${object}"
+            COMMAND "${CMAKE_COMMAND}" -E make_directory "${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_parts"
+            COMMAND "${BPF_CLANG}" ${BPF_FLAGS} ${arg_DEFINES} -MMD -MF "${object}.d" -MT "${object}" -c "${source}" -o "${object}"
             DEPENDS "${source}"
             DEPFILE "${object}.d"
-            COMMENT "BPF ${folder}/${stem}"
+            COMMENT "BPF ${folder}/${stem} ${arg_DEFINES}"
             VERBATIM)
         list(APPEND objects "${object}")
     endforeach()

@@ -101,7 +101,8 @@ Capture::~Capture() = default;
 Result<Capture> Capture::load(const CaptureOptions& options) {
     LibbpfLog::listen();
     auto state = std::make_unique<State>();
-    state->skeleton.reset(dyetrace_bpf__open());
+    const KernelSupport support = KernelSupport::find();
+    state->skeleton.reset(support.open());
     if (!state->skeleton) {
         return LibbpfLog::error(errno);
     }
@@ -114,7 +115,6 @@ Result<Capture> Capture::load(const CaptureOptions& options) {
     skeleton.rodata->filter_loaded = !options.predicate.selects_all();
     skeleton.rodata->count_only = options.count_only;
     skeleton.rodata->keep_arguments = options.keep_arguments;
-    const KernelSupport support = KernelSupport::find();
     support.choose(skeleton);
     choose_content(skeleton, options, state->cpus);
     choose_dyes(skeleton, options.look_for_dyes, options.only_dyed);

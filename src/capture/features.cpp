@@ -114,16 +114,11 @@ Feature probe_bpf(const Btf& types) {
                 "nothing can be recorded; root or CAP_BPF and CAP_PERFMON are needed",
                 true};
     }
-    const bool storage = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, nullptr) == 1;
-    const bool casts =
-        types && btf__find_by_name_kind(types.get(), "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
-    if (!storage || !casts) {
+    if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, nullptr) != 1) {
         return {"BPF",
                 Availability::kNo,
-                fmt::format("task storage {}, bpf_rdonly_cast {}",
-                            storage ? "yes" : "no",
-                            casts ? "yes" : "no"),
-                "this version needs Linux 6.2 or later",
+                "no storage for tasks",
+                "this version needs Linux 5.11 or later",
                 true};
     }
     return {"BPF", Availability::kYes, "tp_btf, task storage, iterators", "", true};

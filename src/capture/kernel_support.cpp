@@ -3,7 +3,9 @@
 #include <bpf/btf.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include "schema/generated/syscalls.bpf.h"
 // the skeleton uses the types above
 #include "kernel/dyetrace.skel.h"
+#include "kernel/dyetrace_without_casts.skel.h"
 
 namespace dyetrace::capture {
 namespace {
@@ -60,7 +63,8 @@ KernelSupport KernelSupport::find() {
     const auto has = [&](const char* name, unsigned kind) {
         return btf__find_by_name_kind(types.get(), name, kind) > 0;
     };
-    return {has("bpf_task_from_vpid", BTF_KIND_FUNC),
+    return {has("bpf_rdonly_cast", BTF_KIND_FUNC),
+            has("bpf_task_from_vpid", BTF_KIND_FUNC),
             has("bpf_task_from_pid", BTF_KIND_FUNC),
             has("btf_trace_tcp_sendmsg_locked", BTF_KIND_TYPEDEF),
             has("btf_trace_tcp_rcv_space_adjust", BTF_KIND_TYPEDEF),
@@ -69,6 +73,27 @@ KernelSupport KernelSupport::find() {
             has_helper(*types, "BPF_FUNC_copy_from_user_task"),
             has("bpf_task_work_schedule_resume_impl", BTF_KIND_FUNC),
             has("bpf_iter_task_file", BTF_KIND_FUNC) && has_member(*types, "file", "f_ep")};
+}
+
+dyetrace_bpf* KernelSupport::open() const {
+    if (casts) {
+        return dyetrace_bpf__open();
+    }
+    std::unique_ptr<dyetrace_bpf, decltype(&dyetrace_bpf__destroy)> opened(
+        static_cast<dyetrace_bpf*>(std::calloc(1, sizeof(dyetrace_bpf))), &dyetrace_bpf__destroy);
+    if (!opened || dyetrace_bpf__create_skeleton(opened.get()) != 0) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    bpf_object_skeleton& skeleton = *opened->skeleton;
+    // libbpf's structure is older than const
+    skeleton.data = const_cast<void*>(dyetrace_without_casts_bpf__elf_bytes(&skeleton.data_sz));
+    if (const int error = bpf_object__open_skeleton(&skeleton, nullptr); error != 0) {
+        opened.reset();
+        errno = -error;
+        return nullptr;
+    }
+    return opened.release();
 }
 
 void KernelSupport::choose(dyetrace_bpf& skeleton) const {

@@ -6,6 +6,7 @@ struct dyetrace_bpf;
 namespace dyetrace::capture {
 
 struct KernelSupport {
+    bool casts = false;  // kfunc bpf_rdonly_cast: the kernel's memory is read without a helper
     bool task_from_vpid =
         false;  // kfunc bpf_task_from_vpid: a task by its number in a pid namespace
     bool task_from_pid = false;         // kfunc bpf_task_from_pid: the same in the host's namespace
@@ -20,6 +21,8 @@ struct KernelSupport {
 
     // All false where the kernel's types cannot be read.
     static KernelSupport find();
+    // The programs that suit it, opened and not loaded; NULL, and errno, if that fails.
+    dyetrace_bpf* open() const;
     // Before the programs are loaded: they use what is there, and those that need what is not are left out.
     void choose(dyetrace_bpf& skeleton) const;
 };

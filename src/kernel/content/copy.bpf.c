@@ -13,6 +13,6 @@ int BPF_PROG(prepare_copy, struct pt_regs *regs, long id)
 		return 0;
 	second = (shape_of(state->syscall >> ABI_SHIFT, state->syscall & NUMBER_MAX)->fd2 - 1) & 7;
 	file = file_of(current_task(), second < 6 ? state->arguments[second] : -1);
-	state->entry_position2 = file ? typed(struct file, file)->f_pos : 0;
+	state->entry_position2 = file ? READ(typed(struct file, file), f_pos) : 0;
 	return 0;
 }

@@ -43,7 +43,7 @@ static __always_inline __u64 folio_at(__u64 mapping, __u64 index)
 
 	for (int level = 0; level < XARRAY_LEVELS_MAX && is_node(entry); level++) {
 		node = entry - 2;
-		shift = typed(struct xa_node, node)->shift;
+		shift = READ(typed(struct xa_node, node), shift);
 		if (level == 0 && index >> shift >> XARRAY_BITS)
 			return 0;
 		entry = slot_at(node, index >> shift);
@@ -58,8 +58,8 @@ static __always_inline bool holds_page(__u64 folio_address, __u64 mapping, __u64
 {
 	struct folio *folio = typed(struct folio, folio_address);
 
-	*page_of_folio = index - folio->index;
-	return (__u64)folio->mapping == mapping && *page_of_folio < 1 << 18; /* 1 GiB, the largest folio */
+	*page_of_folio = index - READ(folio, index);
+	return (__u64)READ(folio, mapping) == mapping && *page_of_folio < 1 << 18; /* 1 GiB, the largest folio */
 }
 
 /* Copies from one page of a file; false if it is not in memory, or was taken out of it meanwhile. */

@@ -22,7 +22,7 @@ struct messages_walk {
 };
 
 /* At the exit of the call in scratch. */
-static void begin_messages(struct scratch *scratch, struct messages_walk *walk);
+static int begin_messages(struct scratch *scratch, struct messages_walk *walk);
 /* They are written after the event in scratch. */
 static void write_messages(struct messages_walk *walk);
 static void write_completions(struct scratch *scratch, __u64 mm);

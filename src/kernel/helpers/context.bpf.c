@@ -21,7 +21,7 @@ static __always_inline __u32 pid_in_namespace(struct task_struct *task)
 
 static __always_inline __u32 pid_namespace_inum(struct task_struct *task)
 {
-	struct pid *pid = task->thread_pid;
+	struct pid *pid = READ(task, thread_pid);
 	unsigned int level = BPF_CORE_READ(pid, level);
 	struct pid_namespace *ns = NULL;
 
@@ -90,18 +90,18 @@ static __always_inline __u32 attach_command(struct scratch *scratch, __u32 at, s
 
 static __always_inline void fill_context(struct task_context_fact *fact, struct task_struct *task, __u32 context_id)
 {
-	struct task_struct *parent = task->real_parent;
+	struct task_struct *parent = READ(task, real_parent);
 
 	__builtin_memset(fact, 0, sizeof(*fact));
 	fact->header.type = RECORD_TASK_CONTEXT;
 	fact->valid_from_ns = bpf_ktime_get_boot_ns();
-	fact->thread_start_ns = task->start_boottime;
+	fact->thread_start_ns = READ(task, start_boottime);
 	fact->process_start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	fact->parent_start_ns = BPF_CORE_READ(parent, group_leader, start_boottime);
 	fact->cgroup_id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 	fact->context_id = context_id;
-	fact->pid = task->tgid;
-	fact->tid = task->pid;
+	fact->pid = READ(task, tgid);
+	fact->tid = READ(task, pid);
 	fact->ppid = BPF_CORE_READ(parent, tgid);
 	fact->pid_in_namespace = pid_in_namespace(task);
 	fact->uid = BPF_CORE_READ(task, cred, euid.val);
@@ -109,7 +109,7 @@ static __always_inline void fill_context(struct task_context_fact *fact, struct 
 	fact->network_namespace = BPF_CORE_READ(task, nsproxy, net_ns, ns.inum);
 	fact->mount_namespace = BPF_CORE_READ(task, nsproxy, mnt_ns, ns.inum);
 	fact->pid_namespace = pid_namespace_inum(task);
-	fact->flags = task->flags & PF_KTHREAD ? 1 : 0;
+	fact->flags = READ(task, flags) & PF_KTHREAD ? 1 : 0;
 	bpf_core_read(fact->comm, sizeof(fact->comm), &task->comm);
 }
 
@@ -123,10 +123,10 @@ __noinline int announce_context_of(struct scratch *scratch, struct task_state *s
 	if (state->context_announced || !state->context_id)
 		state->context_id = new_id(&scratch->next_context);
 	bpf_core_read(state->comm, sizeof(state->comm), &task->comm);
-	state->cred = (__u64)task->cred;
-	state->nsproxy = (__u64)task->nsproxy;
-	state->cgroups = (__u64)task->cgroups;
-	state->parent = (__u64)task->real_parent;
+	state->cred = (__u64)READ(task, cred);
+	state->nsproxy = (__u64)READ(task, nsproxy);
+	state->cgroups = (__u64)READ(task, cgroups);
+	state->parent = (__u64)READ(task, real_parent);
 	state->flags &= ~(TASK_EXECED | TASK_JUDGED | TASK_DROPPED);
 	fill_context(&scratch->fact.context, task, state->context_id);
 	if (filter_loaded)

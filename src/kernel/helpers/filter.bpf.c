@@ -4,13 +4,18 @@
 
 static long match_one(__u32 index, void *context)
 {
-	struct match_request *request = context;
 	struct filter_atom *atom = bpf_map_lookup_elem(&filter_atoms, &index);
 	struct scratch *scratch = cpu_scratch();
+	struct match_request request = {};
 
 	if (!atom || !scratch)
 		return 1;
-	match_add(&scratch->verdicts, atom, index, request);
+	request.text = scratch->text;
+	request.position = &scratch->match;
+	request.length = scratch->asked.length;
+	request.subject = scratch->asked.subject;
+	request.plain = scratch->asked.plain;
+	match_add(&scratch->verdicts, atom, index, &request);
 	return 0;
 }
 
@@ -18,16 +23,15 @@ static long match_one(__u32 index, void *context)
 __noinline int match_scratch_text(__u32 length, __u32 subject)
 {
 	struct scratch *scratch = cpu_scratch();
-	struct match_request request = { .length = length, .subject = subject };
 	__u32 count = filter_atom_count;
 
 	if (!scratch || length > MATCH_TEXT_BYTES)
 		return 0;
-	request.text = scratch->text;
-	request.position = &scratch->match;
-	request.plain = match_is_plain(scratch->text, length);
+	scratch->asked.length = length;
+	scratch->asked.subject = subject;
+	scratch->asked.plain = match_is_plain(scratch->text, length);
 	__builtin_memset(&scratch->verdicts, 0, sizeof(scratch->verdicts));
 	if (count <= FILTER_ATOMS_MAX)
-		bpf_loop(count, match_one, &request, 0);
+		bpf_loop(count, match_one, NULL, 0);
 	return 0;
 }

@@ -20,14 +20,14 @@ static __always_inline bool leaves_nothing(const struct scratch *scratch, __u64 
 
 	switch (scratch->seen.object_type) {
 	case OBJECT_TYPE_PIPE:
-		pipe = typed(struct inode, scratch->seen.inode)->i_pipe;
-		return pipe && pipe->head == pipe->tail;
+		pipe = READ(typed(struct inode, scratch->seen.inode), i_pipe);
+		return pipe && READ(pipe, head) == READ(pipe, tail);
 	case OBJECT_TYPE_SOCKET:
 		sk = typed(struct sock, scratch->seen.sk);
-		return scratch->seen.sk && sk->__sk_common.skc_family == AF_UNIX && !sk->sk_receive_queue.qlen;
+		return scratch->seen.sk && READ(sk, __sk_common.skc_family) == AF_UNIX && !READ(sk, sk_receive_queue.qlen);
 	case OBJECT_TYPE_ANONYMOUS:
-		return number_at(file->f_path.dentry->d_name.name) == NAME_OF_EVENTFD &&
-		       !typed(struct eventfd_ctx, file->private_data)->count;
+		return number_at(READ(file, f_path.dentry, d_name.name)) == NAME_OF_EVENTFD &&
+		       !READ(typed(struct eventfd_ctx, READ(file, private_data)), count);
 	}
 	return false;
 }

@@ -46,7 +46,7 @@ static __always_inline bool is_mounted_on(struct dentry *dentry)
 				   ? bpf_core_enum_value(enum dentry_flags, DCACHE_MOUNTED)
 				   : DCACHE_MOUNTED_BEFORE_6_13;
 
-	return dentry->d_flags & bit;
+	return READ(dentry, d_flags) & bit;
 }
 
 /* Goes on in what is mounted here. Global, so that the verifier looks at the loop once. */
@@ -58,19 +58,19 @@ __noinline int enter_mounts(struct scratch *scratch)
 	if (!scratch)
 		return 0;
 	head = lookup->mount + bpf_core_field_offset(struct mount, mnt_mounts);
-	node = (__u64)typed(struct list_head, head)->next;
+	node = (__u64)READ(typed(struct list_head, head), next);
 	for (int i = 0; i < MOUNTS_ON_ONE_MAX && node != head; i++) {
 		struct mount *child = typed(struct mount, node - bpf_core_field_offset(struct mount, mnt_child));
 
-		node = (__u64)child->mnt_child.next;
-		if ((__u64)child->mnt_mountpoint != lookup->dentry)
+		node = (__u64)READ(child, mnt_child.next);
+		if ((__u64)READ(child, mnt_mountpoint) != lookup->dentry)
 			continue;
 		lookup->mount = (__u64)child;
-		lookup->dentry = (__u64)child->mnt.mnt_root;
+		lookup->dentry = (__u64)READ(child, mnt.mnt_root);
 		if (!is_mounted_on(typed(struct dentry, lookup->dentry)))
 			break;
 		head = lookup->mount + bpf_core_field_offset(struct mount, mnt_mounts);
-		node = (__u64)typed(struct list_head, head)->next;
+		node = (__u64)READ(typed(struct list_head, head), next);
 	}
 	return 0;
 }
@@ -87,14 +87,14 @@ __noinline int go_up(struct scratch *scratch)
 
 		if (lookup->dentry == lookup->root_dentry && lookup->mount == lookup->root_mount)
 			return 0;
-		if (lookup->dentry != (__u64)mount->mnt.mnt_root) {
-			lookup->dentry = (__u64)typed(struct dentry, lookup->dentry)->d_parent;
+		if (lookup->dentry != (__u64)READ(mount, mnt.mnt_root)) {
+			lookup->dentry = (__u64)READ(typed(struct dentry, lookup->dentry), d_parent);
 			return 0;
 		}
-		if ((__u64)mount->mnt_parent == lookup->mount)
+		if ((__u64)READ(mount, mnt_parent) == lookup->mount)
 			return 0;
-		lookup->dentry = (__u64)mount->mnt_mountpoint;
-		lookup->mount = (__u64)mount->mnt_parent;
+		lookup->dentry = (__u64)READ(mount, mnt_mountpoint);
+		lookup->mount = (__u64)READ(mount, mnt_parent);
 	}
 	return 0;
 }
@@ -108,9 +108,9 @@ static __always_inline __u64 entry_of(const struct lookup *lookup, __u32 hash, _
 	for (int i = 0; i < BUCKET_DEPTH_MAX && node; i++) {
 		struct dentry *dentry = typed(struct dentry, node - bpf_core_field_offset(struct dentry, d_hash));
 
-		if ((__u64)dentry->d_parent == lookup->dentry && dentry->d_name.hash_len == name)
+		if ((__u64)READ(dentry, d_parent) == lookup->dentry && READ(dentry, d_name.hash_len) == name)
 			return (__u64)dentry;
-		node = (__u64)dentry->d_hash.next;
+		node = (__u64)READ(dentry, d_hash.next);
 	}
 	return 0;
 }
@@ -118,7 +118,7 @@ static __always_inline __u64 entry_of(const struct lookup *lookup, __u32 hash, _
 /* Goes on with the text of a link, and then with what comes after it; false: not known, or too many. */
 static __always_inline bool enter_link(struct lookup *lookup, struct inode *inode)
 {
-	__u64 text = (__u64)inode->i_link;
+	__u64 text = (__u64)READ(inode, i_link);
 	__u32 depth = lookup->depth;
 
 	if (!text || depth >= LINKS_MAX)
@@ -141,14 +141,16 @@ static __always_inline bool enter_name(struct scratch *scratch, __u32 hash, bool
 	struct inode *inode;
 	__u64 entry;
 
-	if (directory->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
+	if (READ(directory, d_flags) & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
 		return false;
 	entry = entry_of(lookup, hash, lookup->length);
 	dentry = typed(struct dentry, entry);
-	if (!entry || !dentry->d_inode)
+	if (!entry)
 		return false;
-	inode = dentry->d_inode;
-	if ((inode->i_mode & S_IFMT) == S_IFLNK && !(is_last && !lookup->follow))
+	inode = READ(dentry, d_inode);
+	if (!inode)
+		return false;
+	if ((READ(inode, i_mode) & S_IFMT) == S_IFLNK && !(is_last && !lookup->follow))
 		return enter_link(lookup, inode);
 	lookup->dentry = entry;
 	if (is_mounted_on(dentry))
@@ -220,8 +222,8 @@ __noinline int look_up(struct scratch *scratch, __u64 text, __s32 dirfd, bool fo
 		lookup->mount = (__u64)mount_of(fs->pwd.mnt);
 	} else {
 		file = typed(struct file, file_of(task, dirfd));
-		lookup->dentry = (__u64)file->f_path.dentry;
-		lookup->mount = (__u64)mount_of(file->f_path.mnt);
+		lookup->dentry = (__u64)READ(file, f_path.dentry);
+		lookup->mount = (__u64)mount_of(READ(file, f_path.mnt));
 	}
 	if (!lookup->dentry)
 		return 0;

@@ -124,21 +124,21 @@ static __always_inline void take_name(struct scratch *scratch, const struct name
 static __always_inline void describe_name(struct scratch *scratch, struct handle_state *handle, struct dentry *dentry,
 					  struct inode *inode, __u64 mnt_address)
 {
-	struct super_block *sb = inode->i_sb;
+	struct super_block *sb = READ(inode, i_sb);
 
 	__builtin_memset(handle, 0, sizeof(*handle));
 	handle->name.epoch = name_epoch;
 	handle->name.inode = (__u64)inode;
-	handle->name.parent = (__u64)dentry->d_parent;
-	handle->name.name_hash = dentry->d_name.hash_len;
-	handle->name.ino = inode->i_ino;
-	handle->name.generation = inode->i_generation;
+	handle->name.parent = (__u64)READ(dentry, d_parent);
+	handle->name.name_hash = READ(dentry, d_name.hash_len);
+	handle->name.ino = READ(inode, i_ino);
+	handle->name.generation = READ(inode, i_generation);
 	handle->name.ends = scratch->seen.ends;
-	handle->name.linked = inode->i_nlink > 0;
-	handle->device = sb->s_dev;
-	handle->mode = inode->i_mode;
-	handle->special_device = inode->i_rdev;
-	scratch->seen.magic = sb->s_magic;
+	handle->name.linked = READ(inode, i_nlink) > 0;
+	handle->device = READ(sb, s_dev);
+	handle->mode = READ(inode, i_mode);
+	handle->special_device = READ(inode, i_rdev);
+	scratch->seen.magic = READ(sb, s_magic);
 	handle->name.object_type = type_of(handle->mode, scratch->seen.magic);
 	read_path(scratch, dentry, (void *)mnt_address);
 	handle->name.path_hash = scratch->walk.hash;
@@ -168,24 +168,46 @@ static __always_inline void announce(struct scratch *scratch, struct handle_stat
 	struct socket *socket = typed(struct socket, scratch->seen.socket);
 
 	handle->name.announced = announce_handle(scratch, handle, sb, serial, BPF_CORE_READ(mount, mnt_id));
-	if (handle->name.announced && scratch->seen.socket && socket->sk) {
-		handle->name.announced = announce_socket(scratch, handle, socket, socket->sk);
-		remember_stream(scratch, handle, socket->sk);
+	if (handle->name.announced && scratch->seen.socket && READ(socket, sk)) {
+		handle->name.announced = announce_socket(scratch, handle, socket, READ(socket, sk));
+		remember_stream(scratch, handle, READ(socket, sk));
 	}
 }
 
-/* Everything after the first look: reads the path, finds the object, announces what is new. The key is in scratch->seen. */
-static __noinline int resolve_slowly(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address, __u32 flags)
+__noinline int describe_seen(struct scratch *scratch)
 {
-	struct handle_state *handle = &scratch->new_handle;
-	struct inode *inode = typed(struct inode, scratch->seen.inode);
-	__u64 serial;
+	if (!scratch)
+		return 0;
+	describe_name(scratch, &scratch->new_handle, typed(struct dentry, scratch->seen.key.dentry),
+		      typed(struct inode, scratch->seen.inode), scratch->seen.key.mount);
+	return 0;
+}
 
-	describe_name(scratch, handle, typed(struct dentry, dentry_address), inode, mnt_address);
-	serial = resolve_object(scratch, handle, dentry_address, inode->i_nlink, flags & SEE_FRESH);
+__noinline int number_seen(struct scratch *scratch)
+{
+	struct handle_state *handle;
+
+	scratch = scratch_with_keys(scratch);
+	if (!scratch)
+		return 0;
+	handle = &scratch->new_handle;
+	scratch->seen.serial = resolve_object(scratch, handle, scratch->seen.key.dentry,
+					      READ(typed(struct inode, scratch->seen.inode), i_nlink), scratch->seen.fresh);
 	number_handle(scratch, handle);
+	return 0;
+}
+
+__noinline int announce_seen(struct scratch *scratch)
+{
+	struct handle_state *handle;
+
+	scratch = scratch_with_keys(scratch);
+	if (!scratch)
+		return 0;
+	handle = &scratch->new_handle;
 	if (!handle->name.announced)
-		announce(scratch, handle, inode->i_sb, serial, mnt_address);
+		announce(scratch, handle, READ(typed(struct inode, scratch->seen.inode), i_sb), scratch->seen.serial,
+			 scratch->seen.key.mount);
 	bpf_map_update_elem(&handles, &scratch->seen.key, handle, BPF_ANY);
 	__sync_fetch_and_add(&name_changes[scratch->seen.place & (RECENT_NAMES - 1)], 1);
 	take_name(scratch, &handle->name);
@@ -198,14 +220,14 @@ static __always_inline bool is_current(const struct name_state *name, struct scr
 {
 	struct inode *inode = typed(struct inode, scratch->seen.inode);
 
-	return name->announced && name->inode == scratch->seen.inode && name->ino == inode->i_ino &&
-	       name->generation == inode->i_generation && name->parent == (__u64)dentry->d_parent &&
-	       name->name_hash == dentry->d_name.hash_len && name->epoch == name_epoch && name->ends == scratch->seen.ends &&
-	       name->linked == (inode->i_nlink > 0);
+	return name->announced && name->inode == scratch->seen.inode && name->ino == READ(inode, i_ino) &&
+	       name->generation == READ(inode, i_generation) && name->parent == (__u64)READ(dentry, d_parent) &&
+	       name->name_hash == READ(dentry, d_name.hash_len) && name->epoch == name_epoch &&
+	       name->ends == scratch->seen.ends && name->linked == (READ(inode, i_nlink) > 0);
 }
 
-/* Fills scratch->seen from a dentry and a mount; seen.inode, .socket and .ends are set. */
-static __always_inline void see_name(struct scratch *scratch, struct dentry *dentry, struct vfsmount *mnt, __u32 flags)
+/* Fills scratch->seen from a dentry and a mount; seen.inode, .socket and .ends are set. True: not yet, the name is new or has changed. */
+static __always_inline bool is_news(struct scratch *scratch, struct dentry *dentry, struct vfsmount *mnt, __u32 flags)
 {
 	struct handle_key *key = &scratch->seen.key;
 	__u64 dentry_address = number_of(scratch, dentry);
@@ -222,7 +244,7 @@ static __always_inline void see_name(struct scratch *scratch, struct dentry *den
 	if (!filter_loaded && !flags && recent && recent->key.dentry == key->dentry && recent->key.mount == key->mount &&
 	    recent->changes == changes && is_current(&recent->name, scratch, dentry)) {
 		take_name(scratch, &recent->name);
-		return;
+		return false;
 	}
 	known = bpf_map_lookup_elem(&handles, key);
 	if (known && !flags && is_current(&known->name, scratch, dentry)) {
@@ -234,27 +256,30 @@ static __always_inline void see_name(struct scratch *scratch, struct dentry *den
 			recent->changes = changes;
 			recent->name = known->name;
 		}
-		return;
+		return false;
 	}
 	scratch->seen.place = place;
-	resolve_slowly(scratch, key->dentry, key->mount, flags);
+	scratch->seen.fresh = flags & SEE_FRESH;
+	return true;
 }
 
 /* Whether a call that returned this open file also made its object; else it opened what was there already. */
 static __always_inline bool begins_a_life(struct file *file, struct inode *inode)
 {
-	__u64 magic = inode->i_sb->s_magic;
+	__u64 magic = READ(inode, i_sb, s_magic);
 
 	if (magic == SOCKFS_MAGIC || magic == PIPEFS_MAGIC || magic == ANON_INODE_FS_MAGIC)
 		return true;
-	return (inode->i_mode & S_IFMT) == S_IFREG && (file->f_mode & FMODE_CREATED || file->f_flags & __O_TMPFILE);
+	return (READ(inode, i_mode) & S_IFMT) == S_IFREG &&
+	       (READ(file, f_mode) & FMODE_CREATED || READ(file, f_flags) & __O_TMPFILE);
 }
 
-__noinline int see_file(struct scratch *scratch, __u64 address, __u32 flags)
+__noinline int find_file(struct scratch *scratch, __u64 address, __u32 flags)
 {
 	struct file *file = typed(struct file, address);
-	struct inode *inode = file->f_inode;
+	struct inode *inode = READ(file, f_inode);
 
+	scratch = scratch_with_keys(scratch);
 	if (!scratch)
 		return 0;
 	scratch->seen.handle_id = 0;
@@ -265,27 +290,27 @@ __noinline int see_file(struct scratch *scratch, __u64 address, __u32 flags)
 	scratch->seen.inode = (__u64)inode;
 	if (!address || !inode)
 		return 0;
-	scratch->seen.open_flags = file->f_flags;
-	scratch->seen.position = file->f_pos;
-	scratch->seen.size = inode->i_size;
-	scratch->seen.mode = inode->i_mode;
-	if ((inode->i_mode & S_IFMT) == S_IFSOCK && inode->i_sb->s_magic == SOCKFS_MAGIC) {
-		struct socket *socket = typed(struct socket, file->private_data);
+	scratch->seen.open_flags = READ(file, f_flags);
+	scratch->seen.position = READ(file, f_pos);
+	scratch->seen.size = READ(inode, i_size);
+	scratch->seen.mode = READ(inode, i_mode);
+	if ((READ(inode, i_mode) & S_IFMT) == S_IFSOCK && READ(inode, i_sb, s_magic) == SOCKFS_MAGIC) {
+		struct socket *socket = typed(struct socket, READ(file, private_data));
 
 		scratch->seen.socket = (__u64)socket;
-		scratch->seen.sk = (__u64)socket->sk;
-		scratch->seen.ends = socket_ends(socket->sk);
+		scratch->seen.sk = (__u64)READ(socket, sk);
+		scratch->seen.ends = socket_ends(READ(socket, sk));
 	}
 	if (flags && !begins_a_life(file, inode))
 		flags = 0;
-	see_name(scratch, file->f_path.dentry, file->f_path.mnt, flags);
-	return 0;
+	return is_news(scratch, READ(file, f_path.dentry), READ(file, f_path.mnt), flags);
 }
 
-__noinline int see_directory(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address)
+__noinline int find_directory(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address)
 {
 	struct dentry *dentry = typed(struct dentry, dentry_address);
 
+	scratch = scratch_with_keys(scratch);
 	if (!scratch)
 		return 0;
 	scratch->seen.handle_id = 0;
@@ -295,8 +320,6 @@ __noinline int see_directory(struct scratch *scratch, __u64 dentry_address, __u6
 	scratch->seen.ends = 0;
 	scratch->seen.size = 0;
 	scratch->seen.open_flags = 0;
-	scratch->seen.inode = (__u64)dentry->d_inode;
-	if (dentry_address && dentry->d_inode)
-		see_name(scratch, dentry, (void *)mnt_address, 0);
-	return 0;
+	scratch->seen.inode = (__u64)READ(dentry, d_inode);
+	return dentry_address && scratch->seen.inode && is_news(scratch, dentry, (void *)mnt_address, 0);
 }

@@ -16,11 +16,33 @@ enum see_flags {
 	SEE_FRESH = 1, /* the call made this open file: an anonymous one is a new object */
 };
 
+/* One look, which is enough for what was seen before; else true, and the three after it do the rest. Not in each other: stacks are short. */
+int find_file(struct scratch *scratch, __u64 address, __u32 flags);
+int find_directory(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address);
+int describe_seen(struct scratch *scratch);
+int number_seen(struct scratch *scratch);
+int announce_seen(struct scratch *scratch);
+
+static __always_inline void see_news(struct scratch *scratch)
+{
+	describe_seen(scratch);
+	number_seen(scratch);
+	announce_seen(scratch);
+}
+
 /* Fills scratch->seen from an open file; handle_id is 0 if there is nothing to see. */
-int see_file(struct scratch *scratch, __u64 address, __u32 flags);
+static __always_inline void see_file(struct scratch *scratch, __u64 address, __u32 flags)
+{
+	if (find_file(scratch, address, flags))
+		see_news(scratch);
+}
 
 /* Fills it from a directory that is not open: cwd, root. */
-int see_directory(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address);
+static __always_inline void see_directory(struct scratch *scratch, __u64 dentry_address, __u64 mnt_address)
+{
+	if (find_directory(scratch, dentry_address, mnt_address))
+		see_news(scratch);
+}
 
 /* What scratch->seen has, for the exit, when it can no longer be seen. */
 static __always_inline void keep_seen(const struct scratch *scratch, struct task_state *state)

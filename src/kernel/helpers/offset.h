@@ -114,7 +114,7 @@ static __always_inline bool find_stream_offset(struct scratch *scratch, __u64 mo
 	if (message_flags & MSG_OOB)
 		return false;
 	if (message_flags & MSG_PEEK) {
-		__s32 skipped = sk->sk_peek_off;
+		__s32 skipped = READ(sk, sk_peek_off);
 
 		*offset = read_position(tcp) + (skipped > 0 ? skipped - moved : 0);
 		return true;

@@ -199,7 +199,9 @@ static __always_inline bool fill_removed(struct scratch *scratch, struct task_st
 	event->handle_id = state->handle_id;
 	event->present |= SYSCALL_HAS_HANDLE;
 	if (state->removed.ino && event->result >= 0) {
-		object = bpf_map_lookup_elem(&objects, &state->removed);
+		struct object_key removed = state->removed; /* see scratch_with_keys() */
+
+		object = bpf_map_lookup_elem(&objects, &removed);
 		if (object)
 			object->dead = 1;
 	}

@@ -18,13 +18,13 @@
 
 static __always_inline bool is_tcp(struct sock *sk)
 {
-	return sk->sk_protocol == IPPROTO_TCP && sk->sk_type == SOCK_STREAM;
+	return READ(sk, sk_protocol) == IPPROTO_TCP && READ(sk, sk_type) == SOCK_STREAM;
 }
 
 /* The handshake is over and the socket was not reset since. */
 static __always_inline bool is_connected(struct sock *sk)
 {
-	__u8 state = sk->__sk_common.skc_state;
+	__u8 state = READ(sk, __sk_common.skc_state);
 
 	return is_tcp(sk) && state != TCP_SYN_SENT && state != TCP_SYN_RECV && state != TCP_NEW_SYN_RECV && state != TCP_CLOSE &&
 	       state != TCP_LISTEN;
@@ -35,9 +35,9 @@ static __always_inline __u16 local_port(struct sock *sk)
 {
 	struct sock_common *common = &sk->__sk_common;
 
-	if (!common->skc_num && common->skc_dport && is_tcp(sk))
-		return __builtin_bswap16(typed(struct inet_sock, sk)->inet_sport);
-	return common->skc_num;
+	if (!READ(common, skc_num) && READ(common, skc_dport) && is_tcp(sk))
+		return __builtin_bswap16(READ(typed(struct inet_sock, sk), inet_sport));
+	return READ(common, skc_num);
 }
 
 /* Changes when a socket's ends do; no more than a digest, so addresses are compared in full when announced. */
@@ -48,7 +48,7 @@ static __always_inline __u64 socket_ends(struct sock *sk)
 
 	if (!sk)
 		return 0;
-	family = sk->__sk_common.skc_family;
+	family = READ(sk, __sk_common.skc_family);
 	if (family == AF_UNIX) {
 		struct unix_sock *unix_sock = (void *)sk;
 		__u64 address = 0, peer = 0; /* read as numbers: pointers can't be multiplied */
@@ -59,8 +59,8 @@ static __always_inline __u64 socket_ends(struct sock *sk)
 	}
 	if (family != AF_INET && family != AF_INET6)
 		return 0;
-	digest = (__u32)local_port(sk) << 16 | sk->__sk_common.skc_dport;
-	digest = digest << 32 ^ sk->__sk_common.skc_daddr ^ (__u64)sk->__sk_common.skc_rcv_saddr << 7;
+	digest = (__u32)local_port(sk) << 16 | READ(sk, __sk_common.skc_dport);
+	digest = digest << 32 ^ READ(sk, __sk_common.skc_daddr) ^ (__u64)READ(sk, __sk_common.skc_rcv_saddr) << 7;
 	if (family == AF_INET6) {
 		__u64 address[4];
 
@@ -85,13 +85,13 @@ static __always_inline __u32 is_zero(__u32 number)
 /* 1 or 0. The FIN is queued when such a state begins, and may have to wait until it is sent. */
 static __always_inline __u32 sent_fin(struct tcp_sock *tcp, __u8 state)
 {
-	return FIN_QUEUED >> (state & 31) & is_zero(tcp->write_seq - tcp->snd_nxt);
+	return FIN_QUEUED >> (state & 31) & is_zero(READ(tcp, write_seq) - READ(tcp, snd_nxt));
 }
 
 static __always_inline __u64 sequence_numbers(struct tcp_sock *tcp, __u8 state)
 {
-	__u32 own = tcp->snd_nxt - sent_fin(tcp, state) - (__u32)(tcp->bytes_sent - tcp->bytes_retrans);
-	__u32 other = tcp->rcv_nxt - (__u32)tcp->bytes_received;
+	__u32 own = READ(tcp, snd_nxt) - sent_fin(tcp, state) - (__u32)(READ(tcp, bytes_sent) - READ(tcp, bytes_retrans));
+	__u32 other = READ(tcp, rcv_nxt) - (__u32)READ(tcp, bytes_received);
 
 	return own < other ? (__u64)own << 32 | other : (__u64)other << 32 | own;
 }
@@ -103,7 +103,7 @@ static __always_inline __u64 sequence_numbers(struct tcp_sock *tcp, __u8 state)
 static __always_inline __u64 connection_id(struct sock *sk)
 {
 	struct tcp_sock *tcp = typed(struct tcp_sock, sk);
-	__u8 state = sk->__sk_common.skc_state;
+	__u8 state = READ(sk, __sk_common.skc_state);
 	__u64 id, again;
 
 	if (!is_connected(sk))
@@ -120,13 +120,18 @@ static __always_inline __u64 connection_id(struct sock *sk)
 	return id;
 }
 
+static __always_inline __u64 bytes_written(struct tcp_sock *tcp)
+{
+	return READ(tcp, bytes_sent) - READ(tcp, bytes_retrans) + (__u32)(READ(tcp, write_seq) - READ(tcp, snd_nxt));
+}
+
 static __always_inline __u64 sent_position(struct tcp_sock *tcp)
 {
-	__u64 position = tcp->bytes_sent - tcp->bytes_retrans + (__u32)(tcp->write_seq - tcp->snd_nxt), again;
+	__u64 position = bytes_written(tcp), again;
 
 	for (int i = 0; i < SUMS_MAX; i++) {
 		barrier();
-		again = tcp->bytes_sent - tcp->bytes_retrans + (__u32)(tcp->write_seq - tcp->snd_nxt);
+		again = bytes_written(tcp);
 		if (again == position)
 			break;
 		position = again;
@@ -137,9 +142,9 @@ static __always_inline __u64 sent_position(struct tcp_sock *tcp)
 /* A FIN that came (tcp_fin() sets SOCK_DONE) and that a read has met is the last of what came. */
 static __always_inline __u64 bytes_read(struct tcp_sock *tcp, struct sock *sk)
 {
-	__u32 unread = tcp->rcv_nxt - tcp->copied_seq;
+	__u32 unread = READ(tcp, rcv_nxt) - READ(tcp, copied_seq);
 
-	return tcp->bytes_received - unread - (is_zero(unread) & sk->__sk_common.skc_flags >> SOCK_DONE);
+	return READ(tcp, bytes_received) - unread - (is_zero(unread) & READ(sk, __sk_common.skc_flags) >> SOCK_DONE);
 }
 
 static __always_inline __u64 read_position(struct tcp_sock *tcp)
@@ -179,11 +184,11 @@ static __always_inline __u32 attach_unix_name(struct scratch *scratch, __u32 at,
 static __always_inline __u32 fill_unix_names(struct scratch *scratch, __u32 at, struct sock *sk)
 {
 	struct unix_sock *own = typed(struct unix_sock, sk);
-	struct unix_sock *peer = typed(struct unix_sock, own->peer);
-	__u32 added = attach_unix_name(scratch, at, own->addr, ATTACHMENT_PATH);
+	struct unix_sock *peer = typed(struct unix_sock, READ(own, peer));
+	__u32 added = attach_unix_name(scratch, at, READ(own, addr), ATTACHMENT_PATH);
 
-	if (own->peer)
-		added += attach_unix_name(scratch, at + added, peer->addr, ATTACHMENT_PATH2);
+	if (peer)
+		added += attach_unix_name(scratch, at + added, READ(peer, addr), ATTACHMENT_PATH2);
 	return added;
 }
 
@@ -191,7 +196,7 @@ static __always_inline __u32 fill_unix_names(struct scratch *scratch, __u32 at, 
 static __always_inline __u32 peer_object(struct scratch *scratch, struct sock *sk)
 {
 	struct unix_sock *own = typed(struct unix_sock, sk);
-	struct sock *peer = own->peer;
+	struct sock *peer = READ(own, peer);
 	struct object_state *known, *fresh = &scratch->new_object;
 	struct object_key *key = &scratch->object_key;
 	struct socket *socket;
@@ -199,14 +204,14 @@ static __always_inline __u32 peer_object(struct scratch *scratch, struct sock *s
 
 	if (!peer)
 		return 0;
-	socket = typed(struct sock, peer)->sk_socket;
+	socket = READ(typed(struct sock, peer), sk_socket);
 	if (!socket)
 		return 0;
 	inode = typed(struct inode, (void *)socket + (bpf_core_field_offset(struct socket_alloc, vfs_inode) -
 						      bpf_core_field_offset(struct socket_alloc, socket)));
-	key->ino = inode->i_ino;
-	key->device = inode->i_sb->s_dev;
-	key->generation = inode->i_generation;
+	key->ino = READ(inode, i_ino);
+	key->device = READ(inode, i_sb, s_dev);
+	key->generation = READ(inode, i_generation);
 	known = bpf_map_lookup_elem(&objects, key);
 	if (known)
 		return known->object_id;
@@ -223,10 +228,10 @@ static __always_inline void fill_addresses(struct socket_fact *fact, struct sock
 	struct sock_common *common = &sk->__sk_common;
 
 	fact->local_port = local_port(sk);
-	fact->remote_port = __builtin_bswap16(common->skc_dport);
+	fact->remote_port = __builtin_bswap16(READ(common, skc_dport));
 	if (fact->family == AF_INET) {
-		*(__u32 *)fact->local_address = common->skc_rcv_saddr;
-		*(__u32 *)fact->remote_address = common->skc_daddr;
+		*(__u32 *)fact->local_address = READ(common, skc_rcv_saddr);
+		*(__u32 *)fact->remote_address = READ(common, skc_daddr);
 	} else {
 		bpf_core_read(fact->local_address, 16, &common->skc_v6_rcv_saddr);
 		bpf_core_read(fact->remote_address, 16, &common->skc_v6_daddr);
@@ -244,12 +249,12 @@ static __always_inline bool announce_socket(struct scratch *scratch, struct hand
 	fact->valid_from_ns = bpf_ktime_get_boot_ns();
 	fact->handle_id = handle->name.handle_id;
 	fact->object_id = handle->object_id;
-	fact->cookie = sk->__sk_common.skc_cookie.counter;
+	fact->cookie = READ(sk, __sk_common.skc_cookie.counter);
 	fact->network_namespace = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
-	fact->family = sk->__sk_common.skc_family;
-	fact->socket_type = socket->type;
-	fact->protocol = sk->sk_protocol;
-	fact->state = sk->__sk_common.skc_state;
+	fact->family = READ(sk, __sk_common.skc_family);
+	fact->socket_type = READ(socket, type);
+	fact->protocol = READ(sk, sk_protocol);
+	fact->state = READ(sk, __sk_common.skc_state);
 	fact->connection_id = handle->connection_id;
 	if (fact->family == AF_UNIX) {
 		size += fill_unix_names(scratch, size, sk);
@@ -280,6 +285,6 @@ static __always_inline void remember_stream(struct scratch *scratch, const struc
 	stream->ino = handle->name.ino;
 	stream->ends = handle->name.ends;
 	stream->handle_id = handle->name.handle_id;
-	stream->sent_again = typed(struct tcp_sock, sk)->total_retrans;
+	stream->sent_again = READ(typed(struct tcp_sock, sk), total_retrans);
 	bpf_map_update_elem(&tcp_streams, &scratch->stream_key, stream, BPF_ANY);
 }

@@ -73,6 +73,8 @@ struct scratch {
 		struct handle_key key;
 		__u32 place; /* in recent_names and name_changes */
 		bool announced;
+		bool fresh; /* the call made it, see SEE_FRESH */
+		__u64 serial; /* of its object */
 		__u64 path_hash; /* 0: the root of the namespace */
 		struct filter_object filter;
 	} seen;
@@ -88,6 +90,9 @@ struct scratch {
 	struct filter_input input;
 	__u8 text[MATCH_TEXT_BYTES]; /* to be matched */
 	struct match_position match;
+	struct {
+		__u32 length, subject, plain;
+	} asked; /* of each atom about it */
 	struct filter_verdicts verdicts; /* about it */
 	__u64 number; /* see number_of() */
 	__u32 next_context, next_handle, next_object;
@@ -106,6 +111,17 @@ static __always_inline struct scratch *cpu_scratch(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+/* The same once more: a kernel without casts takes no key of a map from memory that a global function was handed. */
+static __always_inline struct scratch *scratch_with_keys(struct scratch *scratch)
+{
+#ifdef WITHOUT_CASTS
+	opaque(scratch); /* who calls shall hand it over all the same */
+	return cpu_scratch();
+#else
+	return scratch;
+#endif
 }
 
 /* An address as a number, which functions that are verified on their own want: it loses its type on the way. */

@@ -41,7 +41,7 @@ static __always_inline __u64 private_data_of(__s32 fd)
 {
 	__u64 file = file_of(current_task(), fd);
 
-	return file ? (__u64)typed(struct file, file)->private_data : 0;
+	return file ? (__u64)READ(typed(struct file, file), private_data) : 0;
 }
 
 /* struct epoll_event as programs give and get it: packed, which the compiler would read byte by byte. */
@@ -66,13 +66,13 @@ static __always_inline bool is_member(__u64 file_address, __u64 eventpoll, __s32
 
 	if (!file_address || !bpf_core_field_exists(file->f_ep))
 		return false;
-	link = typed(struct hlist_head, file->f_ep)->first;
+	link = READ(file, f_ep, first);
 	for (int i = 0; i < EPOLL_SETS_MAX && link; i++) {
 		struct epitem *item = typed(struct epitem, (void *)link - bpf_core_field_offset(struct epitem, fllink));
 
-		if ((__u64)item->ep == eventpoll && item->ffd.fd == fd && item->event.data == data)
+		if ((__u64)READ(item, ep) == eventpoll && READ(item, ffd.fd) == fd && READ(item, event.data) == data)
 			return true;
-		link = item->fllink.next;
+		link = READ(item, fllink.next);
 	}
 	return false;
 }
@@ -185,11 +185,11 @@ static long keep_member(__u32 index, void *context)
 	if (!walk->link)
 		return 1;
 	item = typed(struct epitem, walk->link - bpf_core_field_offset(struct epitem, fllink));
-	walk->link = (__u64)item->fllink.next;
-	key.eventpoll = (__u64)item->ep;
-	key.data = item->event.data;
+	walk->link = (__u64)READ(item, fllink.next);
+	key.eventpoll = (__u64)READ(item, ep);
+	key.data = READ(item, event.data);
 	interest.file = walk->file;
-	interest.fd = item->ffd.fd;
+	interest.fd = READ(item, ffd.fd);
 	if (key.data == (__u32)interest.fd && index < EPOLL_SETS_MAX) /* is_member finds it */
 		return 0;
 	if (members_kept >= MEMBERS_MAX)
@@ -209,7 +209,7 @@ int find_members(struct bpf_iter__task_file *context)
 	if (!file || !file->f_ep)
 		return 0;
 	walk.file = (__u64)file;
-	walk.link = (__u64)typed(struct hlist_head, file->f_ep)->first;
+	walk.link = (__u64)READ(typed(struct hlist_head, file->f_ep), first);
 	bpf_loop(MEMBERSHIPS_MAX, keep_member, &walk, 0);
 	if (walk.link)
 		members_left = true;

@@ -250,7 +250,8 @@ static long write_message(__u32 index, void *context)
 	return 0;
 }
 
-static __always_inline void begin_messages(struct scratch *scratch, struct messages_walk *walk)
+/* Not inlined, for the stack. */
+static __noinline int begin_messages(struct scratch *scratch, struct messages_walk *walk)
 {
 	const struct syscall_event *event = &scratch->event;
 	bool inbound = shape_of(event->abi, event->syscall)->flags & CALL_INBOUND;
@@ -270,8 +271,9 @@ static __always_inline void begin_messages(struct scratch *scratch, struct messa
 	bpf_loop(walk->count, sum_message, walk, 0);
 	walk->has_stream = find_stream_offset(scratch, walk->sent, inbound, event->arguments[3], &walk->stream_offset);
 	walk->stays = walk->has_stream && inbound && event->arguments[3] & MSG_PEEK &&
-		      typed(struct sock, scratch->seen.sk)->sk_peek_off <= 0;
+		      READ(typed(struct sock, scratch->seen.sk), sk_peek_off) <= 0;
 	walk->sent = 0;
+	return 0;
 }
 
 static __always_inline void write_messages(struct messages_walk *walk)

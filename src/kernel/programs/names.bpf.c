@@ -15,7 +15,7 @@ int show_directory_entry(struct bpf_iter__task_file *context)
 	if (!file)
 		return 0;
 	dentry = file->f_path.dentry;
-	entry.hash = (__u32)dentry->d_name.hash_len;
+	entry.hash = (__u32)BPF_CORE_READ(dentry, d_name.hash_len); /* a union, of which the verifier may know another member */
 	entry.pointed_to_at = (__u64)dentry->d_hash.pprev;
 	if (entry.pointed_to_at)
 		bpf_seq_write(context->meta->seq, &entry, sizeof(entry));
@@ -48,10 +48,10 @@ static __always_inline void keep_removed(struct scratch *scratch, struct task_st
 {
 	struct inode *inode = typed(struct inode, scratch->seen.inode);
 
-	if (inode->i_generation || (inode->i_nlink > 1 && (inode->i_mode & S_IFMT) != S_IFDIR))
+	if (READ(inode, i_generation) || (READ(inode, i_nlink) > 1 && (READ(inode, i_mode) & S_IFMT) != S_IFDIR))
 		return;
-	state->removed.ino = inode->i_ino;
-	state->removed.device = inode->i_sb->s_dev;
+	state->removed.ino = READ(inode, i_ino);
+	state->removed.device = READ(inode, i_sb, s_dev);
 }
 
 /* unlink, rmdir, rename: at exit the name is gone, and so is what another one took the place of. */

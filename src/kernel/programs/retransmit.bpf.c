@@ -58,20 +58,20 @@ static __always_inline bool is_same_stream(struct sock *sk, const struct tcp_str
 		return (socket_ends(sk) ^ stream->ends) >> 1 == 0;
 	inode = typed(struct inode, (void *)socket + (bpf_core_field_offset(struct socket_alloc, vfs_inode) -
 						      bpf_core_field_offset(struct socket_alloc, socket)));
-	return inode->i_ino == stream->ino;
+	return READ(inode, i_ino) == stream->ino;
 }
 
 static __always_inline __u64 position_of(struct tcp_sock *tcp, __u8 state, __u32 number)
 {
-	__u64 sent_after = (__u32)(tcp->snd_nxt - number) - sent_fin(tcp, state);
+	__u64 sent_after = (__u32)(READ(tcp, snd_nxt) - number) - sent_fin(tcp, state);
 
-	return tcp->bytes_sent - tcp->bytes_retrans - sent_after;
+	return READ(tcp, bytes_sent) - READ(tcp, bytes_retrans) - sent_after;
 }
 
 /* The kernel counts what it tries to send before it says so here; a stream that was remembered in between has these already. */
 static __always_inline __u32 missed_segments(struct tcp_stream *stream, struct tcp_sock *tcp, __u32 segments)
 {
-	__u32 counted = tcp->total_retrans - stream->sent_again;
+	__u32 counted = READ(tcp, total_retrans) - stream->sent_again;
 
 	stream->sent_again += counted;
 	return counted > segments ? counted - segments : 0;
@@ -82,13 +82,13 @@ static __always_inline void fill_retransmission(struct retransmission_fact *fact
 	struct tcp_skb_cb *sent = typed(struct tcp_skb_cb, skb->cb);
 	struct inet_connection_sock *connection = typed(struct inet_connection_sock, sk);
 
-	fact->bytes = skb->len;
-	fact->segments = sent->tcp_gso_segs;
-	fact->tcp_flags = sent->tcp_flags & (TCP_FLAG_SYN | TCP_FLAG_FIN);
+	fact->bytes = READ(skb, len);
+	fact->segments = READ(sent, tcp_gso_segs);
+	fact->tcp_flags = READ(sent, tcp_flags) & (TCP_FLAG_SYN | TCP_FLAG_FIN);
 	fact->congestion_state = BPF_CORE_READ_BITFIELD_PROBED(connection, icsk_ca_state);
 	if (fact->tcp_flags & TCP_FLAG_SYN)
 		return;
-	fact->stream_offset = position_of(typed(struct tcp_sock, sk), sk->__sk_common.skc_state, sent->seq);
+	fact->stream_offset = position_of(typed(struct tcp_sock, sk), READ(sk, __sk_common.skc_state), READ(sent, seq));
 	fact->present = RETRANSMISSION_HAS_OFFSET;
 }
 

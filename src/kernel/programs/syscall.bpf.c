@@ -84,7 +84,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		index = (shape->fd - 1) & 7;
 		state->entry_file = file_of(task, index < 6 ? state->arguments[index] : -1);
 		if (state->entry_file && shape->flags & CALL_POSITION)
-			state->entry_position = typed(struct file, state->entry_file)->f_pos;
+			state->entry_position = READ(typed(struct file, state->entry_file), f_pos);
 		if (shape->special == SPECIAL_CLOSE)
 			remember_closed(state);
 	}

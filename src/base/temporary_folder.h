@@ -1,10 +1,13 @@
-// A folder under $TMPDIR (or /tmp) that disappears with its owner, with everything in it.
+// A folder under $TMPDIR (or /tmp) that disappears with its owner, with everything in it; also when a signal ends the program that
+// has no handler for it (SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM).
 //
 //   const TemporaryFolder folder = TemporaryFolder::make().value();
 //   write_file_atomically(folder.path() + "/a", "blue dye").value();
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 
@@ -18,7 +21,8 @@ class TemporaryFolder {
     static std::string free_path();
     static Result<TemporaryFolder> make(const std::string& free_path);
 
-    TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    TemporaryFolder(TemporaryFolder&& other) noexcept
+        : path_(std::exchange(other.path_, {})), place_(other.place_) {}
     TemporaryFolder& operator=(TemporaryFolder&&) = delete;
     TemporaryFolder(const TemporaryFolder&) = delete;
     ~TemporaryFolder();
@@ -26,9 +30,10 @@ class TemporaryFolder {
     const std::string& path() const { return path_; }
 
   private:
-    explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+    explicit TemporaryFolder(std::string path);
 
     std::string path_;
+    std::size_t place_;  // among those that a signal removes
 };
 
 }  // namespace dyetrace::base

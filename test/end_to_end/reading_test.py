@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 
 import support
@@ -32,6 +33,24 @@ class SqlTest(support.EndToEndTest):
         done = subprocess.run(["bash", "-c", 'n=$("$0" sql "$1" "SELECT 41" --format csv | tail -n 1); echo $((n + 1))', DYETRACE, trace.path],
                               capture_output=True, text=True, timeout=support.PATIENCE_S)
         self.assertEqual((done.stdout, done.stderr), ("42\n", ""))
+
+    def test_a_question_that_is_ended_leaves_nothing_of_itself(self):
+        trace = self.record("--", "true")
+        temporary = self.path("temporary")
+        os.mkdir(temporary)
+        environment = dict(os.environ, TMPDIR=temporary)
+        # flows are put aside there when they are asked for; random order needs all rows first
+        endless = "SELECT * FROM events a, events b, events c, events d, events e, (SELECT count(*) FROM flows) ORDER BY random()"
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            asking = self.start([DYETRACE, "sql", trace.path, endless], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.wait_for(lambda: os.listdir(temporary), "it puts something aside")
+            asking.send_signal(number)
+            asking.wait(timeout=support.PATIENCE_S)
+            self.assertEqual(os.listdir(temporary), [], number)
+        done = subprocess.run(["bash", "-c", '"$0" sql "$1" "SELECT * FROM events a, events b, (SELECT count(*) FROM flows)" --format csv | head -n 1',
+                               DYETRACE, trace.path], env=environment, capture_output=True, text=True, timeout=support.PATIENCE_S)
+        self.assertIn("event_id", done.stdout)
+        self.assertEqual(os.listdir(temporary), [])
 
     def test_every_column_says_what_it_means(self):
         trace = self.record("--", "true")

@@ -74,20 +74,13 @@ Result<std::unique_ptr<Rows::State>> execute(const Engine& engine,
     if (duckdb_pending_prepared_streaming(statement.get(), pending.out()) != DuckDBSuccess) {
         return engine_error(duckdb_pending_error(pending.get()));
     }
-    for (duckdb_pending_state state = DUCKDB_PENDING_RESULT_NOT_READY;
-         !duckdb_pending_execution_is_finished(state);) {
-        if (cancelled != nullptr && cancelled->load()) {
-            duckdb_interrupt(engine.connection());
-            return Error(ErrorCode::kInterrupted, "interrupted");
-        }
-        state = duckdb_pending_execute_task(pending.get());
-        if (state == DUCKDB_PENDING_ERROR) {
-            return engine_error(duckdb_pending_error(pending.get()));
-        }
-    }
+    const InterruptWatch watch(engine, cancelled);
     auto rows = std::make_unique<Rows::State>();
+    // it sleeps while others do its tasks
     if (duckdb_execute_pending(pending.get(), rows->result.out()) != DuckDBSuccess) {
-        return engine_error(duckdb_result_error(rows->result.out()));
+        return cancelled != nullptr && cancelled->load()
+                   ? Error(ErrorCode::kInterrupted, "interrupted")
+                   : engine_error(duckdb_result_error(rows->result.out()));
     }
     return rows;
 }

@@ -64,8 +64,7 @@ KernelSupport KernelSupport::find() {
         return btf__find_by_name_kind(types.get(), name, kind) > 0;
     };
     return {has("bpf_rdonly_cast", BTF_KIND_FUNC),
-            has("bpf_task_from_vpid", BTF_KIND_FUNC),
-            has("bpf_task_from_pid", BTF_KIND_FUNC),
+            has_helper(*types, "BPF_FUNC_loop"),
             has("btf_trace_tcp_sendmsg_locked", BTF_KIND_TYPEDEF),
             has("btf_trace_tcp_rcv_space_adjust", BTF_KIND_TYPEDEF),
             has("btf_trace_tcp_retransmit_skb", BTF_KIND_TYPEDEF),
@@ -97,8 +96,6 @@ dyetrace_bpf* KernelSupport::open() const {
 }
 
 void KernelSupport::choose(dyetrace_bpf& skeleton) const {
-    skeleton.rodata->find_by_vpid = task_from_vpid;
-    skeleton.rodata->find_by_pid = task_from_pid;
     skeleton.rodata->read_other_tasks = copy_from_user_task;
     skeleton.rodata->can_defer = task_work;
     if (copy_from_user_task) {

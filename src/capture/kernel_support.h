@@ -7,12 +7,10 @@ namespace dyetrace::capture {
 
 struct KernelSupport {
     bool casts = false;  // kfunc bpf_rdonly_cast: the kernel's memory is read without a helper
-    bool task_from_vpid =
-        false;  // kfunc bpf_task_from_vpid: a task by its number in a pid namespace
-    bool task_from_pid = false;         // kfunc bpf_task_from_pid: the same in the host's namespace
-    bool tcp_sendmsg_locked = false;    // tracepoint
-    bool tcp_rcv_space_adjust = false;  // tracepoint
-    bool tcp_retransmit_skb = false;    // tracepoint
+    bool loop = false;   // helper bpf_loop, without which nothing can be recorded
+    bool tcp_sendmsg_locked = false;          // tracepoint
+    bool tcp_rcv_space_adjust = false;        // tracepoint
+    bool tcp_retransmit_skb = false;          // tracepoint
     bool retransmission_tells_error = false;  // its third argument
     bool copy_from_user_task = false;         // helper of iterators that sleep; both came with it
     bool task_work =

@@ -225,6 +225,12 @@ struct net {
 
 struct pid_namespace {
 	struct ns_common ns;
+	struct {
+		struct {
+			void *xa_head;
+		} idr_rt;
+		unsigned int idr_base;
+	} idr; /* struct pid by number */
 };
 
 struct nsproxy {
@@ -470,11 +476,6 @@ extern void *bpf_rdonly_cast(void *object, __u32 btf_id) __ksym;
 
 /* Eight bytes as a number, whatever the kernel has there: of a pointer the verifier would know where it came from. */
 #define number_at(address) ((__u64)READ(typed(struct timespec64, address), tv_sec))
-
-/* Look-ups of tasks by pid: the caller's namespace since 6.14, the host's since 6.2, before that none. */
-extern struct task_struct *bpf_task_from_vpid(__s32 pid) __ksym __weak;
-extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
-extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 
 #define barrier() asm volatile("" ::: "memory")
 /* Keeps the compiler from dropping a check of this value that the verifier wants to see. */

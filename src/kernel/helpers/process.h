@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernel/helpers/call.h"
+#include "kernel/helpers/xarray.h"
 
 /* Processes that ended and were not waited for yet: at wait's exit they are gone. */
 struct ended_key {
@@ -45,21 +46,23 @@ static __always_inline void set_target(struct task_state *state, struct task_str
 	state->target_start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 }
 
-/* A process that still exists, by its number in the pid namespace of the current task. */
-static __always_inline void find_target(struct task_state *state, __s32 pid)
+/* The thread that has this number in a pid namespace; 0: none. Not inlined, for the stack. */
+static __noinline __u64 find_task(__u64 namespace, __u32 number)
 {
-	struct task_struct *task = NULL;
+	__u32 base = READ(typed(struct pid_namespace, namespace), idr.idr_base);
+	__u64 pid = xarray_entry(namespace + bpf_core_field_offset(struct pid_namespace, idr.idr_rt.xa_head), number - base);
+	__u64 first = pid ? (__u64)READ(typed(struct pid, pid), tasks[PIDTYPE_PID].first) : 0;
 
-	if (pid <= 0)
-		return;
-	if (find_by_vpid)
-		task = bpf_task_from_vpid(pid);
-	else if (find_by_pid && BPF_CORE_READ(current_task(), thread_pid, level) == 0)
-		task = bpf_task_from_pid(pid);
-	if (!task)
-		return;
-	set_target(state, task);
-	bpf_task_release(task);
+	return first ? first - bpf_core_field_offset(struct task_struct, pid_links[PIDTYPE_PID]) : 0;
+}
+
+/* A process that still exists, by its number in the pid namespace of the current task. */
+static __always_inline void find_target(struct scratch *scratch, struct task_state *state, __s32 pid)
+{
+	__u64 task = pid > 0 ? find_task(number_of(scratch, namespace_of(current_task())), pid) : 0;
+
+	if (task)
+		set_target(state, (struct task_struct *)task);
 }
 
 /* One that was waited for: it has ended, or else was only stopped or continued. */
@@ -71,7 +74,7 @@ static __always_inline void find_waited(struct scratch *scratch, struct task_sta
 	key.namespace = number_of(scratch, namespace_of(current_task()));
 	known = bpf_map_lookup_elem(&ended, &key);
 	if (!known) {
-		find_target(state, pid);
+		find_target(scratch, state, pid);
 		return;
 	}
 	state->target_tid = known->pid;

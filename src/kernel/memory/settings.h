@@ -21,8 +21,6 @@ const volatile bool watch_all; /* every task, else only the marked ones and thei
 const volatile bool strong_order; /* x86: stores are seen in order */
 const volatile bool filter_loaded; /* a predicate decides, see filter.h */
 const volatile bool follow_children; /* and threads */
-const volatile bool find_by_vpid; /* the kernel has bpf_task_from_vpid */
-const volatile bool find_by_pid; /* the kernel has bpf_task_from_pid */
 const volatile bool read_other_tasks; /* finish_calls may sleep, and so read memory of other tasks */
 const volatile bool can_defer; /* the kernel has bpf_task_work_schedule_resume: programs that may wait for a fault */
 const volatile __u32 preview_bytes; /* of each buffer, and structures too; 0: none */

@@ -8,9 +8,10 @@ SEC("tp_btf/sys_enter")
 int BPF_PROG(prepare_kill, struct pt_regs *regs, long id)
 {
 	struct task_state *state = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct scratch *scratch = cpu_scratch();
 
-	if (state)
-		find_target(state, state->arguments[0]);
+	if (state && scratch)
+		find_target(scratch, state, state->arguments[0]);
 	return 0;
 }
 

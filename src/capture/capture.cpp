@@ -101,7 +101,8 @@ Capture::~Capture() = default;
 Result<Capture> Capture::load(const CaptureOptions& options) {
     LibbpfLog::listen();
     auto state = std::make_unique<State>();
-    const KernelSupport support = KernelSupport::find();
+    KernelSupport support = KernelSupport::find();
+    support.casts = support.casts && !options.without_casts;
     state->skeleton.reset(support.open());
     if (!state->skeleton) {
         return LibbpfLog::error(errno);

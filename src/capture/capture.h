@@ -66,7 +66,8 @@ struct CaptureOptions {
     std::uint64_t payload_bytes_max = UINT64_MAX;  // of a call; with ContentLevel::kBytes
     bool keep_arguments = true;                    // of programs: the command line
     bool watch_retransmissions = false;            // see retransmissions()
-    bool count_only = false;  // add up in the kernel, see totals(), instead of writing events
+    bool count_only = false;     // add up in the kernel, see totals(), instead of writing events
+    bool without_casts = false;  // the programs for kernels without bpf_rdonly_cast, for tests
     std::uint64_t event_ring_bytes =
         kEventRingBytesDefault;  // per CPU; rounded up to a power of two
     std::uint64_t fact_ring_bytes = kFactRingBytes;

@@ -114,11 +114,14 @@ Feature probe_bpf(const Btf& types) {
                 "nothing can be recorded; root or CAP_BPF and CAP_PERFMON are needed",
                 true};
     }
-    if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, nullptr) != 1) {
+    const bool storage = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, nullptr) == 1;
+    const bool loop = KernelSupport::find().loop;
+    if (!storage || !loop) {
         return {"BPF",
                 Availability::kNo,
-                "no storage for tasks",
-                "this version needs Linux 5.11 or later",
+                fmt::format(
+                    "task storage {}, bpf_loop {}", storage ? "yes" : "no", loop ? "yes" : "no"),
+                "this version needs Linux 5.17 or later, and is tested on 6.1 and later",
                 true};
     }
     return {"BPF", Availability::kYes, "tp_btf, task storage, iterators", "", true};

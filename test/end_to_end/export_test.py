@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 
 import support
 from page_server import PageServer
@@ -54,6 +55,20 @@ class ExportTest(support.EndToEndTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.shared = tempfile.TemporaryDirectory(prefix="dyetrace-test-")
+        cls.addClassCleanup(cls.shared.cleanup)
+
+    def once(self, record):
+        """A trace that several tests look at and none of them changes: the first of them records it."""
+        path = os.path.join(self.shared.name, record.__name__, "trace")
+        if not os.path.exists(path):
+            os.makedirs(os.path.dirname(path))
+            os.rename(record().path, path)
+        return support.Trace(path)
+
     def git_clone(self):
         """Many processes, pipes between them, and names that nobody likes."""
         hostile = "<b>\\\"&'\x1b[2J\u202e"
@@ -72,7 +87,7 @@ class ExportTest(support.EndToEndTest):
         self.skip_without([] if os.path.exists(os.path.join(READERS, "python")) else ["build/readers"])
 
     def test_perfetto_has_every_event_on_its_thread_with_its_values_and_arrows(self):
-        trace = self.git_clone()
+        trace = self.once(self.git_clone)
         exported = self.read(trace, "perfetto")
         offset = int(trace.rows("SELECT wall_offset_ns FROM hosts")[0]["wall_offset_ns"])
         self.assertEqual(exported["clocks"]["1"] - exported["clocks"]["6"], offset, "the page shows the wall clock")
@@ -110,13 +125,13 @@ class ExportTest(support.EndToEndTest):
             self.assertEqual(one.read(), other.read(), "the same trace, the same bytes")
 
     def test_arguments_have_the_same_words_for_all_who_read_the_trace(self):
-        both = self.git_clone().numbers(BOTH_ARGUMENTS)
+        both = self.once(self.git_clone).numbers(BOTH_ARGUMENTS)
         self.assertGreater(both["calls"], 1000)
         self.assertGreater(both["names"], 30)
         self.assertEqual(both["different"], 0)
 
     def test_otlp_has_a_span_for_each_event_below_its_process(self):
-        trace = self.git_clone()
+        trace = self.once(self.git_clone)
         spans = self.read(trace, "otlp", "--where", "class = 'pipe' OR error IS NOT NULL")
         rows = {row["event_id"]: row for row in trace.rows("SELECT event_id, name, epoch_ns(time) AS begin_ns, duration_ns, pid, exe, tid, error, path, bytes, "
                                                            "parent_event_id FROM events LEFT JOIN (SELECT process_id, exe AS program FROM processes) "
@@ -248,7 +263,7 @@ class ExportTest(support.EndToEndTest):
         return [name for name in os.listdir(folder) if ".new-" in name]
 
     def test_an_export_that_is_ended_leaves_nothing_of_itself(self):
-        trace = self.long_trace()
+        trace = self.once(self.long_trace)
         os.mkdir(self.path("out"))
         draft_bytes = lambda: sum(os.path.getsize(self.path(os.path.join("out", name))) for name in self.drafts(self.path("out")))
         for kind, number, wanted in (("perfetto", signal.SIGINT, 1), ("otlp", signal.SIGTERM, 1), ("csv", signal.SIGHUP, 1), ("parquet", signal.SIGINT, 0)):
@@ -273,7 +288,7 @@ class ExportTest(support.EndToEndTest):
         self.assertEqual((exporter.returncode, os.listdir(self.path("out"))), (0, ["perfetto"]), "nohup: what is ignored stays ignored")
 
     def test_whoever_sits_at_a_terminal_sees_how_far_it_is(self):
-        trace = self.long_trace()
+        trace = self.once(self.long_trace)
         leader, follower = pty.openpty()
         exporter = self.start([DYETRACE, "export", trace.path, "--otlp", "-o", self.path("spans")], stderr=follower)
         os.close(follower)
@@ -292,7 +307,7 @@ class ExportTest(support.EndToEndTest):
         self.assertNotIn("\x1b", self.export(trace, "--otlp", "-o", self.path("spans")).stderr, "no terminal, no progress")
 
     def test_a_full_disk_is_said_and_costs_nothing_that_was_there(self):
-        trace = self.long_trace()
+        trace = self.once(self.long_trace)
         disk = self.path("disk")
         os.mkdir(disk)
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], check=True)
@@ -322,7 +337,7 @@ class ExportTest(support.EndToEndTest):
         return [link for link in links if re.search(r"/dyetrace-[0-9a-f]{32} \(deleted\)$", link)]
 
     def test_the_page_makes_what_the_program_makes_within_limits_and_for_nobody_who_has_gone(self):
-        trace = self.long_trace()
+        trace = self.once(self.long_trace)
         page = PageServer(self, trace.path)
         page.number("SELECT count(arguments) FROM selected")  # what is made once is made
         before = self.cpu_ticks(page.process)

@@ -13,6 +13,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -95,6 +96,35 @@ export function sqlRows(trace, sql) {
 }
 
 export const sqlNumber = (trace, sql) => Number(Object.values(sqlRows(trace, sql)[0])[0]);
+
+// One `dyetrace sql` that answers many statements, as `dyetrace sql TRACE < FILE` does; the trace does not change meanwhile. It may make tables of its own.
+export class Prompt {
+  constructor(trace) {
+    this.process = spawn(dyetrace, ["sql", trace, "--format", "json", "--trust"], { stdio: ["pipe", "pipe", "inherit"] });
+    this.lines = createInterface({ input: this.process.stdout })[Symbol.asyncIterator]();
+  }
+
+  async rows(sql) {
+    const END = "this is all", rows = [];
+    this.process.stdin.write(`${sql}\n;\nSELECT '${END}';\n`);
+    for (;;) {
+      const { value: line, done } = await this.lines.next();
+      if (done) {
+        throw new Error(`no answer to: ${sql}`);
+      }
+      if (line.includes(END)) {
+        return rows;
+      }
+      if (line !== "") {
+        rows.push(JSON.parse(line));
+      }
+    }
+  }
+
+  close() {
+    this.process.kill();
+  }
+}
 
 export async function serve(words, env = {}) {
   const [trace, ...others] = words; // from where it lies: on pictures it has no other name
